@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include "message.h"
+#include "options.h"
+#include "stream.h"
+
+/* Calls `print` for each option that people may use. */
+typedef void print_option(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option);
+
+static void each_option(struct pf_stream *out, const struct pf_command *command, print_option *print)
+{
+    for (const struct pf_option_group *const *group = command->groups; *group; group++)
+        for (const struct pf_option *option = (*group)->options; option->name; option++)
+            if (!option->hidden)
+                print(out, command, option);
+}
+
+static void print_values(struct pf_stream *out, const struct pf_command *command, pf_value_at *value_at)
+{
+    const char *value, *doc;
+
+    for (size_t i = 0; (value = value_at(command, i, &doc)); i++)
+        pf_stream_print(out, "%s%s", i ? " " : "", value);
+}
+
+/* Text inside '...' of a shell; `special` are bytes that want a backslash there. */
+static void print_quoted(struct pf_stream *out, const char *text, const char *special)
+{
+    for (; *text; text++)
+        if (*text == '\'')
+            pf_stream_print(out, "'\\''");
+        else
+            pf_stream_print(out, strchr(special, *text) ? "\\%c" : "%c", *text);
+}
+
+static bool takes_file(const struct pf_option *option)
+{
+    return option->argument && !strcmp(option->argument, "FILE");
+}
+
+static bool operand_is_file(const struct pf_command *command)
+{
+    return command->operand && strstr(command->operand, "FILE");
+}
+
+/* ---- bash ------------------------------------------------------------------------------------------------------ */
+
+static void print_bash_name(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
+{
+    (void)command;
+    pf_stream_print(out, " --%s", option->name);
+}
+
+/* One arm of `case $verb:$previous`: what may stand behind an option. */
+static void print_bash_argument(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
+{
+    if (!option->argument)
+        return;
+    pf_stream_print(out, "    %s:--%s", command->name, option->name);
+    if (option->letter)
+        pf_stream_print(out, " | %s:-%c", command->name, option->letter);
+    pf_stream_print(out, ")%s words='", takes_file(option) ? " files=1" : "");
+    if (option->value_at)
+        print_values(out, command, option->value_at);
+    pf_stream_print(out, "' ;;\n");
+}
+
+static void print_bash_verb(struct pf_stream *out, const struct pf_command *command)
+{
+    each_option(out, command, print_bash_argument);
+    pf_stream_print(out, "    %s:*)%s\n        words='", command->name, operand_is_file(command) ? " files=1" : "");
+    if (command->operand_at)
+        print_values(out, command, command->operand_at);
+    each_option(out, command, print_bash_name);
+    pf_stream_print(out, "'\n        ;;\n");
+}
+
+static void print_bash(struct pf_stream *out)
+{
+    pf_stream_print(out, "# bash completion for perfile, made by: perfile completion bash\n"
+                         "_perfile()\n{\n"
+                         "    local current=$2 previous=$3 verb=${COMP_WORDS[1]} words='' files='' line\n"
+                         "    # bash takes = for a word of its own\n"
+                         "    [[ $previous == '=' ]] && previous=${COMP_WORDS[COMP_CWORD - 2]}\n"
+                         "    [[ $current == '=' ]] && current=''\n"
+                         "    ((COMP_CWORD == 1)) && verb='' previous=''\n"
+                         "    case $verb:$previous in\n    :) words='");
+    for (const struct pf_command *const *command = pf_commands; *command; command++)
+        pf_stream_print(out, "%s ", (*command)->name);
+    pf_stream_print(out, "--help --version' ;;\n");
+    for (const struct pf_command *const *command = pf_commands; *command; command++)
+        print_bash_verb(out, *command);
+    pf_stream_print(out, "    esac\n    COMPREPLY=()\n"
+                         "    while IFS='' read -r line; do\n        COMPREPLY+=(\"$line\")\n"
+                         "    done < <(compgen -W \"$words\" -- \"$current\"; "
+                         "[[ -n $files && $current != -* ]] && compgen -f -- \"$current\")\n"
+                         "    [[ -n $files ]] && compopt -o filenames\n}\ncomplete -F _perfile perfile\n");
+}
+
+/* ---- zsh ------------------------------------------------------------------------------------------------------- */
+
+static void print_zsh_option(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
+{
+    bool repeats = option->kind == PF_OPTION_FIELDS;
+
+    pf_stream_print(out, " \\\n            ");
+    if (option->letter)
+        pf_stream_print(out, repeats ? "'*'" : "'(-%c --%s)'", option->letter, option->name);
+    if (option->letter)
+        pf_stream_print(out, "{-%c%s,--%s%s}'[", option->letter, option->argument ? "+" : "", option->name,
+                        option->argument ? "=" : "");
+    else
+        pf_stream_print(out, "'--%s%s[", option->name, option->argument ? "=" : "");
+    print_quoted(out, option->doc, "[]:\\");
+    pf_stream_print(out, "]");
+    if (option->argument)
+        pf_stream_print(out, ":%s:", option->argument);
+    if (takes_file(option))
+        pf_stream_print(out, "_files");
+    if (option->value_at) {
+        pf_stream_print(out, option->kind == PF_OPTION_FIELDS ? "_sequence compadd - " : "(");
+        print_values(out, command, option->value_at);
+        pf_stream_print(out, option->kind == PF_OPTION_FIELDS ? "" : ")");
+    }
+    pf_stream_print(out, "'");
+}
+
+static void print_zsh_verb(struct pf_stream *out, const struct pf_command *command)
+{
+    pf_stream_print(out, "    %s)\n        _arguments -s", command->name);
+    each_option(out, command, print_zsh_option);
+    if (command->operand_at) {
+        pf_stream_print(out, " \\\n            '1:what:(");
+        print_values(out, command, command->operand_at);
+        pf_stream_print(out, ")'");
+    } else if (operand_is_file(command)) {
+        pf_stream_print(out, " \\\n            '*:recording:_files'");
+    }
+    pf_stream_print(out, "\n        ;;\n");
+}
+
+static void print_zsh(struct pf_stream *out)
+{
+    pf_stream_print(out, "#compdef perfile\n# zsh completion for perfile, made by: perfile completion zsh\n"
+                         "_perfile() {\n    local -a verbs=(\n");
+    for (const struct pf_command *const *command = pf_commands; *command; command++) {
+        pf_stream_print(out, "        '%s:", (*command)->name);
+        print_quoted(out, (*command)->summary, "\\");
+        pf_stream_print(out, "'\n");
+    }
+    pf_stream_print(out, "    )\n    if (( CURRENT == 2 )); then\n        _describe verb verbs\n"
+                         "        compadd -- --help --version\n        return\n    fi\n"
+                         "    local verb=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $verb in\n");
+    for (const struct pf_command *const *command = pf_commands; *command; command++)
+        print_zsh_verb(out, *command);
+    pf_stream_print(out, "    esac\n}\nif [[ $funcstack[1] == _perfile ]]; then\n    _perfile \"$@\"\nelse\n"
+                         "    compdef _perfile perfile\nfi\n");
+}
+
+/* ---- fish ------------------------------------------------------------------------------------------------------ */
+
+static void print_fish_option(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
+{
+    pf_stream_print(out, "complete -c perfile -n '__fish_seen_subcommand_from %s' -l %s", command->name, option->name);
+    if (option->letter)
+        pf_stream_print(out, " -s %c", option->letter);
+    if (option->argument)
+        pf_stream_print(out, takes_file(option) ? " -rF" : " -x");
+    if (option->value_at) {
+        pf_stream_print(out, " -a '");
+        print_values(out, command, option->value_at);
+        pf_stream_print(out, "'");
+    }
+    pf_stream_print(out, " -d '");
+    for (const char *text = option->doc; *text; text++)
+        pf_stream_print(out, strchr("'\\", *text) ? "\\%c" : "%c", *text);
+    pf_stream_print(out, "'\n");
+}
+
+static void print_fish(struct pf_stream *out)
+{
+    pf_stream_print(out, "# fish completion for perfile, made by: perfile completion fish\n"
+                         "complete -c perfile -n __fish_use_subcommand -f -l help -d 'Explain perfile.'\n"
+                         "complete -c perfile -n __fish_use_subcommand -f -l version -d 'Print the version.'\n");
+    for (const struct pf_command *const *at = pf_commands; *at; at++) {
+        const struct pf_command *command = *at;
+
+        pf_stream_print(out, "complete -c perfile -n __fish_use_subcommand -f -a %s -d '%s'\n", command->name,
+                        command->summary);
+        each_option(out, command, print_fish_option);
+        if (command->operand_at) {
+            pf_stream_print(out, "complete -c perfile -n '__fish_seen_subcommand_from %s' -f -a '", command->name);
+            print_values(out, command, command->operand_at);
+            pf_stream_print(out, "'\n");
+        }
+    }
+}
+
+/* ---- the verb -------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    const char *doc;
+    void (*print)(struct pf_stream *out);
+} shells[] = {
+    {"bash", "eval \"$(perfile completion bash)\" in ~/.bashrc", print_bash},
+    {"zsh", "eval \"$(perfile completion zsh)\" in ~/.zshrc, behind compinit", print_zsh},
+    {"fish", "perfile completion fish | source in config.fish", print_fish},
+};
+#define SHELL_COUNT (sizeof(shells) / sizeof(shells[0]))
+
+static const char *shell_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    if (index >= SHELL_COUNT)
+        return NULL;
+    *doc = shells[index].doc;
+    return shells[index].name;
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    struct pf_stream out;
+
+    if (!settings->operand_count) {
+        pf_message("%s: which shell? perfile completion bash, zsh or fish", command->name);
+        return PF_STATUS_USAGE;
+    }
+    if (pf_stream_open(&out, NULL))
+        return PF_STATUS_OUTPUT;
+    for (size_t i = 0; i < SHELL_COUNT; i++)
+        if (!strcmp(shells[i].name, settings->operands[0]))
+            shells[i].print(&out);
+    return pf_stream_close(&out, true);
+}
+
+const struct pf_command pf_command_completion = {
+    .name = "completion",
+    .summary = "code that completes verbs, options and values in a shell",
+    .doc = "Prints code for a shell that completes verbs, options, their values and file names. In bash: "
+           "eval \"$(perfile completion bash)\".",
+    .operand = "SHELL",
+    .operand_max = 1,
+    .operand_at = shell_at,
+    .groups = {&pf_common_group},
+    .run = run,
+};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+static const struct pf_option options[] = {
+    PF_OPTION_FORMAT,
+    {.name = "count",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, print.count),
+     .doc = "Read the whole recording to count records, samples and losses. Without it only headers are read."},
+    PF_OPTION_OUTPUT,
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+const struct pf_command pf_command_info = {
+    .name = "info",
+    .summary = "what a recording is: events, machine, command, damage",
+    .doc = "Prints what a recording says of itself: how, where and of what it was recorded, its events, its header "
+           "features, and what is damaged. Takes milliseconds whatever the size of the recording, unless --count is "
+           "given.",
+    .operand = "[FILE]",
+    .operand_max = 1,
+    .groups = {&group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .run = pf_run_output,
+};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+#define AT(member) offsetof(struct pf_settings, member)
+#define FILTER(option, short_option, value, member, text)                                                              \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value,                             \
+        .offset = AT(print.filter.member), .doc = text                                                                 \
+    }
+#define SHOW(option, bit, text)                                                                                        \
+    {                                                                                                                  \
+        .name = "show-" option "-events", .kind = PF_OPTION_BITS, .offset = AT(print.show), .bits = bit, .doc = text   \
+    }
+
+static const char *field_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return perfile_script_field_at(index, doc);
+}
+
+static const struct pf_option options[] = {
+    PF_OPTION_FORMAT,
+    {.name = "fields",
+     .letter = 'F',
+     .kind = PF_OPTION_FIELDS,
+     .argument = "LIST",
+     .offset = AT(fields),
+     .value_at = field_at,
+     .doc = "What to print of each sample, separated by commas. +FIELD adds to the default and -FIELD removes from it; "
+            "TYPE:LIST is for one type of event only: hw, sw, trace, raw, synth. May be given several times."},
+    {.name = "ns",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(print.nanoseconds),
+     .doc = "Print times with 9 digits behind the point instead of 6."},
+    {.name = "no-inline",
+     .kind = PF_OPTION_IGNORE,
+     .doc = "Accepted because perf has it: this version prints no inlined functions anyway."},
+    {.name = "inline", .kind = PF_OPTION_IGNORE, .doc = "Accepted because perf has it."},
+    PF_OPTION_OUTPUT,
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+static const struct pf_option filters[] = {
+    FILTER("time", 0, "START,STOP", time,
+           "Only from START to STOP, in seconds as printed; either may be empty. 10%-20% is a part of the recording, "
+           "30%/2 the second 30 percent."),
+    FILTER("cpu", 'C', "LIST", cpus, "Only what ran on these processors: 0-3,7."),
+    FILTER("pid", 0, "LIST", pids, "Only these processes: 1,2."),
+    FILTER("tid", 0, "LIST", tids, "Only these threads."),
+    FILTER("comms", 'c', "LIST", comms, "Only threads with these names: make,cc1."),
+    FILTER("events", 'e', "LIST", events, "Only these events: cycles,sched:sched_switch."),
+    {0},
+};
+static const struct pf_option_group filter_group = {"Filters (all that are given must match)", filters};
+
+static const struct pf_option shows[] = {
+    SHOW("task", PERFILE_SHOW_TASK, "Print COMM, FORK and EXIT records too."),
+    SHOW("mmap", PERFILE_SHOW_MMAP, "Print MMAP and MMAP2 records too."),
+    SHOW("switch", PERFILE_SHOW_SWITCH, "Print SWITCH and SWITCH_CPU_WIDE records too."),
+    SHOW("namespace", PERFILE_SHOW_NAMESPACE, "Print NAMESPACES records too."),
+    SHOW("lost", PERFILE_SHOW_LOST, "Print LOST and LOST_SAMPLES records too."),
+    SHOW("round", PERFILE_SHOW_ROUND, "Print FINISHED_ROUND records too."),
+    SHOW("bpf", PERFILE_SHOW_BPF, "Print KSYMBOL and BPF_EVENT records too."),
+    SHOW("cgroup", PERFILE_SHOW_CGROUP, "Print CGROUP records too."),
+    SHOW("text-poke", PERFILE_SHOW_TEXT_POKE, "Print TEXT_POKE records too."),
+    {0},
+};
+static const struct pf_option_group show_group = {"Records between the samples", shows};
+
+const struct pf_command pf_command_script = {
+    .name = "script",
+    .summary = "every sample as text, in time order, as perf script prints it",
+    .doc = "Prints every sample in time order, line for line as perf script prints it, for the many programs that read "
+           "that text.",
+    .operand = "[FILE]",
+    .operand_max = 1,
+    .groups = {&group, &filter_group, &show_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .run = pf_run_output,
+};

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "help.h"
+#include "stream.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define WIDTH 80
+#define DOC_COLUMN 31
+
+int pf_help_version(void)
+{
+    struct pf_stream out;
+
+    if (pf_stream_open(&out, NULL))
+        return PF_STATUS_OUTPUT;
+    pf_stream_print(&out, "perfile %s\n", PERFILE_VERSION);
+    if (strcmp(perfile_version(), PERFILE_VERSION))
+        pf_stream_print(&out, "libperfile %s\n", perfile_version());
+    pf_stream_print(&out, "Licence: MIT\n");
+    return pf_stream_close(&out, true);
+}
+
+/* ---- the overview ---------------------------------------------------------------------------------------------- */
+
+static void print_overview(struct pf_stream *out)
+{
+    pf_stream_print(out, "perfile reads, checks and explains Linux perf.data recordings.\n\n"
+                         "Usage: perfile VERB [OPTIONS] [FILE]\n\nVerbs:\n");
+    for (const struct pf_command *const *command = pf_commands; *command; command++)
+        pf_stream_print(out, "  %-12s %s\n", (*command)->name, (*command)->summary);
+    pf_stream_print(out, "\nFILE is perf.data unless given, and - is standard input. To begin with:\n\n"
+                         "  perfile info perf.data             what was recorded?\n"
+                         "  perfile check perf.data            is the file whole?\n"
+                         "  perfile script perf.data | less    every sample, as perf script prints it\n\n"
+                         "`perfile help VERB` explains a verb, `man perfile` tells the rest.\n"
+                         "Exit status: 0 fine, 1 findings or damage, 2 usage, 3 unreadable input, 4 output failed.\n");
+}
+
+static int overview(int fd)
+{
+    struct pf_stream out;
+
+    if (pf_stream_open(&out, NULL))
+        return PF_STATUS_OUTPUT;
+    out.fd = fd;
+    print_overview(&out);
+    return pf_stream_close(&out, true);
+}
+
+int pf_help_overview(void)
+{
+    return overview(STDOUT_FILENO);
+}
+
+int pf_help_missing_verb(void)
+{
+    overview(STDERR_FILENO);
+    return PF_STATUS_USAGE;
+}
+
+/* ---- a verb ---------------------------------------------------------------------------------------------------- */
+
+/* Words up to WIDTH, further lines indented; *column is where the line stands. */
+static void print_words(struct pf_stream *out, const char *text, size_t indent, size_t *column)
+{
+    while (*text) {
+        size_t bytes = strcspn(text, " ");
+
+        if (*column > indent && *column + 1 + bytes > WIDTH) {
+            pf_stream_print(out, "\n");
+            *column = 0;
+        }
+        if (*column <= indent) {
+            pf_stream_print(out, "%*s", (int)(indent - *column), "");
+            *column = indent;
+        } else {
+            pf_stream_print(out, " ");
+            ++*column;
+        }
+        pf_stream_print(out, "%.*s", (int)bytes, text);
+        *column += bytes;
+        text += bytes;
+        text += strspn(text, " ");
+    }
+}
+
+static void print_paragraph(struct pf_stream *out, const char *text, size_t indent)
+{
+    size_t column = 0;
+
+    print_words(out, text, indent, &column);
+    pf_stream_print(out, "\n");
+}
+
+static void print_values(struct pf_stream *out, const struct pf_command *command, pf_value_at *value_at, size_t column)
+{
+    const char *value, *doc;
+    char word[80];
+
+    for (size_t i = 0; (value = value_at(command, i, &doc)); i++) {
+        snprintf(word, sizeof(word), "%s%s", i ? "| " : "Values: ", value);
+        print_words(out, word, DOC_COLUMN, &column);
+    }
+    if (column)
+        pf_stream_print(out, "\n");
+}
+
+static void print_option(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
+{
+    char left[80];
+    size_t column;
+
+    column = (size_t)snprintf(left, sizeof(left), "  %c%c%s --%s%s%s", option->letter ? '-' : ' ',
+                              option->letter ? option->letter : ' ', option->letter ? "," : " ", option->name,
+                              option->argument ? " " : "", option->argument ? option->argument : "");
+    pf_stream_print(out, "%s", left);
+    if (column >= DOC_COLUMN - 1) {
+        pf_stream_print(out, "\n");
+        column = 0;
+    }
+    print_words(out, option->doc, DOC_COLUMN, &column);
+    pf_stream_print(out, "\n");
+    if (option->value_at)
+        print_values(out, command, option->value_at, 0);
+}
+
+int pf_help_verb(const struct pf_command *command)
+{
+    struct pf_stream out;
+
+    if (pf_stream_open(&out, NULL))
+        return PF_STATUS_OUTPUT;
+    pf_stream_print(&out, "Usage: perfile %s [OPTIONS]%s%s\n\n", command->name, command->operand ? " " : "",
+                    command->operand ? command->operand : "");
+    print_paragraph(&out, command->doc, 0);
+    for (const struct pf_option_group *const *group = command->groups; *group; group++) {
+        pf_stream_print(&out, "\n%s:\n", (*group)->title);
+        for (const struct pf_option *option = (*group)->options; option->name; option++)
+            if (!option->hidden)
+                print_option(&out, command, option);
+    }
+    return pf_stream_close(&out, true);
+}

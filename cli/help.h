@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What is printed about the command itself, all of it made from the tables. Each returns an enum pf_status. */
+#ifndef PERFILE_CLI_HELP_H
+#define PERFILE_CLI_HELP_H
+
+#include "options.h"
+
+int pf_help_version(void);
+int pf_help_overview(void);
+/* The overview on standard error: PF_STATUS_USAGE. */
+int pf_help_missing_verb(void);
+int pf_help_verb(const struct pf_command *command);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What goes to standard error: messages, diagnostics, the progress bar. Hostile bytes in it are escaped. */
+#ifndef PERFILE_CLI_MESSAGE_H
+#define PERFILE_CLI_MESSAGE_H
+
+#include <perfile/perfile.h>
+
+/* `color` is auto, always or never. Until this is called: no colour. */
+void pf_message_setup(const char *color, bool quiet, bool verbose);
+
+/* Prints "perfile: " and one line. */
+__attribute__((format(printf, 1, 2))) void pf_message(const char *format, ...);
+
+/* Diagnostics of one recording: the first ten of a rule are printed, the others counted. */
+#define PF_RULE_MAX 64
+struct pf_log {
+    const char *input;
+    size_t rule_count;
+    struct {
+        const char *rule;
+        uint64_t count;
+    } rules[PF_RULE_MAX];
+};
+/* For perfile_open_options.diagnostic; the context is a struct pf_log. */
+void pf_log_diagnostic(void *log, const struct perfile_diagnostic *diagnostic);
+/* Says how many were not printed. */
+void pf_log_finish(const struct pf_log *log);
+
+/* A bar on a terminal for work that takes more than a second. */
+struct pf_progress {
+    uint64_t start_ms;
+    uint64_t drawn_ms;
+};
+/* `enabled` false, or standard error not being a terminal: false, and nothing is to be called. */
+bool pf_progress_start(struct pf_progress *progress, bool enabled);
+/* For perfile_output_options.progress; the context is a struct pf_progress. */
+void pf_progress_update(void *progress, uint64_t done, uint64_t total);
+
+/* Removes the bar from the terminal, if it is there. */
+void pf_progress_clear(void);
+
+/* 4711 as "4,711". */
+#define PF_GROUPED_BYTES 28
+const char *pf_grouped(uint64_t value, char buffer[PF_GROUPED_BYTES]);
+
+#endif

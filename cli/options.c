@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+#include "message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define AT(member) offsetof(struct pf_settings, member)
+
+static const char *color_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const char *const values[][2] = {
+        {"auto", "on a terminal, unless NO_COLOR is set"},
+        {"always", NULL},
+        {"never", NULL},
+    };
+
+    (void)command;
+    if (index >= sizeof(values) / sizeof(values[0]))
+        return NULL;
+    *doc = values[index][1];
+    return values[index][0];
+}
+
+const char *pf_format_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    const struct perfile_output_info *info;
+
+    for (size_t i = 0; (info = perfile_output_at(i)); i++)
+        if (!strcmp(info->kind, command->name) && index-- == 0) {
+            *doc = info->doc;
+            return info->format;
+        }
+    return NULL;
+}
+
+static const struct pf_option input_options[] = {
+    {.name = "input",
+     .letter = 'i',
+     .kind = PF_OPTION_TEXT,
+     .argument = "FILE",
+     .offset = AT(input),
+     .doc = "The recording: a file, a directory, a FIFO, or - for standard input. The same as giving FILE. "
+            "The default is perf.data."},
+    {.name = "strict",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(open.strict),
+     .doc = "Stop at the first fault. By default everything that can be read is read, and the rest is reported."},
+    {.name = "jobs",
+     .letter = 'j',
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(jobs),
+     .doc = "Use up to N threads, 0 for one per processor. The output is the same for every N. This version reads "
+            "with one thread."},
+    {.name = "force",
+     .letter = 'f',
+     .kind = PF_OPTION_IGNORE,
+     .doc = "Accepted and ignored, because perf has it: the owner of a recording is never checked."},
+    {0},
+};
+const struct pf_option_group pf_input_group = {"Reading", input_options};
+
+static const struct pf_option limit_options[] = {
+    {.name = "limit-events",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(open.limit_events),
+     .doc = "At most N events in one recording [65536]."},
+    {.name = "limit-ids",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(open.limit_ids),
+     .doc = "At most N ids of one event [16777216]."},
+    {.name = "limit-feature-bytes",
+     .kind = PF_OPTION_SIZE,
+     .argument = "BYTES",
+     .offset = AT(open.limit_feature_bytes),
+     .doc = "The largest header feature that is kept in memory [256M]."},
+    {.name = "limit-queue-bytes",
+     .kind = PF_OPTION_SIZE,
+     .argument = "BYTES",
+     .offset = AT(open.limit_queue_bytes),
+     .doc = "Memory for records that wait to be put in time order [512M]."},
+    {.name = "limit-record-bytes",
+     .kind = PF_OPTION_SIZE,
+     .argument = "BYTES",
+     .offset = AT(open.limit_record_bytes),
+     .doc = "The largest size of one compressed record after decompression [256M]."},
+    {0},
+};
+const struct pf_option_group pf_limit_group = {"Limits against hostile files", limit_options};
+
+static const struct pf_option common_options[] = {
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(quiet),
+     .doc = "Print errors only: no warnings, no progress. The exit status is the same."},
+    {.name = "verbose",
+     .letter = 'v',
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(verbose),
+     .doc =
+         "Also print notes about what is unusual but harmless, and every warning of a kind instead of the first ten."},
+    {.name = "color",
+     .kind = PF_OPTION_CHOICE,
+     .argument = "WHEN",
+     .offset = AT(color),
+     .value_at = color_at,
+     .doc = "Colour the messages."},
+    {.name = "help",
+     .letter = 'h',
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(help),
+     .doc = "Explain the verb and its options."},
+    {0},
+};
+const struct pf_option_group pf_common_group = {"General", common_options};
+
+void pf_settings_init(struct pf_settings *settings)
+{
+    *settings = (struct pf_settings){
+        .color = "auto",
+        .open = PERFILE_OPEN_OPTIONS_INIT,
+        .print = PERFILE_OUTPUT_OPTIONS_INIT,
+    };
+}
+
+void pf_settings_free(struct pf_settings *settings)
+{
+    free(settings->fields);
+    settings->fields = NULL;
+}
+
+const struct pf_command *pf_command_find(const char *name)
+{
+    for (const struct pf_command *const *command = pf_commands; *command; command++)
+        if (!strcmp((*command)->name, name))
+            return *command;
+    return NULL;
+}
+
+/* ---- did you mean ---------------------------------------------------------------------------------------------- */
+
+#define GUESS_BYTES 40
+
+static size_t smallest(size_t a, size_t b, size_t c)
+{
+    size_t ab = a < b ? a : b;
+
+    return ab < c ? ab : c;
+}
+
+/* Insertions, deletions, replacements and swaps of neighbours that make b of a; both shorter than GUESS_BYTES. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t rows = strlen(a), columns = strlen(b);
+    size_t cost[GUESS_BYTES][GUESS_BYTES];
+
+    for (size_t i = 0; i <= rows; i++)
+        for (size_t j = 0; j <= columns; j++) {
+            if (!i || !j) {
+                cost[i][j] = i + j;
+                continue;
+            }
+            cost[i][j] = smallest(cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && cost[i - 2][j - 2] + 1 < cost[i][j])
+                cost[i][j] = cost[i - 2][j - 2] + 1;
+        }
+    return cost[rows][columns];
+}
+
+struct pf_guess pf_guess_start(const char *wanted)
+{
+    size_t third = (strlen(wanted) + 1) / 3;
+
+    /* A third of the letters may be wrong: more would suggest the unrelated. */
+    return (struct pf_guess){wanted, NULL, (third ? third : 1) + 1};
+}
+
+void pf_guess_offer(struct pf_guess *guess, const char *candidate)
+{
+    size_t distance;
+
+    if (strlen(guess->wanted) >= GUESS_BYTES || strlen(candidate) >= GUESS_BYTES)
+        return;
+    distance = edit_distance(guess->wanted, candidate);
+    if (distance < guess->distance) {
+        guess->best = candidate;
+        guess->distance = distance;
+    }
+}
+
+const char *pf_guess_text(const struct pf_guess *guess, const char *prefix, char *buffer, size_t bytes)
+{
+    if (!guess->best)
+        return "";
+    snprintf(buffer, bytes, "; did you mean %s%s?", prefix, guess->best);
+    return buffer;
+}
+
+/* ---- values ---------------------------------------------------------------------------------------------------- */
+
+/* One option as it was given, for messages. */
+struct given {
+    const struct pf_command *command;
+    const struct pf_option *option;
+    char spelling[64]; /* "-i" or "--input" */
+};
+
+static void *target(struct pf_settings *settings, const struct pf_option *option)
+{
+    return (char *)settings + option->offset;
+}
+
+static bool scale_of(const char *suffix, uint64_t *scale)
+{
+    static const char letters[] = "KMGT";
+    const char *letter;
+
+    *scale = 1;
+    if (!*suffix)
+        return true;
+    letter = strchr(letters, *suffix >= 'a' ? *suffix - 'a' + 'A' : *suffix);
+    if (!letter || suffix[1])
+        return false;
+    for (; letter >= letters; letter--)
+        *scale *= 1024;
+    return true;
+}
+
+static bool parse_number(const char *text, bool is_size, uint64_t *value)
+{
+    uint64_t scale = 1;
+    size_t digits = strspn(text, "0123456789");
+
+    if (is_size && !strcmp(text, "unlimited")) {
+        *value = UINT64_MAX;
+        return true;
+    }
+    *value = 0;
+    for (size_t i = 0; i < digits; i++)
+        if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, text[i] - '0', value))
+            return false;
+    if (!digits || (is_size ? !scale_of(text + digits, &scale) : text[digits] != 0))
+        return false;
+    /* A size of 0 would mean "the default" to the library, which nobody who types it expects. */
+    return !__builtin_mul_overflow(*value, scale, value) && (*value || !is_size);
+}
+
+static int set_number(const struct given *given, const char *text, void *to)
+{
+    bool is_size = given->option->kind == PF_OPTION_SIZE;
+
+    if (parse_number(text, is_size, to))
+        return PF_STATUS_OK;
+    pf_message("%s: %s needs %s, not \"%s\"", given->command->name, given->spelling,
+               is_size ? "a number of bytes from 1 on, such as 4096, 64K, 2G or unlimited" : "a whole number", text);
+    return PF_STATUS_USAGE;
+}
+
+/* The name of a fixed list of values; also used for operands. */
+static int check_choice(const struct pf_command *command, pf_value_at *value_at, const char *what, const char *text)
+{
+    struct pf_guess guess = pf_guess_start(text);
+    char list[256] = "", suggestion[80];
+    const char *value, *doc;
+
+    for (size_t i = 0; (value = value_at(command, i, &doc)); i++) {
+        size_t used = strlen(list);
+
+        if (!strcmp(value, text))
+            return PF_STATUS_OK;
+        pf_guess_offer(&guess, value);
+        snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", value);
+    }
+    pf_message("%s: %s does not know \"%s\"%s (there is: %s)", command->name, what, text,
+               pf_guess_text(&guess, "", suggestion, sizeof(suggestion)), list);
+    return PF_STATUS_USAGE;
+}
+
+static int set_choice(const struct given *given, const char *text, const char **to)
+{
+    *to = text;
+    return check_choice(given->command, given->option->value_at, given->spelling, text);
+}
+
+/*
+ * perf takes -F several times: "+a" and "-b" change what was chosen, "sw:LIST" and "trace:LIST" choose by kind of
+ * event. Changes are joined with commas, whole requests with semicolons.
+ */
+static int add_fields(const char *text, char **fields)
+{
+    bool changes = *fields && strchr("+-", **fields) && strchr("+-", *text) && !strchr(*fields, ';');
+    char *joined = NULL;
+
+    if (asprintf(&joined, "%s%s%s", *fields ? *fields : "", *fields ? (changes ? "," : ";") : "", text) < 0) {
+        pf_message("out of memory");
+        return PF_STATUS_USAGE;
+    }
+    free(*fields);
+    *fields = joined;
+    return PF_STATUS_OK;
+}
+
+static int set_option(const struct given *given, const char *text, struct pf_settings *settings)
+{
+    const struct pf_option *option = given->option;
+    void *to = target(settings, option);
+
+    switch (option->kind) {
+    case PF_OPTION_FLAG:
+        *(bool *)to = true;
+        return PF_STATUS_OK;
+    case PF_OPTION_BITS:
+        *(unsigned *)to |= option->bits;
+        return PF_STATUS_OK;
+    case PF_OPTION_TEXT:
+        *(const char **)to = text;
+        return PF_STATUS_OK;
+    case PF_OPTION_CHOICE:
+        return set_choice(given, text, to);
+    case PF_OPTION_FIELDS:
+        return add_fields(text, to);
+    case PF_OPTION_NUMBER:
+    case PF_OPTION_SIZE:
+        return set_number(given, text, to);
+    default:
+        return PF_STATUS_OK;
+    }
+}
+
+/* ---- the command line ------------------------------------------------------------------------------------------ */
+
+struct parse {
+    const struct pf_command *command;
+    struct pf_settings *settings;
+    char **next; /* NULL-terminated */
+};
+
+static const struct pf_option *find_option(const struct pf_command *command, const char *name, size_t bytes,
+                                           char letter)
+{
+    for (const struct pf_option_group *const *group = command->groups; *group; group++)
+        for (const struct pf_option *option = (*group)->options; option->name; option++)
+            if (letter ? option->letter == letter : !strncmp(option->name, name, bytes) && !option->name[bytes])
+                return option;
+    return NULL;
+}
+
+static int unknown_long(const struct pf_command *command, const char *name, size_t bytes)
+{
+    char wanted[GUESS_BYTES], suggestion[80];
+    struct pf_guess guess;
+
+    snprintf(wanted, sizeof(wanted), "%.*s", (int)bytes, name);
+    guess = pf_guess_start(wanted);
+    for (const struct pf_option_group *const *group = command->groups; *group; group++)
+        for (const struct pf_option *option = (*group)->options; option->name; option++)
+            if (!option->hidden)
+                pf_guess_offer(&guess, option->name);
+    pf_message("%s: there is no option --%s%s (perfile help %s lists the options)", command->name, wanted,
+               pf_guess_text(&guess, "--", suggestion, sizeof(suggestion)), command->name);
+    return PF_STATUS_USAGE;
+}
+
+/* `value` is what stands behind the option in the same argument, or NULL. */
+static int apply(struct parse *parse, struct given *given, const char *value)
+{
+    if (given->option->argument && !value)
+        value = *parse->next ? *parse->next++ : NULL;
+    if (given->option->argument && !value) {
+        pf_message("%s: %s needs a value: %s %s", given->command->name, given->spelling, given->spelling,
+                   given->option->argument);
+        return PF_STATUS_USAGE;
+    }
+    return set_option(given, value, parse->settings);
+}
+
+static int parse_long(struct parse *parse, const char *name)
+{
+    size_t bytes = strcspn(name, "=");
+    const char *value = name[bytes] ? name + bytes + 1 : NULL;
+    struct given given = {parse->command, find_option(parse->command, name, bytes, 0), ""};
+
+    if (!given.option)
+        return unknown_long(parse->command, name, bytes);
+    snprintf(given.spelling, sizeof(given.spelling), "--%s", given.option->name);
+    if (value && !given.option->argument) {
+        pf_message("%s: %s takes no value", parse->command->name, given.spelling);
+        return PF_STATUS_USAGE;
+    }
+    return apply(parse, &given, value);
+}
+
+/* "-q", "-qv", "-j2": letters without a value, then at most one with a value. */
+static int parse_short(struct parse *parse, const char *letters)
+{
+    int status = PF_STATUS_OK;
+
+    for (; *letters && !status; letters++) {
+        struct given given = {parse->command, find_option(parse->command, NULL, 0, *letters), {'-', *letters, 0}};
+
+        if (!given.option) {
+            pf_message("%s: there is no option -%c (perfile help %s lists the options)", parse->command->name, *letters,
+                       parse->command->name);
+            return PF_STATUS_USAGE;
+        }
+        if (given.option->argument)
+            return apply(parse, &given, letters[1] ? letters + 1 : NULL);
+        status = apply(parse, &given, NULL);
+    }
+    return status;
+}
+
+static int check_operands(const struct parse *parse)
+{
+    const struct pf_command *command = parse->command;
+    struct pf_settings *settings = parse->settings;
+
+    if (settings->operand_count > command->operand_max) {
+        pf_message("%s: \"%s\" is one argument too many (usage: perfile %s [OPTIONS]%s%s)", command->name,
+                   settings->operands[command->operand_max], command->name, command->operand ? " " : "",
+                   command->operand ? command->operand : "");
+        return PF_STATUS_USAGE;
+    }
+    for (size_t i = 0; command->operand_at && i < settings->operand_count; i++)
+        if (check_choice(command, command->operand_at, "perfile", settings->operands[i]))
+            return PF_STATUS_USAGE;
+    return PF_STATUS_OK;
+}
+
+int pf_options_parse(const struct pf_command *command, char **arguments, struct pf_settings *settings)
+{
+    struct parse parse = {command, settings, arguments};
+    int status = PF_STATUS_OK;
+
+    settings->operands = arguments; /* operands move to the front, over arguments that were read already */
+    while (*parse.next && !status) {
+        char *argument = *parse.next++;
+
+        if (!strcmp(argument, "--")) {
+            while (*parse.next)
+                settings->operands[settings->operand_count++] = *parse.next++;
+        } else if (argument[0] == '-' && argument[1] == '-') {
+            status = parse_long(&parse, argument + 2);
+        } else if (argument[0] == '-' && argument[1]) {
+            status = parse_short(&parse, argument + 1);
+        } else {
+            settings->operands[settings->operand_count++] = argument;
+        }
+    }
+    settings->print.fields = settings->fields;
+    return status || settings->help ? status : check_operands(&parse);
+}

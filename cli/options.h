@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Verbs and their options, as tables. The tables drive parsing, --help, `help --json`, the man pages and the shell
+ * completions, so that these cannot disagree.
+ */
+#ifndef PERFILE_CLI_OPTIONS_H
+#define PERFILE_CLI_OPTIONS_H
+
+#include <perfile/analysis.h>
+#include <perfile/perfile.h>
+
+enum pf_status {
+    PF_STATUS_OK = 0,
+    PF_STATUS_FINDINGS = 1, /* damage, findings or differences */
+    PF_STATUS_USAGE = 2,
+    PF_STATUS_UNREADABLE = 3, /* nothing of the input could be read */
+    PF_STATUS_OUTPUT = 4,     /* the output could not be written */
+};
+
+/* What the options of all verbs write to; the tables hold offsets into it. */
+struct pf_settings {
+    const char *input;  /* -i; NULL: not given */
+    const char *output; /* -o; NULL: standard output */
+    const char *format;
+    const char *color;
+    char *fields; /* -F, joined from all that were given; owned */
+    uint64_t jobs;
+    bool help;
+    bool quiet;
+    bool verbose;
+    bool json;
+    bool scdoc;
+    struct perfile_open_options open;
+    struct perfile_output_options print;
+    char **operands; /* what is not an option, in order */
+    size_t operand_count;
+};
+
+enum pf_option_kind {
+    PF_OPTION_FLAG,   /* bool */
+    PF_OPTION_BITS,   /* unsigned, or-ed with `bits` */
+    PF_OPTION_TEXT,   /* const char * */
+    PF_OPTION_CHOICE, /* const char *, one of the values */
+    PF_OPTION_FIELDS, /* char *; what is given again is added */
+    PF_OPTION_NUMBER, /* uint64_t */
+    PF_OPTION_SIZE,   /* uint64_t of bytes: K, M, G, T, or "unlimited" */
+    PF_OPTION_IGNORE, /* nothing: accepted because perf has it */
+};
+
+struct pf_command;
+
+/* The values that an option knows, by position; NULL behind the last. *doc may be NULL. */
+typedef const char *pf_value_at(const struct pf_command *command, size_t index, const char **doc);
+
+struct pf_option {
+    const char *name;     /* without dashes; NULL ends a table */
+    char letter;          /* 0: none */
+    bool hidden;          /* for the build, not for people */
+    int kind;             /* enum pf_option_kind */
+    const char *argument; /* NULL: a flag */
+    size_t offset;        /* in struct pf_settings */
+    unsigned bits;
+    pf_value_at *value_at; /* or NULL */
+    const char *doc;       /* sentences */
+};
+
+struct pf_option_group {
+    const char *title;
+    const struct pf_option *options;
+};
+
+struct pf_command {
+    const char *name;
+    const char *summary; /* half a sentence, lower case, no full stop */
+    const char *doc;     /* paragraph */
+    const char *operand; /* "[FILE]", or NULL */
+    size_t operand_max;
+    pf_value_at *operand_at;                 /* values of the operand, or NULL */
+    bool findings;                           /* the output itself tells what is wrong with the recording */
+    const struct pf_option_group *groups[8]; /* NULL-terminated */
+    int (*run)(const struct pf_command *command, struct pf_settings *settings);
+};
+
+/* All verbs, in the order of commands.def; NULL-terminated. */
+extern const struct pf_command *const pf_commands[];
+const struct pf_command *pf_command_find(const char *name);
+
+extern const struct pf_option_group pf_input_group;  /* where to read from and how */
+extern const struct pf_option_group pf_limit_group;  /* against hostile files */
+extern const struct pf_option_group pf_common_group; /* for every verb */
+
+/* For tables of verbs. */
+#define PF_OPTION_FORMAT                                                                                               \
+    {                                                                                                                  \
+        .name = "format", .kind = PF_OPTION_CHOICE, .argument = "FORMAT",                                              \
+        .offset = offsetof(struct pf_settings, format), .value_at = pf_format_at, .doc = "How to print."               \
+    }
+#define PF_OPTION_OUTPUT                                                                                               \
+    {                                                                                                                  \
+        .name = "output", .letter = 'o', .kind = PF_OPTION_TEXT, .argument = "FILE",                                   \
+        .offset = offsetof(struct pf_settings, output),                                                                \
+        .doc = "Write to FILE instead of standard output. FILE appears when it is complete."                           \
+    }
+pf_value_at pf_format_at;
+
+void pf_settings_init(struct pf_settings *settings);
+void pf_settings_free(struct pf_settings *settings);
+
+/* Reads the NULL-terminated arguments behind the verb, and reorders them. PF_STATUS_OK, or PF_STATUS_USAGE when a
+ * message was printed. */
+int pf_options_parse(const struct pf_command *command, char **arguments, struct pf_settings *settings);
+
+/* "Did you mean": offer all candidates, then ask. */
+struct pf_guess {
+    const char *wanted;
+    const char *best; /* NULL: nothing is near */
+    size_t distance;  /* of `best`; at first, one more than allowed */
+};
+struct pf_guess pf_guess_start(const char *wanted);
+void pf_guess_offer(struct pf_guess *guess, const char *candidate);
+/* "; did you mean X?" with `prefix` before X, or "". */
+const char *pf_guess_text(const struct pf_guess *guess, const char *prefix, char *buffer, size_t bytes);
+
+/* Opens the recording, writes the output that has the verb's name, says what was lost. */
+int pf_run_output(const struct pf_command *command, struct pf_settings *settings);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "stream.h"
+#include "message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES ((size_t)512 << 10)
+
+static const char *name_of(const struct pf_stream *stream)
+{
+    return stream->path ? stream->path : "standard output";
+}
+
+static int complain(const struct pf_stream *stream, int error)
+{
+    pf_message("%s: cannot write: %s", name_of(stream), strerror(error));
+    return PF_STATUS_OUTPUT;
+}
+
+/* Devices, pipes and links (/dev/stdout) are written in place; only files can be replaced. */
+static int open_fd(struct pf_stream *stream)
+{
+    struct stat status;
+
+    if (!stream->path)
+        return STDOUT_FILENO;
+    if (lstat(stream->path, &status) == 0 && !S_ISREG(status.st_mode))
+        return open(stream->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (asprintf(&stream->temporary, "%s.%ld.tmp", stream->path, (long)getpid()) < 0) {
+        stream->temporary = NULL;
+        return -1;
+    }
+    return open(stream->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+int pf_stream_open(struct pf_stream *stream, const char *path)
+{
+    *stream = (struct pf_stream){.path = path, .buffer = malloc(BUFFER_BYTES)};
+    stream->fd = stream->buffer ? open_fd(stream) : -1;
+    if (stream->fd >= 0)
+        return PF_STATUS_OK;
+    complain(stream, errno);
+    free(stream->temporary);
+    free(stream->buffer);
+    return PF_STATUS_OUTPUT;
+}
+
+static void write_out(struct pf_stream *stream, const char *data, size_t bytes)
+{
+    while (bytes && !stream->error) {
+        ssize_t written = write(stream->fd, data, bytes);
+
+        if (written >= 0) {
+            data += written;
+            bytes -= (size_t)written;
+        } else if (errno != EINTR) {
+            stream->error = errno;
+            stream->closed_pipe = errno == EPIPE;
+        }
+    }
+}
+
+static void flush(struct pf_stream *stream)
+{
+    write_out(stream, stream->buffer, stream->used);
+    stream->used = 0;
+}
+
+int pf_stream_write(void *context, const void *data, size_t bytes)
+{
+    struct pf_stream *stream = context;
+
+    if (bytes > BUFFER_BYTES - stream->used)
+        flush(stream);
+    if (bytes > BUFFER_BYTES) {
+        write_out(stream, data, bytes);
+    } else if (bytes) {
+        memcpy(stream->buffer + stream->used, data, bytes);
+        stream->used += bytes;
+    }
+    return stream->error != 0;
+}
+
+void pf_stream_print(struct pf_stream *stream, const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    int bytes;
+
+    va_start(arguments, format);
+    bytes = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (bytes < 0) {
+        stream->error = ENOMEM;
+        return;
+    }
+    pf_stream_write(stream, text, (size_t)bytes);
+    free(text);
+}
+
+/* The steps that make a file last: each may be the one that finds the disk full. */
+static void finish(struct pf_stream *stream)
+{
+    if (stream->temporary && !stream->error && fsync(stream->fd) < 0)
+        stream->error = errno;
+    if (close(stream->fd) < 0 && !stream->error && errno != EINTR)
+        stream->error = errno;
+    if (stream->temporary && !stream->error && rename(stream->temporary, stream->path) < 0)
+        stream->error = errno;
+}
+
+int pf_stream_close(struct pf_stream *stream, bool keep)
+{
+    int status = PF_STATUS_OK;
+
+    if (keep || !stream->temporary) {
+        flush(stream);
+        finish(stream);
+    } else {
+        close(stream->fd);
+    }
+    if (stream->temporary && (stream->error || !keep))
+        unlink(stream->temporary);
+    if (stream->error && !stream->closed_pipe)
+        status = complain(stream, stream->error);
+    free(stream->temporary);
+    free(stream->buffer);
+    return status;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the data goes: standard output or a file, through one big buffer. */
+#ifndef PERFILE_CLI_STREAM_H
+#define PERFILE_CLI_STREAM_H
+
+#include "options.h"
+
+struct pf_stream {
+    int fd;
+    const char *path; /* NULL: standard output */
+    char *temporary;  /* the file that becomes `path`, or NULL when it is written in place; owned */
+    char *buffer;     /* owned */
+    size_t used;
+    int error;        /* errno of the first failure */
+    bool closed_pipe; /* the reader of the pipe went away: no fault of ours or his */
+};
+
+/*
+ * `path` NULL is standard output. A regular file appears under its name when _close succeeds: until then the old one
+ * stays. PF_STATUS_OK, or PF_STATUS_OUTPUT when a message was printed.
+ */
+int pf_stream_open(struct pf_stream *stream, const char *path);
+/* For struct perfile_sink; the context is a struct pf_stream. */
+int pf_stream_write(void *stream, const void *data, size_t bytes);
+/* Failures show in _close. */
+__attribute__((format(printf, 2, 3))) void pf_stream_print(struct pf_stream *stream, const char *format, ...);
+/*
+ * Writes what is left and closes; `keep` false discards an unfinished file. PF_STATUS_OK, or PF_STATUS_OUTPUT when a
+ * message was printed.
+ *
+ * When the reader of the pipe is gone (`| head`), the status is PF_STATUS_OK and nothing is said: he has what he
+ * wanted.
+ */
+int pf_stream_close(struct pf_stream *stream, bool keep);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfile/analysis.h: what is made of a recording (libperfile-analysis, on top of libperfile).
+ *
+ * An output turns a reader into a stream of text. Outputs are named by kind and format: perfile_output_at() lists them.
+ * The same rules as in perfile.h hold for results, lifetimes and threads. Since 0.1.
+ */
+#ifndef PERFILE_ANALYSIS_H
+#define PERFILE_ANALYSIS_H
+
+#include <perfile/perfile.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where the text goes. `write` returns 0, or non-zero to stop with PERFILE_ERROR_WRITE. Pieces may have any size. */
+struct perfile_sink {
+    void *context;
+    int (*write)(void *context, const void *data, size_t bytes);
+};
+
+/* Which records are wanted. NULL members let everything pass; all that are given must match. */
+struct perfile_filter {
+    const char *time;   /* "START,STOP" in seconds.fraction, either may be empty; "10%-20%", "30%/2" (the 2nd 30 %) */
+    const char *cpus;   /* "0-3,7" */
+    const char *pids;   /* "1,2" */
+    const char *tids;
+    const char *comms;  /* "make,cc1" */
+    const char *events; /* "cycles,sched:sched_switch" */
+};
+
+/* Record groups that `script` prints between the samples, as perf's --show-NAME-events does. */
+enum perfile_show {
+    PERFILE_SHOW_TASK = 1 << 0,       /* COMM, FORK, EXIT */
+    PERFILE_SHOW_MMAP = 1 << 1,       /* MMAP, MMAP2 */
+    PERFILE_SHOW_SWITCH = 1 << 2,     /* SWITCH, SWITCH_CPU_WIDE */
+    PERFILE_SHOW_NAMESPACE = 1 << 3,  /* NAMESPACES */
+    PERFILE_SHOW_LOST = 1 << 4,       /* LOST, LOST_SAMPLES */
+    PERFILE_SHOW_ROUND = 1 << 5,      /* FINISHED_ROUND */
+    PERFILE_SHOW_BPF = 1 << 6,        /* KSYMBOL, BPF_EVENT */
+    PERFILE_SHOW_CGROUP = 1 << 7,     /* CGROUP */
+    PERFILE_SHOW_TEXT_POKE = 1 << 8,  /* TEXT_POKE */
+};
+
+struct perfile_output_options {
+    size_t size;             /* sizeof(struct perfile_output_options) */
+    struct perfile_filter filter;
+    const char *fields;      /* script: as perf's -F: "comm,tid,ip", "+addr", "-period", "EVENTTYPE:LIST"; NULL: default */
+    bool nanoseconds;        /* script: 9 digits instead of 6 */
+    unsigned show;           /* script: enum perfile_show */
+    uint64_t max_bytes;      /* dump: longer byte strings become length and CRC-32; 0 = 4096, UINT64_MAX = never */
+    bool count;              /* info: walk the records and count them */
+    bool header_only;        /* dump: no records */
+    /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
+    void (*progress)(void *context, uint64_t done, uint64_t total);
+    void *progress_context;
+};
+#define PERFILE_OUTPUT_OPTIONS_INIT { sizeof(struct perfile_output_options), { NULL, NULL, NULL, NULL, NULL, NULL }, \
+                                      NULL, false, 0, 0, false, false, NULL, NULL }
+
+struct perfile_output_info {
+    const char *kind;   /* "dump", "script", "info", "check" */
+    const char *format; /* "text", "json" */
+    const char *doc;    /* one sentence */
+};
+/* The outputs of this build by position; NULL behind the last. Static. */
+PERFILE_API const struct perfile_output_info *perfile_output_at(size_t index);
+
+/*
+ * Writes one output of the recording. The reader must be at its start. `format` NULL is the kind's first format.
+ * Returns 0, or 1 when the output itself is a finding (check found something); errors: ARGUMENT (unknown kind, format,
+ * field or filter: the message lists what there is), WRITE, and those of perfile_reader_next.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_output_write(struct perfile_reader *reader, const char *kind,
+                                                        const char *format,
+                                                        const struct perfile_output_options *options,
+                                                        const struct perfile_sink *sink, struct perfile_error *error);
+
+/* The fields that script's -F knows, by position; NULL behind the last. Static text. */
+PERFILE_API const char *perfile_script_field_at(size_t index, const char **doc);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

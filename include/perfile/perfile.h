@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfile: reading Linux perf.data recordings.
+ *
+ * This header is the manual. A first look:
+ *
+ *     struct perfile_reader *reader;
+ *     struct perfile_error error;
+ *     const struct perfile_record *record;
+ *
+ *     if (perfile_open_path("perf.data", NULL, &reader, &error) < 0)
+ *         die(error.message);
+ *     while (perfile_reader_next(reader, &record, &error) > 0)
+ *         printf("%s at %" PRIu64 "\n", perfile_record_name(record->type), record->offset);
+ *     perfile_close(reader);
+ *
+ * Results.     Every call that can fail returns an int: negative is a value of enum perfile_code, and the caller's
+ *              struct perfile_error (which may be NULL) says what, where and why. Nothing is printed, errno is not
+ *              part of the interface, and no call ends the process.
+ * Damage.      By default everything readable is read; what could not be read is reported as diagnostics, with
+ *              offsets. With `strict` the first fault is an error.
+ * Lifetimes.   | what                                            | valid until                                       |
+ *              | records, and everything decoded from a record   | the next _next or _rewind, or the close           |
+ *              | events, features, names, files of a reader      | the close (an event's name may be refined earlier)|
+ *              | a comm                                          | the close of the session                          |
+ * Threads.     A reader and all that hangs on it belongs to one thread at a time. Different readers are independent.
+ * Growth.      Structs that the caller makes begin with their own size; set it with the PERFILE_*_INIT initialisers.
+ *              Structs that the library makes may grow at their end.
+ * Since.       Everything here: 0.1.
+ */
+#ifndef PERFILE_PERFILE_H
+#define PERFILE_PERFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define PERFILE_API __attribute__((visibility("default")))
+#define PERFILE_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define PERFILE_API
+#define PERFILE_MUST_CHECK
+#endif
+
+/* "X.Y.Z" of the library that is linked. Static text. */
+PERFILE_API const char *perfile_version(void);
+
+/* ---- errors ------------------------------------------------------------------------------------------------- */
+
+enum perfile_code {
+    PERFILE_OK = 0,
+    PERFILE_ERROR_ARGUMENT = -1,    /* the caller broke a rule of this header */
+    PERFILE_ERROR_MEMORY = -2,      /* the allocator returned NULL */
+    PERFILE_ERROR_OPEN = -3,        /* the path cannot be opened; the message holds the system's words */
+    PERFILE_ERROR_READ = -4,        /* the system failed to read */
+    PERFILE_ERROR_WRITE = -5,       /* the caller's sink, or the system, failed to write */
+    PERFILE_ERROR_FORMAT = -6,      /* not a perf.data at all */
+    PERFILE_ERROR_DAMAGED = -7,     /* bytes that contradict the format */
+    PERFILE_ERROR_TRUNCATED = -8,   /* the input ends too early */
+    PERFILE_ERROR_COMPRESSION = -9, /* a compressed stream that cannot be decompressed */
+    PERFILE_ERROR_LIMIT = -10,      /* a limit of the options was reached; the message names the option */
+    PERFILE_ERROR_UNSUPPORTED = -11, /* sound, but not known to this version or build */
+    PERFILE_ERROR_ABSENT = -12,      /* the recording does not hold what was asked for */
+    PERFILE_ERROR_EVENT = -13,       /* the event of a record cannot be told */
+    PERFILE_ERROR_STOPPED = -14,     /* a callback of the caller returned non-zero */
+};
+
+/* Where a thing that has no place in the file is said to be. */
+#define PERFILE_NO_OFFSET UINT64_MAX
+
+/* Filled by the call that failed, owned by the caller. Needs no initialisation and no release. */
+struct perfile_error {
+    int code;          /* enum perfile_code */
+    uint64_t offset;   /* bytes from the start of the file or stream, or PERFILE_NO_OFFSET */
+    char what[48];     /* the part in question: "MMAP2 record", "feature NUMA_TOPOLOGY" */
+    char message[256]; /* one whole sentence without a newline, with `what` and the offset in it */
+};
+
+/* The name of a code: "damaged". Static text; "unknown" for other numbers. */
+PERFILE_API const char *perfile_code_name(int code);
+
+/* Something odd that did not stop the reading. */
+enum perfile_severity {
+    PERFILE_NOTE,    /* unusual, harmless: an unknown record type */
+    PERFILE_WARNING, /* the recording itself says that data was lost, or contradicts itself */
+    PERFILE_LOSS,    /* bytes of the file could not be used */
+};
+
+struct perfile_diagnostic {
+    const char *rule;    /* stable id: "record-size", "data-size-zero"; static text */
+    int severity;        /* enum perfile_severity */
+    uint64_t offset;     /* where, in bytes of the file (or stream, see perfile_record) */
+    uint64_t length;     /* how many bytes are concerned; 0 = unknown or none */
+    const char *file;    /* NULL, or the file of a directory ("data.3") */
+    const char *message; /* one sentence; in a callback valid during the call only */
+};
+
+/* ---- opening ------------------------------------------------------------------------------------------------ */
+
+/*
+ * Memory for a reader and all that belongs to it. `resize(context, NULL, 0, n)` allocates, `resize(context, p, o, 0)`
+ * frees and returns NULL; `old` is the size given before. Alignment as malloc's. NULL instead of one means malloc.
+ */
+struct perfile_allocator {
+    void *context;
+    void *(*resize)(void *context, void *pointer, size_t old, size_t size);
+};
+
+struct perfile_open_options {
+    size_t size; /* sizeof(struct perfile_open_options) */
+    bool strict; /* stop at the first fault instead of reading on */
+    const struct perfile_allocator *allocator;
+    /* Called for each diagnostic, from within the calls of the reader. May be NULL. */
+    void (*diagnostic)(void *context, const struct perfile_diagnostic *diagnostic);
+    void *diagnostic_context;
+    /* Limits against hostile files; 0 means the default in brackets. */
+    uint64_t limit_events;        /* attrs of one recording [65536] */
+    uint64_t limit_ids;           /* ids of one event [2^24] */
+    uint64_t limit_feature_bytes; /* size of a feature that is kept in memory [256 MiB] */
+    uint64_t limit_queue_bytes;   /* records held to put them in time order [512 MiB] */
+    uint64_t limit_record_bytes;  /* inflated bytes of one compressed record [256 MiB] */
+};
+#define PERFILE_OPEN_OPTIONS_INIT { sizeof(struct perfile_open_options), false, NULL, NULL, NULL, 0, 0, 0, 0, 0 }
+
+struct perfile_reader;
+
+/*
+ * Opens a recording. `options` may be NULL. On success 0 and *reader; it is the caller's to close.
+ *   _path    a file, a FIFO, a directory recording, or "-" for standard input
+ *   _fd      any readable descriptor, read from its current offset on; stays open and stays the caller's.
+ *            A file-mode recording that comes through a pipe is first copied to an unlinked temporary file ($TMPDIR).
+ *   _memory  `bytes` must stay unchanged until the close
+ * Errors: ARGUMENT, MEMORY, OPEN, READ, FORMAT, LIMIT; with strict also DAMAGED, TRUNCATED.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_open_path(const char *path, const struct perfile_open_options *options,
+                                                     struct perfile_reader **reader, struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int perfile_open_fd(int fd, const struct perfile_open_options *options,
+                                                   struct perfile_reader **reader, struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int perfile_open_memory(const void *bytes, size_t size,
+                                                       const struct perfile_open_options *options,
+                                                       struct perfile_reader **reader, struct perfile_error *error);
+/* Releases everything. NULL is allowed. */
+PERFILE_API void perfile_close(struct perfile_reader *reader);
+
+/* ---- the container ------------------------------------------------------------------------------------------ */
+
+enum perfile_mode { PERFILE_MODE_FILE, PERFILE_MODE_PIPE, PERFILE_MODE_DIRECTORY };
+
+struct perfile_section {
+    uint64_t offset; /* bytes from the start of the file */
+    uint64_t bytes;
+};
+
+/* What the container says of itself, as it stands in the file. */
+struct perfile_file {
+    int mode;        /* enum perfile_mode */
+    int version;     /* 2, or 1 for PERFFILE */
+    bool big_endian; /* byte order of the recording */
+    bool swapped;    /* the recording's byte order is not this machine's */
+    bool finished;   /* the writer came to its end; false: killed, or cut off */
+    uint64_t file_bytes; /* size of the file (of `data` in a directory); 0 for streams until their end */
+    uint64_t header_size;
+    uint64_t attr_size;
+    struct perfile_section attrs;
+    struct perfile_section data; /* as in the file; bytes is 0 in an unfinished recording */
+    struct perfile_section event_types;
+    uint64_t feature_bits[4];    /* bit n of word n/64 = feature n; in native order */
+    bool feature_words_32;       /* the bitmap was made of 32-bit big-endian words */
+    const char *const *parts;    /* names of the further files of a directory: "data.0"; NULL-terminated */
+};
+PERFILE_API const struct perfile_file *perfile_reader_file(const struct perfile_reader *reader);
+
+/* ---- shapes that decoded records are made of ------------------------------------------------------------------ */
+
+/* A row of 64-bit numbers as they stand in the recording; read them with perfile_u64_at. */
+struct perfile_u64s {
+    const uint8_t *data;
+    uint64_t count;
+    bool swapped;
+};
+
+/* The number at `index` < numbers->count. */
+static inline uint64_t perfile_u64_at(const struct perfile_u64s *numbers, uint64_t index)
+{
+    uint64_t value, swapped = 0;
+    memcpy(&value, numbers->data + index * sizeof(value), sizeof(value));
+    if (!numbers->swapped)
+        return value;
+    for (int i = 0; i < 8; i++)
+        swapped |= (value >> 8 * i & 0xff) << (56 - 8 * i);
+    return swapped;
+}
+
+struct perfile_bytes {
+    const uint8_t *data;
+    uint64_t bytes;
+};
+
+/* A row of equal structs; read them with the perfile_ELEMENT_at function of the element. */
+struct perfile_list {
+    const uint8_t *data;
+    uint64_t count;
+    bool swapped;
+};
+
+/* Counter values; the bits of `format` say which members are valid. Read them with perfile_read_at. */
+struct perfile_read {
+    uint64_t format;       /* attr.read_format */
+    uint64_t count;        /* number of values; 1 without PERF_FORMAT_GROUP */
+    uint64_t time_enabled; /* ns */
+    uint64_t time_running;
+    const uint8_t *values;
+    uint32_t stride;       /* bytes from one value to the next */
+    bool swapped;
+};
+
+struct perfile_regs {
+    uint64_t abi;  /* 0 none, 1 32-bit, 2 64-bit */
+    uint64_t mask; /* bit n = register n of the recording's architecture is there */
+    struct perfile_u64s values; /* in ascending bit order; empty when abi is 0 */
+};
+
+/* Read the entries with perfile_branch_at. */
+struct perfile_branch_stack {
+    uint64_t count;
+    bool has_hw_idx;
+    bool big_endian;
+    uint64_t hw_idx;
+    struct perfile_u64s entries;  /* 3 words each: from, to, flags */
+    struct perfile_u64s counters; /* one word each, or empty */
+};
+
+struct perfile_stack {
+    const uint8_t *data;
+    uint64_t bytes; /* room in the record */
+    uint64_t used;  /* dyn_size: how many of them are valid */
+};
+
+/* CPU numbers; read with perfile_cpu_set_at. */
+struct perfile_cpu_set {
+    uint16_t map_type; /* 0 list, 1 mask, 2 range */
+    bool any_cpu;      /* range: also "any CPU" (-1) */
+    uint16_t start_cpu, end_cpu;
+    uint16_t long_size; /* mask: bytes of a word */
+    const uint8_t *data; /* list: u16 each; mask: words */
+    uint32_t count;     /* of these */
+    bool swapped;
+};
+
+/* Counters of a scheduling domain; names by perfile_record_visit. */
+struct perfile_schedstat_counters {
+    const uint8_t *data; /* u32 each */
+    uint32_t count;
+    bool swapped;
+};
+
+/* Body of a pipe-mode feature: decode it with perfile_record_visit or the feature calls. */
+struct perfile_feature_body {
+    const uint8_t *data;
+    uint64_t bytes;
+};
+
+#include <perfile/records.h>
+
+/* ---- records ------------------------------------------------------------------------------------------------ */
+
+struct perfile_event;
+
+/* One record as it stands in the recording. Made by the library. */
+struct perfile_record {
+    uint32_t type;       /* PERF_RECORD_*: see perfile_record_name */
+    uint16_t misc;
+    bool compressed;     /* it came out of a compressed record: offset counts in the decompressed stream */
+    bool damaged;        /* its content contradicts its event or its size; `bytes` are what the file holds */
+    uint32_t bytes;      /* how much of it there is, with the 8-byte header, without an outside payload */
+    uint32_t stated_bytes; /* the size in its header; differs from `bytes` only in damaged records */
+    uint32_t part;       /* directory: 0 = data, n = parts[n - 1] */
+    uint64_t offset;     /* bytes from the start of the file, or of the stream after its 16-byte header plus 16 */
+    uint64_t container;  /* offset of the compressed record it came from, else PERFILE_NO_OFFSET */
+    const uint8_t *data; /* all `bytes`, in the byte order of the file, starting with the header */
+    const struct perfile_event *event; /* the event it belongs to, or NULL (user records, unknown id) */
+    uint64_t time;       /* ns on the recording's clock, 0 when it has none */
+    uint64_t payload_offset; /* AUXTRACE, TRACING_DATA: where the bytes outside the record begin */
+    uint64_t payload_bytes;
+};
+
+/* Bits of a record's misc; their meaning depends on the type. */
+enum perfile_misc {
+    PERFILE_MISC_CPUMODE_MASK = 7, /* 0 unknown 1 kernel 2 user 3 hypervisor 4 guest kernel 5 guest user */
+    PERFILE_MISC_PROC_MAP_TIMEOUT = 1 << 12, /* MMAP2 */
+    PERFILE_MISC_MMAP_DATA = 1 << 13,        /* MMAP, MMAP2: not executable */
+    PERFILE_MISC_COMM_EXEC = 1 << 13,        /* COMM: by exec */
+    PERFILE_MISC_FORK_EXEC = 1 << 13,        /* FORK: written by the recorder */
+    PERFILE_MISC_SWITCH_OUT = 1 << 13,       /* SWITCH, SWITCH_CPU_WIDE */
+    PERFILE_MISC_EXACT_IP = 1 << 14,         /* SAMPLE */
+    PERFILE_MISC_SWITCH_OUT_PREEMPT = 1 << 14,
+    PERFILE_MISC_MMAP_BUILD_ID = 1 << 14,    /* MMAP2: build id instead of device and inode */
+    PERFILE_MISC_BUILD_ID_SIZE = 1 << 15,    /* build-id record: its size byte is valid */
+};
+
+/*
+ * The next record in the order of the file (a directory: data, then data.0 ...). 1 and *record, 0 at the end, negative:
+ * MEMORY, READ, LIMIT; with strict DAMAGED, TRUNCATED, COMPRESSION, EVENT. After an error the reader is at its end.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_reader_next(struct perfile_reader *reader,
+                                                       const struct perfile_record **record,
+                                                       struct perfile_error *error);
+/* Back before the first record. ABSENT when the input is a stream that cannot be read twice. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_reader_rewind(struct perfile_reader *reader, struct perfile_error *error);
+
+/*
+ * The bytes outside the record that _next gave last, piece by piece: 1 and a piece, 0 when all was given. What is not
+ * fetched is skipped by the next _next. Errors: READ, TRUNCATED.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_reader_payload(struct perfile_reader *reader, const uint8_t **data,
+                                                          size_t *bytes, struct perfile_error *error);
+
+/* What has been read so far. */
+struct perfile_counts {
+    uint64_t records;      /* whole records, those inside compressed records included */
+    uint64_t samples;
+    uint64_t damaged;      /* records whose content could not be decoded */
+    uint64_t unknown;      /* records of unknown type */
+    uint64_t notes;        /* diagnostics by severity */
+    uint64_t warnings;
+    uint64_t losses;
+    uint64_t bytes_lost;   /* bytes that belong to no whole record */
+    uint64_t lost_events;  /* what LOST and LOST_SAMPLES records state */
+    uint64_t data_bytes;   /* bytes of the record area that were walked */
+    uint64_t inflated_bytes;
+};
+PERFILE_API const struct perfile_counts *perfile_reader_counts(const struct perfile_reader *reader);
+
+/*
+ * The diagnostics so far, by position: the first 4096, all are counted. NULL behind the last one that is kept.
+ */
+PERFILE_API const struct perfile_diagnostic *perfile_diagnostic_get(const struct perfile_reader *reader, size_t index);
+
+/* ---- events ------------------------------------------------------------------------------------------------- */
+
+/* One event of the recording: its attributes, its ids, its name. Made by the library. */
+struct perfile_event {
+    uint32_t index;          /* position in the file; what `event` is in JSON */
+    struct perfile_attr attr; /* fields that the file does not have are 0 */
+    uint64_t attr_offset;    /* where it stands */
+    const uint8_t *attr_data; /* attr_bytes bytes as in the file */
+    uint32_t attr_bytes;
+    struct perfile_section ids_section; /* as in the file; zeros in pipe mode */
+    const uint64_t *ids;
+    size_t id_count;
+    const char *name;        /* as `perf script` prints it; made from the attr when the file has no name. Never NULL */
+    const char *file_name;   /* the name as it stands in the file, or NULL */
+    const char *unit;        /* EVENT_UPDATE, or NULL */
+    double scale;            /* EVENT_UPDATE, or 1 */
+};
+PERFILE_API size_t perfile_event_count(const struct perfile_reader *reader);
+/* NULL when there is no such index. In pipe mode events appear as their records are read. */
+PERFILE_API const struct perfile_event *perfile_event_get(const struct perfile_reader *reader, size_t index);
+/* By an id of a record or of a read value; NULL when no event has it. */
+PERFILE_API const struct perfile_event *perfile_event_find(const struct perfile_reader *reader, uint64_t id);
+
+/* ---- decoding ----------------------------------------------------------------------------------------------- */
+
+/*
+ * Decodes a record into the struct of its type in records.h: `struct perfile_mmap2` for MMAP2 ... `out_bytes` is the
+ * size of that struct in the caller's build; what the record lacks is 0. Errors: ARGUMENT (out_bytes too small for
+ * version 0.1), UNSUPPORTED (no struct for this type; SAMPLE has its own call), DAMAGED, TRUNCATED.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_record_decode(const struct perfile_reader *reader,
+                                                         const struct perfile_record *record, void *out,
+                                                         size_t out_bytes, struct perfile_error *error);
+
+/* The id trailer that kernel records carry when attr.sample_id_all is set. ABSENT when the record has none. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_sample_id_decode(const struct perfile_reader *reader,
+                                                            const struct perfile_record *record,
+                                                            struct perfile_sample_id *out, struct perfile_error *error);
+
+struct perfile_read_value {
+    uint64_t value;
+    uint64_t id;   /* 0 without PERF_FORMAT_ID */
+    uint64_t lost; /* 0 without PERF_FORMAT_LOST */
+};
+/* The value at `index` < read->count. */
+PERFILE_API void perfile_read_at(const struct perfile_read *read, uint64_t index, struct perfile_read_value *out);
+
+/* struct perfile_sample is in records.h; `present` has the sample_type bits that the record really has. */
+#ifdef __cplusplus
+#define PERFILE_SAMPLE_INIT { sizeof(struct perfile_sample) }
+#else
+#define PERFILE_SAMPLE_INIT { .size = sizeof(struct perfile_sample) }
+#endif
+
+/* Errors: ARGUMENT (not a SAMPLE, or sample->size), EVENT, DAMAGED (the parts do not fit the record's size). */
+PERFILE_API PERFILE_MUST_CHECK int perfile_sample_decode(const struct perfile_record *record,
+                                                         struct perfile_sample *sample, struct perfile_error *error);
+
+/* A branch, its flags in the same places whatever the byte order of the recording. */
+struct perfile_branch {
+    uint64_t from, to;
+    bool mispred, predicted, in_tx, abort;
+    uint16_t cycles;
+    uint8_t type, spec, new_type, priv; /* see perfile_enum_name("branch_type", type) */
+    uint64_t reserved;
+};
+PERFILE_API void perfile_branch_at(const struct perfile_branch_stack *stack, uint64_t index, struct perfile_branch *out);
+
+/* ---- header features ---------------------------------------------------------------------------------------- */
+
+struct perfile_feature {
+    uint32_t number;
+    const char *name; /* "HOSTNAME", or NULL for an unknown one */
+    struct perfile_section section; /* as in the table; in pipe mode the record's payload */
+    bool readable;    /* false: the section lies outside the file */
+};
+/* The features of the recording by position, in the order of the table (pipe mode: of their records). */
+PERFILE_API size_t perfile_feature_count(const struct perfile_reader *reader);
+PERFILE_API const struct perfile_feature *perfile_feature_get(const struct perfile_reader *reader, size_t index);
+/* The bytes of a feature. ABSENT, READ, TRUNCATED, LIMIT. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_feature_bytes(struct perfile_reader *reader, uint32_t number,
+                                                         const uint8_t **data, size_t *bytes,
+                                                         struct perfile_error *error);
+/*
+ * One text or number of a feature by its name in JSON: ("HOSTNAME", NULL), ("NRCPUS", "nr_cpus_online").
+ * ABSENT when the recording lacks the feature or the feature lacks the member; DAMAGED, READ.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_feature_text(struct perfile_reader *reader, uint32_t number,
+                                                        const char *member, const char **text,
+                                                        struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int perfile_feature_number(struct perfile_reader *reader, uint32_t number,
+                                                          const char *member, uint64_t *value,
+                                                          struct perfile_error *error);
+
+/* ---- tracepoints -------------------------------------------------------------------------------------------- */
+
+/* One field of a tracepoint's raw data, from the `format` text in the recording. */
+struct perfile_tracepoint_field {
+    const char *name;
+    const char *type;  /* the C type as the kernel wrote it: "char", "unsigned long", "__data_loc char[]" */
+    uint32_t offset;   /* bytes from the start of the raw data */
+    uint32_t bytes;    /* of the field itself; of the pointer word for dynamic fields */
+    uint32_t element_bytes; /* array: bytes of one element; else bytes */
+    bool is_signed;
+    bool is_array;
+    bool is_text;      /* char array or __data_loc char[] */
+    bool is_dynamic;   /* __data_loc */
+    bool is_relative;  /* __rel_loc */
+    bool is_common;    /* common_type, common_pid ... */
+};
+struct perfile_tracepoint {
+    uint32_t id;         /* attr.config of its events */
+    const char *system;
+    const char *name;
+    const char *format;  /* the whole text */
+    const char *print_fmt; /* the text behind "print fmt: ", or NULL */
+    const struct perfile_tracepoint_field *fields;
+    size_t field_count;
+};
+/* What the recording's tracing data says about all tracepoints. */
+struct perfile_tracing {
+    const char *version;
+    bool big_endian;
+    uint8_t long_bytes;  /* sizeof(long) on the recording machine */
+    uint32_t page_bytes;
+    const struct perfile_tracepoint *tracepoints;
+    size_t tracepoint_count;
+    const char *kallsyms; /* text, may be empty */
+    size_t kallsyms_bytes;
+    const char *printk_formats;
+    size_t printk_formats_bytes;
+    const char *saved_cmdlines;
+    size_t saved_cmdlines_bytes;
+};
+/* NULL with ABSENT when the recording has none (in pipe mode: yet). Other errors: DAMAGED, READ, MEMORY, LIMIT. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_tracing_get(struct perfile_reader *reader,
+                                                       const struct perfile_tracing **tracing,
+                                                       struct perfile_error *error);
+/* The tracepoint of an event, or NULL. */
+PERFILE_API const struct perfile_tracepoint *perfile_tracepoint_find(struct perfile_reader *reader,
+                                                                     const struct perfile_event *event);
+
+/* ---- visiting: every field of anything, by name --------------------------------------------------------------- */
+
+enum perfile_value_kind {
+    PERFILE_VALUE_UNSIGNED, /* number.u */
+    PERFILE_VALUE_SIGNED,   /* number.s */
+    PERFILE_VALUE_DOUBLE,   /* number.d */
+    PERFILE_VALUE_BOOL,     /* number.u is 0 or 1 */
+    PERFILE_VALUE_TEXT,     /* data, bytes: raw bytes of a name, not necessarily UTF-8, without its NUL */
+    PERFILE_VALUE_BYTES,    /* data, bytes */
+    PERFILE_VALUE_NULL,
+};
+
+/* What a number means; decides how people want to see it. */
+enum perfile_meaning {
+    PERFILE_MEANS_NUMBER,
+    PERFILE_MEANS_ID,      /* event id */
+    PERFILE_MEANS_PID,     /* -1 = all or kernel */
+    PERFILE_MEANS_CPU,
+    PERFILE_MEANS_ADDRESS, /* hexadecimal */
+    PERFILE_MEANS_BYTES,   /* a size */
+    PERFILE_MEANS_TIME,    /* ns */
+    PERFILE_MEANS_FLAGS,   /* hexadecimal */
+    PERFILE_MEANS_REGISTER, /* hexadecimal */
+};
+
+struct perfile_value {
+    const char *name; /* NULL inside a list */
+    int kind;         /* enum perfile_value_kind */
+    int meaning;      /* enum perfile_meaning */
+    union {
+        uint64_t u;
+        int64_t s;
+        double d;
+    } number;
+    const uint8_t *data;
+    size_t bytes;
+};
+
+/* Called in the order of the fields. A non-zero result ends the visit with PERFILE_ERROR_STOPPED. */
+struct perfile_visitor {
+    size_t size; /* sizeof(struct perfile_visitor) */
+    void *context;
+    int (*begin)(void *context, const char *name, bool list); /* an object or a list; name is NULL inside a list */
+    int (*end)(void *context, bool list);
+    int (*value)(void *context, const struct perfile_value *value);
+};
+
+/*
+ * The body of a record, field by field under the kernel's names. What cannot be decoded ends with a value "error"
+ * (text); undecoded bytes that are not zero come as "__extra". Returns 0 also then; STOPPED, ARGUMENT.
+ * An outside payload is fetched only by AUXTRACE's "auxtrace_crc32" and TRACING_DATA's "tracing".
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_record_visit(struct perfile_reader *reader,
+                                                        const struct perfile_record *record,
+                                                        const struct perfile_visitor *visitor,
+                                                        struct perfile_error *error);
+/* One feature as a value, object or list called by its name. Errors as perfile_feature_bytes, and STOPPED. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_feature_visit(struct perfile_reader *reader, uint32_t number,
+                                                         const struct perfile_visitor *visitor,
+                                                         struct perfile_error *error);
+/* The members of an attr that the file has, as one object called "attr". */
+PERFILE_API PERFILE_MUST_CHECK int perfile_attr_visit(const struct perfile_event *event,
+                                                      const struct perfile_visitor *visitor,
+                                                      struct perfile_error *error);
+
+/* ---- names (all static text) ---------------------------------------------------------------------------------- */
+
+/* "MMAP2"; NULL for an unknown type. The types in ascending order: perfile_record_type_at(0 ...), 0 behind the last. */
+PERFILE_API const char *perfile_record_name(uint32_t type);
+PERFILE_API uint32_t perfile_record_type_at(size_t index);
+/* "HOSTNAME"; NULL for an unknown number. perfile_feature_number_at(0 ...), 0 behind the last. */
+PERFILE_API const char *perfile_feature_name(uint32_t number);
+PERFILE_API uint32_t perfile_feature_number_at(size_t index);
+/* What a type or feature is for, in one sentence; NULL for unknown ones. */
+PERFILE_API const char *perfile_record_doc(uint32_t type);
+PERFILE_API const char *perfile_feature_doc(uint32_t number);
+/* The name of one sample_type bit: "callchain"; NULL for an unknown bit. */
+PERFILE_API const char *perfile_sample_field_name(uint64_t bit);
+/* Names of values of an enum of the schema, e.g. ("branch_type", 4) = "call"; NULL when unknown. */
+PERFILE_API const char *perfile_enum_name(const char *which, uint64_t value);
+/* The name of register `number` on `arch` (uname -m of the recording): "SP"; NULL when unknown. */
+PERFILE_API const char *perfile_register_name(const char *arch, unsigned number);
+
+/* ---- sessions: who was running what, when -------------------------------------------------------------------- */
+
+struct perfile_session;
+
+/*
+ * Delivers the records of a reader in time order and follows the names of threads. The reader must be at its start,
+ * and is driven by the session from now on. Memory: the records of the last two rounds of the recording's ring
+ * buffers, at most limit_queue_bytes. Errors: ARGUMENT, MEMORY.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_session_open(struct perfile_reader *reader, struct perfile_session **session,
+                                                        struct perfile_error *error);
+/* Does not close the reader. NULL is allowed. */
+PERFILE_API void perfile_session_close(struct perfile_session *session);
+/* As perfile_reader_next, but by time. Records without a time come where they stand in the file. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_session_next(struct perfile_session *session,
+                                                        const struct perfile_record **record,
+                                                        struct perfile_error *error);
+/*
+ * The name of a thread at the time of the record that was delivered last; never NULL: ":TID" when the recording does
+ * not say. Raw bytes without a NUL inside.
+ */
+PERFILE_API const char *perfile_session_comm(struct perfile_session *session, int32_t pid, int32_t tid);
+/* How many records came later than their time allowed; they were delivered all the same. */
+PERFILE_API uint64_t perfile_session_unordered(const struct perfile_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Loads and stores in either byte order, and arithmetic that notices overflow. */
+#ifndef PF_BASE_BYTES_H
+#define PF_BASE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PF_LIKELY(x) __builtin_expect(!!(x), 1)
+#define PF_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define PF_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define PF_NATIVE_BIG_ENDIAN true
+#else
+#define PF_NATIVE_BIG_ENDIAN false
+#endif
+
+static inline uint16_t pf_load16(const void *p, bool swap)
+{
+    uint16_t v;
+    memcpy(&v, p, sizeof(v));
+    return swap ? __builtin_bswap16(v) : v;
+}
+
+static inline uint32_t pf_load32(const void *p, bool swap)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof(v));
+    return swap ? __builtin_bswap32(v) : v;
+}
+
+static inline uint64_t pf_load64(const void *p, bool swap)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof(v));
+    return swap ? __builtin_bswap64(v) : v;
+}
+
+/* a + b fits and is stored. */
+static inline bool pf_add(uint64_t a, uint64_t b, uint64_t *sum)
+{
+    return !__builtin_add_overflow(a, b, sum);
+}
+
+/* a * b fits and is stored. */
+static inline bool pf_multiply(uint64_t a, uint64_t b, uint64_t *product)
+{
+    return !__builtin_mul_overflow(a, b, product);
+}
+
+static inline uint64_t pf_min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t pf_max(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* x rounded up to a multiple of 8; saturates at the last multiple. */
+static inline uint64_t pf_align8(uint64_t x)
+{
+    return x > UINT64_MAX - 7 ? UINT64_MAX & ~7ull : (x + 7) & ~7ull;
+}
+
+/* Length of the text in a buffer that need not hold a NUL. */
+static inline size_t pf_text_length(const void *text, size_t room)
+{
+    const void *nul = room ? memchr(text, 0, room) : NULL;
+    return nul ? (size_t)((const char *)nul - (const char *)text) : room;
+}
+
+#endif

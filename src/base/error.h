@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Filling the caller's struct perfile_error. */
+#ifndef PF_BASE_ERROR_H
+#define PF_BASE_ERROR_H
+
+#include <perfile/perfile.h>
+
+/*
+ * Fills *error (if not NULL) and returns `code`. `what` names the part, the format says the rest; the message becomes
+ * "WHAT at OFFSET: TEXT", without the offset when it is PERFILE_NO_OFFSET.
+ */
+int pf_fail(struct perfile_error *error, int code, uint64_t offset, const char *what, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+int pf_fail_memory(struct perfile_error *error, const char *what);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/map.h"
+
+void pf_map_open(struct pf_map *map, const struct perfile_allocator *allocator)
+{
+    *map = (struct pf_map){.allocator = allocator};
+}
+
+void pf_map_close(struct pf_map *map)
+{
+    pf_free(map->allocator, map->slots, map->size * sizeof(*map->slots));
+    pf_map_open(map, map->allocator);
+}
+
+static struct pf_map_slot *slot_of(const struct pf_map *map, uint64_t key)
+{
+    size_t i = pf_map_hash(key) & (map->size - 1);
+    while (map->slots[i].value && map->slots[i].key != key)
+        i = (i + 1) & (map->size - 1);
+    return &map->slots[i];
+}
+
+static bool grow(struct pf_map *map)
+{
+    struct pf_map bigger = {.allocator = map->allocator, .size = map->size ? map->size * 2 : 64, .used = map->used};
+    bigger.slots = pf_new(map->allocator, bigger.size * sizeof(*bigger.slots));
+    if (!bigger.slots)
+        return false;
+    for (size_t i = 0; i < map->size; i++)
+        if (map->slots[i].value)
+            *slot_of(&bigger, map->slots[i].key) = map->slots[i];
+    pf_free(map->allocator, map->slots, map->size * sizeof(*map->slots));
+    *map = bigger;
+    return true;
+}
+
+bool pf_map_put(struct pf_map *map, uint64_t key, uint64_t value)
+{
+    if (map->used * 2 >= map->size && !grow(map))
+        return false;
+    struct pf_map_slot *slot = slot_of(map, key);
+    if (!slot->value)
+        map->used++;
+    *slot = (struct pf_map_slot){key, value + 1};
+    return true;
+}

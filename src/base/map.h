@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* A hash map from 64-bit keys to 64-bit values: open addressing, insert and find only. */
+#ifndef PF_BASE_MAP_H
+#define PF_BASE_MAP_H
+
+#include "base/memory.h"
+
+struct pf_map_slot {
+    uint64_t key;
+    uint64_t value; /* stored plus one; 0 = empty */
+};
+
+struct pf_map {
+    const struct perfile_allocator *allocator;
+    struct pf_map_slot *slots;
+    size_t size; /* number of slots, a power of two, or 0 */
+    size_t used;
+};
+
+void pf_map_open(struct pf_map *map, const struct perfile_allocator *allocator);
+void pf_map_close(struct pf_map *map);
+/* The value goes in, over an older one; it must be below UINT64_MAX. False when memory is short. */
+bool pf_map_put(struct pf_map *map, uint64_t key, uint64_t value);
+
+static inline size_t pf_map_hash(uint64_t key)
+{
+    key *= 0x9e3779b97f4a7c15ull; /* 2^64 / golden ratio: spreads runs of neighbouring ids */
+    return (size_t)(key ^ key >> 32);
+}
+
+/* True and the value, or false. */
+static inline bool pf_map_get(const struct pf_map *map, uint64_t key, uint64_t *value)
+{
+    if (!map->size)
+        return false;
+    for (size_t i = pf_map_hash(key) & (map->size - 1); map->slots[i].value; i = (i + 1) & (map->size - 1)) {
+        if (map->slots[i].key == key) {
+            *value = map->slots[i].value - 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+#endif

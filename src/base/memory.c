@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+#include "base/bytes.h"
+
+static void *resize_with_malloc(void *context, void *pointer, size_t old, size_t size)
+{
+    (void)context;
+    (void)old;
+    if (size == 0) {
+        free(pointer);
+        return NULL;
+    }
+    return realloc(pointer, size);
+}
+
+static const struct perfile_allocator malloc_allocator = {NULL, resize_with_malloc};
+
+const struct perfile_allocator *pf_allocator_or_default(const struct perfile_allocator *allocator)
+{
+    return allocator ? allocator : &malloc_allocator;
+}
+
+void *pf_new(const struct perfile_allocator *allocator, size_t size)
+{
+    void *p = allocator->resize(allocator->context, NULL, 0, size);
+    if (p)
+        memset(p, 0, size);
+    return p;
+}
+
+void *pf_resize(const struct perfile_allocator *allocator, void *pointer, size_t old, size_t size)
+{
+    return allocator->resize(allocator->context, pointer, old, size);
+}
+
+void pf_free(const struct perfile_allocator *allocator, void *pointer, size_t size)
+{
+    if (pointer)
+        allocator->resize(allocator->context, pointer, size, 0);
+}
+
+bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *room, size_t count, size_t bytes)
+{
+    if (count <= *room)
+        return true;
+    size_t wanted = *room < 8 ? 8 : *room;
+    while (wanted < count) {
+        if (wanted > SIZE_MAX / 2)
+            return false;
+        wanted *= 2;
+    }
+    uint64_t size;
+    if (!pf_multiply(wanted, bytes, &size) || size > SIZE_MAX)
+        return false;
+    void *old;
+    memcpy(&old, pointer, sizeof(old));
+    void *p = pf_resize(allocator, old, *room * bytes, (size_t)size);
+    if (!p)
+        return false;
+    memcpy(pointer, &p, sizeof(p));
+    *room = wanted;
+    return true;
+}
+
+enum { ARENA_CHUNK = 16 * 1024, ARENA_ALIGN = 16 };
+
+struct pf_arena_chunk {
+    struct pf_arena_chunk *next;
+    size_t size; /* of the whole block */
+    size_t used;
+    size_t padding;
+};
+
+void pf_arena_open(struct pf_arena *arena, const struct perfile_allocator *allocator)
+{
+    arena->allocator = allocator;
+    arena->chunk = NULL;
+}
+
+void pf_arena_close(struct pf_arena *arena)
+{
+    while (arena->chunk) {
+        struct pf_arena_chunk *chunk = arena->chunk;
+        arena->chunk = chunk->next;
+        pf_free(arena->allocator, chunk, chunk->size);
+    }
+}
+
+static struct pf_arena_chunk *add_chunk(struct pf_arena *arena, size_t size)
+{
+    size_t room = sizeof(struct pf_arena_chunk) + size;
+    if (room < ARENA_CHUNK)
+        room = ARENA_CHUNK;
+    struct pf_arena_chunk *chunk = pf_resize(arena->allocator, NULL, 0, room);
+    if (!chunk)
+        return NULL;
+    *chunk = (struct pf_arena_chunk){.next = arena->chunk, .size = room, .used = sizeof(*chunk)};
+    arena->chunk = chunk;
+    return chunk;
+}
+
+void *pf_arena_new(struct pf_arena *arena, size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+    struct pf_arena_chunk *chunk = arena->chunk;
+    if (!chunk || chunk->size - chunk->used < size) {
+        chunk = add_chunk(arena, size);
+        if (!chunk)
+            return NULL;
+    }
+    void *p = (char *)chunk + chunk->used;
+    chunk->used += size;
+    return memset(p, 0, size);
+}
+
+char *pf_arena_text(struct pf_arena *arena, const void *text, size_t bytes)
+{
+    char *copy = bytes < SIZE_MAX ? pf_arena_new(arena, bytes + 1) : NULL;
+    if (copy && bytes)
+        memcpy(copy, text, bytes);
+    return copy;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory through the caller's allocator: single blocks, growing arrays, and arenas that are released as a whole. */
+#ifndef PF_BASE_MEMORY_H
+#define PF_BASE_MEMORY_H
+
+#include <perfile/perfile.h>
+
+/* An allocator that is never NULL: malloc's when the caller gave none. */
+const struct perfile_allocator *pf_allocator_or_default(const struct perfile_allocator *allocator);
+
+/* `size` zeroed bytes, or NULL. */
+void *pf_new(const struct perfile_allocator *allocator, size_t size);
+/* Room for `size` bytes, contents kept; NULL leaves the old block alone. */
+void *pf_resize(const struct perfile_allocator *allocator, void *pointer, size_t old, size_t size);
+void pf_free(const struct perfile_allocator *allocator, void *pointer, size_t size);
+
+/*
+ * Makes room for at least `count` elements of `bytes` in the array at *pointer with room for *room: doubling growth.
+ * False when memory is short; the array then is as before.
+ */
+bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *room, size_t count, size_t bytes);
+
+struct pf_arena_chunk;
+struct pf_arena {
+    const struct perfile_allocator *allocator;
+    struct pf_arena_chunk *chunk; /* the one that is filled; older ones hang behind it */
+};
+
+void pf_arena_open(struct pf_arena *arena, const struct perfile_allocator *allocator);
+void pf_arena_close(struct pf_arena *arena);
+/* 16-byte aligned, zeroed; NULL when memory is short. */
+void *pf_arena_new(struct pf_arena *arena, size_t size);
+/* A copy with a NUL behind it. */
+char *pf_arena_text(struct pf_arena *arena, const void *text, size_t bytes);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/text.h"
+
+#include <stdio.h>
+
+enum { TEXT_BUFFER = 256 * 1024 };
+
+int pf_text_open(struct pf_text *text, const struct perfile_allocator *allocator,
+                 int (*write)(void *context, const void *data, size_t bytes), void *context)
+{
+    *text = (struct pf_text){.allocator = allocator, .write = write, .context = context};
+    text->data = pf_resize(allocator, NULL, 0, TEXT_BUFFER);
+    if (!text->data)
+        return PERFILE_ERROR_MEMORY;
+    text->room = TEXT_BUFFER;
+    return 0;
+}
+
+void pf_text_close(struct pf_text *text)
+{
+    pf_free(text->allocator, text->data, text->room);
+    *text = (struct pf_text){.allocator = text->allocator};
+}
+
+int pf_text_flush(struct pf_text *text)
+{
+    if (text->write && text->used) {
+        if (!text->failed && text->write(text->context, text->data, text->used) != 0)
+            text->failed = PERFILE_ERROR_WRITE;
+        text->used = 0;
+    }
+    return text->failed;
+}
+
+char *pf_text_make_room(struct pf_text *text, size_t bytes)
+{
+    if (text->write || text->failed) {
+        pf_text_flush(text);
+        if (text->failed)
+            text->used = 0;
+    } else if (!pf_grow(text->allocator, &text->data, &text->room, text->used + bytes, 1)) {
+        text->failed = PERFILE_ERROR_MEMORY;
+        text->used = 0;
+    }
+    return text->data + text->used;
+}
+
+void pf_put(struct pf_text *text, const void *data, size_t bytes)
+{
+    const char *from = data;
+    while (bytes) {
+        size_t piece = bytes < TEXT_BUFFER / 4 ? bytes : TEXT_BUFFER / 4;
+        char *at = pf_text_reserve(text, piece);
+        memcpy(at, from, piece);
+        pf_text_commit(text, at + piece);
+        from += piece;
+        bytes -= piece;
+    }
+}
+
+void pf_put_string(struct pf_text *text, const char *string)
+{
+    pf_put(text, string, strlen(string));
+}
+
+void pf_put_char(struct pf_text *text, char c)
+{
+    char *at = pf_text_reserve(text, 1);
+    *at = c;
+    pf_text_commit(text, at + 1);
+}
+
+static const char digit_pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+                                  "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+                                  "8081828384858687888990919293949596979899";
+
+unsigned pf_digit_count(uint64_t value)
+{
+    static const uint64_t powers[] = {0,
+                                      10,
+                                      100,
+                                      1000,
+                                      10000,
+                                      100000,
+                                      1000000,
+                                      10000000,
+                                      100000000,
+                                      1000000000,
+                                      10000000000,
+                                      100000000000,
+                                      1000000000000,
+                                      10000000000000,
+                                      100000000000000,
+                                      1000000000000000,
+                                      10000000000000000,
+                                      100000000000000000,
+                                      1000000000000000000,
+                                      10000000000000000000u};
+    unsigned bits = 63 - (unsigned)__builtin_clzll(value | 1);
+    unsigned guess = (bits + 1) * 1233 >> 12; /* log10(2) = 1233/4096; either right or one too low */
+    return guess + (value >= powers[guess]);
+}
+
+char *pf_digits_fixed(char *at, uint64_t value, unsigned count)
+{
+    char *end = at + count;
+    char *p = end;
+    for (; count >= 2; count -= 2, value /= 100)
+        memcpy(p -= 2, digit_pairs + value % 100 * 2, 2);
+    if (count)
+        *--p = (char)('0' + value % 10);
+    return end;
+}
+
+char *pf_digits(char *at, uint64_t value)
+{
+    return pf_digits_fixed(at, value, pf_digit_count(value));
+}
+
+char *pf_hex_digits(char *at, uint64_t value)
+{
+    unsigned count = (67 - (unsigned)__builtin_clzll(value | 1)) / 4;
+    for (unsigned i = count; i-- > 0; value >>= 4)
+        at[i] = "0123456789abcdef"[value & 15];
+    return at + count;
+}
+
+void pf_put_unsigned(struct pf_text *text, uint64_t value)
+{
+    pf_text_commit(text, pf_digits(pf_text_reserve(text, 20), value));
+}
+
+void pf_put_signed(struct pf_text *text, int64_t value)
+{
+    if (value < 0)
+        pf_put_char(text, '-');
+    pf_put_unsigned(text, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
+void pf_put_hex(struct pf_text *text, uint64_t value)
+{
+    pf_text_commit(text, pf_hex_digits(pf_text_reserve(text, 16), value));
+}
+
+void pf_put_hex_bytes(struct pf_text *text, const void *data, size_t bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    const uint8_t *from = data;
+    while (bytes) {
+        size_t piece = bytes < 4096 ? bytes : 4096;
+        char *at = pf_text_reserve(text, piece * 2);
+        for (size_t i = 0; i < piece; i++) {
+            *at++ = digits[from[i] >> 4];
+            *at++ = digits[from[i] & 15];
+        }
+        pf_text_commit(text, at);
+        from += piece;
+        bytes -= piece;
+    }
+}
+
+void pf_put_format(struct pf_text *text, const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int bytes = vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    if (bytes > 0)
+        pf_put(text, line, (size_t)bytes < sizeof(line) ? (size_t)bytes : sizeof(line) - 1);
+}
+
+/* Length of the UTF-8 sequence at p (RFC 3629: no overlong forms, no surrogates), or 0. */
+static size_t utf8_length(const uint8_t *p, size_t left)
+{
+    if (p[0] < 0x80)
+        return 1;
+    size_t length = p[0] >= 0xf0 && p[0] < 0xf5   ? 4
+                    : p[0] >= 0xe0 && p[0] < 0xf0 ? 3
+                    : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
+                                                  : 0;
+    if (!length || length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+        (p[0] == 0xf4 && p[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+static void put_json_escape(struct pf_text *text, uint8_t c)
+{
+    static const char shorts[] = "\bb\ff\nn\rr\tt\"\"\\\\";
+    for (size_t i = 0; i + 1 < sizeof(shorts); i += 2) {
+        if (c == (uint8_t)shorts[i]) {
+            pf_put(text, (char[]){'\\', shorts[i + 1]}, 2);
+            return;
+        }
+    }
+    pf_put_format(text, "\\u%04x", c);
+}
+
+void pf_put_json_string(struct pf_text *text, const void *data, size_t bytes)
+{
+    const uint8_t *p = data, *end = p + bytes, *plain = p;
+    pf_put_char(text, '"');
+    while (p < end) {
+        size_t length = utf8_length(p, (size_t)(end - p));
+        if (length && *p >= 0x20 && *p != '"' && *p != '\\' && *p != 0x7f) {
+            p += length;
+            continue;
+        }
+        pf_put(text, plain, (size_t)(p - plain));
+        if (length)
+            put_json_escape(text, *p);
+        else
+            pf_put_string(text, "\xef\xbf\xbd");
+        plain = ++p;
+    }
+    pf_put(text, plain, (size_t)(p - plain));
+    pf_put_char(text, '"');
+}
+
+uint32_t pf_crc32(uint32_t crc, const void *data, size_t bytes)
+{
+    static const uint32_t nibbles[16] = {0,          0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+                                         0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+                                         0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
+    const uint8_t *p = data;
+    crc = ~crc;
+    while (bytes--) {
+        crc = nibbles[(crc ^ *p) & 15] ^ crc >> 4;
+        crc = nibbles[(crc ^ *p++ >> 4) & 15] ^ crc >> 4;
+    }
+    return ~crc;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Text on its way out: a buffer before the caller's sink. Failure is sticky; look at it once, at the end or now and
+ * then.
+ */
+#ifndef PF_BASE_TEXT_H
+#define PF_BASE_TEXT_H
+
+#include <stdarg.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+struct pf_text {
+    const struct perfile_allocator *allocator;
+    int (*write)(void *context, const void *data, size_t bytes); /* NULL: the text stays in the buffer, which grows */
+    void *context;
+    char *data;
+    size_t used;
+    size_t room;
+    int failed; /* 0, PERFILE_ERROR_WRITE or PERFILE_ERROR_MEMORY */
+};
+
+/* `write` may be NULL. */
+int pf_text_open(struct pf_text *text, const struct perfile_allocator *allocator,
+                 int (*write)(void *context, const void *data, size_t bytes), void *context);
+void pf_text_close(struct pf_text *text);
+/* Hands what is buffered to the sink; returns text->failed. */
+int pf_text_flush(struct pf_text *text);
+/* Slow path of pf_text_reserve. */
+char *pf_text_make_room(struct pf_text *text, size_t bytes);
+
+/*
+ * Room for `bytes` bytes (at most 64 KiB) to be written directly; hand the end to pf_text_commit. Never NULL: after a
+ * failure it is a place that is thrown away.
+ */
+static inline char *pf_text_reserve(struct pf_text *text, size_t bytes)
+{
+    if (PF_LIKELY(text->room - text->used >= bytes))
+        return text->data + text->used;
+    return pf_text_make_room(text, bytes);
+}
+
+static inline void pf_text_commit(struct pf_text *text, const char *end)
+{
+    text->used = (size_t)(end - text->data);
+}
+
+void pf_put(struct pf_text *text, const void *data, size_t bytes);
+void pf_put_string(struct pf_text *text, const char *string);
+void pf_put_char(struct pf_text *text, char c);
+void pf_put_unsigned(struct pf_text *text, uint64_t value);
+void pf_put_signed(struct pf_text *text, int64_t value);
+/* Lower-case hexadecimal without 0x. */
+void pf_put_hex(struct pf_text *text, uint64_t value);
+/* Two lower-case digits a byte. */
+void pf_put_hex_bytes(struct pf_text *text, const void *data, size_t bytes);
+/* printf into the text; for what is not hot. */
+void pf_put_format(struct pf_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
+void pf_put_json_string(struct pf_text *text, const void *data, size_t bytes);
+
+/* Digits at `at`, the end is returned. At most 20 (decimal) or 16 (hex) characters. */
+char *pf_digits(char *at, uint64_t value);
+char *pf_hex_digits(char *at, uint64_t value);
+/* Exactly `count` decimal digits with leading zeros. */
+char *pf_digits_fixed(char *at, uint64_t value, unsigned count);
+unsigned pf_digit_count(uint64_t value);
+
+/* CRC-32 (IEEE 802.3, as zlib's) of more bytes; start with 0. */
+uint32_t pf_crc32(uint32_t crc, const void *data, size_t bytes);
+
+#endif

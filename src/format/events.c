@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/* Events: their attrs, ids and names, and which one a record belongs to. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "format/attr.h"
+#include "format/reader.h"
+
+enum { TYPE_HARDWARE, TYPE_SOFTWARE, TYPE_TRACEPOINT, TYPE_CACHE, TYPE_RAW, TYPE_BREAKPOINT };
+
+int pf_events_add(struct perfile_reader *reader, const uint8_t *data, uint32_t bytes, uint64_t offset,
+                  struct perfile_error *error)
+{
+    if (reader->event_count >= reader->options.limit_events)
+        return pf_fail(error, PERFILE_ERROR_LIMIT, offset, "attr", "more events than limit_events, %" PRIu64,
+                       reader->options.limit_events);
+    struct pf_event *event = pf_arena_new(&reader->arena, sizeof(*event));
+    char *copy = pf_arena_text(&reader->arena, data, bytes);
+    if (!event || !copy ||
+        !pf_grow(reader->allocator, &reader->events, &reader->event_room, reader->event_count + 1,
+                 sizeof(*reader->events)))
+        return pf_fail_memory(error, "events");
+    event->public = (struct perfile_event){.index = (uint32_t)reader->event_count,
+                                           .attr_offset = offset,
+                                           .attr_data = (const uint8_t *)copy,
+                                           .attr_bytes = bytes,
+                                           .name = "unknown",
+                                           .scale = 1};
+    const struct perfile_file *file = &reader->file;
+    pf_attr_decode(data, bytes, file->swapped, file->big_endian, &event->public.attr);
+    pf_plan_make(&event->plan, &event->public.attr, file->swapped, file->big_endian);
+    reader->events[reader->event_count++] = event;
+    return 0;
+}
+
+int pf_events_add_ids(struct perfile_reader *reader, struct pf_event *event, const struct perfile_u64s *ids,
+                      struct perfile_error *error)
+{
+    size_t count = event->public.id_count;
+    if (ids->count > reader->options.limit_ids || count + ids->count > reader->options.limit_ids)
+        return pf_fail(error, PERFILE_ERROR_LIMIT, event->public.attr_offset, "ids", "more than limit_ids, %" PRIu64,
+                       reader->options.limit_ids);
+    if (ids->count == 0)
+        return 0;
+    uint64_t *all = pf_arena_new(&reader->arena, (count + (size_t)ids->count) * sizeof(*all));
+    if (!all)
+        return pf_fail_memory(error, "ids");
+    if (count)
+        memcpy(all, event->public.ids, count * sizeof(*all));
+    for (uint64_t i = 0; i < ids->count; i++) {
+        all[count + i] = perfile_u64_at(ids, i);
+        if (!pf_map_put(&reader->ids, all[count + i], event->public.index))
+            return pf_fail_memory(error, "ids");
+    }
+    event->public.ids = all;
+    event->public.id_count = count + (size_t)ids->count;
+    reader->last_event = NULL;
+    return 0;
+}
+
+size_t perfile_event_count(const struct perfile_reader *reader)
+{
+    return reader->event_count;
+}
+
+const struct perfile_event *perfile_event_get(const struct perfile_reader *reader, size_t index)
+{
+    return index < reader->event_count ? &reader->events[index]->public : NULL;
+}
+
+const struct perfile_event *perfile_event_find(const struct perfile_reader *reader, uint64_t id)
+{
+    uint64_t index;
+    return pf_map_get(&reader->ids, id, &index) ? &reader->events[index]->public : NULL;
+}
+
+struct pf_event *pf_event_of(struct perfile_reader *reader, uint32_t type, const uint8_t *data, uint32_t bytes)
+{
+    if (PF_LIKELY(reader->event_count <= 1))
+        return reader->event_count ? reader->events[0] : NULL;
+    struct pf_event *first = reader->events[0];
+    const struct pf_plan *plan = &first->plan;
+    const uint8_t *at;
+    if (type == PERFILE_RECORD_SAMPLE) {
+        if (!plan->id_at || bytes < plan->id_at + 8u)
+            return plan->id_at ? NULL : first;
+        at = data + plan->id_at;
+    } else {
+        if (!plan->id_back || bytes < 8u + plan->trailer_bytes)
+            return first;
+        at = data + bytes - plan->id_back;
+    }
+    uint64_t id = pf_load64(at, plan->swap), index;
+    if (PF_LIKELY(id == reader->last_id && reader->last_event))
+        return reader->last_event;
+    if (id == 0)
+        return first; /* what the recorder made itself */
+    if (!pf_map_get(&reader->ids, id, &index))
+        return NULL;
+    reader->last_id = id;
+    reader->last_event = reader->events[index];
+    return reader->last_event;
+}
+
+/* ---- names ---- */
+
+static int set_name(struct perfile_reader *reader, struct pf_event *event, const void *text, size_t bytes,
+                    struct perfile_error *error)
+{
+    const char *name = pf_arena_text(&reader->arena, text, bytes);
+    if (!name)
+        return pf_fail_memory(error, "event name");
+    event->public.file_name = event->public.name = name;
+    return 0;
+}
+
+/* The `:u`-like tail that perf gives to names: modes that are not excluded, precision, host and guest. */
+static void put_modifiers(char *text, size_t room, const struct perfile_attr *attr)
+{
+    char modifiers[16];
+    size_t n = 0;
+    bool guest_default = false;
+    if (attr->exclude_kernel || attr->exclude_user || attr->exclude_hv) {
+        if (!attr->exclude_kernel)
+            modifiers[n++] = 'k';
+        if (!attr->exclude_user)
+            modifiers[n++] = 'u';
+        if (!attr->exclude_hv)
+            modifiers[n++] = 'h';
+        guest_default = true;
+    }
+    for (unsigned i = 0; i < attr->precise_ip; i++) {
+        modifiers[n++] = 'p';
+        guest_default = true;
+    }
+    if (attr->exclude_host || attr->exclude_guest == guest_default) {
+        if (!attr->exclude_host)
+            modifiers[n++] = 'H';
+        if (!attr->exclude_guest)
+            modifiers[n++] = 'G';
+    }
+    size_t used = strlen(text);
+    if (n)
+        snprintf(text + used, room - used, ":%.*s", (int)n, modifiers);
+}
+
+static void name_cache_event(char *text, size_t room, uint64_t config)
+{
+    const char *cache = perfile_enum_name("cache", config & 0xff);
+    const char *op = perfile_enum_name("cache_op", config >> 8 & 0xff);
+    if (!cache || !op || (config >> 16 & 0xff) > 1)
+        snprintf(text, room, "unknown-ext-hardware-cache-type");
+    else if (config >> 16 & 0xff)
+        snprintf(text, room, "%s-%s-misses", cache, op);
+    else
+        snprintf(text, room, "%s-%s%s", cache, op, strcmp(op, "prefetch") == 0 ? "es" : "s");
+}
+
+static void name_breakpoint(char *text, size_t room, const struct perfile_attr *attr)
+{
+    int n = snprintf(text, room, "mem:0x%" PRIx64 ":", attr->bp_addr_or_config1);
+    snprintf(text + n, room - (size_t)n, "%s%s%s", attr->bp_type & 1 ? "r" : "", attr->bp_type & 2 ? "w" : "",
+             attr->bp_type & 4 ? "x" : "");
+}
+
+int pf_event_name_by_attr(struct perfile_reader *reader, struct pf_event *event, struct perfile_error *error)
+{
+    const struct perfile_attr *attr = &event->public.attr;
+    const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(reader, &event->public);
+    char text[512] = "";
+    const char *known = NULL;
+    switch (attr->type) {
+    case TYPE_HARDWARE:
+    case TYPE_SOFTWARE:
+        known = perfile_enum_name(attr->type == TYPE_HARDWARE ? "hardware_event" : "software_event",
+                                  attr->config & UINT32_MAX);
+        snprintf(text, sizeof(text), "%s",
+                 known                         ? known
+                 : attr->type == TYPE_HARDWARE ? "unknown-hardware"
+                                               : "unknown-software");
+        put_modifiers(text, sizeof(text), attr);
+        break;
+    case TYPE_TRACEPOINT:
+        if (tracepoint)
+            snprintf(text, sizeof(text), "%s:%s", tracepoint->system, tracepoint->name);
+        else
+            snprintf(text, sizeof(text), "unknown tracepoint");
+        break;
+    case TYPE_CACHE:
+        name_cache_event(text, sizeof(text), attr->config);
+        put_modifiers(text, sizeof(text), attr);
+        break;
+    case TYPE_RAW:
+        snprintf(text, sizeof(text), "raw 0x%" PRIx64, attr->config);
+        put_modifiers(text, sizeof(text), attr);
+        break;
+    case TYPE_BREAKPOINT:
+        name_breakpoint(text, sizeof(text), attr);
+        put_modifiers(text, sizeof(text), attr);
+        break;
+    default:
+        snprintf(text, sizeof(text), "unknown attr type: %u", attr->type);
+    }
+    const char *name = pf_arena_text(&reader->arena, text, strlen(text));
+    if (!name)
+        return pf_fail_memory(error, "event name");
+    event->public.name = name;
+    return 0;
+}
+
+static struct pf_event *event_of_description(struct perfile_reader *reader, const struct perfile_u64s *ids,
+                                             uint64_t index)
+{
+    uint64_t found;
+    if (ids->count && pf_map_get(&reader->ids, perfile_u64_at(ids, 0), &found))
+        return reader->events[found];
+    return index < reader->event_count ? reader->events[index] : NULL;
+}
+
+/* EVENT_DESC: u32 count, u32 attr size, each: attr, u32 ids, name, ids. */
+static int name_by_event_desc(struct perfile_reader *reader, struct perfile_error *error)
+{
+    const uint8_t *data;
+    size_t bytes;
+    if (perfile_feature_bytes(reader, PERFILE_FEATURE_EVENT_DESC, &data, &bytes, NULL) < 0)
+        return 0; /* absent, or reported already */
+    struct pf_cursor c = pf_cursor_make(data, bytes, 0, reader->file.swapped);
+    uint32_t count = pf_cursor_u32(&c), attr_bytes = pf_cursor_u32(&c);
+    for (uint32_t i = 0; i < count && !c.failed; i++) {
+        const uint8_t *attr = pf_cursor_take(&c, attr_bytes);
+        uint32_t id_count = pf_cursor_u32(&c), room = pf_cursor_u32(&c);
+        const uint8_t *name = pf_cursor_take(&c, room);
+        const struct perfile_u64s ids = {
+            .data = pf_cursor_take_array(&c, id_count, 8), .count = id_count, .swapped = c.swap};
+        if (c.failed)
+            break;
+        int result = 0;
+        if (i >= reader->event_count && attr_bytes >= PF_ATTR_SIZE_MIN && reader->event_count == i) {
+            /* the attrs are gone, but here is a copy of them */
+            result = pf_events_add(reader, attr, attr_bytes, PERFILE_NO_OFFSET, error);
+            if (result == 0)
+                result = pf_events_add_ids(reader, reader->events[i], &ids, error);
+        }
+        struct pf_event *event = event_of_description(reader, &ids, i);
+        if (result == 0 && event && room)
+            result = set_name(reader, event, name, pf_text_length(name, room), error);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+/* simpleperf: META_INFO has the key event_type_info with lines "name,type,config". */
+static int name_by_meta_info(struct perfile_reader *reader, struct perfile_error *error)
+{
+    const char *text;
+    if (perfile_feature_text(reader, PERFILE_FEATURE_META_INFO, "event_type_info", &text, NULL) < 0)
+        return 0;
+    while (*text) {
+        const char *line_end = strchrnul(text, '\n'), *comma = memchr(text, ',', (size_t)(line_end - text));
+        unsigned type;
+        uint64_t config;
+        if (comma && sscanf(comma, ",%u,%" SCNu64, &type, &config) == 2)
+            for (size_t i = 0; i < reader->event_count; i++) {
+                struct pf_event *event = reader->events[i];
+                if (event->public.attr.type == type && event->public.attr.config == config &&
+                    set_name(reader, event, text, (size_t)(comma - text), error) < 0)
+                    return PERFILE_ERROR_MEMORY;
+            }
+        text = *line_end ? line_end + 1 : line_end;
+    }
+    return 0;
+}
+
+int pf_events_name(struct perfile_reader *reader, struct perfile_error *error)
+{
+    int result = name_by_event_desc(reader, error);
+    if (result == 0)
+        result = name_by_meta_info(reader, error);
+    for (size_t i = 0; result == 0 && i < reader->event_count; i++)
+        if (!reader->events[i]->public.file_name)
+            result = pf_event_name_by_attr(reader, reader->events[i], error);
+    return result;
+}
+
+/* ---- what records of pipe mode say ---- */
+
+static struct pf_event *event_at(struct perfile_reader *reader, uint64_t attr_offset)
+{
+    for (size_t i = 0; i < reader->event_count; i++)
+        if (reader->events[i]->public.attr_offset == attr_offset)
+            return reader->events[i];
+    return NULL;
+}
+
+static int follow_attr(struct perfile_reader *reader, const struct perfile_record *record, struct perfile_error *error)
+{
+    struct perfile_header_attr decoded;
+    const struct pf_layout layout = pf_layout_of(reader, record);
+    if (event_at(reader, record->offset + 8) || reader->file.mode != PERFILE_MODE_PIPE ||
+        pf_layout_decode(record, &layout, &decoded, NULL, NULL) < 0)
+        return 0;
+    const uint8_t *data = record->data + 8;
+    uint32_t bytes = pf_attr_stated_bytes(data, reader->file.swapped);
+    if (bytes < PF_ATTR_SIZE_MIN || bytes > record->bytes - 8)
+        return 0; /* the visitor shows it, no event comes of it */
+    int result = pf_events_add(reader, data, bytes, record->offset + 8, error);
+    if (result < 0)
+        return result;
+    struct pf_event *event = reader->events[reader->event_count - 1];
+    result = pf_events_add_ids(reader, event, &decoded.ids, error);
+    return result < 0 ? result : pf_event_name_by_attr(reader, event, error);
+}
+
+static int follow_update(struct perfile_reader *reader, const struct perfile_record *record,
+                         struct perfile_error *error)
+{
+    struct perfile_event_update update;
+    const struct pf_layout layout = pf_layout_of(reader, record);
+    uint64_t index;
+    if (pf_layout_decode(record, &layout, &update, NULL, NULL) < 0 || !pf_map_get(&reader->ids, update.id, &index))
+        return 0;
+    struct pf_event *event = reader->events[index];
+    if (update.update_type == 0) {
+        event->public.unit = pf_arena_text(&reader->arena, update.unit, strlen(update.unit));
+        return event->public.unit ? 0 : pf_fail_memory(error, "event unit");
+    }
+    if (update.update_type == 1)
+        event->public.scale = update.scale;
+    if (update.update_type == 2)
+        return set_name(reader, event, update.name, strlen(update.name), error);
+    return 0;
+}
+
+/* Until 3.11 pipes named their events by attr.config. */
+static int follow_event_type(struct perfile_reader *reader, const struct perfile_record *record,
+                             struct perfile_error *error)
+{
+    struct perfile_header_event_type type;
+    const struct pf_layout layout = pf_layout_of(reader, record);
+    if (pf_layout_decode(record, &layout, &type, NULL, NULL) < 0)
+        return 0;
+    for (size_t i = 0; i < reader->event_count; i++) {
+        struct pf_event *event = reader->events[i];
+        if (event->public.attr.config == type.event_id && !event->public.file_name &&
+            event->public.attr.type == TYPE_TRACEPOINT &&
+            set_name(reader, event, type.name, strlen(type.name), error) < 0)
+            return PERFILE_ERROR_MEMORY;
+    }
+    return 0;
+}
+
+static int rename_tracepoints(struct perfile_reader *reader, struct perfile_error *error)
+{
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < reader->event_count; i++)
+        if (reader->events[i]->public.attr.type == TYPE_TRACEPOINT && !reader->events[i]->public.file_name)
+            result = pf_event_name_by_attr(reader, reader->events[i], error);
+    return result;
+}
+
+static int keep_tracing(struct perfile_reader *reader, const uint8_t *data, size_t bytes, uint64_t offset,
+                        struct perfile_error *error)
+{
+    if (reader->tracing_data)
+        return 0;
+    if (bytes > reader->options.limit_feature_bytes)
+        return pf_fail(error, PERFILE_ERROR_LIMIT, offset, "tracing data", "more than limit_feature_bytes");
+    reader->tracing_data = (const uint8_t *)pf_arena_text(&reader->arena, data, bytes);
+    if (!reader->tracing_data)
+        return pf_fail_memory(error, "tracing data");
+    reader->tracing_bytes = bytes;
+    reader->tracing_offset = offset;
+    return rename_tracepoints(reader, error);
+}
+
+static int follow_tracing(struct perfile_reader *reader, struct pf_part *part, const struct perfile_record *record,
+                          struct perfile_error *error)
+{
+    if (record->type == PERFILE_RECORD_SIMPLEPERF_TRACING_DATA) {
+        if (record->bytes <= 12)
+            return 0;
+        uint32_t stated = pf_load32(record->data + 8, reader->file.swapped);
+        return keep_tracing(reader, record->data + 12, (size_t)pf_min(stated, record->bytes - 12), record->offset + 12,
+                            error);
+    }
+    if (record->bytes > 16) /* simpleperf put the data inside */
+        return keep_tracing(reader, record->data + 12, record->bytes - 12, record->offset + 12, error);
+    if (!record->payload_bytes || record->payload_bytes > reader->options.limit_feature_bytes)
+        return 0;
+    const uint8_t *data;
+    size_t got;
+    part->window.keep = record->offset;
+    int result =
+        pf_window_get(&part->window, record->payload_offset, (size_t)record->payload_bytes, &data, &got, error);
+    if (result < 0)
+        return result;
+    return keep_tracing(reader, data, (size_t)pf_min(got, record->payload_bytes), record->payload_offset, error);
+}
+
+static int follow_feature(struct perfile_reader *reader, const struct perfile_record *record,
+                          struct perfile_error *error)
+{
+    if (record->bytes < 16 || reader->file.mode != PERFILE_MODE_PIPE)
+        return 0;
+    uint64_t number = pf_load64(record->data + 8, reader->file.swapped);
+    const struct perfile_section section = {record->offset + 16, record->bytes - 16};
+    for (size_t i = 0; i < reader->feature_count; i++)
+        if (reader->features[i].public.section.offset == section.offset)
+            return 0;
+    if (number > UINT32_MAX || (section.bytes == 0 && !perfile_feature_name((uint32_t)number)))
+        return 0; /* the end mark */
+    int result = pf_feature_add(reader, (uint32_t)number, &section, error);
+    if (result < 0)
+        return result;
+    struct pf_feature *feature = &reader->features[reader->feature_count - 1];
+    feature->data = (const uint8_t *)pf_arena_text(&reader->arena, record->data + 16, section.bytes);
+    feature->public.readable = feature->data != NULL;
+    if (!feature->data)
+        return pf_fail_memory(error, "feature");
+    return number == PERFILE_FEATURE_EVENT_DESC || number == PERFILE_FEATURE_META_INFO ? pf_events_name(reader, error)
+                                                                                       : 0;
+}
+
+static int follow_event_ids(struct perfile_reader *reader, const struct perfile_record *record,
+                            struct perfile_error *error)
+{
+    struct perfile_simpleperf_event_id ids;
+    const struct pf_layout layout = pf_layout_of(reader, record);
+    if (pf_layout_decode(record, &layout, &ids, NULL, NULL) < 0)
+        return 0;
+    for (uint64_t i = 0; i < ids.entries.count; i++) {
+        struct perfile_simpleperf_event_id_entry entry;
+        uint64_t known;
+        perfile_simpleperf_event_id_entry_at(&ids.entries, i, &entry);
+        if (entry.attr_index >= reader->event_count || pf_map_get(&reader->ids, entry.id, &known))
+            continue;
+        const struct perfile_u64s one = {.data = (const uint8_t *)&entry.id, .count = 1};
+        int result = pf_events_add_ids(reader, reader->events[entry.attr_index], &one, error);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+int pf_events_follow(struct perfile_reader *reader, struct pf_part *part, const struct perfile_record *record,
+                     struct perfile_error *error)
+{
+    int result = 0;
+    switch (record->type) {
+    case PERFILE_RECORD_HEADER_ATTR:
+        result = follow_attr(reader, record, error);
+        break;
+    case PERFILE_RECORD_EVENT_UPDATE:
+        result = follow_update(reader, record, error);
+        break;
+    case PERFILE_RECORD_HEADER_EVENT_TYPE:
+        result = follow_event_type(reader, record, error);
+        break;
+    case PERFILE_RECORD_HEADER_TRACING_DATA:
+    case PERFILE_RECORD_SIMPLEPERF_TRACING_DATA:
+        result = follow_tracing(reader, part, record, error);
+        break;
+    case PERFILE_RECORD_HEADER_FEATURE:
+        result = follow_feature(reader, record, error);
+        break;
+    case PERFILE_RECORD_SIMPLEPERF_EVENT_ID:
+        result = follow_event_ids(reader, record, error);
+        break;
+    default:
+        break;
+    }
+    return result < 0 && result != PERFILE_ERROR_LIMIT ? result : 0;
+}

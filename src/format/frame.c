@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Framing: where one record ends and the next begins, also when something is wrong.
+ *
+ * A record whose size is what its content asks for is believed at once. Any other size is held against what follows:
+ * whichever of the two places starts a chain of plausible records wins. When neither does, the bytes ahead are searched
+ * for the next place that starts such a chain; what lies between is lost and reported.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "format/reader.h"
+#include "schema/schema.h"
+
+enum {
+    CHAIN = 3, /* so many plausible records in a row are believed */
+    SEARCH_STEP = 64 * 1024,
+    RECORD_MAX = 65535,
+};
+
+static const uint64_t DAY_NS = 86400ull * 1000000000;
+
+/* What stands at a place: the header, and as many bytes of the record as there are. */
+struct place {
+    const uint8_t *data;
+    size_t got; /* bytes from here to the end of the frame that can be had; at least `bytes` unless the frame ends */
+    uint32_t type;
+    uint16_t misc;
+    uint32_t bytes; /* the stated size */
+};
+
+static int look(struct pf_frame *frame, uint64_t at, size_t bytes, struct place *place, struct perfile_error *error)
+{
+    uint64_t room = frame->end > at ? frame->end - at : 0;
+    if (bytes > room)
+        bytes = (size_t)room;
+    place->got = 0;
+    int result = pf_window_get(frame->window, at, bytes, &place->data, &place->got, error);
+    if (place->got > room)
+        place->got = (size_t)room;
+    return result;
+}
+
+static void read_header(struct place *place, bool swap)
+{
+    place->type = pf_load32(place->data, swap);
+    place->misc = pf_load16(place->data + 4, swap);
+    place->bytes = pf_load16(place->data + 6, swap);
+    if (PF_UNLIKELY(pf_record_is_android(place->type))) {
+        place->bytes |= (uint32_t)place->misc << 16;
+        place->misc = 0;
+    }
+}
+
+/* The header at `at` and its whole record, as far as the frame goes. */
+static int look_at_record(const struct perfile_reader *reader, struct pf_frame *frame, uint64_t at, struct place *place,
+                          struct perfile_error *error)
+{
+    int result = look(frame, at, 8, place, error);
+    if (result < 0 || place->got < 8)
+        return result;
+    read_header(place, reader->file.swapped);
+    if (PF_LIKELY(place->bytes <= place->got))
+        return 0;
+    struct place header = *place;
+    result = look(frame, at, header.bytes, place, error);
+    place->type = header.type;
+    place->misc = header.misc;
+    place->bytes = header.bytes;
+    return result;
+}
+
+static void fill_record(struct perfile_record *record, const struct pf_part *part, const struct pf_frame *frame,
+                        const struct place *place)
+{
+    record->type = place->type;
+    record->misc = place->misc;
+    record->compressed = frame->compressed;
+    record->damaged = false;
+    record->bytes = place->bytes;
+    record->stated_bytes = place->bytes;
+    record->part = part->number;
+    record->offset = frame->at;
+    record->container = frame->compressed ? part->container : PERFILE_NO_OFFSET;
+    record->data = place->data;
+    record->event = NULL;
+    record->time = 0;
+    record->payload_offset = 0;
+    record->payload_bytes = 0;
+}
+
+/* Finds the event and the time of the record, and the size that its content asks for (0: it does not fit). */
+static uint32_t identify(struct perfile_reader *reader, struct perfile_record *record)
+{
+    const struct pf_record_info *info = pf_record_info(record->type);
+    if (record->type == PERFILE_RECORD_SAMPLE) {
+        const struct pf_event *event = pf_event_of(reader, record->type, record->data, record->bytes);
+        if (PF_UNLIKELY(!event))
+            return reader->event_count ? 0 : record->bytes;
+        record->event = &event->public;
+        const struct pf_plan *plan = &event->plan;
+        if (PF_UNLIKELY(record->bytes < plan->fixed_bytes))
+            return 0;
+        if (plan->time_at)
+            record->time = pf_load64(record->data + plan->time_at, plan->swap);
+        return plan->known ? pf_plan_measure(plan, record->data, record->bytes) : record->bytes;
+    }
+    if (record->type < 64) {
+        const struct pf_event *event = pf_event_of(reader, record->type, record->data, record->bytes);
+        if (event) {
+            record->event = &event->public;
+            uint32_t least = (info ? info->min_bytes : 8u) + event->plan.trailer_bytes;
+            if (event->plan.time_back && record->bytes >= least)
+                record->time = pf_load64(record->data + record->bytes - event->plan.time_back, event->plan.swap);
+        }
+    }
+    if (!info)
+        return record->bytes;
+    if (record->bytes < info->min_bytes)
+        return 0;
+    const struct pf_layout layout = pf_layout_of(reader, record);
+    return pf_layout_measure(record, &layout);
+}
+
+/* Bytes outside the record: AUXTRACE and TRACING_DATA. */
+static uint64_t payload_of(const struct perfile_reader *reader, const struct place *place)
+{
+    bool swap = reader->file.swapped;
+    if (place->type == PERFILE_RECORD_AUXTRACE && place->bytes >= 16)
+        return pf_load64(place->data + 8, swap);
+    if (place->type == PERFILE_RECORD_HEADER_TRACING_DATA && place->bytes >= 12 && place->bytes <= 16)
+        return pf_align8(pf_load32(place->data + 8, swap));
+    return 0;
+}
+
+/* ---- plausibility ---- */
+
+static bool plausible_time(const struct pf_frame *frame, uint64_t time)
+{
+    if (time == 0 || time == UINT64_MAX || frame->last_time == 0)
+        return true;
+    uint64_t distance = time > frame->last_time ? time - frame->last_time : frame->last_time - time;
+    return distance < DAY_NS;
+}
+
+/*
+ * Whether one record at `at` makes sense. *next is where the one behind it starts; `unsure` when the frame has no bytes
+ * to tell it.
+ */
+static bool plausible_record(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame, uint64_t at,
+                             uint64_t *next)
+{
+    struct place place;
+    if (look_at_record(reader, frame, at, &place, NULL) < 0 || place.got < 8 || place.bytes < 8 ||
+        place.bytes > place.got)
+        return false;
+    const struct pf_record_info *info = pf_record_info(place.type);
+    if (!info || place.bytes < info->min_bytes)
+        return false;
+    if (place.bytes % 4 && place.type != PERFILE_RECORD_COMPRESSED)
+        return false;
+    struct perfile_record record;
+    struct pf_frame there = *frame;
+    there.at = at;
+    fill_record(&record, part, &there, &place);
+    uint32_t asked = identify(reader, &record);
+    if (asked == 0 || asked > place.bytes || place.bytes - asked >= 16 || !plausible_time(frame, record.time))
+        return false;
+    if (place.type < 64 && reader->event_count && !record.event)
+        return false;
+    if (place.type == PERFILE_RECORD_SAMPLE && asked != place.bytes)
+        return false;
+    uint64_t payload = payload_of(reader, &place);
+    return pf_add(at + place.bytes, payload, next) && *next <= frame->end;
+}
+
+/* Whether a chain of plausible records starts at `at`. The end of the frame ends a chain well. */
+static bool plausible_chain(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame, uint64_t at,
+                            unsigned length)
+{
+    for (unsigned i = 0; i < length; i++) {
+        struct place place;
+        if (look(frame, at, 8, &place, NULL) < 0)
+            return false;
+        if (place.got == 0)
+            return i > 0 && (at == frame->end || frame->end == UINT64_MAX);
+        if (i > 0 && frame->open_ended && place.got < RECORD_MAX) {
+            struct place whole;
+            if (look_at_record(reader, frame, at, &whole, NULL) < 0)
+                return false;
+            if (whole.got < 8 || whole.bytes > whole.got)
+                return true; /* the rest has not been inflated yet */
+        }
+        if (!plausible_record(reader, part, frame, at, &at))
+            return false;
+    }
+    return true;
+}
+
+/* ---- damage ---- */
+
+/* Moves *found ahead to the next place that starts a chain, or to the end of what there is. */
+static int search(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame, uint64_t *found,
+                  struct perfile_error *error)
+{
+    uint64_t at = *found;
+    for (;;) {
+        struct place place;
+        frame->window->keep = at;
+        int result = look(frame, at, SEARCH_STEP + 8, &place, error);
+        if (result < 0)
+            return result;
+        if (place.got < 8) {
+            *found = at + place.got;
+            return 0;
+        }
+        size_t offered = place.got - 7 < SEARCH_STEP ? place.got - 7 : SEARCH_STEP;
+        uint64_t batch = at;
+        while (at < batch + offered) {
+            /* a look at the header first: it refuses nearly all places without moving the window */
+            const uint8_t *header;
+            size_t got;
+            if (pf_window_get(frame->window, at, 8, &header, &got, NULL) < 0 || got < 8)
+                break;
+            struct place candidate = {.data = header, .got = got};
+            read_header(&candidate, reader->file.swapped);
+            if (candidate.bytes >= 8 && pf_record_info(candidate.type) &&
+                plausible_chain(reader, part, frame, at, CHAIN)) {
+                *found = at;
+                return 0;
+            }
+            at += frame->step;
+        }
+    }
+}
+
+static int report_loss(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                       const struct perfile_diagnostic *loss, struct perfile_error *error)
+{
+    struct perfile_diagnostic diagnostic = *loss;
+    diagnostic.severity = PERFILE_LOSS;
+    if (frame->compressed)
+        diagnostic.offset = part->container; /* offsets in the inflated stream mean nothing to a hex editor */
+    reader->counts.bytes_lost += loss->length;
+    return pf_diagnose(reader, part, &diagnostic, error);
+}
+
+/* Makes the record that stands for bytes that cannot be read: the header as found, and nothing else. */
+static void fill_damaged(struct perfile_record *record, struct pf_part *part, const struct pf_frame *frame,
+                         const struct place *place, size_t held)
+{
+    memset(part->damaged_header, 0, sizeof(part->damaged_header));
+    memcpy(part->damaged_header, place->data, held);
+    struct place seen = *place;
+    seen.data = part->damaged_header;
+    if (held < 8)
+        seen.type = seen.misc = 0;
+    fill_record(record, part, frame, &seen);
+    record->stated_bytes = held < 8 ? 0 : place->bytes;
+    record->bytes = (uint32_t)held;
+    record->damaged = true;
+}
+
+/* Nothing sensible stands at frame->at: go on at the next place that makes sense. */
+static int skip_damage(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                       struct perfile_record *record, struct perfile_error *error)
+{
+    struct place place;
+    int result = look_at_record(reader, frame, frame->at, &place, error);
+    if (result < 0)
+        return result;
+    size_t held = place.got < 8 ? place.got : 8;
+    fill_damaged(record, part, frame, &place, held);
+    char why[96];
+    if (held < 8)
+        snprintf(why, sizeof(why), "%zu bytes are no record", held);
+    else if (place.bytes < 8)
+        snprintf(why, sizeof(why), "a record states a size of %u", place.bytes);
+    else if (place.bytes > place.got)
+        snprintf(why, sizeof(why), "a record of %u bytes, %zu are there", place.bytes, place.got);
+    else
+        snprintf(why, sizeof(why), "no sensible record follows");
+    bool cut = place.bytes > place.got;
+    uint64_t at = frame->at, from = at + frame->step;
+    if (frame->previous_inexact && frame->previous + 8 < at && frame->previous + 8 >= frame->window->offset)
+        from = frame->previous + 8; /* the record before may have swallowed the start of this one */
+    uint64_t found = from;
+    result = search(reader, part, frame, &found, error);
+    if (result < 0)
+        return result;
+    frame->at = found;
+    frame->previous_inexact = false;
+    uint64_t lost = found > at ? found - at : 0;
+    char message[192];
+    snprintf(message, sizeof(message), "0x%" PRIx64 ": %s; %" PRIu64 " bytes are skipped", at, why, lost);
+    const struct perfile_diagnostic loss = {
+        .rule = cut ? "record-cut" : "record-size", .offset = at, .length = lost, .message = message};
+    reader->counts.damaged++;
+    result = report_loss(reader, part, frame, &loss, error);
+    return result < 0 ? result : 1;
+}
+
+/* The content of the record asks for another size than the header states: find out which one is right. */
+static int settle_size(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                       struct perfile_record *record, uint32_t asked)
+{
+    uint64_t at = frame->at;
+    frame->previous_inexact = true;
+    if (asked && asked < record->bytes && plausible_chain(reader, part, frame, at + pf_align8(asked), CHAIN)) {
+        record->bytes = (uint32_t)pf_min(pf_align8(asked), record->bytes);
+        return 0; /* the size is wrong: it reaches over the records that follow */
+    }
+    if (plausible_chain(reader, part, frame, at + record->bytes, CHAIN) || at + record->bytes == frame->end)
+        return 1; /* the content is wrong, or has a part that is not known */
+    return -1;
+}
+
+static void note_losses(struct perfile_reader *reader, const struct perfile_record *record)
+{
+    bool swap = reader->file.swapped;
+    if (record->type == PERFILE_RECORD_LOST && record->bytes >= 24)
+        reader->counts.lost_events += pf_load64(record->data + 16, swap);
+    else if (record->type == PERFILE_RECORD_LOST_SAMPLES && record->bytes >= 16)
+        reader->counts.lost_events += pf_load64(record->data + 8, swap);
+}
+
+static void count_record(struct perfile_reader *reader, struct pf_frame *frame, struct perfile_record *record)
+{
+    reader->counts.records++;
+    reader->counts.samples += record->type == PERFILE_RECORD_SAMPLE;
+    if (PF_UNLIKELY(record->type == PERFILE_RECORD_LOST || record->type == PERFILE_RECORD_LOST_SAMPLES))
+        note_losses(reader, record);
+    if (record->time && record->time != UINT64_MAX)
+        frame->last_time = record->time;
+}
+
+/* A record whose size or content is doubtful. 1: it is delivered, or the damage in its place; negative: an error. */
+static int deliver_doubtful(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                            struct perfile_record *record, uint32_t asked, struct perfile_error *error)
+{
+    uint64_t at = frame->at;
+    uint32_t stated = record->bytes;
+    const char *name = perfile_record_name(record->type);
+    int settled = settle_size(reader, part, frame, record, asked);
+    if (settled < 0)
+        return skip_damage(reader, part, frame, record, error);
+    struct place place;
+    uint32_t kept = record->bytes;
+    int result = look(frame, at, kept, &place, error); /* the window has moved meanwhile */
+    if (result < 0)
+        return result;
+    record->data = place.data;
+    frame->previous = at;
+    frame->at = at + kept;
+    count_record(reader, frame, record);
+    /* a known record that later versions made longer is sound */
+    if (settled == 1 && asked && record->type != PERFILE_RECORD_SAMPLE)
+        return 1;
+    record->damaged = true;
+    record->stated_bytes = stated;
+    reader->counts.damaged++;
+    if (record->type == PERFILE_RECORD_SAMPLE)
+        reader->counts.samples--;
+    char message[192];
+    if (settled == 0)
+        snprintf(message, sizeof(message), "0x%" PRIx64 ": %s record states %u bytes, its content ends after %u", at,
+                 name ? name : "unknown", stated, kept);
+    else
+        snprintf(message, sizeof(message), "0x%" PRIx64 ": the content of a %s record of %u bytes makes no sense", at,
+                 name ? name : "unknown", kept);
+    const struct perfile_diagnostic loss = {
+        .rule = settled == 0 ? "record-size" : "record-content", .offset = at, .length = kept, .message = message};
+    result = report_loss(reader, part, frame, &loss, error);
+    if (result < 0)
+        return result;
+    return 1;
+}
+
+/* A record of a type that is not known is believed when something sensible, or the end, stands behind it. */
+static bool sensible_unknown(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                             const struct place *place)
+{
+    uint64_t next = frame->at + place->bytes;
+    return place->type != 0 && (next == frame->end || plausible_chain(reader, part, frame, next, 1));
+}
+
+int pf_frame_next(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                  struct perfile_record *record, struct perfile_error *error)
+{
+    struct place place;
+    frame->window->keep = PF_UNLIKELY(frame->previous_inexact) ? frame->previous : frame->at;
+    int result = look_at_record(reader, frame, frame->at, &place, error);
+    if (PF_UNLIKELY(result < 0))
+        return result;
+    if (PF_UNLIKELY(place.got < 8 || place.bytes < 8 || place.bytes > place.got)) {
+        if (place.got == 0 || (frame->open_ended && (place.got < 8 || place.bytes >= 8)))
+            return 0;
+        return skip_damage(reader, part, frame, record, error);
+    }
+    fill_record(record, part, frame, &place);
+    uint32_t asked = identify(reader, record);
+    if (PF_UNLIKELY(asked != place.bytes) && (asked == 0 || asked > place.bytes || place.bytes - asked >= 8))
+        return deliver_doubtful(reader, part, frame, record, asked, error);
+    if (PF_UNLIKELY(!pf_record_info(place.type))) {
+        if (!sensible_unknown(reader, part, frame, &place))
+            return skip_damage(reader, part, frame, record, error);
+        result = look(frame, frame->at, place.bytes, &place, error); /* the window has moved meanwhile */
+        if (result < 0)
+            return result;
+        record->data = place.data;
+        reader->counts.unknown++;
+    }
+    uint64_t payload = payload_of(reader, &place), next = frame->at + place.bytes;
+    if (PF_UNLIKELY(payload)) {
+        record->payload_offset = next;
+        record->payload_bytes = pf_min(payload, frame->end - next);
+        next = record->payload_offset + record->payload_bytes;
+    }
+    frame->previous = frame->at;
+    frame->previous_inexact = asked != place.bytes;
+    frame->at = next;
+    if (PF_UNLIKELY(place.type == PERFILE_RECORD_COMPRESSED))
+        frame->step = 1;
+    else if (PF_UNLIKELY(place.bytes % 8) && frame->step == 8)
+        frame->step = 4;
+    count_record(reader, frame, record);
+    return 1;
+}

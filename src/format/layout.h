@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The bodies of records: between their bytes and the structs of records.h, and to a visitor. */
+#ifndef PF_FORMAT_LAYOUT_H
+#define PF_FORMAT_LAYOUT_H
+
+#include "format/emit.h"
+#include "format/features.h"
+#include "format/plan.h"
+
+/* What the layout of a record depends on besides its bytes. */
+struct pf_layout {
+    const struct pf_plan *plan;       /* of its event, or NULL */
+    struct pf_feature_context feature;
+    bool swap;
+};
+
+/* The size of the struct that pf_layout_decode fills; 0 when the type has none. */
+size_t pf_layout_struct_bytes(uint32_t type);
+
+/*
+ * Decodes a record other than SAMPLE; `out` has pf_layout_struct_bytes(type) bytes. *used, when not NULL, is how many
+ * bytes the layout takes, the trailer included. UNSUPPORTED: no struct for this type. DAMAGED.
+ */
+int pf_layout_decode(const struct perfile_record *record, const struct pf_layout *layout, void *out, uint32_t *used,
+                     struct perfile_error *error);
+/* How many bytes the content of a known record other than SAMPLE asks for; 0 when it does not fit or is opaque. */
+uint32_t pf_layout_measure(const struct perfile_record *record, const struct pf_layout *layout);
+
+/* Shows the body and the trailer; what is wrong becomes an `error` text. */
+void pf_layout_emit(const struct perfile_record *record, const struct pf_layout *layout, struct pf_emit *e);
+
+#endif

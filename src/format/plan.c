@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+#include "format/plan.h"
+
+enum {
+    READ_ENABLED = 1,
+    READ_RUNNING = 2,
+    READ_ID = 4,
+    READ_GROUP = 8,
+    READ_LOST = 16,
+    BRANCH_HW_INDEX = 1 << 17,
+    BRANCH_COUNTERS = 1 << 19,
+};
+
+/* sample_type bits by the kind of their row: at a fixed place, or behind parts of any length */
+#define WORD(bit, NAME, field, meaning, doc) | 1 << bit
+#define PAIR(bit, NAME, type1, field1, type2, field2, doc) | 1 << bit
+#define PART(bit, NAME, field, type, layout, doc)
+#define TAIL(bit, NAME, field, meaning, doc)
+enum {
+    FIXED_BITS = 0
+#include "schema/sample.def"
+};
+#undef WORD
+#undef PAIR
+#undef PART
+#undef TAIL
+#define WORD(bit, NAME, field, meaning, doc)
+#define PAIR(bit, NAME, type1, field1, type2, field2, doc)
+#define PART(bit, NAME, field, type, layout, doc) | 1 << bit
+#define TAIL(bit, NAME, field, meaning, doc) | 1 << bit
+enum {
+    PART_BITS = 0
+#include "schema/sample.def"
+};
+#undef WORD
+#undef PAIR
+#undef PART
+#undef TAIL
+
+static void place_fixed(struct pf_plan *plan)
+{
+    uint64_t type = plan->sample_type;
+    uint16_t at = 8;
+#define WORD(bit, NAME, field, meaning, doc)                                                                           \
+    if (type & 1 << bit) {                                                                                             \
+        if (PERFILE_SAMPLE_##NAME == PERFILE_SAMPLE_TIME)                                                              \
+            plan->time_at = at;                                                                                        \
+        if (PERFILE_SAMPLE_##NAME == PERFILE_SAMPLE_IDENTIFIER ||                                                      \
+            (PERFILE_SAMPLE_##NAME == PERFILE_SAMPLE_ID && !plan->id_at))                                              \
+            plan->id_at = at;                                                                                          \
+        at = (uint16_t)(at + 8);                                                                                       \
+    }
+#define PAIR(bit, NAME, type1, field1, type2, field2, doc)                                                             \
+    if (type & 1 << bit)                                                                                               \
+        at = (uint16_t)(at + 8);
+#define PART(bit, NAME, field, type, layout, doc)
+#define TAIL(bit, NAME, field, meaning, doc)
+#include "schema/sample.def"
+    plan->fixed_bytes = at;
+}
+
+/* In the trailer the id is found from the end: IDENTIFIER is last, ID stands before STREAM_ID and CPU. */
+static void place_trailer(struct pf_plan *plan)
+{
+    uint64_t type = plan->sample_type;
+    uint16_t at = 0, id_at = 0, time_at = 0;
+    bool has_id = false, has_time = false;
+#undef WORD
+#define WORD(bit, NAME, field, meaning, doc)                                                                           \
+    if (type & 1 << bit) {                                                                                             \
+        if (PERFILE_SAMPLE_##NAME == PERFILE_SAMPLE_TIME) {                                                            \
+            time_at = at;                                                                                              \
+            has_time = true;                                                                                           \
+        }                                                                                                              \
+        if (PERFILE_SAMPLE_##NAME == PERFILE_SAMPLE_ID || PERFILE_SAMPLE_##NAME == PERFILE_SAMPLE_IDENTIFIER) {        \
+            id_at = at;                                                                                                \
+            has_id = true;                                                                                             \
+        }                                                                                                              \
+        at = (uint16_t)(at + 8);                                                                                       \
+    }
+#include "schema/sample_id.def"
+    plan->trailer_bytes = plan->sample_id_all ? at : 0;
+    plan->id_back = has_id && plan->sample_id_all ? (uint16_t)(at - id_at) : 0;
+    plan->time_back = has_time && plan->sample_id_all ? (uint16_t)(at - time_at) : 0;
+}
+#undef WORD
+#undef PAIR
+#undef PART
+#undef TAIL
+
+void pf_plan_make(struct pf_plan *plan, const struct perfile_attr *attr, bool swap, bool big_endian)
+{
+    *plan = (struct pf_plan){
+        .sample_type = attr->sample_type,
+        .parts = attr->sample_type & PART_BITS,
+        .read_format = attr->read_format,
+        .regs_user = attr->sample_regs_user,
+        .regs_intr = attr->sample_regs_intr,
+        .period = attr->sample_period_or_freq,
+        .swap = swap,
+        .big_endian = big_endian,
+        .known = (attr->sample_type & ~(uint64_t)(FIXED_BITS | PART_BITS)) == 0,
+        .sample_id_all = attr->sample_id_all,
+        .hw_idx = attr->branch_sample_type & BRANCH_HW_INDEX,
+        .branch_counters = attr->branch_sample_type & BRANCH_COUNTERS,
+    };
+    place_fixed(plan);
+    place_trailer(plan);
+}
+
+/* ---- parts ---- */
+
+bool pf_read_take(struct pf_cursor *c, uint64_t format, struct perfile_read *read)
+{
+    uint32_t stride = 8u + (format & READ_ID ? 8u : 0) + (format & READ_LOST ? 8u : 0);
+    *read = (struct perfile_read){.format = format, .count = 1, .stride = stride, .swapped = c->swap};
+    if (format & READ_GROUP) {
+        read->count = pf_cursor_u64(c);
+        if (format & READ_ENABLED)
+            read->time_enabled = pf_cursor_u64(c);
+        if (format & READ_RUNNING)
+            read->time_running = pf_cursor_u64(c);
+        read->values = pf_cursor_take_array(c, read->count, stride);
+        return !c->failed;
+    }
+    /* one value has its times between the value and its id: look at it as it stands */
+    read->values = c->at;
+    pf_cursor_take(c, 8);
+    if (format & READ_ENABLED)
+        read->time_enabled = pf_cursor_u64(c);
+    if (format & READ_RUNNING)
+        read->time_running = pf_cursor_u64(c);
+    pf_cursor_take(c, stride - 8);
+    return !c->failed;
+}
+
+void perfile_read_at(const struct perfile_read *read, uint64_t index, struct perfile_read_value *out)
+{
+    const uint8_t *p = read->values + index * read->stride;
+    bool group = read->format & READ_GROUP;
+    out->value = pf_load64(p, read->swapped);
+    p += 8;
+    if (!group)
+        p += 8 * ((read->format & READ_ENABLED) != 0) + 8 * ((read->format & READ_RUNNING) != 0);
+    out->id = read->format & READ_ID ? pf_load64(p, read->swapped) : 0;
+    p += read->format & READ_ID ? 8 : 0;
+    out->lost = read->format & READ_LOST ? pf_load64(p, read->swapped) : 0;
+}
+
+/* How the parts of a branch stack are there; what attr says is tried first. */
+struct variant {
+    bool index_of_empty; /* hw_idx stands also when there are no entries */
+    bool counters;
+};
+
+static void take_read(struct pf_cursor *c, const struct pf_plan *plan, const struct variant *variant,
+                      struct perfile_read *out)
+{
+    (void)variant;
+    pf_read_take(c, plan->read_format, out);
+}
+
+static struct perfile_u64s take_words(struct pf_cursor *c, uint64_t count)
+{
+    const uint8_t *data = pf_cursor_take_array(c, count, 8);
+    return (struct perfile_u64s){.data = data, .count = data ? count : 0, .swapped = c->swap};
+}
+
+static void take_callchain(struct pf_cursor *c, const struct pf_plan *plan, const struct variant *variant,
+                           struct perfile_u64s *out)
+{
+    (void)plan;
+    (void)variant;
+    uint64_t count = pf_cursor_u64(c);
+    *out = take_words(c, count);
+}
+
+static void take_raw(struct pf_cursor *c, const struct pf_plan *plan, const struct variant *variant,
+                     struct perfile_bytes *out)
+{
+    (void)plan;
+    (void)variant;
+    out->bytes = pf_cursor_u32(c);
+    out->data = pf_cursor_take(c, out->bytes);
+}
+
+static void take_branch_stack(struct pf_cursor *c, const struct pf_plan *plan, const struct variant *variant,
+                              struct perfile_branch_stack *out)
+{
+    *out = (struct perfile_branch_stack){.count = pf_cursor_u64(c), .big_endian = plan->big_endian};
+    if (plan->hw_idx && (out->count || variant->index_of_empty)) {
+        out->has_hw_idx = true;
+        out->hw_idx = pf_cursor_u64(c);
+    }
+    uint64_t words;
+    if (!pf_multiply(out->count, 3, &words))
+        words = UINT64_MAX;
+    out->entries = take_words(c, words);
+    if (variant->counters)
+        out->counters = take_words(c, out->count);
+}
+
+static void take_regs(struct pf_cursor *c, uint64_t mask, struct perfile_regs *out)
+{
+    *out = (struct perfile_regs){.abi = pf_cursor_u64(c), .mask = mask};
+    if (out->abi)
+        out->values = take_words(c, (uint64_t)__builtin_popcountll(mask));
+}
+
+static void take_regs_user(struct pf_cursor *c, const struct pf_plan *plan, const struct variant *variant,
+                           struct perfile_regs *out)
+{
+    (void)variant;
+    take_regs(c, plan->regs_user, out);
+}
+
+static void take_regs_intr(struct pf_cursor *c, const struct pf_plan *plan, const struct variant *variant,
+                           struct perfile_regs *out)
+{
+    (void)variant;
+    take_regs(c, plan->regs_intr, out);
+}
+
+static void take_stack(struct pf_cursor *c, const struct pf_plan *plan, const struct variant *variant,
+                       struct perfile_stack *out)
+{
+    (void)plan;
+    (void)variant;
+    *out = (struct perfile_stack){.bytes = pf_cursor_u64(c)};
+    if (!out->bytes)
+        return;
+    out->data = pf_cursor_take(c, out->bytes);
+    out->used = pf_min(pf_cursor_u64(c), out->bytes);
+}
+
+static void take_aux(struct pf_cursor *c, const struct pf_plan *plan, const struct variant *variant,
+                     struct perfile_bytes *out)
+{
+    (void)plan;
+    (void)variant;
+    out->bytes = pf_cursor_u64(c);
+    out->data = pf_cursor_take(c, out->bytes);
+}
+
+static void take_parts(struct pf_cursor *c, const struct pf_plan *plan, const struct variant *variant,
+                       struct perfile_sample *sample)
+{
+#define WORD(bit, NAME, field, meaning, doc)
+#define PAIR(bit, NAME, type1, field1, type2, field2, doc)
+#define PART(bit, NAME, field, type, layout, doc)                                                                      \
+    if (plan->parts & 1 << bit)                                                                                        \
+        take_##layout(c, plan, variant, &sample->field);
+#define TAIL(bit, NAME, field, meaning, doc)                                                                           \
+    if (plan->parts & 1 << bit)                                                                                        \
+        sample->field = pf_cursor_u64(c);
+#include "schema/sample.def"
+#undef WORD
+#undef PAIR
+#undef PART
+#undef TAIL
+}
+
+/*
+ * Reads the parts in the way that uses up the record exactly. Only branch stacks leave a choice: the kernel leaves
+ * hw_idx out when the stack is empty, and counters are there when any event of the group asks for them.
+ */
+static void take_parts_exactly(struct pf_cursor *c, const struct pf_plan *plan, struct perfile_sample *sample)
+{
+    const struct pf_cursor start = *c;
+    struct variant variant = {.counters = plan->branch_counters};
+    take_parts(c, plan, &variant, sample);
+    if (PF_LIKELY(!c->failed && c->at == c->end) || !(plan->parts & PERFILE_SAMPLE_BRANCH_STACK))
+        return;
+    const struct pf_cursor first = *c;
+    for (unsigned choice = 1; choice < 4; choice++) {
+        *c = start;
+        variant.index_of_empty = choice & 1;
+        variant.counters = plan->branch_counters != ((choice & 2) != 0);
+        take_parts(c, plan, &variant, sample);
+        if (!c->failed && c->at == c->end)
+            return;
+    }
+    *c = start;
+    variant = (struct variant){.counters = plan->branch_counters};
+    take_parts(c, plan, &variant, sample);
+    *c = first;
+}
+
+uint32_t pf_plan_measure(const struct pf_plan *plan, const uint8_t *data, uint32_t bytes)
+{
+    if (PF_UNLIKELY(bytes < plan->fixed_bytes))
+        return 0;
+    if (PF_LIKELY(!plan->parts))
+        return plan->fixed_bytes;
+    uint32_t left = bytes - plan->fixed_bytes;
+    if (plan->parts == PERFILE_SAMPLE_CALLCHAIN) {
+        if (left < 8)
+            return 0;
+        uint64_t count = pf_load64(data + plan->fixed_bytes, plan->swap);
+        return count <= (left - 8) / 8 ? plan->fixed_bytes + 8 + 8 * (uint32_t)count : 0;
+    }
+    if (plan->parts == PERFILE_SAMPLE_RAW) {
+        if (left < 4)
+            return 0;
+        uint32_t raw = pf_load32(data + plan->fixed_bytes, plan->swap);
+        return raw <= left - 4 ? plan->fixed_bytes + 4 + raw : 0;
+    }
+    struct perfile_sample sample;
+    struct pf_cursor c = pf_cursor_make(data + plan->fixed_bytes, left, 0, plan->swap);
+    take_parts_exactly(&c, plan, &sample);
+    return c.failed ? 0 : plan->fixed_bytes + (uint32_t)(c.at - c.start);
+}
+
+/* ---- decoding ---- */
+
+static inline __attribute__((always_inline)) void take_fixed(const struct pf_plan *plan, const uint8_t *p, bool swap,
+                                                             struct perfile_sample *sample)
+{
+    const uint64_t type = plan->sample_type;
+#define WORD(bit, NAME, field, meaning, doc)                                                                           \
+    if (type & 1 << bit) {                                                                                             \
+        sample->field = pf_load64(p, swap);                                                                            \
+        p += 8;                                                                                                        \
+    }
+#define PAIR(bit, NAME, type1, field1, type2, field2, doc)                                                             \
+    if (type & 1 << bit) {                                                                                             \
+        sample->field1 = (__typeof__(sample->field1))pf_load32(p, swap);                                               \
+        sample->field2 = (__typeof__(sample->field2))pf_load32(p + 4, swap);                                           \
+        p += 8;                                                                                                        \
+    }
+#define PART(bit, NAME, field, type, layout, doc)
+#define TAIL(bit, NAME, field, meaning, doc)
+#include "schema/sample.def"
+    if (!(type & PERFILE_SAMPLE_PERIOD))
+        sample->period = plan->period;
+}
+
+/* Members that the last sample in this struct had and this one has not must not be seen again. */
+static void forget_stale(struct perfile_sample *sample, uint64_t type)
+{
+    if (PF_UNLIKELY(sample->present & ~type)) {
+        size_t size = sample->size;
+        memset(sample, 0, sizeof(*sample));
+        sample->size = size;
+    }
+    sample->present = type;
+}
+
+int pf_plan_decode(const struct pf_plan *plan, const struct perfile_record *record, struct perfile_sample *sample,
+                   struct perfile_error *error)
+{
+    if (!plan->known)
+        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, record->offset, "SAMPLE record",
+                       "sample_type has bits that are not known");
+    forget_stale(sample, plan->sample_type);
+    if (record->bytes < plan->fixed_bytes)
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "SAMPLE record", "%u bytes, its event needs %u",
+                       record->bytes, plan->fixed_bytes);
+    if (PF_LIKELY(!plan->swap))
+        take_fixed(plan, record->data + 8, false, sample);
+    else
+        take_fixed(plan, record->data + 8, true, sample);
+    if (PF_LIKELY(!plan->parts)) {
+        if (PF_LIKELY(record->bytes == plan->fixed_bytes))
+            return 0;
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "SAMPLE record", "%u bytes, its event says %u",
+                       record->bytes, plan->fixed_bytes);
+    }
+    struct pf_cursor c = pf_cursor_make(record->data + plan->fixed_bytes, record->bytes - plan->fixed_bytes,
+                                        record->offset + plan->fixed_bytes, plan->swap);
+    take_parts_exactly(&c, plan, sample);
+    if (c.failed)
+        return pf_cursor_error(&c, "SAMPLE record", error);
+    if (c.at != c.end)
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "SAMPLE record",
+                       "%zu bytes are left behind its last part", pf_cursor_left(&c));
+    return 0;
+}
+
+int perfile_sample_decode(const struct perfile_record *record, struct perfile_sample *sample,
+                          struct perfile_error *error)
+{
+    if (PF_UNLIKELY(record->type != PERFILE_RECORD_SAMPLE || sample->size < sizeof(*sample)))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, record->offset, "perfile_sample_decode",
+                       record->type != PERFILE_RECORD_SAMPLE ? "not a SAMPLE" : "sample->size is too small");
+    if (PF_UNLIKELY(!record->event))
+        return pf_fail(error, PERFILE_ERROR_EVENT, record->offset, "SAMPLE record", "no event has its id");
+    return pf_plan_decode(&((const struct pf_event *)(const void *)record->event)->plan, record, sample, error);
+}
+
+void perfile_branch_at(const struct perfile_branch_stack *stack, uint64_t index, struct perfile_branch *out)
+{
+    uint64_t flags = perfile_u64_at(&stack->entries, index * 3 + 2);
+    const bool big = stack->big_endian;
+#define FLAG_BITS(first, width) (flags >> (big ? 64 - (first) - (width) : (first)) & ((1u << (width)) - 1))
+    *out = (struct perfile_branch){
+        .from = perfile_u64_at(&stack->entries, index * 3),
+        .to = perfile_u64_at(&stack->entries, index * 3 + 1),
+        .mispred = FLAG_BITS(0, 1),
+        .predicted = FLAG_BITS(1, 1),
+        .in_tx = FLAG_BITS(2, 1),
+        .abort = FLAG_BITS(3, 1),
+        .cycles = (uint16_t)FLAG_BITS(4, 16),
+        .type = (uint8_t)FLAG_BITS(20, 4),
+        .spec = (uint8_t)FLAG_BITS(24, 2),
+        .new_type = (uint8_t)FLAG_BITS(26, 4),
+        .priv = (uint8_t)FLAG_BITS(30, 3),
+        .reserved = big ? flags & 0x7fffffff : flags >> 33,
+    };
+#undef FLAG_BITS
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* What attr.sample_type means for the bytes of a record: worked out once per event. */
+#ifndef PF_FORMAT_PLAN_H
+#define PF_FORMAT_PLAN_H
+
+#include "base/cursor.h"
+
+struct pf_plan {
+    uint64_t sample_type;
+    uint64_t parts; /* bits of sample_type whose place is not fixed */
+    uint64_t read_format;
+    uint64_t regs_user;
+    uint64_t regs_intr;
+    uint64_t period; /* of samples that do not say */
+    bool swap;
+    bool big_endian;
+    bool known;           /* no bit of sample_type is unknown: samples can be decoded */
+    bool sample_id_all;
+    bool hw_idx;          /* branch stacks begin with an index */
+    bool branch_counters;
+    uint16_t fixed_bytes; /* of a SAMPLE, with its header, until the first part */
+    uint16_t trailer_bytes;
+    /* offsets from the start of a SAMPLE, and back from the end of other records; 0 = absent */
+    uint16_t id_at;
+    uint16_t time_at;
+    uint16_t id_back;
+    uint16_t time_back;
+};
+
+/* An event with all that the library keeps of it. */
+struct pf_event {
+    struct perfile_event public; /* first: the public pointer is this one */
+    struct pf_plan plan;
+    size_t ids_room;
+};
+
+void pf_plan_make(struct pf_plan *plan, const struct perfile_attr *attr, bool swap, bool big_endian);
+
+/*
+ * The size that the content of a SAMPLE asks for; 0 when it does not fit into `bytes`. Equal to `bytes` in a sound one.
+ */
+uint32_t pf_plan_measure(const struct pf_plan *plan, const uint8_t *data, uint32_t bytes);
+
+int pf_plan_decode(const struct pf_plan *plan, const struct perfile_record *record, struct perfile_sample *sample,
+                   struct perfile_error *error);
+
+/* Values packed as read_format says. False when they do not fit. */
+bool pf_read_take(struct pf_cursor *c, uint64_t format, struct perfile_read *read);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* The reader from the inside: what the files of src/format share. */
+#ifndef PF_FORMAT_READER_H
+#define PF_FORMAT_READER_H
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "format/features.h"
+#include "format/layout.h"
+#include "format/plan.h"
+#include "format/tracing.h"
+#include "io/inflate.h"
+#include "io/source.h"
+#include "io/window.h"
+
+/* Records back to back in a window: a data section, a file of a directory, or what a compressed stream inflates to. */
+struct pf_frame {
+    struct pf_window *window;
+    uint64_t at;            /* where the next record starts */
+    uint64_t end;           /* where the records end; UINT64_MAX: where the bytes end */
+    uint64_t previous;      /* where the last record started */
+    uint64_t last_time;     /* of the last record that had one */
+    bool previous_inexact;  /* the size of the last record was not what its content asks for */
+    bool compressed;
+    bool open_ended;        /* missing bytes may still come */
+    uint8_t step;           /* records start at multiples of this */
+};
+
+/* One file of records. */
+struct pf_part {
+    struct pf_source source;
+    struct pf_window window;
+    struct pf_frame frame;
+    uint64_t start;
+    uint32_t number; /* 0: the file itself; n: parts[n - 1] of a directory */
+    const char *name;
+    bool inflating;  /* the last compressed record may hold more */
+    bool broken;     /* the compressed stream cannot be followed any further */
+    struct pf_inflate *inflate;
+    struct pf_window inflated;
+    struct pf_frame inflated_frame;
+    uint64_t inflated_of_record;
+    uint64_t container;
+    uint64_t payload_at; /* what _payload gives next */
+    uint64_t payload_left;
+    uint8_t damaged_header[8];
+};
+
+struct pf_feature {
+    struct perfile_feature public;
+    const uint8_t *data; /* NULL: not read yet */
+};
+
+struct perfile_reader {
+    struct perfile_open_options options; /* with all limits filled in */
+    const struct perfile_allocator *allocator;
+    struct pf_arena arena;
+    struct perfile_file file;
+    struct pf_part *parts;
+    uint32_t part_count;
+    uint32_t part_now;
+    struct pf_event **events;
+    size_t event_count;
+    size_t event_room;
+    struct pf_map ids; /* id to index of its event */
+    uint64_t last_id;  /* a cache in front of it */
+    struct pf_event *last_event;
+    struct pf_feature *features;
+    size_t feature_count;
+    size_t feature_room;
+    struct pf_tracing *tracing;
+    bool tracing_tried;
+    const uint8_t *tracing_data; /* pipe mode */
+    size_t tracing_bytes;
+    uint64_t tracing_offset;
+    struct perfile_counts counts;
+    struct perfile_diagnostic *diagnostics; /* those that are kept */
+    size_t diagnostic_count;
+    size_t diagnostic_room;
+    size_t opening_diagnostics; /* how many of them were met while opening */
+    struct perfile_counts opening_counts;
+    struct perfile_record record;
+    bool failed;
+};
+
+/* ---- reader.c ---- */
+
+/* Reports something odd. `part` may be NULL. In strict mode a loss also fails: then the result is negative. */
+int pf_diagnose(struct perfile_reader *reader, const struct pf_part *part, const struct perfile_diagnostic *diagnostic,
+                struct perfile_error *error);
+/* The next record of one part into *record; used by the reader and by sessions. */
+int pf_part_next(struct perfile_reader *reader, struct pf_part *part, struct perfile_record *record,
+                 struct perfile_error *error);
+struct pf_layout pf_layout_of(const struct perfile_reader *reader, const struct perfile_record *record);
+
+/* ---- frame.c ---- */
+
+/* 1 and *record; 0: no more (open-ended: for now); negative on errors. */
+int pf_frame_next(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                  struct perfile_record *record, struct perfile_error *error);
+
+/* ---- events.c ---- */
+
+/* Adds the event whose attr is at `data`; ids and name come later. */
+int pf_events_add(struct perfile_reader *reader, const uint8_t *data, uint32_t bytes, uint64_t offset,
+                  struct perfile_error *error);
+int pf_events_add_ids(struct perfile_reader *reader, struct pf_event *event, const struct perfile_u64s *ids,
+                      struct perfile_error *error);
+/* Names that features know: EVENT_DESC, event_types, META_INFO; then those made from the attr. */
+int pf_events_name(struct perfile_reader *reader, struct perfile_error *error);
+int pf_event_name_by_attr(struct perfile_reader *reader, struct pf_event *event, struct perfile_error *error);
+/* The event of a record with this header, or NULL. */
+struct pf_event *pf_event_of(struct perfile_reader *reader, uint32_t type, const uint8_t *data, uint32_t bytes);
+/* What the records of pipe mode say about events, features and tracing data. */
+int pf_events_follow(struct perfile_reader *reader, struct pf_part *part, const struct perfile_record *record,
+                     struct perfile_error *error);
+
+/* ---- feature_table.c ---- */
+
+/* Reads the bitmap's table behind the data. */
+int pf_feature_table_read(struct perfile_reader *reader, uint64_t table_offset, struct perfile_error *error);
+int pf_feature_add(struct perfile_reader *reader, uint32_t number, const struct perfile_section *section,
+                   struct perfile_error *error);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "io/window.h"
+
+#include "base/error.h"
+
+enum { WINDOW_BYTES = 512 * 1024 }; /* fits a second-level cache, and eight of the largest records */
+
+int pf_window_open(struct pf_window *window, const struct perfile_allocator *allocator, pf_window_fill *fill,
+                   void *context, bool can_skip)
+{
+    *window = (struct pf_window){.allocator = allocator, .fill = fill, .context = context, .can_skip = can_skip, .keep = UINT64_MAX};
+    window->buffer = pf_resize(allocator, NULL, 0, WINDOW_BYTES);
+    if (!window->buffer)
+        return PERFILE_ERROR_MEMORY;
+    window->room = WINDOW_BYTES;
+    window->data = window->buffer;
+    return 0;
+}
+
+void pf_window_open_memory(struct pf_window *window, const void *data, size_t bytes)
+{
+    *window = (struct pf_window){.data = data, .bytes = bytes, .can_skip = true};
+}
+
+void pf_window_close(struct pf_window *window)
+{
+    if (window->buffer)
+        pf_free(window->allocator, window->buffer, window->room);
+    *window = (struct pf_window){0};
+}
+
+void pf_window_reset(struct pf_window *window)
+{
+    if (!window->fill)
+        return;
+    window->offset = 0;
+    window->bytes = 0;
+}
+
+/* Appends once; *got 0 means that there is no more. */
+static int append(struct pf_window *window, size_t *got, struct perfile_error *error)
+{
+    int result = window->fill(window->context, window->offset + window->bytes, window->buffer + window->bytes,
+                              window->room - window->bytes, got, error);
+    if (result == 0)
+        window->bytes += *got;
+    return result;
+}
+
+/* Makes the window start at `offset`. False when the source ends before. */
+static int start_at(struct pf_window *window, uint64_t offset, bool *reached, struct perfile_error *error)
+{
+    *reached = true;
+    if (offset >= window->offset && offset - window->offset <= window->bytes) {
+        size_t from = (size_t)(offset - window->offset);
+        memmove(window->buffer, window->buffer + from, window->bytes - from);
+        window->bytes -= from;
+        window->offset = offset;
+        return 0;
+    }
+    if (window->can_skip) {
+        window->bytes = 0;
+        window->offset = offset;
+        return 0;
+    }
+    *reached = false;
+    while (offset > window->offset + window->bytes) {
+        window->offset += window->bytes;
+        window->bytes = 0;
+        size_t got;
+        int result = append(window, &got, error);
+        if (result < 0 || got == 0)
+            return result;
+    }
+    return offset < window->offset ? 0 : start_at(window, offset, reached, error);
+}
+
+int pf_window_move(struct pf_window *window, uint64_t offset, size_t bytes, const uint8_t **piece, size_t *got,
+                   struct perfile_error *error)
+{
+    *piece = window->data;
+    *got = 0;
+    if (!window->fill) {
+        uint64_t from = offset - window->offset;
+        if (from <= window->bytes) {
+            *piece = window->data + from;
+            *got = window->bytes - (size_t)from;
+        }
+        return 0;
+    }
+    uint64_t from = window->keep >= window->offset && window->keep < offset ? window->keep : offset;
+    bool reached;
+    int result = start_at(window, from, &reached, error);
+    if (result < 0 || !reached)
+        return result;
+    size_t skip = (size_t)(offset - from);
+    while (window->bytes < skip + bytes) {
+        /* a piece larger than the window: grow with what is really there, not with what was asked for */
+        if (window->bytes == window->room &&
+            !pf_grow(window->allocator, &window->buffer, &window->room, window->room + 1, 1))
+            return pf_fail_memory(error, "window");
+        size_t more;
+        result = append(window, &more, error);
+        if (result < 0)
+            return result;
+        if (more == 0)
+            break;
+    }
+    window->data = window->buffer;
+    if (window->bytes > skip) {
+        *piece = window->buffer + skip;
+        *got = window->bytes - skip;
+    }
+    return 0;
+}

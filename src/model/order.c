@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/order.h"
+
+#include "base/bytes.h"
+
+enum { CHUNK_BYTES = 256 * 1024 };
+
+struct pf_order_chunk {
+    struct pf_order_chunk *next;
+    uint32_t used;
+    uint32_t held; /* records that were not popped yet */
+    uint32_t room;
+    _Alignas(8) uint8_t data[];
+};
+
+/* What is kept of a record besides its bytes, which follow. */
+struct entry {
+    uint64_t time;
+    uint64_t offset;
+    uint64_t container;
+    const struct perfile_event *event;
+    uint32_t type;
+    uint32_t bytes;
+    uint32_t part;
+    uint16_t misc;
+    bool compressed;
+    bool damaged;
+};
+
+void pf_order_open(struct pf_order *order, const struct perfile_allocator *allocator)
+{
+    *order = (struct pf_order){.allocator = allocator, .min_time = UINT64_MAX};
+}
+
+static void free_chunks(struct pf_order *order, struct pf_order_chunk *chunk)
+{
+    while (chunk) {
+        struct pf_order_chunk *next = chunk->next;
+        pf_free(order->allocator, chunk, sizeof(*chunk) + chunk->room);
+        chunk = next;
+    }
+}
+
+void pf_order_close(struct pf_order *order)
+{
+    free_chunks(order, order->first);
+    free_chunks(order, order->spare);
+    pf_free(order->allocator, order->runs, order->run_room * sizeof(*order->runs));
+    pf_order_open(order, order->allocator);
+}
+
+static uint32_t entry_bytes(uint32_t record_bytes)
+{
+    return (uint32_t)(sizeof(struct entry) + ((record_bytes + 7u) & ~7u));
+}
+
+/* A chunk with room for `bytes`. */
+static struct pf_order_chunk *add_chunk(struct pf_order *order, uint32_t bytes)
+{
+    struct pf_order_chunk *chunk = order->spare;
+    if (chunk && chunk->room >= bytes) {
+        order->spare = chunk->next;
+    } else {
+        uint32_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+        chunk = pf_resize(order->allocator, NULL, 0, sizeof(*chunk) + room);
+        if (!chunk)
+            return NULL;
+        chunk->room = room;
+    }
+    chunk->next = NULL;
+    chunk->used = chunk->held = 0;
+    if (order->last)
+        order->last->next = chunk;
+    else
+        order->first = chunk;
+    order->last = chunk;
+    return chunk;
+}
+
+static bool start_run(struct pf_order *order, struct pf_order_chunk *chunk, uint64_t time)
+{
+    if (!pf_grow(order->allocator, &order->runs, &order->run_room, order->run_count + 1, sizeof(*order->runs)))
+        return false;
+    order->runs[order->run_count++] =
+        (struct pf_order_run){.chunk = chunk, .at = chunk->used, .sequence = order->next_sequence++, .time = time};
+    return true;
+}
+
+bool pf_order_push(struct pf_order *order, const struct perfile_record *record)
+{
+    uint32_t bytes = entry_bytes(record->bytes);
+    struct pf_order_chunk *chunk = order->last;
+    if (PF_UNLIKELY(!chunk || chunk->room - chunk->used < bytes)) {
+        chunk = add_chunk(order, bytes);
+        if (!chunk)
+            return false;
+    }
+    if (PF_UNLIKELY(order->run_count == 0 || record->time < order->run_last_time) &&
+        !start_run(order, chunk, record->time))
+        return false;
+    struct entry *entry = (struct entry *)(void *)(chunk->data + chunk->used);
+    *entry = (struct entry){.time = record->time,
+                            .offset = record->offset,
+                            .container = record->container,
+                            .event = record->event,
+                            .type = record->type,
+                            .bytes = record->bytes,
+                            .part = record->part,
+                            .misc = record->misc,
+                            .compressed = record->compressed,
+                            .damaged = record->damaged};
+    memcpy(entry + 1, record->data, record->bytes);
+    chunk->used += bytes;
+    chunk->held++;
+    order->bytes += bytes;
+    order->run_last_time = record->time;
+    order->max_time = pf_max(order->max_time, record->time);
+    order->min_time = pf_min(order->min_time, record->time);
+    order->runs[order->run_count - 1].left++;
+    return true;
+}
+
+/* ---- the merge ---- */
+
+static bool before(const struct pf_order_run *a, const struct pf_order_run *b)
+{
+    return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
+}
+
+static void sift_down(struct pf_order_run *runs, size_t count, size_t i)
+{
+    struct pf_order_run moving = runs[i];
+    for (size_t child; (child = 2 * i + 1) < count; i = child) {
+        if (child + 1 < count && before(&runs[child + 1], &runs[child]))
+            child++;
+        if (!before(&runs[child], &moving))
+            break;
+        runs[i] = runs[child];
+    }
+    runs[i] = moving;
+}
+
+void pf_order_flush(struct pf_order *order, uint64_t limit)
+{
+    for (size_t i = order->run_count / 2; i-- > 0;)
+        sift_down(order->runs, order->run_count, i);
+    order->flushing = true;
+    order->limit = limit;
+}
+
+/* What is left are runs that go on: the one that grows must be the last again. */
+static void stop_flushing(struct pf_order *order)
+{
+    order->flushing = false;
+    order->min_time = order->run_count ? order->runs[0].time : UINT64_MAX;
+    order->run_last_time = UINT64_MAX; /* the next record starts a run */
+    /* chunks that hold nothing any more, but for the one that is filled */
+    while (order->first && order->first != order->last && order->first->held == 0) {
+        struct pf_order_chunk *chunk = order->first;
+        order->first = chunk->next;
+        chunk->next = order->spare;
+        order->spare = chunk;
+    }
+    if (order->first && order->first == order->last && order->first->held == 0)
+        order->first->used = 0;
+}
+
+static void advance(struct pf_order *order, struct pf_order_run *run, const struct entry *entry)
+{
+    run->at += entry_bytes(entry->bytes);
+    run->chunk->held--;
+    order->bytes -= entry_bytes(entry->bytes);
+    if (--run->left == 0) {
+        *run = order->runs[--order->run_count];
+        if (order->run_count == 0)
+            return;
+    } else {
+        if (run->at >= run->chunk->used) {
+            run->chunk = run->chunk->next;
+            run->at = 0;
+        }
+        run->time = ((const struct entry *)(const void *)(run->chunk->data + run->at))->time;
+    }
+    sift_down(order->runs, order->run_count, 0);
+}
+
+bool pf_order_pop(struct pf_order *order, struct perfile_record *record)
+{
+    if (PF_UNLIKELY(order->run_count == 0 || order->runs[0].time > order->limit)) {
+        stop_flushing(order);
+        return false;
+    }
+    struct pf_order_run *run = &order->runs[0];
+    const struct entry *entry = (const struct entry *)(const void *)(run->chunk->data + run->at);
+    *record = (struct perfile_record){.type = entry->type,
+                                      .misc = entry->misc,
+                                      .compressed = entry->compressed,
+                                      .damaged = entry->damaged,
+                                      .bytes = entry->bytes,
+                                      .stated_bytes = entry->bytes,
+                                      .part = entry->part,
+                                      .offset = entry->offset,
+                                      .container = entry->container,
+                                      .data = (const uint8_t *)(entry + 1),
+                                      .event = entry->event,
+                                      .time = entry->time};
+    advance(order, run, entry);
+    return true;
+}

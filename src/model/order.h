@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Putting records in time order. Each ring buffer leaves a run of records with rising times in the file; a round of
+ * the recorder is one run of each buffer. Records are copied into chunks as they come, the runs are noted, and a merge
+ * of the runs gives the order. Nothing is sorted that is in order already.
+ */
+#ifndef PF_MODEL_ORDER_H
+#define PF_MODEL_ORDER_H
+
+#include "base/memory.h"
+
+struct pf_order_chunk;
+
+struct pf_order_run {
+    struct pf_order_chunk *chunk; /* where its next record is */
+    uint32_t at;
+    uint32_t sequence; /* earlier runs come first among equal times */
+    uint64_t left;     /* records */
+    uint64_t time;     /* of the next record */
+};
+
+struct pf_order {
+    const struct perfile_allocator *allocator;
+    struct pf_order_chunk *first; /* oldest chunk that is in use */
+    struct pf_order_chunk *last;  /* the one that is filled */
+    struct pf_order_chunk *spare;
+    struct pf_order_run *runs; /* while flushing: a heap by time and sequence */
+    size_t run_count;
+    size_t run_room;
+    uint32_t next_sequence;
+    uint64_t run_last_time; /* of the run that grows */
+    uint64_t min_time;      /* of what is held */
+    uint64_t max_time;      /* ever seen */
+    uint64_t bytes;         /* held */
+    bool flushing;
+    uint64_t limit; /* while flushing: times up to this one come out */
+};
+
+void pf_order_open(struct pf_order *order, const struct perfile_allocator *allocator);
+void pf_order_close(struct pf_order *order);
+/* Holds a copy of the record. False when memory is short. Not while flushing. */
+bool pf_order_push(struct pf_order *order, const struct perfile_record *record);
+/* From now on records with a time up to `limit` come out of _pop, until it says that there are no more. */
+void pf_order_flush(struct pf_order *order, uint64_t limit);
+/* The next record in order; its data is valid until the next call. False: flushing is done. */
+bool pf_order_pop(struct pf_order *order, struct perfile_record *record);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Records in time order, and who they are about. */
+#include "base/bytes.h"
+#include "base/error.h"
+#include "format/reader.h"
+#include "model/order.h"
+#include "model/threads.h"
+
+struct perfile_session {
+    struct perfile_reader *reader;
+    struct pf_order order;
+    struct pf_threads threads;
+    struct perfile_record record; /* what is delivered */
+    struct perfile_record *heads; /* directories: the next record of each part */
+    bool *has_head;
+    bool heads_read;
+    uint64_t round_limit; /* times up to this one cannot come any more */
+    uint64_t last_time;
+    uint64_t unordered;
+    bool at_end;
+};
+
+int perfile_session_open(struct perfile_reader *reader, struct perfile_session **session, struct perfile_error *error)
+{
+    const struct perfile_allocator *allocator = reader->allocator;
+    struct perfile_session *made = pf_new(allocator, sizeof(*made));
+    *session = NULL;
+    if (!made)
+        return pf_fail_memory(error, "session");
+    made->reader = reader;
+    pf_order_open(&made->order, allocator);
+    pf_threads_open(&made->threads, allocator);
+    if (reader->part_count > 1) {
+        made->heads = pf_new(allocator, reader->part_count * sizeof(*made->heads));
+        made->has_head = pf_new(allocator, reader->part_count * sizeof(*made->has_head));
+        if (!made->heads || !made->has_head) {
+            perfile_session_close(made);
+            return pf_fail_memory(error, "session");
+        }
+    }
+    *session = made;
+    return 0;
+}
+
+void perfile_session_close(struct perfile_session *session)
+{
+    if (!session)
+        return;
+    const struct perfile_reader *reader = session->reader;
+    pf_order_close(&session->order);
+    pf_threads_close(&session->threads);
+    pf_free(reader->allocator, session->heads, reader->part_count * sizeof(*session->heads));
+    pf_free(reader->allocator, session->has_head, reader->part_count * sizeof(*session->has_head));
+    pf_free(reader->allocator, session, sizeof(*session));
+}
+
+/* Delivers session->record: its time is now, and what it says about threads holds from now on. */
+static int deliver(struct perfile_session *session, const struct perfile_record **record, struct perfile_error *error)
+{
+    const struct perfile_record *now = &session->record;
+    *record = now;
+    if (now->time) {
+        session->unordered += now->time < session->last_time;
+        session->last_time = pf_max(session->last_time, now->time);
+    }
+    if (PF_LIKELY(now->type == PERFILE_RECORD_SAMPLE))
+        return 1;
+    if ((now->type == PERFILE_RECORD_COMM || now->type == PERFILE_RECORD_FORK || now->type == PERFILE_RECORD_EXIT) &&
+        !pf_threads_follow(&session->threads, session->reader, now))
+        return pf_fail_memory(error, "threads");
+    return 1;
+}
+
+/* Only what the kernel wrote with a time waits for its turn. */
+static bool must_wait(const struct perfile_record *record)
+{
+    return record->type < PERFILE_RECORD_HEADER_ATTR && record->time != 0 && record->time != UINT64_MAX &&
+           !record->damaged;
+}
+
+/* ---- one stream: rounds of ring buffers ---- */
+
+static void end_round(struct perfile_session *session)
+{
+    pf_order_flush(&session->order, session->round_limit);
+    session->round_limit = session->order.max_time;
+}
+
+/* The file has no rounds, or enormous ones: give up half of what is held, in order as far as it is known. */
+static void relieve(struct perfile_session *session)
+{
+    struct pf_order *order = &session->order;
+    pf_order_flush(order, order->min_time + (order->max_time - order->min_time) / 2);
+}
+
+static int next_of_stream(struct perfile_session *session, const struct perfile_record **record,
+                          struct perfile_error *error)
+{
+    for (;;) {
+        if (session->order.flushing && pf_order_pop(&session->order, &session->record))
+            return deliver(session, record, error);
+        if (session->at_end)
+            return 0;
+        const struct perfile_record *read;
+        int result = perfile_reader_next(session->reader, &read, error);
+        if (result < 0)
+            return result;
+        if (result == 0) {
+            session->at_end = true;
+            pf_order_flush(&session->order, UINT64_MAX);
+            continue;
+        }
+        if (PF_LIKELY(must_wait(read))) {
+            if (!pf_order_push(&session->order, read))
+                return pf_fail_memory(error, "time order");
+            if (PF_UNLIKELY(session->order.bytes > session->reader->options.limit_queue_bytes))
+                relieve(session);
+            continue;
+        }
+        session->record = *read;
+        if (read->type == PERFILE_RECORD_FINISHED_ROUND)
+            end_round(session);
+        return deliver(session, record, error);
+    }
+}
+
+/* ---- a directory: each part is in order ---- */
+
+static int fetch_head(struct perfile_session *session, uint32_t part, struct perfile_error *error)
+{
+    struct perfile_reader *reader = session->reader;
+    int result = pf_part_next(reader, &reader->parts[part], &session->heads[part], error);
+    session->has_head[part] = result > 0;
+    return result < 0 ? result : 0;
+}
+
+static int next_of_parts(struct perfile_session *session, const struct perfile_record **record,
+                         struct perfile_error *error)
+{
+    struct perfile_reader *reader = session->reader;
+    uint32_t count = reader->part_count, best = count;
+    if (session->heads_read) {
+        int result = fetch_head(session, session->record.part, error);
+        if (result < 0)
+            return result;
+    }
+    for (uint32_t i = 0; !session->heads_read && i < count; i++) {
+        int result = fetch_head(session, i, error);
+        if (result < 0)
+            return result;
+    }
+    session->heads_read = true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!session->has_head[i])
+            continue;
+        if (!must_wait(&session->heads[i])) {
+            best = i;
+            break;
+        }
+        if (best == count || session->heads[i].time < session->heads[best].time)
+            best = i;
+    }
+    if (best == count) {
+        *record = NULL;
+        return 0;
+    }
+    session->record = session->heads[best];
+    return deliver(session, record, error);
+}
+
+/* ---- the public calls ---- */
+
+int perfile_session_next(struct perfile_session *session, const struct perfile_record **record,
+                         struct perfile_error *error)
+{
+    *record = NULL;
+    return session->heads ? next_of_parts(session, record, error) : next_of_stream(session, record, error);
+}
+
+const char *perfile_session_comm(struct perfile_session *session, int32_t pid, int32_t tid)
+{
+    (void)pid;
+    return pf_threads_name(&session->threads, tid);
+}
+
+uint64_t perfile_session_unordered(const struct perfile_session *session)
+{
+    return session->unordered;
+}

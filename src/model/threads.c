@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/threads.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/bytes.h"
+
+void pf_threads_open(struct pf_threads *threads, const struct perfile_allocator *allocator)
+{
+    *threads = (struct pf_threads){.last_tid = 0};
+    pf_arena_open(&threads->arena, allocator);
+    pf_map_open(&threads->names, allocator);
+    pf_map_open(&threads->texts, allocator);
+}
+
+void pf_threads_close(struct pf_threads *threads)
+{
+    pf_arena_close(&threads->arena);
+    pf_map_close(&threads->names);
+    pf_map_close(&threads->texts);
+}
+
+static uint64_t hash_text(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325ull; /* FNV-1a */
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
+    return hash;
+}
+
+/* The one copy of a text; NULL when memory is short. */
+static const char *intern(struct pf_threads *threads, const char *text)
+{
+    uint64_t hash = hash_text(text), found;
+    if (pf_map_get(&threads->texts, hash, &found) && strcmp((const char *)(uintptr_t)found, text) == 0)
+        return (const char *)(uintptr_t)found;
+    const char *copy = pf_arena_text(&threads->arena, text, strlen(text));
+    return copy && pf_map_put(&threads->texts, hash, (uintptr_t)copy) ? copy : NULL;
+}
+
+static const char *known_name(const struct pf_threads *threads, int32_t tid)
+{
+    uint64_t name;
+    return pf_map_get(&threads->names, (uint32_t)tid, &name) ? (const char *)(uintptr_t)name : NULL;
+}
+
+static bool set_name(struct pf_threads *threads, int32_t tid, const char *name)
+{
+    if (tid == threads->last_tid)
+        threads->last_name = NULL;
+    return pf_map_put(&threads->names, (uint32_t)tid, (uintptr_t)name);
+}
+
+bool pf_threads_follow(struct pf_threads *threads, const struct perfile_reader *reader,
+                       const struct perfile_record *record)
+{
+    union {
+        struct perfile_comm comm;
+        struct perfile_fork fork;
+        struct perfile_exit exit;
+    } r;
+    if (record->damaged || perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
+        return true;
+    if (record->type == PERFILE_RECORD_COMM) {
+        const char *name = intern(threads, r.comm.comm);
+        return name && set_name(threads, r.comm.tid, name);
+    }
+    if (record->type == PERFILE_RECORD_FORK)
+        return r.fork.tid == r.fork.ptid || set_name(threads, r.fork.tid, known_name(threads, r.fork.ptid));
+    return set_name(threads, r.exit.tid, NULL);
+}
+
+const char *pf_threads_name(struct pf_threads *threads, int32_t tid)
+{
+    if (PF_LIKELY(threads->last_name && tid == threads->last_tid))
+        return threads->last_name;
+    const char *name = known_name(threads, tid);
+    if (!name) {
+        char text[16];
+        snprintf(text, sizeof(text), ":%" PRId32, tid);
+        name = tid == 0 ? "swapper" : intern(threads, text);
+        if (!name)
+            return ":?";
+    }
+    threads->last_tid = tid;
+    threads->last_name = name;
+    return name;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The names of threads as the records COMM, FORK and EXIT go by. */
+#ifndef PF_MODEL_THREADS_H
+#define PF_MODEL_THREADS_H
+
+#include "base/map.h"
+
+struct pf_threads {
+    struct pf_arena arena;
+    struct pf_map names; /* tid to its name, a pointer; 0: it has none */
+    struct pf_map texts; /* hash of a name to the name */
+    int32_t last_tid;
+    const char *last_name; /* NULL: nothing cached */
+};
+
+void pf_threads_open(struct pf_threads *threads, const struct perfile_allocator *allocator);
+void pf_threads_close(struct pf_threads *threads);
+/* Takes over what a COMM, FORK or EXIT record says. False when memory is short. */
+bool pf_threads_follow(struct pf_threads *threads, const struct perfile_reader *reader,
+                       const struct perfile_record *record);
+/* ":TID" when there is none. */
+const char *pf_threads_name(struct pf_threads *threads, int32_t tid);
+
+#endif

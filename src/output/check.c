@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Check: reads everything and tells what is odd. The reader finds what does not fit while it reads; the rules below look
+ * at the recording as a whole.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "output/json.h"
+#include "output/output.h"
+
+enum { PROGRESS_RECORDS = 65536 };
+
+static const char *const severities[] = {"note", "warning", "loss"};
+
+/* What is known when everything has been read. */
+struct checked {
+    struct perfile_reader *reader;
+    const struct perfile_output_options *options;
+    struct pf_text *out;
+    void (*put)(struct pf_text *out, const struct perfile_diagnostic *finding);
+    uint64_t findings; /* notes do not count */
+    uint64_t unordered;
+    size_t shown; /* of the reader's diagnostics */
+};
+
+static void put_text(struct pf_text *out, const struct perfile_diagnostic *finding)
+{
+    pf_put_format(out, "%-7s %-18s ", severities[finding->severity], finding->rule);
+    if (finding->offset != PERFILE_NO_OFFSET)
+        pf_put_format(out, "0x%08" PRIx64 " ", finding->offset);
+    if (finding->file)
+        pf_put_format(out, "%s ", finding->file);
+    pf_put_string(out, finding->message);
+    pf_put_char(out, '\n');
+}
+
+static void put_json(struct pf_text *out, const struct perfile_diagnostic *finding)
+{
+    struct pf_json json = {.text = out};
+    pf_json_begin(&json, NULL, false);
+    pf_json_string(&json, "rule", finding->rule);
+    pf_json_string(&json, "severity", severities[finding->severity]);
+    if (finding->offset != PERFILE_NO_OFFSET)
+        pf_json_unsigned(&json, "offset", finding->offset);
+    else
+        pf_json_string(&json, "offset", NULL);
+    pf_json_unsigned(&json, "length", finding->length);
+    if (finding->file)
+        pf_json_string(&json, "file", finding->file);
+    pf_json_string(&json, "message", finding->message);
+    pf_json_end(&json, false);
+    pf_put_char(out, '\n');
+}
+
+static void put_finding(struct checked *checked, const struct perfile_diagnostic *finding)
+{
+    checked->put(checked->out, finding);
+    checked->findings += finding->severity != PERFILE_NOTE;
+}
+
+static void put_new_findings(struct checked *checked)
+{
+    const struct perfile_diagnostic *finding;
+    while ((finding = perfile_diagnostic_get(checked->reader, checked->shown))) {
+        checked->shown++;
+        put_finding(checked, finding);
+    }
+}
+
+/* ---- rules about the whole ---- */
+
+static int take_border(void *context, const char *name, bool list)
+{
+    (void)context, (void)name, (void)list;
+    return 0;
+}
+
+static int take_end(void *context, bool list)
+{
+    (void)context, (void)list;
+    return 0;
+}
+
+static int take_value(void *context, const struct perfile_value *value)
+{
+    (void)context, (void)value;
+    return 0;
+}
+
+static void check_features(struct checked *checked, const char *rule, int severity)
+{
+    const struct perfile_visitor nobody = {sizeof(nobody), NULL, take_border, take_end, take_value};
+    for (size_t i = 0; i < perfile_feature_count(checked->reader); i++) {
+        const struct perfile_feature *feature = perfile_feature_get(checked->reader, i);
+        struct perfile_error error;
+        if (!feature->readable || perfile_feature_visit(checked->reader, feature->number, &nobody, &error) >= 0)
+            continue;
+        put_finding(checked, &(struct perfile_diagnostic){.rule = rule,
+                                                          .severity = severity,
+                                                          .offset = feature->section.offset,
+                                                          .length = feature->section.bytes,
+                                                          .message = error.message});
+    }
+}
+
+static void put_count(struct checked *checked, const struct perfile_diagnostic *finding, uint64_t count,
+                      const char *what)
+{
+    char message[128];
+    struct perfile_diagnostic counted = *finding;
+    snprintf(message, sizeof(message), "%" PRIu64 " %s", count, what);
+    counted.message = message;
+    counted.offset = PERFILE_NO_OFFSET;
+    if (count)
+        put_finding(checked, &counted);
+}
+
+static void check_order(struct checked *checked, const char *rule, int severity)
+{
+    put_count(checked, &(struct perfile_diagnostic){.rule = rule, .severity = severity}, checked->unordered,
+              "records came later than their time allows");
+}
+
+static void check_unknown(struct checked *checked, const char *rule, int severity)
+{
+    put_count(checked, &(struct perfile_diagnostic){.rule = rule, .severity = severity},
+              perfile_reader_counts(checked->reader)->unknown, "records are of types that are not known");
+}
+
+static void check_lost(struct checked *checked, const char *rule, int severity)
+{
+    put_count(checked, &(struct perfile_diagnostic){.rule = rule, .severity = severity},
+              perfile_reader_counts(checked->reader)->lost_events, "events were lost while recording");
+}
+
+static void check_events(struct checked *checked, const char *rule, int severity)
+{
+    if (perfile_event_count(checked->reader) == 0)
+        put_finding(checked, &(struct perfile_diagnostic){.rule = rule,
+                                                          .severity = severity,
+                                                          .offset = PERFILE_NO_OFFSET,
+                                                          .message = "the recording describes no event"});
+}
+
+static const struct {
+    const char *rule;
+    int severity;
+    void (*check)(struct checked *checked, const char *rule, int severity);
+} rules[] = {
+    {"no-events", PERFILE_WARNING, check_events}, {"feature-content", PERFILE_LOSS, check_features},
+    {"time-order", PERFILE_NOTE, check_order},    {"unknown-record", PERFILE_NOTE, check_unknown},
+    {"lost-events", PERFILE_NOTE, check_lost},
+};
+
+static int check_all(struct checked *checked, struct perfile_error *error)
+{
+    struct perfile_session *session;
+    const struct perfile_record *record;
+    int result = perfile_session_open(checked->reader, &session, error);
+    for (uint64_t n = 0; result == 0; n++) {
+        result = perfile_session_next(session, &record, error);
+        if (result <= 0)
+            break;
+        result = 0;
+        put_new_findings(checked);
+        if (n % PROGRESS_RECORDS == 0)
+            pf_output_progress(checked->reader, checked->options);
+    }
+    checked->unordered = result == 0 ? perfile_session_unordered(session) : 0;
+    perfile_session_close(session);
+    put_new_findings(checked);
+    for (size_t i = 0; result == 0 && i < sizeof(rules) / sizeof(rules[0]); i++)
+        rules[i].check(checked, rules[i].rule, rules[i].severity);
+    return result;
+}
+
+static int write_check_text(struct perfile_reader *reader, const struct perfile_output_options *options,
+                            struct pf_text *out, struct perfile_error *error)
+{
+    struct checked checked = {.reader = reader, .options = options, .out = out, .put = put_text};
+    int result = check_all(&checked, error);
+    if (result < 0)
+        return result;
+    const struct perfile_counts *counts = perfile_reader_counts(reader);
+    pf_put_format(out,
+                  "%s: %" PRIu64 " records and %" PRIu64 " samples are whole, %" PRIu64
+                  " bytes are not accounted for, %" PRIu64 " findings\n",
+                  checked.findings ? "damaged" : "sound", counts->records - counts->damaged, counts->samples,
+                  counts->bytes_lost, checked.findings);
+    return checked.findings != 0;
+}
+
+static int write_check_json(struct perfile_reader *reader, const struct perfile_output_options *options,
+                            struct pf_text *out, struct perfile_error *error)
+{
+    struct checked checked = {.reader = reader, .options = options, .out = out, .put = put_json};
+    int result = check_all(&checked, error);
+    return result < 0 ? result : checked.findings != 0;
+}
+
+const struct pf_output pf_output_check_text = {
+    .info = {"check", "text", "a line for each finding, and a summary"},
+    .write = write_check_text,
+};
+
+const struct pf_output pf_output_check_json = {
+    .info = {"check", "json", "an object for each finding, a line each"},
+    .write = write_check_json,
+};

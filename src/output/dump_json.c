@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON Lines: one object for the header, then one for each record in the order of the file. */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "output/json.h"
+#include "output/output.h"
+
+enum { PROGRESS_RECORDS = 4096 };
+
+static void put_section(struct pf_json *json, const char *name, const struct perfile_section *section)
+{
+    pf_json_begin(json, name, false);
+    pf_json_unsigned(json, "offset", section->offset);
+    pf_json_unsigned(json, "size", section->bytes);
+    pf_json_end(json, false);
+}
+
+static void put_feature_bits(struct pf_json *json, const struct perfile_file *file)
+{
+    pf_json_begin(json, "feature_bits", true);
+    for (unsigned bit = 0; bit < 256; bit++)
+        if (file->feature_bits[bit / 64] >> bit % 64 & 1)
+            pf_json_unsigned(json, NULL, bit);
+    pf_json_end(json, true);
+    if (file->feature_words_32)
+        pf_json_string(json, "bitmap", "32 bit words");
+}
+
+static void put_feature_table(struct perfile_reader *reader, struct pf_json *json)
+{
+    pf_json_begin(json, "feature_table", true);
+    for (size_t i = 0; i < perfile_feature_count(reader); i++) {
+        const struct perfile_feature *feature = perfile_feature_get(reader, i);
+        pf_json_begin(json, NULL, false);
+        pf_json_unsigned(json, "bit", feature->number);
+        pf_json_string(json, "name", feature->name);
+        pf_json_unsigned(json, "offset", feature->section.offset);
+        pf_json_unsigned(json, "size", feature->section.bytes);
+        pf_json_end(json, false);
+    }
+    pf_json_end(json, true);
+}
+
+static int put_event(struct pf_json *json, const struct perfile_event *event, struct perfile_error *error)
+{
+    const struct perfile_visitor visitor = pf_json_visitor(json);
+    pf_json_begin(json, NULL, false);
+    int result = perfile_attr_visit(event, &visitor, error);
+    put_section(json, "ids_section", &event->ids_section);
+    pf_json_begin(json, "ids", true);
+    for (size_t i = 0; i < event->id_count; i++)
+        pf_json_unsigned(json, NULL, event->ids[i]);
+    pf_json_end(json, true);
+    pf_json_string(json, "name", event->file_name);
+    pf_json_end(json, false);
+    return result;
+}
+
+static int put_features(struct perfile_reader *reader, struct pf_json *json, struct perfile_error *error)
+{
+    const struct perfile_visitor visitor = pf_json_visitor(json);
+    pf_json_begin(json, "features", false);
+    for (size_t i = 0; i < perfile_feature_count(reader); i++) {
+        const struct perfile_feature *feature = perfile_feature_get(reader, i);
+        struct perfile_error damage;
+        int result = perfile_feature_visit(reader, feature->number, &visitor, &damage);
+        if (result == PERFILE_ERROR_STOPPED || result == PERFILE_ERROR_MEMORY)
+            return pf_fail(error, result, PERFILE_NO_OFFSET, "features", "%s", damage.message);
+        if (result < 0) {
+            char name[48];
+            snprintf(name, sizeof(name), "%.30s error", feature->name ? feature->name : "unknown feature");
+            pf_json_string(json, name, damage.message);
+        }
+    }
+    pf_json_end(json, false);
+    return 0;
+}
+
+static int put_header(struct perfile_reader *reader, struct pf_json *json, struct perfile_error *error)
+{
+    static const char *const modes[] = {"file", "pipe", "file"}; /* of a directory this is the file `data` */
+    const struct perfile_file *file = perfile_reader_file(reader);
+    pf_json_begin(json, NULL, false);
+    pf_json_string(json, "kind", "header");
+    pf_json_unsigned(json, "file_size", file->file_bytes);
+    pf_json_unsigned(json, "version", (uint64_t)file->version);
+    pf_json_string(json, "byte_order", file->big_endian ? "big" : "little");
+    pf_json_unsigned(json, "header_size", file->header_size);
+    pf_json_string(json, "mode", modes[file->mode]);
+    int result = 0;
+    if (file->mode != PERFILE_MODE_PIPE) {
+        pf_json_unsigned(json, "attr_size", file->attr_size);
+        put_section(json, "attrs", &file->attrs);
+        put_section(json, "data", &file->data);
+        put_section(json, "event_types", &file->event_types);
+        put_feature_bits(json, file);
+        put_feature_table(reader, json);
+        pf_json_begin(json, "events", true);
+        for (size_t i = 0; i < perfile_event_count(reader) && result == 0; i++)
+            result = put_event(json, perfile_event_get(reader, i), error);
+        pf_json_end(json, true);
+        if (result == 0)
+            result = put_features(reader, json, error);
+    }
+    if (file->mode == PERFILE_MODE_DIRECTORY) {
+        pf_json_begin(json, "directory", true);
+        for (size_t i = 0; file->parts[i]; i++)
+            pf_json_string(json, NULL, file->parts[i]);
+        pf_json_end(json, true);
+    }
+    pf_json_end(json, false);
+    pf_put_char(json->text, '\n');
+    return result;
+}
+
+static int put_record(struct perfile_reader *reader, struct pf_json *json, const struct perfile_record *record,
+                      struct perfile_error *error)
+{
+    const struct perfile_visitor visitor = pf_json_visitor(json);
+    const char *name = perfile_record_name(record->type);
+    json->comma = false;
+    pf_json_begin(json, NULL, false);
+    /* AUXTRACE has a field of this name: its own place goes by another */
+    pf_json_unsigned(json, record->type == PERFILE_RECORD_AUXTRACE ? "record_offset" : "offset", record->offset);
+    if (name)
+        pf_json_string(json, "type", name);
+    else
+        pf_json_unsigned(json, "type", record->type);
+    pf_json_unsigned(json, "misc", record->misc);
+    pf_json_unsigned(json, "size", record->stated_bytes);
+    if (record->event)
+        pf_json_unsigned(json, "event", record->event->index);
+    int result = perfile_record_visit(reader, record, &visitor, error);
+    if (record->part)
+        pf_json_string(json, "file", perfile_reader_file(reader)->parts[record->part - 1]);
+    if (record->compressed) {
+        pf_json_unsigned(json, "container", record->container);
+        pf_json_bool(json, "compressed", true);
+    }
+    pf_json_end(json, false);
+    pf_put_char(json->text, '\n');
+    return result;
+}
+
+static int write_dump_json(struct perfile_reader *reader, const struct perfile_output_options *options,
+                           struct pf_text *out, struct perfile_error *error)
+{
+    struct pf_json json = {.text = out, .max_bytes = options->max_bytes ? options->max_bytes : 4096};
+    int result = put_header(reader, &json, error);
+    const struct perfile_record *record;
+    for (uint64_t n = 0; result == 0 && !options->header_only; n++) {
+        result = perfile_reader_next(reader, &record, error);
+        if (result <= 0)
+            break;
+        result = put_record(reader, &json, record, error);
+        if (n % PROGRESS_RECORDS == 0)
+            pf_output_progress(reader, options);
+    }
+    return result == PERFILE_ERROR_STOPPED ? PERFILE_ERROR_WRITE : result;
+}
+
+const struct pf_output pf_output_dump_json = {
+    .info = {"dump", "json", "JSON Lines: the header, then every record with every field"},
+    .write = write_dump_json,
+};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* A line for each record: where, what, and every field as name=value; nested ones in braces and brackets. */
+#include "base/error.h"
+#include "output/output.h"
+
+#include <inttypes.h>
+
+enum { PROGRESS_RECORDS = 4096 };
+
+struct lines {
+    struct pf_text *text;
+    uint64_t max_bytes;
+    bool space; /* the next value needs a space before it */
+};
+
+static void put_name(struct lines *lines, const char *name)
+{
+    if (lines->space)
+        pf_put_char(lines->text, ' ');
+    lines->space = true;
+    if (name) {
+        pf_put_string(lines->text, name);
+        pf_put_char(lines->text, '=');
+    }
+}
+
+static void put_hex(struct pf_text *text, uint64_t value)
+{
+    pf_put_string(text, "0x");
+    pf_put_hex(text, value);
+}
+
+static void put_number(struct pf_text *text, uint64_t value, int meaning)
+{
+    if (meaning == PERFILE_MEANS_ADDRESS || meaning == PERFILE_MEANS_FLAGS || meaning == PERFILE_MEANS_REGISTER)
+        put_hex(text, value);
+    else if (meaning == PERFILE_MEANS_TIME)
+        pf_put_format(text, "%" PRIu64 ".%09" PRIu64, value / 1000000000, value % 1000000000);
+    else
+        pf_put_unsigned(text, value);
+}
+
+static int visit_value(void *context, const struct perfile_value *value)
+{
+    struct lines *lines = context;
+    put_name(lines, value->name);
+    switch (value->kind) {
+    case PERFILE_VALUE_UNSIGNED:
+    case PERFILE_VALUE_BOOL:
+        put_number(lines->text, value->number.u, value->meaning);
+        break;
+    case PERFILE_VALUE_SIGNED:
+        pf_put_signed(lines->text, value->number.s);
+        break;
+    case PERFILE_VALUE_DOUBLE:
+        pf_put_format(lines->text, "%g", value->number.d);
+        break;
+    case PERFILE_VALUE_TEXT:
+        pf_put_json_string(lines->text, value->data, value->bytes); /* quotes and escapes control bytes */
+        break;
+    case PERFILE_VALUE_BYTES:
+        pf_put_hex_bytes(lines->text, value->data, value->bytes < lines->max_bytes ? value->bytes : lines->max_bytes);
+        if (value->bytes > lines->max_bytes)
+            pf_put_format(lines->text, "...(%zu bytes)", value->bytes);
+        break;
+    default:
+        pf_put_char(lines->text, '-');
+    }
+    return lines->text->failed;
+}
+
+static int visit_begin(void *context, const char *name, bool list)
+{
+    struct lines *lines = context;
+    put_name(lines, name);
+    pf_put_char(lines->text, list ? '[' : '{');
+    lines->space = false;
+    return lines->text->failed;
+}
+
+static int visit_end(void *context, bool list)
+{
+    struct lines *lines = context;
+    pf_put_char(lines->text, list ? ']' : '}');
+    lines->space = true;
+    return lines->text->failed;
+}
+
+static void put_header(struct perfile_reader *reader, struct lines *lines, const struct perfile_visitor *visitor)
+{
+    static const char *const modes[] = {"file", "pipe", "directory"};
+    const struct perfile_file *file = perfile_reader_file(reader);
+    pf_put_format(lines->text, "perf.data version %d, %s endian, %s mode\n", file->version,
+                  file->big_endian ? "big" : "little", modes[file->mode]);
+    if (file->mode != PERFILE_MODE_PIPE)
+        pf_put_format(lines->text,
+                      "header %" PRIu64 " bytes, attrs 0x%" PRIx64 "+%" PRIu64 ", data 0x%" PRIx64 "+%" PRIu64 "\n",
+                      file->header_size, file->attrs.offset, file->attrs.bytes, file->data.offset, file->data.bytes);
+    for (size_t i = 0; i < perfile_event_count(reader); i++) {
+        const struct perfile_event *event = perfile_event_get(reader, i);
+        pf_put_format(lines->text, "event %zu: %s", i, event->name);
+        lines->space = true;
+        if (perfile_attr_visit(event, visitor, NULL) < 0)
+            return;
+        pf_put_char(lines->text, '\n');
+    }
+    for (size_t i = 0; i < perfile_feature_count(reader); i++) {
+        const struct perfile_feature *feature = perfile_feature_get(reader, i);
+        struct perfile_error error;
+        pf_put_format(lines->text, "feature %u at 0x%" PRIx64 "+%" PRIu64 ":", feature->number, feature->section.offset,
+                      feature->section.bytes);
+        lines->space = true;
+        if (perfile_feature_visit(reader, feature->number, visitor, &error) < 0)
+            pf_put_format(lines->text, " error: %s", error.message);
+        pf_put_char(lines->text, '\n');
+    }
+}
+
+static int put_record(struct perfile_reader *reader, struct lines *lines, const struct perfile_record *record,
+                      const struct perfile_visitor *visitor, struct perfile_error *error)
+{
+    const char *name = perfile_record_name(record->type);
+    if (record->part)
+        pf_put_format(lines->text, "%s ", perfile_reader_file(reader)->parts[record->part - 1]);
+    if (record->compressed)
+        pf_put_format(lines->text, "0x%" PRIx64 ">", record->container);
+    put_hex(lines->text, record->offset);
+    if (name)
+        pf_put_format(lines->text, " %s", name);
+    else
+        pf_put_format(lines->text, " type %u", record->type);
+    pf_put_format(lines->text, " misc=0x%x size=%u", record->misc, record->stated_bytes);
+    if (record->event)
+        pf_put_format(lines->text, " event=%u", record->event->index);
+    lines->space = true;
+    int result = perfile_record_visit(reader, record, visitor, error);
+    pf_put_char(lines->text, '\n');
+    return result;
+}
+
+static int write_dump_text(struct perfile_reader *reader, const struct perfile_output_options *options,
+                           struct pf_text *out, struct perfile_error *error)
+{
+    struct lines lines = {.text = out, .max_bytes = options->max_bytes ? options->max_bytes : 4096};
+    const struct perfile_visitor visitor = {sizeof(visitor), &lines, visit_begin, visit_end, visit_value};
+    put_header(reader, &lines, &visitor);
+    int result = 0;
+    const struct perfile_record *record;
+    for (uint64_t n = 0; result == 0 && !options->header_only; n++) {
+        result = perfile_reader_next(reader, &record, error);
+        if (result <= 0)
+            break;
+        result = put_record(reader, &lines, record, &visitor, error);
+        if (n % PROGRESS_RECORDS == 0)
+            pf_output_progress(reader, options);
+    }
+    return result == PERFILE_ERROR_STOPPED ? PERFILE_ERROR_WRITE : result;
+}
+
+const struct pf_output pf_output_dump_text = {
+    .info = {"dump", "text", "the header, then a line for every record with every field"},
+    .write = write_dump_text,
+};

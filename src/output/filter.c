@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/filter.h"
+
+#include "base/error.h"
+
+/* A piece of the user's text. */
+struct piece {
+    const char *text;
+    size_t bytes;
+};
+
+/* Cuts *rest at the next of `separators`; false when it is used up. */
+static bool next_piece(const char **rest, const char *separators, struct piece *piece)
+{
+    if (!*rest)
+        return false;
+    size_t bytes = strcspn(*rest, separators);
+    *piece = (struct piece){*rest, bytes};
+    *rest = (*rest)[bytes] ? *rest + bytes + 1 : NULL;
+    return true;
+}
+
+static int refuse(struct perfile_error *error, const char *what, struct piece piece, const char *why)
+{
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "\"%.*s\" %s", (int)pf_min(piece.bytes, 64),
+                   piece.text, why);
+}
+
+/* ---- ranges ------------------------------------------------------------------------------------------------------ */
+
+static int add_range(struct pf_filter *filter, struct pf_ranges *ranges, uint64_t first, uint64_t last)
+{
+    if (!pf_grow(filter->arena.allocator, &ranges->items, &ranges->room, ranges->count + 1, sizeof(*ranges->items)))
+        return PERFILE_ERROR_MEMORY;
+    size_t at = ranges->count++;
+    for (; at > 0 && ranges->items[at - 1].first > first; at--)
+        ranges->items[at] = ranges->items[at - 1];
+    ranges->items[at] = (struct pf_range){first, last};
+    return 0;
+}
+
+bool pf_ranges_hold(const struct pf_ranges *ranges, uint64_t value)
+{
+    for (size_t i = 0; i < ranges->count && ranges->items[i].first <= value; i++)
+        if (value <= ranges->items[i].last)
+            return true;
+    return false;
+}
+
+/* Digits at the start of a piece; they are taken off. False without digits, or above `max`. */
+static bool take_number(struct piece *piece, uint64_t max, uint64_t *number)
+{
+    const char *start = piece->text;
+    *number = 0;
+    for (; piece->bytes && *piece->text >= '0' && *piece->text <= '9'; piece->text++, piece->bytes--) {
+        *number = *number * 10 + (uint64_t)(*piece->text - '0');
+        if (*number > max)
+            return false;
+    }
+    return piece->text > start;
+}
+
+static bool take_char(struct piece *piece, char c)
+{
+    if (!piece->bytes || *piece->text != c)
+        return false;
+    piece->text++;
+    piece->bytes--;
+    return true;
+}
+
+/* "0-3,7"; without `spans` only "1,2". */
+static int parse_numbers(struct pf_filter *filter, struct pf_ranges *ranges, const char *list, bool spans,
+                         struct perfile_error *error)
+{
+    const char *what = spans ? "CPU list" : "process list";
+    struct piece piece;
+    while (next_piece(&list, ",", &piece)) {
+        struct piece rest = piece;
+        uint64_t first, last;
+        if (!take_number(&rest, INT32_MAX, &first))
+            return refuse(error, what, piece, "is not a number");
+        last = first;
+        if (spans && take_char(&rest, '-') && !take_number(&rest, INT32_MAX, &last))
+            return refuse(error, what, piece, "has no number behind the '-'");
+        if (rest.bytes)
+            return refuse(error, what, piece, spans ? "is neither a number nor FIRST-LAST" : "is not a number");
+        if (last < first)
+            return refuse(error, what, piece, "ends before it begins");
+        if (add_range(filter, ranges, first, last) < 0)
+            return pf_fail_memory(error, what);
+    }
+    return 0;
+}
+
+/* ---- times ------------------------------------------------------------------------------------------------------- */
+
+/* "12.5" seconds in ns; up to 9 digits behind the point. */
+static bool take_seconds(struct piece *piece, uint64_t *ns)
+{
+    uint64_t seconds, part = 0, unit = 1000000000;
+    if (!take_number(piece, UINT64_MAX / 1000000000 - 1, &seconds))
+        return false;
+    if (take_char(piece, '.'))
+        for (; piece->bytes && *piece->text >= '0' && *piece->text <= '9' && unit > 1; piece->text++, piece->bytes--)
+            part += (unit /= 10) * (uint64_t)(*piece->text - '0');
+    *ns = seconds * 1000000000 + part;
+    return true;
+}
+
+/* "START,STOP": either may be empty. */
+static int parse_time_range(struct pf_filter *filter, struct piece piece, struct perfile_error *error)
+{
+    struct piece rest = piece;
+    uint64_t first = 0, last = UINT64_MAX;
+    take_seconds(&rest, &first);
+    if (!take_char(&rest, ','))
+        return refuse(error, "time range", piece, "is not START,STOP in seconds");
+    take_seconds(&rest, &last);
+    if (rest.bytes)
+        return refuse(error, "time range", piece, "is not START,STOP in seconds with up to 9 digits behind the point");
+    if (last < first)
+        return refuse(error, "time range", piece, "ends before it begins");
+    return add_range(filter, &filter->times, first, last) < 0 ? pf_fail_memory(error, "time range") : 0;
+}
+
+/* "12.5%": a share of the whole, 0 to 1. */
+static bool take_percent(struct piece *piece, double *share)
+{
+    struct piece rest = *piece;
+    uint64_t billionths;
+    if (!take_seconds(&rest, &billionths) || !take_char(&rest, '%') || billionths > UINT64_C(100000000000))
+        return false;
+    *share = (double)billionths / 1e11;
+    *piece = rest;
+    return true;
+}
+
+/* "10%-20%", "30%/2" (the second 30 %), or "30%" (the first). */
+static bool take_share(struct piece piece, double *from, double *to)
+{
+    uint64_t which;
+    if (!take_percent(&piece, to))
+        return false;
+    *from = 0;
+    if (take_char(&piece, '-')) {
+        *from = *to;
+        return take_percent(&piece, to) && !piece.bytes && *from <= *to;
+    }
+    if (take_char(&piece, '/')) {
+        if (!take_number(&piece, 100000, &which) || !which || *to * (double)(which - 1) >= 1)
+            return false;
+        *from = *to * (double)(which - 1);
+        *to = *to * (double)which < 1 ? *to * (double)which : 1;
+    }
+    return !piece.bytes;
+}
+
+static int parse_percents(struct pf_filter *filter, const char *list, const struct pf_range *span,
+                          struct perfile_error *error)
+{
+    struct piece piece;
+    if (!span)
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "time range",
+                       "percentages need the time of the first and the last sample, and the recording does not state "
+                       "it (feature SAMPLE_TIME)");
+    while (next_piece(&list, ",", &piece)) {
+        double from, to, whole = (double)(span->last - span->first);
+        if (!take_share(piece, &from, &to))
+            return refuse(error, "time range", piece, "is not a share such as 10%-20% or 10%/2");
+        uint64_t first = span->first + (uint64_t)(from * whole + 0.5);
+        uint64_t last = to >= 1 ? span->last : span->first + (uint64_t)(to * whole + 0.5);
+        if (last > first && last != span->last)
+            last--; /* where the next share begins */
+        if (add_range(filter, &filter->times, first, last) < 0)
+            return pf_fail_memory(error, "time range");
+    }
+    return 0;
+}
+
+static int parse_times(struct pf_filter *filter, const char *list, const struct pf_range *span,
+                       struct perfile_error *error)
+{
+    struct piece piece;
+    int result = 0;
+    if (strchr(list, '%'))
+        return parse_percents(filter, list, span, error);
+    while (result == 0 && next_piece(&list, " ", &piece))
+        if (piece.bytes || !list)
+            result = parse_time_range(filter, piece, error);
+    return result;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+static int parse_names(struct pf_filter *filter, struct pf_names *names, const char *list, struct perfile_error *error)
+{
+    struct piece piece;
+    while (next_piece(&list, ",", &piece)) {
+        if (!piece.bytes)
+            continue;
+        char *name = pf_arena_text(&filter->arena, piece.text, piece.bytes);
+        if (!name ||
+            !pf_grow(filter->arena.allocator, &names->items, &names->room, names->count + 1, sizeof(*names->items)))
+            return pf_fail_memory(error, "filter");
+        names->items[names->count++] = name;
+    }
+    return names->count ? 0 : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "filter", "a list is empty");
+}
+
+static bool names_hold(const struct pf_names *names, const char *name, size_t bytes)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strlen(names->items[i]) == bytes && !memcmp(names->items[i], name, bytes))
+            return true;
+    return false;
+}
+
+/* "cycles:u" and "cycles/period=1/" go by "cycles" too; "sched:sched_switch" does not go by "sched". */
+static size_t bare_length(const struct perfile_event *event)
+{
+    const char *name = event->name;
+    const char *colon = strrchr(name, ':');
+    if (!colon || strspn(colon + 1, "ukhpGHPSDIWeb") != strlen(colon + 1))
+        return strlen(name);
+    return (size_t)(colon - name);
+}
+
+bool pf_filter_event(const struct pf_filter *filter, const struct perfile_event *event)
+{
+    if (!filter->has_events)
+        return true;
+    return names_hold(&filter->events, event->name, strlen(event->name)) ||
+           names_hold(&filter->events, event->name, bare_length(event));
+}
+
+/* ---- all together ------------------------------------------------------------------------------------------------ */
+
+static int parse(struct pf_filter *filter, const struct perfile_filter *wanted, const struct pf_range *span,
+                 struct perfile_error *error)
+{
+    int result = 0;
+    if (filter->has_times)
+        result = parse_times(filter, wanted->time, span, error);
+    if (result == 0 && filter->has_cpus)
+        result = parse_numbers(filter, &filter->cpus, wanted->cpus, true, error);
+    if (result == 0 && filter->has_pids)
+        result = parse_numbers(filter, &filter->pids, wanted->pids, false, error);
+    if (result == 0 && filter->has_tids)
+        result = parse_numbers(filter, &filter->tids, wanted->tids, false, error);
+    if (result == 0 && filter->has_comms)
+        result = parse_names(filter, &filter->comms, wanted->comms, error);
+    if (result == 0 && filter->has_events)
+        result = parse_names(filter, &filter->events, wanted->events, error);
+    return result;
+}
+
+int pf_filter_open(struct pf_filter *filter, const struct perfile_filter *wanted, const struct pf_range *span,
+                   const struct perfile_allocator *allocator, struct perfile_error *error)
+{
+    *filter = (struct pf_filter){.has_times = wanted->time,
+                                 .has_cpus = wanted->cpus,
+                                 .has_pids = wanted->pids,
+                                 .has_tids = wanted->tids,
+                                 .has_comms = wanted->comms,
+                                 .has_events = wanted->events};
+    filter->active = filter->has_times || filter->has_cpus || filter->has_pids || filter->has_tids ||
+                     filter->has_comms || filter->has_events;
+    pf_arena_open(&filter->arena, pf_allocator_or_default(allocator));
+    return parse(filter, wanted, span, error);
+}
+
+static void close_ranges(struct pf_filter *filter, struct pf_ranges *ranges)
+{
+    pf_free(filter->arena.allocator, ranges->items, ranges->room * sizeof(*ranges->items));
+}
+
+void pf_filter_close(struct pf_filter *filter)
+{
+    if (!filter->arena.allocator) /* never opened */
+        return;
+    close_ranges(filter, &filter->times);
+    close_ranges(filter, &filter->cpus);
+    close_ranges(filter, &filter->pids);
+    close_ranges(filter, &filter->tids);
+    pf_free(filter->arena.allocator, filter->comms.items, filter->comms.room * sizeof(*filter->comms.items));
+    pf_free(filter->arena.allocator, filter->events.items, filter->events.room * sizeof(*filter->events.items));
+    pf_arena_close(&filter->arena);
+}
+
+static bool number_passes(bool wanted, const struct pf_ranges *ranges, int32_t number)
+{
+    return !wanted || (number >= 0 && pf_ranges_hold(ranges, (uint64_t)number));
+}
+
+static bool comm_passes(struct pf_filter *filter, const char *comm)
+{
+    if (!filter->has_comms)
+        return true;
+    if (filter->comm != comm) {
+        filter->comm = comm;
+        filter->comm_passes = names_hold(&filter->comms, comm, strlen(comm));
+    }
+    return filter->comm_passes;
+}
+
+static bool event_passes(struct pf_filter *filter, const struct perfile_event *event)
+{
+    if (!filter->has_events)
+        return true;
+    if (filter->event != event) {
+        filter->event = event;
+        filter->event_passes = pf_filter_event(filter, event);
+    }
+    return filter->event_passes;
+}
+
+bool pf_filter_passes(struct pf_filter *filter, const struct pf_filter_subject *subject)
+{
+    return pf_filter_time(filter, subject->time) && pf_filter_cpu(filter, subject->cpu) &&
+           number_passes(filter->has_pids, &filter->pids, subject->pid) &&
+           number_passes(filter->has_tids, &filter->tids, subject->tid) && comm_passes(filter, subject->comm) &&
+           event_passes(filter, subject->event);
+}

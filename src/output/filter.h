@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* struct perfile_filter, compiled: what is asked of each sample costs a few comparisons. */
+#ifndef PF_OUTPUT_FILTER_H
+#define PF_OUTPUT_FILTER_H
+
+#include <perfile/analysis.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+/* Inclusive. */
+struct pf_range {
+    uint64_t first, last;
+};
+
+struct pf_ranges {
+    struct pf_range *items; /* by ascending `first` */
+    size_t count, room;
+};
+
+struct pf_names {
+    const char **items; /* in the arena */
+    size_t count, room;
+};
+
+struct pf_filter {
+    bool active; /* anything to test at all */
+    bool has_times, has_cpus, has_pids, has_tids, has_comms, has_events;
+    struct pf_ranges times, cpus, pids, tids;
+    struct pf_names comms, events;
+    struct pf_arena arena;
+    /* the last answers: neighbours in a recording are alike */
+    const char *comm;
+    bool comm_passes;
+    const struct perfile_event *event;
+    bool event_passes;
+};
+
+/* What is known of a sample; -1 and UINT64_MAX: not known. */
+struct pf_filter_subject {
+    uint64_t time;
+    int32_t cpu, pid, tid;
+    const char *comm; /* the same pointer is the same name */
+    const struct perfile_event *event;
+};
+
+/*
+ * `span` is the time of the first and the last sample, NULL when the recording does not say; only percentages need it.
+ * ARGUMENT (the message names the faulty part), ABSENT (percentages without span), MEMORY. Close it also after a failure.
+ */
+int pf_filter_open(struct pf_filter *filter, const struct perfile_filter *wanted, const struct pf_range *span,
+                   const struct perfile_allocator *allocator, struct perfile_error *error);
+void pf_filter_close(struct pf_filter *filter);
+
+bool pf_ranges_hold(const struct pf_ranges *ranges, uint64_t value);
+
+/* A record's time alone; true when times are not filtered. */
+static inline bool pf_filter_time(const struct pf_filter *filter, uint64_t time)
+{
+    return !filter->has_times || pf_ranges_hold(&filter->times, time);
+}
+
+/* A record's processor alone. */
+static inline bool pf_filter_cpu(const struct pf_filter *filter, int32_t cpu)
+{
+    return !filter->has_cpus || (cpu >= 0 && pf_ranges_hold(&filter->cpus, (uint64_t)cpu));
+}
+
+/* Everything that was asked for matches. */
+bool pf_filter_passes(struct pf_filter *filter, const struct pf_filter_subject *subject);
+/* The event's name is in the list: as it stands, or without its modifiers; true when events are not filtered. */
+bool pf_filter_event(const struct pf_filter *filter, const struct perfile_event *event);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/* Info: what a recording is about, from its header; counting its records takes a pass over the data. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/map.h"
+#include "output/json.h"
+#include "output/output.h"
+
+enum {
+    PROGRESS_RECORDS = 65536,
+    TYPES = 128,                          /* types that are counted one by one; the others together */
+    COUNT_ANYWAY_BYTES = 8 * 1024 * 1024, /* a file so small is counted within milliseconds */
+};
+
+struct info {
+    struct perfile_reader *reader;
+    const char *version, *host, *arch, *release;
+    bool counted;
+    uint64_t types[TYPES];
+    uint64_t other_types;
+    uint64_t *event_samples; /* by index of the event */
+    size_t event_room;
+    uint64_t first_time, last_time;
+    uint64_t lost;
+    struct pf_map build_ids; /* hashes of those that were seen */
+    uint64_t build_id_count;
+};
+
+static const char *text_of(struct perfile_reader *reader, uint32_t number)
+{
+    const char *text;
+    return perfile_feature_text(reader, number, NULL, &text, NULL) == 0 ? text : NULL;
+}
+
+/* ---- counting ---- */
+
+static bool count_build_id(struct info *info, const void *data, size_t bytes)
+{
+    uint64_t hash = 0xcbf29ce484222325ull, known; /* FNV-1a */
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ ((const uint8_t *)data)[i]) * 0x100000001b3ull;
+    if (pf_map_get(&info->build_ids, hash, &known))
+        return true;
+    info->build_id_count++;
+    return pf_map_put(&info->build_ids, hash, 1);
+}
+
+static int see_border(void *context, const char *name, bool list)
+{
+    (void)context, (void)name, (void)list;
+    return 0;
+}
+
+static int see_end(void *context, bool list)
+{
+    (void)context, (void)list;
+    return 0;
+}
+
+static int see_build_id(void *context, const struct perfile_value *value)
+{
+    if (value->name && strcmp(value->name, "build_id") == 0)
+        return !count_build_id(context, value->data, value->bytes);
+    return 0;
+}
+
+static void count_build_id_feature(struct info *info)
+{
+    const struct perfile_visitor visitor = {sizeof(visitor), info, see_border, see_end, see_build_id};
+    if (perfile_feature_visit(info->reader, PERFILE_FEATURE_BUILD_ID, &visitor, NULL) < 0)
+        return; /* absent, or damaged: then those before the damage are counted */
+}
+
+static void count_time(struct info *info, uint64_t time)
+{
+    if (!time)
+        return;
+    info->first_time = info->first_time && info->first_time < time ? info->first_time : time;
+    info->last_time = info->last_time > time ? info->last_time : time;
+}
+
+static bool count_record(struct info *info, const struct perfile_record *record)
+{
+    if (record->damaged)
+        return true;
+    if (record->type < TYPES)
+        info->types[record->type]++;
+    else
+        info->other_types++;
+    if (record->type == PERFILE_RECORD_SAMPLE) {
+        count_time(info, record->time);
+        if (!record->event)
+            return true;
+        const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+        size_t room = info->event_room;
+        if (!pf_grow(allocator, &info->event_samples, &info->event_room, record->event->index + 1,
+                     sizeof(*info->event_samples)))
+            return false;
+        if (room < info->event_room)
+            memset(info->event_samples + room, 0, (info->event_room - room) * sizeof(*info->event_samples));
+        info->event_samples[record->event->index]++;
+    } else if (record->type == PERFILE_RECORD_MMAP2 && record->misc & PERFILE_MISC_MMAP_BUILD_ID) {
+        struct perfile_mmap2 map;
+        if (perfile_record_decode(info->reader, record, &map, sizeof(map), NULL) == 0)
+            return count_build_id(info, map.build_id, map.build_id_size < 20 ? map.build_id_size : 20);
+    }
+    return true;
+}
+
+static int count_records(struct info *info, const struct perfile_output_options *options, struct perfile_error *error)
+{
+    const struct perfile_record *record;
+    int result;
+    for (uint64_t n = 0; (result = perfile_reader_next(info->reader, &record, error)) > 0; n++) {
+        if (!count_record(info, record))
+            return pf_fail_memory(error, "info");
+        if (n % PROGRESS_RECORDS == 0)
+            pf_output_progress(info->reader, options);
+    }
+    info->counted = result == 0;
+    info->lost = perfile_reader_counts(info->reader)->lost_events;
+    return result;
+}
+
+/* The header says when the samples are, when it is there. */
+static void time_of_header(struct info *info)
+{
+    uint64_t first, last;
+    if (perfile_feature_number(info->reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &first, NULL) == 0 &&
+        perfile_feature_number(info->reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &last, NULL) == 0 && first <= last &&
+        first != 0 && last != UINT64_MAX) {
+        info->first_time = first;
+        info->last_time = last;
+    }
+}
+
+static int gather(struct info *info, const struct perfile_output_options *options, struct perfile_error *error)
+{
+    const struct perfile_file *file = perfile_reader_file(info->reader);
+    bool stream = file->mode == PERFILE_MODE_PIPE; /* its header is among its records */
+    int result = 0;
+    if (options->count || stream || (file->file_bytes && file->file_bytes <= COUNT_ANYWAY_BYTES))
+        result = count_records(info, options, error);
+    if (!info->last_time)
+        time_of_header(info);
+    count_build_id_feature(info);
+    info->version = text_of(info->reader, PERFILE_FEATURE_VERSION);
+    info->host = text_of(info->reader, PERFILE_FEATURE_HOSTNAME);
+    info->arch = text_of(info->reader, PERFILE_FEATURE_ARCH);
+    info->release = text_of(info->reader, PERFILE_FEATURE_OSRELEASE);
+    return result;
+}
+
+static void release(struct info *info)
+{
+    pf_free(pf_allocator_or_default(NULL), info->event_samples, info->event_room * sizeof(*info->event_samples));
+    pf_map_close(&info->build_ids);
+}
+
+static uint64_t samples_of(const struct info *info, size_t event)
+{
+    return event < info->event_room ? info->event_samples[event] : 0;
+}
+
+static const char *mode_name(const struct perfile_file *file)
+{
+    static const char *const modes[] = {"file", "pipe", "directory"};
+    return modes[file->mode];
+}
+
+/* ---- the command line, as one text ---- */
+
+struct words {
+    struct pf_text *text;
+    bool json;
+    bool more;
+};
+
+static int put_word(void *context, const struct perfile_value *value)
+{
+    struct words *words = context;
+    if (words->more)
+        pf_put_char(words->text, words->json ? ',' : ' ');
+    words->more = true;
+    if (words->json)
+        pf_put_json_string(words->text, value->data, value->bytes);
+    else
+        pf_put(words->text, value->data, value->bytes);
+    return 0;
+}
+
+static bool put_command(struct perfile_reader *reader, struct pf_text *text, bool json)
+{
+    struct words words = {.text = text, .json = json};
+    const struct perfile_visitor visitor = {sizeof(visitor), &words, see_border, see_end, put_word};
+    return perfile_feature_visit(reader, PERFILE_FEATURE_CMDLINE, &visitor, NULL) == 0;
+}
+
+/* ---- text ---- */
+
+static void put_row(struct pf_text *out, const char *label, const char *value)
+{
+    if (value)
+        pf_put_format(out, "%-14s %s\n", label, value);
+}
+
+static void put_text_events(const struct info *info, struct pf_text *out)
+{
+    size_t count = perfile_event_count(info->reader);
+    pf_put_format(out, "%-14s %zu\n", "events", count);
+    for (size_t i = 0; i < count; i++) {
+        const struct perfile_event *event = perfile_event_get(info->reader, i);
+        pf_put_format(out, "  %-30s", event->name);
+        if (info->counted)
+            pf_put_format(out, " %12" PRIu64 " samples", samples_of(info, i));
+        if (event->attr.freq)
+            pf_put_format(out, "  %" PRIu64 " Hz", event->attr.sample_period_or_freq);
+        else if (event->attr.sample_period_or_freq)
+            pf_put_format(out, "  every %" PRIu64, event->attr.sample_period_or_freq);
+        pf_put_char(out, '\n');
+    }
+}
+
+static void put_text_counts(const struct info *info, struct pf_text *out)
+{
+    const struct perfile_counts *counts = perfile_reader_counts(info->reader);
+    if (!info->counted) {
+        put_row(out, "records", "not counted; --count counts them");
+        return;
+    }
+    pf_put_format(out, "%-14s %" PRIu64 "\n", "records", counts->records);
+    for (uint32_t type = 0; type < TYPES; type++)
+        if (info->types[type])
+            pf_put_format(out, "  %-30s %12" PRIu64 "\n",
+                          perfile_record_name(type) ? perfile_record_name(type) : "unknown", info->types[type]);
+    if (info->other_types)
+        pf_put_format(out, "  %-30s %12" PRIu64 "\n", "other", info->other_types);
+    pf_put_format(out, "%-14s %" PRIu64 "\n", "samples", counts->samples);
+    pf_put_format(out, "%-14s %" PRIu64 " events\n", "lost", info->lost);
+}
+
+static void put_text_damage(const struct info *info, struct pf_text *out)
+{
+    const struct perfile_diagnostic *finding;
+    bool any = false;
+    for (size_t i = 0; (finding = perfile_diagnostic_get(info->reader, i)); i++) {
+        if (finding->severity == PERFILE_NOTE)
+            continue;
+        pf_put_format(out, "%-14s %s\n", any ? "" : "damage", finding->message);
+        any = true;
+    }
+    if (!any)
+        put_row(out, "damage", info->counted ? "none" : "none in the header");
+}
+
+static int write_info_text(struct perfile_reader *reader, const struct perfile_output_options *options,
+                           struct pf_text *out, struct perfile_error *error)
+{
+    struct info info = {.reader = reader};
+    const struct perfile_file *file = perfile_reader_file(reader);
+    pf_map_open(&info.build_ids, pf_allocator_or_default(NULL));
+    int result = gather(&info, options, error);
+    pf_put_format(out, "%-14s perf.data version %d, %s endian, %s mode%s\n", "format", file->version,
+                  file->big_endian ? "big" : "little", mode_name(file), file->finished ? "" : ", unfinished");
+    put_row(out, "recorded with", info.version ? info.version : NULL);
+    put_row(out, "host", info.host);
+    if (info.release)
+        pf_put_format(out, "%-14s %s %s\n", "kernel", info.release, info.arch ? info.arch : "");
+    pf_put_format(out, "%-14s ", "command");
+    if (!put_command(reader, out, false))
+        pf_put_string(out, "(not recorded)");
+    pf_put_char(out, '\n');
+    put_text_events(&info, out);
+    put_text_counts(&info, out);
+    if (info.last_time)
+        pf_put_format(out, "%-14s %" PRIu64 ".%09" PRIu64 " s\n", "duration", (info.last_time - info.first_time) / 1000000000,
+                      (info.last_time - info.first_time) % 1000000000);
+    pf_put_format(out, "%-14s %" PRIu64 "\n", "build ids", info.build_id_count);
+    put_text_damage(&info, out);
+    release(&info);
+    return result;
+}
+
+/* ---- JSON ---- */
+
+static void put_json_events(const struct info *info, struct pf_json *json)
+{
+    pf_json_begin(json, "events", true);
+    for (size_t i = 0; i < perfile_event_count(info->reader); i++) {
+        const struct perfile_event *event = perfile_event_get(info->reader, i);
+        pf_json_begin(json, NULL, false);
+        pf_json_string(json, "name", event->name);
+        if (info->counted)
+            pf_json_unsigned(json, "samples", samples_of(info, i));
+        pf_json_unsigned(json, event->attr.freq ? "frequency" : "period", event->attr.sample_period_or_freq);
+        pf_json_unsigned(json, "ids", event->id_count);
+        pf_json_end(json, false);
+    }
+    pf_json_end(json, true);
+}
+
+static void put_json_counts(const struct info *info, struct pf_json *json)
+{
+    if (!info->counted) {
+        pf_json_string(json, "records", NULL);
+        pf_json_string(json, "samples", NULL);
+        pf_json_string(json, "lost", NULL);
+        return;
+    }
+    pf_json_begin(json, "records", false);
+    for (uint32_t type = 0; type < TYPES; type++) {
+        char number[16];
+        snprintf(number, sizeof(number), "%u", type);
+        if (info->types[type])
+            pf_json_unsigned(json, perfile_record_name(type) ? perfile_record_name(type) : number, info->types[type]);
+    }
+    if (info->other_types)
+        pf_json_unsigned(json, "other", info->other_types);
+    pf_json_end(json, false);
+    pf_json_unsigned(json, "samples", perfile_reader_counts(info->reader)->samples);
+    pf_json_unsigned(json, "lost", info->lost);
+}
+
+static void put_json_features(const struct info *info, struct pf_json *json)
+{
+    pf_json_begin(json, "features", true);
+    for (size_t i = 0; i < perfile_feature_count(info->reader); i++) {
+        const struct perfile_feature *feature = perfile_feature_get(info->reader, i);
+        char number[16];
+        snprintf(number, sizeof(number), "%u", feature->number);
+        pf_json_string(json, NULL, feature->name ? feature->name : number);
+    }
+    pf_json_end(json, true);
+}
+
+static void put_json_damage(const struct info *info, struct pf_json *json)
+{
+    const struct perfile_diagnostic *finding;
+    pf_json_begin(json, "damage", true);
+    for (size_t i = 0; (finding = perfile_diagnostic_get(info->reader, i)); i++) {
+        if (finding->severity == PERFILE_NOTE)
+            continue;
+        pf_json_begin(json, NULL, false);
+        pf_json_string(json, "rule", finding->rule);
+        pf_json_unsigned(json, "offset", finding->offset);
+        pf_json_unsigned(json, "length", finding->length);
+        pf_json_string(json, "message", finding->message);
+        pf_json_end(json, false);
+    }
+    pf_json_end(json, true);
+}
+
+static int write_info_json(struct perfile_reader *reader, const struct perfile_output_options *options,
+                           struct pf_text *out, struct perfile_error *error)
+{
+    struct info info = {.reader = reader};
+    struct pf_json json = {.text = out};
+    const struct perfile_file *file = perfile_reader_file(reader);
+    pf_map_open(&info.build_ids, pf_allocator_or_default(NULL));
+    int result = gather(&info, options, error);
+    pf_json_begin(&json, NULL, false);
+    pf_json_string(&json, "mode", mode_name(file));
+    pf_json_unsigned(&json, "version", (uint64_t)file->version);
+    pf_json_string(&json, "byte_order", file->big_endian ? "big" : "little");
+    pf_json_bool(&json, "finished", file->finished);
+    pf_json_string(&json, "recorded_with", info.version);
+    pf_json_string(&json, "host", info.host);
+    pf_json_string(&json, "kernel", info.release);
+    pf_json_string(&json, "arch", info.arch);
+    pf_put_string(out, ",\"command\":[");
+    put_command(reader, out, true);
+    pf_put_char(out, ']');
+    put_json_events(&info, &json);
+    put_json_counts(&info, &json);
+    if (info.last_time)
+        pf_json_unsigned(&json, "duration_ns", info.last_time - info.first_time);
+    else
+        pf_json_string(&json, "duration_ns", NULL);
+    pf_json_unsigned(&json, "build_ids", info.build_id_count);
+    put_json_features(&info, &json);
+    put_json_damage(&info, &json);
+    pf_json_end(&json, false);
+    pf_put_char(out, '\n');
+    release(&info);
+    return result;
+}
+
+const struct pf_output pf_output_info_text = {
+    .info = {"info", "text", "a summary for people"},
+    .write = write_info_text,
+};
+
+const struct pf_output pf_output_info_json = {
+    .info = {"info", "json", "the same as one JSON object"},
+    .write = write_info_json,
+};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/output.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+#define OUTPUT(name) extern const struct pf_output pf_output_##name;
+#include "output/outputs.def"
+#undef OUTPUT
+
+static const struct pf_output *const outputs[] = {
+#define OUTPUT(name) &pf_output_##name,
+#include "output/outputs.def"
+#undef OUTPUT
+};
+
+const struct pf_output pf_output_script_text = {
+    .info = {"script", "text", "one line or paragraph a sample, as perf script prints it"},
+    .write = pf_script_text,
+};
+
+const struct perfile_output_info *perfile_output_at(size_t index)
+{
+    return index < PF_COUNT(outputs) ? &outputs[index]->info : NULL;
+}
+
+static const struct pf_output *find(const char *kind, const char *format)
+{
+    for (size_t i = 0; i < PF_COUNT(outputs); i++)
+        if (strcmp(outputs[i]->info.kind, kind) == 0 && (!format || strcmp(outputs[i]->info.format, format) == 0))
+            return outputs[i];
+    return NULL;
+}
+
+static int fail_unknown(const char *kind, const char *format, struct perfile_error *error)
+{
+    char known[128] = "";
+    for (size_t i = 0; i < PF_COUNT(outputs); i++) {
+        if (strcmp(outputs[i]->info.kind, kind) != 0)
+            continue;
+        if (*known)
+            strncat(known, ", ", sizeof(known) - strlen(known) - 1);
+        strncat(known, outputs[i]->info.format, sizeof(known) - strlen(known) - 1);
+    }
+    if (!*known)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "there is no kind '%s'", kind);
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "'%s' has no format '%s'; it has %s", kind,
+                   format ? format : "", known);
+}
+
+void pf_output_progress(struct perfile_reader *reader, const struct perfile_output_options *options)
+{
+    if (options->progress)
+        options->progress(options->progress_context, perfile_reader_counts(reader)->data_bytes,
+                          perfile_reader_file(reader)->file_bytes);
+}
+
+int perfile_output_write(struct perfile_reader *reader, const char *kind, const char *format,
+                         const struct perfile_output_options *options, const struct perfile_sink *sink,
+                         struct perfile_error *error)
+{
+    struct perfile_output_options all = PERFILE_OUTPUT_OPTIONS_INIT;
+    const struct pf_output *output = find(kind, format);
+    if (!output)
+        return fail_unknown(kind, format, error);
+    if (options)
+        memcpy(&all, options, pf_min(options->size, sizeof(all)));
+    struct pf_text text;
+    if (pf_text_open(&text, pf_allocator_or_default(NULL), sink->write, sink->context) < 0)
+        return pf_fail_memory(error, "output");
+    int result = output->write(reader, &all, &text, error);
+    if (pf_text_flush(&text) < 0 && (result >= 0 || result == PERFILE_ERROR_WRITE))
+        result = text.failed == PERFILE_ERROR_MEMORY
+                     ? pf_fail_memory(error, "output")
+                     : pf_fail(error, PERFILE_ERROR_WRITE, PERFILE_NO_OFFSET, "output", "the sink refused the text");
+    pf_text_close(&text);
+    return result;
+}

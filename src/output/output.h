@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Outputs from the inside: each is one `const struct pf_output`, named in outputs.def. */
+#ifndef PF_OUTPUT_OUTPUT_H
+#define PF_OUTPUT_OUTPUT_H
+
+#include <perfile/analysis.h>
+
+#include "base/text.h"
+
+struct pf_output {
+    struct perfile_output_info info;
+    /* Writes all of it to `out`; the caller flushes. 0, 1 for a finding, or an error. */
+    int (*write)(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                 struct perfile_error *error);
+};
+
+/* Tells the caller how far the reading is, now and then. */
+void pf_output_progress(struct perfile_reader *reader, const struct perfile_output_options *options);
+
+/* script.c */
+int pf_script_text(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                   struct perfile_error *error);
+
+#endif

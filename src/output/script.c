@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* perf's `script` text: the drive from the reader to the lines. */
+#include "output/output.h"
+#include "output/script.h"
+
+enum { PROGRESS_RECORDS = 16384 };
+
+int pf_script_fail(struct pf_script *script, int code, const char *what, const char *message)
+{
+    if (!script->failed)
+        script->failed = pf_fail(script->error, code, PERFILE_NO_OFFSET, what, "%s", message);
+    return script->failed;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+static int open_filter(struct pf_script *script)
+{
+    struct pf_range span;
+    bool known = script->options->filter.time && strchr(script->options->filter.time, '%') &&
+                 perfile_feature_number(script->reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &span.first, NULL) == 0 &&
+                 perfile_feature_number(script->reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &span.last, NULL) == 0 &&
+                 span.first <= span.last;
+    return pf_filter_open(&script->filter, &script->options->filter, known ? &span : NULL, script->out->allocator,
+                          script->error);
+}
+
+/* A name that no event has is a mistake; in pipe mode the events are not known yet. */
+static int check_event_names(struct pf_script *script)
+{
+    char known[160] = "";
+    size_t used = 0;
+    const struct perfile_event *event;
+    for (size_t i = 0; (event = perfile_event_get(script->reader, i)) != NULL; i++) {
+        if (pf_filter_event(&script->filter, event))
+            return 0;
+        size_t bytes = strlen(event->name);
+        if (used + bytes + 3 > sizeof(known))
+            continue;
+        known[used] = ' ';
+        memcpy(known + used + 1, event->name, bytes + 1);
+        used += bytes + 1;
+    }
+    return pf_fail(script->error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event list",
+                   "no event is called \"%.40s\"; there are%s", script->options->filter.events, known);
+}
+
+/* Wall-clock times exist only when the recorder noted both clocks at one moment. */
+static int open_clock(struct pf_script *script)
+{
+    bool wanted = false;
+    for (int type = 0; type < SCRIPT_TYPES; type++)
+        wanted |= script->fields.fields[type] >> SCRIPT_TOD & 1;
+    if (!wanted)
+        return 0;
+    if (perfile_feature_number(script->reader, PERFILE_FEATURE_CLOCK_DATA, "wall_clock_ns", &script->wall_ns, NULL) ==
+            0 &&
+        perfile_feature_number(script->reader, PERFILE_FEATURE_CLOCK_DATA, "clockid_time_ns", &script->wall_base_ns,
+                               NULL) == 0)
+        return 0;
+    return pf_script_fail(script, PERFILE_ERROR_ABSENT, "field list",
+                          "\"tod\" needs the feature CLOCK_DATA, which recordings made with -k (--clockid) have");
+}
+
+static int open_parts(struct pf_script *script)
+{
+    const struct perfile_output_options *options = script->options;
+    int result = pf_script_fields_parse(&script->fields, options->fields, script->error);
+    if (result == 0)
+        result = open_filter(script);
+    if (result == 0 && !script->pipe) {
+        script->fields_checked = true;
+        result = pf_script_fields_check(&script->fields, script->reader, script->error);
+    }
+    if (result == 0 && !script->pipe && script->filter.has_events)
+        result = check_event_names(script);
+    if (result == 0)
+        result = open_clock(script);
+    if (result == 0)
+        result = perfile_session_open(script->reader, &script->session, script->error);
+    return result;
+}
+
+static void open_script(struct pf_script *script, struct pf_text *out)
+{
+    script->out = out;
+    memcpy(script->second_text, "    0.", 6); /* of second_ns 0 */
+    script->second_bytes = 6;
+    script->held_end = &script->held;
+    script->pipe = perfile_reader_file(script->reader)->mode == PERFILE_MODE_PIPE;
+    if (perfile_feature_text(script->reader, PERFILE_FEATURE_ARCH, NULL, &script->arch, NULL) < 0)
+        script->arch = NULL;
+    pf_arena_open(&script->arena, out->allocator);
+    pf_map_open(&script->cgroups, out->allocator);
+    pf_map_open(&script->guest_index, out->allocator);
+    pf_map_open(&script->counter_ids, out->allocator);
+    pf_map_open(&script->counters, out->allocator);
+}
+
+static void close_script(struct pf_script *script)
+{
+    const struct perfile_allocator *allocator = script->out->allocator;
+    pf_script_trace_close(script);
+    perfile_session_close(script->session);
+    pf_filter_close(&script->filter);
+    pf_map_close(&script->cgroups);
+    pf_map_close(&script->guest_index);
+    pf_map_close(&script->counter_ids);
+    pf_map_close(&script->counters);
+    pf_free(allocator, script->cgroup_paths, script->cgroup_room * sizeof(*script->cgroup_paths));
+    pf_free(allocator, script->guests, script->guest_room * sizeof(*script->guests));
+    pf_free(allocator, script->last_values, script->value_room * sizeof(*script->last_values));
+    pf_free(allocator, script->plans, script->plan_room * sizeof(*script->plans));
+    pf_arena_close(&script->arena);
+}
+
+/* ---- the drive --------------------------------------------------------------------------------------------------- */
+
+static void tell_progress(const struct pf_script *script)
+{
+    const struct perfile_output_options *options = script->options;
+    const struct perfile_counts *counts = perfile_reader_counts(script->reader);
+    if (options->progress)
+        options->progress(options->progress_context, counts->data_bytes, perfile_reader_file(script->reader)->data.bytes);
+}
+
+static int drive(struct pf_script *script)
+{
+    const struct perfile_record *record;
+    unsigned until_progress = PROGRESS_RECORDS;
+    int result;
+    while ((result = perfile_session_next(script->session, &record, script->error)) > 0) {
+        if (PF_LIKELY(record->type == PERFILE_RECORD_SAMPLE))
+            pf_script_sample(script, record);
+        else
+            pf_script_record(script, record);
+        if (PF_UNLIKELY(script->failed))
+            break;
+        if (PF_UNLIKELY(--until_progress == 0)) {
+            until_progress = PROGRESS_RECORDS;
+            tell_progress(script);
+            if (script->out->failed)
+                break;
+        }
+    }
+    pf_script_release_held(script);
+    return script->failed ? script->failed : result;
+}
+
+int pf_script_text(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                   struct perfile_error *error)
+{
+    struct pf_script *script = pf_new(out->allocator, sizeof(*script));
+    if (!script)
+        return pf_fail_memory(error, "script");
+    script->reader = reader;
+    script->options = options;
+    script->error = error;
+    open_script(script, out);
+    int result = open_parts(script);
+    if (result == 0)
+        result = drive(script);
+    if (result == 0 && out->failed)
+        result = pf_fail(error, out->failed, PERFILE_NO_OFFSET, "output", "it could not be written");
+    close_script(script);
+    pf_free(out->allocator, script, sizeof(*script));
+    return result;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf's `script` text: what the parts of it share.
+ *
+ *     script.c          drives: session -> filter -> decode -> lines
+ *     script_fields.c   -F: which fields the samples of each type of event print
+ *     script_plan.c     an event's fields as a row of steps
+ *     script_samples.c  the steps of the hot fields
+ *     script_values.c   the steps of registers, branches ...
+ *     script_memory.c   the steps of memory accesses and page sizes
+ *     script_trace.c    tracepoint text
+ *     script_deliver.c  which lines a sample is good for: groups of counters, callchains that come later
+ *     script_events.c   the records between the samples
+ */
+#ifndef PF_OUTPUT_SCRIPT_H
+#define PF_OUTPUT_SCRIPT_H
+
+#include <inttypes.h>
+
+#include <perfile/analysis.h>
+
+#include "base/error.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "output/filter.h"
+
+/* ---- fields ------------------------------------------------------------------------------------------------- */
+
+/* perf keeps a field list for each of these. */
+enum pf_script_type {
+    SCRIPT_TYPE_HARDWARE, /* the first six are attr.type */
+    SCRIPT_TYPE_SOFTWARE,
+    SCRIPT_TYPE_TRACEPOINT,
+    SCRIPT_TYPE_CACHE,
+    SCRIPT_TYPE_RAW,
+    SCRIPT_TYPE_BREAKPOINT,
+    SCRIPT_TYPE_OTHER, /* PMUs with a number of their own */
+    SCRIPT_TYPE_SYNTH, /* decoded traces */
+    SCRIPT_TYPES
+};
+
+enum {
+    SCRIPT_NOT_TRACE_ONLY = (1 << SCRIPT_TYPES) - 1 - (1 << SCRIPT_TYPE_TRACEPOINT),
+    SCRIPT_NOT_SOFTWARE_ONLY = (1 << SCRIPT_TYPES) - 1 - (1 << SCRIPT_TYPE_SOFTWARE) - (1 << SCRIPT_TYPE_TRACEPOINT),
+};
+
+enum pf_script_field {
+#define SCRIPT_FIELD(symbol, name, needs, need_name, not_for, step, doc) SCRIPT_##symbol,
+#define SCRIPT_LATER(name)
+#include "output/script_fields.def"
+#undef SCRIPT_FIELD
+#undef SCRIPT_LATER
+    SCRIPT_FIELD_COUNT
+};
+#define SCRIPT_BIT(field) (UINT64_C(1) << (field))
+
+struct pf_script_field_info {
+    const char *name;
+    const char *doc;
+    const char *need_name;
+    uint64_t needs;
+    unsigned not_for; /* bit n: enum pf_script_type */
+};
+extern const struct pf_script_field_info pf_script_fields[SCRIPT_FIELD_COUNT];
+
+struct pf_script_fields {
+    uint64_t fields[SCRIPT_TYPES];    /* SCRIPT_BIT */
+    uint64_t asked_for[SCRIPT_TYPES]; /* by the user: their lack is an error */
+    bool named[SCRIPT_TYPES];         /* the list is the user's */
+};
+
+/* `request` as perf's -F, several joined with semicolons; NULL: the defaults. ARGUMENT, UNSUPPORTED. */
+int pf_script_fields_parse(struct pf_script_fields *fields, const char *request, struct perfile_error *error);
+int pf_script_type(const struct perfile_event *event);
+/* software event 9: it is there for the sake of other records */
+bool pf_script_is_dummy(const struct perfile_event *event);
+/* The first event of a type that is no dummy, or NULL. */
+const struct perfile_event *pf_script_first_event(const struct perfile_reader *reader, int type);
+/*
+ * Compares the lists with the first event of each type: what it lacks is dropped from a default list, and is an error
+ * (ABSENT) in the user's. Tracepoints with callchains get the ip.
+ */
+int pf_script_fields_check(struct pf_script_fields *fields, const struct perfile_reader *reader,
+                           struct perfile_error *error);
+
+/* ---- the state of one output ---------------------------------------------------------------------------------- */
+
+struct pf_script;
+
+/*
+ * Writes a field at `at` and returns its end. There is room for SCRIPT_STEP_ROOM bytes for every step; who needs more
+ * goes through the text: pf_script_leave, pf_put..., pf_script_enter.
+ */
+typedef char *pf_script_step(struct pf_script *script, char *at);
+
+enum { SCRIPT_STEP_ROOM = 64, SCRIPT_LINE_ROOM = SCRIPT_STEP_ROOM * (SCRIPT_FIELD_COUNT + 1) };
+
+/* How the samples of one event are printed. */
+struct pf_script_plan {
+    const struct perfile_event *event;
+    uint64_t fields;
+    uint64_t absent;    /* of TID, TIME, CPU, IP: perf shows -1 for them */
+    bool has_callchain; /* the samples have one */
+    bool shows_ip;      /* perf knows how: an event of this type that is not a dummy exists */
+    unsigned head_count; /* the first steps head other records too */
+    unsigned step_count;
+    pf_script_step *steps[SCRIPT_FIELD_COUNT];
+    const char *name; /* padded, with ": " */
+    size_t name_bytes;
+};
+
+/* A thread name as it is printed. */
+struct pf_script_comm {
+    const char *comm; /* the session's */
+    uint8_t bytes;    /* of text; 0: too long to be kept */
+    char text[32];
+};
+
+enum { SCRIPT_COMM_SLOTS = 256, SCRIPT_CHAIN_CHUNK = 64 };
+
+/* A sample that waits for the user part of its callchain. */
+struct pf_script_held {
+    struct pf_script_held *next;
+    struct perfile_record record; /* its data is the copy behind this struct */
+    size_t bytes;                 /* of this allocation */
+    int32_t tid;
+    uint64_t cookie;
+};
+
+/* Where the samples of an id come from, when guests were recorded. */
+struct pf_script_guest {
+    uint32_t machine_pid;
+    uint32_t vcpu;
+};
+
+struct pf_script {
+    struct perfile_reader *reader;
+    struct perfile_session *session;
+    const struct perfile_output_options *options;
+    struct pf_text *out;
+    struct perfile_error *error;
+    struct pf_arena arena;
+    struct pf_script_fields fields;
+    struct pf_filter filter;
+    struct pf_script_plan **plans; /* by event index */
+    size_t plan_room;
+    bool pipe;
+    bool fields_checked;
+    int failed; /* an error code: stop */
+    unsigned name_width;
+
+    /* the line in hand */
+    const struct pf_script_plan *plan;
+    const struct perfile_record *record;
+    struct perfile_sample sample;
+    uint64_t id; /* of the event instance: finds the guest */
+    const char *comm;
+    struct perfile_u64s late_chain; /* the user part that came later; it follows sample.callchain */
+
+    /* texts that are likely to be printed again */
+    struct pf_script_comm comms[SCRIPT_COMM_SLOTS];
+    uint64_t second_ns; /* start of the second in second_text */
+    unsigned second_bytes;
+    char second_text[32];
+
+    const char *arch;
+    uint64_t wall_ns; /* tod: wall-clock time at record time wall_base_ns */
+    uint64_t wall_base_ns;
+    unsigned data_src_width;
+    struct pf_script_trace *trace;
+    struct pf_map cgroups; /* id -> index in cgroup_paths */
+    const char **cgroup_paths;
+    size_t cgroup_count, cgroup_room;
+    struct pf_map guest_index; /* event id -> index in guests */
+    struct pf_script_guest *guests;
+    size_t guest_count, guest_room;
+
+    /* counters of group reads: the last value of each id, or of each id and thread */
+    struct pf_map counter_ids; /* id -> small number */
+    uint64_t counter_id_count;
+    struct pf_map counters; /* small number << 32 | tid -> index in last_values */
+    uint64_t *last_values;
+    size_t value_count, value_room;
+
+    struct pf_script_held *held, **held_end; /* oldest first */
+    size_t held_bytes;
+};
+
+/* Remembers the first failure; returns its code. */
+int pf_script_fail(struct pf_script *script, int code, const char *what, const char *message);
+
+static inline void pf_script_leave(struct pf_script *script, char *at)
+{
+    pf_text_commit(script->out, at);
+}
+
+static inline char *pf_script_enter(struct pf_script *script)
+{
+    return pf_text_reserve(script->out, SCRIPT_LINE_ROOM);
+}
+
+/* ---- the parts ------------------------------------------------------------------------------------------------ */
+
+/* script_plan.c: the plan of an event, made at its first use; NULL after a failure. */
+const struct pf_script_plan *pf_script_plan(struct pf_script *script, const struct perfile_event *event);
+/* Sets -1 where the record says nothing, as perf does. */
+void pf_script_fill_absent(struct pf_script *script, uint64_t absent);
+
+/* script_samples.c: the line of the sample in hand. */
+void pf_script_put_sample(struct pf_script *script);
+/* The fields up to the time, for the lines of other records. */
+void pf_script_put_head(struct pf_script *script);
+char *pf_script_right(char *at, uint64_t value, unsigned width);
+
+/* script_deliver.c: decodes, filters and prints a SAMPLE; all the lines that it is good for. */
+void pf_script_sample(struct pf_script *script, const struct perfile_record *record);
+/* CALLCHAIN_DEFERRED: the samples of its thread can go. */
+void pf_script_callchain_deferred(struct pf_script *script, const struct perfile_record *record);
+/* The samples that still wait. */
+void pf_script_release_held(struct pf_script *script);
+
+/* script_events.c: keeps what later lines need, and prints the record if it is wanted. */
+void pf_script_record(struct pf_script *script, const struct perfile_record *record);
+const char *pf_script_cgroup(const struct pf_script *script, uint64_t id);
+const struct pf_script_guest *pf_script_guest(const struct pf_script *script);
+
+/* script_trace.c */
+void pf_script_trace_close(struct pf_script *script);
+
+#define SCRIPT_STEP(name) char *pf_script_put_##name(struct pf_script *script, char *at);
+SCRIPT_STEP(machine_pid)
+SCRIPT_STEP(vcpu)
+SCRIPT_STEP(comm)
+SCRIPT_STEP(bare_comm)
+SCRIPT_STEP(pid)
+SCRIPT_STEP(tid)
+SCRIPT_STEP(pid_tid)
+SCRIPT_STEP(cpu)
+SCRIPT_STEP(misc)
+SCRIPT_STEP(tod)
+SCRIPT_STEP(time)
+SCRIPT_STEP(time_ns)
+SCRIPT_STEP(period)
+SCRIPT_STEP(event)
+SCRIPT_STEP(flags)
+SCRIPT_STEP(trace)
+SCRIPT_STEP(synth)
+SCRIPT_STEP(addr)
+SCRIPT_STEP(data_src)
+SCRIPT_STEP(weight)
+SCRIPT_STEP(ins_lat)
+SCRIPT_STEP(retire_lat)
+SCRIPT_STEP(cgroup)
+SCRIPT_STEP(ip)
+SCRIPT_STEP(no_ip)
+SCRIPT_STEP(callchain)
+SCRIPT_STEP(iregs)
+SCRIPT_STEP(uregs)
+SCRIPT_STEP(brstack)
+SCRIPT_STEP(bpf_output)
+SCRIPT_STEP(phys_addr)
+SCRIPT_STEP(data_page_size)
+SCRIPT_STEP(code_page_size)
+#undef SCRIPT_STEP
+
+#endif

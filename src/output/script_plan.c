@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* An event's fields as a row of steps. */
+#include "output/script.h"
+
+static pf_script_step *const field_steps[SCRIPT_FIELD_COUNT] = {
+#define SCRIPT_FIELD(symbol, name, needs, need_name, not_for, step, doc) pf_script_put_##step,
+#define SCRIPT_LATER(name)
+#include "output/script_fields.def"
+#undef SCRIPT_FIELD
+#undef SCRIPT_LATER
+};
+
+static bool has(const struct pf_script_plan *plan, int field)
+{
+    return plan->fields >> field & 1;
+}
+
+/* Fields that look different beside others. */
+static pf_script_step *choose_step(const struct pf_script *script, const struct pf_script_plan *plan, int field)
+{
+    switch (field) {
+    case SCRIPT_COMM:
+        return has(plan, SCRIPT_IP) && plan->has_callchain ? pf_script_put_bare_comm : pf_script_put_comm;
+    case SCRIPT_PID:
+        return has(plan, SCRIPT_TID) ? pf_script_put_pid_tid : pf_script_put_pid;
+    case SCRIPT_TID:
+        return has(plan, SCRIPT_PID) ? NULL : pf_script_put_tid;
+    case SCRIPT_TIME:
+        return script->options->nanoseconds ? pf_script_put_time_ns : pf_script_put_time;
+    case SCRIPT_IP:
+        return plan->has_callchain ? pf_script_put_callchain : plan->shows_ip ? pf_script_put_ip : pf_script_put_no_ip;
+    default:
+        return field_steps[field];
+    }
+}
+
+static void add_steps(const struct pf_script *script, struct pf_script_plan *plan)
+{
+    for (int field = 0; field < SCRIPT_FIELD_COUNT; field++) {
+        pf_script_step *step = has(plan, field) ? choose_step(script, plan, field) : NULL;
+        if (!step)
+            continue;
+        plan->steps[plan->step_count++] = step;
+        if (field <= SCRIPT_TIME)
+            plan->head_count = plan->step_count;
+    }
+}
+
+/* All event names are right-aligned; the longest known at the first line decides, as in perf. */
+static unsigned find_name_width(const struct perfile_reader *reader)
+{
+    const struct perfile_event *event;
+    size_t width = 0;
+    for (size_t i = 0; (event = perfile_event_get(reader, i)) != NULL; i++)
+        width = pf_max(width, strlen(event->name));
+    return (unsigned)width;
+}
+
+static bool make_name(struct pf_script *script, struct pf_script_plan *plan)
+{
+    if (!script->name_width)
+        script->name_width = find_name_width(script->reader);
+    size_t bytes = strlen(plan->event->name);
+    size_t width = pf_max(bytes, script->name_width);
+    char *name = pf_arena_new(&script->arena, width + 3);
+    if (!name)
+        return false;
+    memset(name, ' ', width - bytes);
+    memcpy(name + width - bytes, plan->event->name, bytes);
+    memcpy(name + width, ": ", 3);
+    plan->name = name;
+    plan->name_bytes = width + 2;
+    return true;
+}
+
+static struct pf_script_plan *make_plan(struct pf_script *script, const struct perfile_event *event)
+{
+    static const uint64_t shown = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_IP;
+    struct pf_script_plan *plan = pf_arena_new(&script->arena, sizeof(*plan));
+    if (!plan)
+        return NULL;
+    int type = pf_script_type(event);
+    plan->event = event;
+    plan->fields = script->fields.fields[type];
+    plan->absent = shown & ~event->attr.sample_type;
+    plan->has_callchain = event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN;
+    plan->shows_ip = pf_script_first_event(script->reader, type) != NULL;
+    add_steps(script, plan);
+    return make_name(script, plan) ? plan : NULL;
+}
+
+/* In pipe mode the events come among the records, so the lists are compared at the first line. */
+static bool check_fields(struct pf_script *script)
+{
+    if (script->fields_checked)
+        return true;
+    script->fields_checked = true;
+    int result = pf_script_fields_check(&script->fields, script->reader, script->error);
+    if (result < 0)
+        script->failed = result;
+    return result == 0;
+}
+
+const struct pf_script_plan *pf_script_plan(struct pf_script *script, const struct perfile_event *event)
+{
+    size_t index = event->index;
+    if (PF_LIKELY(index < script->plan_room && script->plans[index]))
+        return script->plans[index];
+    if (!check_fields(script))
+        return NULL;
+    size_t old = script->plan_room;
+    struct pf_script_plan *plan = NULL;
+    if (pf_grow(script->out->allocator, &script->plans, &script->plan_room, index + 1, sizeof(*script->plans))) {
+        if (script->plan_room > old)
+            memset(script->plans + old, 0, (script->plan_room - old) * sizeof(*script->plans));
+        plan = script->plans[index] = make_plan(script, event);
+    }
+    if (!plan)
+        pf_script_fail(script, PERFILE_ERROR_MEMORY, "script", "out of memory");
+    return plan;
+}
+
+void pf_script_fill_absent(struct pf_script *script, uint64_t absent)
+{
+    if (absent & PERFILE_SAMPLE_TID)
+        script->sample.pid = script->sample.tid = -1;
+    if (absent & PERFILE_SAMPLE_TIME)
+        script->sample.time = UINT64_MAX;
+    if (absent & PERFILE_SAMPLE_CPU)
+        script->sample.cpu = UINT32_MAX;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes include/perfile/records.h from the schema. `./dev format` runs it; a test fails when the file is not current. */
+#include <stdio.h>
+#include <string.h>
+
+/* One member of a struct, its comment in a column of its own. */
+static void member(const char *type, const char *name, const char *doc)
+{
+    int width = printf("    %s%s%s;", type, type[strlen(type) - 1] == '*' ? "" : " ", name);
+    if (*doc)
+        printf("%*s/* %s */", width < 44 ? 44 - width : 1, "", doc);
+    putchar('\n');
+}
+
+static void sized_member(const char *type, const char *name, int bytes, const char *doc)
+{
+    char sized[128];
+    snprintf(sized, sizeof(sized), "%s[%d]", name, bytes);
+    member(type, sized, doc);
+}
+
+static void list_member(const char *name, const char *element, const char *doc)
+{
+    char text[256];
+    if (strcmp(element, "word") == 0) {
+        member("struct perfile_u64s", name, doc);
+        return;
+    }
+    snprintf(text, sizeof(text), "struct perfile_%s: %s", element, doc);
+    member("struct perfile_list", name, text);
+}
+
+#define U8(field, meaning, doc) member("uint8_t", #field, doc);
+#define U16(field, meaning, doc) member("uint16_t", #field, doc);
+#define U32(field, meaning, doc) member("uint32_t", #field, doc);
+#define U64(field, meaning, doc) member("uint64_t", #field, doc);
+#define S32(field, meaning, doc) member("int32_t", #field, doc);
+#define S64(field, meaning, doc) member("int64_t", #field, doc);
+#define F64(field, doc) member("double", #field, doc);
+#define PAD(bytes)
+#define TEXT(field, bytes, doc) sized_member("char", #field, (bytes) + 1, doc);
+#define STRING(field, doc) member("const char *", #field, doc);
+#define BYTES(field, room, shown, doc) sized_member("uint8_t", #field, room, doc);
+#define DATA(field, length, doc) member("const uint8_t *", #field, doc);
+#define LIST(field, count, element, doc) list_member(#field, #element, doc);
+#define REST(field, element, doc) list_member(#field, #element, doc);
+#define WHEN(condition)
+#define OTHERWISE()
+#define END_WHEN()
+#define MORE()
+#define END_MORE()
+#define COMPUTED(field, value, doc) member("uint64_t", #field, doc);
+#define SKIP()
+#define CUSTOM(field, type, layout, doc) member("struct perfile_" #type, #field, doc);
+
+static void elements(void)
+{
+#define ELEMENT(name, doc) printf("/* %s */\nstruct perfile_%s {\n", doc, #name);
+#define END_ELEMENT(name)                                                                                              \
+    printf("};\n/* The element at `index` < list->count. */\n"                                                         \
+           "PERFILE_API void perfile_" #name "_at(const struct perfile_list *list, uint64_t index, "                   \
+           "struct perfile_" #name " *out);\n\n");
+#include "schema/elements.def"
+#undef ELEMENT
+#undef END_ELEMENT
+}
+
+static void records(void)
+{
+#define RECORD(number, NAME, name, class, since, doc)                                                                  \
+    printf("/* %d " #NAME ", since %s. %s */\nstruct perfile_%s {\n", number, since, doc, #name);
+#define END_RECORD(name) printf("};\n\n");
+#define BARE(number, NAME, class, since, doc)
+#include "schema/records.def"
+#undef BARE
+#undef RECORD
+#undef END_RECORD
+}
+
+#undef U16
+#undef U32
+#undef U64
+#undef S32
+#define U16(offset, field, meaning, doc) member("uint16_t", #field, doc);
+#define U32(offset, field, meaning, doc) member("uint32_t", #field, doc);
+#define U64(offset, field, meaning, doc) member("uint64_t", #field, doc);
+#define S32(offset, field, meaning, doc) member("int32_t", #field, doc);
+#define FLAGS(offset, bits)
+#define BITS(first, width, field, doc) member((width) > 8 ? "uint32_t" : "uint8_t", #field, doc);
+#define END_FLAGS()
+
+static void attr(void)
+{
+    printf("/* struct perf_event_attr; its fields are the kernel's */\nstruct perfile_attr {\n");
+#include "schema/attr.def"
+    printf("};\n\n");
+}
+
+#define WORD(bit, NAME, field, meaning, doc) member("uint64_t", #field, doc);
+#define U32_TYPE "uint32_t"
+#define S32_TYPE "int32_t"
+#define PAIR(bit, NAME, type1, field1, type2, field2, doc)                                                             \
+    member(type1##_TYPE, #field1, doc);                                                                                \
+    member(type2##_TYPE, #field2, "");
+#define PART(bit, NAME, field, type, layout, doc) member("struct perfile_" #type, #field, doc);
+#define TAIL(bit, NAME, field, meaning, doc)                                                                           \
+    if ((bit) != 24) /* WEIGHT_STRUCT shares the place of WEIGHT */                                                    \
+        member("uint64_t", #field, doc);
+
+static void samples(void)
+{
+    printf("/* The trailer of kernel records; members that attr.sample_type does not name are 0. */\n"
+           "struct perfile_sample_id {\n"
+           "    uint64_t present;                       /* PERFILE_SAMPLE_* bits */\n");
+#include "schema/sample_id.def"
+    printf("};\n\n/* A decoded SAMPLE; members that are not `present` are 0, but period: attr.sample_period. */\n"
+           "struct perfile_sample {\n"
+           "    size_t size;                            /* sizeof(struct perfile_sample), set by the caller */\n"
+           "    uint64_t present;                       /* PERFILE_SAMPLE_* bits */\n");
+#include "schema/sample.def"
+    printf("};\n\n");
+}
+
+#undef WORD
+#undef PAIR
+#undef PART
+#undef TAIL
+#define WORD(bit, NAME, field, meaning, doc) printf("    PERFILE_SAMPLE_" #NAME " = 1u << %d,\n", bit);
+#define PAIR(bit, NAME, type1, field1, type2, field2, doc) printf("    PERFILE_SAMPLE_" #NAME " = 1u << %d,\n", bit);
+#define PART(bit, NAME, field, type, layout, doc) printf("    PERFILE_SAMPLE_" #NAME " = 1u << %d,\n", bit);
+#define TAIL(bit, NAME, field, meaning, doc) printf("    PERFILE_SAMPLE_" #NAME " = 1u << %d,\n", bit);
+
+static void sample_bits(void)
+{
+    printf("/* attr.sample_type: the parts of a SAMPLE, in the order of their bytes. */\nenum perfile_sample_bit {\n");
+#include "schema/sample.def"
+    printf("};\n\n");
+}
+
+static void numbers(void)
+{
+    printf("enum perfile_record_type {\n");
+#undef U8
+#undef U16
+#undef U32
+#undef U64
+#undef S32
+#undef S64
+#undef F64
+#undef TEXT
+#undef STRING
+#undef BYTES
+#undef DATA
+#undef LIST
+#undef REST
+#undef COMPUTED
+#undef SKIP
+#undef CUSTOM
+#define U8(...)
+#define U16(...)
+#define U32(...)
+#define U64(...)
+#define S32(...)
+#define S64(...)
+#define F64(...)
+#define TEXT(...)
+#define STRING(...)
+#define BYTES(...)
+#define DATA(...)
+#define LIST(...)
+#define REST(...)
+#define COMPUTED(...)
+#define SKIP()
+#define CUSTOM(...)
+#define RECORD(number, NAME, name, class, since, doc) printf("    PERFILE_RECORD_" #NAME " = %d,\n", number);
+#define END_RECORD(name)
+#define BARE(number, NAME, class, since, doc) printf("    PERFILE_RECORD_" #NAME " = %d,\n", number);
+#include "schema/records.def"
+    printf("};\n\nenum perfile_feature_id {\n");
+#define FEATURE(number, NAME, layout, since, doc) printf("    PERFILE_FEATURE_" #NAME " = %d,\n", number);
+#include "schema/features.def"
+    printf("};\n\n");
+}
+
+int main(void)
+{
+    printf("/* SPDX-License-Identifier: MIT */\n"
+           "/* Written by src/schema/gen_records.c from src/schema/; do not edit. Included by perfile.h. */\n"
+           "#ifndef PERFILE_RECORDS_H\n#define PERFILE_RECORDS_H\n\n");
+    numbers();
+    sample_bits();
+    attr();
+    elements();
+    samples();
+    records();
+    printf("#endif\n");
+    return fflush(stdout) != 0;
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the command line as its users do, and compares what it prints.
+
+    run.py PERFILE [--update] CASES...
+
+A file of cases holds commands and what comes of them:
+
+    # a remark
+    $ perfile infoo
+    ! perfile: there is no verb infoo; did you mean info? (perfile help lists the verbs)
+    ? 2
+
+`$` is a line for sh, run in an empty folder that the cases of one file share; $DATA is the folder data/ beside the
+cases, $EXAMPLES the examples of the checkout. `>` is a line of standard output, `!` one of standard error, `?` the exit
+status when it is not 0. A last line without a newline ends in `\\c`. The version is written @VERSION@, and the paths of
+the folders as their variables. --update writes what the commands print now into the files.
+"""
+import argparse, difflib, os, pathlib, subprocess, sys, tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+FOLDERS = {'$EXAMPLES': str(HERE.parent.parent / 'examples'), '$DATA': str(HERE / 'data')}
+TIMEOUT_SECONDS = 60
+
+
+def read_cases(text):
+    """Pairs of (lines before and with the command, lines expected)."""
+    cases, lines = [], []
+    for line in text.splitlines():
+        if line[:2] in ('> ', '! ', '? ') or line in ('>', '!'):
+            cases[-1][1].append(line)
+            continue
+        lines.append(line)
+        if line.startswith('$ '):
+            cases.append((lines, []))
+            lines = []
+    return cases, lines
+
+
+def quote(mark, output, replacements):
+    text = output.decode('utf-8', 'backslashreplace')
+    for old, new in replacements.items():
+        text = text.replace(old, new)
+    if text and not text.endswith('\n'):
+        text += '\\c\n'
+    return [f'{mark} {line}'.rstrip(' ') if not line else f'{mark} {line}' for line in text.split('\n')[:-1]]
+
+
+def run(command, folder, environment, replacements):
+    try:
+        done = subprocess.run(['sh', '-c', command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired:
+        return [f'? no end within {TIMEOUT_SECONDS} seconds']
+    status = [f'? {done.returncode}'] if done.returncode else []
+    return quote('>', done.stdout, replacements) + quote('!', done.stderr, replacements) + status
+
+
+def make_command(folder, perfile):
+    """`perfile` on the PATH; on foreign machines by way of the emulator that Meson names."""
+    wrapper = os.environ.get('MESON_EXE_WRAPPER', '')
+    path = pathlib.Path(folder) / 'perfile'
+    path.write_text(f'#!/bin/sh\nexec {wrapper} "{perfile}" "$@"\n')
+    path.chmod(0o755)
+
+
+def run_file(path, environment, replacements, update):
+    """The number of cases that differ."""
+    cases, rest = read_cases(path.read_text())
+    failed, result = 0, []
+    with tempfile.TemporaryDirectory(prefix='perfile-cli-') as folder:
+        for lines, expected in cases:
+            got = run(lines[-1][2:], folder, environment, {**replacements, folder: '$PWD'})
+            result += lines + got
+            if got == expected or update:
+                continue
+            failed += 1
+            print(f'--- {path.name}: {lines[-1]}')
+            print('\n'.join(list(difflib.unified_diff(expected, got, 'expected', 'got', lineterm=''))[2:]))
+    if update:
+        path.write_text('\n'.join(result + rest) + '\n')
+    print(f'{path.name}: {len(cases) - failed} of {len(cases)} cases are right')
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('perfile', type=pathlib.Path)
+    parser.add_argument('cases', nargs='+', type=pathlib.Path)
+    parser.add_argument('--update', action='store_true')
+    options = parser.parse_args()
+    perfile = options.perfile.resolve()
+    with tempfile.TemporaryDirectory(prefix='perfile-bin-') as folder:
+        make_command(folder, perfile)
+        keep = {name: value for name, value in os.environ.items() if name.endswith('SAN_OPTIONS') or name == 'TMPDIR'}
+        environment = {**keep, 'PATH': f'{folder}:/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', 'HOME': '/nonexistent',
+                       **{name[1:]: value for name, value in FOLDERS.items()}}
+        version = subprocess.run([f'{folder}/perfile', '--version'], capture_output=True, text=True).stdout.split()[1]
+        replacements = {version: '@VERSION@', **{value: name for name, value in FOLDERS.items()}}
+        failed = sum(run_file(path, environment, replacements, options.update) for path in options.cases)
+    sys.exit(failed > 0)
+
+
+main()

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "output/filter.h"
+
+static const struct pf_range span = {1000000000, 2000000000};
+static struct pf_filter filter;
+static struct perfile_error error;
+
+static int compile(const struct perfile_filter *wanted, const struct pf_range *whole)
+{
+    error.message[0] = '\0';
+    return pf_filter_open(&filter, wanted, whole, NULL, &error);
+}
+
+static bool passes_time(uint64_t time)
+{
+    return pf_filter_passes(&filter, &(struct pf_filter_subject){.time = time, .comm = "", .event = NULL});
+}
+
+static bool passes_cpu(int32_t cpu)
+{
+    return pf_filter_passes(&filter, &(struct pf_filter_subject){.cpu = cpu, .comm = ""});
+}
+
+static void refuses(const struct perfile_filter *wanted, int code, const char *words)
+{
+    assert_int_equal(compile(wanted, &span), code);
+    assert_non_null(strstr(error.message, words));
+    pf_filter_close(&filter);
+}
+
+static void nothing_wanted_passes_all(void **state)
+{
+    (void)state;
+    assert_int_equal(compile(&(struct perfile_filter){0}, NULL), 0);
+    assert_false(filter.active);
+    assert_true(passes_time(0));
+    assert_true(passes_time(UINT64_MAX));
+    pf_filter_close(&filter);
+}
+
+static void close_without_open(void **state)
+{
+    (void)state;
+    struct pf_filter never = {0};
+    pf_filter_close(&never);
+}
+
+static void time_ranges_include_both_ends(void **state)
+{
+    (void)state;
+    assert_int_equal(compile(&(struct perfile_filter){.time = "1.5,1.75"}, NULL), 0);
+    assert_false(passes_time(1499999999));
+    assert_true(passes_time(1500000000));
+    assert_true(passes_time(1750000000));
+    assert_false(passes_time(1750000001));
+    pf_filter_close(&filter);
+}
+
+static void time_ranges_may_be_open(void **state)
+{
+    (void)state;
+    assert_int_equal(compile(&(struct perfile_filter){.time = "1.000000001,"}, NULL), 0);
+    assert_false(passes_time(1000000000));
+    assert_true(passes_time(UINT64_MAX - 1));
+    pf_filter_close(&filter);
+    assert_int_equal(compile(&(struct perfile_filter){.time = ",2"}, NULL), 0);
+    assert_true(passes_time(0));
+    assert_false(passes_time(2000000001));
+    pf_filter_close(&filter);
+}
+
+static void several_time_ranges(void **state)
+{
+    (void)state;
+    assert_int_equal(compile(&(struct perfile_filter){.time = "5,6 1,2"}, NULL), 0);
+    assert_true(passes_time(1500000000));
+    assert_false(passes_time(3000000000));
+    assert_true(passes_time(6000000000));
+    pf_filter_close(&filter);
+}
+
+static void percents_are_of_the_recording(void **state)
+{
+    (void)state;
+    assert_int_equal(compile(&(struct perfile_filter){.time = "10%-20%"}, &span), 0);
+    assert_false(passes_time(1099999999));
+    assert_true(passes_time(1100000000));
+    assert_true(passes_time(1199999999));
+    assert_false(passes_time(1200000000)); /* the next share's */
+    pf_filter_close(&filter);
+    assert_int_equal(compile(&(struct perfile_filter){.time = "30%/2"}, &span), 0);
+    assert_false(passes_time(1299999999));
+    assert_true(passes_time(1300000000));
+    assert_false(passes_time(1600000000));
+    pf_filter_close(&filter);
+}
+
+static void the_last_percent_includes_the_last_sample(void **state)
+{
+    (void)state;
+    assert_int_equal(compile(&(struct perfile_filter){.time = "50%/2"}, &span), 0);
+    assert_true(passes_time(span.last));
+    pf_filter_close(&filter);
+    assert_int_equal(compile(&(struct perfile_filter){.time = "0%-10%,90%-100%"}, &span), 0);
+    assert_true(passes_time(span.first));
+    assert_false(passes_time(1500000000));
+    assert_true(passes_time(span.last));
+    pf_filter_close(&filter);
+}
+
+static void percents_need_the_span(void **state)
+{
+    (void)state;
+    assert_int_equal(compile(&(struct perfile_filter){.time = "10%-20%"}, NULL), PERFILE_ERROR_ABSENT);
+    assert_non_null(strstr(error.message, "SAMPLE_TIME"));
+    pf_filter_close(&filter);
+}
+
+static void bad_times_are_named(void **state)
+{
+    static const char *const bad[] = {"1",        "a",       "5,4", "1,2,3",          "120%-130%", "20%-10%",
+                                      "10%/0",    "10%/11",  "%",   "1.1234567890,", "1x,2",      "99999999999999999999,",
+                                      "10%-20%x", "10%-20%,"};
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(bad); i++)
+        refuses(&(struct perfile_filter){.time = bad[i]}, PERFILE_ERROR_ARGUMENT, "time range");
+}
+
+static void cpu_lists(void **state)
+{
+    (void)state;
+    assert_int_equal(compile(&(struct perfile_filter){.cpus = "7,0-3"}, NULL), 0);
+    assert_true(passes_cpu(0));
+    assert_true(passes_cpu(3));
+    assert_false(passes_cpu(4));
+    assert_true(passes_cpu(7));
+    assert_false(passes_cpu(-1));
+    pf_filter_close(&filter);
+}
+
+static void bad_lists_are_named(void **state)
+{
+    (void)state;
+    refuses(&(struct perfile_filter){.cpus = "1,x"}, PERFILE_ERROR_ARGUMENT, "\"x\"");
+    refuses(&(struct perfile_filter){.cpus = "3-1"}, PERFILE_ERROR_ARGUMENT, "\"3-1\"");
+    refuses(&(struct perfile_filter){.cpus = "3-"}, PERFILE_ERROR_ARGUMENT, "\"3-\"");
+    refuses(&(struct perfile_filter){.cpus = ""}, PERFILE_ERROR_ARGUMENT, "CPU list");
+    refuses(&(struct perfile_filter){.pids = "1-2"}, PERFILE_ERROR_ARGUMENT, "\"1-2\"");
+    refuses(&(struct perfile_filter){.tids = "99999999999"}, PERFILE_ERROR_ARGUMENT, "process list");
+    refuses(&(struct perfile_filter){.comms = ","}, PERFILE_ERROR_ARGUMENT, "empty");
+}
+
+static void all_that_is_given_must_match(void **state)
+{
+    (void)state;
+    struct perfile_event event = {.name = "sched:sched_switch"};
+    struct perfile_event other = {.name = "cycles:u"};
+    const struct perfile_filter wanted = {
+        .cpus = "1", .pids = "10", .tids = "11,12", .comms = "make,cc1", .events = "sched:sched_switch,cycles"};
+    const struct pf_filter_subject good = {.cpu = 1, .pid = 10, .tid = 12, .comm = "cc1", .event = &event};
+    struct pf_filter_subject bad = good;
+    assert_int_equal(compile(&wanted, NULL), 0);
+    assert_true(pf_filter_passes(&filter, &good));
+    bad.event = &other;
+    assert_true(pf_filter_passes(&filter, &bad)); /* "cycles" */
+    bad.comm = "cc";
+    assert_false(pf_filter_passes(&filter, &bad));
+    bad = good;
+    bad.tid = 10;
+    assert_false(pf_filter_passes(&filter, &bad));
+    bad = good;
+    bad.pid = -1;
+    assert_false(pf_filter_passes(&filter, &bad));
+    pf_filter_close(&filter);
+}
+
+static void event_names_are_whole(void **state)
+{
+    (void)state;
+    struct perfile_event event = {.name = "sched:sched_switch"};
+    assert_int_equal(compile(&(struct perfile_filter){.events = "sched"}, NULL), 0);
+    assert_false(pf_filter_event(&filter, &event));
+    pf_filter_close(&filter);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_wanted_passes_all),
+        cmocka_unit_test(close_without_open),
+        cmocka_unit_test(time_ranges_include_both_ends),
+        cmocka_unit_test(time_ranges_may_be_open),
+        cmocka_unit_test(several_time_ranges),
+        cmocka_unit_test(percents_are_of_the_recording),
+        cmocka_unit_test(the_last_percent_includes_the_last_sample),
+        cmocka_unit_test(percents_need_the_span),
+        cmocka_unit_test(bad_times_are_named),
+        cmocka_unit_test(cpu_lists),
+        cmocka_unit_test(bad_lists_are_named),
+        cmocka_unit_test(all_that_is_given_must_match),
+        cmocka_unit_test(event_names_are_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
