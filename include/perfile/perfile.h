@@ -157,6 +157,12 @@ struct perfile_section {
     uint64_t bytes;
 };
 
+/* The name of an event by its attr.config, as recorders wrote until 3.11. */
+struct perfile_event_type {
+    uint64_t event_id;
+    const char *name;
+};
+
 /* What the container says of itself, as it stands in the file. */
 struct perfile_file {
     int mode;        /* enum perfile_mode */
@@ -170,6 +176,8 @@ struct perfile_file {
     struct perfile_section attrs;
     struct perfile_section data; /* as in the file; bytes is 0 in an unfinished recording */
     struct perfile_section event_types;
+    const struct perfile_event_type *event_type_entries;
+    size_t event_type_count;
     uint64_t feature_bits[4];    /* bit n of word n/64 = feature n; in native order */
     bool feature_words_32;       /* the bitmap was made of 32-bit big-endian words */
     const char *const *parts;    /* names of the further files of a directory: "data.0"; NULL-terminated */

@@ -232,7 +232,7 @@ PERFILE_API void perfile_id_index_guest_at(const struct perfile_list *list, uint
 
 /* A thread that is counted. */
 struct perfile_thread_map_entry {
-    int64_t pid;                            /* thread; -1 = all */
+    uint64_t pid;                           /* thread; 2^64 - 1 = all */
     char comm[17];                          /* its name */
 };
 /* The element at `index` < list->count. */
@@ -472,7 +472,7 @@ struct perfile_header_attr {
 /* 65 HEADER_EVENT_TYPE, since 2.6.37. Pipe mode, until 3.11: the name of an event. */
 struct perfile_header_event_type {
     uint64_t event_id;                      /* attr.config */
-    const char *name;                       /* the event's name */
+    struct perfile_bytes name;              /* the event's name; it may lack its NUL */
 };
 
 /* 66 HEADER_TRACING_DATA, since 2.6.37. Pipe mode: the tracing data follows, outside the record. */
@@ -548,7 +548,7 @@ struct perfile_stat_config {
 /* 76 STAT, since 4.4. One counter value of perf stat record. */
 struct perfile_stat {
     uint64_t id;                            /* event */
-    int32_t cpu;                            /* -1 when counted per thread */
+    uint32_t cpu;                           /* 2^32 - 1 when counted per thread */
     uint32_t thread;                        /* index into THREAD_MAP */
     uint64_t val;                           /* the count */
     uint64_t ena;                           /* how long it was enabled */

@@ -216,7 +216,7 @@ void pf_put_json_string(struct pf_text *text, const void *data, size_t bytes)
         if (length)
             put_json_escape(text, *p);
         else
-            pf_put_string(text, "\xef\xbf\xbd");
+            pf_put_format(text, "\\\\x%02x", *p);
         plain = ++p;
     }
     pf_put(text, plain, (size_t)(p - plain));

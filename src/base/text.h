@@ -57,7 +57,7 @@ void pf_put_hex(struct pf_text *text, uint64_t value);
 void pf_put_hex_bytes(struct pf_text *text, const void *data, size_t bytes);
 /* printf into the text; for what is not hot. */
 void pf_put_format(struct pf_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
+/* A JSON string with its quotes. Bytes that are not UTF-8 become the four characters \\xNN. */
 void pf_put_json_string(struct pf_text *text, const void *data, size_t bytes);
 
 /* Digits at `at`, the end is returned. At most 20 (decimal) or 16 (hex) characters. */

@@ -134,7 +134,7 @@ static void put_modifiers(char *text, size_t room, const struct perfile_attr *at
         modifiers[n++] = 'p';
         guest_default = true;
     }
-    if (attr->exclude_host || attr->exclude_guest == guest_default) {
+    if (attr->exclude_host || (bool)attr->exclude_guest != guest_default) {
         if (!attr->exclude_host)
             modifiers[n++] = 'H';
         if (!attr->exclude_guest)
@@ -236,7 +236,7 @@ static int name_by_event_desc(struct perfile_reader *reader, struct perfile_erro
         if (c.failed)
             break;
         int result = 0;
-        if (i >= reader->event_count && attr_bytes >= PF_ATTR_SIZE_MIN && reader->event_count == i) {
+        if (reader->file.mode != PERFILE_MODE_PIPE && i >= reader->event_count && attr_bytes >= PF_ATTR_SIZE_MIN && reader->event_count == i) {
             /* the attrs are gone, but here is a copy of them */
             result = pf_events_add(reader, attr, attr_bytes, PERFILE_NO_OFFSET, error);
             if (result == 0)
@@ -310,7 +310,9 @@ static int follow_attr(struct perfile_reader *reader, const struct perfile_recor
         return result;
     struct pf_event *event = reader->events[reader->event_count - 1];
     result = pf_events_add_ids(reader, event, &decoded.ids, error);
-    return result < 0 ? result : pf_event_name_by_attr(reader, event, error);
+    if (result == 0)
+        result = pf_event_name_by_attr(reader, event, error);
+    return result < 0 ? result : pf_events_name(reader, error); /* features may have come before */
 }
 
 static int follow_update(struct perfile_reader *reader, const struct perfile_record *record,
@@ -345,7 +347,7 @@ static int follow_event_type(struct perfile_reader *reader, const struct perfile
         struct pf_event *event = reader->events[i];
         if (event->public.attr.config == type.event_id && !event->public.file_name &&
             event->public.attr.type == TYPE_TRACEPOINT &&
-            set_name(reader, event, type.name, strlen(type.name), error) < 0)
+            set_name(reader, event, type.name.data, type.name.bytes, error) < 0)
             return PERFILE_ERROR_MEMORY;
     }
     return 0;
@@ -402,7 +404,7 @@ static int follow_tracing(struct perfile_reader *reader, struct pf_part *part, c
 static int follow_feature(struct perfile_reader *reader, const struct perfile_record *record,
                           struct perfile_error *error)
 {
-    if (record->bytes < 16 || reader->file.mode != PERFILE_MODE_PIPE)
+    if (record->bytes < 16)
         return 0;
     uint64_t number = pf_load64(record->data + 8, reader->file.swapped);
     const struct perfile_section section = {record->offset + 16, record->bytes - 16};

@@ -120,7 +120,9 @@ static uint32_t identify(struct perfile_reader *reader, struct perfile_record *r
     if (record->bytes < info->min_bytes)
         return 0;
     const struct pf_layout layout = pf_layout_of(reader, record);
-    return pf_layout_measure(record, &layout);
+    uint32_t asked = pf_layout_measure(record, &layout);
+    /* before the first event is known nobody can tell how long the trailer is */
+    return asked && record->type < 64 && !reader->event_count ? record->bytes : asked;
 }
 
 /* Bytes outside the record: AUXTRACE and TRACING_DATA. */

@@ -236,6 +236,20 @@ static void show_cpus(struct pf_emit *e, const char *field, const struct perfile
     pf_emit_end(e, false);
 }
 
+/* Text to the end of the record, or to its first NUL. */
+static void read_unended_text(struct pf_cursor *c, const struct pf_layout *layout, struct perfile_bytes *out)
+{
+    (void)layout;
+    size_t left = pf_cursor_left(c);
+    out->bytes = pf_text_length(c->at, left);
+    out->data = pf_cursor_take(c, left);
+}
+
+static void show_unended_text(struct pf_emit *e, const char *field, const struct perfile_bytes *text)
+{
+    pf_emit_text(e, field, text->data, text->bytes);
+}
+
 static void read_feature(struct pf_cursor *c, const struct pf_layout *layout, struct perfile_feature_body *out)
 {
     (void)layout;
@@ -250,6 +264,8 @@ static void show_feature(struct pf_emit *e, const struct pf_layout *layout, stru
     const char *name = number <= UINT32_MAX ? perfile_feature_name((uint32_t)number) : NULL;
     if (name)
         pf_emit_text(e, "feat", name, strlen(name));
+    else
+        pf_emit_null(e, "feat");
     if (pf_cursor_left(c) == 0) {
         pf_emit_bool(e, "empty", true);
         return;
@@ -522,6 +538,7 @@ static double take_double(struct pf_cursor *c)
     if (!c->failed)                                                                                                    \
         show_##layout_(e, #field, &r->field);
 #define CUSTOM_read(field) SHOW_DECODED(field, read)
+#define CUSTOM_unended_text(field) SHOW_DECODED(field, unended_text)
 #define CUSTOM_cpu_map(field) SHOW_DECODED(field, cpu_map)
 #define CUSTOM_cpus(field) SHOW_DECODED(field, cpus)
 #define CUSTOM_feature(field) show_feature(e, layout, c, r->feat_id);

@@ -255,6 +255,30 @@ static int read_attrs(struct perfile_reader *reader, struct perfile_error *error
     return result;
 }
 
+enum { EVENT_TYPE_BYTES = 72, EVENT_TYPES_MAX = 4096 };
+
+static int read_event_types(struct perfile_reader *reader, struct perfile_error *error)
+{
+    struct perfile_file *file = &reader->file;
+    size_t count = (size_t)pf_min(file->event_types.bytes / EVENT_TYPE_BYTES, EVENT_TYPES_MAX);
+    struct perfile_event_type *types = NULL;
+    for (size_t i = 0; i < count; i++) {
+        uint8_t entry[EVENT_TYPE_BYTES];
+        size_t got;
+        int result = pf_source_read(&reader->parts[0].source, file->event_types.offset + i * EVENT_TYPE_BYTES, entry,
+                                    sizeof(entry), &got, error);
+        if (result < 0 || got < sizeof(entry))
+            return result;
+        if (!types)
+            file->event_type_entries = types = pf_arena_new(&reader->arena, count * sizeof(*types));
+        const char *name = pf_arena_text(&reader->arena, entry + 8, pf_text_length(entry + 8, sizeof(entry) - 8));
+        if (!types || !name)
+            return pf_fail_memory(error, "event types");
+        types[file->event_type_count++] = (struct perfile_event_type){pf_load64(entry, file->swapped), name};
+    }
+    return 0;
+}
+
 /* Where the records end, and whether the table of features can stand behind them. */
 static int place_data(struct perfile_reader *reader, bool *has_table, struct perfile_error *error)
 {
@@ -294,6 +318,8 @@ static int open_file(struct perfile_reader *reader, const uint8_t *header, size_
         result = diagnose_file(reader, "header-size", PERFILE_WARNING, 8, "the header states an unusual size", error);
     if (result == 0)
         result = read_attrs(reader, error);
+    if (result == 0)
+        result = read_event_types(reader, error);
     if (result == 0)
         result = place_data(reader, &has_table, error);
     if (result == 0 && has_table)

@@ -142,7 +142,7 @@ static bool show_blob(struct blob *b)
     return is_blob;
 }
 
-void pf_tracing_emit(const uint8_t *data, size_t bytes, uint64_t offset, const char *name, struct pf_emit *e)
+size_t pf_tracing_emit(const uint8_t *data, size_t bytes, uint64_t offset, const char *name, struct pf_emit *e)
 {
     struct perfile_error error = {0};
     struct blob b = {.c = pf_cursor_make(data, bytes, offset, false), .e = e, .error = &error};
@@ -151,6 +151,7 @@ void pf_tracing_emit(const uint8_t *data, size_t bytes, uint64_t offset, const c
     if (b.result)
         pf_emit_text(e, "error", error.message, strlen(error.message));
     pf_emit_end(e, false);
+    return pf_cursor_left(&b.c);
 }
 
 /* ---- format texts --------------------------------------------------------------------------------------------- */

@@ -19,7 +19,8 @@ void pf_tracing_close(struct pf_tracing *tracing);
 const struct perfile_tracing *pf_tracing_view(const struct pf_tracing *tracing);
 /* The tracepoint with this id (attr.config), or NULL. */
 const struct perfile_tracepoint *pf_tracing_find(const struct pf_tracing *tracing, uint64_t id);
-/* Shows the blob as an object called `name`; damaged: what can be read, then an `error` text. */
-void pf_tracing_emit(const uint8_t *data, size_t bytes, uint64_t offset, const char *name, struct pf_emit *e);
+/* Shows the blob as an object called `name`; damaged: what can be read, then an `error` text.
+ * Returns how many bytes are left behind it. */
+size_t pf_tracing_emit(const uint8_t *data, size_t bytes, uint64_t offset, const char *name, struct pf_emit *e);
 
 #endif

@@ -16,6 +16,21 @@ static void put_section(struct pf_json *json, const char *name, const struct per
     pf_json_end(json, false);
 }
 
+/* Names of events by their config, which recorders wrote until 3.11. */
+static void put_event_types(struct pf_json *json, const struct perfile_file *file)
+{
+    if (!file->event_types.bytes)
+        return;
+    pf_json_begin(json, "event_type_entries", true);
+    for (size_t i = 0; i < file->event_type_count; i++) {
+        pf_json_begin(json, NULL, false);
+        pf_json_unsigned(json, "event_id", file->event_type_entries[i].event_id);
+        pf_json_string(json, "name", file->event_type_entries[i].name);
+        pf_json_end(json, false);
+    }
+    pf_json_end(json, true);
+}
+
 static void put_feature_bits(struct pf_json *json, const struct perfile_file *file)
 {
     pf_json_begin(json, "feature_bits", true);
@@ -94,6 +109,7 @@ static int put_header(struct perfile_reader *reader, struct pf_json *json, struc
         put_section(json, "attrs", &file->attrs);
         put_section(json, "data", &file->data);
         put_section(json, "event_types", &file->event_types);
+        put_event_types(json, file);
         put_feature_bits(json, file);
         put_feature_table(reader, json);
         pf_json_begin(json, "events", true);

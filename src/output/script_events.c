@@ -61,6 +61,7 @@ union body {
     struct perfile_cgroup cgroup;
     struct perfile_text_poke text_poke;
     struct perfile_auxtrace_error auxtrace_error;
+    struct perfile_bpf_metadata bpf_metadata;
 };
 
 typedef void put_body(struct pf_script *script, const struct perfile_record *record, const union body *body);
@@ -242,6 +243,18 @@ static void put_auxtrace_error(struct pf_script *script, const struct perfile_re
         error->msg);
 }
 
+static void put_bpf_metadata(struct pf_script *script, const struct perfile_record *record, const union body *body)
+{
+    const struct perfile_bpf_metadata *metadata = &body->bpf_metadata;
+    (void)record;
+    PUT("PERF_RECORD_BPF_METADATA prog %s\n", metadata->prog_name);
+    for (uint64_t i = 0; i < metadata->entries.count; i++) {
+        struct perfile_bpf_metadata_entry entry;
+        perfile_bpf_metadata_entry_at(&metadata->entries, i, &entry);
+        PUT("  entry %" PRIu64 ": %20s = %s\n", i, entry.key, entry.value);
+    }
+}
+
 #define SHOW_ALWAYS (1u << 31)
 
 static const struct {
@@ -264,6 +277,7 @@ static const struct {
     {PERFILE_RECORD_CGROUP, PERFILE_SHOW_CGROUP, sizeof(struct perfile_cgroup), put_cgroup},
     {PERFILE_RECORD_TEXT_POKE, PERFILE_SHOW_TEXT_POKE, sizeof(struct perfile_text_poke), put_text_poke},
     {PERFILE_RECORD_FINISHED_ROUND, PERFILE_SHOW_ROUND, 0, put_round},
+    {PERFILE_RECORD_BPF_METADATA, PERFILE_SHOW_BPF, sizeof(struct perfile_bpf_metadata), put_bpf_metadata},
     {PERFILE_RECORD_AUXTRACE_ERROR, SHOW_ALWAYS, sizeof(struct perfile_auxtrace_error), put_auxtrace_error},
 };
 
