@@ -247,7 +247,8 @@ struct perfile_branch_stack {
 struct perfile_stack {
     const uint8_t *data;
     uint64_t bytes; /* room in the record */
-    uint64_t used;  /* dyn_size: how many of them are valid */
+    uint64_t used;  /* how many of them are valid */
+    uint64_t dyn_size; /* what the record says about that; never trust it */
 };
 
 /* CPU numbers; read with perfile_cpu_set_at. */
@@ -295,7 +296,7 @@ struct perfile_record {
     const struct perfile_event *event; /* the event it belongs to, or NULL (user records, unknown id) */
     uint64_t time;       /* ns on the recording's clock, 0 when it has none */
     uint64_t payload_offset; /* AUXTRACE, TRACING_DATA: where the bytes outside the record begin */
-    uint64_t payload_bytes;
+    uint64_t payload_bytes;  /* of a damaged record that does not fit: how many bytes there are from its offset on */
 };
 
 /* Bits of a record's misc; their meaning depends on the type. */

@@ -261,6 +261,7 @@ static void fill_damaged(struct perfile_record *record, struct pf_part *part, co
     fill_record(record, part, frame, &seen);
     record->stated_bytes = held < 8 ? 0 : place->bytes;
     record->bytes = (uint32_t)held;
+    record->payload_bytes = place->got;
     record->damaged = true;
 }
 

@@ -385,6 +385,9 @@ int perfile_sample_id_decode(const struct perfile_reader *reader, const struct p
 /* Text up to its NUL and the zeros that pad it to a multiple of 8 in the record. */
 static const char *take_string(struct pf_cursor *c, size_t *bytes)
 {
+    *bytes = 0;
+    if (!c->failed && pf_cursor_left(c) == 0)
+        return ""; /* early versions of a record may end before its text */
     const char *text = pf_cursor_text(c, bytes);
     if (c->failed)
         return "";
@@ -796,7 +799,7 @@ static void show_part_stack(struct pf_emit *e, const char *field, const struct p
     pf_emit_unsigned(e, "size", PERFILE_MEANS_BYTES, stack->bytes);
     if (stack->bytes) {
         pf_emit_bytes(e, "data", stack->data, stack->bytes);
-        pf_emit_unsigned(e, "dyn_size", PERFILE_MEANS_BYTES, stack->used);
+        pf_emit_unsigned(e, "dyn_size", PERFILE_MEANS_BYTES, stack->dyn_size);
     }
     pf_emit_end(e, false);
 }
@@ -872,6 +875,7 @@ void pf_layout_emit(const struct perfile_record *record, const struct pf_layout 
 {
     if (record->bytes < 8 || record->bytes != record->stated_bytes) {
         show_error(e, record->stated_bytes < 8 ? "record size below 8" : "record does not fit into its place");
+        pf_emit_unsigned(e, "left", PERFILE_MEANS_BYTES, record->payload_bytes);
         return;
     }
     if (record->type == PERFILE_RECORD_SAMPLE) {

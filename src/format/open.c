@@ -308,10 +308,12 @@ static int open_file(struct perfile_reader *reader, const uint8_t *header, size_
 {
     struct perfile_file *file = &reader->file;
     bool has_table;
-    if (bytes < HEADER_NO_BITMAP)
-        return pf_fail(error, PERFILE_ERROR_FORMAT, bytes, "header", "the file ends within its header");
     file->mode = PERFILE_MODE_FILE;
     file->file_bytes = reader->parts[0].source.bytes;
+    if (bytes < HEADER_NO_BITMAP) {
+        place_records(&reader->parts[0], bytes, bytes);
+        return diagnose_file(reader, "header-cut", PERFILE_LOSS, bytes, "the file ends within its header", error);
+    }
     read_file_header(file, header, bytes);
     int result = 0;
     if (file->header_size != HEADER_V2 && file->header_size != HEADER_NO_BITMAP)
@@ -333,11 +335,13 @@ static int open_file(struct perfile_reader *reader, const uint8_t *header, size_
 static bool recognise(struct perfile_file *file, const uint8_t *head, size_t bytes)
 {
     bool big = false;
-    if (bytes < HEADER_PIPE)
+    if (bytes < sizeof(magic_v2_little))
         return false;
     if (memcmp(head, magic_v1, sizeof(magic_v1)) == 0) {
         file->version = 1;
-        if (pf_load64(head + 8, false) == HEADER_PIPE || pf_load64(head + 8, true) == HEADER_PIPE)
+        if (bytes < HEADER_PIPE)
+            file->swapped = false;
+        else if (pf_load64(head + 8, false) == HEADER_PIPE || pf_load64(head + 8, true) == HEADER_PIPE)
             file->swapped = pf_load64(head + 8, true) == HEADER_PIPE;
         else
             file->swapped = bytes >= 24 && v1_is_swapped(head);
@@ -395,7 +399,7 @@ static int open_container(struct perfile_reader *reader, struct perfile_error *e
     memcpy(head, seen, bytes);
     if (!recognise(&reader->file, head, bytes))
         return fail_unknown(head, bytes, error);
-    if (pf_load64(head + 8, reader->file.swapped) == HEADER_PIPE) {
+    if (bytes >= HEADER_PIPE && pf_load64(head + 8, reader->file.swapped) == HEADER_PIPE) {
         reader->file.mode = PERFILE_MODE_PIPE;
         reader->file.header_size = HEADER_PIPE;
         reader->file.file_bytes = part->source.bytes;

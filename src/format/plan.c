@@ -230,7 +230,8 @@ static void take_stack(struct pf_cursor *c, const struct pf_plan *plan, const st
     if (!out->bytes)
         return;
     out->data = pf_cursor_take(c, out->bytes);
-    out->used = pf_min(pf_cursor_u64(c), out->bytes);
+    out->dyn_size = pf_cursor_u64(c);
+    out->used = pf_min(out->dyn_size, out->bytes);
 }
 
 static void take_aux(struct pf_cursor *c, const struct pf_plan *plan, const struct variant *variant,
