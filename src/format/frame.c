@@ -388,8 +388,10 @@ static bool sensible_unknown(struct perfile_reader *reader, struct pf_part *part
     return place->type != 0 && (next == frame->end || plausible_chain(reader, part, frame, next, 1));
 }
 
-int pf_frame_next(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
-                  struct perfile_record *record, struct perfile_error *error)
+/* The next record, whatever it is. */
+static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, struct pf_part *part,
+                                                 struct pf_frame *frame, struct perfile_record *record,
+                                                 struct perfile_error *error)
 {
     struct place place;
     frame->window->keep = PF_UNLIKELY(frame->previous_inexact) ? frame->previous : frame->at;
@@ -429,4 +431,48 @@ int pf_frame_next(struct perfile_reader *reader, struct pf_part *part, struct pf
         frame->step = 4;
     count_record(reader, frame, record);
     return 1;
+}
+
+/* The way of nearly every record: a whole SAMPLE in the window, of exactly the size that its content asks for. */
+static inline bool take_sample(struct perfile_reader *reader, const struct pf_part *part, struct pf_frame *frame,
+                               struct perfile_record *record)
+{
+    const struct pf_window *window = frame->window;
+    const bool swap = reader->file.swapped;
+    const uint64_t from = frame->at - window->offset;
+    uint64_t room = frame->end - frame->at;
+    if (PF_UNLIKELY(from > window->bytes || window->bytes - from < 8 || room < 8))
+        return false;
+    room = pf_min(room, window->bytes - from);
+    struct place place = {.data = window->data + from, .got = (size_t)room};
+    place.type = pf_load32(place.data, swap);
+    place.misc = pf_load16(place.data + 4, swap);
+    place.bytes = pf_load16(place.data + 6, swap);
+    if (place.type != PERFILE_RECORD_SAMPLE || PF_UNLIKELY(place.bytes > room))
+        return false;
+    const struct pf_event *event = pf_event_of(reader, place.type, place.data, place.bytes);
+    if (PF_UNLIKELY(!event || !event->plan.known || place.bytes < event->plan.fixed_bytes ||
+                    pf_plan_measure(&event->plan, place.data, place.bytes) != place.bytes))
+        return false;
+    fill_record(record, part, frame, &place);
+    record->event = &event->public;
+    if (PF_LIKELY(event->plan.time_at))
+        record->time = pf_load64(place.data + event->plan.time_at, swap);
+    frame->previous = frame->at;
+    frame->previous_inexact = false;
+    frame->at += place.bytes;
+    if (PF_UNLIKELY(place.bytes % 8) && frame->step == 8)
+        frame->step = 4;
+    frame->last_time = record->time;
+    reader->counts.records++;
+    reader->counts.samples++;
+    return true;
+}
+
+int pf_frame_next(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                  struct perfile_record *record, struct perfile_error *error)
+{
+    if (PF_LIKELY(take_sample(reader, part, frame, record)))
+        return 1;
+    return next_of_any(reader, part, frame, record, error);
 }

@@ -131,13 +131,20 @@ static void sift_down(struct pf_order_run *runs, size_t count, size_t i)
 {
     struct pf_order_run moving = runs[i];
     for (size_t child; (child = 2 * i + 1) < count; i = child) {
-        if (child + 1 < count && before(&runs[child + 1], &runs[child]))
-            child++;
+        child += child + 1 < count && before(&runs[child + 1], &runs[child]);
         if (!before(&runs[child], &moving))
             break;
         runs[i] = runs[child];
     }
     runs[i] = moving;
+}
+
+/* Most of the time the run that gave a record gives the next one too. */
+static bool still_first(const struct pf_order *order)
+{
+    const struct pf_order_run *runs = order->runs;
+    return (order->run_count < 2 || runs[0].time < runs[1].time) &&
+           (order->run_count < 3 || runs[0].time < runs[2].time);
 }
 
 void pf_order_flush(struct pf_order *order, uint64_t limit)
@@ -181,7 +188,8 @@ static void advance(struct pf_order *order, struct pf_order_run *run, const stru
         }
         run->time = ((const struct entry *)(const void *)(run->chunk->data + run->at))->time;
     }
-    sift_down(order->runs, order->run_count, 0);
+    if (!still_first(order))
+        sift_down(order->runs, order->run_count, 0);
 }
 
 bool pf_order_pop(struct pf_order *order, struct perfile_record *record)

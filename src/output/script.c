@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* perf's `script` text: the drive from the reader to the lines. */
 #include "output/output.h"
+#include "output/output.h"
 #include "output/script.h"
 
 enum { PROGRESS_RECORDS = 16384 };
@@ -101,6 +102,7 @@ static void close_script(struct pf_script *script)
 {
     const struct perfile_allocator *allocator = script->out->allocator;
     pf_script_trace_close(script);
+    pf_script_stat_close(script);
     perfile_session_close(script->session);
     pf_filter_close(&script->filter);
     pf_map_close(&script->cgroups);
@@ -116,14 +118,6 @@ static void close_script(struct pf_script *script)
 
 /* ---- the drive --------------------------------------------------------------------------------------------------- */
 
-static void tell_progress(const struct pf_script *script)
-{
-    const struct perfile_output_options *options = script->options;
-    const struct perfile_counts *counts = perfile_reader_counts(script->reader);
-    if (options->progress)
-        options->progress(options->progress_context, counts->data_bytes, perfile_reader_file(script->reader)->data.bytes);
-}
-
 static int drive(struct pf_script *script)
 {
     const struct perfile_record *record;
@@ -138,7 +132,7 @@ static int drive(struct pf_script *script)
             break;
         if (PF_UNLIKELY(--until_progress == 0)) {
             until_progress = PROGRESS_RECORDS;
-            tell_progress(script);
+            pf_output_progress(script->reader, script->options);
             if (script->out->failed)
                 break;
         }

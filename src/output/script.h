@@ -11,6 +11,7 @@
  *     script_trace.c    tracepoint text
  *     script_deliver.c  which lines a sample is good for: groups of counters, callchains that come later
  *     script_events.c   the records between the samples
+ *     script_stat.c     the tables of `perf stat record`
  */
 #ifndef PF_OUTPUT_SCRIPT_H
 #define PF_OUTPUT_SCRIPT_H
@@ -169,6 +170,7 @@ struct pf_script {
     uint64_t wall_base_ns;
     unsigned data_src_width;
     struct pf_script_trace *trace;
+    struct pf_script_stat *stat;
     struct pf_map cgroups; /* id -> index in cgroup_paths */
     const char **cgroup_paths;
     size_t cgroup_count, cgroup_room;
@@ -224,6 +226,10 @@ void pf_script_release_held(struct pf_script *script);
 void pf_script_record(struct pf_script *script, const struct perfile_record *record);
 const char *pf_script_cgroup(const struct pf_script *script, uint64_t id);
 const struct pf_script_guest *pf_script_guest(const struct pf_script *script);
+
+/* script_stat.c: CPU_MAP, THREAD_MAP, STAT_CONFIG, STAT and STAT_ROUND. */
+void pf_script_stat_record(struct pf_script *script, const struct perfile_record *record);
+void pf_script_stat_close(struct pf_script *script);
 
 /* script_trace.c */
 void pf_script_trace_close(struct pf_script *script);

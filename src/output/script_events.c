@@ -353,15 +353,27 @@ const struct pf_script_guest *pf_script_guest(const struct pf_script *script)
     return pf_map_get(&script->guest_index, script->id, &index) ? &script->guests[index] : NULL;
 }
 
+/* What is kept or printed of a record whether or not it is asked for. */
+static const struct {
+    uint32_t type;
+    void (*take)(struct pf_script *script, const struct perfile_record *record);
+} takers[] = {
+    {PERFILE_RECORD_CGROUP, keep_cgroup},
+    {PERFILE_RECORD_ID_INDEX, keep_guests},
+    {PERFILE_RECORD_CALLCHAIN_DEFERRED, pf_script_callchain_deferred},
+    {PERFILE_RECORD_CPU_MAP, pf_script_stat_record},
+    {PERFILE_RECORD_THREAD_MAP, pf_script_stat_record},
+    {PERFILE_RECORD_STAT_CONFIG, pf_script_stat_record},
+    {PERFILE_RECORD_STAT, pf_script_stat_record},
+    {PERFILE_RECORD_STAT_ROUND, pf_script_stat_record},
+};
+
 void pf_script_record(struct pf_script *script, const struct perfile_record *record)
 {
     if (record->damaged)
         return;
-    if (record->type == PERFILE_RECORD_CGROUP)
-        keep_cgroup(script, record);
-    else if (record->type == PERFILE_RECORD_ID_INDEX)
-        keep_guests(script, record);
-    else if (record->type == PERFILE_RECORD_CALLCHAIN_DEFERRED)
-        pf_script_callchain_deferred(script, record);
+    for (size_t i = 0; i < PF_COUNT(takers); i++)
+        if (takers[i].type == record->type)
+            takers[i].take(script, record);
     put_line(script, record);
 }

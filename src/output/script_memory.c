@@ -43,14 +43,6 @@ static uint64_t part(uint64_t data_src, unsigned shift, unsigned bits)
     return data_src >> shift & ((UINT64_C(1) << bits) - 1);
 }
 
-static void add_outcome(struct words *words, uint64_t level, const char *hit, const char *miss)
-{
-    if (level & 2)
-        add(words, hit);
-    if (level & 4)
-        add(words, miss);
-}
-
 /* The numbered levels of newer PMUs, with where they are. */
 static void add_numbered_level(struct words *words, uint64_t data_src, uint64_t number)
 {
@@ -73,10 +65,6 @@ static void add_level(struct words *words, uint64_t data_src)
     uint64_t level = part(data_src, 5, 14);
     uint64_t number = part(data_src, 33, 4);
     add(words, "|LVL ");
-    if (level & 1) {
-        add(words, "N/A");
-        return;
-    }
     if (number && number != 15) {
         add_numbered_level(words, data_src, number);
     } else if (level >> 3) {
@@ -86,7 +74,7 @@ static void add_level(struct words *words, uint64_t data_src)
         add(words, "N/A");
         return;
     }
-    add_outcome(words, level, "hit", "miss");
+    add(words, level & 2 ? "hit" : level & 4 ? "miss" : "");
 }
 
 static void add_snoop(struct words *words, uint64_t data_src)
@@ -106,7 +94,8 @@ static void add_tlb(struct words *words, uint64_t data_src)
     add(words, "|TLB ");
     if (!add_bits(words, level & ~UINT64_C(6), names, PF_COUNT(names), 0))
         add(words, "N/A");
-    add_outcome(words, level, " hit", " miss");
+    add(words, level & 2 ? " hit" : "");
+    add(words, level & 4 ? " miss" : "");
 }
 
 static void add_blocked(struct words *words, uint64_t data_src)
