@@ -652,6 +652,11 @@ struct perfile_simpleperf_symbol {
     const char *name;                       /* symbol */
 };
 
+/* 32772 SIMPLEPERF_SPLIT, since simpleperf. A piece of a record that was too long. */
+struct perfile_simpleperf_split {
+    uint64_t data_size;                     /* bytes of the piece */
+};
+
 /* 32774 SIMPLEPERF_EVENT_ID, since simpleperf. Ids of events. */
 struct perfile_simpleperf_event_id {
     uint64_t nr;                            /* length of entries */

@@ -299,7 +299,7 @@ static int follow_attr(struct perfile_reader *reader, const struct perfile_recor
     struct perfile_header_attr decoded;
     const struct pf_layout layout = pf_layout_of(reader, record);
     if (event_at(reader, record->offset + 8) || reader->file.mode != PERFILE_MODE_PIPE ||
-        pf_layout_decode(record, &layout, &decoded, NULL, NULL) < 0)
+        pf_layout_decode(record, &layout, &decoded, NULL) < 0)
         return 0;
     const uint8_t *data = record->data + 8;
     uint32_t bytes = pf_attr_stated_bytes(data, reader->file.swapped);
@@ -321,7 +321,7 @@ static int follow_update(struct perfile_reader *reader, const struct perfile_rec
     struct perfile_event_update update;
     const struct pf_layout layout = pf_layout_of(reader, record);
     uint64_t index;
-    if (pf_layout_decode(record, &layout, &update, NULL, NULL) < 0 || !pf_map_get(&reader->ids, update.id, &index))
+    if (pf_layout_decode(record, &layout, &update, NULL) < 0 || !pf_map_get(&reader->ids, update.id, &index))
         return 0;
     struct pf_event *event = reader->events[index];
     if (update.update_type == 0) {
@@ -341,7 +341,7 @@ static int follow_event_type(struct perfile_reader *reader, const struct perfile
 {
     struct perfile_header_event_type type;
     const struct pf_layout layout = pf_layout_of(reader, record);
-    if (pf_layout_decode(record, &layout, &type, NULL, NULL) < 0)
+    if (pf_layout_decode(record, &layout, &type, NULL) < 0)
         return 0;
     for (size_t i = 0; i < reader->event_count; i++) {
         struct pf_event *event = reader->events[i];
@@ -430,7 +430,7 @@ static int follow_event_ids(struct perfile_reader *reader, const struct perfile_
 {
     struct perfile_simpleperf_event_id ids;
     const struct pf_layout layout = pf_layout_of(reader, record);
-    if (pf_layout_decode(record, &layout, &ids, NULL, NULL) < 0)
+    if (pf_layout_decode(record, &layout, &ids, NULL) < 0)
         return 0;
     for (uint64_t i = 0; i < ids.entries.count; i++) {
         struct perfile_simpleperf_event_id_entry entry;

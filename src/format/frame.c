@@ -90,9 +90,10 @@ static void fill_record(struct perfile_record *record, const struct pf_part *par
     record->payload_bytes = 0;
 }
 
-/* Finds the event and the time of the record, and the size that its content asks for (0: it does not fit). */
-static uint32_t identify(struct perfile_reader *reader, struct perfile_record *record)
+/* Finds the event and the time of the record, and the size that its content asks for; 0: it does not fit. */
+static uint32_t identify(struct perfile_reader *reader, struct perfile_record *record, bool *padded)
 {
+    *padded = false;
     const struct pf_record_info *info = pf_record_info(record->type);
     if (record->type == PERFILE_RECORD_SAMPLE) {
         const struct pf_event *event = pf_event_of(reader, record->type, record->data, record->bytes);
@@ -120,7 +121,7 @@ static uint32_t identify(struct perfile_reader *reader, struct perfile_record *r
     if (record->bytes < info->min_bytes)
         return 0;
     const struct pf_layout layout = pf_layout_of(reader, record);
-    uint32_t asked = pf_layout_measure(record, &layout);
+    uint32_t asked = pf_layout_measure(record, &layout, padded);
     /* before the first event is known nobody can tell how long the trailer is */
     return asked && record->type < 64 && !reader->event_count ? record->bytes : asked;
 }
@@ -166,8 +167,10 @@ static bool plausible_record(struct perfile_reader *reader, struct pf_part *part
     struct pf_frame there = *frame;
     there.at = at;
     fill_record(&record, part, &there, &place);
-    uint32_t asked = identify(reader, &record);
-    if (asked == 0 || asked > place.bytes || place.bytes - asked >= 16 || !plausible_time(frame, record.time))
+    bool padded;
+    uint32_t asked = identify(reader, &record, &padded);
+    if (asked == 0 || asked > place.bytes || (place.bytes - asked >= 16 && !padded) ||
+        !plausible_time(frame, record.time))
         return false;
     if (place.type < 64 && reader->event_count && !record.event)
         return false;
@@ -304,15 +307,28 @@ static int skip_damage(struct perfile_reader *reader, struct pf_part *part, stru
     return result < 0 ? result : 1;
 }
 
+/* Whether plausible records fill the space from `at` to `end`. */
+static bool tiles(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame, uint64_t at,
+                  uint64_t end)
+{
+    while (at < end)
+        if (!plausible_record(reader, part, frame, at, &at))
+            return false;
+    return at == end;
+}
+
 /* The content of the record asks for another size than the header states: find out which one is right. */
 static int settle_size(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                        struct perfile_record *record, uint32_t asked)
 {
-    uint64_t at = frame->at;
-    frame->previous_inexact = true;
-    if (asked && asked < record->bytes && plausible_chain(reader, part, frame, at + pf_align8(asked), CHAIN)) {
-        record->bytes = (uint32_t)pf_min(pf_align8(asked), record->bytes);
-        return 0; /* the size is wrong: it reaches over the records that follow */
+    const uint64_t at = frame->at, end = at + record->bytes;
+    for (uint64_t place = at + pf_align8(asked); asked && place < end; place += 8) {
+        bool first = place == at + pf_align8(asked);
+        if (first ? plausible_chain(reader, part, frame, place, CHAIN)
+                  : tiles(reader, part, frame, place, end) && plausible_chain(reader, part, frame, end, 1)) {
+            record->bytes = (uint32_t)(place - at);
+            return 0; /* the size is wrong: it reaches over the records that follow */
+        }
     }
     if (plausible_chain(reader, part, frame, at + record->bytes, CHAIN) || at + record->bytes == frame->end)
         return 1; /* the content is wrong, or has a part that is not known */
@@ -328,14 +344,12 @@ static void note_losses(struct perfile_reader *reader, const struct perfile_reco
         reader->counts.lost_events += pf_load64(record->data + 8, swap);
 }
 
-static void count_record(struct perfile_reader *reader, struct pf_frame *frame, struct perfile_record *record)
+static void count_record(struct perfile_reader *reader, const struct perfile_record *record)
 {
     reader->counts.records++;
     reader->counts.samples += record->type == PERFILE_RECORD_SAMPLE;
     if (PF_UNLIKELY(record->type == PERFILE_RECORD_LOST || record->type == PERFILE_RECORD_LOST_SAMPLES))
         note_losses(reader, record);
-    if (record->time && record->time != UINT64_MAX)
-        frame->last_time = record->time;
 }
 
 /* A record whose size or content is doubtful. 1: it is delivered, or the damage in its place; negative: an error. */
@@ -355,8 +369,9 @@ static int deliver_doubtful(struct perfile_reader *reader, struct pf_part *part,
         return result;
     record->data = place.data;
     frame->previous = at;
+    frame->previous_inexact = true;
     frame->at = at + kept;
-    count_record(reader, frame, record);
+    count_record(reader, record);
     /* a known record that later versions made longer is sound */
     if (settled == 1 && asked && record->type != PERFILE_RECORD_SAMPLE)
         return 1;
@@ -388,6 +403,16 @@ static bool sensible_unknown(struct perfile_reader *reader, struct pf_part *part
     return place->type != 0 && (next == frame->end || plausible_chain(reader, part, frame, next, 1));
 }
 
+/*
+ * Zeros behind the content are padding, and fewer than 8 other bytes too; but the kernel's records are multiples of 8.
+ */
+static bool doubtful(const struct place *place, uint32_t asked, bool padded)
+{
+    if (asked == 0 || asked > place->bytes || (place->type < 64 && place->bytes % 8))
+        return true;
+    return !padded && (place->bytes - asked >= 8 || place->bytes % 8);
+}
+
 /* The next record, whatever it is. */
 static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, struct pf_part *part,
                                                  struct pf_frame *frame, struct perfile_record *record,
@@ -404,8 +429,9 @@ static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, 
         return skip_damage(reader, part, frame, record, error);
     }
     fill_record(record, part, frame, &place);
-    uint32_t asked = identify(reader, record);
-    if (PF_UNLIKELY(asked != place.bytes) && (asked == 0 || asked > place.bytes || place.bytes - asked >= 8))
+    bool padded;
+    uint32_t asked = identify(reader, record, &padded);
+    if (PF_UNLIKELY(asked != place.bytes) && doubtful(&place, asked, padded))
         return deliver_doubtful(reader, part, frame, record, asked, error);
     if (PF_UNLIKELY(!pf_record_info(place.type))) {
         if (!sensible_unknown(reader, part, frame, &place))
@@ -429,7 +455,7 @@ static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, 
         frame->step = 1;
     else if (PF_UNLIKELY(place.bytes % 8) && frame->step == 8)
         frame->step = 4;
-    count_record(reader, frame, record);
+    count_record(reader, record);
     return 1;
 }
 

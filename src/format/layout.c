@@ -677,33 +677,39 @@ static bool all_zero(const struct pf_cursor *c)
     return true;
 }
 
-int pf_layout_decode(const struct perfile_record *record, const struct pf_layout *layout, void *out, uint32_t *used,
+static bool decode_body(const struct record_layout *known, struct pf_cursor *c, const struct pf_layout *layout,
+                        uint16_t misc, void *out)
+{
+    bool opaque = false;
+    memset(out, 0, known->struct_bytes);
+    known->decode(c, layout, misc, out, &opaque);
+    if (opaque && !c->failed)
+        c->at = c->end;
+    return !c->failed;
+}
+
+int pf_layout_decode(const struct perfile_record *record, const struct pf_layout *layout, void *out,
                      struct perfile_error *error)
 {
     const struct record_layout *known = layout_of(record->type);
     const char *name = perfile_record_name(record->type);
     if (!known)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, record->offset, name ? name : "record", "has no struct");
-    uint32_t trailer = trailer_bytes(record, layout);
-    struct pf_cursor c = body_of(record, layout, trailer);
-    bool opaque = false;
-    memset(out, 0, known->struct_bytes);
-    known->decode(&c, layout, record->misc, out, &opaque);
-    if (c.failed)
-        return pf_cursor_error(&c, name, error);
-    if (used)
-        *used = opaque || all_zero(&c) ? record->bytes : 8 + (uint32_t)(c.at - c.start) + trailer;
-    return 0;
+    struct pf_cursor c = body_of(record, layout, trailer_bytes(record, layout));
+    return decode_body(known, &c, layout, record->misc, out) ? 0 : pf_cursor_error(&c, name, error);
 }
 
-uint32_t pf_layout_measure(const struct perfile_record *record, const struct pf_layout *layout)
+uint32_t pf_layout_measure(const struct perfile_record *record, const struct pf_layout *layout, bool *padded)
 {
-    const struct pf_record_info *info = pf_record_info(record->type);
+    const struct record_layout *known = layout_of(record->type);
+    uint32_t trailer = trailer_bytes(record, layout);
+    struct pf_cursor c = body_of(record, layout, trailer);
     union any_record any;
-    uint32_t used;
-    if (info->bare)
-        return 8 + trailer_bytes(record, layout);
-    return pf_layout_decode(record, layout, &any, &used, NULL) < 0 ? 0 : used;
+    *padded = false;
+    if (known && !decode_body(known, &c, layout, record->misc, &any))
+        return 0;
+    *padded = all_zero(&c);
+    return 8 + (uint32_t)(c.at - c.start) + trailer;
 }
 
 /* ---- samples ---- */

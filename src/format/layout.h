@@ -18,13 +18,16 @@ struct pf_layout {
 size_t pf_layout_struct_bytes(uint32_t type);
 
 /*
- * Decodes a record other than SAMPLE; `out` has pf_layout_struct_bytes(type) bytes. *used, when not NULL, is how many
- * bytes the layout takes, the trailer included. UNSUPPORTED: no struct for this type. DAMAGED.
+ * Decodes a record other than SAMPLE; `out` has pf_layout_struct_bytes(type) bytes. UNSUPPORTED: no struct for this
+ * type. DAMAGED.
  */
-int pf_layout_decode(const struct perfile_record *record, const struct pf_layout *layout, void *out, uint32_t *used,
+int pf_layout_decode(const struct perfile_record *record, const struct pf_layout *layout, void *out,
                      struct perfile_error *error);
-/* How many bytes the content of a known record other than SAMPLE asks for; 0 when it does not fit or is opaque. */
-uint32_t pf_layout_measure(const struct perfile_record *record, const struct pf_layout *layout);
+/*
+ * How many bytes the content of a known record other than SAMPLE asks for; 0 when it does not fit. *padded: the bytes
+ * that it has more are zeros.
+ */
+uint32_t pf_layout_measure(const struct perfile_record *record, const struct pf_layout *layout, bool *padded);
 
 /* Shows the body and the trailer; what is wrong becomes an `error` text. */
 void pf_layout_emit(const struct perfile_record *record, const struct pf_layout *layout, struct pf_emit *e);

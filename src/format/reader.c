@@ -300,7 +300,7 @@ int perfile_record_decode(const struct perfile_reader *reader, const struct perf
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, record->offset, "perfile_record_decode",
                        "%zu bytes given, the struct of this record has %zu", out_bytes, known);
     const struct pf_layout layout = pf_layout_of(reader, record);
-    return pf_layout_decode(record, &layout, out, NULL, error);
+    return pf_layout_decode(record, &layout, out, error);
 }
 
 static int fail_stopped(struct perfile_error *error)

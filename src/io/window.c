@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 
-enum { WINDOW_BYTES = 512 * 1024 }; /* fits a second-level cache, and eight of the largest records */
+enum { WINDOW_BYTES = 256 * 1024 }; /* fits a second-level cache, and four of the largest records */
 
 int pf_window_open(struct pf_window *window, const struct perfile_allocator *allocator, pf_window_fill *fill,
                    void *context, bool can_skip)

@@ -46,7 +46,8 @@ struct pf_filter_subject {
 
 /*
  * `span` is the time of the first and the last sample, NULL when the recording does not say; only percentages need it.
- * ARGUMENT (the message names the faulty part), ABSENT (percentages without span), MEMORY. Close it also after a failure.
+ * ARGUMENT (the message names the faulty part), ABSENT (percentages without span), MEMORY. Close it also after a
+ * failure.
  */
 int pf_filter_open(struct pf_filter *filter, const struct perfile_filter *wanted, const struct pf_range *span,
                    const struct perfile_allocator *allocator, struct perfile_error *error);

@@ -110,6 +110,17 @@ static bool count_record(struct info *info, const struct perfile_record *record)
     return true;
 }
 
+/* Reads what stands before the first sample of a stream: its events and features. */
+static int read_head(struct info *info, struct perfile_error *error)
+{
+    const struct perfile_record *record;
+    int result;
+    while ((result = perfile_reader_next(info->reader, &record, error)) > 0)
+        if (record->type == PERFILE_RECORD_SAMPLE)
+            return 0;
+    return result;
+}
+
 static int count_records(struct info *info, const struct perfile_output_options *options, struct perfile_error *error)
 {
     const struct perfile_record *record;
@@ -140,10 +151,11 @@ static void time_of_header(struct info *info)
 static int gather(struct info *info, const struct perfile_output_options *options, struct perfile_error *error)
 {
     const struct perfile_file *file = perfile_reader_file(info->reader);
-    bool stream = file->mode == PERFILE_MODE_PIPE; /* its header is among its records */
     int result = 0;
-    if (options->count || stream || (file->file_bytes && file->file_bytes <= COUNT_ANYWAY_BYTES))
+    if (options->count || (file->file_bytes && file->file_bytes <= COUNT_ANYWAY_BYTES))
         result = count_records(info, options, error);
+    else if (file->mode == PERFILE_MODE_PIPE)
+        result = read_head(info, error);
     if (!info->last_time)
         time_of_header(info);
     count_build_id_feature(info);

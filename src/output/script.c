@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* perf's `script` text: the drive from the reader to the lines. */
-#include "output/output.h"
-#include "output/output.h"
 #include "output/script.h"
+#include "output/output.h"
 
 enum { PROGRESS_RECORDS = 16384 };
 

@@ -101,9 +101,9 @@ enum { SCRIPT_STEP_ROOM = 64, SCRIPT_LINE_ROOM = SCRIPT_STEP_ROOM * (SCRIPT_FIEL
 struct pf_script_plan {
     const struct perfile_event *event;
     uint64_t fields;
-    uint64_t absent;    /* of TID, TIME, CPU, IP: perf shows -1 for them */
-    bool has_callchain; /* the samples have one */
-    bool shows_ip;      /* perf knows how: an event of this type that is not a dummy exists */
+    uint64_t absent;     /* of TID, TIME, CPU, IP: perf shows -1 for them */
+    bool has_callchain;  /* the samples have one */
+    bool shows_ip;       /* perf knows how: an event of this type that is not a dummy exists */
     unsigned head_count; /* the first steps head other records too */
     unsigned step_count;
     pf_script_step *steps[SCRIPT_FIELD_COUNT];

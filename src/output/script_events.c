@@ -239,8 +239,8 @@ static void put_auxtrace_error(struct pf_script *script, const struct perfile_re
         PUT("0");
     if (error->fmt >= 2 && error->machine_pid)
         PUT(" machine_pid %u vcpu %u", error->machine_pid, error->vcpu);
-    PUT(" cpu %d pid %d tid %d ip %#" PRIx64 " code %u: %s\n", error->cpu, error->pid, error->tid, error->ip, error->code,
-        error->msg);
+    PUT(" cpu %d pid %d tid %d ip %#" PRIx64 " code %u: %s\n", error->cpu, error->pid, error->tid, error->ip,
+        error->code, error->msg);
 }
 
 static void put_bpf_metadata(struct pf_script *script, const struct perfile_record *record, const union body *body)

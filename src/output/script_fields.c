@@ -195,7 +195,8 @@ static int parse_list(struct pf_script_fields *fields, const char *list, struct 
             continue;
         if ((*name.text == '+' || *name.text == '-') != request.changes)
             return refuse(error, PERFILE_ERROR_ARGUMENT,
-                          "\"%.*s\": +FIELD and -FIELD change the defaults and cannot be mixed with plain fields", name);
+                          "\"%.*s\": +FIELD and -FIELD change the defaults and cannot be mixed with plain fields",
+                          name);
         if ((result = apply_field(fields, request, name, error)) < 0)
             return result;
     }

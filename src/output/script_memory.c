@@ -47,10 +47,11 @@ static uint64_t part(uint64_t data_src, unsigned shift, unsigned bits)
 static void add_numbered_level(struct words *words, uint64_t data_src, uint64_t number)
 {
     static const char *const names[16] = {
-        [1] = "L1",  [2] = "L2",   [3] = "L3",         [4] = "L4",       [5] = "L2 MHB", [6] = "Memory-side Cache", [8] = "Uncached",
-        [9] = "CXL", [10] = "I/O", [11] = "Any cache", [12] = "LFB/MAB", [13] = "RAM",   [14] = "PMEM"};
-    static const char *const hops[8] = {"",      "core, same node ", "node, same socket ", "socket, same board ",
-                                        "board ", "(null) ",          "(null) ",            "(null) "};
+        [1] = "L1",       [2] = "L2",  [3] = "L3",   [4] = "L4",         [5] = "L2 MHB",   [6] = "Memory-side Cache",
+        [8] = "Uncached", [9] = "CXL", [10] = "I/O", [11] = "Any cache", [12] = "LFB/MAB", [13] = "RAM",
+        [14] = "PMEM"};
+    static const char *const hops[8] = {
+        "", "core, same node ", "node, same socket ", "socket, same board ", "board ", "(null) ", "(null) ", "(null) "};
     add(words, part(data_src, 37, 1) ? "Remote " : "");
     add(words, hops[part(data_src, 43, 3)]);
     add(words, names[number] ? names[number] : "Unknown level 7");
@@ -59,8 +60,16 @@ static void add_numbered_level(struct words *words, uint64_t data_src, uint64_t 
 
 static void add_level(struct words *words, uint64_t data_src)
 {
-    static const char *const names[] = {"L1", "LFB/MAB", "L2", "L3", "Local RAM", "Remote RAM (1 hop)",
-                                        "Remote RAM (2 hops)", "Remote Cache (1 hop)", "Remote Cache (2 hops)", "I/O",
+    static const char *const names[] = {"L1",
+                                        "LFB/MAB",
+                                        "L2",
+                                        "L3",
+                                        "Local RAM",
+                                        "Remote RAM (1 hop)",
+                                        "Remote RAM (2 hops)",
+                                        "Remote Cache (1 hop)",
+                                        "Remote Cache (2 hops)",
+                                        "I/O",
                                         "Uncached"};
     uint64_t level = part(data_src, 5, 14);
     uint64_t number = part(data_src, 33, 4);

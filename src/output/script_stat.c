@@ -96,8 +96,8 @@ static bool add_cpu_range(struct pf_script_stat *stat, const struct perfile_cpu_
 
 static bool keep_cpus(struct pf_script_stat *stat, const struct perfile_cpu_map *map)
 {
-    static bool (*const add[])(struct pf_script_stat *stat, const struct perfile_cpu_set *set) = {
-        add_listed_cpus, add_masked_cpus, add_cpu_range};
+    static bool (*const add[])(struct pf_script_stat * stat,
+                               const struct perfile_cpu_set *set) = {add_listed_cpus, add_masked_cpus, add_cpu_range};
     if (stat->cpu_count || map->map.map_type >= PF_COUNT(add)) /* the first one counts */
         return true;
     return add[map->map.map_type](stat, &map->map);

@@ -9,7 +9,8 @@
 #include <event-parse.h>
 #endif
 
-/* ---- where a field's bytes lie ------------------------------------------------------------------------------------ */
+/* ---- where a field's bytes lie ------------------------------------------------------------------------------------
+ */
 
 /* The bytes of a field; false when they are not all there. */
 static bool find_bytes(const struct perfile_tracepoint_field *field, const struct perfile_bytes *raw, bool swap,
@@ -41,7 +42,8 @@ static bool all_there(const struct perfile_tracepoint *tracepoint, const struct 
     return true;
 }
 
-/* ---- NAME=VALUE --------------------------------------------------------------------------------------------------- */
+/* ---- NAME=VALUE ---------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t load_number(const uint8_t *data, uint32_t bytes, bool swap)
 {
@@ -104,7 +106,8 @@ static void put_fields(struct pf_script *script, const struct perfile_tracepoint
     }
 }
 
-/* ---- libtraceevent -------------------------------------------------------------------------------------------------- */
+/* ---- libtraceevent --------------------------------------------------------------------------------------------------
+ */
 
 #ifdef PF_HAVE_TRACEEVENT
 
@@ -195,10 +198,8 @@ static bool put_with_library(struct pf_script *script, const struct perfile_trac
         return false;
     memcpy(trace->raw, raw->data, raw->bytes);
     memset(trace->raw + raw->bytes, 0, RAW_MARGIN);
-    struct tep_record record = {.ts = script->sample.time,
-                                .size = (int)raw->bytes,
-                                .data = trace->raw,
-                                .cpu = (int)script->sample.cpu};
+    struct tep_record record = {
+        .ts = script->sample.time, .size = (int)raw->bytes, .data = trace->raw, .cpu = (int)script->sample.cpu};
     trace_seq_reset(&trace->text);
     tep_print_event(trace->tep, &trace->text, &record, "%s", TEP_PRINT_INFO);
     trace_seq_terminate(&trace->text);
@@ -222,7 +223,8 @@ static bool put_with_library(struct pf_script *script, const struct perfile_trac
 
 #endif
 
-/* ---- the step ------------------------------------------------------------------------------------------------------- */
+/* ---- the step -------------------------------------------------------------------------------------------------------
+ */
 
 char *pf_script_put_trace(struct pf_script *script, char *at)
 {

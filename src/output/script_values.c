@@ -54,9 +54,9 @@ char *pf_script_put_uregs(struct pf_script *script, char *at)
 
 static const char *branch_type_name(const struct perfile_branch *branch)
 {
-    static const char *const names[16] = {"",        "COND",   "UNCOND",    "IND",      "CALL", "IND_CALL", "RET",
-                                          "SYSCALL", "SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ",      "SERROR",
-                                          "NO_TX",   ""};
+    static const char *const names[16] = {"",    "COND",    "UNCOND", "IND",       "CALL",     "IND_CALL",
+                                          "RET", "SYSCALL", "SYSRET", "COND_CALL", "COND_RET", "ERET",
+                                          "IRQ", "SERROR",  "NO_TX",  ""};
     static const char *const more[8] = {"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
                                         "ARCH_2",     "ARCH_3",     "ARCH_4",     "ARCH_5"};
     if (branch->type != 15)

@@ -125,9 +125,10 @@ static void percents_need_the_span(void **state)
 
 static void bad_times_are_named(void **state)
 {
-    static const char *const bad[] = {"1",        "a",       "5,4", "1,2,3",          "120%-130%", "20%-10%",
-                                      "10%/0",    "10%/11",  "%",   "1.1234567890,", "1x,2",      "99999999999999999999,",
-                                      "10%-20%x", "10%-20%,"};
+    static const char *const bad[] = {
+        "1",        "a",       "5,4", "1,2,3",         "120%-130%", "20%-10%",
+        "10%/0",    "10%/11",  "%",   "1.1234567890,", "1x,2",      "99999999999999999999,",
+        "10%-20%x", "10%-20%,"};
     (void)state;
     for (size_t i = 0; i < PF_COUNT(bad); i++)
         refuses(&(struct perfile_filter){.time = bad[i]}, PERFILE_ERROR_ARGUMENT, "time range");

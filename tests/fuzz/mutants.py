@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs every verb over damaged copies of recordings: no signal, no sanitizer report, no hang, no runaway memory.
+
+    mutants.py PERFILE [--corpus DIR] [--count N] [--first N] [--timeout S] [--keep DIR] [--rss] [RECORDING ...]
+
+Mutant number n is the same for the same recordings everywhere, so `--first n --count 1` brings one back. --rss holds
+the memory of each run against 32 MiB + 4 times its input; leave it away for builds with sanitizers, which need more.
+"""
+import argparse
+import concurrent.futures
+import os
+import random
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+
+MAGICS = (b'PERFILE2', b'2ELIFREP', b'PERFFILE')
+ALL_FIELDS = ('comm,tid,pid,cpu,time,period,event,trace,ip,sym,symoff,dso,addr,iregs,uregs,brstack,brstackinsn,'
+              'bpf-output,phys_addr,data_page_size,code_page_size,weight,ins_lat,data_src,misc,flags,cgroup')
+SHOW = ['--show-%s-events' % name for name in
+        ('task', 'mmap', 'switch', 'namespace', 'lost', 'round', 'bpf', 'cgroup', 'text-poke')]
+RUNS = [
+    ['info', '--count'],
+    ['info', '--format', 'json'],
+    ['dump'],
+    ['dump', '--format', 'json', '--max-bytes', 'unlimited'],
+    ['check', '--format', 'json'],
+    ['script'],
+    ['script', '--ns', '-F', None],
+    ['script', '--time', '10%-90%', *SHOW],
+    ['dump', '--format', 'json', '--strict'],
+    ['script', '--limit-events', '2', '--limit-ids', '8', '--limit-feature-bytes', '64', '--limit-queue-bytes', '512',
+     '--limit-record-bytes', '4096'],
+    ['check', '-'],
+]
+SANITIZER_STATUS = 99
+INTERESTING = [0, 1, 7, 8, 9, 16, 63, 64, 0x7fff, 0x8000, 0xfff8, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xfffffff8,
+               0xffffffff, 1 << 32, 1 << 60, (1 << 61) + 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 8, (1 << 64) - 1]
+
+
+def records_of(data):
+    """Offsets and sizes of the records, as far as they follow each other."""
+    order = '>' if data[:8] == b'PERFILE2' else '<'
+    at = 16
+    if len(data) >= 104 and struct.unpack_from(order + 'Q', data, 8)[0] != 16:
+        at = struct.unpack_from(order + 'Q', data, 40)[0]
+    found = []
+    while at + 8 <= len(data) and len(found) < 4096:
+        size = struct.unpack_from(order + 'H', data, at + 6)[0]
+        if size < 8:
+            break
+        found.append((at, size))
+        at += size
+    return order, found or [(0, min(len(data), 104))]
+
+
+def mutate_once(data, other, chance):
+    order, records = records_of(data)
+    offset, size = chance.choice(records)
+    kind = chance.choice(['bit', 'word', 'header', 'size', 'field', 'cut', 'drop', 'double', 'splice'])
+    if kind == 'bit':
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    elif kind == 'cut':
+        del data[chance.choice([offset, offset + 4, chance.randrange(len(data))]):]
+    elif kind == 'drop':
+        del data[offset:offset + chance.choice([1, 4, 8, size])]
+    elif kind == 'double':
+        data[offset:offset] = data[offset:offset + size]
+    elif kind == 'splice':
+        start = chance.choice(records_of(other)[1])[0]
+        data[offset:offset + size] = other[start:start + chance.choice([8, size, 4096])]
+    else:
+        width, place = {
+            'word': (8, chance.randrange(0, len(data), 8)),
+            'header': (8, chance.randrange(8, 112, 8)),
+            'size': (2, offset + 6),
+            'field': (chance.choice([4, 8]), offset + 4 * chance.randrange(0, max(1, size // 4))),
+        }[kind]
+        value = chance.choice(INTERESTING + [len(data), len(data) - 8, chance.getrandbits(64)])
+        piece = struct.pack(order + 'Q', value & (1 << 64) - 1)
+        piece = piece[-width:] if order == '>' else piece[:width]
+        if place + width <= len(data):
+            data[place:place + width] = piece
+
+
+def mutate(data, other, seed):
+    chance = random.Random(seed)
+    mutant = bytearray(data)
+    for _ in range(chance.choice([1, 1, 2, 4])):
+        if len(mutant) > 16:
+            mutate_once(mutant, other, chance)
+    return bytes(mutant)
+
+
+def recordings(paths, corpus, max_bytes):
+    """Small recordings, in an order that depends on nothing but their names."""
+    found = list(paths)
+    for folder, folders, names in os.walk(corpus or '/nonexistent'):
+        folders.sort()
+        found += [os.path.join(folder, name) for name in sorted(names)]
+    for path in found:
+        if os.path.isfile(path) and not os.path.islink(path) and os.path.getsize(path) < max_bytes:
+            with open(path, 'rb') as file:
+                data = file.read()
+            if data[:8] in MAGICS:
+                yield path, data
+
+
+def limit_of(size):
+    return (32 << 20) + 4 * size
+
+
+def run(command, stdin, timeout):
+    """Exit status (None: too slow), peak memory in bytes, and what was said on stderr."""
+    environment = dict(os.environ, ASAN_OPTIONS='exitcode=%d' % SANITIZER_STATUS,
+                       UBSAN_OPTIONS='halt_on_error=1:print_stacktrace=1:exitcode=%d' % SANITIZER_STATUS)
+    with tempfile.TemporaryFile() as errors:
+        child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=errors, env=environment)
+        timer = threading.Timer(timeout, child.kill)
+        timer.start()
+        _, status, usage = os.wait4(child.pid, 0)
+        timer.cancel()
+        child.returncode = 0
+        errors.seek(0)
+        said = errors.read(2048).decode('utf-8', 'replace')
+    if os.WIFSIGNALED(status):
+        late = os.WTERMSIG(status) == signal.SIGKILL
+        return None if late else -os.WTERMSIG(status), usage.ru_maxrss << 10, said
+    return os.WEXITSTATUS(status), usage.ru_maxrss << 10, said
+
+
+def judge(status, peak, size, options):
+    if status is None:
+        return 'took more than %g seconds' % options.timeout
+    if status == SANITIZER_STATUS:
+        return 'a sanitizer has found something'
+    if status not in (0, 1, 3):
+        return 'ended with status %d' % status
+    if options.rss and peak > limit_of(size):
+        return 'needed %.1f MiB for %.1f KiB' % (peak / 2**20, size / 1024)
+    return None
+
+
+def try_mutant(number, sources, options):
+    chance = random.Random('mutant %d' % number)
+    path, data = chance.choice(sources)
+    mutant = options.mutate(data, chance.choice(sources)[1], number)
+    findings = []
+    with tempfile.NamedTemporaryFile(suffix='.perf.data', dir=options.scratch) as file:
+        file.write(mutant)
+        file.flush()
+        for arguments in options.runs:
+            command = [options.perfile, *[options.fields if a is None else a for a in arguments]]
+            from_pipe = arguments[-1] == '-'
+            cat = subprocess.Popen(['cat', file.name], stdout=subprocess.PIPE) if from_pipe else None
+            status, peak, said = run(command if from_pipe else command + [file.name],
+                                     cat.stdout if cat else subprocess.DEVNULL, options.timeout)
+            if cat:
+                cat.stdout.close()
+                cat.wait()
+            finding = judge(status, peak, len(mutant), options)
+            if finding:
+                findings.append((' '.join(command[1:]), finding, said))
+    if findings and options.keep:
+        with open(os.path.join(options.keep, 'mutant-%d.perf.data' % number), 'wb') as kept:
+            kept.write(mutant)
+    return number, path, findings
+
+
+def known_fields(perfile):
+    """All of ALL_FIELDS that this build has."""
+    told = subprocess.run([perfile, 'help', 'script'], capture_output=True, text=True).stdout
+    known = told.replace('|', ' ').split()
+    return ','.join(field for field in ALL_FIELDS.split(',') if field in known)
+
+
+def main():
+    parser = argparse.ArgumentParser(description='Runs every verb over damaged recordings.')
+    parser.add_argument('perfile')
+    parser.add_argument('recordings', nargs='*')
+    parser.add_argument('--corpus', help='a folder of further recordings')
+    parser.add_argument('--count', type=int, default=200, help='how many mutants')
+    parser.add_argument('--first', type=int, default=0, help='number of the first')
+    parser.add_argument('--timeout', type=float, default=10, help='seconds for one run')
+    parser.add_argument('--keep', help='where mutants with findings go')
+    parser.add_argument('--rss', action='store_true', help='hold memory against its bound')
+    parser.add_argument('--jobs', type=int, default=2)
+    options = parser.parse_args()
+    options.fields = known_fields(options.perfile)
+    options.runs, options.mutate, options.scratch = RUNS, mutate, None
+    return judge_all(options)
+
+
+def judge_all(options):
+    sources = list(recordings(options.recordings, options.corpus, 300_000))
+    if not sources:
+        sys.exit('mutants.py: no recordings')
+    numbers = range(options.first, options.first + options.count)
+    bad = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for number, path, findings in pool.map(lambda n: try_mutant(n, sources, options), numbers):
+            for command, finding, said in findings:
+                print('mutant %d of %s: perfile %s %s\n%s' % (number, path, command, finding, said), flush=True)
+            bad += bool(findings)
+    print('%d mutants of %d recordings, %d runs each: %d with findings' % (
+        options.count, len(sources), len(options.runs), bad))
+    return bad > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Assembles recordings from text and compares what perfile makes of them.
+
+    run.py ASSEMBLE PERFILE [--update] FILES.golden...
+
+A golden file is a description for tests/assemble.c, between whose lines stand commands and what comes of them:
+
+    @ little big          the flavours for the commands from here on; without it: all of FLAVOURS below
+    % --cut 400           options for the assembler from here on
+    $ dump                arguments for perfile: `dump` means dump --format json, records only; `dump header` the rest
+    > {"type":"COMM"}     a line of standard output
+    ! perfile: ...        a line of standard error
+    ? 1                   the exit status when it is not 0
+
+A command comes out the same in every flavour. What cannot be equal is taken out first: offsets in the JSON of dump and
+check, offsets in messages (0x#), and in pipe mode and with compression the records that hold the header or other
+records. --update writes what the first flavour of each command prints.
+"""
+import argparse, difflib, json, os, pathlib, re, subprocess, sys, tempfile
+
+FLAVOURS = {
+    'little': [],
+    'big': ['--big-endian'],
+    'pipe': ['--pipe'],
+    'big-pipe': ['--pipe', '--big-endian'],
+    'compressed': ['--compressed'],
+    'compressed2': ['--compressed2'],
+    'big-compressed': ['--compressed', '--big-endian'],
+}
+HEADER_RECORDS = {'HEADER_ATTR', 'HEADER_FEATURE', 'HEADER_TRACING_DATA', 'HEADER_BUILD_ID', 'EVENT_UPDATE'}
+PLACES = {'offset', 'container', 'compressed', 'file_size', 'attrs', 'data', 'feature_table', 'byte_order', 'mode'}
+TIMEOUT_SECONDS = 60
+
+
+class Command:
+    def __init__(self, line, flavours, options):
+        self.arguments, self.flavours, self.options, self.expected = line.split(), flavours, options, []
+
+
+def read_golden(text):
+    """The description, and the lines of the file with a Command in the place of each command and its results."""
+    flavours, options, description, parts = list(FLAVOURS), [], [], []
+    for line in text.splitlines():
+        mark, rest = line[:1], line[2:]
+        if mark == '$':
+            parts.append(Command(rest, flavours, options))
+        elif mark and mark in '>!?' and isinstance(parts[-1], Command):
+            parts[-1].expected.append(line)
+        else:
+            parts.append(line)
+            if mark == '@':
+                flavours = rest.split()
+            elif mark == '%':
+                options = rest.split()
+            else:
+                description.append(line)
+    return '\n'.join(description) + '\n', parts
+
+
+def without_places(line):
+    found = json.loads(line)
+    return {name: value for name, value in found.items() if name not in PLACES or isinstance(value, str) and name == 'data'}
+
+
+def tidy_dump(lines, flavour, header):
+    """The records of the description, or the first line."""
+    lines = [line for line in lines if line]
+    if header:
+        return [json.dumps(without_places(lines[0]), ensure_ascii=False)]
+    records = [without_places(line) for line in lines[1:]]
+    if 'pipe' in flavour:
+        while records and records[0]['type'] in HEADER_RECORDS:
+            records.pop(0)
+    if 'compressed' in flavour:
+        records = [record for record in records if not str(record['type']).startswith('COMPRESSED')]
+    return [json.dumps(record, ensure_ascii=False) for record in records]
+
+
+def marked(mark, lines):
+    return [f'{mark} {line}'.rstrip() for line in lines]
+
+
+def run(perfile, command, flavour, recording):
+    arguments = list(command.arguments)
+    header = arguments == ['dump', 'header']
+    if arguments[0] == 'dump':
+        arguments = ['dump', '--format', 'json'] + (['--header-only'] if header else arguments[1:])
+    done = subprocess.run([*perfile, *arguments, str(recording)], capture_output=True, timeout=TIMEOUT_SECONDS)
+    out = done.stdout.decode('utf-8', 'backslashreplace').split('\n')
+    if out and not out[-1]:
+        out.pop()
+    if arguments[0] == 'dump' and done.returncode < 2:
+        out = tidy_dump(out, flavour, header)
+    elif '--format' in arguments:
+        out = [json.dumps(without_places(line), ensure_ascii=False) for line in out]
+    err = done.stderr.decode('utf-8', 'backslashreplace').replace(str(recording), 'FILE').splitlines()
+    lines = marked('>', out) + marked('!', err)
+    if arguments[0] != 'script':
+        lines = [re.sub(r'\b0x[0-9a-f]+:', '0x#:', line) for line in lines]
+    lines = [line if line[0] == '>' else re.sub(r'\b0x[0-9a-f]+:', '0x#:', line) for line in lines]
+    return lines + ([f'? {done.returncode}'] if done.returncode else [])
+
+
+def run_file(path, tools, update):
+    assemble, perfile, folder = tools
+    description, parts = read_golden(path.read_text())
+    made, failed, count = {}, 0, 0
+    for command in (part for part in parts if isinstance(part, Command)):
+        for flavour in command.flavours:
+            options = FLAVOURS[flavour] + command.options
+            recording = made.setdefault(tuple(options), pathlib.Path(folder) / f'{path.stem}-{len(made)}.data')
+            if not recording.exists():
+                with recording.open('wb') as file:
+                    subprocess.run([*assemble, *options], input=description.encode(), stdout=file, check=True)
+            got = run(perfile, command, flavour, recording)
+            if update and flavour == command.flavours[0]:
+                command.expected = got
+            count += 1
+            if got == command.expected:
+                continue
+            failed += 1
+            print(f'--- {path.name}, {flavour}: {" ".join(command.options + command.arguments)}')
+            print('\n'.join(list(difflib.unified_diff(command.expected, got, 'expected', 'got', lineterm=''))[2:]))
+    if update:
+        lines = []
+        for part in parts:
+            lines += ['$ ' + ' '.join(part.arguments), *part.expected] if isinstance(part, Command) else [part]
+        path.write_text('\n'.join(lines) + '\n')
+    if failed:
+        print(f'{path.name}: {failed} of {count} runs differ')
+    return failed, count
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('assemble')
+    parser.add_argument('perfile')
+    parser.add_argument('goldens', nargs='+', type=pathlib.Path)
+    parser.add_argument('--update', action='store_true')
+    options = parser.parse_args()
+    wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
+    with tempfile.TemporaryDirectory(prefix='perfile-golden-') as folder:
+        tools = ([*wrapper, options.assemble], [*wrapper, options.perfile], folder)
+        results = [run_file(path, tools, options.update) for path in options.goldens]
+    failed, count = (sum(column) for column in zip(*results))
+    print(f'{count - failed} of {count} runs of {len(results)} goldens are right')
+    sys.exit(failed > 0)
+
+
+main()
