@@ -6,6 +6,10 @@
 #include "output/script.h"
 
 #ifdef PF_HAVE_TRACEEVENT
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 #include <event-parse.h>
 #endif
 
@@ -129,17 +133,59 @@ static void describe_machine(struct tep_handle *tep, const struct perfile_tracin
     tep_set_page_size(tep, (int)tracing->page_bytes);
 }
 
-/* These want a NUL behind the text, which the file does not promise. */
-static void load_text(struct pf_script *script, struct tep_handle *tep, const char *text, size_t bytes,
-                      int (*parse)(struct tep_handle *tep, const char *text))
+/* One line of a text: an address in hexadecimal, and a copy of the rest. */
+struct line {
+    uint64_t address;
+    char rest[512];
+};
+
+/* Takes a line off the text; false when none is left. What has no address has an empty rest. */
+static bool next_line(const char **text, size_t *bytes, struct line *line)
 {
-    char *copy = bytes ? pf_resize(script->out->allocator, NULL, 0, bytes + 1) : NULL;
-    if (!copy)
-        return;
-    memcpy(copy, text, bytes);
-    copy[bytes] = '\0';
-    parse(tep, copy); /* when that fails, addresses stay numbers */
-    pf_free(script->out->allocator, copy, bytes + 1);
+    if (!*bytes)
+        return false;
+    const char *end = memchr(*text, '\n', *bytes);
+    size_t length = end ? (size_t)(end - *text) : *bytes;
+    char copy[sizeof(line->rest)];
+    size_t kept = pf_min(length, sizeof(copy) - 1);
+    memcpy(copy, *text, kept);
+    copy[kept] = '\0';
+    char *rest = copy;
+    line->address = strtoull(copy, &rest, 16);
+    memcpy(line->rest, rest, (size_t)(copy + kept + 1 - rest));
+    *text += length + (end != NULL);
+    *bytes -= length + (end != NULL);
+    return true;
+}
+
+/*
+ * Lines such as: 0xffffffff828195af : "rcu_preempt"
+ * libtraceevent's own reader of this text, and its way with texts of one or two letters, look outside their memory.
+ */
+static void load_printk_formats(struct tep_handle *tep, const struct perfile_tracing *tracing)
+{
+    enum { SHORTEST = 5 }; /* with its quotes */
+    const char *text = tracing->printk_formats;
+    size_t left = tracing->printk_formats_bytes;
+    struct line line;
+    while (next_line(&text, &left, &line)) {
+        size_t bytes = strlen(line.rest);
+        if (bytes > 3 + SHORTEST && !memcmp(line.rest, " : \"", 4) && line.rest[bytes - 1] == '"')
+            tep_register_print_string(tep, line.rest + 3, line.address);
+    }
+}
+
+/* Lines such as: ffffffff828195af t name [module] */
+static void load_kallsyms(struct tep_handle *tep, const struct perfile_tracing *tracing)
+{
+    const char *text = tracing->kallsyms;
+    size_t left = tracing->kallsyms_bytes;
+    struct line line;
+    while (next_line(&text, &left, &line)) {
+        char name[256], module[64] = "";
+        if (sscanf(line.rest, " %*c %255s [%63[^]]", name, module) >= 1)
+            tep_register_function(tep, name, line.address, *module ? module : NULL);
+    }
 }
 
 static struct pf_script_trace *open_trace(struct pf_script *script)
@@ -157,8 +203,8 @@ static struct pf_script_trace *open_trace(struct pf_script *script)
         return trace;
     trace_seq_init(&trace->text);
     describe_machine(trace->tep, tracing);
-    load_text(script, trace->tep, tracing->kallsyms, tracing->kallsyms_bytes, tep_parse_kallsyms);
-    load_text(script, trace->tep, tracing->printk_formats, tracing->printk_formats_bytes, tep_parse_printk_formats);
+    load_kallsyms(trace->tep, tracing);
+    load_printk_formats(trace->tep, tracing);
     return trace;
 }
 
@@ -187,7 +233,7 @@ static bool understands(struct pf_script_trace *trace, const struct perfile_trac
 }
 
 /* False: not printed. */
-static bool put_with_library(struct pf_script *script, const struct perfile_tracepoint *tracepoint)
+static bool put_locked(struct pf_script *script, const struct perfile_tracepoint *tracepoint)
 {
     const struct perfile_bytes *raw = &script->sample.raw;
     if (!script->trace)
@@ -205,6 +251,16 @@ static bool put_with_library(struct pf_script *script, const struct perfile_trac
     trace_seq_terminate(&trace->text);
     pf_put_string(script->out, trace->text.buffer);
     return true;
+}
+
+/* libtraceevent's parser keeps its state in variables of the whole process; readers may be in different threads. */
+static bool put_with_library(struct pf_script *script, const struct perfile_tracepoint *tracepoint)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    bool done = put_locked(script, tracepoint);
+    pthread_mutex_unlock(&lock);
+    return done;
 }
 
 #else
