@@ -531,7 +531,10 @@ struct perfile_value {
     size_t bytes;
 };
 
-/* Called in the order of the fields. A non-zero result ends the visit with PERFILE_ERROR_STOPPED. */
+/*
+ * Called in the order of the fields; members that are NULL are not called. A non-zero result ends the visit with
+ * PERFILE_ERROR_STOPPED.
+ */
 struct perfile_visitor {
     size_t size; /* sizeof(struct perfile_visitor) */
     void *context;

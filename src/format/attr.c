@@ -48,13 +48,7 @@ void pf_attr_decode(const uint8_t *data, size_t bytes, bool swap, bool big_endia
         attr->field = (__typeof__(attr->field))bits_of(flags.word, flags.bits, big_endian, first, width);
 #define END_FLAGS()
 #include "schema/attr.def"
-#undef U16
-#undef U32
-#undef U64
-#undef S32
-#undef FLAGS
-#undef BITS
-#undef END_FLAGS
+#include "schema/undef.h"
     if (attr->size == 0)
         attr->size = PF_ATTR_SIZE_MIN;
 }

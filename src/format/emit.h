@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calling a visitor. Once it has said stop, or without a visitor, nothing more is called. */
+/* Calling a visitor. Once it has said stop nothing more is called; members that are NULL are not called at all. */
 #ifndef PF_FORMAT_EMIT_H
 #define PF_FORMAT_EMIT_H
 
@@ -12,19 +12,19 @@ struct pf_emit {
 
 static inline void pf_emit_begin(struct pf_emit *e, const char *name, bool list)
 {
-    if (!e->stopped && e->visitor->begin(e->visitor->context, name, list) != 0)
+    if (!e->stopped && e->visitor->begin && e->visitor->begin(e->visitor->context, name, list) != 0)
         e->stopped = true;
 }
 
 static inline void pf_emit_end(struct pf_emit *e, bool list)
 {
-    if (!e->stopped && e->visitor->end(e->visitor->context, list) != 0)
+    if (!e->stopped && e->visitor->end && e->visitor->end(e->visitor->context, list) != 0)
         e->stopped = true;
 }
 
 static inline void pf_emit_value(struct pf_emit *e, const struct perfile_value *value)
 {
-    if (!e->stopped && e->visitor->value(e->visitor->context, value) != 0)
+    if (!e->stopped && e->visitor->value && e->visitor->value(e->visitor->context, value) != 0)
         e->stopped = true;
 }
 

@@ -177,18 +177,6 @@ struct wanted {
     bool done;
 };
 
-static int ignore_border(void *context, const char *name, bool list)
-{
-    (void)context, (void)name, (void)list;
-    return 0;
-}
-
-static int ignore_end(void *context, bool list)
-{
-    (void)context, (void)list;
-    return 0;
-}
-
 static int pick_value(void *context, const struct perfile_value *value)
 {
     struct wanted *wanted = context;
@@ -203,7 +191,7 @@ static int pick_value(void *context, const struct perfile_value *value)
 
 static int pick(struct perfile_reader *reader, uint32_t number, struct wanted *wanted, struct perfile_error *error)
 {
-    const struct perfile_visitor visitor = {sizeof(visitor), wanted, ignore_border, ignore_end, pick_value};
+    const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = wanted, .value = pick_value};
     int result = perfile_feature_visit(reader, number, &visitor, error);
     if (wanted->done)
         return 0;

@@ -18,11 +18,7 @@ enum {
 #include "schema/elements.def"
     bytes_of_word = 8
 };
-#undef U64
-#undef S64
-#undef TEXT
-#undef ELEMENT
-#undef END_ELEMENT
+#include "schema/undef.h"
 
 static void copy_text(char *to, size_t room, const uint8_t *from)
 {
@@ -40,11 +36,7 @@ static void copy_text(char *to, size_t room, const uint8_t *from)
         struct pf_cursor c = pf_cursor_make(list->data + index * bytes_of_##name, bytes_of_##name, 0, list->swapped);
 #define END_ELEMENT(name) }
 #include "schema/elements.def"
-#undef U64
-#undef S64
-#undef TEXT
-#undef ELEMENT
-#undef END_ELEMENT
+#include "schema/undef.h"
 
 #define U64(field, meaning, doc) pf_emit_unsigned(e, #field, PERFILE_MEANS_##meaning, element.field);
 #define S64(field, meaning, doc) pf_emit_signed(e, #field, PERFILE_MEANS_##meaning, element.field);
@@ -63,11 +55,7 @@ static void copy_text(char *to, size_t room, const uint8_t *from)
     pf_emit_end(e, true);                                                                                              \
     }
 #include "schema/elements.def"
-#undef U64
-#undef S64
-#undef TEXT
-#undef ELEMENT
-#undef END_ELEMENT
+#include "schema/undef.h"
 
 static void show_words(struct pf_emit *e, const char *field, const struct perfile_u64s *words)
 {
@@ -333,8 +321,7 @@ static void sample_id_take(struct pf_cursor *c, uint64_t type, struct perfile_sa
         out->present |= 1 << bit;                                                                                      \
     }
 #include "schema/sample_id.def"
-#undef WORD
-#undef PAIR
+#include "schema/undef.h"
 }
 
 #define EMIT_U32(field) pf_emit_unsigned(e, #field, PERFILE_MEANS_NUMBER, id->field);
@@ -351,8 +338,7 @@ static void show_sample_id(struct pf_emit *e, const struct perfile_sample_id *id
         EMIT_##type1(field1) EMIT_##type2(field2)                                                                      \
     }
 #include "schema/sample_id.def"
-#undef WORD
-#undef PAIR
+#include "schema/undef.h"
     pf_emit_end(e, false);
 }
 
@@ -429,11 +415,12 @@ static const char *take_string(struct pf_cursor *c, size_t *bytes)
 #define SKIP() *opaque = true;
 #define CUSTOM(field, type, layout_, doc) read_##layout_(c, layout, &r->field);
 #define RECORD(number, NAME, name, class, since, doc)                                                                  \
-    static void decode_##name(struct pf_cursor *c, const struct pf_layout *layout, uint16_t misc,                      \
-                              struct perfile_##name *r, bool *opaque)                                                  \
+    static void decode_##name(struct pf_cursor *c, const struct pf_layout *layout, uint16_t misc, void *out,           \
+                              bool *opaque)                                                                            \
     {                                                                                                                  \
+        struct perfile_##name *r = out;                                                                                \
         size_t length = 0;                                                                                             \
-        (void)layout, (void)misc, (void)opaque, (void)length;
+        (void)layout, (void)misc, (void)opaque, (void)length, (void)r;
 #define END_RECORD(name) }
 #define BARE(number, NAME, class, since, doc)
 
@@ -446,30 +433,7 @@ static double take_double(struct pf_cursor *c)
 }
 
 #include "schema/records.def"
-#undef U8
-#undef U16
-#undef U32
-#undef U64
-#undef S32
-#undef F64
-#undef PAD
-#undef TEXT
-#undef STRING
-#undef BYTES
-#undef DATA
-#undef LIST
-#undef REST
-#undef WHEN
-#undef OTHERWISE
-#undef END_WHEN
-#undef MORE
-#undef END_MORE
-#undef COMPUTED
-#undef SKIP
-#undef CUSTOM
-#undef RECORD
-#undef END_RECORD
-#undef BARE
+#include "schema/undef.h"
 
 /* ---- showing: decodes the same way and hands each field on ---- */
 
@@ -563,30 +527,7 @@ static double take_double(struct pf_cursor *c)
 #define END_RECORD(name) }
 #define BARE(number, NAME, class, since, doc)
 #include "schema/records.def"
-#undef U8
-#undef U16
-#undef U32
-#undef U64
-#undef S32
-#undef F64
-#undef PAD
-#undef TEXT
-#undef STRING
-#undef BYTES
-#undef DATA
-#undef LIST
-#undef REST
-#undef WHEN
-#undef OTHERWISE
-#undef END_WHEN
-#undef MORE
-#undef END_MORE
-#undef COMPUTED
-#undef SKIP
-#undef CUSTOM
-#undef RECORD
-#undef END_RECORD
-#undef BARE
+#include "schema/undef.h"
 
 /* ---- by type ---- */
 
@@ -594,41 +535,10 @@ typedef void decoder(struct pf_cursor *c, const struct pf_layout *layout, uint16
 typedef void shower(struct pf_emit *e, struct pf_cursor *c, const struct pf_layout *layout, uint16_t misc,
                     bool *opaque);
 
-/* the structs differ, the calls do not: one thin wrapper each keeps the types apart */
-#define U8(...)
-#define U16(...)
-#define U32(...)
-#define U64(...)
-#define S32(...)
-#define F64(...)
-#define PAD(...)
-#define TEXT(...)
-#define STRING(...)
-#define BYTES(...)
-#define DATA(...)
-#define LIST(...)
-#define REST(...)
-#define WHEN(...)
-#define OTHERWISE()
-#define END_WHEN()
-#define MORE()
-#define END_MORE()
-#define COMPUTED(...)
-#define SKIP()
-#define CUSTOM(...)
+#include "schema/no_fields.h"
 #define BARE(number, NAME, class, since, doc)
 #define RECORD(number, NAME, name, class, since, doc)                                                                  \
-    static void decode_any_##name(struct pf_cursor *c, const struct pf_layout *layout, uint16_t misc, void *out,       \
-                                  bool *opaque)                                                                        \
-    {                                                                                                                  \
-        decode_##name(c, layout, misc, out, opaque);                                                                   \
-    }
-#define END_RECORD(name)
-#include "schema/records.def"
-#undef RECORD
-#undef END_RECORD
-#define RECORD(number, NAME, name, class, since, doc)                                                                  \
-    {number, sizeof(struct perfile_##name), decode_any_##name, show_record_##name},
+    {number, sizeof(struct perfile_##name), decode_##name, show_record_##name},
 #define END_RECORD(name)
 
 static const struct record_layout {
@@ -639,11 +549,12 @@ static const struct record_layout {
 } layouts[] = {
 #include "schema/records.def"
 };
-#undef RECORD
-#undef END_RECORD
+#include "schema/undef.h"
 
 /* Room for any of the structs. */
 union any_record {
+#include "schema/no_fields.h"
+#define BARE(number, NAME, class, since, doc)
 #define RECORD(number, NAME, name, class, since, doc) struct perfile_##name name;
 #define END_RECORD(name)
 #include "schema/records.def"
@@ -846,10 +757,7 @@ static void show_sample(struct pf_emit *e, const struct perfile_sample *sample)
             pf_emit_unsigned(e, #field, PERFILE_MEANS_##meaning, sample->field);                                       \
     }
 #include "schema/sample.def"
-#undef WORD
-#undef PAIR
-#undef PART
-#undef TAIL
+#include "schema/undef.h"
 }
 
 /* ---- showing a record ---- */

@@ -20,10 +20,7 @@ enum {
     FIXED_BITS = 0
 #include "schema/sample.def"
 };
-#undef WORD
-#undef PAIR
-#undef PART
-#undef TAIL
+#include "schema/undef.h"
 #define WORD(bit, NAME, field, meaning, doc)
 #define PAIR(bit, NAME, type1, field1, type2, field2, doc)
 #define PART(bit, NAME, field, type, layout, doc) | 1 << bit
@@ -32,10 +29,7 @@ enum {
     PART_BITS = 0
 #include "schema/sample.def"
 };
-#undef WORD
-#undef PAIR
-#undef PART
-#undef TAIL
+#include "schema/undef.h"
 
 static void place_fixed(struct pf_plan *plan)
 {
@@ -83,10 +77,7 @@ static void place_trailer(struct pf_plan *plan)
     plan->id_back = has_id && plan->sample_id_all ? (uint16_t)(at - id_at) : 0;
     plan->time_back = has_time && plan->sample_id_all ? (uint16_t)(at - time_at) : 0;
 }
-#undef WORD
-#undef PAIR
-#undef PART
-#undef TAIL
+#include "schema/undef.h"
 
 void pf_plan_make(struct pf_plan *plan, const struct perfile_attr *attr, bool swap, bool big_endian)
 {
@@ -255,10 +246,7 @@ static void take_parts(struct pf_cursor *c, const struct pf_plan *plan, const st
     if (plan->parts & 1 << bit)                                                                                        \
         sample->field = pf_cursor_u64(c);
 #include "schema/sample.def"
-#undef WORD
-#undef PAIR
-#undef PART
-#undef TAIL
+#include "schema/undef.h"
 }
 
 /*

@@ -310,7 +310,7 @@ static int fail_stopped(struct perfile_error *error)
 
 static bool usable_visitor(const struct perfile_visitor *visitor)
 {
-    return visitor && visitor->size >= sizeof(*visitor) && visitor->begin && visitor->end && visitor->value;
+    return visitor && visitor->size >= sizeof(*visitor);
 }
 
 /* AUX data may be large: what identifies it is its checksum. */

@@ -48,18 +48,6 @@ static bool count_build_id(struct info *info, const void *data, size_t bytes)
     return pf_map_put(&info->build_ids, hash, 1);
 }
 
-static int see_border(void *context, const char *name, bool list)
-{
-    (void)context, (void)name, (void)list;
-    return 0;
-}
-
-static int see_end(void *context, bool list)
-{
-    (void)context, (void)list;
-    return 0;
-}
-
 static int see_build_id(void *context, const struct perfile_value *value)
 {
     if (value->name && strcmp(value->name, "build_id") == 0)
@@ -69,7 +57,7 @@ static int see_build_id(void *context, const struct perfile_value *value)
 
 static void count_build_id_feature(struct info *info)
 {
-    const struct perfile_visitor visitor = {sizeof(visitor), info, see_border, see_end, see_build_id};
+    const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = info, .value = see_build_id};
     if (perfile_feature_visit(info->reader, PERFILE_FEATURE_BUILD_ID, &visitor, NULL) < 0)
         return; /* absent, or damaged: then those before the damage are counted */
 }
@@ -207,7 +195,7 @@ static int put_word(void *context, const struct perfile_value *value)
 static bool put_command(struct perfile_reader *reader, struct pf_text *text, bool json)
 {
     struct words words = {.text = text, .json = json};
-    const struct perfile_visitor visitor = {sizeof(visitor), &words, see_border, see_end, put_word};
+    const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &words, .value = put_word};
     return perfile_feature_visit(reader, PERFILE_FEATURE_CMDLINE, &visitor, NULL) == 0;
 }
 

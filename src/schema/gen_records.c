@@ -140,38 +140,8 @@ static void sample_bits(void)
 static void numbers(void)
 {
     printf("enum perfile_record_type {\n");
-#undef U8
-#undef U16
-#undef U32
-#undef U64
-#undef S32
-#undef S64
-#undef F64
-#undef TEXT
-#undef STRING
-#undef BYTES
-#undef DATA
-#undef LIST
-#undef REST
-#undef COMPUTED
-#undef SKIP
-#undef CUSTOM
-#define U8(...)
-#define U16(...)
-#define U32(...)
-#define U64(...)
-#define S32(...)
-#define S64(...)
-#define F64(...)
-#define TEXT(...)
-#define STRING(...)
-#define BYTES(...)
-#define DATA(...)
-#define LIST(...)
-#define REST(...)
-#define COMPUTED(...)
-#define SKIP()
-#define CUSTOM(...)
+#include "schema/undef.h"
+#include "schema/no_fields.h"
 #define RECORD(number, NAME, name, class, since, doc) printf("    PERFILE_RECORD_" #NAME " = %d,\n", number);
 #define END_RECORD(name)
 #define BARE(number, NAME, class, since, doc) printf("    PERFILE_RECORD_" #NAME " = %d,\n", number);
