@@ -2,6 +2,7 @@
 /* Events: their attrs, ids and names, and which one a record belongs to. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "format/attr.h"
@@ -34,6 +35,22 @@ int pf_events_add(struct perfile_reader *reader, const uint8_t *data, uint32_t b
     return 0;
 }
 
+/* The ids of an event with room for `count`: simpleperf tells them one by one, so the room doubles. */
+static uint64_t *room_for_ids(struct perfile_reader *reader, struct pf_event *event, size_t count)
+{
+    uint64_t *ids = (uint64_t *)(uintptr_t)event->public.ids;
+    if (count <= event->ids_room)
+        return ids;
+    size_t room = event->ids_room ? (size_t)pf_max(count, 2 * event->ids_room) : count;
+    uint64_t *all = pf_arena_new(&reader->arena, room * sizeof(*all));
+    if (!all)
+        return NULL;
+    if (event->public.id_count)
+        memcpy(all, ids, event->public.id_count * sizeof(*all));
+    event->ids_room = room;
+    return all;
+}
+
 int pf_events_add_ids(struct perfile_reader *reader, struct pf_event *event, const struct perfile_u64s *ids,
                       struct perfile_error *error)
 {
@@ -43,11 +60,9 @@ int pf_events_add_ids(struct perfile_reader *reader, struct pf_event *event, con
                        reader->options.limit_ids);
     if (ids->count == 0)
         return 0;
-    uint64_t *all = pf_arena_new(&reader->arena, (count + (size_t)ids->count) * sizeof(*all));
+    uint64_t *all = room_for_ids(reader, event, count + (size_t)ids->count);
     if (!all)
         return pf_fail_memory(error, "ids");
-    if (count)
-        memcpy(all, event->public.ids, count * sizeof(*all));
     for (uint64_t i = 0; i < ids->count; i++) {
         all[count + i] = perfile_u64_at(ids, i);
         if (!pf_map_put(&reader->ids, all[count + i], event->public.index))
@@ -243,7 +258,7 @@ static int name_by_event_desc(struct perfile_reader *reader, struct perfile_erro
                 result = pf_events_add_ids(reader, reader->events[i], &ids, error);
         }
         struct pf_event *event = event_of_description(reader, &ids, i);
-        if (result == 0 && event && room)
+        if (result == 0 && event && room && !event->public.file_name)
             result = set_name(reader, event, name, pf_text_length(name, room), error);
         if (result < 0)
             return result;
@@ -251,26 +266,67 @@ static int name_by_event_desc(struct perfile_reader *reader, struct perfile_erro
     return 0;
 }
 
-/* simpleperf: META_INFO has the key event_type_info with lines "name,type,config". */
+/* A line "name,type,config" of simpleperf. */
+struct type_line {
+    size_t name_bytes;
+    uint64_t type;
+    uint64_t config;
+};
+
+static bool parse_type_line(const char *text, struct type_line *line)
+{
+    char *end;
+    line->name_bytes = strcspn(text, ",\n");
+    if (text[line->name_bytes] != ',')
+        return false;
+    line->type = strtoull(text + line->name_bytes + 1, &end, 10);
+    if (*end != ',')
+        return false;
+    line->config = strtoull(end + 1, NULL, 10);
+    return true;
+}
+
+static uint64_t type_key(uint64_t type, uint64_t config)
+{
+    return config ^ type << 32;
+}
+
+static int name_by_type_lines(struct perfile_reader *reader, const char *text, const struct pf_map *lines,
+                              struct perfile_error *error)
+{
+    for (size_t i = 0; i < reader->event_count; i++) {
+        struct pf_event *event = reader->events[i];
+        const struct perfile_attr *attr = &event->public.attr;
+        uint64_t at;
+        struct type_line line;
+        if (pf_map_get(lines, type_key(attr->type, attr->config), &at) && parse_type_line(text + at, &line) &&
+            line.type == attr->type && line.config == attr->config &&
+            set_name(reader, event, text + at, line.name_bytes, error) < 0)
+            return PERFILE_ERROR_MEMORY;
+    }
+    return 0;
+}
+
+/* simpleperf: META_INFO has the key event_type_info with such lines. */
 static int name_by_meta_info(struct perfile_reader *reader, struct perfile_error *error)
 {
     const char *text;
     if (perfile_feature_text(reader, PERFILE_FEATURE_META_INFO, "event_type_info", &text, NULL) < 0)
         return 0;
-    while (*text) {
-        const char *line_end = strchrnul(text, '\n'), *comma = memchr(text, ',', (size_t)(line_end - text));
-        unsigned type;
-        uint64_t config;
-        if (comma && sscanf(comma, ",%u,%" SCNu64, &type, &config) == 2)
-            for (size_t i = 0; i < reader->event_count; i++) {
-                struct pf_event *event = reader->events[i];
-                if (event->public.attr.type == type && event->public.attr.config == config &&
-                    set_name(reader, event, text, (size_t)(comma - text), error) < 0)
-                    return PERFILE_ERROR_MEMORY;
-            }
-        text = *line_end ? line_end + 1 : line_end;
+    struct pf_map lines;
+    pf_map_open(&lines, reader->allocator);
+    int result = 0;
+    for (const char *at = text; result == 0 && *at; at += *at == '\n') {
+        struct type_line line;
+        if (parse_type_line(at, &line) &&
+            !pf_map_put(&lines, type_key(line.type, line.config), (uint64_t)(at - text)))
+            result = pf_fail_memory(error, "event names");
+        at = strchrnul(at, '\n');
     }
-    return 0;
+    if (result == 0)
+        result = name_by_type_lines(reader, text, &lines, error);
+    pf_map_close(&lines);
+    return result;
 }
 
 int pf_events_name(struct perfile_reader *reader, struct perfile_error *error)
@@ -286,19 +342,16 @@ int pf_events_name(struct perfile_reader *reader, struct perfile_error *error)
 
 /* ---- what records of pipe mode say ---- */
 
-static struct pf_event *event_at(struct perfile_reader *reader, uint64_t attr_offset)
-{
-    for (size_t i = 0; i < reader->event_count; i++)
-        if (reader->events[i]->public.attr_offset == attr_offset)
-            return reader->events[i];
-    return NULL;
-}
+enum {
+    NAMED_LATE_MAX = 4096, /* so many events are looked for in an EVENT_DESC that came before them */
+    PIPE_FEATURES_MAX = 4096,
+};
 
 static int follow_attr(struct perfile_reader *reader, const struct perfile_record *record, struct perfile_error *error)
 {
     struct perfile_header_attr decoded;
     const struct pf_layout layout = pf_layout_of(reader, record);
-    if (event_at(reader, record->offset + 8) || reader->file.mode != PERFILE_MODE_PIPE ||
+    if (reader->file.mode != PERFILE_MODE_PIPE ||
         pf_layout_decode(record, &layout, &decoded, NULL) < 0)
         return 0;
     const uint8_t *data = record->data + 8;
@@ -312,7 +365,9 @@ static int follow_attr(struct perfile_reader *reader, const struct perfile_recor
     result = pf_events_add_ids(reader, event, &decoded.ids, error);
     if (result == 0)
         result = pf_event_name_by_attr(reader, event, error);
-    return result < 0 ? result : pf_events_name(reader, error); /* features may have come before */
+    if (result < 0 || reader->event_count > NAMED_LATE_MAX)
+        return result;
+    return name_by_event_desc(reader, error);
 }
 
 static int follow_update(struct perfile_reader *reader, const struct perfile_record *record,
@@ -404,13 +459,10 @@ static int follow_tracing(struct perfile_reader *reader, struct pf_part *part, c
 static int follow_feature(struct perfile_reader *reader, const struct perfile_record *record,
                           struct perfile_error *error)
 {
-    if (record->bytes < 16)
+    if (record->bytes < 16 || reader->feature_count >= PIPE_FEATURES_MAX)
         return 0;
     uint64_t number = pf_load64(record->data + 8, reader->file.swapped);
     const struct perfile_section section = {record->offset + 16, record->bytes - 16};
-    for (size_t i = 0; i < reader->feature_count; i++)
-        if (reader->features[i].public.section.offset == section.offset)
-            return 0;
     if (number > UINT32_MAX || (section.bytes == 0 && !perfile_feature_name((uint32_t)number)))
         return 0; /* the end mark */
     int result = pf_feature_add(reader, (uint32_t)number, &section, error);
@@ -421,8 +473,9 @@ static int follow_feature(struct perfile_reader *reader, const struct perfile_re
     feature->public.readable = feature->data != NULL;
     if (!feature->data)
         return pf_fail_memory(error, "feature");
-    return number == PERFILE_FEATURE_EVENT_DESC || number == PERFILE_FEATURE_META_INFO ? pf_events_name(reader, error)
-                                                                                       : 0;
+    if (number == PERFILE_FEATURE_EVENT_DESC)
+        return name_by_event_desc(reader, error);
+    return number == PERFILE_FEATURE_META_INFO ? name_by_meta_info(reader, error) : 0;
 }
 
 static int follow_event_ids(struct perfile_reader *reader, const struct perfile_record *record,
@@ -450,6 +503,9 @@ int pf_events_follow(struct perfile_reader *reader, struct pf_part *part, const 
                      struct perfile_error *error)
 {
     int result = 0;
+    if (record->offset < part->followed)
+        return 0;
+    part->followed = record->offset + 1;
     switch (record->type) {
     case PERFILE_RECORD_HEADER_ATTR:
         result = follow_attr(reader, record, error);

@@ -41,6 +41,7 @@ struct pf_part {
     struct pf_frame inflated_frame;
     uint64_t inflated_of_record;
     uint64_t container;
+    uint64_t followed;   /* what records before here say about events and features is known: it is read once */
     uint64_t payload_at; /* what _payload gives next */
     uint64_t payload_left;
     uint8_t damaged_header[8];
@@ -68,6 +69,8 @@ struct perfile_reader {
     struct pf_feature *features;
     size_t feature_count;
     size_t feature_room;
+    uint64_t ids_bytes;     /* read so far of the sections of ids, and of features: */
+    uint64_t feature_bytes; /* sections that overlap must not add up to more than the file */
     struct pf_tracing *tracing;
     bool tracing_tried;
     const uint8_t *tracing_data; /* pipe mode */
@@ -106,7 +109,7 @@ int pf_events_add(struct perfile_reader *reader, const uint8_t *data, uint32_t b
                   struct perfile_error *error);
 int pf_events_add_ids(struct perfile_reader *reader, struct pf_event *event, const struct perfile_u64s *ids,
                       struct perfile_error *error);
-/* Names that features know: EVENT_DESC, event_types, META_INFO; then those made from the attr. */
+/* Names that features know: EVENT_DESC, META_INFO; then those made from the attr. */
 int pf_events_name(struct perfile_reader *reader, struct perfile_error *error);
 int pf_event_name_by_attr(struct perfile_reader *reader, struct pf_event *event, struct perfile_error *error);
 /* The event of a record with this header, or NULL. */

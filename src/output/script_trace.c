@@ -222,12 +222,30 @@ void pf_script_trace_close(struct pf_script *script)
     pf_free(script->out->allocator, trace, sizeof(*trace));
 }
 
+/*
+ * libtraceevent calls itself for each operator and parenthesis of a print format, as deep as the format goes. The
+ * kernel's have a few dozen; a format made to fill the stack has more.
+ */
+static bool goes_too_deep(const struct perfile_tracepoint *tracepoint)
+{
+    enum { OPERATORS_MAX = 1024 };
+    unsigned operators = 0;
+    bool quoted = false;
+    for (const char *p = tracepoint->print_fmt; p && *p; p++) {
+        if (*p == '"' && (p == tracepoint->print_fmt || p[-1] != '\\'))
+            quoted = !quoted;
+        operators += !quoted && strchr("(!~-+*/%&|^<>=?:[", *p);
+    }
+    return operators > OPERATORS_MAX || quoted;
+}
+
 static bool understands(struct pf_script_trace *trace, const struct perfile_tracepoint *tracepoint)
 {
     uint64_t good;
     if (pf_map_get(&trace->loaded, tracepoint->id, &good))
         return good;
-    tep_parse_event(trace->tep, tracepoint->format, strlen(tracepoint->format), tracepoint->system);
+    if (!goes_too_deep(tracepoint))
+        tep_parse_event(trace->tep, tracepoint->format, strlen(tracepoint->format), tracepoint->system);
     good = tep_find_event(trace->tep, (int)tracepoint->id) != NULL;
     return pf_map_put(&trace->loaded, tracepoint->id, good) && good;
 }
