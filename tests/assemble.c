@@ -792,6 +792,18 @@ static void put_pipe_event(struct out *o, const struct event *event)
     free(name.data);
 }
 
+/* The entries of BUILD_ID are records, but in files their type is 0. */
+static void name_build_ids(struct out *o)
+{
+    for (size_t at = 0, size; at + 8 <= o->bytes; at += size) {
+        put_at(o, at, PERFILE_RECORD_HEADER_BUILD_ID, 4);
+        size = options.big_endian ? (size_t)(o->data[at + 6] << 8 | o->data[at + 7])
+                                  : (size_t)(o->data[at + 7] << 8 | o->data[at + 6]);
+        if (size < 8)
+            die("a build id has no size", "");
+    }
+}
+
 /* Tracing data has a record of its own, and the build ids are records already. */
 static void put_pipe_feature(struct out *o, const struct feature *feature)
 {
@@ -802,7 +814,9 @@ static void put_pipe_feature(struct out *o, const struct feature *feature)
         put_header(o, PERFILE_RECORD_HEADER_TRACING_DATA, 16);
         put(o, body.bytes, 4);
         put(o, 0, 4);
-    } else if (feature->number != PERFILE_FEATURE_BUILD_ID) {
+    } else if (feature->number == PERFILE_FEATURE_BUILD_ID) {
+        name_build_ids(&body);
+    } else {
         put_header(o, PERFILE_RECORD_HEADER_FEATURE, 16 + body.bytes);
         put(o, feature->number, 8);
     }

@@ -14,7 +14,7 @@ void pf_map_close(struct pf_map *map)
 
 static struct pf_map_slot *slot_of(const struct pf_map *map, uint64_t key)
 {
-    size_t i = pf_map_hash(key) & (map->size - 1);
+    size_t i = pf_map_hash(map, key) & (map->size - 1);
     while (map->slots[i].value && map->slots[i].key != key)
         i = (i + 1) & (map->size - 1);
     return &map->slots[i];

@@ -22,9 +22,12 @@ void pf_map_close(struct pf_map *map);
 /* The value goes in, over an older one; it must be below UINT64_MAX. False when memory is short. */
 bool pf_map_put(struct pf_map *map, uint64_t key, uint64_t value);
 
-static inline size_t pf_map_hash(uint64_t key)
+/* Where a key would like to be. The seed is not known to who makes a file: keys that all collide cannot be made. */
+static inline size_t pf_map_hash(const struct pf_map *map, uint64_t key)
 {
-    key *= 0x9e3779b97f4a7c15ull; /* 2^64 / golden ratio: spreads runs of neighbouring ids */
+    key ^= (uintptr_t)map->slots;
+    key = (key ^ key >> 32) * 0x9e3779b97f4a7c15ull; /* 2^64 / golden ratio: spreads runs of neighbouring ids */
+    key = (key ^ key >> 29) * 0xbf58476d1ce4e5b9ull;
     return (size_t)(key ^ key >> 32);
 }
 
@@ -33,7 +36,7 @@ static inline bool pf_map_get(const struct pf_map *map, uint64_t key, uint64_t *
 {
     if (!map->size)
         return false;
-    for (size_t i = pf_map_hash(key) & (map->size - 1); map->slots[i].value; i = (i + 1) & (map->size - 1)) {
+    for (size_t i = pf_map_hash(map, key) & (map->size - 1); map->slots[i].value; i = (i + 1) & (map->size - 1)) {
         if (map->slots[i].key == key) {
             *value = map->slots[i].value - 1;
             return true;

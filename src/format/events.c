@@ -149,7 +149,7 @@ static void put_modifiers(char *text, size_t room, const struct perfile_attr *at
         modifiers[n++] = 'p';
         guest_default = true;
     }
-    if (attr->exclude_host || (bool)attr->exclude_guest != guest_default) {
+    if (attr->exclude_host || (attr->exclude_guest && !guest_default)) {
         if (!attr->exclude_host)
             modifiers[n++] = 'H';
         if (!attr->exclude_guest)
@@ -291,20 +291,35 @@ static uint64_t type_key(uint64_t type, uint64_t config)
     return config ^ type << 32;
 }
 
-static int name_by_type_lines(struct perfile_reader *reader, const char *text, const struct pf_map *lines,
-                              struct perfile_error *error)
+/* Where the lines of the events' types and configs are; the place of the text's end when there is none. */
+static bool find_type_lines(const struct perfile_reader *reader, const char *text, struct pf_map *lines)
 {
+    uint64_t known, end = strlen(text);
     for (size_t i = 0; i < reader->event_count; i++) {
-        struct pf_event *event = reader->events[i];
-        const struct perfile_attr *attr = &event->public.attr;
-        uint64_t at;
-        struct type_line line;
-        if (pf_map_get(lines, type_key(attr->type, attr->config), &at) && parse_type_line(text + at, &line) &&
-            line.type == attr->type && line.config == attr->config &&
-            set_name(reader, event, text + at, line.name_bytes, error) < 0)
-            return PERFILE_ERROR_MEMORY;
+        const struct perfile_attr *attr = &reader->events[i]->public.attr;
+        if (!pf_map_put(lines, type_key(attr->type, attr->config), end))
+            return false;
     }
-    return 0;
+    for (const char *at = text; *at; at += *at == '\n') {
+        struct type_line line;
+        bool wanted = parse_type_line(at, &line) && pf_map_get(lines, type_key(line.type, line.config), &known);
+        if (wanted && !pf_map_put(lines, type_key(line.type, line.config), (uint64_t)(at - text)))
+            return false;
+        at = strchrnul(at, '\n');
+    }
+    return true;
+}
+
+static bool name_by_type_line(struct perfile_reader *reader, struct pf_event *event, const char *text,
+                              const struct pf_map *lines)
+{
+    const struct perfile_attr *attr = &event->public.attr;
+    uint64_t at;
+    struct type_line line;
+    if (!pf_map_get(lines, type_key(attr->type, attr->config), &at) || !parse_type_line(text + at, &line) ||
+        line.type != attr->type || line.config != attr->config)
+        return true;
+    return set_name(reader, event, text + at, line.name_bytes, NULL) == 0;
 }
 
 /* simpleperf: META_INFO has the key event_type_info with such lines. */
@@ -315,18 +330,11 @@ static int name_by_meta_info(struct perfile_reader *reader, struct perfile_error
         return 0;
     struct pf_map lines;
     pf_map_open(&lines, reader->allocator);
-    int result = 0;
-    for (const char *at = text; result == 0 && *at; at += *at == '\n') {
-        struct type_line line;
-        if (parse_type_line(at, &line) &&
-            !pf_map_put(&lines, type_key(line.type, line.config), (uint64_t)(at - text)))
-            result = pf_fail_memory(error, "event names");
-        at = strchrnul(at, '\n');
-    }
-    if (result == 0)
-        result = name_by_type_lines(reader, text, &lines, error);
+    bool done = find_type_lines(reader, text, &lines);
+    for (size_t i = 0; done && i < reader->event_count; i++)
+        done = name_by_type_line(reader, reader->events[i], text, &lines);
     pf_map_close(&lines);
-    return result;
+    return done ? 0 : pf_fail_memory(error, "event names");
 }
 
 int pf_events_name(struct perfile_reader *reader, struct perfile_error *error)
@@ -351,8 +359,7 @@ static int follow_attr(struct perfile_reader *reader, const struct perfile_recor
 {
     struct perfile_header_attr decoded;
     const struct pf_layout layout = pf_layout_of(reader, record);
-    if (reader->file.mode != PERFILE_MODE_PIPE ||
-        pf_layout_decode(record, &layout, &decoded, NULL) < 0)
+    if (reader->file.mode != PERFILE_MODE_PIPE || pf_layout_decode(record, &layout, &decoded, NULL) < 0)
         return 0;
     const uint8_t *data = record->data + 8;
     uint32_t bytes = pf_attr_stated_bytes(data, reader->file.swapped);

@@ -107,6 +107,10 @@ static int load(struct perfile_reader *reader, struct pf_feature *feature, struc
     if (section->bytes > reader->options.limit_feature_bytes)
         return pf_fail(error, PERFILE_ERROR_LIMIT, section->offset, label,
                        "%" PRIu64 " bytes are more than limit_feature_bytes", section->bytes);
+    reader->feature_bytes += section->bytes;
+    if (reader->feature_bytes > reader->file.file_bytes)
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, section->offset, label,
+                       "the features together are larger than the file");
     uint8_t *data = pf_arena_new(&reader->arena, (size_t)section->bytes + 1);
     if (!data)
         return pf_fail_memory(error, label);

@@ -191,6 +191,10 @@ static int read_ids(struct perfile_reader *reader, struct pf_event *event, const
     if (!pf_add(section->offset, section->bytes, &end) || end > size)
         return diagnose_file(reader, "ids-outside", PERFILE_LOSS, event->public.attr_offset,
                              "the ids of an event lie outside the file", error);
+    reader->ids_bytes += section->bytes;
+    if (reader->ids_bytes > size)
+        return diagnose_file(reader, "ids-overlap", PERFILE_LOSS, event->public.attr_offset,
+                             "the ids of the events are more than the file holds", error);
     if (section->bytes / 8 > reader->options.limit_ids)
         return pf_fail(error, PERFILE_ERROR_LIMIT, section->offset, "ids", "more than limit_ids, %" PRIu64,
                        reader->options.limit_ids);

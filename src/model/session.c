@@ -71,10 +71,14 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
     return 1;
 }
 
-/* Only what the kernel wrote with a time waits for its turn. */
-static bool must_wait(const struct perfile_record *record)
+/*
+ * Only what the kernel wrote with a time waits for its turn; and nothing does when only samples have times, because what
+ * happened between them could not be told any more.
+ */
+static bool must_wait(const struct perfile_session *session, const struct perfile_record *record)
 {
-    return record->type < PERFILE_RECORD_HEADER_ATTR && record->time != 0 && record->time != UINT64_MAX &&
+    const struct perfile_reader *reader = session->reader;
+    return record->type < PERFILE_RECORD_HEADER_ATTR && reader->event_count && reader->events[0]->plan.sample_id_all && record->time != 0 && record->time != UINT64_MAX &&
            !record->damaged;
 }
 
@@ -110,7 +114,7 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
             pf_order_flush(&session->order, UINT64_MAX);
             continue;
         }
-        if (PF_LIKELY(must_wait(read))) {
+        if (PF_LIKELY(must_wait(session, read))) {
             if (!pf_order_push(&session->order, read))
                 return pf_fail_memory(error, "time order");
             if (PF_UNLIKELY(session->order.bytes > session->reader->options.limit_queue_bytes))
@@ -153,7 +157,7 @@ static int next_of_parts(struct perfile_session *session, const struct perfile_r
     for (uint32_t i = 0; i < count; i++) {
         if (!session->has_head[i])
             continue;
-        if (!must_wait(&session->heads[i])) {
+        if (!must_wait(session, &session->heads[i])) {
             best = i;
             break;
         }

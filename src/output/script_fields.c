@@ -241,12 +241,11 @@ const struct perfile_event *pf_script_first_event(const struct perfile_reader *r
     return NULL;
 }
 
-/* Events decoded from a trace may have what the recorded ones lack. */
-static bool has_trace_data(const struct perfile_reader *reader)
+static bool has_feature(const struct perfile_reader *reader, uint32_t number)
 {
     const struct perfile_feature *feature;
     for (size_t i = 0; (feature = perfile_feature_get(reader, i)) != NULL; i++)
-        if (feature->number == PERFILE_FEATURE_AUXTRACE)
+        if (feature->number == number)
             return true;
     return false;
 }
@@ -262,8 +261,8 @@ static int check_type(struct pf_script_fields *fields, int type, const struct pe
         uint64_t bit = SCRIPT_BIT(field);
         if (!(fields->fields[type] & bit) || !info->needs || event->attr.sample_type & info->needs)
             continue;
-        if (fields->asked_for[type] & bit && has_trace_data(reader))
-            continue;
+        if (fields->asked_for[type] & bit && has_feature(reader, PERFILE_FEATURE_AUXTRACE))
+            continue; /* events decoded from a trace may have what the recorded ones lack */
         if (fields->asked_for[type] & bit)
             return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "field list",
                            "samples of the event %s were recorded without %s, so \"%s\" cannot be printed", event->name,
@@ -286,6 +285,8 @@ static void show_tracepoint_chains(struct pf_script_fields *fields, const struct
 int pf_script_fields_check(struct pf_script_fields *fields, const struct perfile_reader *reader,
                            struct perfile_error *error)
 {
+    if (has_feature(reader, PERFILE_FEATURE_STAT)) /* counters, no samples */
+        return 0;
     for (int type = 0; type < SCRIPT_TYPES; type++) {
         int result = check_type(fields, type, reader, error);
         if (result < 0)

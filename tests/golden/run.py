@@ -68,7 +68,7 @@ def without_places(line):
 
 
 def without_offsets(text):
-    return re.sub(r'\b0x[0-9a-f]+\b', '0x#', text)
+    return re.sub(r'(^|\bat |FILE: |  )0x[0-9a-f]+\b', r'\g<1>0x#', text)
 
 
 def without_zeros(found):
@@ -92,7 +92,7 @@ def tidy_dump(lines, flavour, header):
             records.pop(0)
     if 'compressed' in flavour:
         records = [record for record in records if not str(record['type']).startswith('COMPRESSED')]
-    return [json.dumps(record, ensure_ascii=False) for record in records]
+    return [without_offsets(json.dumps(record, ensure_ascii=False)) for record in records]
 
 
 def marked(mark, lines):
