@@ -351,7 +351,6 @@ int pf_events_name(struct perfile_reader *reader, struct perfile_error *error)
 /* ---- what records of pipe mode say ---- */
 
 enum {
-    NAMED_LATE_MAX = 4096, /* so many events are looked for in an EVENT_DESC that came before them */
     PIPE_FEATURES_MAX = 4096,
 };
 
@@ -370,11 +369,8 @@ static int follow_attr(struct perfile_reader *reader, const struct perfile_recor
         return result;
     struct pf_event *event = reader->events[reader->event_count - 1];
     result = pf_events_add_ids(reader, event, &decoded.ids, error);
-    if (result == 0)
-        result = pf_event_name_by_attr(reader, event, error);
-    if (result < 0 || reader->event_count > NAMED_LATE_MAX)
-        return result;
-    return name_by_event_desc(reader, error);
+    /* as in perf, features name the events that stand before them in the stream */
+    return result < 0 ? result : pf_event_name_by_attr(reader, event, error);
 }
 
 static int follow_update(struct perfile_reader *reader, const struct perfile_record *record,

@@ -9,7 +9,12 @@
 enum { ZERO_ROWS_MAX = 1 << 20 };
 
 struct count {
-    uint64_t value, enabled, running;
+    uint64_t value, enabled, running; /* since the start */
+};
+
+/* One counter; each interval shows what came since the last. */
+struct place {
+    struct count now, last;
 };
 
 struct pf_script_stat {
@@ -18,9 +23,9 @@ struct pf_script_stat {
     size_t cpu_count, cpu_room;
     int32_t *threads;
     size_t thread_count, thread_room;
-    struct pf_map places; /* event, thread and processor, by position -> index in counts */
-    struct count *counts;
-    size_t count_count, count_room;
+    struct pf_map index; /* event, thread and processor, by position -> index in places */
+    struct place *places;
+    size_t place_count, place_room;
     bool is_raw; /* STAT_CONFIG: counts are not to be scaled to the time that they were enabled */
     bool has_header;
     unsigned zero_rows;
@@ -32,7 +37,7 @@ static struct pf_script_stat *get_stat(struct pf_script *script)
         script->stat = pf_new(script->out->allocator, sizeof(*script->stat));
         if (script->stat) {
             script->stat->allocator = script->out->allocator;
-            pf_map_open(&script->stat->places, script->out->allocator);
+            pf_map_open(&script->stat->index, script->out->allocator);
         }
     }
     if (!script->stat)
@@ -47,8 +52,8 @@ void pf_script_stat_close(struct pf_script *script)
         return;
     pf_free(stat->allocator, stat->cpus, stat->cpu_room * sizeof(*stat->cpus));
     pf_free(stat->allocator, stat->threads, stat->thread_room * sizeof(*stat->threads));
-    pf_free(stat->allocator, stat->counts, stat->count_room * sizeof(*stat->counts));
-    pf_map_close(&stat->places);
+    pf_free(stat->allocator, stat->places, stat->place_room * sizeof(*stat->places));
+    pf_map_close(&stat->index);
     pf_free(stat->allocator, stat, sizeof(*stat));
 }
 
@@ -145,15 +150,6 @@ static bool find_cpu(const struct pf_script_stat *stat, int32_t cpu, uint64_t *p
     return false;
 }
 
-/* Counters that shared the hardware counted only a part of the time. */
-static uint64_t scale(const struct pf_script_stat *stat, const struct perfile_stat *record)
-{
-    if (stat->is_raw || record->run >= record->ena)
-        return record->val;
-    double whole = record->run ? (double)record->val * (double)record->ena / (double)record->run : 0;
-    return whole < 0x1p63 ? (uint64_t)whole : UINT64_MAX;
-}
-
 static bool keep_count(struct pf_script *script, struct pf_script_stat *stat, const struct perfile_stat *record)
 {
     const struct perfile_event *event = perfile_event_find(script->reader, record->id);
@@ -161,18 +157,35 @@ static bool keep_count(struct pf_script *script, struct pf_script_stat *stat, co
     if (!event || record->thread >= stat->thread_count || !find_cpu(stat, (int32_t)record->cpu, &cpu))
         return true;
     uint64_t key = place_key(event->index, record->thread, cpu);
-    if (!pf_map_get(&stat->places, key, &index)) {
-        index = stat->count_count;
-        if (!pf_grow(stat->allocator, &stat->counts, &stat->count_room, index + 1, sizeof(*stat->counts)) ||
-            !pf_map_put(&stat->places, key, index))
+    if (!pf_map_get(&stat->index, key, &index)) {
+        index = stat->place_count;
+        if (!pf_grow(stat->allocator, &stat->places, &stat->place_room, index + 1, sizeof(*stat->places)) ||
+            !pf_map_put(&stat->index, key, index))
             return false;
-        stat->count_count++;
+        stat->places[stat->place_count++] = (struct place){0};
     }
-    stat->counts[index] = (struct count){scale(stat, record), record->ena, record->run};
+    stat->places[index].now = (struct count){record->val, record->ena, record->run};
     return true;
 }
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
+
+/* Counters that shared the hardware counted only a part of the time. */
+static uint64_t scale(const struct pf_script_stat *stat, const struct count *count)
+{
+    if (stat->is_raw || count->running >= count->enabled)
+        return count->value;
+    double whole = count->running ? (double)count->value * (double)count->enabled / (double)count->running : 0;
+    return whole < 0x1p63 ? (uint64_t)whole : UINT64_MAX;
+}
+
+static struct count take_interval(struct place *place)
+{
+    struct count count = {place->now.value - place->last.value, place->now.enabled - place->last.enabled,
+                          place->now.running - place->last.running};
+    place->last = place->now;
+    return count;
+}
 
 static void put_row(struct pf_script *script, const struct perfile_event *event, size_t thread, size_t cpu,
                     uint64_t time)
@@ -180,14 +193,12 @@ static void put_row(struct pf_script *script, const struct perfile_event *event,
     struct pf_script_stat *stat = script->stat;
     struct count count = {0, 0, 0};
     uint64_t index;
-    if (pf_map_get(&stat->places, place_key(event->index, thread, cpu), &index)) {
-        count = stat->counts[index];
-        stat->counts[index] = (struct count){0, 0, 0}; /* each interval starts anew */
-    } else if (stat->zero_rows++ >= ZERO_ROWS_MAX || (stat->cpus[cpu] < 0 && stat->cpu_count > 1)) {
+    if (pf_map_get(&stat->index, place_key(event->index, thread, cpu), &index))
+        count = take_interval(&stat->places[index]);
+    else if (stat->zero_rows++ >= ZERO_ROWS_MAX || (stat->cpus[cpu] < 0 && stat->cpu_count > 1))
         return; /* "any processor" beside real ones stands for no counter of its own */
-    }
     pf_put_format(script->out, "%3d %8d %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " ", stat->cpus[cpu],
-                  stat->threads[thread], count.value, count.enabled, count.running, time);
+                  stat->threads[thread], scale(stat, &count), count.enabled, count.running, time);
     pf_put_string(script->out, event->name);
     pf_put_char(script->out, '\n');
 }
