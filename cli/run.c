@@ -44,14 +44,14 @@ static int check_output(const struct run *run)
     return PF_STATUS_USAGE;
 }
 
-/* The error's sentence without the path, which `what` holds as far as it fits: the whole path is said anyway. */
+/* The error's sentence without a leading "input" or path (as far as `what` holds it): the path is said anyway. */
 static const char *sentence(const struct run *run)
 {
     const char *message = run->error.message, *what = run->error.what;
     size_t bytes = strlen(what);
 
-    if (!bytes || strncmp(run->input, what, bytes) || strncmp(message, what, bytes) ||
-        strncmp(message + bytes, ": ", 2))
+    if (!bytes || (strcmp(what, "input") != 0 && strncmp(run->input, what, bytes) != 0) ||
+        strncmp(message, what, bytes) != 0 || strncmp(message + bytes, ": ", 2) != 0)
         return message;
     return message + bytes + 2;
 }

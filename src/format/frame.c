@@ -230,7 +230,7 @@ static int search(struct perfile_reader *reader, struct pf_part *part, struct pf
                 break;
             struct place candidate = {.data = header, .got = got};
             read_header(&candidate, reader->file.swapped);
-            if (candidate.bytes >= 8 && pf_record_info(candidate.type) &&
+            if (at != frame->at && candidate.bytes >= 8 && pf_record_info(candidate.type) &&
                 plausible_chain(reader, part, frame, at, CHAIN)) {
                 *found = at;
                 return 0;

@@ -31,7 +31,7 @@ FLAVOURS = {
 HEADER_RECORDS = {'HEADER_ATTR', 'HEADER_FEATURE', 'HEADER_TRACING_DATA', 'HEADER_BUILD_ID', 'EVENT_UPDATE'}
 PLACES = {'offset', 'container', 'compressed'}
 HEADER_PLACES = {'file_size', 'attrs', 'data', 'feature_table', 'byte_order', 'mode'}
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 20
 
 
 class Command:
@@ -68,7 +68,7 @@ def without_places(line):
 
 
 def without_offsets(text):
-    return re.sub(r'(^|\bat |FILE: |  )0x[0-9a-f]+\b', r'\g<1>0x#', text)
+    return re.sub(r'(^|\s)0x[0-9a-f]+', r'\g<1>0x#', text)
 
 
 def without_zeros(found):
@@ -104,7 +104,10 @@ def run(perfile, command, flavour, recording):
     header = arguments == ['dump', 'header']
     if arguments[0] == 'dump':
         arguments = ['dump', '--format', 'json'] + (['--header-only'] if header else arguments[1:])
-    done = subprocess.run([*perfile, *arguments, str(recording)], capture_output=True, timeout=TIMEOUT_SECONDS)
+    try:
+        done = subprocess.run([*perfile, *arguments, str(recording)], capture_output=True, timeout=TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired:
+        return [f'? no end within {TIMEOUT_SECONDS} seconds']
     out = done.stdout.decode('utf-8', 'backslashreplace').split('\n')
     if out and not out[-1]:
         out.pop()
