@@ -601,6 +601,35 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_session_next(struct perfile_session *
  * not say. Raw bytes without a NUL inside.
  */
 PERFILE_API const char *perfile_session_comm(struct perfile_session *session, int32_t pid, int32_t tid);
+/* One mapping of a process or of the kernel. Made by the library; lives as long as the session. */
+struct perfile_map {
+    uint64_t start; /* first address */
+    uint64_t end;   /* first address behind it */
+    uint64_t pgoff; /* offset of `start` in the file; of the kernel itself: the address of the symbol in its name */
+    const char *filename;
+    int32_t pid;
+    uint32_t id;    /* counts the mappings of the recording; the pieces of one that was cut share it */
+    uint32_t prot;  /* PROT_* bits; 0 when the recording does not say */
+    uint32_t flags; /* MAP_* bits */
+    uint8_t build_id[20];
+    uint8_t build_id_bytes; /* 0: not known */
+    bool kernel;
+    bool data;      /* not executable */
+    bool symbol;    /* a KSYMBOL: filename is the name of the symbol */
+};
+
+/* Call it before the first _next of the session when mappings are wanted; their memory grows with their number. */
+PERFILE_API void perfile_session_follow_maps(struct perfile_session *session);
+
+/*
+ * An address space at one moment: immutable, and the same pointer as long as nothing is mapped. NULL: nothing is mapped.
+ * `pid` -1 is the kernel's. As of the record that was delivered last.
+ */
+struct perfile_space;
+PERFILE_API const struct perfile_space *perfile_session_space(struct perfile_session *session, int32_t pid);
+/* The mapping that holds the address, or NULL. */
+PERFILE_API const struct perfile_map *perfile_space_find(const struct perfile_space *space, uint64_t address);
+
 /* How many records came later than their time allowed; they were delivered all the same. */
 PERFILE_API uint64_t perfile_session_unordered(const struct perfile_session *session);
 

@@ -287,8 +287,8 @@ static int skip_damage(struct perfile_reader *reader, struct pf_part *part, stru
         snprintf(why, sizeof(why), "a record of %u bytes, %zu are there", place.bytes, place.got);
     else
         snprintf(why, sizeof(why), "no sensible record follows");
-    bool cut = place.bytes > place.got;
-    uint64_t at = frame->at, from = at + frame->step;
+    bool cut = held < 8 || place.bytes > place.got;
+    uint64_t at = frame->at, from = at + pf_min(frame->step, place.got);
     if (frame->previous_inexact && frame->previous + 8 < at && frame->previous + 8 >= frame->window->offset)
         from = frame->previous + 8; /* the record before may have swallowed the start of this one */
     uint64_t found = from;

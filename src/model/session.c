@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/reader.h"
+#include "model/maps.h"
 #include "model/order.h"
 #include "model/threads.h"
 
@@ -10,6 +11,7 @@ struct perfile_session {
     struct perfile_reader *reader;
     struct pf_order order;
     struct pf_threads threads;
+    struct pf_maps maps;
     struct perfile_record record; /* what is delivered */
     struct perfile_record *heads; /* directories: the next record of each part */
     bool *has_head;
@@ -18,6 +20,7 @@ struct perfile_session {
     uint64_t last_time;
     uint64_t unordered;
     bool at_end;
+    bool follows_maps;
 };
 
 int perfile_session_open(struct perfile_reader *reader, struct perfile_session **session, struct perfile_error *error)
@@ -30,6 +33,7 @@ int perfile_session_open(struct perfile_reader *reader, struct perfile_session *
     made->reader = reader;
     pf_order_open(&made->order, allocator);
     pf_threads_open(&made->threads, allocator);
+    pf_maps_open(&made->maps, allocator);
     if (reader->part_count > 1) {
         made->heads = pf_new(allocator, reader->part_count * sizeof(*made->heads));
         made->has_head = pf_new(allocator, reader->part_count * sizeof(*made->has_head));
@@ -49,6 +53,7 @@ void perfile_session_close(struct perfile_session *session)
     const struct perfile_reader *reader = session->reader;
     pf_order_close(&session->order);
     pf_threads_close(&session->threads);
+    pf_maps_close(&session->maps);
     pf_free(reader->allocator, session->heads, reader->part_count * sizeof(*session->heads));
     pf_free(reader->allocator, session->has_head, reader->part_count * sizeof(*session->has_head));
     pf_free(reader->allocator, session, sizeof(*session));
@@ -68,6 +73,8 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
     if ((now->type == PERFILE_RECORD_COMM || now->type == PERFILE_RECORD_FORK || now->type == PERFILE_RECORD_EXIT) &&
         !pf_threads_follow(&session->threads, session->reader, now))
         return pf_fail_memory(error, "threads");
+    if (session->follows_maps && !pf_maps_follow(&session->maps, session->reader, now))
+        return pf_fail_memory(error, "maps");
     return 1;
 }
 
@@ -185,6 +192,16 @@ const char *perfile_session_comm(struct perfile_session *session, int32_t pid, i
 {
     (void)pid;
     return pf_threads_name(&session->threads, tid);
+}
+
+void perfile_session_follow_maps(struct perfile_session *session)
+{
+    session->follows_maps = true;
+}
+
+const struct perfile_space *perfile_session_space(struct perfile_session *session, int32_t pid)
+{
+    return pf_maps_space(&session->maps, pid);
 }
 
 uint64_t perfile_session_unordered(const struct perfile_session *session)

@@ -22,7 +22,7 @@ enum pf_trace_kind {
     PF_TRACE_FIELD,
     PF_TRACE_UNARY,
     PF_TRACE_BINARY,
-    PF_TRACE_CHOICE,  /* a ? b : c */
+    PF_TRACE_CHOICE, /* a ? b : c */
     PF_TRACE_CAST,
     PF_TRACE_ELEMENT, /* a[b] */
     PF_TRACE_SYMBOL,  /* __print_symbolic: a, entries */
@@ -42,9 +42,9 @@ struct pf_trace_entry {
 };
 
 struct pf_trace_node {
-    uint8_t kind;    /* enum pf_trace_kind */
-    uint8_t bytes;   /* CAST: of the type */
-    bool is_signed;  /* CAST */
+    uint8_t kind;     /* enum pf_trace_kind */
+    uint8_t bytes;    /* CAST: of the type */
+    bool is_signed;   /* CAST */
     char operator[3]; /* UNARY, BINARY */
     uint64_t number;
     const char *text;
@@ -58,11 +58,11 @@ struct pf_trace_piece {
     struct pf_trace_piece *next;
     const char *text; /* before the conversion */
     size_t text_bytes;
-    char conversion;  /* 0: none, the last piece */
-    char flags[6];    /* of "-+ #0" */
-    int8_t size;      /* -2 hh, -1 h, 0, 1 l, 2 ll */
-    char pointer[3];  /* what follows a p */
-    int width, precision; /* -1: none */
+    char conversion;                                   /* 0: none, the last piece */
+    char flags[6];                                     /* of "-+ #0" */
+    int8_t size;                                       /* -2 hh, -1 h, 0, 1 l, 2 ll */
+    char pointer[3];                                   /* what follows a p */
+    int width, precision;                              /* -1: none */
     struct pf_trace_node *width_node, *precision_node; /* '*' */
     struct pf_trace_node *value;
 };
@@ -75,10 +75,15 @@ struct pf_trace_format {
 /* NULL: the format is not understood, or memory is short. Lives in the arena. */
 struct pf_trace_format *pf_trace_parse(struct pf_arena *arena, const struct perfile_tracing *tracing,
                                        const struct perfile_tracepoint *tracepoint);
+/* The value of an expression without fields. */
+bool pf_trace_constant(const struct pf_trace_node *node, uint64_t *value);
+/* `scratch` is a text without a sink, for pieces that are put together before they are aligned. */
 void pf_trace_print(const struct pf_trace_format *format, const struct perfile_bytes *raw, bool swap,
-                    struct pf_text *out);
+                    struct pf_text *scratch, struct pf_text *out);
 /* The bytes of a field, of a dynamic one those it points to; false when they are not all there. */
 bool pf_trace_bytes(const struct perfile_tracepoint_field *field, const struct perfile_bytes *raw, bool swap,
                     struct perfile_bytes *bytes);
+/* An integer of 1, 2, 4 or 8 bytes; others are 0. */
+uint64_t pf_trace_load(const uint8_t *data, uint64_t bytes, bool is_signed, bool swap);
 
 #endif

@@ -5,7 +5,8 @@
     mutants.py PERFILE [--corpus DIR] [--count N] [--first N] [--timeout S] [--keep DIR] [--rss] [RECORDING ...]
 
 Mutant number n is the same for the same recordings everywhere, so `--first n --count 1` brings one back. --rss holds
-the memory of each run against 32 MiB + 4 times its input; leave it away for builds with sanitizers, which need more.
+the memory of each run against 32 MiB + 4 times its input (with GNU time); leave it away for builds with sanitizers,
+which need more.
 """
 import argparse
 import concurrent.futures
@@ -16,7 +17,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import threading
 
 MAGICS = (b'PERFILE2', b'2ELIFREP', b'PERFFILE')
 ALL_FIELDS = ('comm,tid,pid,cpu,time,period,event,trace,ip,sym,symoff,dso,addr,iregs,uregs,brstack,brstackinsn,'
@@ -114,23 +114,24 @@ def limit_of(size):
     return (32 << 20) + 4 * size
 
 
-def run(command, stdin, timeout):
-    """Exit status (None: too slow), peak memory in bytes, and what was said on stderr."""
+def run(command, stdin, options):
+    """Exit status (None: too slow), peak memory in bytes (0: not measured), and what was said on stderr."""
     environment = dict(os.environ, ASAN_OPTIONS='exitcode=%d' % SANITIZER_STATUS,
                        UBSAN_OPTIONS='halt_on_error=1:print_stacktrace=1:exitcode=%d' % SANITIZER_STATUS)
-    with tempfile.TemporaryFile() as errors:
-        child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=errors, env=environment)
-        timer = threading.Timer(timeout, child.kill)
-        timer.start()
-        _, status, usage = os.wait4(child.pid, 0)
-        timer.cancel()
-        child.returncode = 0
+    with tempfile.NamedTemporaryFile('r') as peak, tempfile.TemporaryFile() as errors:
+        if options.rss:
+            # a child of this process would inherit its peak
+            command = ['time', '-q', '-f', '%M', '-o', peak.name, *command]
+        child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=errors, env=environment,
+                                 start_new_session=True)
+        try:
+            status = child.wait(options.timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            status = None
         errors.seek(0)
-        said = errors.read(2048).decode('utf-8', 'replace')
-    if os.WIFSIGNALED(status):
-        late = os.WTERMSIG(status) == signal.SIGKILL
-        return None if late else -os.WTERMSIG(status), usage.ru_maxrss << 10, said
-    return os.WEXITSTATUS(status), usage.ru_maxrss << 10, said
+        return status, int(peak.read() or 0) << 10, errors.read(2048).decode('utf-8', 'replace')
 
 
 def judge(status, peak, size, options):
@@ -140,7 +141,7 @@ def judge(status, peak, size, options):
         return 'a sanitizer has found something'
     if status not in (0, 1, 3):
         return 'ended with status %d' % status
-    if options.rss and peak > limit_of(size):
+    if peak > limit_of(size):
         return 'needed %.1f MiB for %.1f KiB' % (peak / 2**20, size / 1024)
     return None
 
@@ -158,7 +159,7 @@ def try_mutant(number, sources, options):
             from_pipe = arguments[-1] == '-'
             cat = subprocess.Popen(['cat', file.name], stdout=subprocess.PIPE) if from_pipe else None
             status, peak, said = run(command if from_pipe else command + [file.name],
-                                     cat.stdout if cat else subprocess.DEVNULL, options.timeout)
+                                     cat.stdout if cat else subprocess.DEVNULL, options)
             if cat:
                 cat.stdout.close()
                 cat.wait()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Assembles recordings from text and compares what perfile makes of them.
 
-    run.py ASSEMBLE PERFILE [--update] FILES.golden...
+    run.py ASSEMBLE PERFILE [--update] [FILES.golden...]      all of this folder when none is named
 
 A golden file is a description for tests/assemble.c, between whose lines stand commands and what comes of them:
 
@@ -31,6 +31,7 @@ FLAVOURS = {
 HEADER_RECORDS = {'HEADER_ATTR', 'HEADER_FEATURE', 'HEADER_TRACING_DATA', 'HEADER_BUILD_ID', 'EVENT_UPDATE'}
 PLACES = {'offset', 'container', 'compressed'}
 HEADER_PLACES = {'file_size', 'attrs', 'data', 'feature_table', 'byte_order', 'mode'}
+HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT_SECONDS = 20
 
 
@@ -156,13 +157,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('assemble')
     parser.add_argument('perfile')
-    parser.add_argument('goldens', nargs='+', type=pathlib.Path)
+    parser.add_argument('goldens', nargs='*', type=pathlib.Path)
     parser.add_argument('--update', action='store_true')
     options = parser.parse_args()
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
     with tempfile.TemporaryDirectory(prefix='perfile-golden-') as folder:
         tools = ([*wrapper, options.assemble], [*wrapper, options.perfile], folder)
-        results = [run_file(path, tools, options.update) for path in options.goldens]
+        goldens = options.goldens or sorted(HERE.glob('*.golden'))
+        results = [run_file(path, tools, options.update) for path in goldens]
     failed, count = (sum(column) for column in zip(*results))
     print(f'{count - failed} of {count} runs of {len(results)} goldens are right')
     sys.exit(failed > 0)

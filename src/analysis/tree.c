@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/tree.h"
+
+#include "base/bytes.h"
+
+int pf_tree_open(struct pf_tree *tree, const struct perfile_allocator *allocator)
+{
+    *tree = (struct pf_tree){.allocator = allocator};
+    tree->slot_count = 1024;
+    tree->slots = pf_new(allocator, tree->slot_count * sizeof(*tree->slots));
+    if (!tree->slots || !pf_grow(allocator, &tree->nodes, &tree->room, 1, sizeof(*tree->nodes))) {
+        pf_tree_close(tree);
+        return PERFILE_ERROR_MEMORY;
+    }
+    tree->nodes[tree->count++] = (struct pf_tree_node){0};
+    return 0;
+}
+
+void pf_tree_close(struct pf_tree *tree)
+{
+    pf_free(tree->allocator, tree->nodes, tree->room * sizeof(*tree->nodes));
+    pf_free(tree->allocator, tree->slots, tree->slot_count * sizeof(*tree->slots));
+    *tree = (struct pf_tree){.allocator = tree->allocator};
+}
+
+static size_t slot_of(const struct pf_tree *tree, uint32_t parent, uint32_t frame)
+{
+    uint64_t key = ((uint64_t)parent << 32 | frame) * 0x9e3779b97f4a7c15ull;
+    return (size_t)(key >> 32 ^ key >> 11) & (tree->slot_count - 1);
+}
+
+static bool grow_slots(struct pf_tree *tree)
+{
+    struct pf_tree bigger = *tree;
+    bigger.slot_count *= 2;
+    bigger.slots = pf_new(tree->allocator, bigger.slot_count * sizeof(*bigger.slots));
+    if (!bigger.slots)
+        return false;
+    for (uint32_t node = 1; node < tree->count; node++) {
+        size_t i = slot_of(&bigger, tree->nodes[node].parent, tree->nodes[node].frame);
+        while (bigger.slots[i])
+            i = (i + 1) & (bigger.slot_count - 1);
+        bigger.slots[i] = node + 1;
+    }
+    pf_free(tree->allocator, tree->slots, tree->slot_count * sizeof(*tree->slots));
+    *tree = bigger;
+    return true;
+}
+
+uint32_t pf_tree_child(struct pf_tree *tree, uint32_t parent, uint32_t frame)
+{
+    size_t i = slot_of(tree, parent, frame);
+    for (; tree->slots[i]; i = (i + 1) & (tree->slot_count - 1)) {
+        const struct pf_tree_node *node = &tree->nodes[tree->slots[i] - 1];
+        if (PF_LIKELY(node->parent == parent && node->frame == frame))
+            return tree->slots[i] - 1;
+    }
+    if (tree->count >= UINT32_MAX - 1 ||
+        !pf_grow(tree->allocator, &tree->nodes, &tree->room, tree->count + 1, sizeof(*tree->nodes)))
+        return 0;
+    uint32_t made = (uint32_t)tree->count++;
+    tree->nodes[made] = (struct pf_tree_node){.parent = parent, .frame = frame};
+    tree->slots[i] = made + 1;
+    if (tree->count * 2 > tree->slot_count && !grow_slots(tree))
+        return 0;
+    return made;
+}
+
+void pf_tree_add(struct pf_tree *tree, uint32_t node, uint64_t weight)
+{
+    tree->nodes[node].self += weight;
+    tree->nodes[node].samples++;
+}
+
+void pf_tree_sum(struct pf_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++)
+        tree->nodes[i].total = tree->nodes[i].self;
+    for (size_t i = tree->count; i-- > 1;)
+        tree->nodes[tree->nodes[i].parent].total += tree->nodes[i].total;
+}

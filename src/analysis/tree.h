@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A tree of call stacks: what flame graphs and call graphs are made of. Nodes are 32-bit numbers in one array, found by
+ * (parent, frame) through one hash table; adding a stack costs one probe a frame and no allocation when it was seen.
+ */
+#ifndef PF_ANALYSIS_TREE_H
+#define PF_ANALYSIS_TREE_H
+
+#include "base/memory.h"
+
+struct pf_tree_node {
+    uint32_t parent; /* node 0 is the root, its own parent */
+    uint32_t frame;  /* what the owner of the tree makes of it: an id of a name, an address ... */
+    uint64_t self;   /* weight of the stacks that end here */
+    uint64_t total;  /* with all below; made by pf_tree_sum */
+    uint64_t samples; /* stacks that end here */
+};
+
+struct pf_tree {
+    const struct perfile_allocator *allocator;
+    struct pf_tree_node *nodes; /* a parent stands before its children */
+    size_t count;
+    size_t room;
+    uint32_t *slots; /* node + 1, 0 = empty */
+    size_t slot_count;
+};
+
+int pf_tree_open(struct pf_tree *tree, const struct perfile_allocator *allocator);
+void pf_tree_close(struct pf_tree *tree);
+/* The child of `parent` for this frame, made when it is not there; 0 when memory is short. */
+uint32_t pf_tree_child(struct pf_tree *tree, uint32_t parent, uint32_t frame);
+void pf_tree_add(struct pf_tree *tree, uint32_t node, uint64_t weight);
+/* Fills `total` of all nodes. */
+void pf_tree_sum(struct pf_tree *tree);
+
+#endif

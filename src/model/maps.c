@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/maps.h"
+
+#include "base/bytes.h"
+
+enum { KERNEL_PID = -1 };
+
+/* A treap by start address, ordered as a heap by random priorities: its depth is logarithmic whatever the addresses. */
+struct perfile_space {
+    const struct perfile_map *map;
+    const struct perfile_space *left;
+    const struct perfile_space *right;
+    uint64_t priority;
+};
+
+void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocator)
+{
+    *maps = (struct pf_maps){.random = (uintptr_t)maps | 1};
+    pf_arena_open(&maps->arena, allocator);
+    pf_map_open(&maps->spaces, allocator);
+}
+
+void pf_maps_close(struct pf_maps *maps)
+{
+    pf_arena_close(&maps->arena);
+    pf_map_close(&maps->spaces);
+}
+
+/* ---- trees; every function returns new nodes and leaves the old ones alone ---- */
+
+/* An insertion in progress: memory that runs short is noted and looked at once, at the end. */
+struct build {
+    struct pf_maps *maps;
+    bool failed;
+};
+
+static const struct perfile_space *make_node(struct build *b, const struct perfile_space *like,
+                                             const struct perfile_space *left, const struct perfile_space *right)
+{
+    struct perfile_space *node = pf_arena_new(&b->maps->arena, sizeof(*node));
+    if (!node) {
+        b->failed = true;
+        return NULL;
+    }
+    *node = *like;
+    node->left = left;
+    node->right = right;
+    return node;
+}
+
+static const struct perfile_space *make_leaf(struct build *b, const struct perfile_map *map)
+{
+    b->maps->random ^= b->maps->random << 13; /* xorshift */
+    b->maps->random ^= b->maps->random >> 7;
+    b->maps->random ^= b->maps->random << 17;
+    const struct perfile_space leaf = {.map = map, .priority = b->maps->random};
+    return map ? make_node(b, &leaf, NULL, NULL) : NULL;
+}
+
+/* Maps that start before `address` go to *low, the others to *high. */
+static void split(struct build *b, const struct perfile_space *tree, uint64_t address, const struct perfile_space **low,
+                  const struct perfile_space **high)
+{
+    const struct perfile_space *part;
+    if (!tree || b->failed) {
+        *low = *high = NULL;
+    } else if (tree->map->start < address) {
+        split(b, tree->right, address, &part, high);
+        *low = make_node(b, tree, tree->left, part);
+    } else {
+        split(b, tree->left, address, low, &part);
+        *high = make_node(b, tree, part, tree->right);
+    }
+}
+
+/* All of `low` lies before all of `high`. */
+static const struct perfile_space *join(struct build *b, const struct perfile_space *low,
+                                        const struct perfile_space *high)
+{
+    if (!low || !high || b->failed)
+        return low ? low : high;
+    if (low->priority > high->priority)
+        return make_node(b, low, low->left, join(b, low->right, high));
+    return make_node(b, high, join(b, low, high->left), high->right);
+}
+
+static const struct perfile_map *last_of(const struct perfile_space *tree)
+{
+    while (tree && tree->right)
+        tree = tree->right;
+    return tree ? tree->map : NULL;
+}
+
+/* The part [start, end) of a map. */
+static const struct perfile_map *piece_of(struct build *b, const struct perfile_map *map, uint64_t start, uint64_t end)
+{
+    struct perfile_map *piece = pf_arena_new(&b->maps->arena, sizeof(*piece));
+    if (!piece) {
+        b->failed = true;
+        return NULL;
+    }
+    *piece = *map;
+    piece->start = start;
+    piece->end = end;
+    piece->pgoff += start - map->start;
+    return piece;
+}
+
+/* Puts a map in; what it covers is cut away from the maps that were there. */
+static const struct perfile_space *insert(struct build *b, const struct perfile_space *tree,
+                                          const struct perfile_map *map)
+{
+    const struct perfile_space *low, *covered, *high, *back = NULL;
+    split(b, tree, map->start, &low, &high);
+    split(b, high, map->end, &covered, &high);
+    const struct perfile_map *before = last_of(low), *inside = last_of(covered);
+    if (before && before->end > map->start) {
+        const struct perfile_space *cut;
+        split(b, low, before->start, &low, &cut);
+        low = join(b, low, make_leaf(b, piece_of(b, before, before->start, map->start)));
+        if (before->end > map->end)
+            back = make_leaf(b, piece_of(b, before, map->end, before->end));
+    }
+    if (inside && inside->end > map->end)
+        back = make_leaf(b, piece_of(b, inside, map->end, inside->end));
+    return join(b, join(b, low, make_leaf(b, map)), join(b, back, high));
+}
+
+const struct perfile_map *perfile_space_find(const struct perfile_space *space, uint64_t address)
+{
+    const struct perfile_map *found = NULL;
+    while (space) {
+        if (space->map->start <= address) {
+            found = space->map;
+            space = space->right;
+        } else {
+            space = space->left;
+        }
+    }
+    return found && address < found->end ? found : NULL;
+}
+
+/* ---- records ---- */
+
+const struct perfile_space *pf_maps_space(struct pf_maps *maps, int32_t pid)
+{
+    if (PF_LIKELY(maps->has_last && pid == maps->last_pid))
+        return maps->last_space;
+    uint64_t root;
+    maps->last_space = pf_map_get(&maps->spaces, (uint32_t)pid, &root)
+                           ? (const struct perfile_space *)(uintptr_t)root
+                           : NULL;
+    maps->last_pid = pid;
+    maps->has_last = true;
+    return maps->last_space;
+}
+
+static bool set_space(struct pf_maps *maps, int32_t pid, const struct perfile_space *space)
+{
+    maps->has_last = false;
+    return pf_map_put(&maps->spaces, (uint32_t)pid, (uintptr_t)space);
+}
+
+static bool is_kernel(const struct perfile_record *record)
+{
+    unsigned mode = record->misc & PERFILE_MISC_CPUMODE_MASK;
+    return mode == 1 || mode == 4;
+}
+
+static bool add(struct pf_maps *maps, int32_t pid, const struct perfile_map *like)
+{
+    struct build b = {.maps = maps};
+    uint64_t end;
+    if (!pf_add(like->start, like->end, &end)) /* `end` holds the length so far */
+        end = UINT64_MAX;
+    if (end <= like->start)
+        return true; /* empty */
+    struct perfile_map *map = pf_arena_new(&maps->arena, sizeof(*map));
+    if (!map)
+        return false;
+    *map = *like;
+    map->end = end;
+    map->id = maps->count++;
+    map->filename = pf_arena_text(&maps->arena, like->filename, strlen(like->filename));
+    if (!map->filename)
+        return false;
+    const struct perfile_space *space = insert(&b, pf_maps_space(maps, pid), map);
+    return !b.failed && set_space(maps, pid, space);
+}
+
+static bool follow_mmap(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
+{
+    struct perfile_mmap r;
+    if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
+        return true;
+    const bool kernel = is_kernel(record);
+    /* hidden kernel addresses: modules at 0, all on top of each other */
+    if (kernel && r.addr == 0 && r.len <= 8192)
+        return true;
+    const struct perfile_map map = {.start = r.addr,
+                                    .end = r.len,
+                                    .pgoff = r.pgoff,
+                                    .filename = r.filename,
+                                    .pid = r.pid,
+                                    .kernel = kernel,
+                                    .data = record->misc & PERFILE_MISC_MMAP_DATA};
+    return add(maps, kernel ? KERNEL_PID : r.pid, &map);
+}
+
+static bool follow_mmap2(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
+{
+    struct perfile_mmap2 r;
+    if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
+        return true;
+    const bool kernel = is_kernel(record);
+    if (kernel && r.addr == 0 && r.len <= 8192)
+        return true;
+    struct perfile_map map = {.start = r.addr,
+                              .end = r.len,
+                              .pgoff = r.pgoff,
+                              .filename = r.filename,
+                              .prot = r.prot,
+                              .flags = r.flags,
+                              .pid = r.pid,
+                              .kernel = kernel,
+                              .data = record->misc & PERFILE_MISC_MMAP_DATA};
+    if (record->misc & PERFILE_MISC_MMAP_BUILD_ID) {
+        map.build_id_bytes = r.build_id_size < sizeof(map.build_id) ? r.build_id_size : sizeof(map.build_id);
+        memcpy(map.build_id, r.build_id, map.build_id_bytes);
+    }
+    return add(maps, kernel ? KERNEL_PID : r.pid, &map);
+}
+
+/* A thread shares its process's maps; a new process starts with its parent's, unless its own follow as records. */
+static bool follow_fork(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
+{
+    struct perfile_fork r;
+    if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0 || r.pid == r.ppid)
+        return true;
+    bool fresh = record->misc & PERFILE_MISC_FORK_EXEC;
+    return set_space(maps, r.pid, fresh ? NULL : pf_maps_space(maps, r.ppid));
+}
+
+static bool follow_ksymbol(struct pf_maps *maps, const struct perfile_reader *reader,
+                           const struct perfile_record *record)
+{
+    enum { UNREGISTER = 1 };
+    struct perfile_ksymbol r;
+    if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0 || r.len == 0 || r.flags & UNREGISTER)
+        return true; /* what vanished stays: samples of it may still come */
+    const struct perfile_map map = {
+        .start = r.addr, .end = r.len, .filename = r.name, .pid = KERNEL_PID, .kernel = true, .symbol = true};
+    return add(maps, KERNEL_PID, &map);
+}
+
+bool pf_maps_follow(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
+{
+    if (record->damaged)
+        return true;
+    switch (record->type) {
+    case PERFILE_RECORD_MMAP:
+        return follow_mmap(maps, reader, record);
+    case PERFILE_RECORD_MMAP2:
+        return follow_mmap2(maps, reader, record);
+    case PERFILE_RECORD_FORK:
+        return follow_fork(maps, reader, record);
+    case PERFILE_RECORD_KSYMBOL:
+        return follow_ksymbol(maps, reader, record);
+    default:
+        return true;
+    }
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What was mapped where, per process, as the records MMAP, MMAP2, FORK and KSYMBOL go by.
+ *
+ * An address space is an immutable search tree: a new mapping makes a new tree that shares all but a few nodes with the
+ * old one. So a fork shares its parent's tree by copying a pointer, and whoever holds a tree sees the mappings of that
+ * moment for good: the tree itself is the key of the moment.
+ */
+#ifndef PF_MODEL_MAPS_H
+#define PF_MODEL_MAPS_H
+
+#include "base/map.h"
+
+struct perfile_space; /* a node of the tree; the root stands for the whole */
+
+struct pf_maps {
+    struct pf_arena arena;
+    struct pf_map spaces; /* pid to the root of its tree, a pointer; the kernel's is that of -1 */
+    uint64_t random;      /* state of the priorities */
+    uint32_t count;       /* maps made so far: their ids */
+    int32_t last_pid;     /* a cache */
+    const struct perfile_space *last_space;
+    bool has_last;
+};
+
+void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocator);
+void pf_maps_close(struct pf_maps *maps);
+/* Takes over what the record says. False when memory is short. */
+bool pf_maps_follow(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record);
+/* The address space of a process as it is now; NULL: nothing is mapped. */
+const struct perfile_space *pf_maps_space(struct pf_maps *maps, int32_t pid);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding the binaries that a recording ran, never the wrong ones. */
+#ifndef PF_SYMBOL_FIND_H
+#define PF_SYMBOL_FIND_H
+
+#include <perfile/perfile.h>
+
+#include "base/memory.h"
+
+struct pf_find_options {
+    const char *symfs;       /* "" or a root below which paths are looked up */
+    const char *vmlinux;     /* NULL, or the kernel's ELF file */
+    const char *kallsyms;    /* NULL, or a file like /proc/kallsyms */
+    const char *buildid_dir; /* perf's cache; NULL: ~/.debug */
+    bool same_machine;       /* the recording was made here (host name and boot match): /proc may be asked */
+    bool debuginfod;         /* DEBUGINFOD_URLS is set and may be asked */
+};
+
+struct pf_found {
+    char *path;       /* the binary, or NULL; owned */
+    char *debug_path; /* a separate debug file, or NULL; owned */
+    char *alternate_path; /* dwz file that the debug info refers to, or NULL; owned */
+    bool build_id_differs; /* a file was there under the name, but it is another one: not used */
+};
+
+/*
+ * Where the binary `name` with this build id is: symfs + name, perf's build-id cache (elf, kallsyms, vdso), .build-id trees,
+ * the directory of the recording; and its debug file by build id, by .gnu_debuglink (with its CRC checked), next to it,
+ * below /usr/lib/debug. A candidate whose build id differs is never taken; without a build id in the recording the name
+ * decides. Always succeeds but for MEMORY; what was not found is NULL.
+ */
+int pf_find_binary(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
+                   size_t build_id_bytes, struct pf_found *found);
+void pf_found_close(struct pf_found *found);
+/* The build id of an ELF file (.note.gnu.build-id); its length, 0 when there is none, negative on errors. */
+int pf_elf_build_id(const char *path, uint8_t build_id[20]);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source lines and inlined functions of one module, from its DWARF, as flat sorted tables: made once in bulk, then only
+ * read, from any number of threads. Per address a look-up is two binary searches; nothing is parsed then.
+ */
+#ifndef PF_SYMBOL_INLINES_H
+#define PF_SYMBOL_INLINES_H
+
+#include <perfile/perfile.h>
+
+#include "base/memory.h"
+
+/* One frame of source code at an address. */
+struct pf_source_frame {
+    const char *function; /* linkage name (or name) as in DWARF, not demangled; NULL: unknown */
+    const char *file;     /* as in the line table, directory included; NULL: unknown */
+    uint32_t line;        /* 0: unknown */
+    uint32_t column;
+    bool inlined;         /* into the frame that follows */
+};
+
+struct pf_inlines;
+
+/*
+ * Reads the DWARF of `path` (the file with the debug info: the binary itself or its separate debug file), split DWARF
+ * (.dwo, .dwp) and dwz files (`alternate_path`, may be NULL) included, in bulk through libdw. ABSENT when there is none.
+ */
+int pf_inlines_open(const char *path, const char *alternate_path, const struct perfile_allocator *allocator,
+                    struct pf_inlines **inlines, struct perfile_error *error);
+void pf_inlines_close(struct pf_inlines *inlines);
+/*
+ * The frames at an address (an ELF virtual address), innermost first, at most `room`; returns how many there are in all
+ * (0: nothing known). Texts live as long as the tables.
+ */
+size_t pf_inlines_find(const struct pf_inlines *inlines, uint64_t address, struct pf_source_frame *frames, size_t room);
+
+/* ---- the same tables on disk, keyed by build id ---- */
+
+/* XDG_CACHE_HOME/perfile, or ~/.cache/perfile; NULL when there is neither. Owned by the caller. */
+char *pf_cache_directory(void);
+/* Written to a temporary file and renamed; a full cache (over `limit_bytes`) loses what was used longest ago. */
+int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, const uint8_t *build_id,
+                    size_t build_id_bytes, uint64_t limit_bytes, struct perfile_error *error);
+/* ABSENT when the cache has none, or a damaged or older one (which is then removed). The file is mapped. */
+int pf_inlines_load(const char *directory, const uint8_t *build_id, size_t build_id_bytes,
+                    const struct perfile_allocator *allocator, struct pf_inlines **inlines,
+                    struct perfile_error *error);
+
+#endif

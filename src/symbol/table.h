@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Symbols of one module as one flat, sorted table: made once, then only read, from any number of threads.
+ *
+ * Addresses are those of the source: of ELF files the virtual addresses of the file (st_value), of kallsyms and
+ * perf-PID.map run-time addresses.
+ */
+#ifndef PF_SYMBOL_TABLE_H
+#define PF_SYMBOL_TABLE_H
+
+#include <perfile/perfile.h>
+
+#include "base/memory.h"
+
+struct pf_symbol {
+    uint64_t start;
+    uint64_t end;     /* first address behind it */
+    uint32_t name;    /* offset of its NUL-terminated name in the table's text */
+    uint32_t flags;   /* PF_SYMBOL_* */
+};
+
+enum {
+    PF_SYMBOL_GLOBAL = 1 << 0,
+    PF_SYMBOL_WEAK = 1 << 1,
+    PF_SYMBOL_PLT = 1 << 2,    /* made up for an entry of a procedure linkage table: "memcpy@plt" */
+    PF_SYMBOL_GUESSED_END = 1 << 3, /* the source gives no size */
+};
+
+/* Where a piece of a file is in memory: PT_LOAD segments. */
+struct pf_segment {
+    uint64_t offset; /* in the file */
+    uint64_t bytes;
+    uint64_t address;
+};
+
+struct pf_symbol_table {
+    const struct perfile_allocator *allocator;
+    struct pf_symbol *symbols; /* sorted by start, not overlapping */
+    size_t count;
+    char *text; /* names */
+    size_t text_bytes;
+    struct pf_segment *segments; /* ELF only */
+    size_t segment_count;
+    uint8_t build_id[20];
+    uint8_t build_id_bytes; /* 0: none */
+    uint16_t e_machine;
+    bool is_64;
+    bool is_big_endian;
+    bool has_symtab; /* false: only .dynsym, or less */
+};
+
+/*
+ * From an ELF file: .symtab, else .dynsym and .gnu_debugdata (xz) together; PLT entries get names; of symbols at one
+ * address the one that perf shows wins (see table.c). `debug_path` may name a separate debug file with the .symtab, or
+ * be NULL. Errors: OPEN, READ, FORMAT (not ELF), DAMAGED, MEMORY.
+ */
+int pf_symbol_table_from_elf(const char *path, const char *debug_path, const struct perfile_allocator *allocator,
+                             struct pf_symbol_table **table, struct perfile_error *error);
+/* From the text of /proc/kallsyms; `module` NULL: the kernel itself, else the symbols in [module]. */
+int pf_symbol_table_from_kallsyms(const char *text, size_t bytes, const char *module,
+                                  const struct perfile_allocator *allocator, struct pf_symbol_table **table,
+                                  struct perfile_error *error);
+/* From the text of a perf-PID.map. */
+int pf_symbol_table_from_perf_map(const char *text, size_t bytes, const struct perfile_allocator *allocator,
+                                  struct pf_symbol_table **table, struct perfile_error *error);
+void pf_symbol_table_close(struct pf_symbol_table *table);
+
+/* The symbol that covers the address, or NULL. */
+const struct pf_symbol *pf_symbol_table_find(const struct pf_symbol_table *table, uint64_t address);
+static inline const char *pf_symbol_name(const struct pf_symbol_table *table, const struct pf_symbol *symbol)
+{
+    return table->text + symbol->name;
+}
+/* The address of a place in the file; false when no segment holds it. */
+bool pf_symbol_table_address(const struct pf_symbol_table *table, uint64_t file_offset, uint64_t *address);
+
+#endif

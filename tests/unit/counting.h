@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* An allocator that counts, checks the sizes it is told, and fails when it is asked to. */
+#ifndef PF_TESTS_COUNTING_H
+#define PF_TESTS_COUNTING_H
+
+#include "made.h"
+
+struct counting {
+    struct perfile_allocator allocator; /* hand out its address */
+    size_t live_bytes;
+    size_t blocks;
+    int left; /* allocations that still succeed; negative: all do */
+};
+
+static inline void *counting_resize(void *context, void *pointer, size_t old, size_t size)
+{
+    struct counting *c = context;
+    assert_int_equal(pointer ? old != 0 : old, pointer ? 1 : 0);
+    if (size != 0 && c->left == 0)
+        return NULL;
+    c->left -= c->left > 0 && size != 0;
+    c->live_bytes += size - old;
+    c->blocks += (size_t)(pointer == NULL && size != 0) - (size_t)(pointer != NULL && size == 0);
+    if (size == 0) {
+        free(pointer);
+        return NULL;
+    }
+    return realloc(pointer, size);
+}
+
+static inline void counting_open(struct counting *c, int left)
+{
+    *c = (struct counting){.allocator = {c, counting_resize}, .left = left};
+}
+
+/* Everything was given back, with the right sizes. */
+static inline void counting_close(const struct counting *c)
+{
+    assert_int_equal(c->blocks, 0);
+    assert_int_equal(c->live_bytes, 0);
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/map.h"
+#include "counting.h"
+
+/* Every key there is, once: multiplication by an odd number is a permutation. */
+static uint64_t key_of(uint64_t i)
+{
+    return i < 2 ? i - 1 : i * 0xbf58476d1ce4e5b9ull;
+}
+
+static void test_put_and_get(void **state)
+{
+    (void)state;
+    enum { COUNT = 50000 };
+    struct counting c;
+    struct pf_map map;
+    uint64_t value;
+    counting_open(&c, -1);
+    pf_map_open(&map, &c.allocator);
+    assert_false(pf_map_get(&map, 0, &value));
+    for (uint64_t i = 0; i < COUNT; i++)
+        assert_true(pf_map_put(&map, key_of(i), i));
+    assert_int_equal(map.used, COUNT);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        assert_true(pf_map_get(&map, key_of(i), &value));
+        assert_int_equal(value, i);
+    }
+    for (uint64_t i = COUNT; i < 2 * COUNT; i++)
+        assert_false(pf_map_get(&map, key_of(i), &value));
+    pf_map_close(&map);
+    assert_false(pf_map_get(&map, 0, &value)); /* empty again */
+    counting_close(&c);
+}
+
+static void test_later_value_wins(void **state)
+{
+    (void)state;
+    struct counting c;
+    struct pf_map map;
+    uint64_t value;
+    counting_open(&c, -1);
+    pf_map_open(&map, &c.allocator);
+    assert_true(pf_map_put(&map, 7, 1));
+    assert_true(pf_map_put(&map, 7, UINT64_MAX - 1));
+    assert_true(pf_map_get(&map, 7, &value));
+    assert_true(value == UINT64_MAX - 1);
+    assert_int_equal(map.used, 1);
+    pf_map_close(&map);
+    counting_close(&c);
+}
+
+static void test_memory_short(void **state)
+{
+    (void)state;
+    struct counting c;
+    struct pf_map map;
+    uint64_t i = 0, value;
+    counting_open(&c, 2);
+    pf_map_open(&map, &c.allocator);
+    while (pf_map_put(&map, i, i))
+        i++;
+    for (uint64_t k = 0; k < i; k++)
+        assert_true(pf_map_get(&map, k, &value) && value == k); /* what was there stays */
+    assert_false(pf_map_get(&map, i, &value));
+    pf_map_close(&map);
+    counting_close(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_put_and_get),
+        cmocka_unit_test(test_later_value_wins),
+        cmocka_unit_test(test_memory_short),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/memory.h"
+#include "counting.h"
+
+static void test_new_is_zeroed(void **state)
+{
+    (void)state;
+    struct counting c;
+    counting_open(&c, -1);
+    uint8_t *p = pf_new(&c.allocator, 100);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(p[i], 0);
+    p = pf_resize(&c.allocator, p, 100, 200);
+    assert_non_null(p);
+    pf_free(&c.allocator, p, 200);
+    pf_free(&c.allocator, NULL, 0);
+    counting_close(&c);
+}
+
+static void test_default_allocator(void **state)
+{
+    (void)state;
+    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    void *p = pf_new(allocator, 1);
+    assert_non_null(p);
+    p = pf_resize(allocator, p, 1, 100000);
+    assert_non_null(p);
+    pf_free(allocator, p, 100000);
+    assert_ptr_equal(pf_allocator_or_default(allocator), allocator);
+}
+
+static void test_grow(void **state)
+{
+    (void)state;
+    struct counting c;
+    counting_open(&c, -1);
+    uint32_t *list = NULL;
+    size_t room = 0;
+    for (uint32_t i = 0; i < 1000; i++) {
+        assert_true(pf_grow(&c.allocator, &list, &room, i + 1, sizeof(*list)));
+        assert_true(room > i);
+        list[i] = i;
+    }
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(list[i], i);
+    assert_int_equal(c.live_bytes, room * sizeof(*list));
+    assert_true(room < 2048); /* not more than doubled */
+    pf_free(&c.allocator, list, room * sizeof(*list));
+    counting_close(&c);
+}
+
+static void test_grow_too_far(void **state)
+{
+    (void)state;
+    struct counting c;
+    counting_open(&c, -1);
+    uint64_t *list = NULL;
+    size_t room = 0;
+    assert_true(pf_grow(&c.allocator, &list, &room, 1, sizeof(*list)));
+    const uint64_t *before = list;
+    size_t room_before = room;
+    assert_false(pf_grow(&c.allocator, &list, &room, SIZE_MAX, sizeof(*list)));
+    assert_false(pf_grow(&c.allocator, &list, &room, SIZE_MAX / 8 + 1, sizeof(*list)));
+    c.left = 0;
+    assert_false(pf_grow(&c.allocator, &list, &room, room + 1, sizeof(*list)));
+    assert_ptr_equal(list, before);
+    assert_int_equal(room, room_before);
+    pf_free(&c.allocator, list, room * sizeof(*list));
+    counting_close(&c);
+}
+
+static void test_arena(void **state)
+{
+    (void)state;
+    struct counting c;
+    struct pf_arena arena;
+    uint8_t *pieces[300];
+    counting_open(&c, -1);
+    pf_arena_open(&arena, &c.allocator);
+    for (size_t i = 0; i < PF_COUNT(pieces); i++) {
+        size_t size = i % 7 == 0 ? 5000 : i;
+        pieces[i] = pf_arena_new(&arena, size);
+        assert_int_equal((uintptr_t)pieces[i] % 16, 0);
+        for (size_t k = 0; k < size; k++)
+            assert_int_equal(pieces[i][k], 0);
+        memset(pieces[i], (int)i, size);
+    }
+    for (size_t i = 1; i < PF_COUNT(pieces); i++)
+        assert_int_equal(pieces[i][0], (uint8_t)i); /* nobody wrote over another's piece */
+    assert_non_null(pf_arena_new(&arena, 1 << 20)); /* larger than a chunk */
+    pf_arena_close(&arena);
+    counting_close(&c);
+}
+
+static void test_arena_text(void **state)
+{
+    (void)state;
+    struct counting c;
+    struct pf_arena arena;
+    counting_open(&c, -1);
+    pf_arena_open(&arena, &c.allocator);
+    assert_string_equal(pf_arena_text(&arena, "hello world", 5), "hello");
+    assert_string_equal(pf_arena_text(&arena, NULL, 0), "");
+    assert_null(pf_arena_text(&arena, "x", SIZE_MAX));
+    assert_null(pf_arena_new(&arena, SIZE_MAX));
+    c.left = 0;
+    assert_null(pf_arena_new(&arena, 1 << 20));
+    assert_string_equal(pf_arena_text(&arena, "still", 5), "still"); /* there was room in the chunk */
+    pf_arena_close(&arena);
+    counting_close(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_new_is_zeroed), cmocka_unit_test(test_default_allocator),
+        cmocka_unit_test(test_grow),          cmocka_unit_test(test_grow_too_far),
+        cmocka_unit_test(test_arena),         cmocka_unit_test(test_arena_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
