@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/profile.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/pairs.h"
+#include "output/filter.h"
+
+/* Values of a callchain that say whose addresses follow: the last page of the address space, as signed numbers. */
+#define CONTEXT_MIN ((uint64_t)-4095)
+#define CONTEXT_KERNEL ((uint64_t)-128)
+#define CONTEXT_USER ((uint64_t)-512)
+#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
+
+enum { MODE_KERNEL = 1, MODE_USER = 2, KERNEL_PID = -1 };
+
+struct pf_profile {
+    const struct perfile_allocator *allocator;
+    struct perfile_reader *reader;
+    struct perfile_session *session;
+    struct pf_symbols *symbols;
+    struct pf_filter filter;
+    bool filtered;
+    struct pf_pairs cache;    /* (address space, address) to frame */
+    struct pf_pairs numbered; /* (module and kind, symbol or address) to frame */
+    struct pf_frame_info *frames;
+    size_t frame_count;
+    size_t frame_room;
+    uint32_t *stack;
+    size_t stack_room;
+    struct perfile_sample decoded;
+    struct pf_profile_sample sample;
+    struct pf_profile_totals totals;
+};
+
+/* When the samples are, as the header says; NULL when it does not. */
+static const struct pf_range *span_of(struct perfile_reader *reader, struct pf_range *span)
+{
+    bool known = perfile_feature_number(reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &span->first, NULL) == 0 &&
+                 perfile_feature_number(reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &span->last, NULL) == 0;
+    return known && span->first <= span->last ? span : NULL;
+}
+
+int pf_profile_open(struct perfile_reader *reader, const struct perfile_filter *filter,
+                    const struct pf_find_options *find, struct pf_profile **profile, struct perfile_error *error)
+{
+    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    struct pf_profile *made = pf_new(allocator, sizeof(*made));
+    *profile = NULL;
+    if (!made)
+        return pf_fail_memory(error, "profile");
+    made->allocator = allocator;
+    made->reader = reader;
+    made->decoded.size = sizeof(made->decoded);
+    pf_pairs_open(&made->cache, allocator);
+    pf_pairs_open(&made->numbered, allocator);
+    int result = pf_symbols_open(reader, find, &made->symbols, error);
+    if (result == 0 && filter) {
+        struct pf_range span;
+        result = pf_filter_open(&made->filter, filter, span_of(reader, &span), allocator, error);
+        made->filtered = true;
+    }
+    if (result == 0)
+        result = perfile_session_open(reader, &made->session, error);
+    if (result < 0) {
+        pf_profile_close(made);
+        return result;
+    }
+    perfile_session_follow_maps(made->session);
+    *profile = made;
+    return 0;
+}
+
+void pf_profile_close(struct pf_profile *profile)
+{
+    if (!profile)
+        return;
+    perfile_session_close(profile->session);
+    if (profile->filtered)
+        pf_filter_close(&profile->filter);
+    pf_symbols_close(profile->symbols);
+    pf_pairs_close(&profile->cache);
+    pf_pairs_close(&profile->numbered);
+    pf_free(profile->allocator, profile->frames, profile->frame_room * sizeof(*profile->frames));
+    pf_free(profile->allocator, profile->stack, profile->stack_room * sizeof(*profile->stack));
+    pf_free(profile->allocator, profile, sizeof(*profile));
+}
+
+/* ---- frames ---- */
+
+static uint8_t kind_of(const struct pf_profile *profile, const struct pf_location *location)
+{
+    const struct pf_module *module = pf_symbols_module(profile->symbols, location->module);
+    if (!module)
+        return PF_FRAME_UNKNOWN;
+    if (module->kernel)
+        return PF_FRAME_KERNEL;
+    return strncmp(module->name, "/tmp/perf-", 10) == 0 ? PF_FRAME_JIT : PF_FRAME_USER;
+}
+
+/* The number of the frame of a place; UINT32_MAX when memory is short. */
+static uint32_t number_frame(struct pf_profile *profile, const struct pf_location *location)
+{
+    const bool named = location->symbol != PF_NO_SYMBOL;
+    const uint64_t a = (uint64_t)location->module << 1 | named, b = named ? location->symbol : location->offset;
+    uint32_t frame;
+    if (pf_pairs_get(&profile->numbered, a, b, &frame))
+        return frame;
+    if (!pf_grow(profile->allocator, &profile->frames, &profile->frame_room, profile->frame_count + 1,
+                 sizeof(*profile->frames)) ||
+        profile->frame_count >= UINT32_MAX - 1)
+        return UINT32_MAX;
+    frame = (uint32_t)profile->frame_count++;
+    profile->frames[frame] =
+        (struct pf_frame_info){.module = location->module,
+                               .symbol = location->symbol,
+                               .address = location->offset,
+                               .name = pf_symbols_name(profile->symbols, location->module, location->symbol),
+                               .kind = kind_of(profile, location)};
+    return pf_pairs_put(&profile->numbered, a, b, frame) ? frame : UINT32_MAX;
+}
+
+/* The frame at an address; UINT32_MAX when memory is short. An address is looked up once per address space. */
+static uint32_t frame_at(struct pf_profile *profile, const struct perfile_space *space, uint64_t ip)
+{
+    uint32_t frame;
+    if (PF_LIKELY(pf_pairs_get(&profile->cache, (uintptr_t)space, ip, &frame)))
+        return frame;
+    struct pf_location location;
+    if (!pf_symbols_locate(profile->symbols, perfile_space_find(space, ip), ip, &location))
+        return UINT32_MAX;
+    frame = number_frame(profile, &location);
+    if (frame != UINT32_MAX && !pf_pairs_put(&profile->cache, (uintptr_t)space, ip, frame))
+        return UINT32_MAX;
+    return frame;
+}
+
+static const struct perfile_space *space_of_mode(struct pf_profile *profile, unsigned mode)
+{
+    return perfile_session_space(profile->session, mode == MODE_USER ? profile->decoded.pid : KERNEL_PID);
+}
+
+/* Leaf first, context markers taken out. False when memory is short. */
+static bool resolve_stack(struct pf_profile *profile, unsigned mode)
+{
+    const struct perfile_u64s *chain = &profile->decoded.callchain;
+    const uint64_t count = profile->decoded.present & PERFILE_SAMPLE_CALLCHAIN ? chain->count : 0;
+    const struct perfile_space *space = space_of_mode(profile, mode);
+    struct pf_profile_sample *sample = &profile->sample;
+    if (!pf_grow(profile->allocator, &profile->stack, &profile->stack_room, count + 1, sizeof(*profile->stack)))
+        return false;
+    sample->frames = profile->stack;
+    sample->frame_count = 0;
+    sample->leaf = frame_at(profile, space, sample->ip);
+    bool enough = sample->leaf != UINT32_MAX;
+    for (uint64_t i = 0; i < count && enough; i++) {
+        const uint64_t ip = perfile_u64_at(chain, i);
+        if (PF_UNLIKELY(ip >= CONTEXT_MIN)) {
+            if (ip == CONTEXT_USER_DEFERRED)
+                break; /* what follows is a cookie */
+            space = space_of_mode(profile, ip == CONTEXT_KERNEL ? MODE_KERNEL : MODE_USER);
+            continue;
+        }
+        const uint32_t frame = frame_at(profile, space, ip);
+        profile->stack[sample->frame_count++] = frame;
+        enough = frame != UINT32_MAX;
+    }
+    if (sample->frame_count == 0)
+        profile->stack[sample->frame_count++] = sample->leaf;
+    return enough;
+}
+
+/* ---- samples ---- */
+
+static void fill_sample(struct pf_profile *profile, const struct perfile_record *record)
+{
+    const struct perfile_sample *decoded = &profile->decoded;
+    struct pf_profile_sample *sample = &profile->sample;
+    sample->event = record->event;
+    sample->time = decoded->time;
+    sample->period = decoded->period;
+    sample->weight = decoded->weight;
+    sample->pid = decoded->pid;
+    sample->tid = decoded->tid;
+    sample->cpu = decoded->cpu;
+    sample->cpumode = record->misc & PERFILE_MISC_CPUMODE_MASK;
+    sample->comm = perfile_session_comm(profile->session, decoded->pid, decoded->tid);
+    sample->ip = decoded->ip;
+}
+
+static bool passes(struct pf_profile *profile)
+{
+    const struct pf_profile_sample *sample = &profile->sample;
+    const struct pf_filter_subject subject = {
+        .time = profile->decoded.present & PERFILE_SAMPLE_TIME ? sample->time : UINT64_MAX,
+        .cpu = profile->decoded.present & PERFILE_SAMPLE_CPU ? (int32_t)sample->cpu : -1,
+        .pid = sample->pid,
+        .tid = sample->tid,
+        .comm = sample->comm,
+        .event = sample->event};
+    return pf_filter_passes(&profile->filter, &subject);
+}
+
+static void count_sample(struct pf_profile *profile)
+{
+    const struct pf_frame_info *leaf = &profile->frames[profile->sample.leaf];
+    profile->totals.samples++;
+    profile->totals.period += profile->sample.period;
+    profile->totals.unmapped += leaf->module == PF_NO_SYMBOL;
+    profile->totals.unresolved += leaf->symbol == PF_NO_SYMBOL;
+}
+
+int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
+{
+    const struct perfile_record *record;
+    int result;
+    while ((result = perfile_session_next(profile->session, &record, error)) > 0) {
+        if (record->type != PERFILE_RECORD_SAMPLE || record->damaged ||
+            perfile_sample_decode(record, &profile->decoded, NULL) < 0)
+            continue;
+        fill_sample(profile, record);
+        if (profile->filtered && !passes(profile)) {
+            profile->totals.filtered++;
+            continue;
+        }
+        unsigned mode = profile->sample.cpumode == MODE_USER ? MODE_USER : MODE_KERNEL;
+        if (!resolve_stack(profile, mode))
+            return pf_fail_memory(error, "profile");
+        count_sample(profile);
+        *sample = &profile->sample;
+        return 1;
+    }
+    profile->totals.lost = perfile_reader_counts(profile->reader)->lost_events;
+    return result;
+}
+
+size_t pf_profile_frame_count(const struct pf_profile *profile)
+{
+    return profile->frame_count;
+}
+
+const struct pf_frame_info *pf_profile_frame(const struct pf_profile *profile, uint32_t frame)
+{
+    return frame < profile->frame_count ? &profile->frames[frame] : NULL;
+}
+
+struct pf_symbols *pf_profile_symbols(struct pf_profile *profile)
+{
+    return profile->symbols;
+}
+
+const struct pf_profile_totals *pf_profile_totals(const struct pf_profile *profile)
+{
+    return &profile->totals;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The samples of a recording with their stacks resolved: what reports and flame graphs are made from. A stack is a row of
+ * frame numbers, and a frame is one function of one module (or one address that has no symbol): equal numbers mean equal
+ * functions, so that aggregation needs no texts.
+ */
+#ifndef PF_ANALYSIS_PROFILE_H
+#define PF_ANALYSIS_PROFILE_H
+
+#include <perfile/analysis.h>
+
+#include "symbol/symbols.h"
+
+enum pf_frame_kind { PF_FRAME_USER, PF_FRAME_KERNEL, PF_FRAME_INLINED, PF_FRAME_JIT, PF_FRAME_UNKNOWN };
+
+struct pf_frame_info {
+    uint32_t module;      /* PF_NO_SYMBOL: no mapping */
+    uint32_t symbol;      /* PF_NO_SYMBOL: `address` is all there is */
+    uint64_t address;     /* of frames without a symbol */
+    const char *name;     /* the function; NULL without a symbol */
+    uint8_t kind;         /* enum pf_frame_kind */
+};
+
+/* One sample. Made by pf_profile_next, valid until its next call. */
+struct pf_profile_sample {
+    const struct perfile_event *event;
+    uint64_t time; /* ns */
+    uint64_t period;
+    uint64_t weight;
+    int32_t pid;
+    int32_t tid;
+    uint32_t cpu;
+    uint8_t cpumode;          /* misc & 7 */
+    const char *comm;         /* interned: equal names are equal pointers */
+    uint64_t ip;
+    uint32_t leaf;            /* frame of the sampled address itself */
+    const uint32_t *frames;   /* the whole stack, leaf first; without callchains just the leaf */
+    size_t frame_count;
+};
+
+struct pf_profile_totals {
+    uint64_t samples;
+    uint64_t period;
+    uint64_t lost;            /* events that the recording says it lost */
+    uint64_t unresolved;      /* samples whose leaf has no symbol */
+    uint64_t unmapped;        /* samples whose leaf lies in no mapping */
+    uint64_t filtered;        /* left out by the filter */
+};
+
+struct pf_profile;
+
+/* `filter` and `find` may be NULL. The reader must be at its start and is driven by the profile. */
+int pf_profile_open(struct perfile_reader *reader, const struct perfile_filter *filter,
+                    const struct pf_find_options *find, struct pf_profile **profile, struct perfile_error *error);
+void pf_profile_close(struct pf_profile *profile);
+/* 1 and *sample, 0 at the end, or an error. */
+int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error);
+size_t pf_profile_frame_count(const struct pf_profile *profile);
+const struct pf_frame_info *pf_profile_frame(const struct pf_profile *profile, uint32_t frame);
+struct pf_symbols *pf_profile_symbols(struct pf_profile *profile);
+const struct pf_profile_totals *pf_profile_totals(const struct pf_profile *profile);
+
+#endif

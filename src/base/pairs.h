@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* A hash map from pairs of 64-bit keys to 32-bit values: insert and find only. */
+#ifndef PF_BASE_PAIRS_H
+#define PF_BASE_PAIRS_H
+
+#include "base/memory.h"
+
+struct pf_pair {
+    uint64_t a, b;
+    uint32_t value; /* stored plus one; 0 = empty */
+};
+
+struct pf_pairs {
+    const struct perfile_allocator *allocator;
+    struct pf_pair *slots;
+    size_t size; /* a power of two, or 0 */
+    size_t used;
+};
+
+void pf_pairs_open(struct pf_pairs *pairs, const struct perfile_allocator *allocator);
+void pf_pairs_close(struct pf_pairs *pairs);
+/* The pair must not be there yet; the value must be below UINT32_MAX. False when memory is short. */
+bool pf_pairs_put(struct pf_pairs *pairs, uint64_t a, uint64_t b, uint32_t value);
+
+/* The seed is not known to who makes a file: keys that all collide cannot be made. */
+static inline size_t pf_pairs_hash(const struct pf_pairs *pairs, uint64_t a, uint64_t b)
+{
+    uint64_t key = (a ^ (uintptr_t)pairs->slots) * 0x9e3779b97f4a7c15ull ^ b;
+    key = (key ^ key >> 32) * 0xbf58476d1ce4e5b9ull;
+    return (size_t)(key ^ key >> 29);
+}
+
+static inline bool pf_pairs_get(const struct pf_pairs *pairs, uint64_t a, uint64_t b, uint32_t *value)
+{
+    if (!pairs->size)
+        return false;
+    for (size_t i = pf_pairs_hash(pairs, a, b) & (pairs->size - 1); pairs->slots[i].value;
+         i = (i + 1) & (pairs->size - 1)) {
+        if (pairs->slots[i].a == a && pairs->slots[i].b == b) {
+            *value = pairs->slots[i].value - 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+#endif

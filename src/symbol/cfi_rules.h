@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Call frame information as it is kept: one flat array of rows, address -> rule, for the whole module. Few rules differ,
+ * so that each is stored once in a pool, behind the expressions that rules refer to.
+ */
+#ifndef PF_SYMBOL_CFI_RULES_H
+#define PF_SYMBOL_CFI_RULES_H
+
+#include "base/cursor.h"
+#include "base/map.h"
+#include "symbol/unwind.h"
+#include "symbol/unwind_arch.h"
+
+enum pf_rule_kind {
+    PF_RULE_SAME,
+    PF_RULE_UNDEFINED,
+    PF_RULE_OFFSET,         /* at CFA + value */
+    PF_RULE_VAL_OFFSET,     /* is CFA + value */
+    PF_RULE_REGISTER,       /* in the slot `value` */
+    PF_RULE_EXPRESSION,     /* at the address that the expression at pool[value] gives */
+    PF_RULE_VAL_EXPRESSION, /* is what that gives */
+};
+
+/* How the caller's register in `slot` is found. */
+struct pf_cfi_entry {
+    uint8_t slot;
+    uint8_t kind; /* enum pf_rule_kind */
+    uint16_t zero;
+    int32_t value;
+};
+
+struct pf_cfi_rule {
+    uint8_t cfa_slot; /* CFA = register + cfa_value; PF_UNWIND_NO_SLOT: by the expression at pool[cfa_value] */
+    uint8_t ra;       /* the slot that holds the return address afterwards */
+    uint8_t signal;   /* 1: the caller was interrupted, its address is no return address */
+    uint8_t count;
+    int32_t cfa_value;
+    struct pf_cfi_entry entries[]; /* ascending slots; registers that are not here keep their values */
+};
+
+struct pf_cfi_row {
+    uint32_t start; /* address minus base */
+    uint32_t rule;  /* offset in the pool; 0: no rule from here on */
+};
+
+struct pf_cfi_rows {
+    struct pf_cfi_row *rows;
+    size_t count, room;
+};
+
+/* Does not change after pf_cfi_open: any number of threads may unwind with it. */
+struct pf_cfi {
+    const struct perfile_allocator *allocator;
+    const struct pf_unwind_arch *arch;
+    bool swap;     /* the file's byte order is not this machine's */
+    uint64_t base; /* of the code */
+    uint64_t end;
+    struct pf_cfi_rows rows;
+    uint8_t *pool;
+    size_t pool_used, pool_room, pool_limit;
+    struct pf_map known; /* hash -> offset in the pool; empty after the opening */
+    bool short_of_memory;
+};
+
+/* A piece of an ELF file. */
+struct pf_cfi_section {
+    const uint8_t *data;
+    size_t bytes;
+    uint64_t address;
+    uint64_t text, got; /* what textrel and datarel pointers count from */
+    bool is_eh;         /* .eh_frame, not .debug_frame */
+};
+
+/* The rule for an address of the file, or NULL. */
+static inline const struct pf_cfi_rule *pf_cfi_find(const struct pf_cfi *cfi, uint64_t address)
+{
+    const struct pf_cfi_row *row = cfi->rows.rows;
+    if (address < cfi->base || address >= cfi->end || !cfi->rows.count)
+        return NULL;
+    uint32_t start = (uint32_t)(address - cfi->base);
+    for (size_t left = cfi->rows.count; left > 1;) {
+        size_t half = left / 2;
+        row += row[half].start <= start ? half : 0;
+        left -= half;
+    }
+    return row->start <= start && row->rule ? (const void *)(cfi->pool + row->rule) : NULL;
+}
+
+/*
+ * The bytes at a place in the pool, kept once; 0 when there is no room. Their beginning must tell their length, so that
+ * equal beginnings mean equal lengths.
+ */
+uint32_t pf_cfi_keep(struct pf_cfi *cfi, const void *data, size_t bytes);
+/* From `start` on the rule holds. Starts must not descend; an equal one replaces. */
+void pf_cfi_add_row(struct pf_cfi *cfi, struct pf_cfi_rows *rows, uint32_t start, uint32_t rule);
+
+/* All FDEs of a section, as rows. What cannot be understood becomes no rule. */
+void pf_cfi_compile(struct pf_cfi *cfi, const struct pf_cfi_section *section, struct pf_cfi_rows *rows);
+/* ARM's table of functions: section holds .ARM.exidx, extab .ARM.extab. */
+void pf_cfi_compile_exidx(struct pf_cfi *cfi, const struct pf_cfi_section *exidx, const struct pf_cfi_section *extab,
+                          struct pf_cfi_rows *rows);
+
+/* A LEB128 number; bits beyond 64 are dropped. */
+static inline uint64_t pf_cursor_leb(struct pf_cursor *c, bool is_signed)
+{
+    uint64_t value = 0;
+    unsigned shift = 0;
+    uint8_t byte;
+    do {
+        byte = pf_cursor_u8(c);
+        if (shift < 64)
+            value |= (uint64_t)(byte & 0x7f) << shift;
+        shift += 7;
+    } while ((byte & 0x80) && shift < 140);
+    if (is_signed && shift < 64 && (byte & 0x40))
+        value |= UINT64_MAX << shift;
+    return value;
+}
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The symbols of a whole recording: which module a mapping belongs to, and which symbol an address in it. Modules are
+ * found and read when the first address asks for them; per distinct address the cost is one look-up.
+ */
+#ifndef PF_SYMBOL_SYMBOLS_H
+#define PF_SYMBOL_SYMBOLS_H
+
+#include <perfile/perfile.h>
+
+#include "symbol/find.h"
+#include "symbol/table.h"
+
+#define PF_NO_SYMBOL UINT32_MAX
+
+struct pf_module {
+    const char *name;        /* as perf shows it: a path, "[kernel.kallsyms]", "[vdso]", "/tmp/perf-1.map" */
+    const char *short_name;  /* its last part */
+    bool kernel;
+    bool looked_for;
+    bool build_id_differs;   /* a file of that name is here, but it is another one */
+    const struct pf_symbol_table *table; /* NULL: no symbols */
+    const char *path;        /* of the file that was read, or NULL */
+    uint64_t addresses;      /* that were asked for, and how many of them got a symbol */
+    uint64_t resolved;
+};
+
+/* A place in the code. */
+struct pf_location {
+    uint32_t module; /* PF_NO_SYMBOL: no mapping holds the address */
+    uint32_t symbol; /* index in the module's table, or PF_NO_SYMBOL */
+    uint64_t offset; /* bytes from the start of the symbol; without one the address in the module (perf's `dsoff`) */
+    uint64_t address; /* the ELF address, for line tables; 0 when the module is no ELF file */
+};
+
+struct pf_symbols;
+
+/* `reader` gives the machine and the build ids of the recording. `find` may be NULL. */
+int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options *find, struct pf_symbols **symbols,
+                    struct perfile_error *error);
+void pf_symbols_close(struct pf_symbols *symbols);
+/* `map` NULL: nothing is mapped there. False when memory is short. */
+bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
+                       struct pf_location *location);
+size_t pf_symbols_module_count(const struct pf_symbols *symbols);
+const struct pf_module *pf_symbols_module(const struct pf_symbols *symbols, uint32_t module);
+/* The name of a symbol, demangled, made once; NULL for PF_NO_SYMBOL. */
+const char *pf_symbols_name(struct pf_symbols *symbols, uint32_t module, uint32_t symbol);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorting symbols, choosing among aliases, and look-ups.
+ *
+ * Which of several symbols at one address perf 7.2 shows, found by asking it about made files: one with a size before
+ * one without; a typed one before a bare label; then strong before weak, global before local, fewer leading underscores,
+ * the longer name, the one that comes first in the file. Symbols without a size first get their end from the next
+ * address, but of several at one address only the last one does.
+ */
+#include "symbol/table_build.h"
+
+/* ---- entries and text ---- */
+
+void pf_build_open(struct pf_symbol_build *build, const struct perfile_allocator *allocator)
+{
+    *build = (struct pf_symbol_build){.allocator = allocator};
+}
+
+void pf_build_close(struct pf_symbol_build *build)
+{
+    pf_free(build->allocator, build->entries, build->room * sizeof(*build->entries));
+    pf_free(build->allocator, build->text, build->text_room);
+    pf_build_open(build, build->allocator);
+}
+
+bool pf_build_add(struct pf_symbol_build *build, uint64_t start, uint64_t end, uint32_t name, uint32_t flags)
+{
+    if (PF_UNLIKELY(build->count == build->room) &&
+        !pf_grow(build->allocator, &build->entries, &build->room, build->count + 1, sizeof(*build->entries)))
+        return false;
+    build->entries[build->count] = (struct pf_symbol_entry){start, end, name, flags, build->count};
+    build->count++;
+    return true;
+}
+
+bool pf_build_text_room(struct pf_symbol_build *build, uint64_t bytes)
+{
+    uint64_t wanted;
+    if (!pf_add(build->text_bytes, bytes, &wanted) || wanted > UINT32_MAX)
+        return false;
+    return pf_grow(build->allocator, &build->text, &build->text_room, (size_t)wanted, 1);
+}
+
+bool pf_build_text(struct pf_symbol_build *build, const void *text, size_t bytes, uint32_t *name)
+{
+    if (bytes == SIZE_MAX || !pf_build_text_room(build, bytes + 1))
+        return false;
+    *name = (uint32_t)build->text_bytes;
+    memcpy(build->text + build->text_bytes, text, bytes);
+    build->text[build->text_bytes + bytes] = 0;
+    build->text_bytes += bytes + 1;
+    return true;
+}
+
+/* ---- sorting: by bytes of the start, the lowest first, leaving out bytes that are the same everywhere ---- */
+
+static bool is_sorted(const struct pf_symbol_build *build)
+{
+    for (size_t i = 1; i < build->count; i++)
+        if (build->entries[i].start < build->entries[i - 1].start)
+            return false;
+    return true;
+}
+
+static void sort_by_byte(const struct pf_symbol_entry *from, struct pf_symbol_entry *to, size_t count, unsigned shift)
+{
+    size_t at[256] = {0};
+    for (size_t i = 0; i < count; i++)
+        at[from[i].start >> shift & 0xff]++;
+    for (size_t byte = 0, sum = 0; byte < 256; byte++) {
+        size_t n = at[byte];
+        at[byte] = sum;
+        sum += n;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[at[from[i].start >> shift & 0xff]++] = from[i];
+}
+
+bool pf_build_sort(struct pf_symbol_build *build)
+{
+    if (is_sorted(build))
+        return true;
+    struct pf_symbol_entry *other = pf_resize(build->allocator, NULL, 0, build->room * sizeof(*other));
+    if (!other)
+        return false;
+    uint64_t differs = 0;
+    for (size_t i = 0; i < build->count; i++)
+        differs |= build->entries[i].start ^ build->entries[0].start;
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        if (!(differs >> shift & 0xff))
+            continue;
+        sort_by_byte(build->entries, other, build->count, shift);
+        struct pf_symbol_entry *sorted = other;
+        other = build->entries;
+        build->entries = sorted;
+    }
+    pf_free(build->allocator, other, build->room * sizeof(*other));
+    return true;
+}
+
+/* ---- choosing among aliases ---- */
+
+static int prefer(bool a, bool b)
+{
+    return (int)a - (int)b;
+}
+
+static size_t leading_underscores(const char *name)
+{
+    return strspn(name, "_");
+}
+
+/* Names that kernels before 4.17 gave their system calls besides sys_... */
+static bool is_syscall_alias(const char *name)
+{
+    return strncmp(name, "SyS", 3) == 0 || strncmp(name, "compat_SyS", 10) == 0;
+}
+
+static int compare_names(const char *a, const char *b)
+{
+    size_t in_a = leading_underscores(a), in_b = leading_underscores(b);
+    if (in_a != in_b)
+        return in_a < in_b ? 1 : -1;
+    size_t length_a = strlen(a), length_b = strlen(b);
+    if (length_a != length_b)
+        return length_a > length_b ? 1 : -1;
+    return is_syscall_alias(a) ? -1 : 1;
+}
+
+/* Which of two symbols at one address shows: `a`, which comes first in the file, when the result is not negative. */
+static int compare_aliases(const struct pf_symbol_entry *a, const struct pf_symbol_entry *b, const char *text)
+{
+    int better = prefer(a->end != a->start, b->end != b->start);
+    if (!better)
+        better = prefer(!(a->flags & PF_ENTRY_LABEL), !(b->flags & PF_ENTRY_LABEL));
+    if (!better)
+        better = prefer(!(a->flags & PF_SYMBOL_WEAK), !(b->flags & PF_SYMBOL_WEAK));
+    if (!better)
+        better = prefer((a->flags & PF_SYMBOL_GLOBAL) != 0, (b->flags & PF_SYMBOL_GLOBAL) != 0);
+    if (!better)
+        better = compare_names(text + a->name, text + b->name);
+    return better;
+}
+
+/* The end of a symbol without a size behind which nothing comes: what is left of its page and one more, as perf. */
+static uint64_t end_of_last(uint64_t start)
+{
+    uint64_t page = start & ~4095ull;
+    return page > UINT64_MAX - 2 * 4096 ? UINT64_MAX : page + (start == page ? 4096 : 2 * 4096);
+}
+
+/* `rank` holds the end of the symbol's section while symbols without a size are given one. */
+static void guess_end(struct pf_symbol_entry *entry, const struct pf_symbol_entry *next)
+{
+    if (entry->end != entry->start)
+        return;
+    uint64_t limit = entry->rank > entry->start ? entry->rank : end_of_last(entry->start);
+    entry->end = next ? pf_min(next->start, limit) : limit;
+    entry->flags |= PF_SYMBOL_GUESSED_END;
+}
+
+void pf_build_choose(struct pf_symbol_build *build)
+{
+    size_t kept = 0;
+    for (size_t i = 0, next; i < build->count; i = next) {
+        next = i + 1;
+        while (next < build->count && build->entries[next].start == build->entries[i].start)
+            next++;
+        guess_end(&build->entries[next - 1], next < build->count ? &build->entries[next] : NULL);
+        struct pf_symbol_entry best = build->entries[i];
+        for (size_t k = i + 1; k < next; k++)
+            if (compare_aliases(&best, &build->entries[k], build->text) < 0)
+                best = build->entries[k];
+        best.rank = kept; /* an inner symbol shows before the one around it */
+        build->entries[kept++] = best;
+    }
+    build->count = kept;
+}
+
+/* ---- overlaps ---- */
+
+/* The entries that cover the current address, a heap with the highest rank on top. */
+struct cover {
+    const struct pf_symbol_entry **heap;
+    size_t count;
+};
+
+static void cover_push(struct cover *cover, const struct pf_symbol_entry *entry)
+{
+    size_t i = cover->count++;
+    while (i && cover->heap[(i - 1) / 2]->rank < entry->rank) {
+        cover->heap[i] = cover->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    cover->heap[i] = entry;
+}
+
+static void cover_pop(struct cover *cover)
+{
+    const struct pf_symbol_entry *entry = cover->heap[--cover->count];
+    size_t i = 0;
+    for (size_t child = 1; child < cover->count; child = 2 * i + 1) {
+        child += child + 1 < cover->count && cover->heap[child + 1]->rank > cover->heap[child]->rank;
+        if (cover->heap[child]->rank < entry->rank)
+            break;
+        cover->heap[i] = cover->heap[child];
+        i = child;
+    }
+    cover->heap[i] = entry;
+}
+
+struct pieces {
+    struct pf_symbol *symbols;
+    size_t count;
+    const struct pf_symbol_entry *last; /* of which the last piece is */
+};
+
+static void add_piece(struct pieces *pieces, const struct pf_symbol_entry *entry, uint64_t start, uint64_t end)
+{
+    if (start >= end)
+        return;
+    struct pf_symbol *before = pieces->symbols + pieces->count - 1;
+    if (pieces->count && pieces->last == entry && before->end == start) {
+        before->end = end;
+        return;
+    }
+    pieces->symbols[pieces->count++] = (struct pf_symbol){
+        .start = start, .end = end, .name = entry->name, .flags = entry->flags & 0xffff};
+    pieces->last = entry;
+}
+
+/* Everything that shows between two addresses. */
+static void sweep(struct cover *cover, struct pieces *pieces, uint64_t from, uint64_t to)
+{
+    while (cover->count && from < to) {
+        const struct pf_symbol_entry *top = cover->heap[0];
+        if (top->end <= from) {
+            cover_pop(cover);
+            continue;
+        }
+        uint64_t end = pf_min(top->end, to);
+        add_piece(pieces, top, from, end);
+        from = end;
+    }
+}
+
+static bool overlaps(const struct pf_symbol_build *build)
+{
+    for (size_t i = 1; i < build->count; i++)
+        if (build->entries[i - 1].end > build->entries[i].start)
+            return true;
+    return false;
+}
+
+static bool sweep_all(const struct pf_symbol_build *build, struct pieces *pieces)
+{
+    size_t bytes = build->count * sizeof(void *);
+    struct cover cover = {pf_resize(build->allocator, NULL, 0, bytes), 0};
+    if (!cover.heap)
+        return false;
+    for (size_t i = 0; i < build->count; i++) {
+        cover_push(&cover, &build->entries[i]);
+        sweep(&cover, pieces, build->entries[i].start,
+              i + 1 < build->count ? build->entries[i + 1].start : UINT64_MAX);
+    }
+    pf_free(build->allocator, cover.heap, bytes);
+    return true;
+}
+
+static void copy_all(const struct pf_symbol_build *build, struct pieces *pieces)
+{
+    for (size_t i = 0; i < build->count; i++)
+        add_piece(pieces, &build->entries[i], build->entries[i].start, build->entries[i].end);
+}
+
+bool pf_build_finish(struct pf_symbol_build *build, struct pf_symbol_table *table)
+{
+    table->text = pf_resize(build->allocator, build->text, build->text_room, build->text_bytes);
+    if (!table->text && build->text_bytes)
+        return false;
+    table->text_bytes = build->text_bytes;
+    build->text = NULL;
+    build->text_room = build->text_bytes = 0;
+    if (!build->count)
+        return true;
+    /* every start and every end of an entry begins at most one piece */
+    bool cut = overlaps(build);
+    size_t room = build->count * (cut ? 2 : 1) * sizeof(struct pf_symbol);
+    struct pieces pieces = {.symbols = pf_resize(build->allocator, NULL, 0, room)};
+    if (!pieces.symbols)
+        return false;
+    if (!cut)
+        copy_all(build, &pieces);
+    else if (!sweep_all(build, &pieces))
+        pieces.count = 0;
+    size_t used = pieces.count * sizeof(struct pf_symbol);
+    struct pf_symbol *fitting = used ? pf_resize(build->allocator, pieces.symbols, room, used) : NULL;
+    if (!fitting)
+        pf_free(build->allocator, pieces.symbols, room);
+    table->symbols = fitting;
+    table->count = fitting ? pieces.count : 0;
+    return fitting != NULL;
+}
+
+/* ---- tables ---- */
+
+struct pf_symbol_table *pf_symbol_table_new(const struct perfile_allocator *allocator)
+{
+    struct pf_symbol_table *table = pf_new(allocator, sizeof(*table));
+    if (table)
+        table->allocator = allocator;
+    return table;
+}
+
+void pf_symbol_table_close(struct pf_symbol_table *table)
+{
+    if (!table)
+        return;
+    pf_free(table->allocator, table->symbols, table->count * sizeof(*table->symbols));
+    pf_free(table->allocator, table->text, table->text_bytes);
+    pf_free(table->allocator, table->segments, table->segment_count * sizeof(*table->segments));
+    pf_free(table->allocator, table, sizeof(*table));
+}
+
+const struct pf_symbol *pf_symbol_table_find(const struct pf_symbol_table *table, uint64_t address)
+{
+    const struct pf_symbol *at = table->symbols;
+    size_t count = table->count;
+    if (!count || address < at->start)
+        return NULL;
+    while (count > 1) {
+        size_t half = count / 2;
+        at += at[half].start <= address ? half : 0; /* becomes a conditional move */
+        count -= half;
+    }
+    return address < at->end ? at : NULL;
+}
+
+bool pf_symbol_table_address(const struct pf_symbol_table *table, uint64_t file_offset, uint64_t *address)
+{
+    for (size_t i = 0; i < table->segment_count; i++) {
+        const struct pf_segment *segment = &table->segments[i];
+        if (file_offset >= segment->offset && file_offset - segment->offset < segment->bytes) {
+            *address = segment->address + (file_offset - segment->offset);
+            return true;
+        }
+    }
+    return false;
+}
