@@ -500,12 +500,14 @@ static void put_text(struct out *o, const char *quoted, size_t room)
     put_zeros(o, end - o->bytes);
 }
 
-#define ELEMENT(name, doc) static void put_element_##name(struct out *o, char *element) {
+#define ELEMENT(name, doc)                                                                                             \
+    static void put_element_##name(struct out *o, char *element)                                                       \
+    {
 #define U64(field, meaning, doc) put(o, number(field_of(&element)), 8);
 #define TEXT(field, bytes, doc) put_text(o, field_of(&element), bytes);
 #define END_ELEMENT(name) }
 ELEMENT(word, "")
-    U64(word, , )
+U64(word, , )
 END_ELEMENT(word)
 #include "schema/elements.def"
 #undef U64
@@ -556,7 +558,10 @@ static void put_list(struct out *o, const char *list, void (*put_element)(struct
 #define LIST(field, count, element, doc) put_list(o, find(words, #field), put_element_##element);
 #define REST(field, element, doc) put_list(o, find(words, #field), put_element_##element);
 #define WHEN(condition) if (condition) {
-#define OTHERWISE() } else {
+#define OTHERWISE()                                                                                                    \
+    }                                                                                                                  \
+    else                                                                                                               \
+    {
 #define END_WHEN() }
 #define MORE() later = true;
 #define END_MORE() later = false;
@@ -565,7 +570,7 @@ static void put_list(struct out *o, const char *list, void (*put_element)(struct
 #define CUSTOM(field, type, layout, doc) put_items(o, find(words, #field));
 #define BARE(number, NAME, class, since, doc)
 #define RECORD(number, NAME, name, class, since, doc)                                                                  \
-    static void put_fields_of_##name(struct out *o, struct words *words)                                                         \
+    static void put_fields_of_##name(struct out *o, struct words *words)                                               \
     {                                                                                                                  \
         struct perfile_##name decoded = {0}, *r = &decoded;                                                            \
         bool later = false;                                                                                            \

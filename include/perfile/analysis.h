@@ -43,6 +43,31 @@ enum perfile_show {
     PERFILE_SHOW_TEXT_POKE = 1 << 8,  /* TEXT_POKE */
 };
 
+/* Where the binaries and symbols of the recording are. NULL members: where perf would look. */
+struct perfile_symbol_options {
+    const char *symfs;       /* a folder that holds the file system of the recording's machine */
+    const char *vmlinux;     /* the kernel with its symbols */
+    const char *kallsyms;    /* a copy of /proc/kallsyms of the recording's machine */
+    const char *buildid_dir; /* perf's build-id cache; NULL: ~/.debug */
+};
+
+/* How the bottom of a stack is named, and so which threads become one. */
+enum perfile_flame_threads {
+    PERFILE_FLAME_BY_COMM, /* "make" */
+    PERFILE_FLAME_BY_PID,  /* "make-12" */
+    PERFILE_FLAME_BY_TID,  /* "make-12/13" */
+};
+
+struct perfile_flame_options {
+    unsigned threads;    /* enum perfile_flame_threads */
+    bool count_samples;  /* every sample weighs 1, not its period */
+    bool inverted;       /* svg: the root on top */
+    bool reverse;        /* svg: leaves at the root */
+    bool annotate;       /* folded: _[k], _[i], _[j] behind kernel, inlined and JIT frames */
+    const char *event;   /* folded, svg: which event; NULL: the one with the most samples */
+    const char *title;   /* NULL: made from the recording */
+};
+
 struct perfile_output_options {
     size_t size;             /* sizeof(struct perfile_output_options) */
     struct perfile_filter filter;
@@ -55,13 +80,16 @@ struct perfile_output_options {
     /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
+    struct perfile_symbol_options symbols; /* report, flame */
+    struct perfile_flame_options flame;
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT { sizeof(struct perfile_output_options), { NULL, NULL, NULL, NULL, NULL, NULL }, \
-                                      NULL, false, 0, 0, false, false, NULL, NULL }
+                                      NULL, false, 0, 0, false, false, NULL, NULL, { NULL, NULL, NULL, NULL }, \
+                                      { 0, false, false, false, false, NULL, NULL } }
 
 struct perfile_output_info {
-    const char *kind;   /* "dump", "script", "info", "check" */
-    const char *format; /* "text", "json" */
+    const char *kind;   /* "dump", "script", "info", "check", "flame" */
+    const char *format; /* "text", "json", "folded", "svg", "html" */
     const char *doc;    /* one sentence */
 };
 /* The outputs of this build by position; NULL behind the last. Static. */

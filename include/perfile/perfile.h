@@ -251,7 +251,7 @@ struct perfile_stack {
     uint64_t dyn_size; /* what the record says about that; never trust it */
 };
 
-/* CPU numbers; read with perfile_cpu_set_at. */
+/* CPU numbers, as they stand in the recording. */
 struct perfile_cpu_set {
     uint16_t map_type; /* 0 list, 1 mask, 2 range */
     bool any_cpu;      /* range: also "any CPU" (-1) */

@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/pairs.h"
-#include "output/filter.h"
+#include "analysis/filter.h"
 
 /* Values of a callchain that say whose addresses follow: the last page of the address space, as signed numbers. */
 #define CONTEXT_MIN ((uint64_t)-4095)

@@ -251,8 +251,9 @@ static int name_by_event_desc(struct perfile_reader *reader, struct perfile_erro
         if (c.failed)
             break;
         int result = 0;
-        if (reader->file.mode != PERFILE_MODE_PIPE && i >= reader->event_count && attr_bytes >= PF_ATTR_SIZE_MIN && reader->event_count == i) {
-            /* the attrs are gone, but here is a copy of them */
+        if (reader->file.mode != PERFILE_MODE_PIPE && !reader->parts[0].followed && reader->event_count == i &&
+            attr_bytes >= PF_ATTR_SIZE_MIN) {
+            /* the attrs are gone, but here is a copy of them; a record that says the same comes too late */
             result = pf_events_add(reader, attr, attr_bytes, PERFILE_NO_OFFSET, error);
             if (result == 0)
                 result = pf_events_add_ids(reader, reader->events[i], &ids, error);

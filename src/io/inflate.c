@@ -50,7 +50,8 @@ int pf_inflate_push(struct pf_inflate *inflate, const void *data, size_t bytes, 
 {
     if (!pf_grow(inflate->allocator, &inflate->input, &inflate->room, bytes, 1))
         return pf_fail_memory(error, "zstd stream");
-    memcpy(inflate->input, data, bytes);
+    if (bytes)
+        memcpy(inflate->input, data, bytes);
     inflate->bytes = bytes;
     inflate->used = 0;
     return 0;

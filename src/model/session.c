@@ -16,11 +16,14 @@ struct perfile_session {
     struct perfile_record *heads; /* directories: the next record of each part */
     bool *has_head;
     bool heads_read;
+    uint32_t last_part; /* whose head was taken */
     uint64_t round_limit; /* times up to this one cannot come any more */
     uint64_t last_time;
     uint64_t unordered;
     bool at_end;
     bool follows_maps;
+    bool exit_pending; /* the record that was delivered last ends a thread: its name goes when the next one comes */
+    int32_t exit_tid;
 };
 
 int perfile_session_open(struct perfile_reader *reader, struct perfile_session **session, struct perfile_error *error)
@@ -59,6 +62,16 @@ void perfile_session_close(struct perfile_session *session)
     pf_free(reader->allocator, session, sizeof(*session));
 }
 
+static void note_exit(struct perfile_session *session)
+{
+    struct perfile_exit gone;
+    if (session->record.damaged ||
+        perfile_record_decode(session->reader, &session->record, &gone, sizeof(gone), NULL) < 0)
+        return;
+    session->exit_pending = true;
+    session->exit_tid = gone.tid;
+}
+
 /* Delivers session->record: its time is now, and what it says about threads holds from now on. */
 static int deliver(struct perfile_session *session, const struct perfile_record **record, struct perfile_error *error)
 {
@@ -70,8 +83,10 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
     }
     if (PF_LIKELY(now->type == PERFILE_RECORD_SAMPLE))
         return 1;
-    if ((now->type == PERFILE_RECORD_COMM || now->type == PERFILE_RECORD_FORK || now->type == PERFILE_RECORD_EXIT) &&
-        !pf_threads_follow(&session->threads, session->reader, now))
+    if (now->type == PERFILE_RECORD_EXIT)
+        note_exit(session);
+    else if ((now->type == PERFILE_RECORD_COMM || now->type == PERFILE_RECORD_FORK) &&
+             !pf_threads_follow(&session->threads, session->reader, now))
         return pf_fail_memory(error, "threads");
     if (session->follows_maps && !pf_maps_follow(&session->maps, session->reader, now))
         return pf_fail_memory(error, "maps");
@@ -135,7 +150,10 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
     }
 }
 
-/* ---- a directory: each part is in order ---- */
+/* ---- a directory: each part is in order but for a few late records ---- */
+
+/* How much older than its predecessors a record of the same ring buffer may be: deferred callchains come so late. */
+static const uint64_t LATENESS_NS = 1000000000;
 
 static int fetch_head(struct perfile_session *session, uint32_t part, struct perfile_error *error)
 {
@@ -145,13 +163,14 @@ static int fetch_head(struct perfile_session *session, uint32_t part, struct per
     return result < 0 ? result : 0;
 }
 
-static int next_of_parts(struct perfile_session *session, const struct perfile_record **record,
-                         struct perfile_error *error)
+/* The part whose next record is the oldest; the number of parts when all are at their end. */
+static int oldest_head(struct perfile_session *session, uint32_t *chosen, struct perfile_error *error)
 {
     struct perfile_reader *reader = session->reader;
     uint32_t count = reader->part_count, best = count;
-    if (session->heads_read) {
-        int result = fetch_head(session, session->record.part, error);
+    *chosen = count;
+    if (session->heads_read && session->has_head[session->last_part]) {
+        int result = fetch_head(session, session->last_part, error);
         if (result < 0)
             return result;
     }
@@ -171,12 +190,41 @@ static int next_of_parts(struct perfile_session *session, const struct perfile_r
         if (best == count || session->heads[i].time < session->heads[best].time)
             best = i;
     }
-    if (best == count) {
-        *record = NULL;
-        return 0;
+    *chosen = session->last_part = best;
+    return 0;
+}
+
+static int next_of_parts(struct perfile_session *session, const struct perfile_record **record,
+                         struct perfile_error *error)
+{
+    struct pf_order *order = &session->order;
+    for (;;) {
+        if (order->flushing && pf_order_pop(order, &session->record))
+            return deliver(session, record, error);
+        if (session->at_end)
+            return 0;
+        uint32_t part;
+        int result = oldest_head(session, &part, error);
+        if (result < 0)
+            return result;
+        if (part == session->reader->part_count) {
+            session->at_end = true;
+            pf_order_flush(order, UINT64_MAX);
+            continue;
+        }
+        const struct perfile_record *head = &session->heads[part];
+        if (!must_wait(session, head)) {
+            session->record = *head;
+            return deliver(session, record, error);
+        }
+        if (!pf_order_push(order, head))
+            return pf_fail_memory(error, "time order");
+        if (order->bytes > session->reader->options.limit_queue_bytes)
+            relieve(session);
+        else if (head->time > LATENESS_NS && order->min_time < head->time - LATENESS_NS &&
+                 head->time - LATENESS_NS - order->min_time > LATENESS_NS)
+            pf_order_flush(order, head->time - LATENESS_NS);
     }
-    session->record = session->heads[best];
-    return deliver(session, record, error);
 }
 
 /* ---- the public calls ---- */
@@ -185,6 +233,11 @@ int perfile_session_next(struct perfile_session *session, const struct perfile_r
                          struct perfile_error *error)
 {
     *record = NULL;
+    if (session->exit_pending) {
+        session->exit_pending = false;
+        if (!pf_threads_forget(&session->threads, session->exit_tid))
+            return pf_fail_memory(error, "threads");
+    }
     return session->heads ? next_of_parts(session, record, error) : next_of_stream(session, record, error);
 }
 

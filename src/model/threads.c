@@ -42,7 +42,9 @@ static const char *intern(struct pf_threads *threads, const char *text)
 static const char *known_name(const struct pf_threads *threads, int32_t tid)
 {
     uint64_t name;
-    return pf_map_get(&threads->names, (uint32_t)tid, &name) ? (const char *)(uintptr_t)name : NULL;
+    if (pf_map_get(&threads->names, (uint32_t)tid, &name) && name)
+        return (const char *)(uintptr_t)name;
+    return tid == 0 ? "swapper" : NULL; /* the idle thread of each CPU */
 }
 
 static bool set_name(struct pf_threads *threads, int32_t tid, const char *name)
@@ -58,7 +60,6 @@ bool pf_threads_follow(struct pf_threads *threads, const struct perfile_reader *
     union {
         struct perfile_comm comm;
         struct perfile_fork fork;
-        struct perfile_exit exit;
     } r;
     if (record->damaged || perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
         return true;
@@ -66,9 +67,12 @@ bool pf_threads_follow(struct pf_threads *threads, const struct perfile_reader *
         const char *name = intern(threads, r.comm.comm);
         return name && set_name(threads, r.comm.tid, name);
     }
-    if (record->type == PERFILE_RECORD_FORK)
-        return r.fork.tid == r.fork.ptid || set_name(threads, r.fork.tid, known_name(threads, r.fork.ptid));
-    return set_name(threads, r.exit.tid, NULL);
+    return r.fork.tid == r.fork.ptid || set_name(threads, r.fork.tid, known_name(threads, r.fork.ptid));
+}
+
+bool pf_threads_forget(struct pf_threads *threads, int32_t tid)
+{
+    return set_name(threads, tid, NULL);
 }
 
 const char *pf_threads_name(struct pf_threads *threads, int32_t tid)
@@ -79,7 +83,7 @@ const char *pf_threads_name(struct pf_threads *threads, int32_t tid)
     if (!name) {
         char text[16];
         snprintf(text, sizeof(text), ":%" PRId32, tid);
-        name = tid == 0 ? "swapper" : intern(threads, text);
+        name = intern(threads, text);
         if (!name)
             return ":?";
     }

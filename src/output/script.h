@@ -8,7 +8,7 @@
  *     script_samples.c  the steps of the hot fields
  *     script_values.c   the steps of registers, branches ...
  *     script_memory.c   the steps of memory accesses and page sizes
- *     script_trace.c    tracepoint text
+ *     script_trace.c    tracepoint text; trace_parse.c and trace_print.c are the language it is written in
  *     script_deliver.c  which lines a sample is good for: groups of counters, callchains that come later
  *     script_events.c   the records between the samples
  *     script_stat.c     the tables of `perf stat record`
@@ -24,7 +24,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "output/filter.h"
+#include "analysis/filter.h"
 
 /* ---- fields ------------------------------------------------------------------------------------------------- */
 

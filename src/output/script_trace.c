@@ -50,7 +50,7 @@ static const struct pf_trace_format *find_format(struct pf_script *script, struc
     return format;
 }
 
-/* ---- NAME=VALUE --------------------------------------------------------------------------------------------------- */
+/* ---- NAME=VALUE -------------------------------------------------------------------------------------------------- */
 
 static void put_number(struct pf_text *out, const uint8_t *data, uint32_t bytes, bool is_signed, bool swap)
 {
@@ -96,7 +96,7 @@ static void put_fields(struct pf_script *script, const struct perfile_tracepoint
     }
 }
 
-/* ---- the step ------------------------------------------------------------------------------------------------------- */
+/* ---- the step ---------------------------------------------------------------------------------------------------- */
 
 static bool all_there(const struct perfile_tracepoint *tracepoint, const struct perfile_bytes *raw, bool swap)
 {

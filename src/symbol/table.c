@@ -149,13 +149,16 @@ static uint64_t end_of_last(uint64_t start)
     return page > UINT64_MAX - 2 * 4096 ? UINT64_MAX : page + (start == page ? 4096 : 2 * 4096);
 }
 
-/* `rank` holds the end of the symbol's section while symbols without a size are given one. */
+/* Until here `rank` holds the end of the symbol's section, 0: unknown. */
 static void guess_end(struct pf_symbol_entry *entry, const struct pf_symbol_entry *next)
 {
     if (entry->end != entry->start)
         return;
-    uint64_t limit = entry->rank > entry->start ? entry->rank : end_of_last(entry->start);
-    entry->end = next ? pf_min(next->start, limit) : limit;
+    bool limited = entry->rank > entry->start;
+    if (next)
+        entry->end = limited ? pf_min(next->start, entry->rank) : next->start;
+    else
+        entry->end = limited ? entry->rank : end_of_last(entry->start);
     entry->flags |= PF_SYMBOL_GUESSED_END;
 }
 
@@ -224,8 +227,8 @@ static void add_piece(struct pieces *pieces, const struct pf_symbol_entry *entry
         before->end = end;
         return;
     }
-    pieces->symbols[pieces->count++] = (struct pf_symbol){
-        .start = start, .end = end, .name = entry->name, .flags = entry->flags & 0xffff};
+    uint32_t flags = (entry->flags & 0xffff) | (start != entry->start ? PF_SYMBOL_PIECE : 0u);
+    pieces->symbols[pieces->count++] = (struct pf_symbol){start, end, entry->name, flags};
     pieces->last = entry;
 }
 
@@ -273,6 +276,38 @@ static void copy_all(const struct pf_symbol_build *build, struct pieces *pieces)
         add_piece(pieces, &build->entries[i], build->entries[i].start, build->entries[i].end);
 }
 
+/* The table gets as much memory as it needs. */
+static bool give_symbols(const struct pf_symbol_build *build, struct pieces *pieces, size_t room,
+                         struct pf_symbol_table *table)
+{
+    size_t used = pieces->count * sizeof(struct pf_symbol);
+    struct pf_symbol *symbols = pf_resize(build->allocator, pieces->symbols, room, used);
+    if (!symbols && used)
+        return false;
+    pieces->symbols = NULL;
+    table->symbols = symbols;
+    table->count = pieces->count;
+    return true;
+}
+
+static bool make_symbols(const struct pf_symbol_build *build, struct pf_symbol_table *table)
+{
+    /* every start and every end of an entry begins at most one piece */
+    bool cut = overlaps(build);
+    size_t room = build->count * (cut ? 2 : 1) * sizeof(struct pf_symbol);
+    struct pieces pieces = {.symbols = pf_resize(build->allocator, NULL, 0, room)};
+    if (!pieces.symbols)
+        return false;
+    bool done = true;
+    if (cut)
+        done = sweep_all(build, &pieces);
+    else
+        copy_all(build, &pieces);
+    done = done && give_symbols(build, &pieces, room, table);
+    pf_free(build->allocator, pieces.symbols, room);
+    return done;
+}
+
 bool pf_build_finish(struct pf_symbol_build *build, struct pf_symbol_table *table)
 {
     table->text = pf_resize(build->allocator, build->text, build->text_room, build->text_bytes);
@@ -281,25 +316,7 @@ bool pf_build_finish(struct pf_symbol_build *build, struct pf_symbol_table *tabl
     table->text_bytes = build->text_bytes;
     build->text = NULL;
     build->text_room = build->text_bytes = 0;
-    if (!build->count)
-        return true;
-    /* every start and every end of an entry begins at most one piece */
-    bool cut = overlaps(build);
-    size_t room = build->count * (cut ? 2 : 1) * sizeof(struct pf_symbol);
-    struct pieces pieces = {.symbols = pf_resize(build->allocator, NULL, 0, room)};
-    if (!pieces.symbols)
-        return false;
-    if (!cut)
-        copy_all(build, &pieces);
-    else if (!sweep_all(build, &pieces))
-        pieces.count = 0;
-    size_t used = pieces.count * sizeof(struct pf_symbol);
-    struct pf_symbol *fitting = used ? pf_resize(build->allocator, pieces.symbols, room, used) : NULL;
-    if (!fitting)
-        pf_free(build->allocator, pieces.symbols, room);
-    table->symbols = fitting;
-    table->count = fitting ? pieces.count : 0;
-    return fitting != NULL;
+    return !build->count || make_symbols(build, table);
 }
 
 /* ---- tables ---- */

@@ -12,6 +12,12 @@ enum {
     PF_ENTRY_LABEL = 1 << 16, /* no type in the source */
 };
 
+/*
+ * In the table: the symbol begins before this piece, which other symbols cut off. Its true start is that of the last
+ * symbol before it with the same `name` and without this flag.
+ */
+enum { PF_SYMBOL_PIECE = 1 << 4 };
+
 struct pf_symbol_entry {
     uint64_t start;
     uint64_t end;   /* == start: not known yet */
@@ -47,8 +53,6 @@ bool pf_build_sort(struct pf_symbol_build *build);
 bool pf_build_finish(struct pf_symbol_build *build, struct pf_symbol_table *table);
 
 struct pf_symbol_table *pf_symbol_table_new(const struct perfile_allocator *allocator);
-
-/* ---- ELF ---- */
 
 /* Of several symbols at one address that one stays that perf shows; symbols without a size get one. */
 void pf_build_choose(struct pf_symbol_build *build);

@@ -142,6 +142,8 @@ static inline int shown_value(void *context, const struct perfile_value *v)
         pf_put_unsigned(&s->text, v->number.u);
     else if (v->kind == PERFILE_VALUE_SIGNED)
         pf_put_signed(&s->text, v->number.s);
+    else if (v->kind == PERFILE_VALUE_DOUBLE)
+        pf_put_format(&s->text, "%g", v->number.d);
     else if (v->kind == PERFILE_VALUE_BOOL)
         pf_put_string(&s->text, v->number.u ? "true" : "false");
     else if (v->kind == PERFILE_VALUE_TEXT)

@@ -104,9 +104,12 @@ static void test_emit(void **state)
         const char *last;
         const char *next;
     } cases[] = {
-        {64, "bp_addr_or_config1", "bp_len_or_config2"}, {72, "bp_len_or_config2", "branch_sample_type"},
-        {96, "clockid", "sample_regs_intr"},             {112, "__reserved_2", "aux_sample_size"},
-        {128, "sig_data", "config3"},                    {144, "config4", "\0"},
+        {64, "bp_addr_or_config1", "bp_len_or_config2"},
+        {72, "bp_len_or_config2", "branch_sample_type"},
+        {96, "clockid", "sample_regs_intr"},
+        {112, "__reserved_2", "aux_sample_size"},
+        {128, "sig_data", "config3"},
+        {144, "config4", "\0"},
         {200, "config4", "\0"},
     };
     uint8_t data[256] = {0};

@@ -45,12 +45,17 @@ static void test_least_sizes(void **state)
         uint32_t type;
         uint16_t bytes;
     } cases[] = {
-        {PERFILE_RECORD_MMAP, 8 + 32 + 1},     {PERFILE_RECORD_COMM, 8 + 8 + 1},
-        {PERFILE_RECORD_EXIT, 32},             {PERFILE_RECORD_SAMPLE, 8},
-        {PERFILE_RECORD_MMAP2, 8 + 32 + 9},    /* its union counts as nothing */
-        {PERFILE_RECORD_SWITCH, 8},            {PERFILE_RECORD_TEXT_POKE, 8 + 12},
-        {PERFILE_RECORD_HEADER_BUILD_ID, 8 + 28 + 1}, {PERFILE_RECORD_TIME_CONV, 32}, /* without its later fields */
-        {PERFILE_RECORD_AUXTRACE_ERROR, 8 + 32 + 64}, {PERFILE_RECORD_FINISHED_ROUND, 8},
+        {PERFILE_RECORD_MMAP, 8 + 32 + 1},
+        {PERFILE_RECORD_COMM, 8 + 8 + 1},
+        {PERFILE_RECORD_EXIT, 32},
+        {PERFILE_RECORD_SAMPLE, 8},
+        {PERFILE_RECORD_MMAP2, 8 + 32 + 9}, /* its union counts as nothing */
+        {PERFILE_RECORD_SWITCH, 8},
+        {PERFILE_RECORD_TEXT_POKE, 8 + 12},
+        {PERFILE_RECORD_HEADER_BUILD_ID, 8 + 28 + 1},
+        {PERFILE_RECORD_TIME_CONV, 32}, /* without its later fields */
+        {PERFILE_RECORD_AUXTRACE_ERROR, 8 + 32 + 64},
+        {PERFILE_RECORD_FINISHED_ROUND, 8},
     };
     for (size_t i = 0; i < PF_COUNT(cases); i++)
         assert_int_equal(pf_record_info(cases[i].type)->min_bytes, cases[i].bytes);
@@ -119,7 +124,7 @@ static void test_codes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_record_types), cmocka_unit_test(test_unknown_types),  cmocka_unit_test(test_least_sizes),
+        cmocka_unit_test(test_record_types), cmocka_unit_test(test_unknown_types), cmocka_unit_test(test_least_sizes),
         cmocka_unit_test(test_features),     cmocka_unit_test(test_sample_fields), cmocka_unit_test(test_values),
         cmocka_unit_test(test_codes),
     };

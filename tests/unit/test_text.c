@@ -87,16 +87,16 @@ static void test_json_strings(void **state)
         {"\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\""},
         {"\x01\x1b\x1f\x7f", "\"\\u0001\\u001b\\u001f\\u007f\""},
         {"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x90\xa7", "\"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x90\xa7\""},
-        {"\x80", "\"\\\\x80\""},                             /* a continuation alone */
-        {"\xc3", "\"\\\\xc3\""},                             /* cut off */
-        {"\xc3x", "\"\\\\xc3x\""},                           /* broken off */
-        {"\xe2\x82", "\"\\\\xe2\\\\x82\""},                  /* cut off */
-        {"\xc0\xaf", "\"\\\\xc0\\\\xaf\""},                  /* overlong */
-        {"\xe0\x80\xaf", "\"\\\\xe0\\\\x80\\\\xaf\""},       /* overlong */
+        {"\x80", "\"\\\\x80\""},                       /* a continuation alone */
+        {"\xc3", "\"\\\\xc3\""},                       /* cut off */
+        {"\xc3x", "\"\\\\xc3x\""},                     /* broken off */
+        {"\xe2\x82", "\"\\\\xe2\\\\x82\""},            /* cut off */
+        {"\xc0\xaf", "\"\\\\xc0\\\\xaf\""},            /* overlong */
+        {"\xe0\x80\xaf", "\"\\\\xe0\\\\x80\\\\xaf\""}, /* overlong */
         {"\xf0\x80\x80\xaf", "\"\\\\xf0\\\\x80\\\\x80\\\\xaf\""},
-        {"\xed\xa0\x80", "\"\\\\xed\\\\xa0\\\\x80\""},       /* a surrogate */
+        {"\xed\xa0\x80", "\"\\\\xed\\\\xa0\\\\x80\""}, /* a surrogate */
         {"\xed\x9f\xbf\xee\x80\x80", "\"\xed\x9f\xbf\xee\x80\x80\""},
-        {"\xf4\x8f\xbf\xbf", "\"\xf4\x8f\xbf\xbf\""},        /* the last one */
+        {"\xf4\x8f\xbf\xbf", "\"\xf4\x8f\xbf\xbf\""}, /* the last one */
         {"\xf4\x90\x80\x80", "\"\\\\xf4\\\\x90\\\\x80\\\\x80\""},
         {"\xff\xfe", "\"\\\\xff\\\\xfe\""},
     };

@@ -45,7 +45,7 @@ static const uint8_t *get(struct pf_window *window, uint64_t offset, size_t byte
     size_t got;
     assert_int_equal(pf_window_get(window, offset, bytes, &piece, &got, NULL), 0);
     assert_true(there < bytes ? got == there : got >= bytes);
-    for (size_t i = 0; i < there; i += there > 4096 ? 61 : 1)
+    for (size_t i = 0; i<there; i += there> 4096 ? 61 : 1)
         assert_int_equal(piece[i], byte_at(offset + i));
     return piece;
 }
@@ -193,9 +193,12 @@ static void test_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_records_cross_refills), cmocka_unit_test(test_one_byte_at_a_time),
-        cmocka_unit_test(test_skipping),              cmocka_unit_test(test_keep),
-        cmocka_unit_test(test_large_piece),           cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_records_cross_refills),
+        cmocka_unit_test(test_one_byte_at_a_time),
+        cmocka_unit_test(test_skipping),
+        cmocka_unit_test(test_keep),
+        cmocka_unit_test(test_large_piece),
+        cmocka_unit_test(test_memory),
         cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

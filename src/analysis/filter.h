@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* struct perfile_filter, compiled: what is asked of each sample costs a few comparisons. */
-#ifndef PF_OUTPUT_FILTER_H
-#define PF_OUTPUT_FILTER_H
+#ifndef PF_ANALYSIS_FILTER_H
+#define PF_ANALYSIS_FILTER_H
 
 #include <perfile/analysis.h>
 

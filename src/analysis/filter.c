@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "output/filter.h"
+#include "analysis/filter.h"
 
 #include "base/error.h"
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* ELF files as libelf gives them, for the makers of symbol tables. */
+#ifndef PF_SYMBOL_TABLE_ELF_H
+#define PF_SYMBOL_TABLE_ELF_H
+
+#include <gelf.h>
+
+#include "symbol/table_build.h"
+
+struct pf_elf_section {
+    Elf_Scn *scn;
+    GElf_Shdr header;
+    const char *name; /* never NULL */
+    uint64_t address; /* sh_addr; of relocatable files where the section comes to lie, see place_sections */
+    bool is_placed;   /* it has an address */
+};
+
+struct pf_elf {
+    const struct perfile_allocator *allocator;
+    int fd; /* -1: in memory */
+    Elf *elf;
+    uint64_t file_bytes;
+    GElf_Ehdr header;
+    bool is_64;
+    bool is_big_endian;
+    struct pf_elf_section *sections;
+    size_t section_count;
+};
+
+/* Errors: OPEN, READ, FORMAT, DAMAGED, MEMORY. */
+int pf_elf_open(struct pf_elf *elf, const char *path, const struct perfile_allocator *allocator,
+                struct perfile_error *error);
+void pf_elf_close(struct pf_elf *elf);
+/* The first section of that name, or NULL. */
+const struct pf_elf_section *pf_elf_section(const struct pf_elf *elf, const char *name);
+/* Its bytes as in the file; NULL when there are none, or not all. */
+const uint8_t *pf_elf_bytes(const struct pf_elf *elf, const struct pf_elf_section *section, size_t *bytes);
+/* The bytes at a virtual address up to the end of their section; NULL when no section with bytes holds it. */
+const uint8_t *pf_elf_bytes_at(const struct pf_elf *elf, uint64_t address, size_t *bytes);
+/* The elements of a table section as libelf translates them; false when they cannot be read. */
+bool pf_elf_table(const struct pf_elf *elf, const struct pf_elf_section *section, Elf_Type type, Elf_Data **data,
+                  size_t *count);
+
+/* Symbols "name@plt" for the entries of procedure linkage tables; what cannot be read gets no names. */
+bool pf_build_add_plt(struct pf_symbol_build *build, const struct pf_elf *elf);
+
+#endif

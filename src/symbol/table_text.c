@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Symbol tables from text: /proc/kallsyms and perf-PID.map. */
+#include "symbol/table_build.h"
+
+struct line {
+    const char *at;
+    const char *end;
+};
+
+/* The next line of a text, without its end; false behind the last. */
+static bool next_line(struct line *rest, struct line *line)
+{
+    if (rest->at == rest->end)
+        return false;
+    const char *end = memchr(rest->at, '\n', (size_t)(rest->end - rest->at));
+    line->at = rest->at;
+    line->end = end ? end : rest->end;
+    rest->at = end ? end + 1 : rest->end;
+    return true;
+}
+
+static const int8_t hex_values[256] = {
+    ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+/* A hexadecimal number, with or without 0x; false when there is none or it is above 64 bits. */
+static bool take_hex(struct line *line, uint64_t *value)
+{
+    if (line->end - line->at > 2 && line->at[0] == '0' && (line->at[1] | 0x20) == 'x')
+        line->at += 2;
+    const char *start = line->at;
+    uint64_t sum = 0;
+    for (int digit; line->at < line->end && (digit = hex_values[(uint8_t)*line->at]) != 0; line->at++) {
+        if (sum >> 60)
+            return false;
+        sum = sum << 4 | (uint64_t)(digit - 1);
+    }
+    *value = sum;
+    return line->at > start;
+}
+
+static void skip_blanks(struct line *line)
+{
+    while (line->at < line->end && (*line->at == ' ' || *line->at == '\t'))
+        line->at++;
+}
+
+static void trim_end(struct line *line)
+{
+    while (line->at < line->end && (line->end[-1] == ' ' || line->end[-1] == '\t' || line->end[-1] == '\r'))
+        line->end--;
+}
+
+/* What both texts end with. */
+static int finish(struct pf_symbol_build *build, bool complete, struct pf_symbol_table **out,
+                  struct perfile_error *error)
+{
+    struct pf_symbol_table *table = complete ? pf_symbol_table_new(build->allocator) : NULL;
+    if (table && !pf_build_finish(build, table)) {
+        pf_symbol_table_close(table);
+        table = NULL;
+    }
+    pf_build_close(build);
+    if (!table)
+        return pf_fail_memory(error, "symbols");
+    *out = table;
+    return 0;
+}
+
+/* ---- kallsyms: "ffffffffc0123450 t name\t[module]" ---- */
+
+struct kallsyms_line {
+    uint64_t address;
+    char type;
+    struct line name;
+    struct line module; /* empty: the kernel */
+};
+
+static bool parse_kallsyms(struct line line, struct kallsyms_line *out)
+{
+    if (!take_hex(&line, &out->address) || line.end - line.at < 4 || line.at[0] != ' ' || line.at[2] != ' ')
+        return false;
+    out->type = line.at[1];
+    out->name = (struct line){line.at + 3, line.end};
+    out->module = (struct line){line.end, line.end};
+    const char *tab = memchr(out->name.at, '\t', (size_t)(line.end - out->name.at));
+    if (!tab)
+        return true;
+    out->name.end = tab;
+    struct line module = {tab + 1, line.end};
+    trim_end(&module);
+    if (module.end - module.at > 2 && *module.at == '[' && module.end[-1] == ']')
+        out->module = (struct line){module.at + 1, module.end - 1};
+    return out->name.at < out->name.end;
+}
+
+/* Names of modules are equal when they differ in '-' and '_' only. */
+static bool is_module(struct line found, const char *wanted, size_t bytes)
+{
+    if ((size_t)(found.end - found.at) != bytes)
+        return false;
+    for (size_t i = 0; i < bytes; i++)
+        if (found.at[i] != wanted[i] && !(strchr("-_", found.at[i]) && strchr("-_", wanted[i])))
+            return false;
+    return true;
+}
+
+/* "[name]" and "name" are the same module. */
+static struct line bare_module(const char *module)
+{
+    struct line name = {module ? module : "", module ? module + strlen(module) : ""};
+    if (module && *module == '[' && name.end - name.at > 2 && name.end[-1] == ']')
+        return (struct line){name.at + 1, name.end - 1};
+    return module ? name : (struct line){NULL, NULL};
+}
+
+/* Data ends functions too, but is not kept. */
+enum { NOT_SHOWN = 1 << 17 };
+
+static uint32_t kallsyms_flags(char type)
+{
+    switch (type) {
+    case 'T':
+        return PF_SYMBOL_GLOBAL;
+    case 't':
+        return 0;
+    case 'W':
+    case 'w':
+        return PF_SYMBOL_WEAK;
+    default:
+        return NOT_SHOWN;
+    }
+}
+
+static bool add_kallsyms_line(struct pf_symbol_build *build, const struct kallsyms_line *line)
+{
+    uint32_t flags = kallsyms_flags(line->type), name = 0;
+    /* addresses are 0 for who may not see them; types a and A are offsets in per-CPU memory */
+    if (line->address == 0 || (line->type | 0x20) == 'a')
+        return true;
+    if (!(flags & NOT_SHOWN) && !pf_build_text(build, line->name.at, (size_t)(line->name.end - line->name.at), &name))
+        return false;
+    if (!pf_build_add(build, line->address, line->address, name, flags))
+        return false;
+    build->entries[build->count - 1].rank = 0;
+    return true;
+}
+
+static bool add_kallsyms(struct pf_symbol_build *build, struct line rest, const char *module)
+{
+    struct line wanted = bare_module(module), line;
+    size_t bytes = (size_t)(wanted.end - wanted.at);
+    struct kallsyms_line parsed;
+    while (next_line(&rest, &line))
+        if (parse_kallsyms(line, &parsed) && is_module(parsed.module, wanted.at, bytes) &&
+            !add_kallsyms_line(build, &parsed))
+            return false;
+    return true;
+}
+
+/* What is not shown goes, but ends what stands before it. */
+static void drop_not_shown(struct pf_symbol_build *build)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < build->count; i++) {
+        const struct pf_symbol_entry *entry = &build->entries[i];
+        struct pf_symbol_entry *before = kept ? &build->entries[kept - 1] : NULL;
+        if (!(entry->flags & NOT_SHOWN))
+            build->entries[kept++] = *entry;
+        else if (before && before->start < entry->start && before->rank == 0)
+            before->rank = entry->start;
+    }
+    build->count = kept;
+}
+
+int pf_symbol_table_from_kallsyms(const char *text, size_t bytes, const char *module,
+                                  const struct perfile_allocator *allocator, struct pf_symbol_table **table,
+                                  struct perfile_error *error)
+{
+    struct pf_symbol_build build;
+    pf_build_open(&build, pf_allocator_or_default(allocator));
+    bool complete = add_kallsyms(&build, (struct line){text, text + bytes}, module) && pf_build_sort(&build);
+    if (complete) {
+        drop_not_shown(&build);
+        pf_build_choose(&build);
+    }
+    return finish(&build, complete, table, error);
+}
+
+/* ---- perf-PID.map: "7f0123450000 1a0 name of a function" ---- */
+
+/* Whatever stands between the numbers, as long as it is one character and no digit, separates them. */
+static bool parse_perf_map(struct line line, uint64_t *start, uint64_t *bytes, struct line *name)
+{
+    skip_blanks(&line);
+    if (!take_hex(&line, start) || line.at == line.end)
+        return false;
+    line.at++;
+    skip_blanks(&line);
+    if (!take_hex(&line, bytes) || line.at == line.end)
+        return false;
+    line.at++;
+    skip_blanks(&line);
+    trim_end(&line);
+    *name = line;
+    return *bytes && line.at < line.end;
+}
+
+static bool add_perf_map(struct pf_symbol_build *build, struct line rest)
+{
+    struct line line, text;
+    uint64_t start, bytes, end;
+    uint32_t name;
+    while (next_line(&rest, &line)) {
+        if (!parse_perf_map(line, &start, &bytes, &text))
+            continue;
+        if (!pf_add(start, bytes, &end))
+            end = UINT64_MAX;
+        if (!pf_build_text(build, text.at, (size_t)(text.end - text.at), &name) ||
+            !pf_build_add(build, start, end, name, PF_SYMBOL_GLOBAL))
+            return false;
+    }
+    return true;
+}
+
+int pf_symbol_table_from_perf_map(const char *text, size_t bytes, const struct perfile_allocator *allocator,
+                                  struct pf_symbol_table **table, struct perfile_error *error)
+{
+    struct pf_symbol_build build;
+    pf_build_open(&build, pf_allocator_or_default(allocator));
+    bool complete = add_perf_map(&build, (struct line){text, text + bytes}) && pf_build_sort(&build);
+    return finish(&build, complete, table, error);
+}

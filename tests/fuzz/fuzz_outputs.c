@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Every output of a recording, and `script` with many fields and filters. */
+#include "fuzz.h"
+
+static void write_output(const uint8_t *data, size_t bytes, const struct perfile_output_info *info,
+                         const struct perfile_output_options *options)
+{
+    struct perfile_open_options open = fuzz_options();
+    struct perfile_reader *reader;
+    struct perfile_error error;
+    if (perfile_open_memory(data, bytes, &open, &reader, &error) < 0)
+        return;
+    int result = perfile_output_write(reader, info->kind, info->format, options, &fuzz_sink, &error);
+    FUZZ_REQUIRE(result != PERFILE_ERROR_WRITE && result <= 1);
+    perfile_close(reader);
+}
+
+/* All fields that this build knows, as one list. */
+static const char *all_fields(void)
+{
+    static char fields[2048];
+    const char *field;
+    for (size_t i = 0, at = 0; (field = perfile_script_field_at(i, NULL)) && at < sizeof(fields); i++)
+        at += (size_t)snprintf(fields + at, sizeof(fields) - at, "%s%s", i ? "," : "", field);
+    return fields;
+}
+
+static void write_scripts(const uint8_t *data, size_t bytes, const struct perfile_output_info *info)
+{
+    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    options.fields = all_fields();
+    options.show = UINT32_MAX;
+    write_output(data, bytes, info, &options);
+    options.fields = "comm,tid,time,ip,sym,trace,brstack,iregs,uregs";
+    options.nanoseconds = true;
+    options.filter = (struct perfile_filter){.time = "10%-90%", .cpus = "0-3", .comms = "perf,swapper"};
+    write_output(data, bytes, info, &options);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    const struct perfile_output_info *info;
+    options.count = true;
+    for (size_t i = 0; (info = perfile_output_at(i)); i++) {
+        write_output(data, bytes, info, &options);
+        if (strcmp(info->kind, "script") == 0)
+            write_scripts(data, bytes, info);
+    }
+    return 0;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* Damage: whatever happens to one record, all the others are delivered. */
+#include "recording.h"
+
+enum { SAMPLES = 40, TYPE = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME };
+
+struct made_file {
+    struct recording recording;
+    size_t at[SAMPLES + 1]; /* of each sample; the last: the end */
+};
+
+/* SAMPLES samples, each with its index as ip, a COMM and a FINISHED_ROUND now and then. */
+static void make_file(struct made_file *f, bool swap)
+{
+    struct recording *r = &f->recording;
+    recording_open(r, TYPE, swap);
+    for (unsigned i = 0; i < SAMPLES; i++) {
+        f->at[i] = recording_sample(r, i, 100, 1000 + i);
+        if (i % 10 == 4)
+            recording_comm(r, 100, "thread", 1000 + i);
+        if (i % 10 == 9)
+            recording_round(r);
+    }
+    f->at[SAMPLES] = r->bytes;
+    recording_finish(r);
+}
+
+struct seen {
+    unsigned samples[SAMPLES];
+    unsigned records; /* whole ones */
+    unsigned damaged;
+    struct perfile_counts counts;
+};
+
+static void read_file(const struct recording *recording, struct seen *seen)
+{
+    uint8_t *block;
+    struct perfile_reader *reader = recording_read(recording, &block);
+    const struct perfile_record *record;
+    struct perfile_sample sample = PERFILE_SAMPLE_INIT;
+    int result;
+    unsigned limit = 1000;
+    *seen = (struct seen){.records = 0};
+    while ((result = perfile_reader_next(reader, &record, NULL)) > 0) {
+        assert_true(limit-- > 0); /* no hang */
+        seen->records += !record->damaged;
+        seen->damaged += record->damaged;
+        if (record->type != PERFILE_RECORD_SAMPLE || perfile_sample_decode(record, &sample, NULL) < 0)
+            continue;
+        if (sample.ip < SAMPLES && sample.time == 1000 + sample.ip)
+            seen->samples[sample.ip]++;
+    }
+    assert_int_equal(result, 0);
+    seen->counts = *perfile_reader_counts(reader);
+    perfile_close(reader);
+    free(block);
+}
+
+/* All samples were delivered once, but perhaps not those of first <= index < behind. */
+static void check_others(const struct seen *seen, unsigned first, unsigned behind)
+{
+    for (unsigned i = 0; i < SAMPLES; i++) {
+        if (i < first || i >= behind)
+            assert_int_equal(seen->samples[i], 1);
+        else
+            assert_true(seen->samples[i] <= 1);
+    }
+}
+
+static void test_whole(void **state)
+{
+    (void)state;
+    for (int swap = 0; swap < 2; swap++) {
+        struct made_file f;
+        struct seen seen;
+        make_file(&f, swap);
+        read_file(&f.recording, &seen);
+        check_others(&seen, 0, 0);
+        assert_int_equal(seen.records, SAMPLES + 8);
+        assert_int_equal(seen.counts.records, SAMPLES + 8);
+        assert_int_equal(seen.counts.samples, SAMPLES);
+        assert_int_equal(seen.counts.losses, 0);
+        recording_close(&f.recording);
+    }
+}
+
+/* Each sample in turn states each of these sizes. */
+static void test_wrong_sizes(void **state)
+{
+    (void)state;
+    static const uint16_t sizes[] = {0,  1,  7,  8,  12,  16,  24,  32,   36,   41,    44,
+                                     47, 48, 56, 72, 100, 128, 256, 1000, 4096, 65528, 65535};
+    for (unsigned i = 0; i < SAMPLES * PF_COUNT(sizes); i++) {
+        struct made_file f;
+        struct seen seen;
+        unsigned victim = i % SAMPLES;
+        make_file(&f, i % 3 == 0);
+        recording_store16(&f.recording, f.at[victim] + 6, sizes[i / SAMPLES]);
+        read_file(&f.recording, &seen);
+        check_others(&seen, victim, victim + 1);
+        assert_true(seen.counts.losses > 0);
+        recording_close(&f.recording);
+    }
+}
+
+/* A size that ends exactly where a later record does: the hardest case to see. */
+static void test_size_swallows_the_next_records(void **state)
+{
+    (void)state;
+    for (unsigned swallowed = 1; swallowed <= 3; swallowed++) {
+        for (unsigned victim = 0; victim + swallowed + 1 < SAMPLES; victim++) {
+            struct made_file f;
+            struct seen seen;
+            make_file(&f, false);
+            recording_store16(&f.recording, f.at[victim] + 6, (uint16_t)(f.at[victim + swallowed + 1] - f.at[victim]));
+            read_file(&f.recording, &seen);
+            check_others(&seen, victim, victim + 1);
+            recording_close(&f.recording);
+        }
+    }
+}
+
+static void test_wrong_types(void **state)
+{
+    (void)state;
+    static const uint32_t types[] = {0, 30, 63, 87, 1000, 32768, UINT32_MAX};
+    for (unsigned i = 0; i < SAMPLES * PF_COUNT(types); i++) {
+        struct made_file f;
+        struct seen seen;
+        unsigned victim = i % SAMPLES;
+        uint32_t type = types[i / SAMPLES];
+        make_file(&f, false);
+        memcpy(f.recording.data + f.at[victim], &type, sizeof(type));
+        read_file(&f.recording, &seen);
+        check_others(&seen, victim, victim + 1);
+        recording_close(&f.recording);
+    }
+}
+
+/* With one event there is no doubt whose sample it is. */
+static void test_wrong_id(void **state)
+{
+    (void)state;
+    struct made_file f;
+    struct seen seen;
+    make_file(&f, false);
+    recording_store64(&f.recording, f.at[5] + 8, 12345);
+    read_file(&f.recording, &seen);
+    check_others(&seen, 0, 0);
+    assert_int_equal(seen.counts.losses, 0);
+    recording_close(&f.recording);
+}
+
+static void test_cut_anywhere(void **state)
+{
+    (void)state;
+    struct made_file f;
+    struct seen seen;
+    make_file(&f, false);
+    for (size_t bytes = f.recording.bytes; bytes-- > RECORDING_DATA_AT;) {
+        struct recording cut = f.recording;
+        unsigned whole = 0;
+        cut.bytes = bytes;
+        while (whole < SAMPLES && f.at[whole] + 40 <= bytes)
+            whole++;
+        read_file(&cut, &seen);
+        for (unsigned i = 0; i < SAMPLES; i++)
+            assert_int_equal(seen.samples[i], i < whole);
+        assert_true(seen.counts.losses > 0);
+    }
+    recording_close(&f.recording);
+}
+
+static void test_killed(void **state)
+{
+    (void)state;
+    struct made_file f;
+    struct seen seen;
+    make_file(&f, false);
+    recording_store64(&f.recording, 48, 0);
+    read_file(&f.recording, &seen);
+    check_others(&seen, 0, 0);
+    assert_int_equal(seen.counts.losses, 1);
+    recording_close(&f.recording);
+}
+
+/* `bytes` bytes of garbage in front of each sample in turn. */
+static void insert_garbage(unsigned victim, size_t bytes, unsigned seed)
+{
+    struct made_file f;
+    struct seen seen;
+    make_file(&f, false);
+    struct recording r = {.swap = false};
+    recording_bytes(&r, f.recording.data, f.at[victim]);
+    for (size_t i = 0; i < bytes; i++) {
+        seed = seed * 1103515245 + 12345;
+        recording_bytes(&r, &(uint8_t){(uint8_t)(seed >> 16)}, 1);
+    }
+    recording_bytes(&r, f.recording.data + f.at[victim], f.recording.bytes - f.at[victim]);
+    recording_finish(&r);
+    read_file(&r, &seen);
+    check_others(&seen, 0, 0);
+    recording_close(&r);
+    recording_close(&f.recording);
+}
+
+static void test_garbage(void **state)
+{
+    (void)state;
+    for (unsigned victim = 0; victim + 3 < SAMPLES; victim += 3)
+        for (size_t bytes = 8; bytes <= 4096; bytes *= 2)
+            insert_garbage(victim, bytes, victim * 100 + (unsigned)bytes);
+    insert_garbage(5, 300000, 1); /* wider than what is searched at once */
+}
+
+/* A whole page was lost: zeros instead, from anywhere. */
+static void test_zeroed_page(void **state)
+{
+    (void)state;
+    for (size_t start = RECORDING_DATA_AT; start + 512 < RECORDING_DATA_AT + 40 * SAMPLES - 200; start += 56) {
+        struct made_file f;
+        struct seen seen;
+        unsigned first = 0, behind = 0;
+        make_file(&f, false);
+        memset(f.recording.data + start, 0, 512);
+        while (f.at[first] + 40 <= start)
+            first++;
+        while (f.at[behind] < start + 512)
+            behind++;
+        read_file(&f.recording, &seen);
+        check_others(&seen, first, behind);
+        recording_close(&f.recording);
+    }
+}
+
+static void test_strict_stops(void **state)
+{
+    (void)state;
+    struct made_file f;
+    struct perfile_open_options options = PERFILE_OPEN_OPTIONS_INIT;
+    struct perfile_reader *reader;
+    struct perfile_error error;
+    const struct perfile_record *record;
+    int result;
+    make_file(&f, false);
+    recording_store16(&f.recording, f.at[20] + 6, 0);
+    options.strict = true;
+    assert_int_equal(perfile_open_memory(f.recording.data, f.recording.bytes, &options, &reader, &error), 0);
+    unsigned samples = 0;
+    while ((result = perfile_reader_next(reader, &record, &error)) > 0)
+        samples += record->type == PERFILE_RECORD_SAMPLE;
+    assert_int_equal(result, PERFILE_ERROR_DAMAGED);
+    assert_int_equal(samples, 20);
+    assert_int_equal(error.offset, f.at[20]);
+    assert_int_equal(perfile_reader_next(reader, &record, &error), 0); /* at its end */
+    perfile_close(reader);
+    recording_close(&f.recording);
+}
+
+/* A place that starts a chain of sensible records, but whose own size is not believed, was found again and again. */
+static void test_found_where_it_was_lost(void **state)
+{
+    (void)state;
+    struct recording r;
+    struct seen seen;
+    recording_open(&r, TYPE, false);
+    recording_sample(&r, 0, 100, 1000);
+    for (unsigned i = 0; i < 2; i++) { /* two that later kernels made longer */
+        size_t at = recording_comm(&r, 100, "thread", 1000);
+        recording_u64(&r, RECORDING_ID);
+        recording_store16(&r, at + 6, (uint16_t)(r.bytes - at));
+    }
+    recording_sample(&r, 1, 100, 1001);
+    size_t at = recording_task(&r, PERFILE_RECORD_FORK, 101, 100, 1001);
+    for (unsigned i = 0; i < 3; i++)
+        recording_u64(&r, RECORDING_ID);
+    recording_store16(&r, at + 6, (uint16_t)(r.bytes - at));
+    for (unsigned i = 2; i < 6; i++)
+        recording_sample(&r, i, 100, 1000 + i);
+    recording_finish(&r);
+    read_file(&r, &seen);
+    for (unsigned i = 2; i < 6; i++)
+        assert_int_equal(seen.samples[i], 1);
+    recording_close(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_wrong_sizes),
+        cmocka_unit_test(test_size_swallows_the_next_records),
+        cmocka_unit_test(test_wrong_types),
+        cmocka_unit_test(test_wrong_id),
+        cmocka_unit_test(test_cut_anywhere),
+        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_zeroed_page),
+        cmocka_unit_test(test_strict_stops),
+        cmocka_unit_test(test_found_where_it_was_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "recording.h"
+
+enum { TYPE = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME };
+
+/* The samples that a session delivers, as "TIME:NAME ". */
+static void tell(struct perfile_reader *reader, char *text, size_t room)
+{
+    struct perfile_session *session;
+    const struct perfile_record *record;
+    struct perfile_sample sample = PERFILE_SAMPLE_INIT;
+    int result;
+    *text = '\0';
+    assert_int_equal(perfile_session_open(reader, &session, NULL), 0);
+    while ((result = perfile_session_next(session, &record, NULL)) > 0) {
+        size_t length = strlen(text);
+        if (record->type != PERFILE_RECORD_SAMPLE)
+            continue;
+        assert_int_equal(perfile_sample_decode(record, &sample, NULL), 0);
+        snprintf(text + length, room - length, "%d:%s ", (int)(sample.time % 1000),
+                 perfile_session_comm(session, sample.pid, sample.tid));
+    }
+    assert_int_equal(result, 0);
+    assert_int_equal(perfile_session_next(session, &record, NULL), 0);
+    assert_null(record);
+    perfile_session_close(session);
+}
+
+static void check_recording(struct recording *r, const char *expected)
+{
+    uint8_t *block;
+    char text[4096];
+    recording_finish(r);
+    struct perfile_reader *reader = recording_read(r, &block);
+    tell(reader, text, sizeof(text));
+    assert_string_equal(text, expected);
+    assert_int_equal(perfile_reader_rewind(reader, NULL), 0);
+    tell(reader, text, sizeof(text)); /* again, from the start */
+    assert_string_equal(text, expected);
+    perfile_close(reader);
+    free(block);
+    recording_close(r);
+}
+
+static void test_rounds(void **state)
+{
+    (void)state;
+    struct recording r;
+    for (int swap = 0; swap < 2; swap++) {
+        recording_open(&r, TYPE, swap);
+        recording_sample(&r, 1, 7, 1030);
+        recording_sample(&r, 1, 7, 1050);
+        recording_comm(&r, 7, "a", 1020);
+        recording_sample(&r, 1, 7, 1040);
+        recording_round(&r);
+        recording_sample(&r, 1, 7, 1060);
+        recording_comm(&r, 7, "b", 1045);
+        recording_round(&r);
+        recording_sample(&r, 1, 7, 1055);
+        recording_round(&r);
+        check_recording(&r, "30:a 40:a 50:b 55:b 60:b ");
+    }
+}
+
+/* Names change where they change in time, not in the file. */
+static void test_names_go_by_time(void **state)
+{
+    (void)state;
+    struct recording r;
+    recording_open(&r, TYPE, false);
+    recording_comm(&r, 7, "early", 1001);
+    recording_comm(&r, 7, "late", 1005);
+    recording_sample(&r, 1, 7, 1003);
+    recording_task(&r, PERFILE_RECORD_FORK, 8, 7, 1004);
+    recording_sample(&r, 1, 8, 1006);
+    recording_sample(&r, 1, 9, 1007);
+    check_recording(&r, "3:early 6:early 7::9 ");
+}
+
+static void test_without_rounds(void **state)
+{
+    (void)state;
+    struct recording r;
+    recording_open(&r, TYPE, false);
+    for (uint64_t time = 1020; time > 1010; time--)
+        recording_sample(&r, 1, 0, time);
+    check_recording(&r, "11:swapper 12:swapper 13:swapper 14:swapper 15:swapper 16:swapper 17:swapper 18:swapper "
+                        "19:swapper 20:swapper ");
+}
+
+/* Without times the order of the file is all there is. */
+static void test_without_times(void **state)
+{
+    (void)state;
+    struct recording r;
+    recording_open(&r, PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_TID, false);
+    recording_sample(&r, 1, 7, 0);
+    recording_comm(&r, 7, "a", 0);
+    recording_sample(&r, 1, 7, 0);
+    recording_round(&r);
+    recording_comm(&r, 7, "b", 0);
+    recording_sample(&r, 1, 7, 0);
+    check_recording(&r, "0::7 0:a 0:b ");
+}
+
+/* A record older than its rounds allow is delivered all the same, and counted. */
+static void test_unordered(void **state)
+{
+    (void)state;
+    struct recording r;
+    uint8_t *block;
+    const struct perfile_record *record;
+    struct perfile_session *session;
+    unsigned count = 0;
+    recording_open(&r, TYPE, false);
+    for (uint64_t time = 1010; time < 1015; time++) {
+        recording_sample(&r, 1, 7, time);
+        recording_round(&r);
+    }
+    recording_sample(&r, 1, 7, 1001);
+    recording_finish(&r);
+    struct perfile_reader *reader = recording_read(&r, &block);
+    assert_int_equal(perfile_session_open(reader, &session, NULL), 0);
+    while (perfile_session_next(session, &record, NULL) > 0)
+        count += record->type == PERFILE_RECORD_SAMPLE;
+    assert_int_equal(count, 6);
+    assert_int_equal(perfile_session_unordered(session), 1);
+    perfile_session_close(session);
+    perfile_session_close(NULL);
+    perfile_close(reader);
+    free(block);
+    recording_close(&r);
+}
+
+/* With little room for the queue everything is delivered, in order as far as that goes. */
+static void test_small_queue(void **state)
+{
+    (void)state;
+    struct recording r;
+    struct perfile_open_options options = PERFILE_OPEN_OPTIONS_INIT;
+    struct perfile_reader *reader;
+    struct perfile_session *session;
+    const struct perfile_record *record;
+    unsigned count = 0;
+    recording_open(&r, TYPE, false);
+    for (unsigned i = 0; i < 5000; i++)
+        recording_sample(&r, i, 7, 1000 + (i % 2 ? i : i * 2));
+    recording_finish(&r);
+    options.limit_queue_bytes = 10000;
+    assert_int_equal(perfile_open_memory(r.data, r.bytes, &options, &reader, NULL), 0);
+    assert_int_equal(perfile_session_open(reader, &session, NULL), 0);
+    while (perfile_session_next(session, &record, NULL) > 0)
+        count++;
+    assert_int_equal(count, 5000);
+    perfile_session_close(session);
+    perfile_close(reader);
+    recording_close(&r);
+}
+
+/* ---- directories ------------------------------------------------------------------------------------------------- */
+
+static char folder[] = "/tmp/perfile-session-XXXXXX";
+
+static const char *path_of(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return path;
+}
+
+/* `data` whole, the others from their first record on. */
+static void write_part(const char *name, struct recording *r, size_t from)
+{
+    int fd = open(path_of(name), O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    if (from == 0)
+        recording_finish(r);
+    assert_int_equal(write(fd, r->data + from, r->bytes - from), r->bytes - from);
+    close(fd);
+    recording_close(r);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    struct recording r;
+    if (!mkdtemp(folder))
+        return 1;
+    recording_open(&r, TYPE, false);
+    recording_comm(&r, 7, "first", 0);
+    recording_comm(&r, 8, "other", 0);
+    recording_round(&r);
+    write_part("data", &r, 0);
+    for (uint64_t cpu = 0; cpu < 12; cpu++) {
+        char name[16];
+        snprintf(name, sizeof(name), "data.%d", (int)cpu);
+        recording_open(&r, TYPE, false);
+        recording_sample(&r, 1, 7, 1010 + cpu);
+        if (cpu == 3)
+            recording_comm(&r, 7, "second", 1020);
+        recording_sample(&r, 1, cpu % 2 ? 7 : 8, 1040 - cpu);
+        if (cpu == 5)
+            r.bytes = RECORDING_DATA_AT; /* empty */
+        write_part(name, &r, RECORDING_DATA_AT);
+    }
+    /* these are not parts */
+    return mkdir(path_of("data.dir"), 0700) != 0 || symlink("data.0", path_of("data.link")) != 0 ||
+           mkfifo(path_of("data.fifo"), 0600) != 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char name[16];
+    for (int i = 0; i < 12; i++) {
+        snprintf(name, sizeof(name), "data.%d", i);
+        unlink(path_of(name));
+    }
+    rmdir(path_of("data.dir"));
+    unlink(path_of("data.link"));
+    unlink(path_of("data.fifo"));
+    unlink(path_of("data"));
+    return rmdir(folder);
+}
+
+static void test_directory(void **state)
+{
+    (void)state;
+    struct perfile_reader *reader;
+    char text[4096];
+    assert_int_equal(perfile_open_path(folder, NULL, &reader, NULL), 0);
+    const struct perfile_file *file = perfile_reader_file(reader);
+    assert_int_equal(file->mode, PERFILE_MODE_DIRECTORY);
+    assert_string_equal(file->parts[0], "data.0");
+    assert_string_equal(file->parts[2], "data.2"); /* not data.10 */
+    assert_string_equal(file->parts[11], "data.11");
+    assert_null(file->parts[12]);
+    tell(reader, text, sizeof(text));
+    /* among equal times the lower number comes first: the COMM of data.3 before the sample of data.10 */
+    assert_string_equal(text, "10:first 11:first 12:first 13:first 14:first 16:first 17:first 18:first 19:first "
+                              "20:second 21:second 29:second 30:other 31:second 32:other 33:second 34:other 36:other "
+                              "37:second 38:other 39:second 40:other ");
+    perfile_close(reader);
+}
+
+/* The reader gives one part after the other, with the part's number and offsets in the part. */
+static void test_directory_in_the_order_of_its_files(void **state)
+{
+    (void)state;
+    struct perfile_reader *reader;
+    const struct perfile_record *record;
+    uint32_t part = 0;
+    unsigned samples = 0;
+    assert_int_equal(perfile_open_path(folder, NULL, &reader, NULL), 0);
+    while (perfile_reader_next(reader, &record, NULL) > 0) {
+        assert_true(record->part >= part);
+        if (record->part > part)
+            assert_int_equal(record->offset, 0);
+        part = record->part;
+        samples += record->type == PERFILE_RECORD_SAMPLE;
+    }
+    assert_int_equal(part, 12);
+    assert_int_equal(samples, 22);
+    perfile_close(reader);
+}
+
+/* Damage in one part is no matter to the others. */
+static void test_damaged_part(void **state)
+{
+    (void)state;
+    struct perfile_reader *reader;
+    const struct perfile_diagnostic *diagnostic;
+    int fd = open(path_of("data.0"), O_WRONLY);
+    assert_int_equal(pwrite(fd, "\0\0", 2, 6), 2);
+    close(fd);
+    assert_int_equal(perfile_open_path(folder, NULL, &reader, NULL), 0);
+    struct perfile_session *session;
+    const struct perfile_record *record;
+    unsigned samples = 0;
+    struct perfile_sample sample = PERFILE_SAMPLE_INIT;
+    assert_int_equal(perfile_session_open(reader, &session, NULL), 0);
+    while (perfile_session_next(session, &record, NULL) > 0)
+        samples += record->type == PERFILE_RECORD_SAMPLE && perfile_sample_decode(record, &sample, NULL) == 0;
+    assert_true(samples >= 20);
+    diagnostic = perfile_diagnostic_get(reader, 0);
+    assert_non_null(diagnostic);
+    assert_string_equal(diagnostic->file, "data.0");
+    assert_int_equal(diagnostic->offset, 0);
+    perfile_session_close(session);
+    perfile_close(reader);
+}
+
+static void test_not_a_recording(void **state)
+{
+    (void)state;
+    struct perfile_reader *reader;
+    struct perfile_error error;
+    assert_int_equal(perfile_open_path(path_of("data.dir"), NULL, &reader, &error), PERFILE_ERROR_OPEN);
+    assert_null(reader);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rounds),         cmocka_unit_test(test_names_go_by_time),
+        cmocka_unit_test(test_without_rounds), cmocka_unit_test(test_without_times),
+        cmocka_unit_test(test_unordered),      cmocka_unit_test(test_small_queue),
+        cmocka_unit_test(test_directory),      cmocka_unit_test(test_directory_in_the_order_of_its_files),
+        cmocka_unit_test(test_damaged_part),   cmocka_unit_test(test_not_a_recording),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/threads.h"
+
+#include <stdio.h>
+
+#include "recording.h"
+
+enum { TYPE = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME };
+
+/* Follows all records of the recording. */
+static void follow(struct pf_threads *threads, struct recording *r)
+{
+    uint8_t *block;
+    const struct perfile_record *record;
+    recording_finish(r);
+    struct perfile_reader *reader = recording_read(r, &block);
+    while (perfile_reader_next(reader, &record, NULL) > 0)
+        assert_true(pf_threads_follow(threads, reader, record));
+    perfile_close(reader);
+    free(block);
+    recording_close(r);
+}
+
+static void open_threads(struct pf_threads *threads, struct counting *c)
+{
+    counting_open(c, -1);
+    pf_threads_open(threads, &c->allocator);
+}
+
+static void close_threads(struct pf_threads *threads, struct counting *c)
+{
+    pf_threads_close(threads);
+    counting_close(c);
+}
+
+static void test_nobody_said(void **state)
+{
+    (void)state;
+    struct pf_threads threads;
+    struct counting c;
+    open_threads(&threads, &c);
+    assert_string_equal(pf_threads_name(&threads, 42), ":42");
+    assert_string_equal(pf_threads_name(&threads, -1), ":-1");
+    assert_string_equal(pf_threads_name(&threads, INT32_MIN), ":-2147483648");
+    assert_string_equal(pf_threads_name(&threads, 0), "swapper");
+    assert_string_equal(pf_threads_name(&threads, 42), ":42");
+    close_threads(&threads, &c);
+}
+
+static void test_comm_and_fork(void **state)
+{
+    (void)state;
+    struct recording r;
+    struct pf_threads threads;
+    struct counting c;
+    open_threads(&threads, &c);
+    recording_open(&r, TYPE, false);
+    recording_comm(&r, 10, "make", 1);
+    recording_task(&r, PERFILE_RECORD_FORK, 11, 10, 2);
+    recording_comm(&r, 10, "other", 3);
+    recording_task(&r, PERFILE_RECORD_FORK, 12, 99, 4); /* of a parent without a name */
+    recording_comm(&r, 13, "", 5);
+    recording_comm(&r, 13, "a\nb\xff", 6);
+    follow(&threads, &r);
+    assert_string_equal(pf_threads_name(&threads, 10), "other");
+    assert_string_equal(pf_threads_name(&threads, 11), "make"); /* as its parent was called then */
+    assert_string_equal(pf_threads_name(&threads, 12), ":12");
+    assert_string_equal(pf_threads_name(&threads, 13), "a\nb\xff");
+    close_threads(&threads, &c);
+}
+
+/* A name that was looked up is not remembered too long. */
+static void test_renamed_after_a_look(void **state)
+{
+    (void)state;
+    struct recording r;
+    struct pf_threads threads;
+    struct counting c;
+    open_threads(&threads, &c);
+    assert_string_equal(pf_threads_name(&threads, 10), ":10");
+    recording_open(&r, TYPE, true);
+    recording_comm(&r, 10, "first", 1);
+    follow(&threads, &r);
+    const char *first = pf_threads_name(&threads, 10);
+    assert_string_equal(first, "first");
+    recording_open(&r, TYPE, false);
+    recording_comm(&r, 10, "second", 1);
+    follow(&threads, &r);
+    assert_string_equal(pf_threads_name(&threads, 10), "second");
+    assert_string_equal(first, "first"); /* valid until the close */
+    close_threads(&threads, &c);
+}
+
+/* A number that is used again is somebody else. */
+static void test_numbers_are_used_again(void **state)
+{
+    (void)state;
+    struct recording r;
+    struct pf_threads threads;
+    struct counting c;
+    open_threads(&threads, &c);
+    recording_open(&r, TYPE, false);
+    recording_comm(&r, 10, "old", 1);
+    recording_comm(&r, 20, "parent", 1);
+    recording_task(&r, PERFILE_RECORD_EXIT, 10, 20, 2);
+    recording_task(&r, PERFILE_RECORD_FORK, 10, 20, 3);
+    follow(&threads, &r);
+    assert_string_equal(pf_threads_name(&threads, 10), "parent");
+    close_threads(&threads, &c);
+}
+
+static void test_many(void **state)
+{
+    (void)state;
+    struct recording r;
+    struct pf_threads threads;
+    struct counting c;
+    char name[32];
+    open_threads(&threads, &c);
+    recording_open(&r, TYPE, false);
+    for (int tid = 1; tid < 5000; tid++) {
+        snprintf(name, sizeof(name), "thread-%d", tid % 300);
+        recording_comm(&r, tid, name, (uint64_t)tid);
+    }
+    follow(&threads, &r);
+    for (int tid = 1; tid < 5000; tid++) {
+        snprintf(name, sizeof(name), "thread-%d", tid % 300);
+        assert_string_equal(pf_threads_name(&threads, tid), name);
+    }
+    close_threads(&threads, &c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nobody_said),
+        cmocka_unit_test(test_comm_and_fork),
+        cmocka_unit_test(test_renamed_after_a_look),
+        cmocka_unit_test(test_numbers_are_used_again),
+        cmocka_unit_test(test_many),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

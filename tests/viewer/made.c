@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Flame graphs of made-up data, for tests and for looking at them:
+ *     made FORM STACKS        synthetic stacks, always the same ones
+ *     made FORM -             folded stacks from standard input; _[k], _[i] and _[j] make kinds
+ * FORM: folded, svg, icicle, reverse, diff, html, hostile (html with names that try to break out).
+ */
+#include "output/flame.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BUCKETS = 200, NAMES = 4000, LINE = 65536 };
+
+struct made {
+    struct pf_tree trees[2];
+    struct pf_flame_frame *frames;
+    size_t frame_count, frame_room;
+    struct pf_flame_slice *slices;
+    size_t slice_count, slice_room;
+    uint64_t random;
+};
+
+static const struct perfile_allocator *memory;
+
+static _Noreturn void fail(const char *why)
+{
+    fprintf(stderr, "made: %s\n", why);
+    exit(1);
+}
+
+static uint32_t random_below(struct made *made, uint32_t limit)
+{
+    made->random = made->random * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)((made->random >> 33) % limit);
+}
+
+static uint32_t add_frame(struct made *made, const char *name, const char *module, uint8_t kind)
+{
+    if (!pf_grow(memory, &made->frames, &made->frame_room, made->frame_count + 1, sizeof(*made->frames)))
+        fail("no memory");
+    made->frames[made->frame_count] = (struct pf_flame_frame){strdup(name), module, NULL, 0, 0, 0, kind};
+    return (uint32_t)made->frame_count++;
+}
+
+static uint32_t find_frame(struct made *made, char *name, bool thread)
+{
+    size_t length = strlen(name);
+    uint8_t kind = thread ? PF_FLAME_THREAD : PF_FLAME_USER;
+    const char *module = "/usr/bin/made";
+    if (length > 4 && strncmp(name + length - 4, "_[", 2) == 0) {
+        kind = name[length - 2] == 'k' ? PF_FLAME_KERNEL : name[length - 2] == 'i' ? PF_FLAME_INLINED : PF_FLAME_JIT;
+        module = kind == PF_FLAME_KERNEL ? "[kernel.kallsyms]" : module;
+        name[length - 4] = 0;
+    }
+    for (size_t i = 0; i < made->frame_count; i++)
+        if (made->frames[i].kind == kind && strcmp(made->frames[i].name, name) == 0)
+            return (uint32_t)i;
+    return add_frame(made, name, thread ? NULL : module, kind);
+}
+
+static void read_folded(struct made *made, FILE *in)
+{
+    static char line[LINE];
+    while (fgets(line, sizeof(line), in)) {
+        char *space = strrchr(line, ' ');
+        if (!space)
+            continue;
+        *space = 0;
+        uint32_t node = 0;
+        for (char *name = strtok(line, ";"); name; name = strtok(NULL, ";"))
+            node = pf_tree_child(&made->trees[0], node, find_frame(made, name, node == 0));
+        pf_tree_add(&made->trees[0], node, strtoull(space + 1, NULL, 10));
+    }
+}
+
+static void make_frames(struct made *made)
+{
+    static const char *const spaces[] = {"render", "parse", "net", "std::vector", "cache", "db::query", "codec"};
+    static const char *const verbs[] = {"update", "read", "flush", "walk", "decode_block", "insert", "lookup", "hash"};
+    static const char *const threads[] = {"server", "worker/0", "worker/1", "worker/2", "io-uring", "gc", "w"};
+    char name[128];
+    for (size_t i = 0; i < PF_COUNT(threads); i++) {
+        uint32_t frame = add_frame(made, threads[i], NULL, PF_FLAME_THREAD);
+        made->frames[frame].pid = 4000;
+        made->frames[frame].tid = 4000 + (uint32_t)i;
+    }
+    for (uint32_t i = 0; i < NAMES; i++) {
+        uint8_t kind = i % 11 == 3   ? PF_FLAME_KERNEL
+                       : i % 7 == 2  ? PF_FLAME_INLINED
+                       : i % 29 == 5 ? PF_FLAME_JIT
+                       : i % 41 == 7 ? PF_FLAME_UNKNOWN
+                                     : PF_FLAME_USER;
+        snprintf(name, sizeof(name), kind == PF_FLAME_KERNEL ? "__x64_%s_%s_%u" : "%s::%s<%u>(int, char const*)",
+                 spaces[i % PF_COUNT(spaces)], verbs[i / 7 % PF_COUNT(verbs)], i);
+        uint32_t frame = add_frame(made, kind == PF_FLAME_UNKNOWN ? "[unknown]" : name,
+                                   kind == PF_FLAME_KERNEL ? "[kernel.kallsyms]"
+                                   : i % 3                 ? "/usr/lib/x86_64-linux-gnu/libmade.so.6"
+                                                           : "/opt/made/bin/server",
+                                   kind);
+        if (kind == PF_FLAME_USER || kind == PF_FLAME_INLINED) {
+            made->frames[frame].file = i % 2 ? "src/made/worker.cc" : "src/made/render/tree.cc";
+            made->frames[frame].line = i;
+        }
+    }
+}
+
+static void add_slice(struct made *made, uint32_t event, uint32_t bucket, uint32_t node, uint64_t weight)
+{
+    if (!pf_grow(memory, &made->slices, &made->slice_room, made->slice_count + 1, sizeof(*made->slices)))
+        fail("no memory");
+    made->slices[made->slice_count++] = (struct pf_flame_slice){event, bucket, node, weight};
+}
+
+/* A stack that looks like one: few roots, callees that depend on the caller, the kernel at the end. */
+static uint32_t make_stack(struct made *made, struct pf_tree *tree, uint32_t thread)
+{
+    uint32_t node = pf_tree_child(tree, 0, thread), depth = 3 + random_below(made, 30), frame = thread * 31;
+    for (uint32_t i = 0; i < depth; i++) {
+        uint32_t spread = i < 3 ? 2 : i < 8 ? 3 : 4;
+        uint32_t pick = random_below(made, spread);
+        pick = pick && random_below(made, 3) ? 0 : pick;
+        frame = 7 + (frame * 37 + pick * 1013 + i * 101) % NAMES;
+        if (i + 3 < depth && made->frames[frame].kind == PF_FLAME_KERNEL)
+            frame++;
+        node = pf_tree_child(tree, node, frame);
+    }
+    return node;
+}
+
+static int compare_slices(const void *left, const void *right)
+{
+    const struct pf_flame_slice *a = left, *b = right;
+    if (a->event != b->event)
+        return a->event < b->event ? -1 : 1;
+    if (a->bucket != b->bucket)
+        return a->bucket < b->bucket ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+static void make_stacks(struct made *made, size_t wanted)
+{
+    make_frames(made);
+    for (uint32_t event = 0; event < 2; event++) {
+        size_t distinct = 0;
+        for (size_t tries = 0; distinct < wanted && tries < wanted * 40; tries++) {
+            uint32_t thread = random_below(made, 3) ? random_below(made, 3) : random_below(made, 7);
+            uint32_t bucket = thread == 5 ? random_below(made, 6) * 33 : random_below(made, BUCKETS);
+            uint32_t node = make_stack(made, &made->trees[event], thread);
+            uint64_t weight = event ? 1 + random_below(made, 50) : 1;
+            distinct += made->trees[event].nodes[node].self == 0;
+            pf_tree_add(&made->trees[event], node, weight);
+            add_slice(made, event, bucket, node, weight);
+        }
+    }
+    qsort(made->slices, made->slice_count, sizeof(*made->slices), compare_slices);
+}
+
+static void make_hostile(struct made *made)
+{
+    static const char *const names[] = {"</script><script>document.title='broken'</script>",
+                                        "<!--<script>",
+                                        "]]></text><svg onload=alert(1)>",
+                                        "\"'&amp;;\\\\u0000",
+                                        "a;b\nc\td\x01\x7f",
+                                        "\xff\xfe bad \xc3",
+                                        "\xe2\x80\xae"
+                                        "esrever",
+                                        "\xef\xbf\xbf",
+                                        "h\xc3\xa9llo \xf0\x9f\x94\xa5\xf0\x9f\x94\xa5\xf0\x9f\x94\xa5",
+                                        "__proto__",
+                                        "constructor",
+                                        "(anonymous namespace)::f(int)",
+                                        ""};
+    for (uint32_t i = 0; i < PF_COUNT(names); i++) {
+        uint32_t node = pf_tree_child(&made->trees[0], 0, add_frame(made, names[i], NULL, PF_FLAME_THREAD));
+        node = pf_tree_child(&made->trees[0], node, add_frame(made, names[i], names[i], PF_FLAME_USER));
+        pf_tree_add(&made->trees[0], node, 1000 + i);
+        add_slice(made, 0, i, node, 1000 + i);
+    }
+}
+
+static int write_to_file(void *context, const void *data, size_t bytes)
+{
+    return fwrite(data, 1, bytes, context) == bytes ? 0 : -1;
+}
+
+static int write_form(const char *form, const struct pf_flame_set *set, struct pf_text *text)
+{
+    struct pf_svg_options svg = {.names = {.threads = PF_FLAME_BY_COMM}};
+    if (strcmp(form, "folded") == 0)
+        return pf_flame_folded(set, 0, &(struct pf_folded_options){.names = {.annotate = true}}, text);
+    if (strcmp(form, "icicle") == 0)
+        svg.inverted = true;
+    else if (strcmp(form, "reverse") == 0)
+        svg.reverse = svg.inverted = true;
+    else if (strcmp(form, "diff") == 0)
+        svg.before = set, svg.before_event = 1;
+    else if (strcmp(form, "svg") != 0)
+        return pf_flame_html(set, text);
+    return pf_flame_svg(set, 0, &svg, text);
+}
+
+static void release(struct made *made)
+{
+    for (size_t i = 0; i < made->frame_count; i++)
+        free((void *)(uintptr_t)made->frames[i].name);
+    pf_free(memory, made->frames, made->frame_room * sizeof(*made->frames));
+    pf_free(memory, made->slices, made->slice_room * sizeof(*made->slices));
+    pf_tree_close(&made->trees[0]);
+    pf_tree_close(&made->trees[1]);
+}
+
+int main(int count, char **arguments)
+{
+    struct made made = {.random = 1};
+    struct pf_text text;
+    memory = pf_allocator_or_default(NULL);
+    if (count != 3 || pf_tree_open(&made.trees[0], memory) != 0 || pf_tree_open(&made.trees[1], memory) != 0 ||
+        pf_text_open(&text, memory, write_to_file, stdout) != 0)
+        fail("usage: made folded|svg|icicle|reverse|diff|html|hostile STACKS|-");
+    if (strcmp(arguments[2], "-") == 0)
+        read_folded(&made, stdin);
+    else if (strcmp(arguments[1], "hostile") == 0)
+        make_hostile(&made);
+    else
+        make_stacks(&made, strtoul(arguments[2], NULL, 10));
+    pf_tree_sum(&made.trees[0]);
+    pf_tree_sum(&made.trees[1]);
+    const struct pf_flame_event events[] = {{"cycles:u", &made.trees[0], 0}, {"cache-misses", &made.trees[1], 0}};
+    const struct pf_flame_set set = {.title = "made.data",
+                                     .subtitle = "synthetic stacks, cycles:u",
+                                     .unit = "samples",
+                                     .event_count = made.trees[1].count > 1 ? 2 : 1,
+                                     .events = events,
+                                     .frames = made.frames,
+                                     .frame_count = made.frame_count,
+                                     .slices = made.slices,
+                                     .slice_count = made.slice_count,
+                                     .bucket_count = made.slice_count ? BUCKETS : 0,
+                                     .start_ns = 1234500000000,
+                                     .bucket_ns = 25000000};
+    int result = write_form(arguments[1], &set, &text);
+    if (result == 0)
+        result = pf_text_flush(&text);
+    pf_text_close(&text);
+    release(&made);
+    return result == 0 ? 0 : 1;
+}
