@@ -50,16 +50,17 @@ static inline void pf_emit_bool(struct pf_emit *e, const char *name, bool b)
     pf_emit_value(e, &(struct perfile_value){.name = name, .kind = PERFILE_VALUE_BOOL, .number.u = b});
 }
 
+/* Of text and bytes that are empty, visitors get an address all the same. */
 static inline void pf_emit_text(struct pf_emit *e, const char *name, const void *data, size_t bytes)
 {
     pf_emit_value(e,
-                  &(struct perfile_value){.name = name, .kind = PERFILE_VALUE_TEXT, .data = data, .bytes = bytes});
+                  &(struct perfile_value){.name = name, .kind = PERFILE_VALUE_TEXT, .data = data ? data : "", .bytes = bytes});
 }
 
 static inline void pf_emit_bytes(struct pf_emit *e, const char *name, const void *data, size_t bytes)
 {
     pf_emit_value(e,
-                  &(struct perfile_value){.name = name, .kind = PERFILE_VALUE_BYTES, .data = data, .bytes = bytes});
+                  &(struct perfile_value){.name = name, .kind = PERFILE_VALUE_BYTES, .data = data ? data : "", .bytes = bytes});
 }
 
 static inline void pf_emit_null(struct pf_emit *e, const char *name)

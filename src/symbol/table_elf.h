@@ -30,6 +30,9 @@ struct pf_elf {
 /* Errors: OPEN, READ, FORMAT, DAMAGED, MEMORY. */
 int pf_elf_open(struct pf_elf *elf, const char *path, const struct perfile_allocator *allocator,
                 struct perfile_error *error);
+/* The image stays the caller's and must outlive it. */
+int pf_elf_open_memory(struct pf_elf *elf, uint8_t *image, size_t bytes, const struct perfile_allocator *allocator,
+                       struct perfile_error *error);
 void pf_elf_close(struct pf_elf *elf);
 /* The first section of that name, or NULL. */
 const struct pf_elf_section *pf_elf_section(const struct pf_elf *elf, const char *name);
@@ -40,6 +43,9 @@ const uint8_t *pf_elf_bytes_at(const struct pf_elf *elf, uint64_t address, size_
 /* The elements of a table section as libelf translates them; false when they cannot be read. */
 bool pf_elf_table(const struct pf_elf *elf, const struct pf_elf_section *section, Elf_Type type, Elf_Data **data,
                   size_t *count);
+
+/* The GNU build id, at most 20 bytes of it; its length, 0 when there is none. */
+size_t pf_elf_note_build_id(const struct pf_elf *elf, uint8_t build_id[20]);
 
 /* Symbols "name@plt" for the entries of procedure linkage tables; what cannot be read gets no names. */
 bool pf_build_add_plt(struct pf_symbol_build *build, const struct pf_elf *elf);

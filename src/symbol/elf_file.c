@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening ELF files and getting at their parts through libelf. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbol/table_elf.h"
+
+enum { NOTE_GNU_BUILD_ID = 3, BUILD_ID_MOST = 20 };
+
+static int damaged(const char *what, struct perfile_error *error)
+{
+    const char *why = elf_errmsg(-1);
+    return pf_fail(error, PERFILE_ERROR_DAMAGED, PERFILE_NO_OFFSET, "ELF file", "%s: %s", what, why ? why : "damaged");
+}
+
+static int open_file(struct pf_elf *elf, const char *path, struct perfile_error *error)
+{
+    struct stat about;
+    elf->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (elf->fd < 0)
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "ELF file", "%s: %s", path, strerror(errno));
+    if (fstat(elf->fd, &about) < 0)
+        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "ELF file", "%s: %s", path, strerror(errno));
+    if (!S_ISREG(about.st_mode))
+        return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, "ELF file", "%s is not a regular file", path);
+    elf->file_bytes = (uint64_t)about.st_size;
+    return 0;
+}
+
+static int read_header(struct pf_elf *elf, struct perfile_error *error)
+{
+    if (elf_kind(elf->elf) != ELF_K_ELF)
+        return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, "ELF file", "it is none");
+    if (!gelf_getehdr(elf->elf, &elf->header))
+        return damaged("header", error);
+    elf->is_64 = elf->header.e_ident[EI_CLASS] == ELFCLASS64;
+    elf->is_big_endian = elf->header.e_ident[EI_DATA] == ELFDATA2MSB;
+    return 0;
+}
+
+static int read_sections(struct pf_elf *elf, struct perfile_error *error)
+{
+    size_t count = 0, names = 0;
+    if (elf_getshdrnum(elf->elf, &count) < 0)
+        return damaged("section headers", error);
+    if (count == 0)
+        return 0;
+    if (count > elf->file_bytes / (elf->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, PERFILE_NO_OFFSET, "ELF file", "it is too short for its sections");
+    elf->sections = pf_new(elf->allocator, count * sizeof(*elf->sections));
+    if (!elf->sections)
+        return pf_fail_memory(error, "ELF file");
+    elf->section_count = count;
+    bool named = elf_getshdrstrndx(elf->elf, &names) == 0;
+    for (size_t i = 0; i < count; i++) {
+        struct pf_elf_section *section = &elf->sections[i];
+        section->scn = elf_getscn(elf->elf, i);
+        if (!section->scn || !gelf_getshdr(section->scn, &section->header))
+            return damaged("section header", error);
+        const char *name = named ? elf_strptr(elf->elf, names, section->header.sh_name) : NULL;
+        section->name = name ? name : "";
+        section->address = section->header.sh_addr;
+        section->is_placed = (section->header.sh_flags & SHF_ALLOC) != 0;
+    }
+    return 0;
+}
+
+/*
+ * Sections of kernel modules have no addresses. The kernel lays those with code out one after the other, without those
+ * that only the start needs, and the recording's map begins at the first; on s390 recordings begin it at .text.
+ */
+static void place_sections(struct pf_elf *elf)
+{
+    uint64_t at = 0;
+    bool text_first = elf->header.e_machine == EM_S390;
+    for (int turn = text_first ? 0 : 1; turn < 2; turn++) {
+        for (size_t i = 0; i < elf->section_count; i++) {
+            struct pf_elf_section *section = &elf->sections[i];
+            bool is_text = strcmp(section->name, ".text") == 0;
+            bool code = (section->header.sh_flags & (SHF_ALLOC | SHF_EXECINSTR)) == (SHF_ALLOC | SHF_EXECINSTR);
+            if (turn == 0 ? !is_text : is_text && text_first)
+                continue;
+            uint64_t align = section->header.sh_addralign;
+            section->is_placed = code && strncmp(section->name, ".init", 5) != 0;
+            if (!section->is_placed)
+                continue;
+            if (align > 1 && !(align & (align - 1)) && align <= 1u << 20)
+                at = (at + align - 1) & ~(align - 1);
+            section->address = at;
+            at += pf_min(section->header.sh_size, UINT32_MAX);
+        }
+    }
+}
+
+int pf_elf_open(struct pf_elf *elf, const char *path, const struct perfile_allocator *allocator,
+                struct perfile_error *error)
+{
+    *elf = (struct pf_elf){.allocator = allocator, .fd = -1};
+    int code = open_file(elf, path, error);
+    if (code == 0) {
+        elf_version(EV_CURRENT);
+        elf->elf = elf_begin(elf->fd, ELF_C_READ, NULL);
+        code = elf->elf ? read_header(elf, error) : damaged("start", error);
+    }
+    if (code == 0)
+        code = read_sections(elf, error);
+    if (code == 0 && elf->header.e_type == ET_REL)
+        place_sections(elf);
+    if (code < 0)
+        pf_elf_close(elf);
+    return code;
+}
+
+int pf_elf_open_memory(struct pf_elf *elf, uint8_t *image, size_t bytes, const struct perfile_allocator *allocator,
+                       struct perfile_error *error)
+{
+    *elf = (struct pf_elf){.allocator = allocator, .fd = -1, .file_bytes = bytes};
+    elf_version(EV_CURRENT);
+    elf->elf = elf_memory((char *)image, bytes);
+    int code = elf->elf ? read_header(elf, error) : damaged("start", error);
+    if (code == 0)
+        code = read_sections(elf, error);
+    if (code < 0)
+        pf_elf_close(elf);
+    return code;
+}
+
+void pf_elf_close(struct pf_elf *elf)
+{
+    pf_free(elf->allocator, elf->sections, elf->section_count * sizeof(*elf->sections));
+    elf_end(elf->elf);
+    if (elf->fd >= 0)
+        close(elf->fd);
+    *elf = (struct pf_elf){.allocator = elf->allocator, .fd = -1};
+}
+
+const struct pf_elf_section *pf_elf_section(const struct pf_elf *elf, const char *name)
+{
+    for (size_t i = 1; i < elf->section_count; i++)
+        if (strcmp(elf->sections[i].name, name) == 0)
+            return &elf->sections[i];
+    return NULL;
+}
+
+static bool has_bytes(const struct pf_elf *elf, const struct pf_elf_section *section)
+{
+    uint64_t end;
+    return section->header.sh_type != SHT_NOBITS && section->header.sh_type != SHT_NULL && section->header.sh_size &&
+           pf_add(section->header.sh_offset, section->header.sh_size, &end) && end <= elf->file_bytes;
+}
+
+const uint8_t *pf_elf_bytes(const struct pf_elf *elf, const struct pf_elf_section *section, size_t *bytes)
+{
+    Elf_Data *data = has_bytes(elf, section) ? elf_rawdata(section->scn, NULL) : NULL;
+    *bytes = data && data->d_buf ? data->d_size : 0;
+    return *bytes ? data->d_buf : NULL;
+}
+
+const uint8_t *pf_elf_bytes_at(const struct pf_elf *elf, uint64_t address, size_t *bytes)
+{
+    for (size_t i = 1; i < elf->section_count; i++) {
+        const struct pf_elf_section *section = &elf->sections[i];
+        uint64_t offset = address - section->address;
+        if (!section->is_placed || address < section->address || offset >= section->header.sh_size)
+            continue;
+        const uint8_t *data = pf_elf_bytes(elf, section, bytes);
+        if (!data || offset >= *bytes)
+            return NULL;
+        *bytes -= (size_t)offset;
+        return data + offset;
+    }
+    return NULL;
+}
+
+bool pf_elf_table(const struct pf_elf *elf, const struct pf_elf_section *section, Elf_Type type, Elf_Data **data,
+                  size_t *count)
+{
+    size_t each = gelf_fsize(elf->elf, type, 1, EV_CURRENT);
+    *data = each && has_bytes(elf, section) ? elf_getdata(section->scn, NULL) : NULL;
+    if (!*data || !(*data)->d_buf || (*data)->d_type != type)
+        return false;
+    *count = (*data)->d_size / each;
+    return true;
+}
+
+/* ---- build id ---- */
+
+static size_t build_id_in(const uint8_t *notes, size_t bytes, bool swap, uint8_t build_id[20])
+{
+    for (size_t at = 0; bytes - at >= 12;) {
+        uint64_t name = pf_load32(notes + at, swap), content = pf_load32(notes + at + 4, swap);
+        uint32_t type = pf_load32(notes + at + 8, swap);
+        uint64_t content_at = at + 12 + ((name + 3) & ~3ull);
+        if (content_at > bytes || content > bytes - content_at)
+            break;
+        if (type == NOTE_GNU_BUILD_ID && name == 4 && memcmp(notes + at + 12, "GNU", 4) == 0 && content) {
+            size_t taken = (size_t)pf_min(content, BUILD_ID_MOST);
+            memcpy(build_id, notes + content_at, taken);
+            return taken;
+        }
+        uint64_t next = content_at + ((content + 3) & ~3ull);
+        if (next > bytes)
+            break;
+        at = (size_t)next;
+    }
+    return 0;
+}
+
+static size_t build_id_of_segments(const struct pf_elf *elf, bool swap, uint8_t build_id[20])
+{
+    size_t count = 0, found = 0;
+    GElf_Phdr segment;
+    if (elf_getphdrnum(elf->elf, &count) < 0)
+        return 0;
+    for (size_t i = 0; i < count && !found && gelf_getphdr(elf->elf, (int)i, &segment); i++) {
+        uint64_t end;
+        if (segment.p_type != PT_NOTE || !pf_add(segment.p_offset, segment.p_filesz, &end) || end > elf->file_bytes)
+            continue;
+        Elf_Data *data = elf_getdata_rawchunk(elf->elf, (int64_t)segment.p_offset, segment.p_filesz, ELF_T_BYTE);
+        if (data && data->d_buf)
+            found = build_id_in(data->d_buf, data->d_size, swap, build_id);
+    }
+    return found;
+}
+
+size_t pf_elf_note_build_id(const struct pf_elf *elf, uint8_t build_id[20])
+{
+    bool swap = elf->is_big_endian != PF_NATIVE_BIG_ENDIAN;
+    size_t found = 0, bytes;
+    for (size_t i = 1; i < elf->section_count && !found; i++) {
+        const uint8_t *notes =
+            elf->sections[i].header.sh_type == SHT_NOTE ? pf_elf_bytes(elf, &elf->sections[i], &bytes) : NULL;
+        if (notes)
+            found = build_id_in(notes, bytes, swap, build_id);
+    }
+    return found ? found : build_id_of_segments(elf, swap, build_id);
+}

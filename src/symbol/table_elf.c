@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/* Symbol tables of ELF files. */
+#ifdef PF_HAVE_LZMA
+#include <lzma.h>
+#endif
+
+#include "symbol/table_elf.h"
+
+/* ---- which symbols ---- */
+
+/* Marks between code and data, of the ABIs of these machines: not for people. */
+static bool is_mapping_symbol(const char *name, unsigned machine)
+{
+    if (name[0] != '$')
+        return false;
+    switch (machine) {
+    case EM_ARM:
+        return name[1] && strchr("atd", name[1]) && (!name[2] || name[2] == '.');
+    case EM_AARCH64:
+        return name[1] && strchr("xd", name[1]) && (!name[2] || name[2] == '.');
+    case EM_RISCV:
+        return name[1] && strchr("xd", name[1]); /* "$xrv64i2p1_..." too */
+    default:
+        return false;
+    }
+}
+
+/* Labels without a type are shown where perf shows them: in sections named like text or data. */
+static bool is_shown_label(const GElf_Sym *symbol, const struct pf_elf_section *section)
+{
+    unsigned visibility = GELF_ST_VISIBILITY(symbol->st_other);
+    return visibility != STV_HIDDEN && visibility != STV_INTERNAL &&
+           (strstr(section->name, "text") || strstr(section->name, "data"));
+}
+
+static bool is_shown(const GElf_Sym *symbol, const struct pf_elf_section *section)
+{
+    switch (GELF_ST_TYPE(symbol->st_info)) {
+    case STT_FUNC:
+    case STT_GNU_IFUNC:
+    case STT_OBJECT:
+        return true;
+    case STT_NOTYPE:
+        return is_shown_label(symbol, section);
+    default:
+        return false;
+    }
+}
+
+static uint32_t flags_of(const GElf_Sym *symbol)
+{
+    unsigned binding = GELF_ST_BIND(symbol->st_info);
+    uint32_t flags = binding == STB_GLOBAL ? PF_SYMBOL_GLOBAL : binding == STB_WEAK ? PF_SYMBOL_WEAK : 0;
+    return flags | (GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE ? PF_ENTRY_LABEL : 0);
+}
+
+/* ---- one symbol table of one file ---- */
+
+struct reading {
+    struct pf_symbol_build *build;
+    const struct pf_elf *elf;     /* with the symbols */
+    const struct pf_elf *runtime; /* with the code and data */
+    const struct pf_elf_section *opd; /* ELFv1 of 64-bit PowerPC: function descriptors */
+    const uint8_t *opd_bytes;
+    size_t opd_size;
+    uint32_t names; /* where the names begin in the text */
+    size_t names_bytes;
+};
+
+static void find_opd(struct reading *r)
+{
+    const struct pf_elf *elf = r->runtime;
+    if (elf->header.e_machine != EM_PPC64 || (elf->header.e_flags & 3) == 2)
+        return;
+    r->opd = pf_elf_section(elf, ".opd");
+    r->opd_bytes = r->opd ? pf_elf_bytes(elf, r->opd, &r->opd_size) : NULL;
+}
+
+/* A function's symbol stands at its descriptor, which begins with the address of the code. */
+static void follow_opd(const struct reading *r, uint64_t *address)
+{
+    if (!r->opd_bytes || *address < r->opd->address || *address - r->opd->address >= r->opd_size)
+        return;
+    uint64_t offset = *address - r->opd->address;
+    if (r->opd_size - offset >= 8)
+        *address = pf_load64(r->opd_bytes + offset, r->runtime->is_big_endian != PF_NATIVE_BIG_ENDIAN);
+}
+
+static uint64_t address_of(const struct reading *r, const GElf_Sym *symbol, const struct pf_elf_section *section)
+{
+    uint64_t address = symbol->st_value;
+    if (r->elf->header.e_type == ET_REL)
+        address += section->address;
+    if (GELF_ST_TYPE(symbol->st_info) != STT_OBJECT && GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE) {
+        if (r->elf->header.e_machine == EM_ARM)
+            address &= ~1ull; /* set for Thumb code */
+        follow_opd(r, &address);
+    }
+    return address;
+}
+
+static bool add_symbol(const struct reading *r, const GElf_Sym *symbol, size_t index)
+{
+    if (!symbol->st_name || symbol->st_name >= r->names_bytes || !index || index >= r->elf->section_count)
+        return true;
+    const struct pf_elf_section *section = &r->elf->sections[index];
+    const char *name = r->build->text + r->names + symbol->st_name;
+    if (!section->is_placed || !*name || !is_shown(symbol, section) ||
+        is_mapping_symbol(name, r->elf->header.e_machine))
+        return true;
+    uint64_t start = address_of(r, symbol, section), end, section_end;
+    if (!pf_add(start, symbol->st_size, &end))
+        end = UINT64_MAX;
+    if (!pf_build_add(r->build, start, end, r->names + (uint32_t)symbol->st_name, flags_of(symbol)))
+        return false;
+    bool inside = pf_add(section->address, section->header.sh_size, &section_end) && start >= section->address &&
+                  start < section_end;
+    r->build->entries[r->build->count - 1].rank = inside ? section_end : 0;
+    return true;
+}
+
+/* The names are taken as a whole: symbols point into them. */
+static bool add_names(struct reading *r, const struct pf_elf_section *table)
+{
+    const struct pf_elf *elf = r->elf;
+    size_t bytes = 0;
+    const uint8_t *names =
+        table->header.sh_link < elf->section_count ? pf_elf_bytes(elf, &elf->sections[table->header.sh_link], &bytes)
+                                                   : NULL;
+    r->names_bytes = bytes;
+    return pf_build_text(r->build, names ? (const void *)names : "", bytes, &r->names);
+}
+
+/* Indices of sections above 0xff00 are in a table of their own. */
+static Elf_Data *long_indices(const struct pf_elf *elf, const struct pf_elf_section *table)
+{
+    size_t count;
+    Elf_Data *data;
+    for (size_t i = 1; i < elf->section_count; i++) {
+        const struct pf_elf_section *section = &elf->sections[i];
+        if (section->header.sh_type == SHT_SYMTAB_SHNDX &&
+            section->header.sh_link == (size_t)(table - elf->sections) &&
+            pf_elf_table(elf, section, ELF_T_WORD, &data, &count))
+            return data;
+    }
+    return NULL;
+}
+
+static int add_table(struct reading *r, const struct pf_elf_section *table, struct perfile_error *error)
+{
+    Elf_Data *data;
+    size_t count;
+    if (!pf_elf_table(r->elf, table, ELF_T_SYM, &data, &count))
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, table->header.sh_offset, table->name, "symbols cannot be read");
+    if (!add_names(r, table))
+        return pf_fail_memory(error, "symbols");
+    Elf_Data *indices = long_indices(r->elf, table);
+    GElf_Sym symbol;
+    Elf32_Word index;
+    for (size_t i = 1; i < count && i <= INT32_MAX; i++) {
+        if (!gelf_getsymshndx(data, indices, (int)i, &symbol, &index))
+            break;
+        bool is_special = symbol.st_shndx >= SHN_LORESERVE;
+        size_t section = symbol.st_shndx == SHN_XINDEX && indices ? index : is_special ? 0 : symbol.st_shndx;
+        if (!add_symbol(r, &symbol, section))
+            return pf_fail_memory(error, "symbols");
+    }
+    return 0;
+}
+
+static const struct pf_elf_section *table_of_type(const struct pf_elf *elf, unsigned type)
+{
+    for (size_t i = 1; i < elf->section_count; i++)
+        if (elf->sections[i].header.sh_type == type && elf->sections[i].header.sh_size)
+            return &elf->sections[i];
+    return NULL;
+}
+
+static int add_tables(struct pf_symbol_build *build, const struct pf_elf *elf, const struct pf_elf *runtime,
+                      unsigned type, struct perfile_error *error)
+{
+    const struct pf_elf_section *table = table_of_type(elf, type);
+    struct reading r = {.build = build, .elf = elf, .runtime = runtime};
+    find_opd(&r);
+    return table ? add_table(&r, table, error) : 0;
+}
+
+/* ---- .gnu_debugdata: an xz-compressed ELF file with the symbols that .dynsym lacks ---- */
+
+#ifdef PF_HAVE_LZMA
+enum { DEBUGDATA_MOST = 256 << 20, XZ_MEMORY_MOST = 128 << 20 };
+
+struct unpacked {
+    uint8_t *data;
+    size_t bytes;
+    size_t room;
+};
+
+static bool unpack_xz(const struct perfile_allocator *allocator, const uint8_t *data, size_t bytes, struct unpacked *out)
+{
+    lzma_stream stream = LZMA_STREAM_INIT;
+    if (lzma_stream_decoder(&stream, XZ_MEMORY_MOST, 0) != LZMA_OK)
+        return false;
+    stream.next_in = data;
+    stream.avail_in = bytes;
+    lzma_ret result = LZMA_OK;
+    while (result == LZMA_OK && out->bytes < DEBUGDATA_MOST &&
+           pf_grow(allocator, &out->data, &out->room, out->bytes + 65536, 1)) {
+        stream.next_out = out->data + out->bytes;
+        stream.avail_out = out->room - out->bytes;
+        result = lzma_code(&stream, LZMA_FINISH);
+        out->bytes = out->room - stream.avail_out;
+    }
+    lzma_end(&stream);
+    return result == LZMA_STREAM_END;
+}
+
+/* Damage here costs only what is behind it: .dynsym stays. */
+static int add_debugdata(struct pf_symbol_build *build, const struct pf_elf *elf, struct perfile_error *error)
+{
+    size_t bytes = 0;
+    int code = 0;
+    struct unpacked image = {0};
+    struct pf_elf inner;
+    const struct pf_elf_section *section = pf_elf_section(elf, ".gnu_debugdata");
+    const uint8_t *packed = section ? pf_elf_bytes(elf, section, &bytes) : NULL;
+    if (packed && unpack_xz(build->allocator, packed, bytes, &image) &&
+        pf_elf_open_memory(&inner, image.data, image.bytes, build->allocator, NULL) == 0) {
+        code = add_tables(build, &inner, elf, SHT_SYMTAB, error);
+        pf_elf_close(&inner);
+    }
+    pf_free(build->allocator, image.data, image.room);
+    return code == PERFILE_ERROR_MEMORY ? code : 0;
+}
+#else
+static int add_debugdata(struct pf_symbol_build *build, const struct pf_elf *elf, struct perfile_error *error)
+{
+    (void)build, (void)elf, (void)error;
+    return 0;
+}
+#endif
+
+/* ---- segments ---- */
+
+static bool add_segment(struct pf_symbol_table *table, size_t *room, struct pf_segment segment)
+{
+    if (!segment.bytes)
+        return true;
+    if (!pf_grow(table->allocator, &table->segments, room, table->segment_count + 1, sizeof(segment)))
+        return false;
+    table->segments[table->segment_count++] = segment;
+    return true;
+}
+
+static bool add_placed_sections(struct pf_symbol_table *table, size_t *room, const struct pf_elf *elf)
+{
+    for (size_t i = 1; i < elf->section_count; i++) {
+        const struct pf_elf_section *section = &elf->sections[i];
+        if (section->is_placed && section->header.sh_type != SHT_NOBITS &&
+            !add_segment(table, room,
+                         (struct pf_segment){section->header.sh_offset, section->header.sh_size, section->address}))
+            return false;
+    }
+    return true;
+}
+
+static bool add_loaded_segments(struct pf_symbol_table *table, size_t *room, const struct pf_elf *elf)
+{
+    size_t count = 0;
+    GElf_Phdr header;
+    if (elf_getphdrnum(elf->elf, &count) < 0)
+        count = 0;
+    for (size_t i = 0; i < count && i <= INT32_MAX && gelf_getphdr(elf->elf, (int)i, &header); i++)
+        if (header.p_type == PT_LOAD &&
+            !add_segment(table, room, (struct pf_segment){header.p_offset, header.p_filesz, header.p_vaddr}))
+            return false;
+    return true;
+}
+
+static bool add_segments(struct pf_symbol_table *table, const struct pf_elf *elf)
+{
+    size_t room = 0;
+    bool done = elf->header.e_type == ET_REL || add_loaded_segments(table, &room, elf);
+    if (done && !table->segment_count)
+        done = add_placed_sections(table, &room, elf);
+    /* the table is released by its count */
+    struct pf_segment *fitting = pf_resize(table->allocator, table->segments, room * sizeof(*table->segments),
+                                           table->segment_count * sizeof(*table->segments));
+    if (!fitting && table->segment_count) {
+        pf_free(table->allocator, table->segments, room * sizeof(*table->segments));
+        table->segment_count = 0;
+        done = false;
+    }
+    table->segments = fitting;
+    return done;
+}
+
+/* ---- all together ---- */
+
+static void describe(struct pf_symbol_table *table, const struct pf_elf *elf)
+{
+    table->build_id_bytes = (uint8_t)pf_elf_note_build_id(elf, table->build_id);
+    table->e_machine = elf->header.e_machine;
+    table->is_64 = elf->is_64;
+    table->is_big_endian = elf->is_big_endian;
+}
+
+static int add_all_symbols(struct pf_symbol_build *build, const struct pf_elf *elf, const struct pf_elf *debug,
+                           bool *has_symtab, struct perfile_error *error)
+{
+    if (debug && table_of_type(debug, SHT_SYMTAB)) {
+        *has_symtab = true;
+        return add_tables(build, debug, elf, SHT_SYMTAB, error);
+    }
+    if (table_of_type(elf, SHT_SYMTAB)) {
+        *has_symtab = true;
+        return add_tables(build, elf, elf, SHT_SYMTAB, error);
+    }
+    int code = add_tables(build, elf, elf, SHT_DYNSYM, error);
+    return code < 0 ? code : add_debugdata(build, elf, error);
+}
+
+static int fill_table(struct pf_symbol_table *table, const struct pf_elf *elf, const struct pf_elf *debug,
+                      struct perfile_error *error)
+{
+    struct pf_symbol_build build;
+    pf_build_open(&build, table->allocator);
+    describe(table, elf);
+    int code = add_all_symbols(&build, elf, debug, &table->has_symtab, error);
+    if (code == 0 && (!pf_build_sort(&build) || !pf_build_add_plt(&build, elf) || !pf_build_sort(&build)))
+        code = pf_fail_memory(error, "symbols");
+    if (code == 0) {
+        pf_build_choose(&build);
+        if (!add_segments(table, elf) || !pf_build_finish(&build, table))
+            code = pf_fail_memory(error, "symbols");
+    }
+    pf_build_close(&build);
+    return code;
+}
+
+static int make_table(const struct pf_elf *elf, const char *debug_path, const struct perfile_allocator *allocator,
+                      struct pf_symbol_table **out, struct perfile_error *error)
+{
+    struct pf_elf debug;
+    if (debug_path) {
+        int code = pf_elf_open(&debug, debug_path, allocator, error);
+        if (code < 0)
+            return code;
+    }
+    struct pf_symbol_table *table = pf_symbol_table_new(allocator);
+    int code = table ? fill_table(table, elf, debug_path ? &debug : NULL, error) : pf_fail_memory(error, "symbols");
+    if (debug_path)
+        pf_elf_close(&debug);
+    if (code < 0)
+        pf_symbol_table_close(table);
+    else
+        *out = table;
+    return code;
+}
+
+int pf_symbol_table_from_elf(const char *path, const char *debug_path, const struct perfile_allocator *allocator,
+                             struct pf_symbol_table **table, struct perfile_error *error)
+{
+    struct pf_elf elf;
+    allocator = pf_allocator_or_default(allocator);
+    int code = pf_elf_open(&elf, path, allocator, error);
+    if (code < 0)
+        return code;
+    code = make_table(&elf, debug_path, allocator, table, error);
+    pf_elf_close(&elf);
+    return code;
+}

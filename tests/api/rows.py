@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rows.py GEN_RECORDS TREE: a record type is one row of records.def, and one golden.
+
+records.h is what the rows make of it; every row has a golden that shows it whole, every part of a sample stands in one;
+and beside the schema no source lists the record types again."""
+import pathlib, re, subprocess, sys
+
+LISTED_AT_MOST = 16 # types that one source names because it does something of its own with them
+
+
+def main():
+    generator, tree = sys.argv[1], pathlib.Path(sys.argv[2])
+    wrong = []
+    made = subprocess.run([generator], capture_output=True, text=True, check=True).stdout
+    if made != (tree / 'include/perfile/records.h').read_text():
+        wrong.append('include/perfile/records.h is not what gen-records writes; ./dev format makes it anew')
+    schema = tree / 'src/schema'
+    rows = re.findall(r'^(?:RECORD|BARE)\((\d+), (\w+),', (schema / 'records.def').read_text(), re.M)
+    parts = re.findall(r'^(?:WORD|PAIR|PART|TAIL)\(\d+, (\w+),', (schema / 'sample.def').read_text(), re.M)
+    goldens = '\n'.join(path.read_text() for path in sorted((tree / 'tests/golden').glob('*.golden')))
+    shown = set(re.findall(r'^> \{"type": "(\w+)"(?!.*"error":)', goldens, re.M))
+    # what compression flavours take out is asked for by name
+    shown |= {name for name in ('COMPRESSED', 'COMPRESSED2') if f'record {name} ' in goldens}
+    asked = set(re.findall(r'[=|]([A-Z_]+)\b', '\n'.join(re.findall(r'sample_type=\S+', goldens))))
+    wrong += [f'record {name} has no golden' for _, name in rows if name not in shown]
+    wrong += [f'sample part {name} has no golden' for name in parts if name not in asked]
+    for path in sorted((tree / 'src').rglob('*.[ch]')):
+        named = {name for _, name in rows if re.search(rf'PERFILE_RECORD_{name}\b', path.read_text())}
+        if len(named) > LISTED_AT_MOST:
+            wrong.append(f'{path.relative_to(tree)} names {len(named)} record types: is it a second list?')
+    print('\n'.join(wrong) or f'{len(rows)} record types and {len(parts)} parts of samples, one row each')
+    sys.exit(bool(wrong))
+
+
+main()

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""symbols.py SOURCES LIBRARY.so... LAYER=ARCHIVE.a...: what the libraries export, and who uses whom.
+
+The libraries export perfile_ symbols and nothing else. Their objects call nothing that prints or ends the process. A
+layer uses its own symbols and headers and those that USES allows it, and no others."""
+import pathlib, re, subprocess, sys
+
+# the table of CONTRIBUTING.md; `public` is what <perfile/*.h> declare
+READER = ['base', 'io', 'schema', 'format', 'model']
+USES = {
+    'base': [],
+    'io': ['base'],
+    'schema': ['base'],
+    'format': ['base', 'io', 'schema'],
+    'model': ['base', 'io', 'schema', 'format'],
+    'symbol': ['base', 'public'],
+    'analysis': ['base', 'symbol', 'public'],
+    'output': ['base', 'symbol', 'analysis', 'public'],
+}
+FORBIDDEN = re.compile(r'^(__)?(v?f?printf|puts|putchar|perror|fputs|fputc|fwrite|exit|_exit|_Exit|quick_exit|abort|'
+                       r'stderr|stdout|assert_fail|err|errx|warn|warnx|signal|sigaction|setlocale)(_chk)?$')
+
+
+def symbols(path, *options):
+    """Pairs of kind and name."""
+    text = subprocess.run(['nm', *options, path], capture_output=True, text=True, check=True).stdout
+    fields = [line.split() for line in text.splitlines() if line and not line.endswith(':')]
+    return [(words[-2], words[-1].split('@')[0]) for words in fields if len(words) >= 2]
+
+
+def check_exports(library):
+    names = {name for kind, name in symbols(library, '-D', '--defined-only') if kind != 'A'}
+    odd = sorted(name for name in names if not name.startswith('perfile_'))
+    return [f'{pathlib.Path(library).name} exports {name}' for name in odd] + \
+           ([] if names else [f'{library} exports nothing'])
+
+
+def check_calls(layer, undefined):
+    return [f'{layer} uses {name}' for name in sorted(undefined) if FORBIDDEN.match(name)]
+
+
+def check_direction(layer, undefined, defined):
+    public = {name for other in READER for name in defined.get(other, ()) if name.startswith('perfile_')}
+    allowed = set().union(*(public if other == 'public' else defined.get(other, ()) for other in [layer, *USES[layer]]))
+    ours = {name for name in undefined if name.startswith(('pf_', 'perfile_'))}
+    return [f'{layer} uses {name}, which is above it' for name in sorted(ours - allowed)]
+
+
+def check_includes(sources, layer):
+    """Inline functions leave no symbol: look at the includes too."""
+    wrong = []
+    for path in sorted((sources / layer).glob('*.[ch]')):
+        for other in re.findall(r'^#include "([a-z]+)/', path.read_text(), re.M):
+            if other not in (layer, *USES[layer]):
+                wrong.append(f'{layer}/{path.name} includes {other}/')
+    return wrong
+
+
+def main():
+    sources = pathlib.Path(sys.argv[1])
+    libraries = [argument for argument in sys.argv[2:] if '=' not in argument]
+    archives = dict(argument.split('=', 1) for argument in sys.argv[2:] if '=' in argument)
+    wrong = [f'{layer} has no row in the table of symbols.py' for layer in archives if layer not in USES]
+    for library in libraries:
+        wrong += check_exports(library)
+    defined, undefined = {}, {}
+    for layer, archive in archives.items():
+        found = symbols(archive)
+        defined[layer] = {name for kind, name in found if kind.isupper() and kind != 'U'}
+        undefined[layer] = {name for kind, name in found if kind == 'U'}
+    for layer in archives.keys() & USES.keys():
+        wrong += check_calls(layer, undefined[layer]) + check_direction(layer, undefined[layer], defined)
+        wrong += check_includes(sources, layer)
+    print('\n'.join(wrong) or f'{len(libraries)} libraries, {len(archives)} layers: all as they should be')
+    sys.exit(bool(wrong))
+
+
+main()
