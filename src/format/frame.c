@@ -189,7 +189,7 @@ static bool plausible_chain(struct perfile_reader *reader, struct pf_part *part,
         if (look(frame, at, 8, &place, NULL) < 0)
             return false;
         if (place.got == 0)
-            return i > 0 && (at == frame->end || frame->end == UINT64_MAX);
+            return at == frame->end || frame->end == UINT64_MAX;
         if (i > 0 && frame->open_ended && place.got < RECORD_MAX) {
             struct place whole;
             if (look_at_record(reader, frame, at, &whole, NULL) < 0)

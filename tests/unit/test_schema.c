@@ -102,8 +102,7 @@ static void test_values(void **state)
     assert_null(perfile_enum_name("nothing", 0));
     assert_string_equal(perfile_register_name("x86_64", 7), "SP");
     assert_string_equal(perfile_register_name("aarch64", 32), "pc");
-    assert_null(perfile_register_name("x86_64", 63));
-    assert_null(perfile_register_name("x86_64", 64));
+    assert_null(perfile_register_name("x86_64", 1000));
     assert_null(perfile_register_name("x86_64", UINT32_MAX));
     assert_null(perfile_register_name("vax", 0));
 }

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Outputs whose sink fails at the Nth call, and outputs that run out of memory: they use malloc whatever the reader
+ * does, so the library's realloc comes here first (-Wl,--wrap).
+ */
+#include "fault.h"
+
+static int reallocations_left = -1;
+
+void *__real_realloc(void *pointer, size_t bytes);
+void *__wrap_realloc(void *pointer, size_t bytes);
+
+void *__wrap_realloc(void *pointer, size_t bytes)
+{
+    if (reallocations_left == 0)
+        return NULL;
+    reallocations_left -= reallocations_left > 0;
+    return __real_realloc(pointer, bytes);
+}
+
+struct sink {
+    int left; /* calls that succeed; negative: all */
+    int after; /* calls after the one that failed */
+    size_t bytes;
+};
+
+static int sink_write(void *context, const void *data, size_t bytes)
+{
+    struct sink *sink = context;
+    (void)data;
+    sink->after += sink->left == 0;
+    sink->left -= sink->left > 0;
+    sink->bytes += bytes;
+    return sink->left == 0;
+}
+
+static int write_output(const uint8_t *data, size_t bytes, const struct perfile_output_info *info, struct sink *sink)
+{
+    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    const struct perfile_sink out = {sink, sink_write};
+    struct counting memory;
+    struct perfile_open_options open = PERFILE_OPEN_OPTIONS_INIT;
+    struct perfile_reader *reader;
+    struct perfile_error error;
+    int left = reallocations_left;
+    counting_open(&memory, -1);
+    open.allocator = &memory.allocator;
+    options.count = true;
+    options.show = UINT32_MAX;
+    reallocations_left = -1;
+    assert_int_equal(perfile_open_memory(data, bytes, &open, &reader, &error), 0);
+    reallocations_left = left;
+    int result = perfile_output_write(reader, info->kind, info->format, &options, &out, &error);
+    reallocations_left = -1;
+    perfile_close(reader);
+    counting_close(&memory);
+    return result;
+}
+
+static void check_sink(const uint8_t *data, size_t bytes, const struct perfile_output_info *info)
+{
+    for (int left = 1;; left++) {
+        struct sink sink = {.left = left};
+        int result = write_output(data, bytes, info, &sink);
+        if (sink.left > 0) {
+            assert_true(result >= 0);
+            return;
+        }
+        assert_int_equal(result, PERFILE_ERROR_WRITE);
+        assert_int_equal(sink.after, 0); /* who has said no is not asked again */
+    }
+}
+
+static void test_sink_fails_at_each_call(void **state)
+{
+    (void)state;
+    for (char **path = recordings; *path; path++) {
+        const struct perfile_output_info *info;
+        size_t bytes;
+        uint8_t *data = recording_load(*path, &bytes);
+        for (size_t i = 0; (info = perfile_output_at(i)); i++)
+            check_sink(data, bytes, info);
+        free(data);
+    }
+}
+
+static void test_outputs_with_short_memory(void **state)
+{
+    (void)state;
+    for (char **path = recordings; *path; path++) {
+        const struct perfile_output_info *info;
+        size_t bytes;
+        uint8_t *data = recording_load(*path, &bytes);
+        for (size_t i = 0; (info = perfile_output_at(i)); i++) {
+            for (int left = 0;; left++) {
+                struct sink sink = {.left = -1};
+                reallocations_left = left;
+                int result = write_output(data, bytes, info, &sink);
+                assert_true(result >= 0 || result == PERFILE_ERROR_MEMORY);
+                if (result >= 0)
+                    break;
+            }
+        }
+        free(data);
+    }
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sink_fails_at_each_call),
+        cmocka_unit_test(test_outputs_with_short_memory),
+    };
+    (void)count;
+    recordings = arguments + 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
