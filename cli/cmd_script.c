@@ -2,11 +2,6 @@
 #include "options.h"
 
 #define AT(member) offsetof(struct pf_settings, member)
-#define FILTER(option, short_option, value, member, text)                                                              \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value,                             \
-        .offset = AT(print.filter.member), .doc = text                                                                 \
-    }
 #define SHOW(option, bit, text)                                                                                        \
     {                                                                                                                  \
         .name = "show-" option "-events", .kind = PF_OPTION_BITS, .offset = AT(print.show), .bits = bit, .doc = text   \
@@ -41,19 +36,6 @@ static const struct pf_option options[] = {
 };
 static const struct pf_option_group group = {"Options", options};
 
-static const struct pf_option filters[] = {
-    FILTER("time", 0, "START,STOP", time,
-           "Only from START to STOP, in seconds as printed; either may be empty. 10%-20% is a part of the recording, "
-           "30%/2 the second 30 percent."),
-    FILTER("cpu", 'C', "LIST", cpus, "Only what ran on these processors: 0-3,7."),
-    FILTER("pid", 0, "LIST", pids, "Only these processes: 1,2."),
-    FILTER("tid", 0, "LIST", tids, "Only these threads."),
-    FILTER("comms", 'c', "LIST", comms, "Only threads with these names: make,cc1."),
-    FILTER("events", 'e', "LIST", events, "Only these events: cycles,sched:sched_switch."),
-    {0},
-};
-static const struct pf_option_group filter_group = {"Filters (all that are given must match)", filters};
-
 static const struct pf_option shows[] = {
     SHOW("task", PERFILE_SHOW_TASK, "Print COMM, FORK and EXIT records too."),
     SHOW("mmap", PERFILE_SHOW_MMAP, "Print MMAP and MMAP2 records too."),
@@ -75,6 +57,7 @@ const struct pf_command pf_command_script = {
            "that text.",
     .operand = "[FILE]",
     .operand_max = 1,
-    .groups = {&group, &filter_group, &show_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {&group, &pf_filter_group, &show_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
+               &pf_common_group},
     .run = pf_run_output,
 };

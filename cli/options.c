@@ -61,6 +61,45 @@ static const struct pf_option input_options[] = {
 };
 const struct pf_option_group pf_input_group = {"Reading", input_options};
 
+#define FILTER(option, short_option, value, member, text)                                                              \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value,                             \
+        .offset = AT(print.filter.member), .doc = text                                                                 \
+    }
+static const struct pf_option filter_options[] = {
+    FILTER("time", 0, "START,STOP", time,
+           "Only from START to STOP, in seconds as printed; either may be empty. 10%-20% is a part of the recording, "
+           "30%/2 the second 30 percent."),
+    FILTER("cpu", 'C', "LIST", cpus, "Only what ran on these processors: 0-3,7."),
+    FILTER("pid", 0, "LIST", pids, "Only these processes: 1,2."),
+    FILTER("tid", 0, "LIST", tids, "Only these threads."),
+    FILTER("comms", 'c', "LIST", comms, "Only threads with these names: make,cc1."),
+    FILTER("events", 'e', "LIST", events, "Only these events: cycles,sched:sched_switch."),
+    {0},
+};
+const struct pf_option_group pf_filter_group = {"Filters (all that are given must match)", filter_options};
+
+static const struct pf_option symbol_options[] = {
+    {.name = "symfs",
+     .kind = PF_OPTION_TEXT,
+     .argument = "DIR",
+     .offset = AT(print.symbols.symfs),
+     .doc = "Look for the recording's programs and libraries below DIR, as if it were the root of the file system."},
+    {.name = "vmlinux",
+     .letter = 'k',
+     .kind = PF_OPTION_TEXT,
+     .argument = "FILE",
+     .offset = AT(print.symbols.vmlinux),
+     .doc = "The kernel with its symbols, as an ELF file."},
+    {.name = "kallsyms",
+     .kind = PF_OPTION_TEXT,
+     .argument = "FILE",
+     .offset = AT(print.symbols.kallsyms),
+     .doc = "The kernel's symbols, as a copy of /proc/kallsyms of the machine that made the recording."},
+    {0},
+};
+const struct pf_option_group pf_symbol_group = {"Symbols", symbol_options};
+
 static const struct pf_option limit_options[] = {
     {.name = "limit-events",
      .kind = PF_OPTION_NUMBER,

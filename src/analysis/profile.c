@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/profile.h"
 
+#include "analysis/filter.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/pairs.h"
-#include "analysis/filter.h"
 
 /* Values of a callchain that say whose addresses follow: the last page of the address space, as signed numbers. */
 #define CONTEXT_MIN ((uint64_t)-4095)
@@ -12,7 +12,7 @@
 #define CONTEXT_USER ((uint64_t)-512)
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640)
 
-enum { MODE_KERNEL = 1, MODE_USER = 2, KERNEL_PID = -1 };
+enum { MODE_KERNEL = 1, MODE_USER = 2, KERNEL_PID = -1, UNWIND_MAX = 127 };
 
 struct pf_profile {
     const struct perfile_allocator *allocator;
@@ -29,6 +29,7 @@ struct pf_profile {
     uint32_t *stack;
     size_t stack_room;
     struct perfile_sample decoded;
+    const char *arch; /* uname -m of the recording, for unwinding; NULL: not known */
     struct pf_profile_sample sample;
     struct pf_profile_totals totals;
 };
@@ -66,6 +67,8 @@ int pf_profile_open(struct perfile_reader *reader, const struct perfile_filter *
         pf_profile_close(made);
         return result;
     }
+    if (perfile_feature_text(reader, PERFILE_FEATURE_ARCH, NULL, &made->arch, NULL) < 0)
+        made->arch = NULL;
     perfile_session_follow_maps(made->session);
     *profile = made;
     return 0;
@@ -140,6 +143,38 @@ static const struct perfile_space *space_of_mode(struct pf_profile *profile, uns
     return perfile_session_space(profile->session, mode == MODE_USER ? profile->decoded.pid : KERNEL_PID);
 }
 
+static bool place_of(void *context, uint64_t address, struct pf_unwind_place *place)
+{
+    struct pf_profile *profile = context;
+    const struct perfile_space *space = space_of_mode(profile, MODE_USER);
+    return pf_symbols_unwind_place(profile->symbols, perfile_space_find(space, address), address, place);
+}
+
+/* Appends what the dumped user stack unwinds to. A return address is looked up in the call before it. */
+static bool unwind(struct pf_profile *profile)
+{
+    uint64_t addresses[UNWIND_MAX];
+    size_t count;
+    struct pf_profile_sample *sample = &profile->sample;
+    const struct perfile_space *space = space_of_mode(profile, MODE_USER);
+    const int end =
+        pf_unwind_sample(&profile->decoded, profile->arch, place_of, profile, addresses, UNWIND_MAX, &count);
+    if (end < 0)
+        return true;
+    profile->totals.truncated += end == PF_UNWIND_TRUNCATED;
+    if (!pf_grow(profile->allocator, &profile->stack, &profile->stack_room, sample->frame_count + count,
+                 sizeof(*profile->stack)))
+        return false;
+    sample->frames = profile->stack;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t frame = frame_at(profile, space, addresses[i] - (i > 0));
+        if (frame == UINT32_MAX)
+            return false;
+        profile->stack[sample->frame_count++] = frame;
+    }
+    return true;
+}
+
 /* Leaf first, context markers taken out. False when memory is short. */
 static bool resolve_stack(struct pf_profile *profile, unsigned mode)
 {
@@ -165,6 +200,9 @@ static bool resolve_stack(struct pf_profile *profile, unsigned mode)
         profile->stack[sample->frame_count++] = frame;
         enough = frame != UINT32_MAX;
     }
+    const uint64_t dumped = PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_STACK_USER;
+    if (enough && profile->arch && (profile->decoded.present & dumped) == dumped && profile->decoded.stack_user.bytes)
+        enough = unwind(profile);
     if (sample->frame_count == 0)
         profile->stack[sample->frame_count++] = sample->leaf;
     return enough;

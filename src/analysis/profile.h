@@ -44,6 +44,7 @@ struct pf_profile_totals {
     uint64_t lost;            /* events that the recording says it lost */
     uint64_t unresolved;      /* samples whose leaf has no symbol */
     uint64_t unmapped;        /* samples whose leaf lies in no mapping */
+    uint64_t truncated;       /* samples whose dumped stack was too short to unwind to its end */
     uint64_t filtered;        /* left out by the filter */
 };
 

@@ -307,30 +307,41 @@ static int skip_damage(struct perfile_reader *reader, struct pf_part *part, stru
     return result < 0 ? result : 1;
 }
 
-/* Whether plausible records fill the space from `at` to `end`. */
-static bool tiles(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame, uint64_t at,
-                  uint64_t end)
+/*
+ * The first place from `at` on, in steps of 8, from where plausible records fill the space up to `end`; `end` when there
+ * is none. Goes backwards, so that each place is looked at once; farther back than the largest record it does not go.
+ */
+static uint64_t first_tiled(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame, uint64_t at,
+                            uint64_t end)
 {
-    while (at < end)
-        if (!plausible_record(reader, part, frame, at, &at))
-            return false;
-    return at == end;
+    bool tiled[RECORD_MAX / 8 + 1] = {true}; /* by the distance from the end, when that is a multiple of 8 */
+    uint64_t first = end, steps = end > at ? pf_min((end - at) / 8, RECORD_MAX / 8) : 0;
+    for (uint64_t i = 1; i <= steps; i++) {
+        uint64_t place = end - 8 * i, next;
+        tiled[i] = plausible_record(reader, part, frame, place, &next) && next <= end && (end - next) % 8 == 0 &&
+                   tiled[(end - next) / 8];
+        if (tiled[i])
+            first = place;
+    }
+    return first;
 }
 
 /* The content of the record asks for another size than the header states: find out which one is right. */
 static int settle_size(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                        struct perfile_record *record, uint32_t asked)
 {
-    const uint64_t at = frame->at, end = at + record->bytes;
-    for (uint64_t place = at + pf_align8(asked); asked && place < end; place += 8) {
-        bool first = place == at + pf_align8(asked);
-        if (first ? plausible_chain(reader, part, frame, place, CHAIN)
-                  : tiles(reader, part, frame, place, end) && plausible_chain(reader, part, frame, end, 1)) {
+    const uint64_t at = frame->at, end = at + record->bytes, behind = at + pf_align8(asked);
+    if (asked && behind < end) {
+        uint64_t place = behind;
+        if (!plausible_chain(reader, part, frame, behind, CHAIN))
+            place = plausible_chain(reader, part, frame, end, 1) ? first_tiled(reader, part, frame, behind + 8, end)
+                                                                 : end;
+        if (place < end) {
             record->bytes = (uint32_t)(place - at);
             return 0; /* the size is wrong: it reaches over the records that follow */
         }
     }
-    if (plausible_chain(reader, part, frame, at + record->bytes, CHAIN) || at + record->bytes == frame->end)
+    if (plausible_chain(reader, part, frame, end, CHAIN) || end == frame->end)
         return 1; /* the content is wrong, or has a part that is not known */
     return -1;
 }

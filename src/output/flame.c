@@ -183,7 +183,8 @@ static bool make_set(struct gathering *g, struct made_set *made)
     }
     if (g->slice_count)
         qsort(g->slices, g->slice_count, sizeof(*g->slices), by_place);
-    (void)perfile_feature_text(g->reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL);
+    if (perfile_feature_text(g->reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL) < 0)
+        host = NULL;
     snprintf(made->title, sizeof(made->title), "Flame graph%s%s", host ? " of " : "", host ? host : "");
     made->set = (struct pf_flame_set){.title = g->options->flame.title ? g->options->flame.title : made->title,
                                       .unit = g->options->flame.count_samples ? "samples" : "events",

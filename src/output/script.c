@@ -78,6 +78,8 @@ static int open_parts(struct pf_script *script)
         result = open_clock(script);
     if (result == 0)
         result = perfile_session_open(script->reader, &script->session, script->error);
+    if (result == 0 && pf_script_fields_want_maps(&script->fields))
+        perfile_session_follow_maps(script->session);
     return result;
 }
 
@@ -102,6 +104,7 @@ static void close_script(struct pf_script *script)
     const struct perfile_allocator *allocator = script->out->allocator;
     pf_script_trace_close(script);
     pf_script_stat_close(script);
+    pf_script_symbols_close(script);
     perfile_session_close(script->session);
     pf_filter_close(&script->filter);
     pf_map_close(&script->cgroups);

@@ -6,6 +6,7 @@
  *     script_fields.c   -F: which fields the samples of each type of event print
  *     script_plan.c     an event's fields as a row of steps
  *     script_samples.c  the steps of the hot fields
+ *     script_symbols.c  addresses with symbols and modules
  *     script_values.c   the steps of registers, branches ...
  *     script_memory.c   the steps of memory accesses and page sizes
  *     script_trace.c    tracepoint text; trace_parse.c and trace_print.c are the language it is written in
@@ -84,6 +85,8 @@ const struct perfile_event *pf_script_first_event(const struct perfile_reader *r
  */
 int pf_script_fields_check(struct pf_script_fields *fields, const struct perfile_reader *reader,
                            struct perfile_error *error);
+/* Some field shows what is mapped at an address. */
+bool pf_script_fields_want_maps(const struct pf_script_fields *fields);
 
 /* ---- the state of one output ---------------------------------------------------------------------------------- */
 
@@ -97,6 +100,20 @@ typedef char *pf_script_step(struct pf_script *script, char *at);
 
 enum { SCRIPT_STEP_ROOM = 64, SCRIPT_LINE_ROOM = SCRIPT_STEP_ROOM * (SCRIPT_FIELD_COUNT + 1) };
 
+/* What is printed of an address. */
+enum {
+    SCRIPT_PLACE_SYM = 1 << 0,
+    SCRIPT_PLACE_SYMOFF = 1 << 1,
+    SCRIPT_PLACE_DSO = 1 << 2,
+    SCRIPT_PLACE_DSOFF = 1 << 3,
+    /* and what stands before it; one of them */
+    SCRIPT_PLACE_FRAME = 1 << 4,   /* the address in 16 places: a line of a callchain */
+    SCRIPT_PLACE_ADDRESS = 1 << 5, /* 0x and the address */
+    SCRIPT_PLACE_OFFSET = 1 << 6,  /* 0x and the offset in the file */
+    SCRIPT_PLACE_BARE = 1 << 7,    /* nothing */
+};
+struct pf_script_places; /* addresses and their texts in one of these styles */
+
 /* How the samples of one event are printed. */
 struct pf_script_plan {
     const struct perfile_event *event;
@@ -104,6 +121,8 @@ struct pf_script_plan {
     uint64_t absent;     /* of TID, TIME, CPU, IP: perf shows -1 for them */
     bool has_callchain;  /* the samples have one */
     bool shows_ip;       /* perf knows how: an event of this type that is not a dummy exists */
+    struct pf_script_places *places;        /* for ip and addr; NULL: plain numbers */
+    struct pf_script_places *branch_places; /* for branches; NULL: plain numbers */
     unsigned head_count; /* the first steps head other records too */
     unsigned step_count;
     pf_script_step *steps[SCRIPT_FIELD_COUNT];
@@ -118,7 +137,17 @@ struct pf_script_comm {
     char text[32];
 };
 
-enum { SCRIPT_COMM_SLOTS = 256, SCRIPT_CHAIN_CHUNK = 64 };
+enum {
+    SCRIPT_COMM_SLOTS = 256,
+    SCRIPT_CHAIN_CHUNK = 64,
+    SCRIPT_MAX_STACK = 127, /* frames of a callchain; perf's --max-stack */
+};
+
+/* Values from -4095 on are context markers, not addresses. */
+static inline bool pf_script_is_marker(uint64_t ip)
+{
+    return ip >= (uint64_t)-4095;
+}
 
 /* A sample that waits for the user part of its callchain. */
 struct pf_script_held {
@@ -169,6 +198,8 @@ struct pf_script {
     uint64_t wall_ns; /* tod: wall-clock time at record time wall_base_ns */
     uint64_t wall_base_ns;
     unsigned data_src_width;
+    struct pf_symbols *symbols; /* opened when the first address asks */
+    struct pf_script_places *places;
     struct pf_script_trace *trace;
     struct pf_script_stat *stat;
     struct pf_map cgroups; /* id -> index in cgroup_paths */
@@ -214,6 +245,12 @@ void pf_script_put_sample(struct pf_script *script);
 /* The fields up to the time, for the lines of other records. */
 void pf_script_put_head(struct pf_script *script);
 char *pf_script_right(char *at, uint64_t value, unsigned width);
+
+/* script_symbols.c: the texts of a style, kept for all events that have it; NULL when memory is short. */
+struct pf_script_places *pf_script_places(struct pf_script *script, unsigned style);
+/* Where the sample's mode says, or wherever something is mapped. Not in a step: the text is used. */
+void pf_script_put_place(struct pf_script *script, struct pf_script_places *places, uint64_t address);
+void pf_script_symbols_close(struct pf_script *script);
 
 /* script_deliver.c: decodes, filters and prints a SAMPLE; all the lines that it is good for. */
 void pf_script_sample(struct pf_script *script, const struct perfile_record *record);
@@ -261,9 +298,14 @@ SCRIPT_STEP(cgroup)
 SCRIPT_STEP(ip)
 SCRIPT_STEP(no_ip)
 SCRIPT_STEP(callchain)
+SCRIPT_STEP(ip_place)
+SCRIPT_STEP(addr_place)
+SCRIPT_STEP(callchain_places)
 SCRIPT_STEP(iregs)
 SCRIPT_STEP(uregs)
 SCRIPT_STEP(brstack)
+SCRIPT_STEP(brstacksym)
+SCRIPT_STEP(brstackoff)
 SCRIPT_STEP(bpf_output)
 SCRIPT_STEP(phys_addr)
 SCRIPT_STEP(data_page_size)

@@ -36,7 +36,7 @@ const char *perfile_script_field_at(size_t index, const char **doc)
 enum { ALL_TYPES = (1 << SCRIPT_TYPES) - 1 };
 
 static const uint64_t common_fields = B(SCRIPT_COMM) | B(SCRIPT_TID) | B(SCRIPT_CPU) | B(SCRIPT_TIME) | B(SCRIPT_EVENT);
-static const uint64_t sampled_fields = B(SCRIPT_PERIOD) | B(SCRIPT_IP);
+static const uint64_t place_fields = B(SCRIPT_IP) | B(SCRIPT_SYM) | B(SCRIPT_SYMOFF) | B(SCRIPT_DSO);
 static const uint64_t memory_fields = B(SCRIPT_ADDR) | B(SCRIPT_DATA_SRC) | B(SCRIPT_WEIGHT) | B(SCRIPT_PHYS_ADDR) |
                                       B(SCRIPT_DATA_PAGE_SIZE) | B(SCRIPT_CODE_PAGE_SIZE) | B(SCRIPT_INS_LAT) |
                                       B(SCRIPT_RETIRE_LAT);
@@ -45,7 +45,7 @@ static void set_defaults(struct pf_script_fields *fields)
 {
     *fields = (struct pf_script_fields){0};
     for (int type = 0; type < SCRIPT_TYPES; type++)
-        fields->fields[type] = common_fields | sampled_fields;
+        fields->fields[type] = common_fields | B(SCRIPT_PERIOD) | place_fields;
     fields->fields[SCRIPT_TYPE_TRACEPOINT] = common_fields | B(SCRIPT_TRACE);
     fields->fields[SCRIPT_TYPE_SOFTWARE] |= B(SCRIPT_BPF_OUTPUT);
     fields->fields[SCRIPT_TYPE_RAW] |= memory_fields;
@@ -133,8 +133,7 @@ static int apply_field(struct pf_script_fields *fields, struct request request, 
             return refuse_unknown(error, name);
         if (remove)
             return 0;
-        return refuse(error, PERFILE_ERROR_UNSUPPORTED,
-                      "\"%.*s\" needs symbols or maps, which this version does not resolve", name);
+        return refuse(error, PERFILE_ERROR_UNSUPPORTED, "\"%.*s\" is not in this version", name);
     }
     unsigned types = request.types & ~pf_script_fields[field].not_for;
     if (!types)
@@ -269,6 +268,12 @@ static int check_type(struct pf_script_fields *fields, int type, const struct pe
                            info->need_name, info->name);
         fields->fields[type] &= ~bit;
     }
+    if (fields->fields[type] & SCRIPT_BIT(SCRIPT_SYMOFF) && !(fields->fields[type] & SCRIPT_BIT(SCRIPT_SYM))) {
+        if (fields->named[type])
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "field list",
+                           "\"symoff\" goes with \"sym\", which is not in the list");
+        fields->fields[type] &= ~SCRIPT_BIT(SCRIPT_SYMOFF);
+    }
     return 0;
 }
 
@@ -279,7 +284,17 @@ static void show_tracepoint_chains(struct pf_script_fields *fields, const struct
         return;
     for (size_t i = 0; (event = perfile_event_get(reader, i)) != NULL; i++)
         if (event->attr.type == SCRIPT_TYPE_TRACEPOINT && event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN)
-            fields->fields[SCRIPT_TYPE_TRACEPOINT] |= SCRIPT_BIT(SCRIPT_IP);
+            fields->fields[SCRIPT_TYPE_TRACEPOINT] |= place_fields;
+}
+
+bool pf_script_fields_want_maps(const struct pf_script_fields *fields)
+{
+    const uint64_t mapped = SCRIPT_BIT(SCRIPT_SYM) | SCRIPT_BIT(SCRIPT_DSO) | SCRIPT_BIT(SCRIPT_DSOFF) |
+                            SCRIPT_BIT(SCRIPT_BRSTACKSYM) | SCRIPT_BIT(SCRIPT_BRSTACKOFF);
+    uint64_t all = 0;
+    for (int type = 0; type < SCRIPT_TYPES; type++)
+        all |= fields->fields[type];
+    return all & mapped;
 }
 
 int pf_script_fields_check(struct pf_script_fields *fields, const struct perfile_reader *reader,

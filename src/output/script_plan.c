@@ -2,6 +2,7 @@
 /* An event's fields as a row of steps. */
 #include "output/script.h"
 
+#define pf_script_put_nothing NULL
 static pf_script_step *const field_steps[SCRIPT_FIELD_COUNT] = {
 #define SCRIPT_FIELD(symbol, name, needs, need_name, not_for, step, doc) pf_script_put_##step,
 #define SCRIPT_LATER(name)
@@ -13,6 +14,23 @@ static pf_script_step *const field_steps[SCRIPT_FIELD_COUNT] = {
 static bool has(const struct pf_script_plan *plan, int field)
 {
     return plan->fields >> field & 1;
+}
+
+static pf_script_step *choose_ip_step(const struct pf_script_plan *plan)
+{
+    if (plan->has_callchain)
+        return plan->places ? pf_script_put_callchain_places : pf_script_put_callchain;
+    if (!plan->shows_ip)
+        return pf_script_put_no_ip;
+    return plan->places ? pf_script_put_ip_place : pf_script_put_ip;
+}
+
+/* perf finds the data address worth a name in page faults only. */
+static bool is_page_fault(const struct perfile_attr *attr)
+{
+    enum { PAGE_FAULTS = 2, PAGE_FAULTS_MIN = 5, PAGE_FAULTS_MAJ = 6 };
+    return attr->type == SCRIPT_TYPE_SOFTWARE &&
+           (attr->config == PAGE_FAULTS || attr->config == PAGE_FAULTS_MIN || attr->config == PAGE_FAULTS_MAJ);
 }
 
 /* Fields that look different beside others. */
@@ -28,7 +46,13 @@ static pf_script_step *choose_step(const struct pf_script *script, const struct 
     case SCRIPT_TIME:
         return script->options->nanoseconds ? pf_script_put_time_ns : pf_script_put_time;
     case SCRIPT_IP:
-        return plan->has_callchain ? pf_script_put_callchain : plan->shows_ip ? pf_script_put_ip : pf_script_put_no_ip;
+        return choose_ip_step(plan);
+    case SCRIPT_ADDR:
+        return plan->places && is_page_fault(&plan->event->attr) ? pf_script_put_addr_place : pf_script_put_addr;
+    case SCRIPT_BRSTACKSYM:
+        return has(plan, SCRIPT_BRSTACK) ? NULL : pf_script_put_brstacksym;
+    case SCRIPT_BRSTACKOFF:
+        return has(plan, SCRIPT_BRSTACK) || has(plan, SCRIPT_BRSTACKSYM) ? NULL : pf_script_put_brstackoff;
     default:
         return field_steps[field];
     }
@@ -44,6 +68,29 @@ static void add_steps(const struct pf_script *script, struct pf_script_plan *pla
         if (field <= SCRIPT_TIME)
             plan->head_count = plan->step_count;
     }
+}
+
+/* The styles in which the plan shows addresses. False when memory is short. */
+static bool add_places(struct pf_script *script, struct pf_script_plan *plan)
+{
+    unsigned module = has(plan, SCRIPT_DSO) || has(plan, SCRIPT_DSOFF) ? SCRIPT_PLACE_DSO : 0;
+    unsigned style = module;
+    if (has(plan, SCRIPT_SYM))
+        style |= SCRIPT_PLACE_SYM | (has(plan, SCRIPT_SYMOFF) ? SCRIPT_PLACE_SYMOFF : 0);
+    if (has(plan, SCRIPT_DSOFF))
+        style |= SCRIPT_PLACE_DSOFF;
+    if (style)
+        plan->places = pf_script_places(script, style | SCRIPT_PLACE_FRAME);
+    unsigned branches = 0;
+    if (has(plan, SCRIPT_BRSTACK))
+        branches = module ? module | SCRIPT_PLACE_ADDRESS : 0;
+    else if (has(plan, SCRIPT_BRSTACKSYM))
+        branches = module | SCRIPT_PLACE_BARE | SCRIPT_PLACE_SYM | SCRIPT_PLACE_SYMOFF;
+    else if (has(plan, SCRIPT_BRSTACKOFF))
+        branches = module | SCRIPT_PLACE_OFFSET;
+    if (branches)
+        plan->branch_places = pf_script_places(script, branches);
+    return (plan->places || !style) && (plan->branch_places || !branches);
 }
 
 /* All event names are right-aligned; the longest known at the first line decides, as in perf. */
@@ -85,6 +132,8 @@ static struct pf_script_plan *make_plan(struct pf_script *script, const struct p
     plan->absent = shown & ~event->attr.sample_type;
     plan->has_callchain = event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN;
     plan->shows_ip = pf_script_first_event(script->reader, type) != NULL;
+    if (!add_places(script, plan))
+        return NULL;
     add_steps(script, plan);
     return make_name(script, plan) ? plan : NULL;
 }

@@ -4,10 +4,7 @@
 
 #include <time.h>
 
-enum {
-    NS_PER_SECOND = 1000000000,
-    MAX_STACK = 127, /* frames of a callchain; perf's --max-stack */
-};
+enum { NS_PER_SECOND = 1000000000 };
 
 /* Right-aligned in `width` <= 16 places, or longer. */
 char *pf_script_right(char *at, uint64_t value, unsigned width)
@@ -317,12 +314,6 @@ char *pf_script_put_no_ip(struct pf_script *script, char *at)
     return at + 1;
 }
 
-/* Values from -4095 on are context markers, not addresses. */
-static bool is_marker(uint64_t ip)
-{
-    return ip >= (uint64_t)-4095;
-}
-
 /* *left frames at most. */
 static char *put_chain(struct pf_script *script, char *at, const struct perfile_u64s *chain, unsigned *left)
 {
@@ -332,7 +323,7 @@ static char *put_chain(struct pf_script *script, char *at, const struct perfile_
             pf_script_leave(script, at);
             at = pf_script_enter(script);
         }
-        if (is_marker(ip))
+        if (pf_script_is_marker(ip))
             continue;
         *at = '\t';
         at = put_hex_right(at + 1, ip);
@@ -350,7 +341,7 @@ char *pf_script_put_callchain(struct pf_script *script, char *at)
     at = pf_script_enter(script);
     if (!script->plan->shows_ip)
         return at;
-    unsigned left = MAX_STACK;
+    unsigned left = SCRIPT_MAX_STACK;
     at = put_chain(script, at, &script->sample.callchain, &left);
     return script->late_chain.count ? put_chain(script, at, &script->late_chain, &left) : at;
 }

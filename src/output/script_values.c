@@ -99,7 +99,18 @@ static char *put_branch_flags(char *at, const struct perfile_branch *branch, boo
     return at;
 }
 
-char *pf_script_put_brstack(struct pf_script *script, char *at)
+static char *put_branch_end(struct pf_script *script, char *at, uint64_t address)
+{
+    if (PF_LIKELY(!script->plan->branch_places)) {
+        at = put_text(at, "0x");
+        return pf_hex_digits(at, address);
+    }
+    pf_script_leave(script, at);
+    pf_script_put_place(script, script->plan->branch_places, address);
+    return pf_script_enter(script);
+}
+
+static char *put_branches(struct pf_script *script, char *at, const char *lead)
 {
     const struct perfile_branch_stack *stack = &script->sample.branch_stack;
     struct perfile_branch branch;
@@ -109,14 +120,29 @@ char *pf_script_put_brstack(struct pf_script *script, char *at)
             at = pf_script_enter(script);
         }
         perfile_branch_at(stack, i, &branch);
-        at = put_text(at, " 0x");
-        at = pf_hex_digits(at, branch.from);
-        at = put_text(at, "/0x");
-        at = pf_hex_digits(at, branch.to);
+        at = put_text(at, lead);
+        at = put_branch_end(script, at, branch.from);
+        *at++ = '/';
+        at = put_branch_end(script, at, branch.to);
         at = put_branch_flags(at, &branch, was_not_taken(stack, i));
     }
     pf_script_leave(script, at);
     return pf_script_enter(script);
+}
+
+char *pf_script_put_brstack(struct pf_script *script, char *at)
+{
+    return put_branches(script, at, " ");
+}
+
+char *pf_script_put_brstacksym(struct pf_script *script, char *at)
+{
+    return put_branches(script, at, "");
+}
+
+char *pf_script_put_brstackoff(struct pf_script *script, char *at)
+{
+    return put_branches(script, at, " ");
 }
 
 /* ---- BPF output -------------------------------------------------------------------------------------------------- */

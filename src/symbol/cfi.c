@@ -17,8 +17,10 @@ enum { POOL_LEAST = 1 << 20 };
 static uint64_t hash_of(const uint8_t *data, size_t bytes)
 {
     uint64_t hash = bytes;
-    for (; bytes >= 4; data += 4, bytes -= 4)
-        hash = (hash ^ pf_load32(data, false)) * 0x9e3779b97f4a7c15ull, hash ^= hash >> 29;
+    for (; bytes >= 8; data += 8, bytes -= 8) {
+        hash = (hash ^ pf_load64(data, false)) * 0x9e3779b97f4a7c15ull;
+        hash ^= hash >> 29;
+    }
     for (; bytes; data++, bytes--)
         hash = (hash ^ *data) * 0x9e3779b97f4a7c15ull;
     return hash ^ hash >> 32;
@@ -73,6 +75,11 @@ static void fill_gaps(struct pf_cfi *cfi, struct pf_cfi_rows *others)
 {
     struct pf_cfi_rows first = cfi->rows, both = {0};
     uint32_t rule = 0, other = 0;
+    if (!first.count) {
+        close_rows(cfi, &first);
+        cfi->rows = *others;
+        return;
+    }
     for (size_t i = 0, k = 0; (i < first.count || k < others->count) && !cfi->short_of_memory;) {
         uint32_t at = i < first.count ? first.rows[i].start : UINT32_MAX;
         if (k < others->count && others->rows[k].start < at)

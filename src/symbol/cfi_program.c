@@ -645,14 +645,17 @@ static void run_fde(struct compiler *k, const struct fde *fde, uint32_t covered)
     const struct cie *cie = cie_at(k, fde->cie);
     if (!cie)
         return; /* memory became short in between */
-    struct program p = {.compiler = k,
-                        .cie = cie,
-                        .c = cursor_at(k, fde->offset, fde->bytes),
-                        .location = fde->start,
-                        .from = covered > fde->start ? covered : fde->start,
-                        .end = fde->end,
-                        .writes = true};
+    struct program p;
+    p.compiler = k;
+    p.cie = cie;
+    p.c = cursor_at(k, fde->offset, fde->bytes);
     p.state = cie->initial;
+    p.depth = 0;
+    p.location = fde->start;
+    p.from = covered > fde->start ? covered : fde->start;
+    p.end = fde->end;
+    p.writes = true;
+    p.failed = false;
     run(&p);
     pf_cfi_add_row(k->cfi, k->rows, fde->end, 0);
 }

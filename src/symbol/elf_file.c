@@ -29,10 +29,18 @@ static int open_file(struct pf_elf *elf, const char *path, struct perfile_error 
     return 0;
 }
 
+/* libelf does not tell files with half a header from other files. */
+static bool begins_as_elf(const struct pf_elf *elf)
+{
+    char start[SELFMAG];
+    return elf->fd >= 0 && pread(elf->fd, start, SELFMAG, 0) == SELFMAG && memcmp(start, ELFMAG, SELFMAG) == 0;
+}
+
 static int read_header(struct pf_elf *elf, struct perfile_error *error)
 {
     if (elf_kind(elf->elf) != ELF_K_ELF)
-        return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, "ELF file", "it is none");
+        return begins_as_elf(elf) ? pf_fail(error, PERFILE_ERROR_DAMAGED, 0, "ELF file", "header is cut off")
+                                  : pf_fail(error, PERFILE_ERROR_FORMAT, 0, "ELF file", "it is none");
     if (!gelf_getehdr(elf->elf, &elf->header))
         return damaged("header", error);
     elf->is_64 = elf->header.e_ident[EI_CLASS] == ELFCLASS64;
@@ -40,21 +48,21 @@ static int read_header(struct pf_elf *elf, struct perfile_error *error)
     return 0;
 }
 
-static int read_sections(struct pf_elf *elf, struct perfile_error *error)
+/* libelf takes sections that are cut off as none. */
+static bool holds_section_headers(const struct pf_elf *elf, size_t count)
 {
-    size_t count = 0, names = 0;
-    if (elf_getshdrnum(elf->elf, &count) < 0)
-        return damaged("section headers", error);
-    if (count == 0)
-        return 0;
-    if (count > elf->file_bytes / (elf->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
-        return pf_fail(error, PERFILE_ERROR_DAMAGED, PERFILE_NO_OFFSET, "ELF file", "it is too short for its sections");
-    elf->sections = pf_new(elf->allocator, count * sizeof(*elf->sections));
-    if (!elf->sections)
-        return pf_fail_memory(error, "ELF file");
-    elf->section_count = count;
+    uint64_t each = elf->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+    uint64_t at = elf->header.e_shoff;
+    if (elf->header.e_shnum && !count)
+        return false;
+    return !count || (at <= elf->file_bytes && count <= (elf->file_bytes - at) / each);
+}
+
+static int read_section_headers(struct pf_elf *elf, struct perfile_error *error)
+{
+    size_t names = 0;
     bool named = elf_getshdrstrndx(elf->elf, &names) == 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < elf->section_count; i++) {
         struct pf_elf_section *section = &elf->sections[i];
         section->scn = elf_getscn(elf->elf, i);
         if (!section->scn || !gelf_getshdr(section->scn, &section->header))
@@ -65,6 +73,22 @@ static int read_sections(struct pf_elf *elf, struct perfile_error *error)
         section->is_placed = (section->header.sh_flags & SHF_ALLOC) != 0;
     }
     return 0;
+}
+
+static int read_sections(struct pf_elf *elf, struct perfile_error *error)
+{
+    size_t count = 0;
+    if (elf_getshdrnum(elf->elf, &count) < 0)
+        return damaged("section headers", error);
+    if (!holds_section_headers(elf, count))
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, elf->header.e_shoff, "ELF file", "section headers are cut off");
+    if (count == 0)
+        return 0;
+    elf->sections = pf_new(elf->allocator, count * sizeof(*elf->sections));
+    if (!elf->sections)
+        return pf_fail_memory(error, "ELF file");
+    elf->section_count = count;
+    return read_section_headers(elf, error);
 }
 
 /*
@@ -187,7 +211,7 @@ bool pf_elf_table(const struct pf_elf *elf, const struct pf_elf_section *section
 
 /* ---- build id ---- */
 
-static size_t build_id_in(const uint8_t *notes, size_t bytes, bool swap, uint8_t build_id[20])
+size_t pf_notes_build_id(const uint8_t *notes, size_t bytes, bool swap, uint8_t build_id[20])
 {
     for (size_t at = 0; bytes - at >= 12;) {
         uint64_t name = pf_load32(notes + at, swap), content = pf_load32(notes + at + 4, swap);
@@ -220,7 +244,7 @@ static size_t build_id_of_segments(const struct pf_elf *elf, bool swap, uint8_t 
             continue;
         Elf_Data *data = elf_getdata_rawchunk(elf->elf, (int64_t)segment.p_offset, segment.p_filesz, ELF_T_BYTE);
         if (data && data->d_buf)
-            found = build_id_in(data->d_buf, data->d_size, swap, build_id);
+            found = pf_notes_build_id(data->d_buf, data->d_size, swap, build_id);
     }
     return found;
 }
@@ -233,7 +257,7 @@ size_t pf_elf_note_build_id(const struct pf_elf *elf, uint8_t build_id[20])
         const uint8_t *notes =
             elf->sections[i].header.sh_type == SHT_NOTE ? pf_elf_bytes(elf, &elf->sections[i], &bytes) : NULL;
         if (notes)
-            found = build_id_in(notes, bytes, swap, build_id);
+            found = pf_notes_build_id(notes, bytes, swap, build_id);
     }
     return found ? found : build_id_of_segments(elf, swap, build_id);
 }

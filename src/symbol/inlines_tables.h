@@ -6,6 +6,7 @@
 #ifndef PF_SYMBOL_INLINES_TABLES_H
 #define PF_SYMBOL_INLINES_TABLES_H
 
+#include "base/bytes.h"
 #include "base/map.h"
 #include "symbol/inlines.h"
 
@@ -49,10 +50,11 @@ struct pf_inlines_header {
     uint32_t version;
     uint32_t byte_order; /* 1, as the writing machine sees it */
     uint64_t bytes;      /* of the block, header included */
-    uint64_t checksum;   /* of all behind this member */
     struct pf_inlines_part parts[PF_PART_COUNT];
-    uint64_t build_id_bytes;
+    uint64_t build_id_bytes; /* this and what follows: in the cache only */
     uint8_t build_id[PF_INLINES_BUILD_ID_ROOM];
+    uint64_t body_checksum;   /* of all behind the header */
+    uint64_t header_checksum; /* of all before this member */
 };
 
 struct pf_inlines {

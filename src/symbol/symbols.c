@@ -33,6 +33,10 @@ struct module {
     uint64_t relocation;  /* run-time address minus the table's */
     uint64_t reference;   /* kernel: run-time address of the symbol that its mapping names */
     struct pf_symbol_table *table;
+    const char *binary; /* the file itself, and its separate debug file; NULL: not found */
+    const char *debug;
+    struct pf_cfi *cfi;
+    bool cfi_tried;
     char **names; /* demangled, by symbol; NULL: not asked for yet */
 };
 
@@ -144,6 +148,7 @@ static void close_module(struct module *module)
         free(module->names[i]);
     free(module->names);
     pf_symbol_table_close(module->table);
+    pf_cfi_close(module->cfi);
 }
 
 void pf_symbols_close(struct pf_symbols *symbols)
@@ -372,7 +377,7 @@ static void load_kernel(struct pf_symbols *symbols, struct module *module)
         load_kallsyms(symbols, module);
         if (symbols->kallsyms)
             (void)pf_symbol_table_from_kallsyms(symbols->kallsyms, symbols->kallsyms_bytes, NULL, symbols->allocator,
-                                                 &module->table, NULL);
+                                                &module->table, NULL);
     }
     if (module->table)
         relocate(module);
@@ -402,7 +407,7 @@ static void load_kernel_module(struct pf_symbols *symbols, struct module *module
     module_name(name, sizeof(name), module->map_name);
     if (symbols->kallsyms)
         (void)pf_symbol_table_from_kallsyms(symbols->kallsyms, symbols->kallsyms_bytes, name, symbols->allocator,
-                                             &module->table, NULL);
+                                            &module->table, NULL);
 }
 
 static void load_elf(struct pf_symbols *symbols, struct module *module)
@@ -410,9 +415,13 @@ static void load_elf(struct pf_symbols *symbols, struct module *module)
     struct pf_found found = {0};
     if (pf_find_binary(&symbols->find, module->map_name, module->build_id, module->build_id_bytes, &found) < 0)
         return;
-    const char *path = found.path ? found.path : found.debug_path;
-    if (path && pf_symbol_table_from_elf(path, found.debug_path, symbols->allocator, &module->table, NULL) == 0)
-        module->public.path = pf_arena_text(&symbols->arena, path, strlen(path));
+    if (found.path)
+        module->binary = pf_arena_text(&symbols->arena, found.path, strlen(found.path));
+    if (found.debug_path)
+        module->debug = pf_arena_text(&symbols->arena, found.debug_path, strlen(found.debug_path));
+    const char *path = module->binary ? module->binary : module->debug;
+    if (path && pf_symbol_table_from_elf(path, module->debug, symbols->allocator, &module->table, NULL) == 0)
+        module->public.path = path;
     module->public.build_id_differs = found.build_id_differs;
     pf_found_close(&found);
 }
@@ -483,6 +492,24 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
         location->offset = address - symbol->start;
         module->public.resolved++;
     }
+    return true;
+}
+
+bool pf_symbols_unwind_place(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
+                             struct pf_unwind_place *place)
+{
+    struct pf_location location;
+    *place = (struct pf_unwind_place){.executable = map != NULL};
+    if (!map || !pf_symbols_locate(symbols, map, ip, &location) || location.module == PF_NO_SYMBOL)
+        return map != NULL;
+    struct module *module = symbols->modules[location.module];
+    if (!module->cfi_tried && module->binary) {
+        module->cfi_tried = true;
+        if (pf_cfi_open(module->binary, module->debug, symbols->allocator, &module->cfi, NULL) < 0)
+            module->cfi = NULL;
+    }
+    place->cfi = module->cfi;
+    place->elf_address = location.address;
     return true;
 }
 

@@ -10,6 +10,7 @@
 
 #include "symbol/find.h"
 #include "symbol/table.h"
+#include "symbol/unwind.h"
 
 #define PF_NO_SYMBOL UINT32_MAX
 
@@ -42,6 +43,9 @@ void pf_symbols_close(struct pf_symbols *symbols);
 /* `map` NULL: nothing is mapped there. False when memory is short. */
 bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
                        struct pf_location *location);
+/* What the unwinder needs to know of an address; false when nothing is mapped there. */
+bool pf_symbols_unwind_place(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
+                             struct pf_unwind_place *place);
 size_t pf_symbols_module_count(const struct pf_symbols *symbols);
 const struct pf_module *pf_symbols_module(const struct pf_symbols *symbols, uint32_t module);
 /* The name of a symbol, demangled, made once; NULL for PF_NO_SYMBOL. */

@@ -320,6 +320,14 @@ static int add_all_symbols(struct pf_symbol_build *build, const struct pf_elf *e
     return code < 0 ? code : add_debugdata(build, elf, error);
 }
 
+static bool sort_and_choose(struct pf_symbol_build *build)
+{
+    bool sorted = pf_build_sort(build);
+    if (sorted)
+        pf_build_choose(build);
+    return sorted;
+}
+
 static int fill_table(struct pf_symbol_table *table, const struct pf_elf *elf, const struct pf_elf *debug,
                       struct perfile_error *error)
 {
@@ -327,13 +335,9 @@ static int fill_table(struct pf_symbol_table *table, const struct pf_elf *elf, c
     pf_build_open(&build, table->allocator);
     describe(table, elf);
     int code = add_all_symbols(&build, elf, debug, &table->has_symtab, error);
-    if (code == 0 && (!pf_build_sort(&build) || !pf_build_add_plt(&build, elf) || !pf_build_sort(&build)))
+    if (code == 0 && !(sort_and_choose(&build) && pf_build_add_plt(&build, elf) && sort_and_choose(&build) &&
+                       add_segments(table, elf) && pf_build_finish(&build, table)))
         code = pf_fail_memory(error, "symbols");
-    if (code == 0) {
-        pf_build_choose(&build);
-        if (!add_segments(table, elf) || !pf_build_finish(&build, table))
-            code = pf_fail_memory(error, "symbols");
-    }
     pf_build_close(&build);
     return code;
 }

@@ -47,6 +47,9 @@ bool pf_elf_table(const struct pf_elf *elf, const struct pf_elf_section *section
 /* The GNU build id, at most 20 bytes of it; its length, 0 when there is none. */
 size_t pf_elf_note_build_id(const struct pf_elf *elf, uint8_t build_id[20]);
 
+/* The same in notes as they lie in a file or in /sys/kernel/notes. */
+size_t pf_notes_build_id(const uint8_t *notes, size_t bytes, bool swap, uint8_t build_id[20]);
+
 /* Symbols "name@plt" for the entries of procedure linkage tables; what cannot be read gets no names. */
 bool pf_build_add_plt(struct pf_symbol_build *build, const struct pf_elf *elf);
 

@@ -18,6 +18,7 @@ struct unwinding {
     uint64_t values[PF_UNWIND_SLOTS];
     uint64_t cfa;
     bool exact;     /* the program counter is an interrupted instruction, not a return address */
+    bool chained;   /* the frame was found by a frame pointer */
     bool truncated; /* a read was behind the dumped stack */
 };
 
@@ -392,6 +393,7 @@ static enum step step_by_rule(struct unwinding *u, const struct pf_cfi *cfi, con
         return STEP_LOST;
     apply(u, cfi, rule, cfa);
     u->cfa = cfa;
+    u->chained = false;
     u->exact = rule->signal;
     if (!known(u, rule->ra))
         return STEP_LOST;
@@ -426,7 +428,7 @@ static enum step step_by_frame(struct unwinding *u, pf_unwind_locate *locate, vo
         return STEP_LOST;
     uint64_t frame = u->values[arch->fp], sp = frame + (uint64_t)(int64_t)arch->frame_sp;
     if (frame == 0)
-        return STEP_OUTERMOST;
+        return u->chained ? STEP_OUTERMOST : STEP_LOST;
     if (sp <= u->values[arch->sp] || !read_word(u, frame + (uint64_t)(int64_t)arch->frame_fp, &fp) ||
         !read_word(u, frame + (uint64_t)(int64_t)arch->frame_ra, &ra))
         return STEP_LOST;
@@ -434,15 +436,15 @@ static enum step step_by_frame(struct unwinding *u, pf_unwind_locate *locate, vo
     set(u, arch->sp, sp);
     set(u, arch->pc, ra);
     u->cfa = sp;
+    u->chained = true;
     u->exact = false;
     return STEP_ON;
 }
 
-static enum step step(struct unwinding *u, const struct pf_unwind_place *place, pf_unwind_locate *locate, void *context)
+static const struct pf_cfi_rule *rule_at(const struct unwinding *u, const struct pf_unwind_place *place)
 {
     const struct pf_cfi *cfi = place->cfi;
-    const struct pf_cfi_rule *rule = cfi && cfi->arch == u->arch ? pf_cfi_find(cfi, place->elf_address) : NULL;
-    return rule ? step_by_rule(u, cfi, rule) : step_by_frame(u, locate, context);
+    return cfi && cfi->arch == u->arch ? pf_cfi_find(cfi, place->elf_address) : NULL;
 }
 
 /* ---- the sample ------------------------------------------------------------------------------------------------- */
@@ -486,6 +488,15 @@ static bool locate_frame(struct unwinding *u, pf_unwind_locate *locate, void *co
     return locate(context, pc - !u->exact, place) && place->executable;
 }
 
+/*
+ * Whoever takes 1 off a return address to find the call finds the very instruction where a signal interrupted, and the
+ * first one of the code that returns from the signal: nobody called that.
+ */
+static uint64_t address_of(const struct unwinding *u, const struct pf_cfi_rule *rule, bool first)
+{
+    return u->values[u->arch->pc] + (!first && (u->exact || (rule && rule->signal)));
+}
+
 static int end_of(const struct unwinding *u, enum step reached)
 {
     if (reached == STEP_OUTERMOST)
@@ -500,22 +511,22 @@ int pf_unwind_sample(const struct perfile_sample *sample, const char *arch, pf_u
     struct pf_unwind_place place;
     *count = 0;
     int result = prepare(&u, sample, arch);
-    if (result < 0)
-        return result;
-    for (;;) {
-        uint64_t pc = u.values[u.arch->pc] & u.arch->address_mask;
-        if (pc == 0)
-            return PF_UNWIND_DONE;
+    while (result == 0) {
         bool found = locate_frame(&u, locate, context, &place);
+        if (u.values[u.arch->pc] == 0)
+            return PF_UNWIND_DONE;
         if (!found && *count)
             return PF_UNWIND_NO_RULE;
         if (*count == room)
             return PF_UNWIND_LIMIT;
-        /* whoever takes 1 off a return address finds the instruction that a signal interrupted */
-        addresses[*count] = pc + (u.exact && *count);
+        const struct pf_cfi_rule *rule = found ? rule_at(&u, &place) : NULL;
+        addresses[*count] = address_of(&u, rule, *count == 0);
         ++*count;
-        enum step reached = found ? step(&u, &place, locate, context) : STEP_LOST;
+        enum step reached = !found ? STEP_LOST
+                            : rule ? step_by_rule(&u, place.cfi, rule)
+                                   : step_by_frame(&u, locate, context);
         if (reached != STEP_ON)
             return end_of(&u, reached);
     }
+    return result;
 }

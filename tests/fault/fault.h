@@ -10,7 +10,7 @@
 #include <perfile/analysis.h>
 
 /* The paths on the command line. */
-static char **recordings;
+static char **recordings __attribute__((unused));
 
 /* The file as bytes; the caller's to free. */
 static inline uint8_t *recording_load(const char *path, size_t *bytes)

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define AT(member) offsetof(struct pf_settings, print.report.member)
+#define FLAG(option, short_option, bit, text)                                                                          \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(flags), .bits = bit, .doc = text  \
+    }
+#define TEXT(option, short_option, value, member, text)                                                                \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
+        .doc = text                                                                                                    \
+    }
+
+static const struct pf_option options[] = {
+    PF_OPTION_FORMAT,
+    TEXT("sort", 's', "LIST", sort,
+         "The columns that rows are made by, separated by commas: comm, dso, symbol (or sym), pid, tgid, tid, cpu; and "
+         "overhead, sample and period to be shown. +LIST adds to the default, which is comm,dso,symbol."),
+    FLAG("show-nr-samples", 'n', PERFILE_REPORT_SAMPLES, "Show the number of samples, too."),
+    TEXT("percent-limit", 0, "PERCENT", percent_limit, "Leave out rows, and branches of call graphs, below this share."),
+    TEXT("dsos", 'd', "LIST", dsos, "Only samples in these files: libc.so.6,make."),
+    TEXT("symbols", 'S', "LIST", symbols, "Only samples in these functions."),
+    TEXT("field-separator", 't', "TEXT", separator, "csv: what stands between two fields [,]."),
+    PF_OPTION_OUTPUT,
+    {.name = "stdio", .kind = PF_OPTION_IGNORE, .doc = "Accepted because perf has it: the output is always text."},
+    {.name = "no-inline",
+     .kind = PF_OPTION_IGNORE,
+     .doc = "Accepted because perf has it: this version shows no inlined functions anyway."},
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+static const struct pf_option graphs[] = {
+    FLAG("children", 0, PERFILE_REPORT_CHILDREN,
+         "Have a row for every function that is anywhere in a stack, with the sum of what it called. The default where "
+         "there are callchains."),
+    FLAG("no-children", 0, PERFILE_REPORT_NO_CHILDREN, "Have rows for the functions only that were running."),
+    TEXT("call-graph", 'g', "HOW", call_graph,
+         "The graph below each row: none; caller (from the caller to what it called; the default with children), callee "
+         "(from the function to who called it); fractal (shares of the branch above instead of all); a percentage below "
+         "which branches are left out [0.5]. Several are separated by commas. In json: print the graphs at all."),
+    FLAG("inverted", 'G', PERFILE_REPORT_INVERTED, "The same as --call-graph caller."),
+    {.name = "max-stack",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(max_stack),
+     .doc = "Look at the N innermost frames of a stack only."},
+    {0},
+};
+static const struct pf_option_group graph_group = {"Callchains", graphs};
+
+static bool wants_color(const struct pf_settings *settings)
+{
+    const char *no_color = getenv("NO_COLOR");
+
+    if (strcmp(settings->color, "auto") != 0)
+        return strcmp(settings->color, "always") == 0;
+    return !settings->output && isatty(STDOUT_FILENO) && !(no_color && *no_color);
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    if (wants_color(settings))
+        settings->print.report.flags |= PERFILE_REPORT_COLOR;
+    return pf_run_output(command, settings);
+}
+
+const struct pf_command pf_command_report = {
+    .name = "report",
+    .summary = "where the samples are: functions, files, threads by their share",
+    .doc = "Sums up the samples of each event by thread, file and function (or what --sort says) and prints the rows "
+           "by their share, with the call graph of each where callchains were recorded. Shares are of all samples of "
+           "the event in the chosen time, on the chosen processors, also when other filters leave some of them out.",
+    .operand = "[FILE]",
+    .operand_max = 1,
+    .groups = {&group, &graph_group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
+               &pf_common_group},
+    .run = run,
+};

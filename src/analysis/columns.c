@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* The columns of reports: what they take, how they compare, what they print. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/report.h"
+#include "base/bytes.h"
+#include "base/error.h"
+
+enum { ADDRESS_WIDTH = 16 }; /* perf leaves room for an address as soon as one has no symbol */
+
+static int order(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int order_signed(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* ---- what a row weighs: the heavier row comes first ---- */
+
+double pf_report_percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+static void put_percent(const struct pf_report *report, const struct pf_report_row *row, uint64_t part,
+                        struct pf_text *text)
+{
+    pf_put_format(text, "%6.2f%%", pf_report_percent(part, pf_report_event(report, row)->period));
+}
+
+static int compare_overhead_children(const struct pf_report *report, const struct pf_report_row *a,
+                                     const struct pf_report_row *b)
+{
+    (void)report;
+    return order(b->children, a->children);
+}
+
+static void text_overhead_children(const struct pf_report *report, const struct pf_report_row *row,
+                                   struct pf_text *text)
+{
+    put_percent(report, row, row->children, text);
+}
+
+static int compare_overhead(const struct pf_report *report, const struct pf_report_row *a,
+                            const struct pf_report_row *b)
+{
+    (void)report;
+    return order(b->self, a->self);
+}
+
+static void text_overhead(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    put_percent(report, row, row->self, text);
+}
+
+static int compare_sample(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+{
+    (void)report;
+    return order(b->samples, a->samples);
+}
+
+static void text_sample(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    (void)report;
+    pf_put_unsigned(text, row->samples);
+}
+
+static int compare_period(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+{
+    return compare_overhead(report, a, b);
+}
+
+static void text_period(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    (void)report;
+    pf_put_unsigned(text, row->self);
+}
+
+/* ---- of the sample ---- */
+
+static void take_comm(struct pf_report_key *key, const struct pf_profile_sample *sample)
+{
+    key->comm = sample->comm;
+}
+
+static int compare_comm(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+{
+    return strcmp(pf_report_key(report, a)->comm, pf_report_key(report, b)->comm);
+}
+
+static void text_comm(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_string(text, pf_report_key(report, row)->comm);
+}
+
+static void take_tid(struct pf_report_key *key, const struct pf_profile_sample *sample)
+{
+    key->tid = sample->tid;
+}
+
+static int compare_tid(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+{
+    return order_signed(pf_report_key(report, a)->tid, pf_report_key(report, b)->tid);
+}
+
+static void text_tid(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_signed(text, pf_report_key(report, row)->tid);
+}
+
+/* perf's "pid" is the thread. */
+static void take_pid(struct pf_report_key *key, const struct pf_profile_sample *sample)
+{
+    take_tid(key, sample);
+}
+
+static int compare_pid(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+{
+    return compare_tid(report, a, b);
+}
+
+static void put_thread(const struct pf_report *report, int32_t id, struct pf_text *text)
+{
+    const char *comm = pf_report_thread_name(report, id);
+    pf_put_format(text, "%7d:", (int)id);
+    pf_put_string(text, comm ? comm : "");
+}
+
+static void text_pid(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    put_thread(report, pf_report_key(report, row)->tid, text);
+}
+
+static void take_tgid(struct pf_report_key *key, const struct pf_profile_sample *sample)
+{
+    key->pid = sample->pid;
+}
+
+static int compare_tgid(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+{
+    return order_signed(pf_report_key(report, a)->pid, pf_report_key(report, b)->pid);
+}
+
+static void text_tgid(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    put_thread(report, pf_report_key(report, row)->pid, text);
+}
+
+static void take_cpu(struct pf_report_key *key, const struct pf_profile_sample *sample)
+{
+    key->cpu = sample->cpu;
+}
+
+static int compare_cpu(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+{
+    return order_signed((int32_t)pf_report_key(report, a)->cpu, (int32_t)pf_report_key(report, b)->cpu);
+}
+
+static void text_cpu(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_format(text, "%03d", (int)pf_report_key(report, row)->cpu);
+}
+
+/* ---- of the frame ---- */
+
+static const struct pf_module *module_of(const struct pf_report *report, const struct pf_report_row *row)
+{
+    const struct pf_frame_info *frame = pf_report_frame(report, row);
+    return frame ? pf_symbols_module(report->symbols, frame->module) : NULL;
+}
+
+/* What has no name comes last. */
+static int compare_names(const char *a, const char *b)
+{
+    if (!a || !b)
+        return !a - !b;
+    return strcmp(a, b);
+}
+
+static int compare_dso(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+{
+    const struct pf_module *left = module_of(report, a), *right = module_of(report, b);
+    return compare_names(left ? left->short_name : NULL, right ? right->short_name : NULL);
+}
+
+static void text_dso(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    const struct pf_module *module = module_of(report, row);
+    pf_put_string(text, module ? module->short_name : "[unknown]");
+}
+
+static size_t least_dso(const struct pf_report *report, const struct pf_report_row *row)
+{
+    const struct pf_frame_info *frame = pf_report_frame(report, row);
+    return !frame || frame->symbol == PF_NO_SYMBOL ? ADDRESS_WIDTH : 0;
+}
+
+static int compare_symbol(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+{
+    const struct pf_frame_info *left = pf_report_frame(report, a), *right = pf_report_frame(report, b);
+    return compare_names(left->name, right->name);
+}
+
+static void text_symbol(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    const struct pf_frame_info *frame = pf_report_frame(report, row);
+    pf_put_format(text, "[%c] ", row->level);
+    if (frame->name)
+        pf_put_string(text, frame->name);
+    else
+        pf_put_format(text, "0x%016" PRIx64, frame->address);
+}
+
+static size_t least_symbol(const struct pf_report *report, const struct pf_report_row *row)
+{
+    (void)report;
+    (void)row;
+    return 0;
+}
+
+/* ---- the table ---- */
+
+const struct pf_column pf_columns[PF_COLUMN_COUNT] = {
+#define PF_COLUMN_VALUE(id, name, alias, header, width, doc)                                                           \
+    {name, alias, header, doc, PF_COLUMN_OF_VALUE, width, true, true, NULL, compare_##id, text_##id, NULL},
+#define PF_COLUMN_SAMPLE(id, name, alias, header, width, right, number, doc)                                           \
+    {name, alias, header, doc, PF_COLUMN_OF_SAMPLE, width, right, number, take_##id, compare_##id, text_##id, NULL},
+#define PF_COLUMN_FRAME(id, name, alias, header, doc)                                                                  \
+    {name, alias, header, doc, PF_COLUMN_OF_FRAME, 0, false, false, NULL, compare_##id, text_##id, least_##id},
+#define PF_COLUMN_LATER(name)
+#include "analysis/columns.def"
+};
+
+static const char *const later[] = {
+#define PF_COLUMN_VALUE(...)
+#define PF_COLUMN_SAMPLE(...)
+#define PF_COLUMN_FRAME(...)
+#define PF_COLUMN_LATER(name) name,
+#include "analysis/columns.def"
+};
+
+const char *perfile_report_column_at(size_t index, const char **doc)
+{
+    if (index >= PF_COUNT(pf_columns))
+        return NULL;
+    if (doc)
+        *doc = pf_columns[index].doc;
+    return pf_columns[index].name;
+}
+
+static bool is_named(const char *name, const char *word, size_t bytes)
+{
+    return name && strlen(name) == bytes && memcmp(name, word, bytes) == 0;
+}
+
+static int fail_unknown(const char *word, size_t bytes, struct perfile_error *error)
+{
+    char known[160] = "";
+    for (size_t i = 0; i < PF_COUNT(later); i++)
+        if (is_named(later[i], word, bytes))
+            return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "sort",
+                           "this version cannot sort by '%s' yet", later[i]);
+    for (size_t i = 0; i < PF_COUNT(pf_columns); i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", pf_columns[i].name);
+    }
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort", "there is no '%.*s'; there is: %s",
+                   (int)pf_min(bytes, 40), word, known);
+}
+
+static int add_column(const char *word, size_t bytes, const struct pf_column *columns[PF_REPORT_COLUMNS], size_t *count,
+                      struct perfile_error *error)
+{
+    for (size_t i = 0; i < PF_COUNT(pf_columns); i++) {
+        if (!is_named(pf_columns[i].name, word, bytes) && !is_named(pf_columns[i].alias, word, bytes))
+            continue;
+        for (size_t j = 0; j < *count; j++)
+            if (columns[j] == &pf_columns[i])
+                return 0;
+        columns[(*count)++] = &pf_columns[i]; /* each column once: there is room for all */
+        return 0;
+    }
+    return fail_unknown(word, bytes, error);
+}
+
+int pf_columns_parse(const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS], size_t *count,
+                     struct perfile_error *error)
+{
+    static const char usual[] = "comm,dso,symbol";
+    _Static_assert((int)PF_COLUMN_COUNT <= (int)PF_REPORT_COLUMNS, "room for all columns");
+    int result = 0;
+    if (*list == '+') {
+        result = pf_columns_parse(usual, columns, count, error);
+        list++;
+    }
+    while (result == 0) {
+        size_t bytes = strcspn(list, ", ");
+        result = add_column(list, bytes, columns, count, error);
+        if (!list[bytes])
+            break;
+        list += bytes + 1;
+    }
+    return result;
+}

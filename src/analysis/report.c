@@ -1,0 +1,783 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+enum {
+    NO_NUMBER = UINT32_MAX,
+    TID_BITS = 29, /* of made_by; threads have at most 22 */
+    MODE_KERNEL = 1,
+    MODE_HYPERVISOR = 3,
+    MODE_GUEST_KERNEL = 4,
+    MODE_GUEST_USER = 5,
+    PROGRESS_SAMPLES = 16384,
+};
+
+/* ---- options ---- */
+
+static bool parse_percent(const char *text, double *percent)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || (*end && strcmp(end, "%") != 0) || !(value >= 0.0 && value <= 100.0))
+        return false;
+    *percent = value;
+    return true;
+}
+
+/* One word of perf's -g; words of its defaults are taken and change nothing. */
+static int set_graph_word(struct pf_report *report, const char *word, struct perfile_error *error)
+{
+    static const char *const usual[] = {"function", "percent", "period", ""};
+    static const char *const later[] = {"flat", "folded", "address", "srcline", "count", "value", "branch"};
+    char *end;
+    if (strcmp(word, "none") == 0)
+        report->order = PF_GRAPH_NONE;
+    else if (strcmp(word, "caller") == 0)
+        report->order = PF_GRAPH_CALLER;
+    else if (strcmp(word, "callee") == 0)
+        report->order = PF_GRAPH_CALLEE;
+    else if (strcmp(word, "graph") == 0 || strcmp(word, "fractal") == 0)
+        report->fractal = word[0] == 'f';
+    else if (parse_percent(word, &report->graph_limit_percent))
+        return 0;
+    else {
+        for (size_t i = 0; i < PF_COUNT(usual); i++)
+            if (strcmp(word, usual[i]) == 0)
+                return 0;
+        for (size_t i = 0; i < PF_COUNT(later); i++)
+            if (strcmp(word, later[i]) == 0)
+                return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "call-graph",
+                               "this version has no '%s' yet", word);
+        (void)strtod(word, &end);
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "call-graph",
+                       *end || end == word ? "there is no '%.40s'; there is: none, caller, callee, graph, fractal, and a "
+                                             "least percentage"
+                                           : "%.40s is no percentage",
+                       word);
+    }
+    return 0;
+}
+
+static int parse_graph(struct pf_report *report, const char *text, struct perfile_error *error)
+{
+    char word[48];
+    int result = 0;
+    for (; result == 0; text++) {
+        size_t bytes = strcspn(text, ",");
+        size_t kept = pf_min(bytes, sizeof(word) - 1);
+        memcpy(word, text, kept);
+        word[kept] = '\0';
+        result = set_graph_word(report, word, error);
+        text += bytes;
+        if (!*text)
+            break;
+    }
+    return result;
+}
+
+static int parse_limits(struct pf_report *report, struct perfile_error *error)
+{
+    const struct perfile_report_options *options = &report->options->report;
+    report->graph_limit_percent = 0.5;
+    report->max_stack = options->max_stack ? options->max_stack : UINT64_MAX;
+    if (options->percent_limit) {
+        if (!parse_percent(options->percent_limit, &report->limit_percent))
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "percent-limit",
+                           "\"%.40s\" is no percentage", options->percent_limit);
+        report->graph_limit_percent = report->limit_percent; /* as perf has it; -g may say more */
+    }
+    return 0;
+}
+
+/* With children perf shows who calls; without, who is called. */
+static int parse_graph_options(struct pf_report *report, struct perfile_error *error)
+{
+    const struct perfile_report_options *options = &report->options->report;
+    report->children = !(options->flags & PERFILE_REPORT_NO_CHILDREN);
+    report->order = report->children ? PF_GRAPH_CALLER : PF_GRAPH_CALLEE;
+    if (options->flags & PERFILE_REPORT_INVERTED)
+        report->order = PF_GRAPH_CALLER;
+    int result = options->call_graph ? parse_graph(report, options->call_graph, error) : 0;
+    report->stacks = report->children || report->order != PF_GRAPH_NONE;
+    return result;
+}
+
+static int open_filters(struct pf_report *report, struct perfile_error *error)
+{
+    const struct perfile_filter *wanted = &report->options->filter;
+    const struct perfile_filter threads = {.pids = wanted->pids, .tids = wanted->tids, .comms = wanted->comms};
+    const struct perfile_filter dsos = {.comms = report->options->report.dsos};
+    const struct perfile_filter names = {.comms = report->options->report.symbols};
+    int result = pf_filter_open(&report->threads, &threads, NULL, report->allocator, error);
+    if (result == 0)
+        result = pf_filter_open(&report->dsos, &dsos, NULL, report->allocator, error);
+    if (result == 0)
+        result = pf_filter_open(&report->names, &names, NULL, report->allocator, error);
+    return result;
+}
+
+/* ---- columns ---- */
+
+/* A column that would say the same in each row is not printed, as in perf. */
+static bool is_hidden(const struct pf_report *report, const struct pf_column *column)
+{
+    return (column == &pf_columns[PF_COLUMN_comm] && report->threads.comms.count == 1) ||
+           (column == &pf_columns[PF_COLUMN_dso] && report->dsos.comms.count == 1) ||
+           (column == &pf_columns[PF_COLUMN_symbol] && report->names.comms.count == 1);
+}
+
+static void note_key(struct pf_report *report, const struct pf_column *column)
+{
+    report->keys_of[report->key_count_of++] = column;
+    report->by_frame |= column->of == PF_COLUMN_OF_FRAME;
+    report->by_symbol |= column == &pf_columns[PF_COLUMN_symbol];
+    report->by_dso |= column == &pf_columns[PF_COLUMN_dso];
+    report->by_thread |= column == &pf_columns[PF_COLUMN_pid] || column == &pf_columns[PF_COLUMN_tgid];
+}
+
+static int choose_columns(struct pf_report *report, struct perfile_error *error)
+{
+    const struct perfile_report_options *options = &report->options->report;
+    const struct pf_column *all[PF_REPORT_COLUMNS];
+    size_t count = 0;
+    all[count++] = &pf_columns[PF_COLUMN_overhead_children];
+    all[count++] = &pf_columns[PF_COLUMN_overhead];
+    if (options->flags & PERFILE_REPORT_SAMPLES)
+        all[count++] = &pf_columns[PF_COLUMN_sample];
+    int result = pf_columns_parse(options->sort ? options->sort : "comm,dso,symbol", all, &count, error);
+    for (size_t i = 0; i < count && result == 0; i++) {
+        if (all[i]->of != PF_COLUMN_OF_VALUE)
+            note_key(report, all[i]);
+        if (!is_hidden(report, all[i]))
+            report->columns[report->column_count++] = all[i];
+    }
+    report->skip_first = report->key_count_of && report->keys_of[0] == &pf_columns[PF_COLUMN_symbol];
+    return result;
+}
+
+static void drop_children_column(struct pf_report *report)
+{
+    memmove(report->columns, report->columns + 1, --report->column_count * sizeof(report->columns[0]));
+}
+
+/* ---- keys ---- */
+
+static bool is_same_key(const struct pf_report_key *a, const struct pf_report_key *b)
+{
+    return a->comm == b->comm && a->event == b->event && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu;
+}
+
+/* The number of the key, through two words that are nearly always enough to tell it; NO_NUMBER: memory is short. */
+static uint32_t find_key(struct pf_report *report, const struct pf_report_key *key)
+{
+    uint64_t a = (uintptr_t)key->comm * 0x9e3779b97f4a7c15ull ^ ((uint64_t)key->event << 32 | key->cpu);
+    const uint64_t b = (uint64_t)(uint32_t)key->pid << 32 | (uint32_t)key->tid;
+    uint32_t number;
+    for (; pf_pairs_get(&report->key_index, a, b, &number); a++)
+        if (is_same_key(&report->keys[number], key))
+            return number;
+    if (!pf_grow(report->allocator, &report->keys, &report->key_room, report->key_count + 1, sizeof(*report->keys)) ||
+        report->key_count >= NO_NUMBER - 1)
+        return NO_NUMBER;
+    number = (uint32_t)report->key_count++;
+    report->keys[number] = *key;
+    return pf_pairs_put(&report->key_index, a, b, number) ? number : NO_NUMBER;
+}
+
+static uint32_t key_of(struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    struct pf_report_key key = {.event = sample->event->index};
+    for (size_t i = 0; i < report->key_count_of; i++)
+        if (report->keys_of[i]->take)
+            report->keys_of[i]->take(&key, sample);
+    if (report->key_count && is_same_key(&report->last_key, &key))
+        return report->last_key_number;
+    report->last_key = key;
+    return report->last_key_number = find_key(report, &key);
+}
+
+/* Threads are shown under the last name that they had. */
+static bool name_thread(struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    uint64_t known;
+    if (report->named_tid == sample->tid && report->named_comm == sample->comm)
+        return true;
+    report->named_tid = sample->tid;
+    report->named_comm = sample->comm;
+    if (!pf_map_get(&report->thread_names, (uint32_t)sample->pid, &known) &&
+        !pf_map_put(&report->thread_names, (uint32_t)sample->pid, (uintptr_t)sample->comm))
+        return false;
+    return pf_map_put(&report->thread_names, (uint32_t)sample->tid, (uintptr_t)sample->comm);
+}
+
+const char *pf_report_thread_name(const struct pf_report *report, int32_t id)
+{
+    uint64_t known;
+    return pf_map_get(&report->thread_names, (uint32_t)id, &known) ? (const char *)(uintptr_t)known : NULL;
+}
+
+/* ---- samples ---- */
+
+static struct pf_report_event *event_of(struct pf_report *report, const struct perfile_event *event)
+{
+    const size_t room = report->event_room;
+    if (event->index >= report->event_count) {
+        if (!pf_grow(report->allocator, &report->events, &report->event_room, (size_t)event->index + 1,
+                     sizeof(*report->events)))
+            return NULL;
+        memset(report->events + room, 0, (report->event_room - room) * sizeof(*report->events));
+        report->event_count = (size_t)event->index + 1;
+    }
+    report->events[event->index].event = event;
+    return &report->events[event->index];
+}
+
+static bool name_passes(struct pf_filter *filter, const char *name)
+{
+    return pf_filter_passes(filter, &(struct pf_filter_subject){.comm = name ? name : ""});
+}
+
+/* --dsos and --symbols look at the sampled frame. */
+static bool frame_passes(struct pf_report *report, uint32_t frame)
+{
+    const size_t room = report->pass_room;
+    if (!report->dsos.active && !report->names.active)
+        return true;
+    if (frame >= room) {
+        if (!pf_grow(report->allocator, &report->passes, &report->pass_room, (size_t)frame + 1, 1))
+            return true; /* shows too much rather than too little; memory is short for what follows, too */
+        memset(report->passes + room, 0, report->pass_room - room);
+    }
+    if (!report->passes[frame]) {
+        const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
+        const struct pf_module *module = pf_symbols_module(report->symbols, info->module);
+        bool passes = name_passes(&report->dsos, module ? module->short_name : "[unknown]") ||
+                      name_passes(&report->dsos, module ? module->name : "");
+        report->passes[frame] = passes && name_passes(&report->names, info->name) ? 2 : 1;
+    }
+    return report->passes[frame] == 2;
+}
+
+static bool sample_passes(struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    const struct pf_filter_subject subject = {.pid = sample->pid, .tid = sample->tid, .comm = sample->comm};
+    return (!report->threads.active || pf_filter_passes(&report->threads, &subject)) &&
+           frame_passes(report, sample->leaf);
+}
+
+/* The child for this frame, and who made it; 0 when memory is short. */
+static uint32_t child_of(struct pf_report *report, uint32_t parent, uint32_t frame,
+                         const struct pf_profile_sample *sample)
+{
+    const size_t count = report->tree.count;
+    uint32_t node = pf_tree_child(&report->tree, parent, frame);
+    if (report->tree.count == count)
+        return node;
+    if (!pf_grow(report->allocator, &report->made_by, &report->made_by_room, (size_t)node + 1,
+                 sizeof(*report->made_by)))
+        return 0;
+    report->made_by[node] = (uint32_t)sample->cpumode << TID_BITS | ((uint32_t)sample->tid & ((1u << TID_BITS) - 1));
+    return node;
+}
+
+/* How many frames from the root on are those of the sample before. */
+static size_t common_length(const struct pf_report *report, const uint32_t *leaf_first, size_t count)
+{
+    const size_t most = pf_min(count, report->path_count);
+    const uint32_t *frame = leaf_first + count;
+    size_t common = 0;
+    while (common < most && *--frame == report->path[common])
+        common++;
+    return common;
+}
+
+/* The node of the stack; 0 when memory is short. */
+static uint32_t add_stack(struct pf_report *report, uint32_t key_node, const uint32_t *leaf_first, size_t count,
+                          const struct pf_profile_sample *sample)
+{
+    size_t depth = key_node == report->path_key ? common_length(report, leaf_first, count) : 0;
+    uint32_t node = depth ? report->path_nodes[depth - 1] : key_node;
+    report->path_key = key_node;
+    report->path_count = depth;
+    if (!pf_grow(report->allocator, &report->path, &report->path_room, count, sizeof(*report->path)) ||
+        !pf_grow(report->allocator, &report->path_nodes, &report->path_node_room, count, sizeof(*report->path_nodes)))
+        return 0;
+    for (; depth < count && node; depth++) {
+        report->path[depth] = leaf_first[count - 1 - depth];
+        report->path_nodes[depth] = node = child_of(report, node, report->path[depth], sample);
+        report->path_count = depth + 1;
+    }
+    return node;
+}
+
+static bool add_sample(struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    struct pf_report_event *event = event_of(report, sample->event);
+    if (!event)
+        return false;
+    event->samples++;
+    event->period += sample->period;
+    if (report->by_thread && !name_thread(report, sample))
+        return false;
+    if (!sample_passes(report, sample))
+        return true;
+    report->passed++;
+    const uint32_t key = key_of(report, sample);
+    uint32_t node = key == NO_NUMBER ? 0 : child_of(report, 0, key, sample);
+    const size_t count = report->stacks ? pf_min(sample->frame_count, report->max_stack) : 0;
+    if (node && count)
+        node = add_stack(report, node, sample->frames, count, sample);
+    if (node && !report->stacks)
+        node = child_of(report, node, sample->leaf, sample);
+    else if (node && (!count || sample->frames[0] != sample->leaf))
+        node = child_of(report, node, sample->leaf | PF_REPORT_APART, sample);
+    if (node)
+        pf_tree_add(&report->tree, node, sample->period);
+    return node != 0;
+}
+
+static int read_samples(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error)
+{
+    const struct perfile_output_options *options = report->options;
+    const struct pf_profile_sample *sample;
+    int result;
+    for (uint64_t n = 0; (result = pf_profile_next(report->profile, &sample, error)) > 0; n++) {
+        if (sample->event && !add_sample(report, sample))
+            return pf_fail_memory(error, "report");
+        if (options->progress && n % PROGRESS_SAMPLES == 0)
+            options->progress(options->progress_context, perfile_reader_counts(reader)->data_bytes,
+                              perfile_reader_file(reader)->file_bytes);
+    }
+    return result;
+}
+
+/* ---- frames that the columns cannot tell apart ---- */
+
+/* The first module of the same short name. */
+static bool number_dsos(struct pf_report *report, uint32_t *numbers, size_t count)
+{
+    struct pf_map known;
+    bool enough = true;
+    pf_map_open(&known, report->allocator);
+    for (size_t i = 0; i < count && enough; i++) {
+        const char *name = pf_symbols_module(report->symbols, (uint32_t)i)->short_name;
+        uint64_t hash = 0xcbf29ce484222325ull, first; /* FNV-1a */
+        for (const char *c = name; *c; c++)
+            hash = (hash ^ (uint8_t)*c) * 0x100000001b3ull;
+        numbers[i] = (uint32_t)i;
+        if (!pf_map_get(&known, hash, &first))
+            enough = pf_map_put(&known, hash, i);
+        else if (strcmp(pf_symbols_module(report->symbols, (uint32_t)first)->short_name, name) == 0)
+            numbers[i] = (uint32_t)first;
+    }
+    pf_map_close(&known);
+    return enough;
+}
+
+/* Functions are themselves; addresses without one are equal when they are, in the same file if that is a column. */
+static uint64_t symbol_key(const struct pf_report *report, uint32_t frame, const struct pf_frame_info *info,
+                           uint64_t *kind)
+{
+    *kind = 0;
+    if (!report->by_symbol)
+        return 0;
+    if (info->symbol != PF_NO_SYMBOL) {
+        *kind = 1;
+        return frame;
+    }
+    *kind = 2;
+    return info->address;
+}
+
+static bool number_frames(struct pf_report *report, const uint32_t *dsos)
+{
+    const size_t count = pf_profile_frame_count(report->profile);
+    struct pf_pairs known;
+    bool enough = true;
+    pf_pairs_open(&known, report->allocator);
+    for (uint32_t frame = 0; frame < count && enough; frame++) {
+        const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
+        const uint64_t dso = info->module == PF_NO_SYMBOL ? PF_NO_SYMBOL : dsos[info->module];
+        uint64_t kind, symbol = symbol_key(report, frame, info, &kind);
+        const uint64_t a = (report->by_dso ? dso : 0) << 2 | kind;
+        if (!pf_pairs_get(&known, a, symbol, &report->same[frame])) {
+            report->same[frame] = frame;
+            enough = pf_pairs_put(&known, a, symbol, frame);
+        }
+    }
+    pf_pairs_close(&known);
+    return enough;
+}
+
+static bool find_same_frames(struct pf_report *report)
+{
+    const size_t count = pf_symbols_module_count(report->symbols);
+    size_t room = 0;
+    uint32_t *dsos = NULL;
+    if (!report->by_frame)
+        return true;
+    bool enough = pf_grow(report->allocator, &dsos, &room, count + 1, sizeof(*dsos)) &&
+                  pf_grow(report->allocator, &report->same, &report->same_room,
+                          pf_profile_frame_count(report->profile) + 1, sizeof(*report->same)) &&
+                  number_dsos(report, dsos, count) && number_frames(report, dsos);
+    pf_free(report->allocator, dsos, room * sizeof(*dsos));
+    return enough;
+}
+
+/* ---- rows ---- */
+
+static uint32_t row_at(struct pf_report *report, struct pf_pairs *index, uint32_t key, uint32_t node)
+{
+    const uint32_t frame =
+        report->by_frame ? report->same[report->tree.nodes[node].frame & ~PF_REPORT_APART] : PF_NO_SYMBOL;
+    uint32_t row;
+    if (pf_pairs_get(index, key, frame, &row)) {
+        struct pf_report_row *known = &report->rows[row];
+        known->first = known->first < node ? known->first : node;
+        return row;
+    }
+    if (!pf_grow(report->allocator, &report->rows, &report->row_room, report->row_count + 1, sizeof(*report->rows)) ||
+        report->row_count >= NO_NUMBER - 1)
+        return NO_NUMBER;
+    row = (uint32_t)report->row_count++;
+    report->rows[row] = (struct pf_report_row){.key = key, .frame = frame, .first = node};
+    return pf_pairs_put(index, key, frame, row) ? row : NO_NUMBER;
+}
+
+/* Nodes stand behind their parents, so one walk backwards links them all, children in the order they were made. */
+static bool link_nodes(struct pf_report *report)
+{
+    const struct pf_tree *tree = &report->tree;
+    if (!pf_grow(report->allocator, &report->links, &report->link_room, tree->count, sizeof(*report->links)))
+        return false;
+    memset(report->links, 0, tree->count * sizeof(*report->links));
+    for (size_t i = tree->count; i-- > 1;) {
+        struct pf_report_link *parent = &report->links[tree->nodes[i].parent], *link = &report->links[i];
+        link->height += !(tree->nodes[i].frame & PF_REPORT_APART);
+        parent->height = parent->height > link->height ? parent->height : link->height;
+        link->sibling = parent->child;
+        parent->child = (uint32_t)i;
+    }
+    return true;
+}
+
+static void note_longest(struct pf_report_row *row, uint32_t depth)
+{
+    row->depth = row->depth > depth ? row->depth : depth;
+}
+
+/* A node is entered on the way down: it counts for its row, once a stack. */
+static void enter_node(struct pf_report *report, uint32_t node, uint32_t outer, uint32_t depth)
+{
+    const struct pf_tree_node *at = &report->tree.nodes[node];
+    struct pf_report_link *link = &report->links[node];
+    struct pf_report_row *row = &report->rows[link->row];
+    const uint32_t apart = (at->frame & PF_REPORT_APART) != 0;
+    link->outer = outer;
+    link->next = row->nodes;
+    row->nodes = node;
+    row->self += at->self;
+    row->samples += at->samples;
+    if (!outer)
+        row->children += at->total;
+    if (report->order == PF_GRAPH_CALLEE || at->samples)
+        note_longest(row, depth - apart);
+    if (report->order == PF_GRAPH_CALLER)
+        note_longest(row, link->height);
+}
+
+/* Where a walk over the tree stands. */
+struct walk {
+    struct pf_report *report;
+    struct pf_pairs index; /* (key, frame) to row */
+    uint32_t *inner;       /* by row: its node that is entered, deepest */
+    size_t inner_room;
+    uint32_t key;
+    uint32_t node;
+    uint32_t depth; /* in frames; 0 at the node of a key */
+};
+
+static bool walk_in(struct walk *walk)
+{
+    struct pf_report *report = walk->report;
+    const size_t room = walk->inner_room;
+    if (walk->depth == 0) {
+        walk->key = report->tree.nodes[walk->node].frame;
+        return true;
+    }
+    uint32_t row = row_at(report, &walk->index, walk->key, walk->node);
+    if (row == NO_NUMBER ||
+        !pf_grow(report->allocator, &walk->inner, &walk->inner_room, (size_t)row + 1, sizeof(*walk->inner)))
+        return false;
+    memset(walk->inner + room, 0, (walk->inner_room - room) * sizeof(*walk->inner));
+    report->links[walk->node].row = row;
+    enter_node(report, walk->node, walk->inner[row], walk->depth);
+    walk->inner[row] = walk->node;
+    return true;
+}
+
+static void walk_out(struct walk *walk)
+{
+    const struct pf_report_link *link = &walk->report->links[walk->node];
+    if (walk->depth)
+        walk->inner[link->row] = link->outer;
+}
+
+/* To the next node, leaving those that are done. False at the end. */
+static bool walk_on(struct walk *walk)
+{
+    const struct pf_report_link *links = walk->report->links;
+    if (links[walk->node].child) {
+        walk->node = links[walk->node].child;
+        walk->depth++;
+        return true;
+    }
+    for (;;) {
+        walk_out(walk);
+        if (links[walk->node].sibling) {
+            walk->node = links[walk->node].sibling;
+            return true;
+        }
+        if (!walk->depth--)
+            return false;
+        walk->node = walk->report->tree.nodes[walk->node].parent;
+    }
+}
+
+static bool make_rows(struct pf_report *report)
+{
+    struct walk walk = {.report = report};
+    bool enough = true;
+    pf_tree_sum(&report->tree);
+    if (!link_nodes(report))
+        return false;
+    walk.node = report->links[0].child;
+    pf_pairs_open(&walk.index, report->allocator);
+    if (walk.node)
+        do
+            enough = walk_in(&walk);
+        while (enough && walk_on(&walk));
+    pf_pairs_close(&walk.index);
+    pf_free(report->allocator, walk.inner, walk.inner_room * sizeof(*walk.inner));
+    return enough;
+}
+
+/* Samples say in which mode they were taken; of the frames above them only the module is known. */
+static char level_of(const struct pf_report *report, uint32_t node)
+{
+    const struct pf_tree_node *at = &report->tree.nodes[node];
+    const struct pf_frame_info *frame = pf_profile_frame(report->profile, at->frame & ~PF_REPORT_APART);
+    if (!at->samples)
+        return frame->kind == PF_FRAME_KERNEL ? 'k' : '.';
+    switch (report->made_by[node] >> TID_BITS) {
+    case MODE_KERNEL:
+        return 'k';
+    case MODE_HYPERVISOR:
+        return 'H';
+    case MODE_GUEST_KERNEL:
+        return 'g';
+    case MODE_GUEST_USER:
+        return 'u';
+    default:
+        return '.';
+    }
+}
+
+/* ---- order ---- */
+
+static uint32_t tid_of(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return report->made_by[row->first] & ((1u << TID_BITS) - 1);
+}
+
+static int compare_by(const struct pf_report *report, const struct pf_column *column, const struct pf_report_row *a,
+                      const struct pf_report_row *b)
+{
+    return column->compare(report, a, b);
+}
+
+/* Of rows that weigh the same, those of one thread stay together, callers above what they call. */
+static int compare_callers(const struct pf_report *report, const struct pf_report_row *a,
+                           const struct pf_report_row *b)
+{
+    int difference = 0;
+    if (report->order == PF_GRAPH_NONE)
+        return 0;
+    for (size_t i = 0; i < report->key_count_of && !difference; i++)
+        if (report->keys_of[i]->of == PF_COLUMN_OF_SAMPLE)
+            difference = compare_by(report, report->keys_of[i], a, b);
+    if (!difference)
+        difference = (tid_of(report, a) > tid_of(report, b)) - (tid_of(report, a) < tid_of(report, b));
+    if (difference)
+        return difference;
+    const int deeper = (a->depth < b->depth) - (a->depth > b->depth);
+    return report->order == PF_GRAPH_CALLEE ? -deeper : deeper;
+}
+
+/* The order in which perf keeps rows that it prints alike. */
+static int compare_identity(const struct pf_report *report, const struct pf_report_row *a,
+                            const struct pf_report_row *b)
+{
+    const struct pf_frame_info *left = pf_report_frame(report, a), *right = pf_report_frame(report, b);
+    if (left && right) {
+        if (left->symbol != right->symbol)
+            return left->symbol < right->symbol ? -1 : 1;
+        if (left->address != right->address)
+            return (int64_t)left->address < (int64_t)right->address ? -1 : 1;
+        if (left->module != right->module)
+            return left->module < right->module ? -1 : 1;
+    }
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+static int compare_rows(const void *left, const void *right, void *context)
+{
+    const struct pf_report *report = context;
+    const struct pf_report_row *a = left, *b = right;
+    if (pf_report_key(report, a)->event != pf_report_key(report, b)->event)
+        return pf_report_key(report, a)->event < pf_report_key(report, b)->event ? -1 : 1;
+    int difference = 0;
+    if (report->children) {
+        difference = compare_by(report, &pf_columns[PF_COLUMN_overhead_children], a, b);
+        difference = difference ? difference : compare_callers(report, a, b);
+    }
+    for (size_t i = 0; i < report->column_count && !difference; i++)
+        if (report->columns[i]->of == PF_COLUMN_OF_VALUE)
+            difference = compare_by(report, report->columns[i], a, b);
+    for (size_t i = 0; i < report->key_count_of && !difference; i++)
+        difference = compare_by(report, report->keys_of[i], a, b);
+    return difference ? difference : compare_identity(report, a, b);
+}
+
+static void sort_rows(struct pf_report *report)
+{
+    for (size_t i = 0; i < report->row_count; i++)
+        if (report->by_frame)
+            report->rows[i].level = level_of(report, report->rows[i].first);
+    if (report->row_count)
+        qsort_r(report->rows, report->row_count, sizeof(*report->rows), compare_rows, report);
+    for (size_t i = report->row_count; i-- > 0;) {
+        struct pf_report_event *event = &report->events[pf_report_key(report, &report->rows[i])->event];
+        event->rows = &report->rows[i];
+        event->row_count++;
+    }
+}
+
+/* Rows of frames that no sample was in are for children only. */
+static void drop_callers(struct pf_report *report)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < report->row_count; i++)
+        if (report->rows[i].samples)
+            report->rows[kept++] = report->rows[i];
+    report->row_count = kept;
+}
+
+/* ---- all of it ---- */
+
+bool pf_report_has_graph(const struct pf_report *report, const struct pf_report_event *event)
+{
+    return report->order != PF_GRAPH_NONE && event->event &&
+           event->event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN;
+}
+
+bool pf_report_shows(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return pf_report_percent(pf_report_weight(report, row), pf_report_event(report, row)->period) >=
+           report->limit_percent;
+}
+
+static bool has_callchains(const struct pf_report *report)
+{
+    for (size_t i = 0; i < report->event_count; i++)
+        if (report->events[i].event && report->events[i].event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN)
+            return true;
+    return false;
+}
+
+static int make_table(struct pf_report *report, struct perfile_error *error)
+{
+    if (!has_callchains(report)) {
+        report->children = false;
+        report->order = PF_GRAPH_NONE;
+    }
+    if (!find_same_frames(report) || !make_rows(report))
+        return pf_fail_memory(error, "report");
+    if (!report->children) {
+        drop_children_column(report);
+        drop_callers(report);
+    }
+    sort_rows(report);
+    return 0;
+}
+
+static int open_profile(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error)
+{
+    const struct perfile_output_options *options = report->options;
+    const struct perfile_filter filter = {
+        .time = options->filter.time, .cpus = options->filter.cpus, .events = options->filter.events};
+    const struct pf_find_options find = {.symfs = options->symbols.symfs ? options->symbols.symfs : "",
+                                         .vmlinux = options->symbols.vmlinux,
+                                         .kallsyms = options->symbols.kallsyms,
+                                         .buildid_dir = options->symbols.buildid_dir};
+    const bool any = filter.time || filter.cpus || filter.events;
+    int result = pf_profile_open(reader, any ? &filter : NULL, &find, &report->profile, error);
+    if (result == 0) {
+        report->symbols = pf_profile_symbols(report->profile);
+        report->totals = pf_profile_totals(report->profile);
+    }
+    return result;
+}
+
+int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
+                   const struct perfile_output_options *options, struct perfile_error *error)
+{
+    *report = (struct pf_report){.allocator = pf_allocator_or_default(NULL), .options = options};
+    pf_pairs_open(&report->key_index, report->allocator);
+    pf_map_open(&report->thread_names, report->allocator);
+    int result = open_filters(report, error);
+    if (result == 0)
+        result = parse_limits(report, error);
+    if (result == 0)
+        result = parse_graph_options(report, error);
+    if (result == 0)
+        result = choose_columns(report, error);
+    if (result == 0 && pf_tree_open(&report->tree, report->allocator) < 0)
+        result = pf_fail_memory(error, "report");
+    if (result == 0)
+        result = open_profile(report, reader, error);
+    if (result == 0)
+        result = read_samples(report, reader, error);
+    if (result < 0 && !report->passed)
+        return result;
+    int table = make_table(report, error); /* also of what came before a fault: the caller tells of both */
+    return table < 0 ? table : result;
+}
+
+void pf_report_close(struct pf_report *report)
+{
+    const struct perfile_allocator *allocator = report->allocator;
+    pf_filter_close(&report->threads);
+    pf_filter_close(&report->dsos);
+    pf_filter_close(&report->names);
+    pf_free(allocator, report->events, report->event_room * sizeof(*report->events));
+    pf_free(allocator, report->keys, report->key_room * sizeof(*report->keys));
+    pf_pairs_close(&report->key_index);
+    pf_map_close(&report->thread_names);
+    if (report->tree.allocator)
+        pf_tree_close(&report->tree);
+    pf_free(allocator, report->made_by, report->made_by_room * sizeof(*report->made_by));
+    pf_free(allocator, report->path, report->path_room * sizeof(*report->path));
+    pf_free(allocator, report->path_nodes, report->path_node_room * sizeof(*report->path_nodes));
+    pf_free(allocator, report->same, report->same_room * sizeof(*report->same));
+    pf_free(allocator, report->passes, report->pass_room);
+    pf_free(allocator, report->rows, report->row_room * sizeof(*report->rows));
+    pf_free(allocator, report->links, report->link_room * sizeof(*report->links));
+    pf_free(allocator, report->scratch, report->scratch_room * sizeof(*report->scratch));
+    pf_profile_close(report->profile);
+}

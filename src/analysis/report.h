@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tables of where the samples are: per event, rows of equal keys with what they weigh, and the call graph of each row.
+ *
+ * All stacks of a recording go into one tree, below a node for what the columns take of the sample itself (its thread
+ * name, its processor ...). A sample costs one probe for each frame that its predecessor did not have; rows and their
+ * call graphs are read off the tree when all samples are in.
+ */
+#ifndef PF_ANALYSIS_REPORT_H
+#define PF_ANALYSIS_REPORT_H
+
+#include "analysis/filter.h"
+#include "analysis/profile.h"
+#include "analysis/tree.h"
+#include "base/map.h"
+#include "base/pairs.h"
+#include "base/text.h"
+
+struct pf_report;
+
+/* What the columns take of a sample. What no column takes is 0. */
+struct pf_report_key {
+    const char *comm;
+    uint32_t event; /* always: its index */
+    int32_t pid;
+    int32_t tid;
+    uint32_t cpu;
+};
+
+struct pf_report_row {
+    uint32_t key;   /* in pf_report.keys */
+    uint32_t frame; /* one of those that are the same to the columns; PF_NO_SYMBOL: no column takes any */
+    uint32_t first; /* the node in the tree that was there first */
+    uint32_t nodes; /* all its nodes, linked; 0 when there are none */
+    uint32_t depth; /* of its longest stack */
+    char level;     /* as perf marks it: k kernel, . user, g guest kernel, u guest user, H hypervisor */
+    uint64_t children; /* period of the samples that have the frame anywhere in their stack */
+    uint64_t self;     /* period of the samples that were in it */
+    uint64_t samples;  /* how many of those */
+};
+
+struct pf_report_event {
+    const struct perfile_event *event; /* NULL: no sample */
+    uint64_t samples;                  /* all but those of other times, processors or events */
+    uint64_t period;                   /* of these; what percentages are of */
+    struct pf_report_row *rows;        /* in the order of the table */
+    size_t row_count;
+};
+
+/* ---- columns ---- */
+
+enum pf_column_of {
+    PF_COLUMN_OF_VALUE,  /* what a row weighs */
+    PF_COLUMN_OF_SAMPLE, /* takes something of the sample */
+    PF_COLUMN_OF_FRAME,  /* takes something of the frame */
+    PF_COLUMN_OF_LATER,  /* perf has it, this version does not */
+};
+
+struct pf_column {
+    const char *name;
+    const char *alias; /* or NULL */
+    const char *header;
+    const char *doc;
+    uint8_t of;    /* enum pf_column_of */
+    uint8_t width; /* at least */
+    bool right;    /* flush right */
+    bool number;   /* the text is a number to programs */
+    void (*take)(struct pf_report_key *key, const struct pf_profile_sample *sample);
+    int (*compare)(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b);
+    void (*text)(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
+    size_t (*least)(const struct pf_report *report, const struct pf_report_row *row); /* width that it asks for */
+};
+
+enum pf_column_number {
+#define PF_COLUMN_VALUE(id, ...) PF_COLUMN_##id,
+#define PF_COLUMN_SAMPLE(id, ...) PF_COLUMN_##id,
+#define PF_COLUMN_FRAME(id, ...) PF_COLUMN_##id,
+#define PF_COLUMN_LATER(...)
+#include "analysis/columns.def"
+    PF_COLUMN_COUNT
+};
+extern const struct pf_column pf_columns[PF_COLUMN_COUNT];
+
+enum { PF_REPORT_COLUMNS = 16 };
+
+/*
+ * The columns of a list like perf's --sort, "+" before it adds to the default. ARGUMENT (what there is is said),
+ * UNSUPPORTED.
+ */
+int pf_columns_parse(const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS], size_t *count,
+                     struct perfile_error *error);
+
+/* ---- reports ---- */
+
+enum pf_graph_order { PF_GRAPH_NONE, PF_GRAPH_CALLER, PF_GRAPH_CALLEE };
+
+/* Beside each node of the tree. */
+struct pf_report_link {
+    uint32_t row;     /* in pf_report.rows */
+    uint32_t next;    /* of the same row */
+    uint32_t outer;   /* the next one of the same row towards the root; 0: none */
+    uint32_t child;   /* the first */
+    uint32_t sibling; /* the next */
+    uint32_t height;  /* longest way down, in frames */
+};
+
+struct pf_report {
+    const struct perfile_allocator *allocator;
+    const struct perfile_output_options *options;
+    struct pf_profile *profile;
+    struct pf_symbols *symbols;
+    const struct pf_profile_totals *totals;
+
+    const struct pf_column *columns[PF_REPORT_COLUMNS]; /* as they are printed */
+    size_t column_count;
+    const struct pf_column *keys_of[PF_REPORT_COLUMNS]; /* those that group, hidden ones included */
+    size_t key_count_of;
+    bool by_frame;  /* a column takes the frame */
+    bool by_symbol; /* pf_columns[PF_COLUMN_symbol] is one of them */
+    bool by_dso;
+    bool stacks;    /* whole stacks are wanted */
+    bool children;  /* rows for all frames of a stack */
+    uint8_t order;  /* enum pf_graph_order */
+    bool fractal;   /* shares are of the branch above */
+    bool skip_first; /* rows begin with the symbol: graphs need not repeat it */
+    double limit_percent;
+    double graph_limit_percent;
+    uint64_t max_stack;
+    struct pf_filter threads; /* pids, tids and comms */
+    struct pf_filter dsos, names; /* their `comms` */
+
+    struct pf_report_event *events; /* by index */
+    size_t event_count, event_room;
+    uint64_t passed; /* samples in rows */
+
+    struct pf_report_key *keys;
+    size_t key_count, key_room;
+    struct pf_pairs key_index; /* see find_key */
+    struct pf_report_key last_key;
+    uint32_t last_key_number;
+
+    struct pf_map thread_names; /* id to its last name, for columns that show it */
+    bool by_thread;
+    int32_t named_tid; /* the thread named last */
+    const char *named_comm;
+
+    struct pf_tree tree;   /* root, keys, frames; PF_REPORT_APART marks a leaf that is not in its callchain */
+    uint32_t *made_by;     /* by node: the thread of the sample that made it, and its mode in the upper bits */
+    size_t made_by_room;
+    uint32_t *path;        /* of the sample before: frames, root first */
+    uint32_t *path_nodes;
+    size_t path_count, path_room, path_node_room;
+    uint32_t path_key; /* node */
+
+    uint32_t *same; /* by frame: the first one that the columns cannot tell from it */
+    size_t same_room;
+    uint8_t *passes; /* by frame: 0 not known, 1 no, 2 yes */
+    size_t pass_room;
+
+    struct pf_report_row *rows;
+    size_t row_count, row_room;
+    struct pf_report_link *links;
+    size_t link_room;
+    uint64_t *scratch; /* by node */
+    size_t scratch_room;
+};
+
+#define PF_REPORT_APART 0x80000000u
+
+/* Reads the whole recording. `report` is filled; close it also after a failure. */
+int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
+                   const struct perfile_output_options *options, struct perfile_error *error);
+void pf_report_close(struct pf_report *report);
+
+/* What the percentages and the limit look at: with children their sum, else what was in the function itself. */
+static inline uint64_t pf_report_weight(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return report->children ? row->children : row->self;
+}
+static inline const struct pf_report_key *pf_report_key(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return &report->keys[row->key];
+}
+static inline const struct pf_report_event *pf_report_event(const struct pf_report *report,
+                                                            const struct pf_report_row *row)
+{
+    return &report->events[report->keys[row->key].event];
+}
+/* NULL when no column takes the frame. */
+static inline const struct pf_frame_info *pf_report_frame(const struct pf_report *report,
+                                                          const struct pf_report_row *row)
+{
+    return pf_profile_frame(report->profile, row->frame);
+}
+/* The last name of a thread in a column of threads; NULL: not known. */
+const char *pf_report_thread_name(const struct pf_report *report, int32_t id);
+double pf_report_percent(uint64_t part, uint64_t whole);
+/* The row is shown: it is not below the limit. */
+bool pf_report_shows(const struct pf_report *report, const struct pf_report_row *row);
+/* The samples of this event have callchains, and graphs are wanted. */
+bool pf_report_has_graph(const struct pf_report *report, const struct pf_report_event *event);
+
+/* ---- the call graph of a row ---- */
+
+/* A part of a graph: everything that reached the frame in the same way. */
+struct pf_graph_item;
+struct pf_graph_branch {
+    uint32_t frame;
+    uint64_t hits; /* period */
+    struct pf_graph_item *items;
+    size_t item_count;
+};
+
+struct pf_graph {
+    struct pf_report *report;
+    const struct pf_report_row *row;
+    struct pf_arena arena;
+    uint32_t key_node;
+    uint64_t least; /* hits of a branch that is shown; unless fractal */
+    struct pf_graph_item *items; /* while a level is made */
+    size_t item_room;
+};
+
+/* The graph of one row at a time. False when memory is short. Close it in either case. */
+bool pf_graph_open(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row);
+void pf_graph_close(struct pf_graph *graph);
+/*
+ * The branches behind one (NULL: the first ones), most hits first, without those that weigh too little. They live as long
+ * as the graph. False when memory is short.
+ */
+bool pf_graph_expand(struct pf_graph *graph, const struct pf_graph_branch *branch, struct pf_graph_branch **branches,
+                     size_t *count);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The report as a table for programs: RFC 4180, a header line, one line for each row, the event in the first column. */
+#include "analysis/report.h"
+#include "base/error.h"
+#include "output/output.h"
+
+struct sheet {
+    const struct pf_report *report;
+    struct pf_text *out;
+    struct pf_text cell;
+    const char *separator;
+};
+
+static void put_quoted(struct sheet *sheet, const char *text, size_t bytes)
+{
+    if (!memchr(text, '"', bytes) && !memchr(text, '\n', bytes) && !memchr(text, '\r', bytes) &&
+        !memmem(text, bytes, sheet->separator, strlen(sheet->separator))) {
+        pf_put(sheet->out, text, bytes);
+        return;
+    }
+    pf_put_char(sheet->out, '"');
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] == '"')
+            pf_put_char(sheet->out, '"');
+        pf_put_char(sheet->out, text[i]);
+    }
+    pf_put_char(sheet->out, '"');
+}
+
+/* Percentages and numbers bare, without what is there for people. */
+static void put_cell(struct sheet *sheet, const struct pf_column *column, const struct pf_report_row *row)
+{
+    sheet->cell.used = 0;
+    column->text(sheet->report, row, &sheet->cell);
+    const char *text = sheet->cell.data;
+    size_t bytes = sheet->cell.used;
+    if (column->of != PF_COLUMN_OF_FRAME)
+        for (; bytes > 1 && *text == ' '; bytes--)
+            text++;
+    if (column->of == PF_COLUMN_OF_VALUE && bytes && text[bytes - 1] == '%')
+        bytes--;
+    pf_put_string(sheet->out, sheet->separator);
+    put_quoted(sheet, text, bytes);
+}
+
+static void put_row(struct sheet *sheet, const struct pf_report_event *event, const struct pf_report_row *row)
+{
+    put_quoted(sheet, event->event->name, strlen(event->event->name));
+    for (size_t i = 0; i < sheet->report->column_count; i++)
+        put_cell(sheet, sheet->report->columns[i], row);
+    pf_put_string(sheet->out, "\n");
+}
+
+static void put_sheet(struct sheet *sheet)
+{
+    const struct pf_report *report = sheet->report;
+    pf_put_string(sheet->out, "event");
+    for (size_t i = 0; i < report->column_count; i++) {
+        pf_put_string(sheet->out, sheet->separator);
+        pf_put_string(sheet->out, report->columns[i]->name);
+    }
+    pf_put_string(sheet->out, "\n");
+    for (size_t i = 0; i < report->event_count; i++)
+        for (size_t j = 0; j < report->events[i].row_count; j++)
+            if (pf_report_shows(report, &report->events[i].rows[j]))
+                put_row(sheet, &report->events[i], &report->events[i].rows[j]);
+}
+
+static int write_report(struct perfile_reader *reader, const struct perfile_output_options *options,
+                        struct pf_text *out, struct perfile_error *error)
+{
+    struct pf_report report;
+    const char *separator = options->report.separator;
+    struct sheet sheet = {.report = &report, .out = out, .separator = separator && *separator ? separator : ","};
+    int result = pf_report_open(&report, reader, options, error);
+    if (result == 0 || report.row_count) {
+        if (pf_text_open(&sheet.cell, report.allocator, NULL, NULL) == 0)
+            put_sheet(&sheet);
+        else
+            result = pf_fail_memory(error, "report");
+        pf_text_close(&sheet.cell);
+    }
+    pf_report_close(&report);
+    return result;
+}
+
+const struct pf_output pf_output_report_csv = {
+    .info = {"report", "csv", "a line for each row, with a header line; -t chooses the separator"},
+    .write = write_report,
+};

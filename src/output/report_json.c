@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* The report as one JSON object: what was lost, then the events with their rows. */
+#include <stdlib.h>
+
+#include "analysis/report.h"
+#include "base/error.h"
+#include "output/json.h"
+#include "output/output.h"
+
+enum { MOST_LEVELS = 500 }; /* of a call graph: readers of JSON have limits, too */
+
+struct page {
+    struct pf_report *report;
+    struct pf_json json;
+    struct pf_text cell;
+};
+
+static void put_number(struct page *page, struct perfile_value value)
+{
+    const struct perfile_visitor visitor = pf_json_visitor(&page->json);
+    (void)visitor.value(visitor.context, &value); /* what fails is kept by the text */
+}
+
+/* Not rounded. */
+static void put_percent(struct page *page, const char *name, uint64_t part, uint64_t whole)
+{
+    put_number(page, (struct perfile_value){
+                         .name = name, .kind = PERFILE_VALUE_DOUBLE, .number.d = pf_report_percent(part, whole)});
+}
+
+static const struct pf_module *module_of(const struct page *page, const struct pf_frame_info *frame)
+{
+    return pf_symbols_module(page->report->symbols, frame->module);
+}
+
+static void put_symbol(struct page *page, const struct pf_frame_info *frame)
+{
+    pf_json_string(&page->json, "symbol", frame->name);
+    if (!frame->name)
+        pf_json_unsigned(&page->json, "address", frame->address);
+}
+
+static void put_dso(struct page *page, const struct pf_frame_info *frame)
+{
+    const struct pf_module *module = module_of(page, frame);
+    pf_json_string(&page->json, "dso", module ? module->name : NULL);
+}
+
+/* What a column takes of the sample, without the blanks that are for people. */
+static void put_key(struct page *page, const struct pf_column *column, const struct pf_report_row *row)
+{
+    page->cell.used = 0;
+    column->text(page->report, row, &page->cell);
+    pf_put_char(&page->cell, '\0');
+    const char *text = page->cell.data;
+    if (column->number)
+        put_number(page, (struct perfile_value){.name = column->name,
+                                                .kind = PERFILE_VALUE_SIGNED,
+                                                .number.s = strtoll(text, NULL, 10)});
+    else
+        pf_json_string(&page->json, column->name,
+                       column == &pf_columns[PF_COLUMN_comm] ? text : text + strspn(text, " "));
+}
+
+static void put_keys(struct page *page, const struct pf_report_row *row)
+{
+    const struct pf_report *report = page->report;
+    for (size_t i = 0; i < report->key_count_of; i++) {
+        const struct pf_column *column = report->keys_of[i];
+        if (column == &pf_columns[PF_COLUMN_symbol])
+            put_symbol(page, pf_report_frame(report, row));
+        else if (column == &pf_columns[PF_COLUMN_dso])
+            put_dso(page, pf_report_frame(report, row));
+        else
+            put_key(page, column, row);
+    }
+}
+
+/* ---- call graphs ---- */
+
+static bool put_branches(struct page *page, struct pf_graph *graph, const struct pf_graph_branch *from, unsigned level)
+{
+    struct pf_graph_branch *branches;
+    size_t count;
+    if (level == MOST_LEVELS)
+        return true;
+    bool enough = pf_graph_expand(graph, from, &branches, &count);
+    if (enough && count) {
+        pf_json_begin(&page->json, from ? "next" : "graph", true);
+        for (size_t i = 0; i < count && enough; i++) {
+            const struct pf_frame_info *frame = pf_profile_frame(page->report->profile, branches[i].frame);
+            pf_json_begin(&page->json, NULL, false);
+            put_symbol(page, frame);
+            put_dso(page, frame);
+            pf_json_unsigned(&page->json, "period", branches[i].hits);
+            enough = put_branches(page, graph, &branches[i], level + 1);
+            pf_json_end(&page->json, false);
+        }
+        pf_json_end(&page->json, true);
+    }
+    return enough;
+}
+
+static bool put_graph(struct page *page, const struct pf_report_row *row)
+{
+    struct pf_graph graph;
+    bool enough = pf_graph_open(&graph, page->report, row) && put_branches(page, &graph, NULL, 0);
+    pf_graph_close(&graph);
+    return enough;
+}
+
+/* ---- rows and events ---- */
+
+static bool put_row(struct page *page, const struct pf_report_event *event, const struct pf_report_row *row)
+{
+    const struct pf_report *report = page->report;
+    bool enough = true;
+    pf_json_begin(&page->json, NULL, false);
+    if (report->children) {
+        put_percent(page, "children", row->children, event->period);
+        pf_json_unsigned(&page->json, "children_period", row->children);
+    }
+    put_percent(page, "overhead", row->self, event->period);
+    pf_json_unsigned(&page->json, "period", row->self);
+    pf_json_unsigned(&page->json, "samples", row->samples);
+    put_keys(page, row);
+    /* graphs are many times the size of the table: only when they are asked for */
+    if (report->options->report.call_graph && pf_report_has_graph(report, event))
+        enough = put_graph(page, row);
+    pf_json_end(&page->json, false);
+    pf_put_string(page->json.text, "\n");
+    return enough;
+}
+
+static bool put_event(struct page *page, const struct pf_report_event *event)
+{
+    bool enough = true;
+    pf_json_begin(&page->json, NULL, false);
+    pf_json_string(&page->json, "event", event->event->name);
+    pf_json_unsigned(&page->json, "samples", event->samples);
+    pf_json_unsigned(&page->json, "period", event->period);
+    pf_json_begin(&page->json, "rows", true);
+    for (size_t i = 0; i < event->row_count && enough; i++)
+        if (pf_report_shows(page->report, &event->rows[i]))
+            enough = put_row(page, event, &event->rows[i]);
+    pf_json_end(&page->json, true);
+    pf_json_end(&page->json, false);
+    return enough;
+}
+
+static void put_totals(struct page *page)
+{
+    const struct pf_profile_totals *totals = page->report->totals;
+    pf_json_unsigned(&page->json, "samples", totals->samples);
+    pf_json_unsigned(&page->json, "lost", totals->lost);
+    pf_json_unsigned(&page->json, "unresolved", totals->unresolved);
+    pf_json_unsigned(&page->json, "unmapped", totals->unmapped);
+}
+
+static void put_modules(struct page *page)
+{
+    const struct pf_symbols *symbols = page->report->symbols;
+    pf_json_begin(&page->json, "modules", true);
+    for (uint32_t i = 0; i < pf_symbols_module_count(symbols); i++) {
+        const struct pf_module *module = pf_symbols_module(symbols, i);
+        pf_json_begin(&page->json, NULL, false);
+        pf_json_string(&page->json, "dso", module->name);
+        pf_json_string(&page->json, "file", module->path);
+        pf_json_unsigned(&page->json, "addresses", module->addresses);
+        pf_json_unsigned(&page->json, "resolved", module->resolved);
+        pf_json_bool(&page->json, "other_build", module->build_id_differs);
+        pf_json_end(&page->json, false);
+    }
+    pf_json_end(&page->json, true);
+}
+
+static bool put_page(struct page *page)
+{
+    const struct pf_report *report = page->report;
+    bool enough = true;
+    pf_json_begin(&page->json, NULL, false);
+    put_totals(page);
+    put_modules(page);
+    pf_json_begin(&page->json, "events", true);
+    for (size_t i = 0; i < report->event_count && enough; i++)
+        if (report->events[i].samples)
+            enough = put_event(page, &report->events[i]);
+    pf_json_end(&page->json, true);
+    pf_json_end(&page->json, false);
+    pf_put_string(page->json.text, "\n");
+    return enough && !page->cell.failed;
+}
+
+static int write_report(struct perfile_reader *reader, const struct perfile_output_options *options,
+                        struct pf_text *out, struct perfile_error *error)
+{
+    struct pf_report report;
+    struct page page = {.report = &report, .json = {.text = out, .max_bytes = UINT64_MAX}};
+    int result = pf_report_open(&report, reader, options, error);
+    if (result == 0 || report.row_count) {
+        if (pf_text_open(&page.cell, report.allocator, NULL, NULL) < 0 || !put_page(&page))
+            result = pf_fail_memory(error, "report");
+        pf_text_close(&page.cell);
+    }
+    pf_report_close(&report);
+    return result;
+}
+
+const struct pf_output pf_output_report_json = {
+    .info = {"report", "json", "one object: losses, modules, and the rows of each event with exact numbers"},
+    .write = write_report,
+};

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+/* The report as a table for people, laid out as perf report --stdio does it. */
+#include <inttypes.h>
+
+#include "analysis/report.h"
+#include "base/error.h"
+#include "output/output.h"
+
+enum {
+    MARGIN = 12,        /* of graphs */
+    BRANCH_INDENT = 10, /* behind the pipe of a branch */
+    MOST_LEVELS = 256,  /* of branches in branches: what is deeper is no longer read by anybody */
+    MOST_MODULES = 6,   /* that are named for lack of symbols */
+};
+
+static const char red[] = "\033[31m", green[] = "\033[32m", plain[] = "\033[m";
+
+struct table {
+    struct pf_report *report;
+    const struct pf_report_event *event;
+    struct pf_text *out;
+    struct pf_text cell;   /* one text that is to be padded */
+    struct pf_text margin; /* of the graph, as deep as it is */
+    size_t widths[PF_REPORT_COLUMNS];
+};
+
+static void put_spaces(struct pf_text *text, size_t count)
+{
+    memset(pf_text_reserve(text, count), ' ', count);
+    text->used += count;
+}
+
+/* Wide cells are rare, but a name may have any length. */
+static void pad(struct pf_text *text, size_t count)
+{
+    for (; count > 4096; count -= 4096)
+        put_spaces(text, 4096);
+    put_spaces(text, count);
+}
+
+static const struct pf_text *cell_of(struct table *table, const struct pf_column *column,
+                                     const struct pf_report_row *row)
+{
+    table->cell.used = 0;
+    column->text(table->report, row, &table->cell);
+    return &table->cell;
+}
+
+/* ---- what is honest to say first ---- */
+
+static void put_modules_without_symbols(struct table *table)
+{
+    const struct pf_symbols *symbols = table->report->symbols;
+    const size_t count = pf_symbols_module_count(symbols);
+    size_t named = 0, more = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pf_module *module = pf_symbols_module(symbols, i);
+        if (!module->addresses || module->resolved || (!module->looked_for && !module->table))
+            continue;
+        if (named == MOST_MODULES) {
+            more++;
+            continue;
+        }
+        pf_put_string(table->out, named++ ? ", " : "# No symbols were found for ");
+        pf_put_string(table->out, module->short_name);
+        if (module->build_id_differs)
+            pf_put_string(table->out, " (the file of that name is another build)");
+    }
+    if (more)
+        pf_put_format(table->out, " and %zu more", more);
+    if (named)
+        pf_put_string(table->out, "\n");
+}
+
+static void put_losses(struct table *table)
+{
+    const struct pf_profile_totals *totals = table->report->totals;
+    pf_put_string(table->out, "#\n");
+    if (totals->unresolved)
+        pf_put_format(table->out, "# %.2f%% of %" PRIu64 " samples have no symbol, %.2f%% lie in no mapping\n",
+                      pf_report_percent(totals->unresolved, totals->samples), totals->samples,
+                      pf_report_percent(totals->unmapped, totals->samples));
+    put_modules_without_symbols(table);
+    if (totals->lost)
+        pf_put_format(table->out, "# %.2f%% of all events were lost while recording\n",
+                      pf_report_percent(totals->lost, totals->lost + totals->samples + totals->filtered));
+    pf_put_format(table->out, "# Total Lost Samples: %" PRIu64 "\n#\n", totals->lost);
+}
+
+static void put_hidden(struct table *table, const char *what, const struct pf_filter *filter)
+{
+    if (filter->comms.count == 1) {
+        pf_put_format(table->out, "# %s: ", what);
+        pf_put_string(table->out, filter->comms.items[0]);
+        pf_put_string(table->out, "\n");
+    }
+}
+
+/* Filters on one name hide its column. */
+static void put_filters(struct table *table)
+{
+    const struct pf_report *report = table->report;
+    put_hidden(table, "dso", &report->dsos);
+    put_hidden(table, "comm", &report->threads);
+    put_hidden(table, "symbol", &report->names);
+}
+
+/* ---- the head of an event's table ---- */
+
+static void put_title(struct table *table)
+{
+    static const char units[] = " KMG";
+    uint64_t samples = table->event->samples;
+    size_t unit = 0;
+    for (; samples > 1000 && unit < sizeof(units) - 2; unit++)
+        samples /= 1000;
+    pf_put_format(table->out, "# Samples: %" PRIu64 "%c of event '", samples, units[unit]);
+    pf_put_string(table->out, table->event->event->name);
+    pf_put_format(table->out, "'\n# Event count (approx.): %" PRIu64 "\n#\n", table->event->period);
+}
+
+static const char *header_of(const struct table *table, const struct pf_column *column)
+{
+    if (table->report->children && column == &pf_columns[PF_COLUMN_overhead])
+        return "Self";
+    return column->header;
+}
+
+static size_t width_of(struct table *table, const struct pf_column *column)
+{
+    size_t width = strlen(header_of(table, column));
+    if (column->width > width)
+        width = column->width;
+    if (column->of == PF_COLUMN_OF_VALUE)
+        return width;
+    for (size_t i = 0; i < table->event->row_count; i++) {
+        const struct pf_report_row *row = &table->event->rows[i];
+        const size_t least = column->least ? column->least(table->report, row) : 0;
+        const size_t used = cell_of(table, column, row)->used;
+        width = width > used ? width : used;
+        width = width > least ? width : least;
+    }
+    return width;
+}
+
+static void put_cell(struct table *table, size_t i, const char *text, size_t bytes, bool last)
+{
+    const size_t blanks = table->widths[i] > bytes ? table->widths[i] - bytes : 0;
+    if (i)
+        pf_put_string(table->out, "  ");
+    if (table->report->columns[i]->right)
+        pad(table->out, blanks);
+    pf_put(table->out, text, bytes);
+    if (!table->report->columns[i]->right && !last)
+        pad(table->out, blanks);
+}
+
+static void put_header(struct table *table)
+{
+    const struct pf_report *report = table->report;
+    pf_put_string(table->out, "# ");
+    for (size_t i = 0; i < report->column_count; i++) {
+        const char *header = header_of(table, report->columns[i]);
+        table->widths[i] = width_of(table, report->columns[i]);
+        put_cell(table, i, header, strlen(header), false);
+    }
+    pf_put_string(table->out, "\n# ");
+    for (size_t i = 0; i < report->column_count; i++) {
+        pf_put_string(table->out, i ? "  " : "");
+        for (size_t j = 0; j < table->widths[i]; j++)
+            pf_put_char(table->out, '.');
+    }
+    pf_put_string(table->out, "\n#\n");
+}
+
+/* ---- call graphs ---- */
+
+static const char *color_of(const struct table *table, double percent)
+{
+    if (!(table->report->options->report.flags & PERFILE_REPORT_COLOR))
+        return NULL;
+    return percent >= 5.0 ? red : percent >= 0.5 ? green : NULL;
+}
+
+static void put_margin(struct table *table)
+{
+    pf_put(table->out, table->margin.data, table->margin.used);
+}
+
+static void put_frame(struct table *table, uint32_t number)
+{
+    const struct pf_frame_info *frame = pf_profile_frame(table->report->profile, number);
+    if (frame->name) {
+        pf_put_string(table->out, frame->name);
+    } else {
+        const struct pf_module *module = pf_symbols_module(table->report->symbols, frame->module);
+        if (module && !module->kernel) /* the address is one in the file */
+            pf_put_format(table->out, "%.200s+", module->short_name);
+        pf_put_format(table->out, "0x%" PRIx64, frame->address);
+    }
+    pf_put_string(table->out, "\n");
+}
+
+static void put_share(struct table *table, uint64_t hits, uint64_t total)
+{
+    const double percent = pf_report_percent(hits, total);
+    const char *color = color_of(table, percent);
+    pf_put_string(table->out, "--");
+    pf_put_string(table->out, color ? color : "");
+    pf_put_format(table->out, "%.2f%%", percent);
+    pf_put_string(table->out, color ? plain : "");
+    pf_put_string(table->out, "--");
+}
+
+/* Frames from here on that all have the same weight, one a line; *branch becomes the last, *next what follows it. */
+static bool put_run(struct table *table, struct pf_graph *graph, struct pf_graph_branch *branch,
+                    struct pf_graph_branch **next, size_t *next_count)
+{
+    while (pf_graph_expand(graph, branch, next, next_count)) {
+        if (!*next_count || (*next)[0].hits != branch->hits)
+            return true;
+        *branch = (*next)[0];
+        put_margin(table);
+        put_frame(table, branch->frame);
+    }
+    return false;
+}
+
+static bool put_branches(struct table *table, struct pf_graph *graph, struct pf_graph_branch *branches, size_t count,
+                         uint64_t total, unsigned level);
+
+/* "|--62.50%--middle_a", what it calls below it. The pipe goes on while there are further branches. */
+static bool put_branch(struct table *table, struct pf_graph *graph, struct pf_graph_branch *branch, uint64_t total,
+                       unsigned level, bool last)
+{
+    struct pf_graph_branch *next;
+    size_t next_count;
+    const uint64_t below = table->report->fractal ? branch->hits : total;
+    put_margin(table);
+    pf_put_char(table->out, last ? ' ' : '|');
+    put_share(table, branch->hits, total);
+    put_frame(table, branch->frame);
+    pf_put_char(&table->margin, last ? ' ' : '|');
+    pad(&table->margin, BRANCH_INDENT);
+    bool enough = put_run(table, graph, branch, &next, &next_count) &&
+                  put_branches(table, graph, next, next_count, below, level + 1);
+    table->margin.used -= BRANCH_INDENT + 1;
+    return enough;
+}
+
+static void put_separator(struct table *table)
+{
+    put_margin(table);
+    pf_put_char(table->out, '|');
+    pad(table->out, BRANCH_INDENT);
+    pf_put_char(table->out, '\n');
+}
+
+static bool put_branches(struct table *table, struct pf_graph *graph, struct pf_graph_branch *branches, size_t count,
+                         uint64_t total, unsigned level)
+{
+    uint64_t shown = 0;
+    bool rest = false, enough = true;
+    for (size_t i = 0; i < count; i++)
+        shown += branches[i].hits;
+    if (table->report->fractal && count)
+        rest = shown < total;
+    for (size_t i = 0; i < count && enough && level < MOST_LEVELS; i++) {
+        put_separator(table);
+        enough = put_branch(table, graph, &branches[i], total, level, i + 1 == count && !rest);
+    }
+    if (rest) {
+        put_separator(table);
+        put_margin(table);
+        pf_put_char(table->out, ' ');
+        put_share(table, total - shown, total);
+        pf_put_string(table->out, "[...]\n");
+    }
+    return enough;
+}
+
+/* One branch that holds all of the row: its frames are a list, and the graph begins where they part. */
+static bool put_trunk(struct table *table, struct pf_graph *graph, struct pf_graph_branch *trunk, uint64_t total)
+{
+    struct pf_graph_branch *next;
+    size_t next_count;
+    bool enough, printed = !table->report->skip_first;
+    if (printed) {
+        put_margin(table);
+        pf_put_string(table->out, "|\n");
+        put_margin(table);
+        pf_put_string(table->out, "---");
+        pad(&table->margin, 3);
+        put_frame(table, trunk->frame);
+    } else { /* the row says it */
+        enough = pf_graph_expand(graph, trunk, &next, &next_count);
+        if (enough && next_count && next[0].hits == trunk->hits)
+            return table->report->skip_first = false, enough = put_trunk(table, graph, next, total),
+                   table->report->skip_first = true, enough;
+        return enough && put_branches(table, graph, next, next_count, total, 0);
+    }
+    return put_run(table, graph, trunk, &next, &next_count) &&
+           put_branches(table, graph, next, next_count, total, 0);
+}
+
+static bool put_graph(struct table *table, const struct pf_report_row *row)
+{
+    const uint64_t weight = pf_report_weight(table->report, row);
+    const uint64_t total = table->report->fractal ? weight : table->event->period;
+    const size_t used = table->out->used;
+    struct pf_graph graph;
+    struct pf_graph_branch *branches;
+    size_t count;
+    table->margin.used = 0;
+    pad(&table->margin, MARGIN);
+    bool enough = pf_graph_open(&graph, table->report, row) && pf_graph_expand(&graph, NULL, &branches, &count);
+    if (enough && count == 1 && branches[0].hits == weight)
+        enough = put_trunk(table, &graph, branches, total);
+    else if (enough)
+        enough = put_branches(table, &graph, branches, count, total, 0);
+    pf_graph_close(&graph);
+    if (table->out->used != used)
+        pf_put_string(table->out, "\n");
+    return enough;
+}
+
+/* ---- rows ---- */
+
+static uint64_t part_of(const struct pf_column *column, const struct pf_report_row *row)
+{
+    return column == &pf_columns[PF_COLUMN_overhead_children] ? row->children : row->self;
+}
+
+static const char *row_color(const struct table *table, const struct pf_column *column, const struct pf_report_row *row)
+{
+    if (column != &pf_columns[PF_COLUMN_overhead] && column != &pf_columns[PF_COLUMN_overhead_children])
+        return NULL;
+    return color_of(table, pf_report_percent(part_of(column, row), table->event->period));
+}
+
+static void put_row(struct table *table, const struct pf_report_row *row)
+{
+    const struct pf_report *report = table->report;
+    pf_put_string(table->out, "  ");
+    for (size_t i = 0; i < report->column_count; i++) {
+        const struct pf_text *cell = cell_of(table, report->columns[i], row);
+        const char *color = row_color(table, report->columns[i], row);
+        pf_put_string(table->out, color ? color : "");
+        put_cell(table, i, cell->data, cell->used, i + 1 == report->column_count);
+        pf_put_string(table->out, color ? plain : "");
+    }
+    pf_put_string(table->out, "\n");
+}
+
+static bool put_table(struct table *table)
+{
+    const bool graphs = pf_report_has_graph(table->report, table->event);
+    bool enough = true;
+    put_title(table);
+    put_header(table);
+    for (size_t i = 0; i < table->event->row_count && enough; i++) {
+        const struct pf_report_row *row = &table->event->rows[i];
+        if (!pf_report_shows(table->report, row))
+            continue;
+        put_row(table, row);
+        if (graphs)
+            enough = put_graph(table, row);
+    }
+    pf_put_string(table->out, "\n\n");
+    return enough;
+}
+
+static bool put_report(struct table *table)
+{
+    const struct pf_report *report = table->report;
+    bool enough = pf_text_open(&table->cell, report->allocator, NULL, NULL) == 0 &&
+                  pf_text_open(&table->margin, report->allocator, NULL, NULL) == 0;
+    if (enough) {
+        put_filters(table);
+        put_losses(table);
+    }
+    for (size_t i = 0; i < report->event_count && enough; i++) {
+        table->event = &report->events[i];
+        if (table->event->samples)
+            enough = put_table(table);
+    }
+    enough = enough && !table->cell.failed && !table->margin.failed;
+    pf_text_close(&table->cell);
+    pf_text_close(&table->margin);
+    return enough;
+}
+
+static int write_report(struct perfile_reader *reader, const struct perfile_output_options *options,
+                        struct pf_text *out, struct perfile_error *error)
+{
+    struct pf_report report;
+    struct table table = {.report = &report, .out = out};
+    int result = pf_report_open(&report, reader, options, error);
+    if (result == 0 || report.row_count)
+        result = put_report(&table) ? result : pf_fail_memory(error, "report");
+    pf_report_close(&report);
+    return result;
+}
+
+const struct pf_output pf_output_report_text = {
+    .info = {"report", "text", "a table for people, as perf report --stdio prints it"},
+    .write = write_report,
+};

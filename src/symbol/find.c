@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finding binaries and their debug files. The paths come out of recordings, which anyone may have written: only regular
+ * files are opened, none below /proc, /sys or /dev, and where the recording has a build id the file must have it too.
+ */
+#include "symbol/find.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "symbol/table_elf.h"
+
+enum { BUILD_ID_MOST = 20, DEBUGINFOD_SECONDS = 20 };
+
+struct build_id {
+    uint8_t bytes[BUILD_ID_MOST];
+    size_t count; /* without zeros at its end; 0: not known */
+    size_t shown; /* its length where it becomes a name */
+    char hex[2 * BUILD_ID_MOST + 1];
+};
+
+struct search {
+    const struct pf_find_options *options;
+    const char *symfs;
+    char *cache;      /* perf's build-id cache, or NULL */
+    char *name;       /* without what the kernel adds to it */
+    struct build_id id;
+    struct pf_found *found;
+    bool no_memory;
+};
+
+/* ---- build ids ---- */
+
+static void set_build_id(struct build_id *id, const uint8_t *bytes, size_t count)
+{
+    *id = (struct build_id){.count = count > BUILD_ID_MOST ? BUILD_ID_MOST : count};
+    /* recordings pad shorter ids with zeros; one of zeros alone is none */
+    while (id->count && !bytes[id->count - 1])
+        id->count--;
+    if (!id->count)
+        return;
+    memcpy(id->bytes, bytes, id->count);
+    id->shown = count > BUILD_ID_MOST ? BUILD_ID_MOST : count;
+    if (id->shown == BUILD_ID_MOST && id->count <= 16)
+        id->shown = id->count <= 8 ? 8 : 16; /* a hash of lld, MD5 or UUID in a field for SHA-1 */
+    for (size_t i = 0; i < id->shown; i++)
+        snprintf(id->hex + 2 * i, 3, "%02x", id->bytes[i]);
+}
+
+static bool is_same_id(const struct build_id *a, const struct build_id *b)
+{
+    return a->count == b->count && memcmp(a->bytes, b->bytes, a->count) == 0;
+}
+
+int pf_elf_build_id(const char *path, uint8_t build_id[20])
+{
+    struct pf_elf elf;
+    int code = pf_elf_open(&elf, path, pf_allocator_or_default(NULL), NULL);
+    if (code < 0)
+        return code;
+    code = (int)pf_elf_note_build_id(&elf, build_id);
+    pf_elf_close(&elf);
+    return code;
+}
+
+/* ---- candidates ---- */
+
+static bool begins_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t a = strlen(text), b = strlen(end);
+    return a >= b && strcmp(text + a - b, end) == 0;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+enum verdict {
+    VERDICT_ABSENT, /* or nothing that could be compared */
+    VERDICT_OTHER,
+    VERDICT_SAME,
+};
+
+static enum verdict judge(const char *path, const struct build_id *wanted)
+{
+    uint8_t bytes[BUILD_ID_MOST] = {0};
+    struct build_id id;
+    if (!is_file(path))
+        return VERDICT_ABSENT;
+    if (!wanted->count)
+        return VERDICT_SAME;
+    int count = pf_elf_build_id(path, bytes);
+    if (count < 0)
+        return VERDICT_ABSENT;
+    set_build_id(&id, bytes, (size_t)count);
+    return is_same_id(&id, wanted) ? VERDICT_SAME : VERDICT_OTHER;
+}
+
+/* A path made as by printf; NULL when memory is short, which is remembered. */
+static char *make_path(struct search *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static char *make_path(struct search *s, const char *format, ...)
+{
+    char *path = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&path, format, arguments) < 0) {
+        path = NULL;
+        s->no_memory = true;
+    }
+    va_end(arguments);
+    return path;
+}
+
+/* Takes `path`: it becomes *result when it is the right file. */
+static bool take_if(char *path, const struct build_id *wanted, char **result, bool *differs)
+{
+    enum verdict verdict = path ? judge(path, wanted) : VERDICT_ABSENT;
+    if (verdict == VERDICT_SAME) {
+        *result = path;
+        return true;
+    }
+    if (verdict == VERDICT_OTHER && differs)
+        *differs = true;
+    free(path);
+    return false;
+}
+
+static bool take_any(char *path, char **result)
+{
+    static const struct build_id none;
+    return take_if(path, &none, result, NULL);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int directory_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    return length > INT32_MAX ? 0 : (int)length;
+}
+
+/* ---- perf's build-id cache and .build-id trees ---- */
+
+/* BASE/.build-id/xx/yyyy/LEAF, and PATH/ID/LEAF, where `.build-id` has the link. */
+static bool take_from_cache(struct search *s, const char *leaf, bool compare, char **result)
+{
+    static const struct build_id none;
+    const struct build_id *wanted = compare ? &s->id : &none;
+    if (!s->cache || !s->id.count)
+        return false;
+    return take_if(make_path(s, "%s/.build-id/%.2s/%s/%s", s->cache, s->id.hex, s->id.hex + 2, leaf), wanted, result,
+                   NULL) ||
+           take_if(make_path(s, "%s/%s/%s/%s", s->cache, s->name[0] == '/' ? s->name + 1 : s->name, s->id.hex, leaf),
+                   wanted, result, NULL);
+}
+
+/* Before perf 4.11 the link led to the file itself. */
+static bool take_old_cache(struct search *s, char **result)
+{
+    if (!s->cache || !s->id.count)
+        return false;
+    return take_if(make_path(s, "%s/.build-id/%.2s/%s", s->cache, s->id.hex, s->id.hex + 2), &s->id, result, NULL);
+}
+
+/* Links to binaries, as Fedora has them. */
+static bool take_from_tree(struct search *s, char **result)
+{
+    return s->id.count && (take_if(make_path(s, "%s/usr/lib/.build-id/%.2s/%s", s->symfs, s->id.hex, s->id.hex + 2),
+                                   &s->id, result, NULL) ||
+                           take_if(make_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s", s->symfs, s->id.hex,
+                                             s->id.hex + 2),
+                                   &s->id, result, NULL));
+}
+
+static bool take_debug_from_tree(struct search *s, const struct build_id *id, char **result)
+{
+    return id->count && take_if(make_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", s->symfs, id->hex,
+                                          id->hex + 2),
+                                id, result, NULL);
+}
+
+/* ---- .gnu_debuglink and .gnu_debugaltlink ---- */
+
+static bool has_crc(const char *path, uint32_t wanted)
+{
+    enum { PIECE = 64 * 1024 };
+    uint32_t crc = 0;
+    ssize_t got = -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    uint8_t *piece = fd >= 0 ? malloc(PIECE) : NULL;
+    while (piece && (got = read(fd, piece, PIECE)) > 0)
+        crc = pf_crc32(crc, piece, (size_t)got);
+    free(piece);
+    if (fd >= 0)
+        close(fd);
+    return got == 0 && crc == wanted;
+}
+
+/* What an ELF file says about other files. */
+struct links {
+    struct build_id id;
+    char *debug; /* name, or NULL */
+    uint32_t debug_crc;
+    char *alternate; /* path, or NULL */
+    struct build_id alternate_id;
+    bool is_complete; /* has its symbols and DWARF itself */
+};
+
+static void read_links(struct links *links, const struct pf_elf *elf)
+{
+    size_t bytes = 0;
+    const struct pf_elf_section *section = pf_elf_section(elf, ".gnu_debuglink");
+    const uint8_t *data = section ? pf_elf_bytes(elf, section, &bytes) : NULL;
+    size_t length = data ? pf_text_length(data, bytes) : 0;
+    size_t crc_at = (length + 4) & ~(size_t)3;
+    if (length && crc_at + 4 <= bytes) {
+        links->debug = strndup((const char *)data, length);
+        links->debug_crc = pf_load32(data + crc_at, elf->is_big_endian != PF_NATIVE_BIG_ENDIAN);
+    }
+    section = pf_elf_section(elf, ".gnu_debugaltlink");
+    data = section ? pf_elf_bytes(elf, section, &bytes) : NULL;
+    length = data ? pf_text_length(data, bytes) : 0;
+    if (length && length + 1 < bytes) {
+        links->alternate = strndup((const char *)data, length);
+        set_build_id(&links->alternate_id, data + length + 1, bytes - length - 1);
+    }
+    const struct pf_elf_section *dwarf = pf_elf_section(elf, ".debug_info");
+    const struct pf_elf_section *symbols = pf_elf_section(elf, ".symtab");
+    links->is_complete = dwarf && symbols && dwarf->header.sh_type != SHT_NOBITS;
+}
+
+static void open_links(struct links *links, const char *path)
+{
+    struct pf_elf elf;
+    uint8_t bytes[BUILD_ID_MOST];
+    *links = (struct links){0};
+    if (pf_elf_open(&elf, path, pf_allocator_or_default(NULL), NULL) < 0)
+        return;
+    set_build_id(&links->id, bytes, pf_elf_note_build_id(&elf, bytes));
+    read_links(links, &elf);
+    pf_elf_close(&elf);
+}
+
+static void close_links(struct links *links)
+{
+    free(links->debug);
+    free(links->alternate);
+}
+
+/* A file with the right CRC; one with another build id is another file all the same. */
+static bool take_with_crc(char *path, const struct links *links, char **result)
+{
+    uint8_t bytes[BUILD_ID_MOST] = {0};
+    struct build_id id = {0};
+    if (path && is_file(path)) {
+        int count = links->id.count ? pf_elf_build_id(path, bytes) : 0;
+        set_build_id(&id, bytes, count > 0 ? (size_t)count : 0);
+        if ((!id.count || is_same_id(&id, &links->id)) && has_crc(path, links->debug_crc)) {
+            *result = path;
+            return true;
+        }
+    }
+    free(path);
+    return false;
+}
+
+/* Beside the binary, in .debug beside it, below /usr/lib/debug. */
+static bool take_by_link(struct search *s, const char *binary, const struct links *links, char **result)
+{
+    if (!links->debug || strchr(links->debug, '/'))
+        return false;
+    int own = directory_length(binary), named = directory_length(s->name);
+    if (strcmp(base_name(binary), links->debug) != 0 &&
+        take_with_crc(make_path(s, "%.*s/%s", own, binary, links->debug), links, result))
+        return true;
+    if (take_with_crc(make_path(s, "%.*s/.debug/%s", own, binary, links->debug), links, result))
+        return true;
+    return take_with_crc(make_path(s, "%s/usr/lib/debug%.*s/%s", s->symfs, named, s->name, links->debug), links,
+                         result) ||
+           (s->name[0] == '/' &&
+            take_with_crc(make_path(s, "%s%.*s/%s", s->symfs, named, s->name, links->debug), links, result));
+}
+
+/* Without the ending of a compressed kernel module. */
+static int plain_length(const char *name)
+{
+    static const char *const endings[] = {".ko.xz", ".ko.gz", ".ko.zst"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < PF_COUNT(endings); i++)
+        if (ends_with(name, endings[i]))
+            length -= strlen(endings[i]) - 3;
+    return length > INT32_MAX ? 0 : (int)length;
+}
+
+/* /usr/lib/debug/PATH.debug and the like: only with the build id to prove it. */
+static bool take_by_name(struct search *s, const struct build_id *id, char **result)
+{
+    if (!id->count || s->name[0] != '/')
+        return false;
+    int length = plain_length(s->name);
+    return take_if(make_path(s, "%s/usr/lib/debug%.*s.debug", s->symfs, length, s->name), id, result, NULL) ||
+           take_if(make_path(s, "%s/usr/lib/debug%.*s", s->symfs, length, s->name), id, result, NULL) ||
+           take_if(make_path(s, "%s%.*s.debug", s->symfs, length, s->name), id, result, NULL);
+}
+
+static void find_alternate(struct search *s, const char *holder, const struct links *links)
+{
+    char **result = &s->found->alternate_path;
+    const char *path = links->alternate;
+    if (!path || !links->alternate_id.count || *result)
+        return;
+    char *first = path[0] == '/' ? make_path(s, "%s%s", s->symfs, path)
+                                 : make_path(s, "%.*s/%s", directory_length(holder), holder, path);
+    if (take_if(first, &links->alternate_id, result, NULL) ||
+        take_debug_from_tree(s, &links->alternate_id, result))
+        return;
+    take_if(make_path(s, "%s/usr/lib/debug/.dwz/%s", s->symfs, base_name(path)), &links->alternate_id, result, NULL);
+}
+
+/* ---- debuginfod ---- */
+
+typedef struct debuginfod_client debuginfod_client;
+struct debuginfod {
+    void *library;
+    debuginfod_client *(*begin)(void);
+    void (*end)(debuginfod_client *client);
+    int (*find_executable)(debuginfod_client *client, const unsigned char *id, int bytes, char **path);
+    int (*find_debuginfo)(debuginfod_client *client, const unsigned char *id, int bytes, char **path);
+    void (*set_progress)(debuginfod_client *client, int (*progress)(debuginfod_client *client, long a, long b));
+    void (*set_user_data)(debuginfod_client *client, void *data);
+    void *(*get_user_data)(debuginfod_client *client);
+};
+
+static bool load_function(void *library, const char *name, void *function)
+{
+    void *address = dlsym(library, name);
+    memcpy(function, &address, sizeof(address));
+    return address != NULL;
+}
+
+static bool load_debuginfod(struct debuginfod *d)
+{
+    d->library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL);
+    return d->library && load_function(d->library, "debuginfod_begin", &d->begin) &&
+           load_function(d->library, "debuginfod_end", &d->end) &&
+           load_function(d->library, "debuginfod_find_executable", &d->find_executable) &&
+           load_function(d->library, "debuginfod_find_debuginfo", &d->find_debuginfo) &&
+           load_function(d->library, "debuginfod_set_progressfn", &d->set_progress) &&
+           load_function(d->library, "debuginfod_set_user_data", &d->set_user_data) &&
+           load_function(d->library, "debuginfod_get_user_data", &d->get_user_data);
+}
+
+static time_t seconds_now(void)
+{
+    struct timespec now = {0};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+/* Called now and then while the library waits; it hands over its client alone, which knows the deadline. */
+static int stop_when_late(debuginfod_client *client, long a, long b)
+{
+    (void)a, (void)b;
+    struct debuginfod d = {.library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_NOLOAD)};
+    const time_t *deadline = NULL;
+    if (d.library && load_function(d.library, "debuginfod_get_user_data", &d.get_user_data))
+        deadline = d.get_user_data(client);
+    if (d.library)
+        dlclose(d.library);
+    return deadline && seconds_now() > *deadline;
+}
+
+static void ask_debuginfod(struct search *s, const struct build_id *id, bool wants_debug)
+{
+    struct debuginfod d = {0};
+    debuginfod_client *client = load_debuginfod(&d) ? d.begin() : NULL;
+    if (client) {
+        time_t deadline = seconds_now() + DEBUGINFOD_SECONDS;
+        char *path = NULL;
+        d.set_user_data(client, &deadline);
+        d.set_progress(client, stop_when_late);
+        int fd = wants_debug ? d.find_debuginfo(client, id->bytes, (int)id->shown, &path)
+                             : d.find_executable(client, id->bytes, (int)id->shown, &path);
+        if (fd >= 0) {
+            close(fd);
+            take_if(path, id, wants_debug ? &s->found->debug_path : &s->found->path, NULL);
+        }
+        d.end(client);
+    }
+    if (d.library)
+        dlclose(d.library);
+}
+
+/* ---- the kernel ---- */
+
+static bool take_kernel_in(struct search *s, const char *directory, const char *prefix, const char *tail)
+{
+    bool taken = false;
+    char *path = make_path(s, "%s%s", s->symfs, directory);
+    DIR *entries = path ? opendir(path) : NULL;
+    for (struct dirent *entry; entries && !taken && (entry = readdir(entries)) != NULL;)
+        if (entry->d_name[0] != '.' && strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
+            taken = take_if(make_path(s, "%s/%s%s", path, entry->d_name, tail), &s->id, &s->found->path, NULL);
+    if (entries)
+        closedir(entries);
+    free(path);
+    return taken;
+}
+
+/* Any installed kernel may be the one, so only the build id tells. */
+static bool take_installed_kernel(struct search *s)
+{
+    return s->id.count && (take_kernel_in(s, "/usr/lib/debug/boot", "vmlinux", "") ||
+                           take_kernel_in(s, "/usr/lib/debug/lib/modules", "", "/vmlinux") ||
+                           take_kernel_in(s, "/boot", "vmlinux", "") ||
+                           take_kernel_in(s, "/lib/modules", "", "/build/vmlinux") ||
+                           take_kernel_in(s, "/lib/modules", "", "/vmlinux"));
+}
+
+static bool is_running_kernel(const struct build_id *wanted)
+{
+    uint8_t notes[4096];
+    ssize_t got = -1;
+    int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        got = read(fd, notes, sizeof(notes));
+        close(fd);
+    }
+    uint8_t bytes[BUILD_ID_MOST];
+    struct build_id id;
+    set_build_id(&id, bytes, got > 0 ? pf_notes_build_id(notes, (size_t)got, false, bytes) : 0);
+    return !wanted->count || is_same_id(&id, wanted);
+}
+
+static void find_kernel(struct search *s)
+{
+    const struct pf_find_options *o = s->options;
+    char **result = &s->found->path;
+    if (o->kallsyms && take_any(make_path(s, "%s", o->kallsyms), result))
+        return;
+    if (o->vmlinux && take_if(make_path(s, "%s", o->vmlinux), &s->id, result, &s->found->build_id_differs))
+        return;
+    if (take_from_cache(s, "elf", true, result) || take_from_cache(s, "vmlinux", true, result) ||
+        take_debug_from_tree(s, &s->id, result) || take_installed_kernel(s) ||
+        take_from_cache(s, "kallsyms", false, result))
+        return;
+    if (o->same_machine && is_running_kernel(&s->id))
+        take_any(make_path(s, "/proc/kallsyms"), result);
+}
+
+/* ---- names ---- */
+
+static bool is_kernel(const char *name)
+{
+    return begins_with(name, "[kernel.kallsyms]") || begins_with(name, "[kernel.vmlinux]") ||
+           begins_with(name, "[guest.kernel.kallsyms");
+}
+
+/* Memory that no file stands behind, and files that are more than bytes. */
+static bool is_no_file(const char *name)
+{
+    static const char *const beginnings[] = {
+        "//anon",  "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:", "/[aio]", "anon_inode:", "/drm ",
+        "[anon:",  "[heap]",         "[stack",    "[vsyscall]", "inode:",
+    };
+    for (size_t i = 0; i < PF_COUNT(beginnings); i++)
+        if (begins_with(name, beginnings[i]))
+            return true;
+    return !*name;
+}
+
+static bool may_be_opened(const struct search *s)
+{
+    if (*s->symfs || begins_with(s->name, "/dev/shm/"))
+        return true;
+    return !begins_with(s->name, "/proc/") && !begins_with(s->name, "/sys/") && !begins_with(s->name, "/dev/");
+}
+
+/* ---- all together ---- */
+
+static void find_file(struct search *s)
+{
+    char **result = &s->found->path;
+    bool named = s->name[0] != '[' && may_be_opened(s);
+    if (named && take_if(make_path(s, "%s%s%s", s->symfs, *s->symfs && s->name[0] != '/' ? "/" : "", s->name), &s->id,
+                         result, &s->found->build_id_differs))
+        return;
+    if (take_from_cache(s, "elf", true, result) || take_from_cache(s, "vdso", true, result) ||
+        take_old_cache(s, result) || take_from_tree(s, result))
+        return;
+    /* a folder of binaries */
+    if (named && *s->symfs && s->id.count &&
+        take_if(make_path(s, "%s/%s", s->symfs, base_name(s->name)), &s->id, result, NULL))
+        return;
+    if (s->options->debuginfod && s->id.count)
+        ask_debuginfod(s, &s->id, false);
+}
+
+static void find_debug(struct search *s)
+{
+    struct links links = {.id = s->id};
+    char **result = &s->found->debug_path;
+    const char *binary = s->found->path;
+    if (binary)
+        open_links(&links, binary);
+    if (!links.id.count)
+        links.id = s->id;
+    bool done = links.is_complete || take_from_cache(s, "debug", true, result) ||
+                take_debug_from_tree(s, &links.id, result) || (binary && take_by_link(s, binary, &links, result)) ||
+                (s->name[0] == '/' && take_by_name(s, &links.id, result));
+    if (!done && s->options->debuginfod && links.id.count)
+        ask_debuginfod(s, &links.id, true);
+    if (binary)
+        find_alternate(s, binary, &links);
+    close_links(&links);
+    if (*result) {
+        open_links(&links, *result);
+        find_alternate(s, *result, &links);
+        close_links(&links);
+    }
+}
+
+static bool open_search(struct search *s, const struct pf_find_options *options, const char *name)
+{
+    static const char deleted[] = " (deleted)";
+    s->options = options;
+    s->symfs = options->symfs ? options->symfs : "";
+    s->name = strdup(name ? name : "");
+    if (s->name && ends_with(s->name, deleted))
+        s->name[strlen(s->name) - (sizeof(deleted) - 1)] = 0;
+    const char *home = getenv("HOME");
+    if (options->buildid_dir)
+        s->cache = strdup(options->buildid_dir);
+    else if (home && *home)
+        s->cache = make_path(s, "%s/.debug", home);
+    return s->name && (s->cache || !(options->buildid_dir || (home && *home)));
+}
+
+int pf_find_binary(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
+                   size_t build_id_bytes, struct pf_found *found)
+{
+    struct search s = {.found = found};
+    *found = (struct pf_found){0};
+    set_build_id(&s.id, build_id, build_id ? build_id_bytes : 0);
+    s.no_memory = !open_search(&s, options, name);
+    if (!s.no_memory && is_kernel(s.name)) {
+        find_kernel(&s);
+    } else if (!s.no_memory && !is_no_file(s.name)) {
+        find_file(&s);
+        find_debug(&s);
+    }
+    free(s.cache);
+    free(s.name);
+    if (!s.no_memory)
+        return 0;
+    pf_found_close(found);
+    return PERFILE_ERROR_MEMORY;
+}
+
+void pf_found_close(struct pf_found *found)
+{
+    free(found->path);
+    free(found->debug_path);
+    free(found->alternate_path);
+    *found = (struct pf_found){0};
+}

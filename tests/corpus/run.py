@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""run.py PERFILE [--only TEXT]: holds perfile against a corpus of recordings; $PERFILE_CORPUS names its folder.
+
+A recording lies at GROUP/NAME and what is right about it in expect/GROUP/NAME/, each file perhaps with .zst behind its
+name: dump.jsonl, the objects of `dump --format json`, which may have more members than these; script.txt, the lines of
+`script --ns -F` with the fields that script.fields names. Of recordings in broken/ only the whole samples are compared.
+exceptions.txt beside this program names what differs for a good reason.
+"""
+import argparse, concurrent.futures, json, os, pathlib, subprocess, sys
+
+SKIPPED = 77
+NOTHING = object() # there is nothing to compare with
+TIMEOUT_SECONDS = 300
+# what the decoder of the corpus says beyond the format
+REMARKS = {'error', 'warning', 'warnings', 'file', 'file_size', 'payload_off', 'data_src_bits', 'oracle_error'}
+
+
+def read_expected(folder, name):
+    path, packed = folder / name, folder / f'{name}.zst'
+    if path.exists():
+        return path.read_bytes()
+    return subprocess.run(['zstd', '-dcq', packed], capture_output=True, check=True).stdout if packed.exists() else None
+
+
+def plain(value):
+    """Registers are written as "0x..." here and there; true is 1."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, str) and value.startswith('0x'):
+        return int(value, 16) if all(digit in '0123456789abcdefABCDEF' for digit in value[2:]) and value[2:] else value
+    return value
+
+
+def difference(expected, got, where=''):
+    """The first place where `got` lacks or contradicts what is expected; None when there is none."""
+    if isinstance(expected, dict) and isinstance(got, dict):
+        for name, value in expected.items():
+            if name.startswith('__') or name in REMARKS:
+                continue
+            found = difference(value, got[name], f'{where}.{name}') if name in got else f'{where}.{name} is missing'
+            if found:
+                return found
+        return None
+    if isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
+        return next(filter(None, (difference(a, b, f'{where}[{i}]') for i, (a, b) in enumerate(zip(expected, got)))), None)
+    return None if plain(expected) == plain(got) else f'{where}: {got!r:.70}, expected {expected!r:.70}'
+
+
+def run(perfile, *arguments):
+    done = subprocess.run([*perfile, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_SECONDS)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f'exit status {done.returncode}: {done.stderr[-200:].decode(errors="replace").strip()}')
+    return done.stdout
+
+
+def objects(text):
+    found = [json.loads(line) for line in text.splitlines() if line.strip()]
+    return [one for one in found if 'type' in one or one.get('kind') == 'header']
+
+
+def compare_whole_samples(expected, got):
+    """Of damaged recordings: what could be read there must be read here."""
+    here = {(one.get('offset'), bool(one.get('compressed'))): one for one in got if one.get('type') == 'SAMPLE'}
+    for one in expected:
+        if one.get('type') == 'SAMPLE' and 'error' not in one and not any(name.startswith('__') for name in one):
+            found = difference(one, here.get((one.get('offset'), bool(one.get('compressed'))), {}), 'sample')
+            if found:
+                return f'at {one.get("offset")}: {found}'
+    return None
+
+
+def compare_dump(perfile, recording, folder, broken):
+    text = read_expected(folder, 'dump.jsonl')
+    if text is None:
+        return NOTHING
+    expected, got = objects(text), objects(run(perfile, 'dump', '--format', 'json', recording))
+    if broken:
+        return compare_whole_samples(expected, got)
+    for number, (a, b) in enumerate(zip(expected, got), 1):
+        found = difference(a, b)
+        if found:
+            return f'object {number}: {found}'
+    return None if len(expected) == len(got) else f'{len(got)} objects, expected {len(expected)}'
+
+
+def compare_script(perfile, recording, folder, broken):
+    if not (folder / 'script.fields').exists():
+        return NOTHING
+    fields, *marks = (folder / 'script.fields').read_text().split()
+    native = 'native' in marks # as the recording machine's own perf printed it
+    text = read_expected(folder, 'script.native.txt' if native else 'script.txt')
+    if text is None or 'unwind' in marks:
+        return NOTHING
+    ns = ['--ns'] if not native or 'ns' in marks else []
+    got = run(perfile, 'script', *ns, '-F', fields, recording).splitlines()
+    expected = text.splitlines()
+    for number, (a, b) in enumerate(zip(expected, got), 1):
+        a, b = a.rstrip(), b.rstrip()
+        if a != b and not a.startswith(b + b' '): # of streams perf prints symbols behind it that nobody asked for
+            return f'line {number}: {b.decode(errors="replace")!r:.90}, expected {a.decode(errors="replace")!r:.90}'
+    return None if len(expected) == len(got) else f'{len(got)} lines, expected {len(expected)}'
+
+
+def read_exceptions():
+    """{(check, recording): reason}"""
+    lines = (pathlib.Path(__file__).parent / 'exceptions.txt').read_text().splitlines()
+    fields = [line.split(None, 2) for line in lines if line and not line.startswith('#')]
+    return {(check, name): reason for check, name, reason in fields}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('perfile')
+    parser.add_argument('--only', default='', help='recordings whose name contains this')
+    options = parser.parse_args()
+    corpus = os.environ.get('PERFILE_CORPUS')
+    if not corpus:
+        print('skipped: PERFILE_CORPUS does not name a folder of recordings')
+        sys.exit(SKIPPED)
+    corpus, perfile = pathlib.Path(corpus), [*os.environ.get('MESON_EXE_WRAPPER', '').split(), options.perfile]
+    exceptions, wrong, count = read_exceptions(), [], 0
+    names = sorted({str(path.parent.relative_to(corpus / 'expect')) for path in corpus.glob('expect/**/dump.jsonl*')})
+
+    def check(task):
+        compare, name = task
+        try:
+            return compare(perfile, corpus / name, corpus / 'expect' / name, name.startswith('broken/'))
+        except (RuntimeError, ValueError, subprocess.TimeoutExpired) as failure:
+            return str(failure).strip()
+
+    for compare in (compare_dump, compare_script):
+        what = compare.__name__.removeprefix('compare_')
+        tasks = [(compare, name) for name in names if options.only in name]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for (_, name), found in zip(tasks, pool.map(check, tasks)):
+                if found is NOTHING:
+                    continue
+                count += 1
+                if bool(found) != ((what, name) in exceptions):
+                    wrong.append(f'{what} {name}: {found or "agrees: take it out of exceptions.txt"}')
+    for line in wrong:
+        print(line)
+    print(f'{count - len(wrong)} of {count} comparisons of {len(names)} recordings agree')
+    sys.exit(bool(wrong) or not names)
+
+
+main()

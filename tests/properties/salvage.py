@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""salvage.py PERFILE [--cuts N] [--records N] [--sizes N] RECORDINGS...: damaged recordings give what is undamaged.
+
+Each recording is killed (data.size 0, no features), cut off at N places, and N of its records state N wrong sizes, one
+at a time. `perfile script` must show every sample that is whole, by its thread and time, say on stderr what is lost,
+and end with 1. Which samples there are is found by a walker of its own; those inside compressed records by `perfile
+dump` of the sound recording. Places and records are chosen by a fixed seed.
+"""
+import argparse, collections, json, os, pathlib, random, re, shutil, struct, subprocess, sys, tempfile
+
+IDENTIFIER, IP, TID, TIME = 1 << 16, 1, 2, 4
+SAMPLE, HEADER_ATTR, TRACING_DATA, ID_INDEX, AUXTRACE, HEADER_FEATURE = 9, 64, 66, 69, 71, 80
+COMPRESSED, COMPRESSED2 = 81, 83
+NASTY = [lambda size, next_size: 0, lambda size, next_size: 65535, lambda size, next_size: size + next_size,
+         lambda size, next_size: size - 8, lambda size, next_size: size + 8, lambda size, next_size: 7,
+         lambda size, next_size: 8, lambda size, next_size: 2 * size, lambda size, next_size: size ^ 0x4000,
+         lambda size, next_size: size + 4]
+# records whose content fits many sizes: when they swallow others that hold no samples, nothing contradicts it
+OPAQUE = (ID_INDEX, HEADER_FEATURE, COMPRESSED, COMPRESSED2)
+TIMEOUT_SECONDS = 20
+
+Record = collections.namedtuple('Record', 'offset type size key')
+
+
+# ---- the walker: little-endian, sound recordings ---------------------------------------------------------------------
+
+def sample_key(data, at, sample_type):
+    """Thread and time of a sample."""
+    at += 8 + 8 * bool(sample_type & IDENTIFIER) + 8 * bool(sample_type & IP)
+    tid, time = struct.unpack_from('<xxxxiQ', data, at)
+    return tid, time
+
+
+def walk(data, start, end, sample_type):
+    records, at = [], start
+    while at + 8 <= end:
+        kind, _, size = struct.unpack_from('<IHH', data, at)
+        if kind == HEADER_ATTR and sample_type is None:
+            sample_type, = struct.unpack_from('<Q', data, at + 8 + 24)
+        payload = struct.unpack_from('<I', data, at + 8)[0] if kind in (TRACING_DATA, AUXTRACE) else 0
+        key = sample_key(data, at, sample_type) if kind == SAMPLE else None
+        records.append(Record(at, kind, size + payload, key))
+        at += size + payload
+    return records
+
+
+def attr_sample_type(data):
+    attrs, = struct.unpack_from('<Q', data, 24)
+    return struct.unpack_from('<Q', data, attrs + 24)[0]
+
+
+def records_of(path):
+    """The records of a file, or of the parts of a directory: {file name or '': (records, end of the records)}."""
+    if path.is_dir():
+        sample_type = attr_sample_type((path / 'data').read_bytes())
+        parts = {part.name: part.read_bytes() for part in sorted(path.glob('data.*'))}
+        return {name: (walk(data, 0, len(data), sample_type), len(data)) for name, data in parts.items()}
+    data = path.read_bytes()
+    if struct.unpack_from('<Q', data, 8)[0] == 16:
+        return {'': (walk(data, 16, len(data), None), len(data))}
+    start, size = struct.unpack_from('<QQ', data, 40)
+    return {'': (walk(data, start, start + size, attr_sample_type(data)), start + size)}
+
+
+# ---- perfile ---------------------------------------------------------------------------------------------------------
+
+def script(perfile, path):
+    """Exit status, the keys shown, stderr."""
+    try:
+        done = subprocess.run([*perfile, 'script', '--ns', '-F', 'tid,time', str(path)], capture_output=True, text=True,
+                              timeout=TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired:
+        return 'no end in time', collections.Counter(), ''
+    shown = re.findall(r'^ *(-?\d+) +(\d+)\.(\d{9}):', done.stdout, re.M)
+    keys = collections.Counter((int(tid), int(seconds) * 10**9 + int(rest)) for tid, seconds, rest in shown)
+    return done.returncode, keys, done.stderr
+
+
+class Salvage:
+    def __init__(self, perfile, path, folder):
+        self.perfile, self.path, self.folder = perfile, path, folder
+        self.files = records_of(path)
+        self.runs, self.wrong = 0, []
+        status, self.whole, errors = script(perfile, path)
+        expected = {record.key for records, _ in self.files.values() for record in records if record.key}
+        if status != 0 or errors or not expected <= set(self.whole) or not self.whole:
+            self.wrong.append(f'{path.name} itself: status {status}, {len(self.whole)} samples: {errors}')
+
+        self.inflated = self.read_inflated()
+
+    def read_inflated(self):
+        """The keys of the samples in each compressed record, by its offset."""
+        inflated = collections.defaultdict(set)
+        if any(record.type in (COMPRESSED, COMPRESSED2) for records, _ in self.files.values() for record in records):
+            text = subprocess.run([*self.perfile, 'dump', '--format', 'json', str(self.path)], capture_output=True,
+                                  text=True, check=True).stdout
+            for record in map(json.loads, text.splitlines()):
+                if record.get('type') == 'SAMPLE' and 'container' in record:
+                    inflated[record['container']].add((record['tid'], record['time']))
+        return inflated
+
+    def damage(self, name, change):
+        """A copy in which change(bytearray) was done to one file."""
+        copy = self.folder / self.path.name
+        shutil.rmtree(copy, ignore_errors=True)
+        copy.unlink(missing_ok=True) if not copy.is_dir() else None
+        if self.path.is_dir():
+            shutil.copytree(self.path, copy)
+        else:
+            shutil.copyfile(self.path, copy)
+        file = copy / name if name else copy
+        data = bytearray(file.read_bytes())
+        change(data)
+        file.write_bytes(data)
+        return copy
+
+    def check(self, what, copy, expected, loss=True):
+        self.runs += 1
+        status, shown, errors = script(self.perfile, copy)
+        missing = expected - set(shown)
+        faults = [f'{len(missing)} of {len(expected)} samples are missing'] * bool(missing)
+        if loss and (status != 1 or 'damaged in' not in errors):
+            faults.append(f'status {status}, stderr {errors[-200:]!r}')
+        if status not in (0, 1):
+            faults.append(f'status {status}')
+        if faults:
+            self.wrong.append(f'{self.path.name}, {what}: {"; ".join(faults)}')
+
+    def keys(self, keep, name):
+        """The keys of the samples that `keep` says are whole in the file `name`, and of all in other files."""
+        keys = set()
+        for file, (records, _) in self.files.items():
+            stream = True
+            for record in records:
+                kept = file != name or keep(record)
+                stream &= kept or record.type not in (COMPRESSED, COMPRESSED2) # behind a gap nothing can be inflated
+                keys |= {record.key} if record.key and kept else set()
+                keys |= self.inflated[record.offset] if kept and stream else set()
+        return keys
+
+    def kill(self):
+        for name, (_, end) in self.files.items():
+            if name == '' and self.path.read_bytes()[8] != 16:
+                def change(data):
+                    del data[end:]
+                    data[48:56] = bytes(8)
+                    data[72:104] = bytes(32)
+                self.check('killed', self.damage(name, change), set(self.whole))
+
+    def cut(self, count, chance):
+        for name, (records, end) in self.files.items():
+            bounds = {record.offset for record in records} | {end}
+            for _ in range(count):
+                at = chance.randrange(records[0].offset, end)
+                keep = self.keys(lambda record: record.offset + record.size <= at, name)
+                def change(data):
+                    del data[at:]
+                whole_stream = at in bounds and (name or self.path.read_bytes()[8] == 16)
+                self.check(f'cut {name} at {at}', self.damage(name, change), keep, not whole_stream)
+
+    def sizes(self, records_count, sizes_count, chance):
+        for name, (records, _) in self.files.items():
+            victims = [i for i, record in enumerate(records[:-1]) if record.type not in (HEADER_ATTR, TRACING_DATA)]
+            for i in sorted(chance.sample(victims, min(records_count, len(victims)))):
+                victim = records[i]
+                for nasty in chance.sample(NASTY, sizes_count):
+                    size = nasty(victim.size, records[i + 1].size) & 0xffff
+                    def change(data):
+                        struct.pack_into('<H', data, victim.offset + 6, size)
+                    keep = self.keys(lambda record: record.offset != victim.offset, name)
+                    what = f'record {i} (type {victim.type}) at {victim.offset:#x} of {victim.size} bytes states {size}'
+                    hidden = victim.type in OPAQUE or size - victim.size == records[i + 1].size == 8
+                    if size != victim.size:
+                        self.check(what, self.damage(name, change), keep, not hidden)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('perfile')
+    parser.add_argument('recordings', nargs='+', type=pathlib.Path)
+    parser.add_argument('--cuts', type=int, default=6)
+    parser.add_argument('--records', type=int, default=4)
+    parser.add_argument('--sizes', type=int, default=3)
+    options = parser.parse_args()
+    perfile = [*os.environ.get('MESON_EXE_WRAPPER', '').split(), options.perfile]
+    wrong, runs = [], 0
+    with tempfile.TemporaryDirectory(prefix='perfile-salvage-') as folder:
+        for path in options.recordings:
+            chance = random.Random(path.name)
+            salvage = Salvage(perfile, path, pathlib.Path(folder))
+            salvage.kill()
+            salvage.cut(options.cuts, chance)
+            salvage.sizes(options.records, options.sizes, chance)
+            wrong += salvage.wrong
+            runs += salvage.runs
+    for fault in wrong:
+        print(fault)
+    print(f'{runs - len(wrong)} of {runs} damaged recordings of {len(options.recordings)} gave all that was whole')
+    sys.exit(bool(wrong))
+
+
+main()

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbol/find.h"
+
+#include "made_elf.h"
+
+enum { ID = 0xab, OTHER_ID = 0xcd };
+#define HEX "abababababababababababababababababababab"
+#define REST "ababababababababababababababababababab"
+
+static uint8_t id[20];
+static struct pf_find_options options;
+static struct pf_found found;
+
+/* A world of its own: everything is looked up below the test's directory. */
+static int open_world(void **state)
+{
+    static char cache[128];
+    if (made_directory_open(state) != 0)
+        return -1;
+    snprintf(cache, sizeof(cache), "%s/cache", made_directory);
+    memset(id, ID, sizeof(id));
+    options = (struct pf_find_options){.symfs = made_directory, .buildid_dir = cache};
+    return 0;
+}
+
+static const char *put(const char *name, uint8_t build_id, const char *link, uint32_t crc)
+{
+    struct made m;
+    made_elf(&m, &(struct made_elf){ET_DYN, EM_X86_64, .id = build_id, .link = link, .link_crc = crc});
+    return made_file(name, m.data, m.bytes);
+}
+
+/* `path` and `debug` are below the directory, or NULL. */
+static void expect(const char *name, bool with_id, const char *path, const char *debug)
+{
+    assert_int_equal(pf_find_binary(&options, name, with_id ? id : NULL, with_id ? sizeof(id) : 0, &found), 0);
+    if (path)
+        assert_string_equal(found.path ? found.path : "(nothing)", made_path(path));
+    else
+        assert_null(found.path);
+    if (debug)
+        assert_string_equal(found.debug_path ? found.debug_path : "(nothing)", made_path(debug));
+    else
+        assert_null(found.debug_path);
+}
+
+static bool differs(void)
+{
+    bool it_does = found.build_id_differs;
+    pf_found_close(&found);
+    assert_null(found.path);
+    return it_does;
+}
+
+static void test_build_id(void **state)
+{
+    (void)state;
+    uint8_t read[20] = {0};
+    assert_int_equal(pf_elf_build_id(put("id", ID, NULL, 0), read), 20);
+    assert_memory_equal(read, id, sizeof(id));
+    assert_int_equal(pf_elf_build_id(put("no id", 0, NULL, 0), read), 0);
+    assert_int_equal(pf_elf_build_id(made_path("missing"), read), PERFILE_ERROR_OPEN);
+    assert_int_equal(pf_elf_build_id(made_file("text", "text", 4), read), PERFILE_ERROR_FORMAT);
+}
+
+static void test_by_name(void **state)
+{
+    (void)state;
+    put("usr/bin/tool", ID, NULL, 0);
+    expect("/usr/bin/tool", true, "/usr/bin/tool" + 1, NULL);
+    assert_false(differs());
+    expect("/usr/bin/tool (deleted)", true, "usr/bin/tool", NULL);
+    assert_false(differs());
+    expect("/usr/bin/tool", false, "usr/bin/tool", NULL); /* nothing to compare */
+    assert_false(differs());
+    expect("usr/bin/tool", true, "usr/bin/tool", NULL);
+    assert_false(differs());
+    expect("/usr/bin/missing", true, NULL, NULL);
+    assert_false(differs());
+    expect("/usr/bin", false, NULL, NULL); /* a directory */
+    assert_false(differs());
+}
+
+static void test_another_file_under_the_name(void **state)
+{
+    (void)state;
+    put("opt/new", OTHER_ID, NULL, 0);
+    put("opt/without", 0, NULL, 0);
+    expect("/opt/new", true, NULL, NULL);
+    assert_true(differs());
+    expect("/opt/without", true, NULL, NULL);
+    assert_true(differs());
+    made_file("opt/script", "#!/bin/sh\n", 10);
+    expect("/opt/script", true, NULL, NULL);
+    pf_found_close(&found);
+}
+
+static void test_short_build_ids_are_padded(void **state)
+{
+    (void)state;
+    struct made m;
+    made_elf(&m, &(struct made_elf){ET_DYN, EM_X86_64, .id = ID});
+    for (size_t i = 0; i + 12 < m.bytes; i++)
+        if (memcmp(m.data + i, "GNU\0\xab\xab\xab\xab", 8) == 0)
+            m.data[i - 8] = 16; /* as of MD5 */
+    made_file("opt/md5", m.data, m.bytes);
+    memset(id + 16, 0, 4);
+    expect("/opt/md5", true, "opt/md5", NULL);
+    assert_false(differs());
+    put("cache/.build-id/ab/ababababababababababababababab/elf", ID, NULL, 0);
+    made_file("cache/.build-id/ab/ababababababababababababababab/elf", m.data, m.bytes);
+    expect("/gone/md5", true, "cache/.build-id/ab/ababababababababababababababab/elf", NULL);
+    pf_found_close(&found);
+    memset(id, ID, sizeof(id));
+}
+
+static void test_cache(void **state)
+{
+    (void)state;
+    static const char by_path[] = "cache/gone/tool/" HEX "/elf", by_id[] = "cache/.build-id/ab/" REST "/elf";
+    put(by_path, ID, NULL, 0);
+    expect("/gone/tool", true, by_path, NULL);
+    assert_false(differs());
+    put(by_id, OTHER_ID, NULL, 0); /* a lie */
+    expect("/gone/tool", true, by_path, NULL);
+    pf_found_close(&found);
+    put(by_id, ID, NULL, 0);
+    put("cache/.build-id/ab/" REST "/debug", ID, NULL, 0);
+    expect("/gone/tool", true, by_id, "cache/.build-id/ab/" REST "/debug");
+    pf_found_close(&found);
+    put("gone/tool", OTHER_ID, NULL, 0); /* updated since */
+    expect("/gone/tool", true, by_id, "cache/.build-id/ab/" REST "/debug");
+    assert_true(differs());
+    expect("/gone/else", false, NULL, NULL);
+    pf_found_close(&found);
+}
+
+static void test_virtual_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"//anon",   "[heap]",      "[stack]",           "[stack:12]", "[anon:x]",
+                                        "[vdso]",   "[vsyscall]",  "/memfd:x (deleted)", "/SYSV0001 (deleted)",
+                                        "/anon_hugepage (deleted)", "/dev/zero (deleted)", "", "anon_inode:[perf_event]"};
+    for (size_t i = 0; i < PF_COUNT(names); i++) {
+        expect(names[i], false, NULL, NULL);
+        assert_false(differs());
+    }
+    assert_int_equal(pf_find_binary(&options, NULL, NULL, 0, &found), 0);
+    assert_null(found.path);
+}
+
+static void test_vdso_by_build_id(void **state)
+{
+    (void)state;
+    put("cache/[vdso]/" HEX "/vdso", ID, NULL, 0);
+    expect("[vdso]", true, "cache/[vdso]/" HEX "/vdso", NULL);
+    assert_false(differs());
+}
+
+static void test_debug_by_build_id(void **state)
+{
+    (void)state;
+    put("bin/b", ID, NULL, 0);
+    put("usr/lib/debug/bin/b.debug", ID, NULL, 0);
+    expect("/bin/b", true, "bin/b", "usr/lib/debug/bin/b.debug");
+    assert_false(differs());
+    put("usr/lib/debug/.build-id/ab/" REST ".debug", ID, NULL, 0);
+    expect("/bin/b", false, "bin/b", "usr/lib/debug/.build-id/ab/" REST ".debug"); /* the file says its build id */
+    assert_false(differs());
+    put("usr/lib/debug/.build-id/ab/" REST ".debug", OTHER_ID, NULL, 0);
+    put("usr/lib/debug/bin/b.debug", OTHER_ID, NULL, 0);
+    expect("/bin/b", true, "bin/b", NULL);
+    assert_false(differs());
+}
+
+static uint32_t crc_of(const char *path)
+{
+    uint8_t data[4096];
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t bytes = fread(data, 1, sizeof(data), file);
+    fclose(file);
+    return pf_crc32(0, data, bytes);
+}
+
+static void test_debug_by_link(void **state)
+{
+    (void)state;
+    uint32_t crc = crc_of(put("lib/l.debug", 0, NULL, 0));
+    put("lib/l", 0, "l.debug", crc);
+    expect("/lib/l", false, "lib/l", "lib/l.debug");
+    pf_found_close(&found);
+    put("lib/l", 0, "l.debug", crc + 1);
+    expect("/lib/l", false, "lib/l", NULL);
+    pf_found_close(&found);
+    put("lib/l", 0, "l.debug", crc);
+    unlink(made_path("lib/l.debug"));
+    put("lib/.debug/l.debug", 0, NULL, 0);
+    expect("/lib/l", false, "lib/l", "lib/.debug/l.debug");
+    pf_found_close(&found);
+    unlink(made_path("lib/.debug/l.debug"));
+    put("usr/lib/debug/lib/l.debug", 0, NULL, 0);
+    expect("/lib/l", false, "lib/l", "usr/lib/debug/lib/l.debug");
+    pf_found_close(&found);
+    put("lib/l", 0, "../lib/l.debug", crc); /* a name, not a path */
+    expect("/lib/l", false, "lib/l", NULL);
+    pf_found_close(&found);
+}
+
+static void test_kernel(void **state)
+{
+    (void)state;
+    static const char name[] = "[kernel.kallsyms]";
+    char given[2][512];
+    expect(name, true, NULL, NULL);
+    pf_found_close(&found);
+    put("boot/vmlinux-1", OTHER_ID, NULL, 0);
+    put("boot/vmlinux-2", ID, NULL, 0);
+    expect(name, true, "boot/vmlinux-2", NULL);
+    pf_found_close(&found);
+    expect(name, false, NULL, NULL); /* which one? */
+    pf_found_close(&found);
+    snprintf(given[0], sizeof(given[0]), "%s", put("given/vmlinux", ID, NULL, 0));
+    options.vmlinux = given[0];
+    expect("[kernel.kallsyms]_text", true, "given/vmlinux", NULL);
+    assert_false(differs());
+    put("given/vmlinux", OTHER_ID, NULL, 0);
+    expect(name, true, "boot/vmlinux-2", NULL);
+    assert_true(differs());
+    snprintf(given[1], sizeof(given[1]), "%s", made_file("given/kallsyms", "0 T x\n", 6));
+    options.kallsyms = given[1];
+    expect(name, true, "given/kallsyms", NULL);
+    pf_found_close(&found);
+    options.vmlinux = options.kallsyms = NULL;
+    unlink(made_path("boot/vmlinux-2"));
+    made_file("cache/[kernel.kallsyms]/" HEX "/kallsyms", "0 T x\n", 6);
+    expect(name, true, "cache/[kernel.kallsyms]/" HEX "/kallsyms", NULL);
+    pf_found_close(&found);
+}
+
+static void test_folder_of_binaries(void **state)
+{
+    (void)state;
+    put("flat", ID, NULL, 0);
+    expect("/some/where/flat", true, "flat", NULL);
+    pf_found_close(&found);
+    expect("/some/where/flat", false, NULL, NULL);
+    pf_found_close(&found);
+}
+
+static void test_system_files_are_not_opened(void **state)
+{
+    (void)state;
+    options.symfs = NULL;
+    expect("/proc/self/exe", false, NULL, NULL);
+    pf_found_close(&found);
+    expect("/sys/kernel/notes", false, NULL, NULL);
+    pf_found_close(&found);
+    expect("/dev/null", false, NULL, NULL);
+    pf_found_close(&found);
+    options.symfs = made_directory;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_build_id, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_by_name, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_another_file_under_the_name, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_short_build_ids_are_padded, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_cache, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_virtual_names, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_vdso_by_build_id, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_debug_by_build_id, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_debug_by_link, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_kernel, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_folder_of_binaries, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_system_files_are_not_opened, open_world, made_directory_close),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+#include "counting.h"
+
+#include <stdio.h>
+#include "output/flame.h"
+
+struct flames {
+    struct pf_tree tree, before;
+    struct pf_flame_event event, event_before;
+    struct pf_flame_set set, set_before;
+    struct pf_flame_frame frames[64];
+    size_t count;
+    struct pf_flame_slice slices[4];
+};
+
+static void open_flames(struct flames *f)
+{
+    memset(f, 0, sizeof(*f));
+    assert_int_equal(pf_tree_open(&f->tree, pf_allocator_or_default(NULL)), 0);
+    assert_int_equal(pf_tree_open(&f->before, pf_allocator_or_default(NULL)), 0);
+}
+
+static uint32_t frame(struct flames *f, const char *name, const char *module, uint8_t kind)
+{
+    assert_true(f->count < PF_COUNT(f->frames));
+    f->frames[f->count] = (struct pf_flame_frame){.name = name, .module = module, .kind = kind, .pid = 12, .tid = 13};
+    return (uint32_t)f->count++;
+}
+
+/* A stack of up to three frames of new ids; equal names are merged by the writer, not here. */
+static uint32_t add(struct flames *f, uint64_t weight, const char *comm, const char *root, const char *leaf)
+{
+    uint32_t node = pf_tree_child(&f->tree, 0, frame(f, comm, NULL, PF_FLAME_THREAD));
+    node = root ? pf_tree_child(&f->tree, node, frame(f, root, "/bin/m", PF_FLAME_USER)) : node;
+    node = leaf ? pf_tree_child(&f->tree, node, frame(f, leaf, "/bin/m", PF_FLAME_USER)) : node;
+    pf_tree_add(&f->tree, node, weight);
+    return node;
+}
+
+static void finish(struct flames *f)
+{
+    pf_tree_sum(&f->tree);
+    pf_tree_sum(&f->before);
+    f->event = (struct pf_flame_event){"cycles", &f->tree, 0};
+    f->event_before = (struct pf_flame_event){"cycles", &f->before, 0};
+    f->set = (struct pf_flame_set){.title = "t<1>",
+                                   .subtitle = "s",
+                                   .unit = "samples",
+                                   .event_count = 1,
+                                   .events = &f->event,
+                                   .frames = f->frames,
+                                   .frame_count = f->count};
+    f->set_before = f->set;
+    f->set_before.events = &f->event_before;
+}
+
+static void close_flames(struct flames *f)
+{
+    pf_tree_close(&f->tree);
+    pf_tree_close(&f->before);
+}
+
+/* What a writer wrote, with a NUL; the next call throws it away. */
+static struct pf_text out;
+static const char *written(int result)
+{
+    assert_int_equal(result, 0);
+    pf_put_char(&out, 0);
+    assert_int_equal(out.failed, 0);
+    return out.data;
+}
+
+static struct pf_text *fresh(void)
+{
+    pf_text_close(&out);
+    assert_int_equal(pf_text_open(&out, pf_allocator_or_default(NULL), NULL, NULL), 0);
+    return &out;
+}
+
+static const char *folded(const struct flames *f, struct pf_flame_names names)
+{
+    const struct pf_folded_options options = {.names = names};
+    return written(pf_flame_folded(&f->set, 0, &options, fresh()));
+}
+
+static const char *svg(const struct flames *f, struct pf_svg_options options)
+{
+    return written(pf_flame_svg(&f->set, 0, &options, fresh()));
+}
+
+static void test_folded_order(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_flames(&f);
+    add(&f, 3, "w", "b", NULL);
+    add(&f, 1, "w", NULL, NULL);
+    add(&f, 2, "w", "b c", "d");
+    add(&f, 4, "w", "b", "d");
+    add(&f, 5, "w!", NULL, NULL);
+    add(&f, 6, "w", "b", "d");
+    finish(&f);
+    assert_string_equal(folded(&f, (struct pf_flame_names){0}), "w 1\nw! 5\nw;b 3\nw;b c;d 2\nw;b;d 10\n");
+    close_flames(&f);
+}
+
+static void test_folded_names(void **state)
+{
+    static const char *const names[][2] = {
+        {"f(int, char)", "f"},
+        {"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
+        {"net/http.(*Client).Do", "net/http.(*Client).Do"},
+        {"a;b\nc", "a:b_c"},
+        {"RegExp:[&<>\"']", "RegExp:[&<>]"},
+        {"(all)", "(all)"},
+        {"", "[m]"},
+        {"[unknown]", "[m]"},
+        {"''", "-"},
+    };
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(names); i++) {
+        struct flames f;
+        char wanted[128];
+        open_flames(&f);
+        add(&f, 1, "a b;c", names[i][0], NULL);
+        finish(&f);
+        snprintf(wanted, sizeof(wanted), "a_b:c;%s 1\n", names[i][1]);
+        assert_string_equal(folded(&f, (struct pf_flame_names){0}), wanted);
+        close_flames(&f);
+    }
+}
+
+static void test_folded_options(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_flames(&f);
+    uint32_t node = add(&f, 0, "make", "main(int)", NULL);
+    node = pf_tree_child(&f.tree, node, frame(&f, "g", NULL, PF_FLAME_INLINED));
+    node = pf_tree_child(&f.tree, node, frame(&f, "Lorg/A;::b", NULL, PF_FLAME_JIT));
+    node = pf_tree_child(&f.tree, node, frame(&f, NULL, "[kernel.kallsyms]", PF_FLAME_KERNEL));
+    node = pf_tree_child(&f.tree, node, frame(&f, NULL, NULL, PF_FLAME_UNKNOWN));
+    pf_tree_add(&f.tree, node, 7);
+    pf_tree_add(&f.tree, 0, 2);
+    finish(&f);
+    assert_string_equal(folded(&f, (struct pf_flame_names){.annotate = true}),
+                        "[unknown] 2\nmake;main;g_[i];org/A:::b_[j];[[kernel.kallsyms]]_[k];[unknown] 7\n");
+    assert_string_equal(folded(&f, (struct pf_flame_names){.raw = true, .threads = PF_FLAME_BY_PID}),
+                        "[unknown] 2\nmake-12;main(int);g;Lorg/A:::b;[[kernel.kallsyms]];[unknown] 7\n");
+    assert_non_null(strstr(folded(&f, (struct pf_flame_names){.threads = PF_FLAME_BY_TID}), "\nmake-12/13;main;"));
+    close_flames(&f);
+}
+
+static void test_empty(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_flames(&f);
+    finish(&f);
+    assert_string_equal(folded(&f, (struct pf_flame_names){0}), "");
+    assert_non_null(strstr(svg(&f, (struct pf_svg_options){0}), "<title>all (0 samples, 100%)</title>"));
+    assert_non_null(strstr(written(pf_flame_html(&f.set, fresh())), "\"frames\":\"\""));
+    close_flames(&f);
+}
+
+static void test_svg(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_flames(&f);
+    add(&f, 3000, "w", "f<int>(int)", NULL);
+    add(&f, 1000, "w", "g&\"\x01\xff", NULL);
+    add(&f, 1, "w", "narrow", "too");
+    finish(&f);
+    const char *text = svg(&f, (struct pf_svg_options){.width = 420, .min_width = 1});
+    assert_non_null(strstr(text, ">t&lt;1&gt;</text>"));
+    assert_non_null(strstr(text, "<g><title>f&lt;int&gt; (3,000 samples, 74.98%)</title><rect x=\"10.0\" y=\"61\" "
+                                 "width=\"299.9\""));
+    assert_non_null(strstr(text, "<title>g&amp;_\\xff (1,000 samples, 24.99%)</title>"));
+    assert_non_null(strstr(text, "2 frames narrower than 1 pixels are not drawn; they cut stacks of 0.02%."));
+    assert_null(strstr(text, "narrow ("));
+    assert_non_null(strstr(svg(&f, (struct pf_svg_options){.names.raw = true}), "g&amp;&quot;\\u0001\\xff ("));
+    close_flames(&f);
+}
+
+static void test_svg_reverse(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_flames(&f);
+    add(&f, 1, "a", "main", "leaf");
+    add(&f, 2, "b", "main", "leaf");
+    finish(&f);
+    const char *text = svg(&f, (struct pf_svg_options){.reverse = true, .inverted = true});
+    const char *leaf = strstr(text, "<title>leaf (3 samples, 100%)</title><rect x=\"10.0\" y=\"76\"");
+    assert_non_null(leaf);
+    assert_non_null(strstr(text, "<title>a (1 samples, 33.33%)</title>"));
+    close_flames(&f);
+}
+
+static void test_svg_differential(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_flames(&f);
+    add(&f, 3, "w", "more", NULL);
+    add(&f, 1, "w", "less", NULL);
+    uint32_t thread = pf_tree_child(&f.before, 0, 0); /* frame 0 is w, 1 is more, 3 is less */
+    pf_tree_add(&f.before, pf_tree_child(&f.before, thread, 1), 50);
+    pf_tree_add(&f.before, pf_tree_child(&f.before, thread, 3), 25);
+    pf_tree_add(&f.before, pf_tree_child(&f.before, thread, frame(&f, "gone", NULL, PF_FLAME_USER)), 25);
+    finish(&f);
+    const char *text = svg(&f, (struct pf_svg_options){.before = &f.set_before});
+    assert_non_null(strstr(text, "<title>more (3 samples, 75.00%; +25.00%)</title>"));
+    assert_non_null(strstr(text, "<title>less (1 samples, 25.00%; +0.00%)</title>"));
+    assert_non_null(strstr(text, "fill=\"rgb(255,70,70)\""));
+    assert_non_null(strstr(text, "25.00% of before is in stacks that are no more."));
+    assert_null(strstr(text, "gone ("));
+    close_flames(&f);
+}
+
+static void test_html(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_flames(&f);
+    uint32_t node = add(&f, 300, "w", "</script><!--", NULL);
+    finish(&f);
+    f.slices[0] = (struct pf_flame_slice){0, 1, node, 300};
+    f.set.slices = f.slices;
+    f.set.slice_count = 1;
+    f.set.bucket_count = 2;
+    const char *text = written(pf_flame_html(&f.set, fresh()));
+    assert_non_null(strstr(text, "\"\\u003c/script>\\u003c!--\""));
+    assert_null(strstr(text, "</script><!--"));
+    assert_non_null(strstr(text, "\"nodes\":\"AQAAAQGsAg==\"")); /* 1 0 0, 1 1 300 */
+    assert_non_null(strstr(text, "\"slices\":\"AAEErAI=\""));    /* 0; 1: +2 300 */
+    assert_non_null(strstr(text, "</html>"));
+    close_flames(&f);
+}
+
+/* Whatever allocation fails, all the others are given back. */
+static void test_memory_short(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_flames(&f);
+    add(&f, 3, "w", "more", "x");
+    finish(&f);
+    for (int form = 0; form < 3; form++) {
+        int result = PERFILE_ERROR_MEMORY;
+        for (int left = 0; result == PERFILE_ERROR_MEMORY; left++) {
+            struct counting c;
+            struct pf_text text;
+            assert_true(left < 1000);
+            counting_open(&c, left);
+            result = pf_text_open(&text, &c.allocator, NULL, NULL);
+            if (result == 0)
+                result = form == 0   ? pf_flame_folded(&f.set, 0, &(struct pf_folded_options){0}, &text)
+                         : form == 1 ? pf_flame_svg(&f.set, 0, &(struct pf_svg_options){.before = &f.set}, &text)
+                                     : pf_flame_html(&f.set, &text);
+            pf_text_close(&text);
+            counting_close(&c);
+        }
+        assert_int_equal(result, 0);
+    }
+    close_flames(&f);
+}
+
+static int close_out(void **state)
+{
+    (void)state;
+    pf_text_close(&out);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_folded_order),
+        cmocka_unit_test(test_folded_names),
+        cmocka_unit_test(test_folded_options),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_svg),
+        cmocka_unit_test(test_svg_reverse),
+        cmocka_unit_test(test_svg_differential),
+        cmocka_unit_test(test_html),
+        cmocka_unit_test(test_memory_short),
+    };
+    out.allocator = pf_allocator_or_default(NULL);
+    return cmocka_run_group_tests(tests, NULL, close_out);
+}
