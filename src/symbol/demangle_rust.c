@@ -46,8 +46,8 @@ static int hex_digit(char c)
 }
 
 /*
- * What stands behind the mangled name: ".llvm.0123ABCD" was added by the linker and says nothing; other words that
- * begin with a point are kept. False: this is no suffix, hence no such name.
+ * What stands behind the mangled name: words that begin with a point are kept, but not ".llvm.0123ABCD" at the end, which
+ * says nothing. False: this is no suffix, hence no such name.
  */
 static bool put_suffix(struct pf_demangled *out, const char *suffix, size_t bytes)
 {
@@ -57,9 +57,11 @@ static bool put_suffix(struct pf_demangled *out, const char *suffix, size_t byte
     for (size_t i = 0; i < bytes; i++)
         if (suffix[i] <= ' ' || suffix[i] > '~')
             return false;
-    if (bytes < sizeof(llvm) || memcmp(suffix, llvm, sizeof(llvm) - 1) != 0 ||
-        strspn(suffix + sizeof(llvm) - 1, "0123456789ABCDEF@") != bytes - (sizeof(llvm) - 1))
-        pf_demangled_put(out, suffix, bytes);
+    const char *cut = bytes ? strstr(suffix, llvm) : NULL;
+    const char *number = cut ? cut + sizeof(llvm) - 1 : NULL;
+    if (number && number[strspn(number, "0123456789ABCDEF@")] == '\0')
+        bytes = (size_t)(cut - suffix);
+    pf_demangled_put(out, suffix, bytes);
     return true;
 }
 

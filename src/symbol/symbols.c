@@ -499,7 +499,7 @@ bool pf_symbols_unwind_place(struct pf_symbols *symbols, const struct perfile_ma
                              struct pf_unwind_place *place)
 {
     struct pf_location location;
-    *place = (struct pf_unwind_place){.executable = map != NULL};
+    *place = (struct pf_unwind_place){.executable = map && is_executable(map)};
     if (!map || !pf_symbols_locate(symbols, map, ip, &location) || location.module == PF_NO_SYMBOL)
         return map != NULL;
     struct module *module = symbols->modules[location.module];

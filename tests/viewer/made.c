@@ -3,7 +3,8 @@
  * Flame graphs of made-up data, for tests and for looking at them:
  *     made FORM STACKS        synthetic stacks, always the same ones
  *     made FORM -             folded stacks from standard input; _[k], _[i] and _[j] make kinds
- * FORM: folded, svg, icicle, reverse, diff, html, hostile (html with names that try to break out).
+ *     made FORM hostile       names that try to break out
+ * FORM: folded, svg, icicle, reverse, diff, html.
  */
 #include "output/flame.h"
 
@@ -218,10 +219,10 @@ int main(int count, char **arguments)
     memory = pf_allocator_or_default(NULL);
     if (count != 3 || pf_tree_open(&made.trees[0], memory) != 0 || pf_tree_open(&made.trees[1], memory) != 0 ||
         pf_text_open(&text, memory, write_to_file, stdout) != 0)
-        fail("usage: made folded|svg|icicle|reverse|diff|html|hostile STACKS|-");
+        fail("usage: made folded|svg|icicle|reverse|diff|html STACKS|-|hostile");
     if (strcmp(arguments[2], "-") == 0)
         read_folded(&made, stdin);
-    else if (strcmp(arguments[1], "hostile") == 0)
+    else if (strcmp(arguments[2], "hostile") == 0)
         make_hostile(&made);
     else
         make_stacks(&made, strtoul(arguments[2], NULL, 10));

@@ -193,7 +193,7 @@ async function testPage(browser, theme) {
 
 async function testHostile(browser) {
   const page = await browser.page();
-  await page.open("file://" + make("hostile", 1));
+  await page.open("file://" + make("html", "hostile"));
   await page.settle();
   equal("no name runs", await page.evaluate("document.title"), "made.data");
   await page.key("2");
