@@ -211,8 +211,8 @@ static void text_symbol(const struct pf_report *report, const struct pf_report_r
     pf_put_format(text, "[%c] ", row->level);
     if (frame->name)
         pf_put_string(text, frame->name);
-    else
-        pf_put_format(text, "0x%016" PRIx64, frame->address);
+    else /* perf prints 0 without the 0x */
+        pf_put_format(text, "%#.16" PRIx64, frame->address);
 }
 
 static size_t least_symbol(const struct pf_report *report, const struct pf_report_row *row)

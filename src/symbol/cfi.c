@@ -279,7 +279,8 @@ static void compile_debug_file(struct pf_cfi *cfi, const char *path)
     struct file file;
     struct pf_cfi_section section = {0};
     GElf_Ehdr header;
-    if (open_file(&file, path, NULL) == 0 && gelf_getehdr(file.elf, &header) && header.e_machine == cfi->arch->machine &&
+    if (open_file(&file, path, NULL) == 0 && gelf_getehdr(file.elf, &header) &&
+        header.e_machine == cfi->arch->machine &&
         (header.e_ident[EI_DATA] == ELFDATA2MSB) == (cfi->swap != PF_NATIVE_BIG_ENDIAN) &&
         find_section(&file, ".debug_frame", &section))
         compile(cfi, &file, &section);

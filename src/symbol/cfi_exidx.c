@@ -11,9 +11,9 @@ enum { CANTUNWIND = 1, SP = 13, LR = 14, PC = 15, REGISTERS = 16, MOST_BYTES = 4
 struct teardown {
     uint8_t bytes[MOST_BYTES];
     size_t count, at;
-    uint8_t base;           /* offsets are relative to this register's value */
-    int64_t offset;         /* of the virtual stack pointer */
-    uint32_t popped;        /* registers */
+    uint8_t base;    /* offsets are relative to this register's value */
+    int64_t offset;  /* of the virtual stack pointer */
+    uint32_t popped; /* registers */
     int64_t where[REGISTERS];
     bool failed, finished;
 };

@@ -65,7 +65,7 @@ struct program {
     struct state state;
     struct state remembered[REMEMBERED];
     unsigned depth;
-    uint64_t location; /* minus base */
+    uint64_t location;  /* minus base */
     uint32_t from, end; /* rows are wanted in between */
     bool writes;        /* false: a CIE's */
     bool failed;
@@ -173,10 +173,8 @@ static uint32_t keep_state(const struct program *p)
     const struct state *s = &p->state;
     if (!s->cfa_known)
         return 0;
-    made.rule = (struct pf_cfi_rule){.cfa_slot = s->cfa_slot,
-                                     .ra = p->cie->ra_slot,
-                                     .signal = p->cie->is_signal,
-                                     .cfa_value = s->cfa_value};
+    made.rule = (struct pf_cfi_rule){
+        .cfa_slot = s->cfa_slot, .ra = p->cie->ra_slot, .signal = p->cie->is_signal, .cfa_value = s->cfa_value};
     uint8_t count = 0;
     for (uint64_t left = s->ruled; left; left &= left - 1) {
         uint8_t slot = (uint8_t)__builtin_ctzll(left);
@@ -292,6 +290,7 @@ static void op_nop(struct program *p)
 {
     (void)p;
 }
+
 static void op_set_loc(struct program *p)
 {
     const struct cie *cie = p->cie;
@@ -302,49 +301,60 @@ static void op_set_loc(struct program *p)
     else
         go_to(p, to - cfi->base);
 }
+
 static void op_advance1(struct program *p)
 {
     advance(p, pf_cursor_u8(&p->c));
 }
+
 static void op_advance2(struct program *p)
 {
     advance(p, pf_cursor_u16(&p->c));
 }
+
 static void op_advance4(struct program *p)
 {
     advance(p, pf_cursor_u32(&p->c));
 }
+
 static void op_advance8(struct program *p)
 {
     advance(p, pf_cursor_u64(&p->c));
 }
+
 static void op_offset_extended(struct program *p)
 {
     uint8_t slot = slot_of(p, uleb(p));
     set_rule(&p->state, slot, PF_RULE_OFFSET, factored(p, uleb(p)));
 }
+
 static void op_offset_extended_sf(struct program *p)
 {
     uint8_t slot = slot_of(p, uleb(p));
     set_rule(&p->state, slot, PF_RULE_OFFSET, factored(p, sleb(p)));
 }
+
 static void op_negative_offset(struct program *p)
 {
     uint8_t slot = slot_of(p, uleb(p));
     set_rule(&p->state, slot, PF_RULE_OFFSET, factored(p, -uleb(p)));
 }
+
 static void op_restore_extended(struct program *p)
 {
     restore(p, uleb(p));
 }
+
 static void op_undefined(struct program *p)
 {
     set_rule(&p->state, slot_of(p, uleb(p)), PF_RULE_UNDEFINED, 0);
 }
+
 static void op_same_value(struct program *p)
 {
     set_rule(&p->state, slot_of(p, uleb(p)), PF_RULE_SAME, 0);
 }
+
 static void op_register(struct program *p)
 {
     uint8_t slot = slot_of(p, uleb(p));
@@ -354,6 +364,7 @@ static void op_register(struct program *p)
     else
         set_rule(&p->state, slot, PF_RULE_REGISTER, source);
 }
+
 static void op_remember(struct program *p)
 {
     if (p->depth == REMEMBERED)
@@ -361,6 +372,7 @@ static void op_remember(struct program *p)
     else
         p->remembered[p->depth++] = p->state;
 }
+
 static void op_restore_state(struct program *p)
 {
     if (p->depth == 0)
@@ -368,54 +380,65 @@ static void op_restore_state(struct program *p)
     else
         p->state = p->remembered[--p->depth];
 }
+
 static void op_def_cfa(struct program *p)
 {
     uint64_t number = uleb(p);
     define_cfa(p, number, narrow(p, (int64_t)uleb(p)));
 }
+
 static void op_def_cfa_sf(struct program *p)
 {
     uint64_t number = uleb(p);
     define_cfa(p, number, factored(p, sleb(p)));
 }
+
 static void op_def_cfa_register(struct program *p)
 {
     define_cfa(p, uleb(p), p->state.cfa_value);
 }
+
 static void op_def_cfa_offset(struct program *p)
 {
     p->state.cfa_value = narrow(p, (int64_t)uleb(p));
 }
+
 static void op_def_cfa_offset_sf(struct program *p)
 {
     p->state.cfa_value = factored(p, sleb(p));
 }
+
 static void op_def_cfa_expression(struct program *p)
 {
     p->state.cfa_value = expression(p);
     p->state.cfa_slot = PF_UNWIND_NO_SLOT;
     p->state.cfa_known = !p->failed;
 }
+
 static void op_expression(struct program *p)
 {
     uint8_t slot = slot_of(p, uleb(p));
     set_rule(&p->state, slot, PF_RULE_EXPRESSION, expression(p));
 }
+
 static void op_val_offset(struct program *p)
 {
     uint8_t slot = slot_of(p, uleb(p));
     set_rule(&p->state, slot, PF_RULE_VAL_OFFSET, factored(p, uleb(p)));
 }
+
 static void op_val_offset_sf(struct program *p)
 {
     uint8_t slot = slot_of(p, uleb(p));
     set_rule(&p->state, slot, PF_RULE_VAL_OFFSET, factored(p, sleb(p)));
 }
+
 static void op_val_expression(struct program *p)
 {
     uint8_t slot = slot_of(p, uleb(p));
     set_rule(&p->state, slot, PF_RULE_VAL_EXPRESSION, expression(p));
 }
+
 static void op_args_size(struct program *p)
 {
     uleb(p);

@@ -29,14 +29,20 @@ struct pf_cfi_entry {
     int32_t value;
 };
 
+/* Followed by its entries. */
 struct pf_cfi_rule {
     uint8_t cfa_slot; /* CFA = register + cfa_value; PF_UNWIND_NO_SLOT: by the expression at pool[cfa_value] */
     uint8_t ra;       /* the slot that holds the return address afterwards */
     uint8_t signal;   /* 1: the caller was interrupted, its address is no return address */
     uint8_t count;
     int32_t cfa_value;
-    struct pf_cfi_entry entries[]; /* ascending slots; registers that are not here keep their values */
 };
+
+/* In ascending order of slots; registers that are not there keep their values. */
+static inline const struct pf_cfi_entry *pf_cfi_entries(const struct pf_cfi_rule *rule)
+{
+    return (const void *)(rule + 1);
+}
 
 struct pf_cfi_row {
     uint32_t start; /* address minus base */

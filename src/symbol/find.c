@@ -30,10 +30,11 @@ struct build_id {
 struct search {
     const struct pf_find_options *options;
     const char *symfs;
-    char *cache;      /* perf's build-id cache, or NULL */
-    char *name;       /* without what the kernel adds to it */
+    char *cache; /* perf's build-id cache, or NULL */
+    char *name;  /* without what the kernel adds to it */
     struct build_id id;
     struct pf_found *found;
+    time_t debuginfod_until; /* 0: not asked yet; the binary and its debug file together get DEBUGINFOD_SECONDS */
     bool no_memory;
 };
 
@@ -185,18 +186,18 @@ static bool take_old_cache(struct search *s, char **result)
 /* Links to binaries, as Fedora has them. */
 static bool take_from_tree(struct search *s, char **result)
 {
-    return s->id.count && (take_if(make_path(s, "%s/usr/lib/.build-id/%.2s/%s", s->symfs, s->id.hex, s->id.hex + 2),
-                                   &s->id, result, NULL) ||
-                           take_if(make_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s", s->symfs, s->id.hex,
-                                             s->id.hex + 2),
-                                   &s->id, result, NULL));
+    return s->id.count &&
+           (take_if(make_path(s, "%s/usr/lib/.build-id/%.2s/%s", s->symfs, s->id.hex, s->id.hex + 2), &s->id, result,
+                    NULL) ||
+            take_if(make_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s", s->symfs, s->id.hex, s->id.hex + 2), &s->id,
+                    result, NULL));
 }
 
 static bool take_debug_from_tree(struct search *s, const struct build_id *id, char **result)
 {
-    return id->count && take_if(make_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", s->symfs, id->hex,
-                                          id->hex + 2),
-                                id, result, NULL);
+    return id->count &&
+           take_if(make_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", s->symfs, id->hex, id->hex + 2), id, result,
+                   NULL);
 }
 
 /* ---- .gnu_debuglink and .gnu_debugaltlink ---- */
@@ -331,8 +332,7 @@ static void find_alternate(struct search *s, const char *holder, const struct li
         return;
     char *first = path[0] == '/' ? make_path(s, "%s%s", s->symfs, path)
                                  : make_path(s, "%.*s/%s", directory_length(holder), holder, path);
-    if (take_if(first, &links->alternate_id, result, NULL) ||
-        take_debug_from_tree(s, &links->alternate_id, result))
+    if (take_if(first, &links->alternate_id, result, NULL) || take_debug_from_tree(s, &links->alternate_id, result))
         return;
     take_if(make_path(s, "%s/usr/lib/debug/.dwz/%s", s->symfs, base_name(path)), &links->alternate_id, result, NULL);
 }
@@ -393,11 +393,14 @@ static int stop_when_late(debuginfod_client *client, long a, long b)
 static void ask_debuginfod(struct search *s, const struct build_id *id, bool wants_debug)
 {
     struct debuginfod d = {0};
+    if (!s->debuginfod_until)
+        s->debuginfod_until = seconds_now() + DEBUGINFOD_SECONDS;
+    if (seconds_now() > s->debuginfod_until)
+        return;
     debuginfod_client *client = load_debuginfod(&d) ? d.begin() : NULL;
     if (client) {
-        time_t deadline = seconds_now() + DEBUGINFOD_SECONDS;
         char *path = NULL;
-        d.set_user_data(client, &deadline);
+        d.set_user_data(client, &s->debuginfod_until);
         d.set_progress(client, stop_when_late);
         int fd = wants_debug ? d.find_debuginfo(client, id->bytes, (int)id->shown, &path)
                              : d.find_executable(client, id->bytes, (int)id->shown, &path);
@@ -430,11 +433,11 @@ static bool take_kernel_in(struct search *s, const char *directory, const char *
 /* Any installed kernel may be the one, so only the build id tells. */
 static bool take_installed_kernel(struct search *s)
 {
-    return s->id.count && (take_kernel_in(s, "/usr/lib/debug/boot", "vmlinux", "") ||
-                           take_kernel_in(s, "/usr/lib/debug/lib/modules", "", "/vmlinux") ||
-                           take_kernel_in(s, "/boot", "vmlinux", "") ||
-                           take_kernel_in(s, "/lib/modules", "", "/build/vmlinux") ||
-                           take_kernel_in(s, "/lib/modules", "", "/vmlinux"));
+    return s->id.count &&
+           (take_kernel_in(s, "/usr/lib/debug/boot", "vmlinux", "") ||
+            take_kernel_in(s, "/usr/lib/debug/lib/modules", "", "/vmlinux") ||
+            take_kernel_in(s, "/boot", "vmlinux", "") || take_kernel_in(s, "/lib/modules", "", "/build/vmlinux") ||
+            take_kernel_in(s, "/lib/modules", "", "/vmlinux"));
 }
 
 static bool is_running_kernel(const struct build_id *wanted)
@@ -480,8 +483,8 @@ static bool is_kernel(const char *name)
 static bool is_no_file(const char *name)
 {
     static const char *const beginnings[] = {
-        "//anon",  "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:", "/[aio]", "anon_inode:", "/drm ",
-        "[anon:",  "[heap]",         "[stack",    "[vsyscall]", "inode:",
+        "//anon", "/anon_hugepage", "/dev/zero", "/SYSV",  "/memfd:",    "/[aio]", "anon_inode:",
+        "/drm ",  "[anon:",         "[heap]",    "[stack", "[vsyscall]", "inode:",
     };
     for (size_t i = 0; i < PF_COUNT(beginnings); i++)
         if (begins_with(name, beginnings[i]))

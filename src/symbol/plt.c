@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names for procedure linkage tables. An entry jumps through a slot of the global offset table, and a relocation says
- * whose address the slot gets. Where the code of an entry is understood that is followed; elsewhere entries stand in the
- * order of the relocations, behind a header, as perf takes them everywhere but on x86.
+ * whose address the slot gets. Where the code of an entry is understood that is followed; elsewhere entries stand in
+ * the order of the relocations, behind a header, as perf takes them everywhere but on x86.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,9 +73,7 @@ static bool add_slots(struct plt *p, const struct pf_elf_section *section)
         if (!with_addend)
             rela = (GElf_Rela){rel.r_offset, rel.r_info, 0};
         uint64_t symbol = GELF_R_SYM(rela.r_info);
-        uint64_t target = symbol        ? 0
-                          : with_addend ? (uint64_t)rela.r_addend
-                                        : target_in_slot(p, rela.r_offset);
+        uint64_t target = symbol ? 0 : with_addend ? (uint64_t)rela.r_addend : target_in_slot(p, rela.r_offset);
         if (!add_slot(p, (struct slot){rela.r_offset, symbol, target}))
             return false;
     }
@@ -293,7 +291,7 @@ struct machine {
 };
 
 static const struct machine machines[] = {
-    {EM_X86_64, decode_x86_64, 8, 0, 0}, {EM_386, decode_i386, 8, 0, 0}, {EM_AARCH64, decode_aarch64, 4, 0, 0},
+    {EM_X86_64, decode_x86_64, 8, 0, 0}, {EM_386, decode_i386, 8, 0, 0},    {EM_AARCH64, decode_aarch64, 4, 0, 0},
     {EM_ARM, decode_arm, 4, 0, 0},       {EM_RISCV, decode_riscv, 4, 0, 0}, {EM_S390, decode_s390, 2, 0, 0},
     {EM_LOONGARCH, NULL, 0, 32, 16},     {EM_MIPS, NULL, 0, 32, 16},
 };

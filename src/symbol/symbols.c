@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "symbol/demangle.h"
+#include "symbol/table_elf.h"
 
 enum module_kind {
     KIND_NONE, /* nothing to look for */
@@ -59,7 +60,6 @@ struct pf_symbols {
     size_t map_room;
     char *kallsyms;
     size_t kallsyms_bytes;
-    bool kallsyms_tried;
 };
 
 /* ---- names and build ids ---- */
@@ -324,63 +324,77 @@ static bool kernel_runs_here(const struct module *kernel)
     return found;
 }
 
-static void load_kallsyms(struct pf_symbols *symbols, const struct module *kernel)
+static bool is_elf(const char *path)
 {
-    const char *path = symbols->find.kallsyms;
-    if (symbols->kallsyms_tried)
-        return;
-    symbols->kallsyms_tried = true;
+    uint8_t id[20];
+    return pf_elf_build_id(path, id) >= 0;
+}
+
+/* What stands for the kernel: `*elf` is an ELF file or NULL, and the text of kallsyms is read when there is any. */
+static void find_kernel(struct pf_symbols *symbols, const struct module *kernel, const char **elf)
+{
     struct pf_found found = {0};
-    if (!path &&
-        pf_find_binary(&symbols->find, "[kernel.kallsyms]", kernel->build_id, kernel->build_id_bytes, &found) == 0)
-        path = found.path;
+    const char *text = symbols->find.kallsyms;
+    *elf = NULL;
+    if (!text &&
+        pf_find_binary(&symbols->find, "[kernel.kallsyms]", kernel->build_id, kernel->build_id_bytes, &found) == 0 &&
+        found.path) {
+        char *path = pf_arena_text(&symbols->arena, found.path, strlen(found.path));
+        if (path && is_elf(path))
+            *elf = path;
+        else
+            text = path;
+    }
     /* never this machine's symbols for another machine's addresses */
-    if (!path && (kernel->build_id_bytes ? kernel_runs_here(kernel) : symbols->find.same_machine))
-        path = "/proc/kallsyms";
-    if (path)
-        symbols->kallsyms = read_text(path, &symbols->kallsyms_bytes);
+    if (!text && !*elf && (kernel->build_id_bytes ? kernel_runs_here(kernel) : symbols->find.same_machine))
+        text = "/proc/kallsyms";
+    if (text && !symbols->kallsyms)
+        symbols->kallsyms = read_text(text, &symbols->kallsyms_bytes);
     pf_found_close(&found);
 }
 
-static const struct pf_symbol *symbol_by_name(const struct pf_symbol_table *table, const char *name)
-{
-    for (size_t i = 0; i < table->count; i++)
-        if (strcmp(pf_symbol_name(table, &table->symbols[i]), name) == 0)
-            return &table->symbols[i];
-    return NULL;
-}
-
 /* The mapping of the kernel names a symbol and its run-time address: the table may have it elsewhere. */
-static void relocate(struct module *module)
+static void relocate(const struct pf_symbols *symbols, struct module *module)
 {
     const char *name = strchr(module->map_name, ']');
-    const struct pf_symbol *symbol =
-        name && name[1] && module->reference ? symbol_by_name(module->table, name + 1) : NULL;
-    if (symbol)
-        module->relocation = module->reference - symbol->start;
+    uint64_t address;
+    if (!name || !name[1] || !module->reference)
+        return;
+    bool known = module->public.path
+                     ? pf_elf_symbol_address(module->public.path, name + 1, &address) == 0
+                     : pf_kallsyms_address(symbols->kallsyms, symbols->kallsyms_bytes, name + 1, &address);
+    if (known)
+        module->relocation = module->reference - address;
+}
+
+/* Ids may be padded with zeros to 20 bytes. */
+static bool same_build_id(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_bytes)
+{
+    while (a_bytes && !a[a_bytes - 1])
+        a_bytes--;
+    while (b_bytes && !b[b_bytes - 1])
+        b_bytes--;
+    return a_bytes == b_bytes && memcmp(a, b, a_bytes) == 0;
 }
 
 static void load_kernel(struct pf_symbols *symbols, struct module *module)
 {
-    if (symbols->find.vmlinux) {
-        int differs = 0;
-        uint8_t id[20];
-        int bytes = module->build_id_bytes ? pf_elf_build_id(symbols->find.vmlinux, id) : 0;
-        if (bytes > 0)
-            differs = bytes != module->build_id_bytes || memcmp(id, module->build_id, (size_t)bytes) != 0;
-        module->public.build_id_differs = differs;
-        if (!differs &&
-            pf_symbol_table_from_elf(symbols->find.vmlinux, NULL, symbols->allocator, &module->table, NULL) == 0)
-            module->public.path = symbols->find.vmlinux;
+    const char *elf = symbols->find.vmlinux;
+    uint8_t id[20];
+    int bytes = elf && module->build_id_bytes ? pf_elf_build_id(elf, id) : 0;
+    if (bytes > 0 && !same_build_id(id, (size_t)bytes, module->build_id, module->build_id_bytes)) {
+        module->public.build_id_differs = true;
+        elf = NULL;
     }
-    if (!module->table) {
-        load_kallsyms(symbols, module);
-        if (symbols->kallsyms)
-            (void)pf_symbol_table_from_kallsyms(symbols->kallsyms, symbols->kallsyms_bytes, NULL, symbols->allocator,
-                                                &module->table, NULL);
-    }
+    if (!elf)
+        find_kernel(symbols, module, &elf);
+    if (elf && pf_symbol_table_from_elf(elf, NULL, symbols->allocator, &module->table, NULL) == 0)
+        module->public.path = elf;
+    else if (symbols->kallsyms)
+        (void)pf_symbol_table_from_kallsyms(symbols->kallsyms, symbols->kallsyms_bytes, NULL, symbols->allocator,
+                                            &module->table, NULL);
     if (module->table)
-        relocate(module);
+        relocate(symbols, module);
 }
 
 /* "/lib/modules/5.1/kernel/net/nf-nat.ko.xz" is "nf_nat", and so is "[nf_nat]". */
@@ -403,7 +417,9 @@ static void load_kernel_module(struct pf_symbols *symbols, struct module *module
     for (size_t i = 0; i < symbols->count && !kernel; i++)
         if (symbols->modules[i]->kind == KIND_KERNEL)
             kernel = symbols->modules[i];
-    load_kallsyms(symbols, kernel ? kernel : module);
+    const char *elf;
+    if (!symbols->kallsyms)
+        find_kernel(symbols, kernel ? kernel : module, &elf);
     module_name(name, sizeof(name), module->map_name);
     if (symbols->kallsyms)
         (void)pf_symbol_table_from_kallsyms(symbols->kallsyms, symbols->kallsyms_bytes, name, symbols->allocator,
@@ -420,7 +436,8 @@ static void load_elf(struct pf_symbols *symbols, struct module *module)
     if (found.debug_path)
         module->debug = pf_arena_text(&symbols->arena, found.debug_path, strlen(found.debug_path));
     const char *path = module->binary ? module->binary : module->debug;
-    if (path && pf_symbol_table_from_elf(path, module->debug, symbols->allocator, &module->table, NULL) == 0)
+    if (path && (pf_symbol_table_from_elf(path, module->debug, symbols->allocator, &module->table, NULL) == 0 ||
+                 pf_symbol_table_from_elf(path, NULL, symbols->allocator, &module->table, NULL) == 0))
         module->public.path = path;
     module->public.build_id_differs = found.build_id_differs;
     pf_found_close(&found);
@@ -461,6 +478,18 @@ static bool table_address(const struct module *module, const struct perfile_map 
     return pf_symbol_table_address(module->table, offset, address);
 }
 
+/* Where the symbol that a piece belongs to began: the entry before that has its name and is no piece. */
+static const struct pf_symbol *whole_symbol(const struct pf_symbol_table *table, const struct pf_symbol *symbol)
+{
+    const struct pf_symbol *first = symbol;
+    while (first && first->flags & PF_SYMBOL_PIECE && first > table->symbols) {
+        first--;
+        if (first->name == symbol->name && !(first->flags & PF_SYMBOL_PIECE))
+            return first;
+    }
+    return symbol;
+}
+
 bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
                        struct pf_location *location)
 {
@@ -486,7 +515,7 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
     if (!module->table || !table_address(module, map, ip, &address))
         return true;
     location->address = module->kind == KIND_ELF || module->kind == KIND_VDSO ? address : 0;
-    const struct pf_symbol *symbol = pf_symbol_table_find(module->table, address);
+    const struct pf_symbol *symbol = whole_symbol(module->table, pf_symbol_table_find(module->table, address));
     if (symbol) {
         location->symbol = (uint32_t)(symbol - module->table->symbols);
         location->offset = address - symbol->start;

@@ -3,9 +3,9 @@
  * Sorting symbols, choosing among aliases, and look-ups.
  *
  * Which of several symbols at one address perf 7.2 shows, found by asking it about made files: one with a size before
- * one without; a typed one before a bare label; then strong before weak, global before local, fewer leading underscores,
- * the longer name, the one that comes first in the file. Symbols without a size first get their end from the next
- * address, but of several at one address only the last one does.
+ * one without; a typed one before a bare label; then strong before weak, global before local, fewer leading
+ * underscores, the longer name, the one that comes first in the file. Symbols without a size first get their end from
+ * the next address, but of several at one address only the last one does.
  */
 #include "symbol/table_build.h"
 
@@ -263,8 +263,7 @@ static bool sweep_all(const struct pf_symbol_build *build, struct pieces *pieces
         return false;
     for (size_t i = 0; i < build->count; i++) {
         cover_push(&cover, &build->entries[i]);
-        sweep(&cover, pieces, build->entries[i].start,
-              i + 1 < build->count ? build->entries[i + 1].start : UINT64_MAX);
+        sweep(&cover, pieces, build->entries[i].start, i + 1 < build->count ? build->entries[i + 1].start : UINT64_MAX);
     }
     pf_free(build->allocator, cover.heap, bytes);
     return true;

@@ -12,12 +12,6 @@ enum {
     PF_ENTRY_LABEL = 1 << 16, /* no type in the source */
 };
 
-/*
- * In the table: the symbol begins before this piece, which other symbols cut off. Its true start is that of the last
- * symbol before it with the same `name` and without this flag.
- */
-enum { PF_SYMBOL_PIECE = 1 << 4 };
-
 struct pf_symbol_entry {
     uint64_t start;
     uint64_t end;   /* == start: not known yet */

@@ -58,8 +58,8 @@ static uint32_t flags_of(const GElf_Sym *symbol)
 
 struct reading {
     struct pf_symbol_build *build;
-    const struct pf_elf *elf;     /* with the symbols */
-    const struct pf_elf *runtime; /* with the code and data */
+    const struct pf_elf *elf;         /* with the symbols */
+    const struct pf_elf *runtime;     /* with the code and data */
     const struct pf_elf_section *opd; /* ELFv1 of 64-bit PowerPC: function descriptors */
     const uint8_t *opd_bytes;
     size_t opd_size;
@@ -124,9 +124,9 @@ static bool add_names(struct reading *r, const struct pf_elf_section *table)
 {
     const struct pf_elf *elf = r->elf;
     size_t bytes = 0;
-    const uint8_t *names =
-        table->header.sh_link < elf->section_count ? pf_elf_bytes(elf, &elf->sections[table->header.sh_link], &bytes)
-                                                   : NULL;
+    const uint8_t *names = table->header.sh_link < elf->section_count
+                               ? pf_elf_bytes(elf, &elf->sections[table->header.sh_link], &bytes)
+                               : NULL;
     r->names_bytes = bytes;
     return pf_build_text(r->build, names ? (const void *)names : "", bytes, &r->names);
 }
@@ -138,8 +138,7 @@ static Elf_Data *long_indices(const struct pf_elf *elf, const struct pf_elf_sect
     Elf_Data *data;
     for (size_t i = 1; i < elf->section_count; i++) {
         const struct pf_elf_section *section = &elf->sections[i];
-        if (section->header.sh_type == SHT_SYMTAB_SHNDX &&
-            section->header.sh_link == (size_t)(table - elf->sections) &&
+        if (section->header.sh_type == SHT_SYMTAB_SHNDX && section->header.sh_link == (size_t)(table - elf->sections) &&
             pf_elf_table(elf, section, ELF_T_WORD, &data, &count))
             return data;
     }
@@ -196,7 +195,8 @@ struct unpacked {
     size_t room;
 };
 
-static bool unpack_xz(const struct perfile_allocator *allocator, const uint8_t *data, size_t bytes, struct unpacked *out)
+static bool unpack_xz(const struct perfile_allocator *allocator, const uint8_t *data, size_t bytes,
+                      struct unpacked *out)
 {
     lzma_stream stream = LZMA_STREAM_INIT;
     if (lzma_stream_decoder(&stream, XZ_MEMORY_MOST, 0) != LZMA_OK)
@@ -371,6 +371,38 @@ int pf_symbol_table_from_elf(const char *path, const char *debug_path, const str
     if (code < 0)
         return code;
     code = make_table(&elf, debug_path, allocator, table, error);
+    pf_elf_close(&elf);
+    return code;
+}
+
+static bool symbol_in(const struct pf_elf *elf, const struct pf_elf_section *table, const char *name, uint64_t *address)
+{
+    Elf_Data *data;
+    size_t count, bytes = 0, length = strlen(name);
+    GElf_Sym symbol;
+    const uint8_t *names = table->header.sh_link < elf->section_count
+                               ? pf_elf_bytes(elf, &elf->sections[table->header.sh_link], &bytes)
+                               : NULL;
+    if (!names || !pf_elf_table(elf, table, ELF_T_SYM, &data, &count))
+        return false;
+    for (size_t i = 1; i < count && i <= INT32_MAX && gelf_getsym(data, (int)i, &symbol); i++) {
+        if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= bytes || bytes - symbol.st_name <= length ||
+            memcmp(names + symbol.st_name, name, length + 1) != 0)
+            continue;
+        *address = symbol.st_value;
+        return true;
+    }
+    return false;
+}
+
+int pf_elf_symbol_address(const char *path, const char *name, uint64_t *address)
+{
+    struct pf_elf elf;
+    int code = pf_elf_open(&elf, path, pf_allocator_or_default(NULL), NULL);
+    if (code < 0)
+        return code;
+    const struct pf_elf_section *table = table_of_type(&elf, SHT_SYMTAB);
+    code = table && symbol_in(&elf, table, name, address) ? 0 : PERFILE_ERROR_ABSENT;
     pf_elf_close(&elf);
     return code;
 }

@@ -50,6 +50,14 @@ size_t pf_elf_note_build_id(const struct pf_elf *elf, uint8_t build_id[20]);
 /* The same in notes as they lie in a file or in /sys/kernel/notes. */
 size_t pf_notes_build_id(const uint8_t *notes, size_t bytes, bool swap, uint8_t build_id[20]);
 
+/*
+ * The address of the first symbol of that name in .symtab, also of those that a table leaves out for an alias: the
+ * kernel's mapping is relocated by the one it names. Errors as pf_elf_open; ABSENT when there is none.
+ */
+int pf_elf_symbol_address(const char *path, const char *name, uint64_t *address);
+/* The same in the text of /proc/kallsyms, of the kernel's own symbols; false when there is none. */
+bool pf_kallsyms_address(const char *text, size_t bytes, const char *name, uint64_t *address);
+
 /* Symbols "name@plt" for the entries of procedure linkage tables; what cannot be read gets no names. */
 bool pf_build_add_plt(struct pf_symbol_build *build, const struct pf_elf *elf);
 

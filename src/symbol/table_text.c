@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Symbol tables from text: /proc/kallsyms and perf-PID.map. */
-#include "symbol/table_build.h"
+#include "symbol/table_elf.h"
 
 struct line {
     const char *at;
@@ -20,8 +20,8 @@ static bool next_line(struct line *rest, struct line *line)
 }
 
 static const int8_t hex_values[256] = {
-    ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
-    ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
     ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
@@ -158,6 +158,24 @@ static bool add_kallsyms(struct pf_symbol_build *build, struct line rest, const 
             !add_kallsyms_line(build, &parsed))
             return false;
     return true;
+}
+
+bool pf_kallsyms_address(const char *text, size_t bytes, const char *name, uint64_t *address)
+{
+    struct line rest = {text, text + bytes}, line;
+    struct kallsyms_line parsed;
+    size_t length = strlen(name);
+    while (next_line(&rest, &line)) {
+        /* most lines are of other symbols, which their ends tell at once */
+        if ((size_t)(line.end - line.at) < length || memcmp(line.end - length, name, length) != 0)
+            continue;
+        if (parse_kallsyms(line, &parsed) && parsed.address && parsed.module.at == parsed.module.end &&
+            (size_t)(parsed.name.end - parsed.name.at) == length) {
+            *address = parsed.address;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* What is not shown goes, but ends what stands before it. */

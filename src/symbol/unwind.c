@@ -4,7 +4,7 @@
 
 enum {
     EXPRESSION_STACK = 64,
-    EXPRESSION_STEPS = 1000, /* expressions may branch backwards */
+    EXPRESSION_STEPS = 1000,     /* expressions may branch backwards */
     TRUNCATED_WITHIN = 64 << 20, /* an address this far behind the dumped stack is still one of the stack */
 };
 
@@ -18,7 +18,6 @@ struct unwinding {
     uint64_t values[PF_UNWIND_SLOTS];
     uint64_t cfa;
     bool exact;     /* the program counter is an interrupted instruction, not a return address */
-    bool chained;   /* the frame was found by a frame pointer */
     bool truncated; /* a read was behind the dumped stack */
 };
 
@@ -296,7 +295,8 @@ static void evaluate_one(struct evaluation *e)
 }
 
 /* The expression at a place in the pool; `first`, if any, is on its stack at the start. */
-static bool evaluate(struct unwinding *u, const struct pf_cfi *cfi, int32_t place, const uint64_t *first, uint64_t *value)
+static bool evaluate(struct unwinding *u, const struct pf_cfi *cfi, int32_t place, const uint64_t *first,
+                     uint64_t *value)
 {
     struct evaluation e;
     const uint8_t *kept = cfi->pool + place;
@@ -358,23 +358,25 @@ static bool find_value(struct unwinding *u, const struct pf_cfi *cfi, const stru
 /* All registers of the caller; those of the callee are needed until the last is found. */
 static void apply(struct unwinding *u, const struct pf_cfi *cfi, const struct pf_cfi_rule *rule, uint64_t cfa)
 {
+    const struct pf_cfi_entry *entries = pf_cfi_entries(rule);
     uint64_t found[PF_UNWIND_SLOTS], is_known = 0;
     for (unsigned i = 0; i < rule->count; i++)
-        is_known |= (uint64_t)find_value(u, cfi, &rule->entries[i], cfa, &found[i]) << i;
+        is_known |= (uint64_t)find_value(u, cfi, &entries[i], cfa, &found[i]) << i;
     set(u, u->arch->sp, cfa - (uint64_t)(int64_t)u->arch->sp_bias);
     for (unsigned i = 0; i < rule->count; i++) {
         if (is_known >> i & 1)
-            set(u, rule->entries[i].slot, found[i]);
+            set(u, entries[i].slot, found[i]);
         else
-            u->known &= ~(1ull << rule->entries[i].slot);
+            u->known &= ~(1ull << entries[i].slot);
     }
 }
 
 static const struct pf_cfi_entry *entry_of(const struct pf_cfi_rule *rule, uint8_t slot)
 {
+    const struct pf_cfi_entry *entries = pf_cfi_entries(rule);
     for (unsigned i = 0; i < rule->count; i++) {
-        if (rule->entries[i].slot == slot)
-            return &rule->entries[i];
+        if (entries[i].slot == slot)
+            return &entries[i];
     }
     return NULL;
 }
@@ -393,7 +395,6 @@ static enum step step_by_rule(struct unwinding *u, const struct pf_cfi *cfi, con
         return STEP_LOST;
     apply(u, cfi, rule, cfa);
     u->cfa = cfa;
-    u->chained = false;
     u->exact = rule->signal;
     if (!known(u, rule->ra))
         return STEP_LOST;
@@ -427,8 +428,8 @@ static enum step step_by_frame(struct unwinding *u, pf_unwind_locate *locate, vo
     if (arch->frame_fp == arch->frame_ra || !known(u, arch->fp) || !known(u, arch->sp))
         return STEP_LOST;
     uint64_t frame = u->values[arch->fp], sp = frame + (uint64_t)(int64_t)arch->frame_sp;
-    if (frame == 0)
-        return u->chained ? STEP_OUTERMOST : STEP_LOST;
+    if (frame == 0) /* so the kernel starts programs */
+        return u->exact ? STEP_LOST : STEP_OUTERMOST;
     if (sp <= u->values[arch->sp] || !read_word(u, frame + (uint64_t)(int64_t)arch->frame_fp, &fp) ||
         !read_word(u, frame + (uint64_t)(int64_t)arch->frame_ra, &ra))
         return STEP_LOST;
@@ -436,7 +437,6 @@ static enum step step_by_frame(struct unwinding *u, pf_unwind_locate *locate, vo
     set(u, arch->sp, sp);
     set(u, arch->pc, ra);
     u->cfa = sp;
-    u->chained = true;
     u->exact = false;
     return STEP_ON;
 }

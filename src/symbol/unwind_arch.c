@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/unwind_arch.h"
 
-#define __ PF_UNWIND_NO_SLOT
+#define no PF_UNWIND_NO_SLOT
 #define NO_FRAME 0, 0, 0
 
 #define ARCH(...)
@@ -12,13 +12,10 @@
 #undef ARCH
 #undef PERF
 
-/* one more step, so that NO_FRAME becomes three arguments */
+/* the members in their order; one more step, so that NO_FRAME becomes three of them */
 #define ARCH(...) ARCH_(__VA_ARGS__)
-#define ARCH_(id, machine, word, slots, plain, extra, sp, fp, ra, pc, bias, frame_fp, frame_ra, frame_sp, mask)        \
-    static const struct pf_unwind_arch arch_##id = {machine,  word,     slots,    plain, extra,                       \
-                                                    sp,       fp,       ra,       pc,    bias,                        \
-                                                    frame_fp, frame_ra, frame_sp, mask,  perf_slots_##id,             \
-                                                    sizeof(perf_slots_##id)};
+#define ARCH_(id, ...)                                                                                                 \
+    static const struct pf_unwind_arch arch_##id = {perf_slots_##id, sizeof(perf_slots_##id), __VA_ARGS__};
 #define PERF(...)
 #include "symbol/unwind_arch.def"
 #undef ARCH

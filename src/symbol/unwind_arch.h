@@ -8,7 +8,9 @@
 enum { PF_UNWIND_SLOTS = 34, PF_UNWIND_NO_SLOT = 0xff };
 
 struct pf_unwind_arch {
-    uint16_t machine;    /* e_machine */
+    const uint8_t *perf_slots; /* by bit of sample_regs_user */
+    uint8_t perf_count;
+    uint16_t machine; /* e_machine */
     uint8_t word_bytes;
     uint8_t slots;
     uint8_t plain_slots; /* DWARF numbers below are slots themselves */
@@ -17,8 +19,6 @@ struct pf_unwind_arch {
     int16_t sp_bias;
     int16_t frame_fp, frame_ra, frame_sp; /* relative to the frame pointer; all 0: frames are not chained */
     uint64_t address_mask;
-    const uint8_t *perf_slots;
-    uint8_t perf_count;
 };
 
 /* By uname -m and the abi of the sampled registers (1: 32-bit, 2: 64-bit); NULL when unknown. */

@@ -1,31 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Outputs whose sink fails at the Nth call, and outputs that run out of memory: they use malloc whatever the reader
- * does, so the library's realloc and free come here first (-Wl,--wrap).
+ * does, so the library's realloc comes here first (-Wl,--wrap). Leaks are for LeakSanitizer to find.
  */
 #include "fault.h"
 
 static int left_to_succeed = -1; /* allocations; negative: all */
-static int blocks;
 
 void *__real_realloc(void *pointer, size_t bytes);
 void *__wrap_realloc(void *pointer, size_t bytes);
-void __real_free(void *pointer);
-void __wrap_free(void *pointer);
 
 void *__wrap_realloc(void *pointer, size_t bytes)
 {
     if (left_to_succeed == 0)
         return NULL;
     left_to_succeed -= left_to_succeed > 0;
-    blocks += pointer == NULL;
     return __real_realloc(pointer, bytes);
-}
-
-void __wrap_free(void *pointer)
-{
-    blocks -= pointer != NULL;
-    __real_free(pointer);
 }
 
 struct sink {
@@ -52,7 +42,6 @@ static int write_output(const uint8_t *data, size_t bytes, const struct perfile_
     struct perfile_error error;
     int left = left_to_succeed;
     left_to_succeed = -1;
-    blocks = 0;
     options.count = true;
     options.show = UINT32_MAX;
     assert_int_equal(perfile_open_memory(data, bytes, NULL, &reader, &error), 0);
@@ -60,7 +49,6 @@ static int write_output(const uint8_t *data, size_t bytes, const struct perfile_
     int result = perfile_output_write(reader, info->kind, info->format, &options, &out, &error);
     left_to_succeed = -1;
     perfile_close(reader);
-    assert_int_equal(blocks, 0);
     return result;
 }
 

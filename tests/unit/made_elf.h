@@ -59,21 +59,27 @@ static inline const char *made_file(const char *name, const void *data, size_t b
 struct made_symbol {
     uint64_t value;
     uint64_t size;
-    uint8_t type; /* STT_* */
-    uint8_t bind; /* STB_* */
+    uint8_t type;     /* STT_* */
+    uint8_t bind;     /* STB_* */
     uint16_t section; /* MADE_TEXT ... */
     const char *name;
 };
 
 /* Sections, in this order. .text and .opd are loaded: file offset 0x80 is address MADE_ADDRESS + 0x80. */
 enum { MADE_TEXT = 1, MADE_OPD, MADE_NOTES, MADE_LINK, MADE_SYMTAB, MADE_STRTAB, MADE_NAMES, MADE_SECTIONS };
-enum { MADE_ADDRESS = 0x10000, MADE_TEXT_AT = 0x80, MADE_TEXT_BYTES = 0x80, MADE_OPD_AT = 0x100, MADE_OPD_BYTES = 0x40 };
+enum {
+    MADE_ADDRESS = 0x10000,
+    MADE_TEXT_AT = 0x80,
+    MADE_TEXT_BYTES = 0x80,
+    MADE_OPD_AT = 0x100,
+    MADE_OPD_BYTES = 0x40
+};
 
 struct made_elf {
     uint16_t type; /* ET_* */
     uint16_t machine;
     bool big_endian;
-    uint8_t id; /* repeated as the build id; 0: none */
+    uint8_t id;       /* repeated as the build id; 0: none */
     const char *link; /* .gnu_debuglink, or NULL */
     uint32_t link_crc;
     const struct made_symbol *symbols;
@@ -175,8 +181,8 @@ static inline void made_elf(struct made *m, const struct made_elf *elf)
         made_fill(m, 0, -m->bytes & 7);
         at[MADE_SECTIONS] = m->bytes;
     }
-    static const uint32_t types[] = {SHT_NULL,   SHT_PROGBITS, SHT_PROGBITS, SHT_NOTE,
-                                     SHT_PROGBITS, SHT_SYMTAB, SHT_STRTAB,   SHT_STRTAB};
+    static const uint32_t types[] = {SHT_NULL,     SHT_PROGBITS, SHT_PROGBITS, SHT_NOTE,
+                                     SHT_PROGBITS, SHT_SYMTAB,   SHT_STRTAB,   SHT_STRTAB};
     for (uint32_t i = 0; i < MADE_SECTIONS; i++) {
         uint64_t flags = i == MADE_TEXT ? SHF_ALLOC | SHF_EXECINSTR : i == MADE_OPD ? SHF_ALLOC : 0;
         uint64_t end = i == MADE_OPD ? MADE_OPD_AT + MADE_OPD_BYTES : at[i + 1];

@@ -138,9 +138,19 @@ static void test_cache(void **state)
 static void test_virtual_names(void **state)
 {
     (void)state;
-    static const char *const names[] = {"//anon",   "[heap]",      "[stack]",           "[stack:12]", "[anon:x]",
-                                        "[vdso]",   "[vsyscall]",  "/memfd:x (deleted)", "/SYSV0001 (deleted)",
-                                        "/anon_hugepage (deleted)", "/dev/zero (deleted)", "", "anon_inode:[perf_event]"};
+    static const char *const names[] = {"//anon",
+                                        "[heap]",
+                                        "[stack]",
+                                        "[stack:12]",
+                                        "[anon:x]",
+                                        "[vdso]",
+                                        "[vsyscall]",
+                                        "/memfd:x (deleted)",
+                                        "/SYSV0001 (deleted)",
+                                        "/anon_hugepage (deleted)",
+                                        "/dev/zero (deleted)",
+                                        "",
+                                        "anon_inode:[perf_event]"};
     for (size_t i = 0; i < PF_COUNT(names); i++) {
         expect(names[i], false, NULL, NULL);
         assert_false(differs());

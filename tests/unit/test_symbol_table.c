@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbol/table.h"
+#include "symbol/table_elf.h"
 
 #include "made_elf.h"
 
@@ -87,7 +87,8 @@ static void test_one_of_two_at_one_address(void **state)
         {{.size = 0, .type = F, .bind = L, .name = "aaaa"}, {.size = 8, .type = F, .bind = W, .name = "bb"}, "0-8 bb"},
         {{.size = 0, .type = F, .bind = L, .name = "aaa"}, {.size = 0, .type = F, .bind = L, .name = "bb"}, "0-80? bb"},
         {{.size = 8, .type = N, .bind = L, .name = "aaa"}, {.size = 0, .type = F, .bind = L, .name = "bb"}, "0-80? bb"},
-        {{.size = 8, .type = F, .bind = L, .name = "SyS_x"}, {.size = 8, .type = F, .bind = L, .name = "sys_x"},
+        {{.size = 8, .type = F, .bind = L, .name = "SyS_x"},
+         {.size = 8, .type = F, .bind = L, .name = "sys_x"},
          "0-8 sys_x"},
     };
     for (size_t i = 0; i < PF_COUNT(cases); i++) {
@@ -142,8 +143,9 @@ static void test_machines(void **state)
     };
     expect_symbols(&(struct made_elf){ET_DYN, EM_ARM, .symbols = arm, .count = PF_COUNT(arm)},
                    "0-4 thumb;9-d odd;10-14 $b");
-    static const struct made_symbol riscv[] = {
-        {TEXT, 4, F, G, MADE_TEXT, "f"}, {TEXT + 2, 0, N, L, MADE_TEXT, "$xrv64i2p1_m2p0"}, {TEXT + 3, 0, N, L, 1, "$d"}};
+    static const struct made_symbol riscv[] = {{TEXT, 4, F, G, MADE_TEXT, "f"},
+                                               {TEXT + 2, 0, N, L, MADE_TEXT, "$xrv64i2p1_m2p0"},
+                                               {TEXT + 3, 0, N, L, 1, "$d"}};
     expect_symbols(&(struct made_elf){ET_DYN, EM_RISCV, .symbols = riscv, .count = PF_COUNT(riscv)}, "0-4 f");
     static const struct made_symbol aarch64[] = {{TEXT, 4, F, G, MADE_TEXT, "f"}, {TEXT + 2, 0, N, L, 1, "$x"}};
     expect_symbols(&(struct made_elf){ET_DYN, EM_AARCH64, .big_endian = true, .symbols = aarch64, .count = 2}, "0-4 f");
@@ -472,14 +474,35 @@ static void expect_kallsyms(const char *text, const char *module, uint64_t base,
 static void test_kallsyms(void **state)
 {
     (void)state;
-    expect_kallsyms(kallsyms, NULL, 0xffffffff81000000, "0-100? _stext;100-180? local_one;200-2f0? weak_one;"
-                                                        "2f0-2000? last");
+    expect_kallsyms(kallsyms, NULL, 0xffffffff81000000,
+                    "0-100? _stext;100-180? local_one;200-2f0? weak_one;"
+                    "2f0-2000? last");
     expect_kallsyms(kallsyms, "one_module", 0xffffffffc0000000, "1000-1800? earlier;2000-3000? later");
     expect_kallsyms(kallsyms, "[one-module]", 0xffffffffc0000000, "1000-1800? earlier;2000-3000? later");
     expect_kallsyms(kallsyms, "one", 0, "");
     expect_kallsyms("0000000000000000 T hidden\n0000000000000000 T from_users\n", NULL, 0, "");
     expect_kallsyms("", NULL, 0, "");
     expect_kallsyms("ffffffffffffffff T top\n", NULL, 0, "");
+}
+
+/* Also those that the table leaves out. */
+static void test_addresses_by_name(void **state)
+{
+    (void)state;
+    static const struct made_symbol symbols[] = {{TEXT, 16, F, G, MADE_TEXT, "_text"},
+                                                 {TEXT, 16, F, G, MADE_TEXT, "start_of_text"}};
+    struct made m;
+    uint64_t address = 0;
+    made_elf(&m, &(struct made_elf){ET_EXEC, EM_X86_64, .symbols = symbols, .count = 2});
+    const char *path = made_file("kernel", m.data, m.bytes);
+    assert_int_equal(pf_elf_symbol_address(path, "_text", &address), 0);
+    assert_int_equal(address, TEXT);
+    assert_int_equal(pf_elf_symbol_address(path, "text", &address), PERFILE_ERROR_ABSENT);
+    assert_int_equal(pf_elf_symbol_address(made_path("missing"), "_text", &address), PERFILE_ERROR_OPEN);
+    assert_true(pf_kallsyms_address(kallsyms, sizeof(kallsyms) - 1, "_text", &address));
+    assert_true(address == 0xffffffff81000000);
+    assert_false(pf_kallsyms_address(kallsyms, sizeof(kallsyms) - 1, "text", &address));
+    assert_false(pf_kallsyms_address(kallsyms, sizeof(kallsyms) - 1, "earlier", &address)); /* of a module */
 }
 
 /* ---- perf-PID.map ---------------------------------------------------------------------------------------------- */
@@ -528,8 +551,8 @@ static void test_text_memory_short(void **state)
         assert_true(code == 0 || code == PERFILE_ERROR_MEMORY);
         if (code == 0) {
             pf_symbol_table_close(table);
-            code = pf_symbol_table_from_kallsyms(kallsyms, sizeof(kallsyms) - 1, "one_module", &c.allocator, &table,
-                                                 NULL);
+            code =
+                pf_symbol_table_from_kallsyms(kallsyms, sizeof(kallsyms) - 1, "one_module", &c.allocator, &table, NULL);
             assert_true(code == 0 || code == PERFILE_ERROR_MEMORY);
         }
         if (code == 0)
@@ -559,6 +582,7 @@ int main(void)
         cmocka_unit_test(test_mutants),
         cmocka_unit_test(test_mutants_of_compiled),
         cmocka_unit_test(test_kallsyms),
+        cmocka_unit_test(test_addresses_by_name),
         cmocka_unit_test(test_perf_map),
         cmocka_unit_test(test_perf_map_later_lines_win),
         cmocka_unit_test(test_text_memory_short),

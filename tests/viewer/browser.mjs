@@ -5,37 +5,64 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const KEYS = { Enter: 13, Escape: 27, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, Backspace: 8, Tab: 9,
-  Home: 36, End: 35 };
+const KEYS = {
+  Enter: 13,
+  Escape: 27,
+  ArrowLeft: 37,
+  ArrowUp: 38,
+  ArrowRight: 39,
+  ArrowDown: 40,
+  Backspace: 8,
+  Tab: 9,
+  Home: 36,
+  End: 35,
+};
 
 export async function openBrowser(program) {
   const home = mkdtempSync(join(tmpdir(), "perfile-viewer-"));
-  const child = spawn(program, ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage",
-    "--remote-debugging-pipe", "--no-first-run", `--user-data-dir=${home}`, "about:blank"],
-    { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
-  const waiting = new Map(), listeners = [];
-  let next = 1, rest = "";
+  const child = spawn(
+    program,
+    [
+      "--headless=new",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--hide-scrollbars",
+      "--disable-dev-shm-usage",
+      "--remote-debugging-pipe",
+      "--no-first-run",
+      `--user-data-dir=${home}`,
+      "about:blank",
+    ],
+    { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] },
+  );
+  const waiting = new Map(),
+    listeners = [];
+  let next = 1,
+    rest = "";
   child.stdio[4].setEncoding("utf8").on("data", text => {
     const pieces = (rest + text).split("\0");
     rest = pieces.pop();
     for (const piece of pieces) {
-      const message = JSON.parse(piece), job = waiting.get(message.id);
+      const message = JSON.parse(piece),
+        job = waiting.get(message.id);
       if (!job) {
         listeners.forEach(listen => listen(message));
         continue;
       }
       waiting.delete(message.id);
-      if (message.error) job.reject(new Error(message.error.message)); else job.resolve(message.result);
+      if (message.error) job.reject(new Error(message.error.message));
+      else job.resolve(message.result);
     }
   });
   const failAll = () => waiting.forEach(job => job.reject(new Error("the browser has gone")));
   child.on("exit", failAll).on("error", failAll);
   child.stdio[3].on("error", failAll);
-  const send = (method, params = {}, sessionId) => new Promise((resolve, reject) => {
-    const id = next++;
-    waiting.set(id, { resolve, reject });
-    child.stdio[3].write(JSON.stringify({ id, method, params, sessionId }) + "\0");
-  });
+  const send = (method, params = {}, sessionId) =>
+    new Promise((resolve, reject) => {
+      const id = next++;
+      waiting.set(id, { resolve, reject });
+      child.stdio[3].write(JSON.stringify({ id, method, params, sessionId }) + "\0");
+    });
   const close = async () => {
     const gone = new Promise(resolve => child.on("exit", resolve));
     await Promise.race([send("Browser.close").catch(() => {}), new Promise(r => setTimeout(r, 2000))]);
@@ -47,11 +74,13 @@ export async function openBrowser(program) {
     const { targetId } = await send("Target.createTarget", { url: "about:blank" });
     const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
     const tell = (method, params) => send(method, params, sessionId);
-    const errors = [], requests = [];
+    const errors = [],
+      requests = [];
     listeners.push(message => {
       if (message.sessionId !== sessionId) return;
       const { method, params } = message;
-      if (method === "Runtime.exceptionThrown") errors.push(params.exceptionDetails.exception?.description || params.exceptionDetails.text);
+      if (method === "Runtime.exceptionThrown")
+        errors.push(params.exceptionDetails.exception?.description || params.exceptionDetails.text);
       if (method === "Log.entryAdded" && params.entry.level === "error") errors.push(params.entry.text);
       if (method === "Network.requestWillBeSent") requests.push(params.request.url);
       if (method === "Page.javascriptDialogOpening") dialogs.push(params);
@@ -59,27 +88,48 @@ export async function openBrowser(program) {
     const dialogs = [];
     for (const domain of ["Page", "Runtime", "Log", "Network"]) await tell(domain + ".enable");
     await tell("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
-    await tell("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: theme },
-      { name: "prefers-reduced-motion", value: "reduce" }] });
+    await tell("Emulation.setEmulatedMedia", {
+      features: [
+        { name: "prefers-color-scheme", value: theme },
+        { name: "prefers-reduced-motion", value: "reduce" },
+      ],
+    });
     const mouse = (type, x, y, more = {}) => tell("Input.dispatchMouseEvent", { type, x, y, button: "left", ...more });
     const evaluate = async expression => {
-      const { result, exceptionDetails } = await tell("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
+      const { result, exceptionDetails } = await tell("Runtime.evaluate", {
+        expression,
+        awaitPromise: true,
+        returnByValue: true,
+      });
       if (exceptionDetails) throw new Error(exceptionDetails.exception?.description || exceptionDetails.text);
       return result.value;
     };
-    return { errors, requests, dialogs, tell, evaluate,
+    return {
+      errors,
+      requests,
+      dialogs,
+      tell,
+      evaluate,
       answer: text => tell("Page.handleJavaScriptDialog", { accept: true, promptText: text }),
       async open(url) {
-        const loaded = new Promise(resolve => listeners.push(m => {
-          if (m.sessionId === sessionId && m.method === "Page.loadEventFired") resolve();
-        }));
+        const loaded = new Promise(resolve =>
+          listeners.push(m => {
+            if (m.sessionId === sessionId && m.method === "Page.loadEventFired") resolve();
+          }),
+        );
         await tell("Page.navigate", { url });
         await loaded;
       },
       async key(key, modifiers = 0) {
         const text = key.length === 1 && !modifiers ? { text: key } : key === "Enter" ? { text: "\r" } : {};
         const code = KEYS[key] || (/^\w$/.test(key) ? key.toUpperCase().charCodeAt(0) : 0);
-        await tell("Input.dispatchKeyEvent", { type: text.text ? "keyDown" : "rawKeyDown", key, modifiers, windowsVirtualKeyCode: code, ...text });
+        await tell("Input.dispatchKeyEvent", {
+          type: text.text ? "keyDown" : "rawKeyDown",
+          key,
+          modifiers,
+          windowsVirtualKeyCode: code,
+          ...text,
+        });
         await tell("Input.dispatchKeyEvent", { type: "keyUp", key, modifiers, windowsVirtualKeyCode: code });
       },
       async type(text) {
@@ -95,17 +145,21 @@ export async function openBrowser(program) {
       move: (x, y) => mouse("mouseMoved", x, y, { button: "none" }),
       async drag(x, y, toX, toY) {
         await mouse("mousePressed", x, y, { clickCount: 1 });
-        for (let i = 1; i <= 8; i++) await mouse("mouseMoved", x + (toX - x) * i / 8, y + (toY - y) * i / 8, { buttons: 1 });
+        for (let i = 1; i <= 8; i++)
+          await mouse("mouseMoved", x + ((toX - x) * i) / 8, y + ((toY - y) * i) / 8, { buttons: 1 });
         await mouse("mouseReleased", toX, toY, { clickCount: 1 });
       },
-      box: selector => evaluate(`(() => { const b = document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect();
+      box: selector =>
+        evaluate(`(() => { const b = document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect();
         return { x: b.x, y: b.y, width: b.width, height: b.height }; })()`),
       text: selector => evaluate(`document.querySelector(${JSON.stringify(selector)}).textContent`),
-      settle: () => evaluate("new Promise(r => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(r)), 30))"),
+      settle: () =>
+        evaluate("new Promise(r => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(r)), 30))"),
       async picture(path) {
         const { data } = await tell("Page.captureScreenshot", { format: "png" });
         writeFileSync(path, Buffer.from(data, "base64"));
-      } };
+      },
+    };
   };
   return { page, close };
 }

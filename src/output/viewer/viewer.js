@@ -309,14 +309,16 @@ function hash(text) {
   return ((h ^ h >>> 13) >>> 0) / 4294967296;
 }
 /* hue, its range, saturation, lightness */
-const PALETTE = [[8, 44, 84, 66], [222, 34, 68, 74], [168, 24, 48, 64], [92, 34, 46, 64], [34, 12, 16, 70], [220, 10, 12, 78]];
+const PALETTE = [[8, 44, 84, 66], [222, 34, 68, 74], [168, 24, 48, 64], [92, 34, 46, 64], [34, 12, 16, 70],
+  [220, 10, 12, 78]];
 function colour(kind, at) {
   const [hue, range, full, light] = PALETTE[kind] || PALETTE[4];
-  return `hsl(${(hue + range * at).toFixed(0)},${dark ? full * .72 : full}%,${light - (dark ? 9 : 0) + 5 * (at * 7 % 1)}%)`;
+  const bright = light - (dark ? 9 : 0) + 5 * (at * 7 % 1);
+  return `hsl(${(hue + range * at).toFixed(0)},${dark ? full * .72 : full}%,${bright}%)`;
 }
 function paint() {
   const style = getComputedStyle(document.documentElement);
-  for (const name of ["back", "text", "quiet", "accent", "hit", "tiny", "frame", "line", "bar", "row"])
+  for (const name of ["back", "text", "quiet", "accent", "hitfill", "tiny", "frame", "line", "bar", "row"])
     css[name] = style.getPropertyValue("--" + name).trim();
   fills = groups.map(g => state.colour === "kind" ? colour(g.kind, hash(g.label))
     : g.kind === THREAD ? colour(THREAD, 0)
@@ -328,32 +330,18 @@ function paint() {
 
 /* --- a flame graph on a canvas --- */
 
-let measure, widths;
-function textWidth(text) {
-  if (!widths) {
-    measure = document.createElement("canvas").getContext("2d");
-    measure.font = FONT;
-    widths = Float64Array.from({ length: 128 }, (x, i) => measure.measureText(String.fromCharCode(i)).width);
-  }
-  let sum = 0;
+const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+let widths;
+function fitted(text, room, p) {
+  widths ||= Float64Array.from({ length: 128 }, (x, i) => p.measureText(String.fromCharCode(i)).width);
+  let used = 0, cut = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    sum += code < 128 ? widths[code] : 12;
-  }
-  return sum;
-}
-const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
-function fitted(text, room) {
-  if (text.length * 4 <= room && textWidth(text) <= room) return text;
-  let used = textWidth("…"), i = 0;
-  for (; i < text.length; i++) {
-    const code = text.charCodeAt(i);
     used += code < 128 ? widths[code] : 12;
-    if (used > room) break;
+    if (used + 12 <= room && (code & 0xfc00) !== 0xd800) cut = i + 1;
+    if (used > room) return cut < 2 ? "" : text.slice(0, cut) + "…";
   }
-  if (i === text.length) return text;
-  if (i && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800) i--;
-  return i < 2 ? "" : text.slice(0, i) + "…";
+  return text;
 }
 
 class Flame {
@@ -379,19 +367,10 @@ class Flame {
     new ResizeObserver(() => this.resize()).observe(host);
   }
   show(tree, keepZoom) {
-    const path = [];
-    if (keepZoom && this.tree) for (let n = this.selected; n; n = this.tree.parent[n]) path.push(this.tree.group[n]);
     const same = keepZoom && this.tree === tree;
     this.tree = tree;
     this.hover = -1;
     if (!same) this.selected = 0;
-    for (let g; !same && (g = path.pop()) !== undefined;) {
-      let next = 0;
-      for (let i = tree.first[this.selected]; i < tree.first[this.selected + 1]; i++)
-        if (tree.group[tree.kids[i]] === g) next = tree.kids[i];
-      if (!next) break;
-      this.selected = next;
-    }
     this.zoom(same && this.zoomed > 0 && tree.total[this.zoomed] ? this.zoomed : 0, true);
     this.resize();
     if (this.up) this.host.scrollTop = 1e9;
@@ -449,7 +428,8 @@ class Flame {
     let strip = -1;
     for (; i < end; i++) {
       const kid = tree.kids[i], x = (tree.start[kid] - from) * scale;
-      if (tree.start[kid] >= to || !tree.total[kid]) break;
+      if (tree.start[kid] >= to) break;
+      if (!tree.total[kid]) continue;
       if (tree.total[kid] * scale < .7) {
         if (strip < 0) strip = x;
         if (state.order !== "name") {
@@ -464,7 +444,8 @@ class Flame {
         stack.push(kid);
       }
     }
-    if (strip >= 0) this.strip(strip, (Math.min(to, tree.start[tree.kids[i - 1]] + tree.total[tree.kids[i - 1]]) - from) * scale, y);
+    const last = tree.kids[i - 1];
+    if (strip >= 0) this.strip(strip, (Math.min(to, tree.start[last] + tree.total[last]) - from) * scale, y);
   }
   strip(x, end, y) {
     if (end - x < .35 || y <= -ROW || y >= this.height) return;
@@ -480,10 +461,10 @@ class Flame {
     const hit = matched && group >= 0 && matched[group];
     this.drawn++;
     p.globalAlpha = matched && !hit ? .38 : tree.total[node] * scale > this.width * 1.001 ? .75 : 1;
-    p.fillStyle = hit ? css.hit : group < 0 ? css.tiny : fills[group];
+    p.fillStyle = hit ? css.hitfill : group < 0 ? css.tiny : fills[group];
     p.fillRect(x, y, w > 2 ? w - 1 : w, ROW - 1);
     if (w > 22) {
-      const text = fitted(labelOf(group), w - 8);
+      const text = fitted(labelOf(group), w - 8, p);
       p.fillStyle = group < 0 && dark ? css.text : css.frame;
       if (text) p.fillText(text, x + 4, y + ROW / 2);
     }
@@ -530,10 +511,8 @@ class Flame {
     this.window(d.from + by, d.to + by);
   }
   wheel(e) {
-    if (!e.ctrlKey && !e.metaKey && !(e.deltaX && this.to - this.from < this.tree.total[0])) return;
+    if (!e.ctrlKey && !e.metaKey) return;
     e.preventDefault();
-    const width = this.to - this.from;
-    if (!e.ctrlKey && !e.metaKey) return this.window(this.from + e.deltaX * width / this.width, this.to + e.deltaX * width / this.width);
     this.scale(Math.exp(e.deltaY * .004), (e.clientX - this.canvas.getBoundingClientRect().left) / this.width);
   }
   scale(factor, at) {
@@ -576,7 +555,7 @@ class Flame {
     this.selected = node;
     describe(this.tree, node);
     this.reveal();
-    if (speak) say(this.words());
+    if (speak) say(`${$("details").innerText}, level ${this.tree.depth[node]}`);
     this.later();
   }
   /* Brings the selected frame into view. */
@@ -590,12 +569,6 @@ class Flame {
     const y = this.y(tree.depth[selected]);
     if (y < 0) host.scrollTop += y - ROW;
     else if (y > this.height - ROW) host.scrollTop += y - this.height + 2 * ROW;
-  }
-  words() {
-    const { tree, selected } = this, group = tree.group[selected];
-    const callees = tree.first[selected + 1] - tree.first[selected];
-    return `${labelOf(group)}, ${percent(tree.total[selected])} of everything, itself ${percent(tree.self[selected])}, ` +
-      `level ${tree.depth[selected]}, ${callees} below. ${where(group)}`;
   }
   key(e) {
     if (e.ctrlKey || e.altKey || e.metaKey) return;
@@ -617,22 +590,16 @@ class Flame {
     if (to >= 0) this.choose(to, true);
     else if (e.key.startsWith("Arrow")) say("nothing there");
   }
-  /* The frame to the left or right at the same depth, across callers. */
+  /* The next frame to the left or right at the same depth, whoever calls it. */
   beside(step) {
-    const { tree } = this;
-    let node = this.selected, climbed = 0;
-    while (node) {
-      const parent = tree.parent[node], low = tree.first[parent], high = tree.first[parent + 1];
-      let i = tree.kids.subarray(low, high).indexOf(node) + low + step;
-      for (; i >= low && i < high && tree.total[tree.kids[i]]; i += step) {
-        let found = tree.kids[i], down = climbed;
-        while (down && found) { found = tree.heaviest(found); down--; }
-        if (found) return found;
-      }
-      node = parent;
-      climbed++;
+    const { tree, selected } = this;
+    let best = -1;
+    for (let n = 1; n < tree.count; n++) {
+      const far = (tree.start[n] - tree.start[selected]) * step;
+      if (tree.depth[n] === tree.depth[selected] && tree.total[n] && far > 0 &&
+        (best < 0 || far < (tree.start[best] - tree.start[selected]) * step)) best = n;
     }
-    return -1;
+    return best;
   }
   match(step) {
     const { tree } = this;
@@ -649,7 +616,8 @@ function describe(tree, node) {
   const group = tree.group[node], box = $("details");
   const parent = tree.parent[node], all = tree.total[node];
   const text = node || group >= 0
-    ? ` ${withUnit(all)}, ${percent(all)}` + (tree.self[node] && tree.self[node] !== all ? ` · itself ${percent(tree.self[node])}` : "") +
+    ? ` ${withUnit(all)}, ${percent(all)}` +
+      (tree.self[node] && tree.self[node] !== all ? ` · itself ${percent(tree.self[node])}` : "") +
       (node && parent ? ` · ${percent(all, tree.total[parent])} of ${labelOf(tree.group[parent])}` : "")
     : ` ${withUnit(all)}` + (everything > all ? `, ${percent(all)}` : "");
   box.replaceChildren(element("b", {}, labelOf(group)), text, element("br", {}), element("span", { class: "quiet" },
@@ -663,8 +631,9 @@ function note() {
 
 /* --- functions: a table, callers and callees --- */
 
-let rows = [];
+let rows = null; /* made when they are looked at */
 function makeRows() {
+  if (rows) return;
   const self = new Float64Array(groups.length), total = new Float64Array(groups.length);
   const open = new Int32Array(groups.length), stack = [];
   for (let i = main.first[0]; i < main.first[1]; i++) stack.push(main.kids[i]);
@@ -694,17 +663,20 @@ function nameCell(group, ...before) {
   const g = groups[group], cell = element("td", { title: g.label + (g.file ? `\n${g.file}:${g.line}` : "") }, ...before,
     element("i", { style: "background:" + fills[group], title: KINDS[g.kind] }));
   const found = state.pattern && g.label.match(state.pattern);
-  if (found && found[0]) cell.append(g.label.slice(0, found.index), element("mark", {}, found[0]), g.label.slice(found.index + found[0].length));
-  else cell.append(g.label);
+  const at = found && found[0] ? found.index : g.label.length, end = at + (found ? found[0].length : 0);
+  cell.append(g.label.slice(0, at));
+  if (at < end) cell.append(element("mark", {}, g.label.slice(at, end)), g.label.slice(end));
   return cell;
 }
 function weightCell(value) {
-  return element("td", { class: value ? "bar" : "bar quiet", style: `--share:${Math.min(100, 100 * value / everything).toFixed(2)}%` },
+  const share = Math.min(100, 100 * value / everything).toFixed(2);
+  return element("td", { class: value ? "bar" : "bar quiet", style: `--share:${share}%` },
     element("b", {}, value ? percent(value) : "–"), value ? weight(value) : "");
 }
 const moduleCell = group => element("td", { title: groups[group].module }, base(groups[group].module));
 
 function showTable() {
+  makeRows();
   const list = rows.filter(r => !matched || matched[r.group]).sort(orders[state.sort]);
   if (state.up) list.reverse();
   if (!list.some(r => r.group === state.group)) state.group = list.length ? list[0].group : -1;
@@ -725,7 +697,10 @@ function showTable() {
   $("more").textContent = `Show more (${grouped.format(list.length - state.shown)})`;
   showSandwich();
 }
+let sandwichOf = -1;
 function showSandwich() {
+  if (sandwichOf === state.group && sandwichOf >= 0) return;
+  sandwichOf = state.group;
   for (const part of [callers, callees]) part.host.hidden = state.group < 0;
   $("callershead").textContent = state.group < 0 ? "No function" : "Callers of " + groups[state.group].label;
   $("calleeshead").textContent = state.group < 0 ? "" : "Callees of " + groups[state.group].label;
@@ -748,6 +723,7 @@ function pickRow(row, focus) {
 function showFunction(group) {
   if (group < 0) return;
   state.group = group;
+  makeRows();
   const at = rows.sort(orders[state.sort]).findIndex(r => r.group === group);
   state.shown = Math.max(state.shown, at + 50);
   if (matched && !matched[group]) search("");
@@ -771,17 +747,19 @@ function showTree() {
     kids.slice(0, 100).forEach((node, i) => {
       if (made.length > 2000) return;
       const leaf = tree.first[node] === tree.first[node + 1], isOpen = opened.has(node);
-      const twist = element("span", { class: "twist", style: `margin-left:${Math.min(level - 1, 40) * 12}px` }, leaf ? "" : isOpen ? "▾" : "▸");
-      const row = element("tr", { role: "row", tabindex: -1, "aria-level": level, "aria-posinset": i + 1, "aria-setsize": kids.length },
-        weightCell(tree.total[node]), weightCell(tree.self[node]), nameCell(tree.group[node], twist), moduleCell(tree.group[node]));
+      const twist = element("span", { class: "twist", style: `margin-left:${Math.min(level - 1, 40) * 12}px` },
+        leaf ? "" : isOpen ? "▾" : "▸");
+      const row = element("tr", { role: "row", tabindex: -1, "aria-level": level, "aria-posinset": i + 1,
+        "aria-setsize": kids.length }, weightCell(tree.total[node]), weightCell(tree.self[node]),
+        nameCell(tree.group[node], twist), moduleCell(tree.group[node]));
       for (const cell of row.cells) cell.setAttribute("role", "gridcell");
       if (!leaf) row.setAttribute("aria-expanded", isOpen);
       row.node = node;
       made.push(row);
       if (isOpen && !leaf) add(node, level + 1);
     });
-    if (kids.length > 100) made.push(element("tr", { role: "row", class: "quiet" }, element("td", { colspan: 4, role: "gridcell" },
-      `${kids.length - 100} lighter ones are not listed`)));
+    if (kids.length > 100) made.push(element("tr", { role: "row", class: "quiet" }, element("td", { colspan: 4,
+      role: "gridcell" }, `${kids.length - 100} lighter ones are not listed`)));
   };
   add(0, 1);
   body.replaceChildren(...made);
@@ -789,7 +767,8 @@ function showTree() {
 }
 function openHotPath() {
   opened.clear();
-  for (let node = 0, next; (next = shownTree.heaviest(node)) && (!node || shownTree.total[next] * 3 >= shownTree.total[node]); node = next)
+  const { total } = shownTree;
+  for (let node = 0, next; (next = shownTree.heaviest(node)) && (!node || total[next] * 3 >= total[node]); node = next)
     opened.add(next);
 }
 function focusNode(node) {
@@ -809,7 +788,8 @@ $("tree").addEventListener("click", e => {
   if (row && row.node) turn(row.node, !opened.has(row.node));
 });
 function moveRow(e) {
-  const row = e.target.closest("tbody tr"), step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[e.key];
+  const row = e.target.closest("tbody tr");
+  const step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[e.key];
   if (!row || e.ctrlKey || e.altKey || e.metaKey) return null;
   if (step && row[step]) {
     row.tabIndex = -1;
@@ -907,7 +887,8 @@ function rangeWords() {
   const length = (range ? range[1] - range[0] + 1 : data.buckets) * data.step;
   return `${seconds(range ? range[0] : 0)} – ${seconds(range ? range[1] + 1 : data.buckets)} s (${time(length)})` +
     (range ? `, ${withUnit(main.total[0])} of ${weight(eventData(state.event).total)}. Esc: everything`
-      : ". Drag to look at a part of it." + (lanes.hidden ? ` The ${lanes.length} heaviest of ${lanes.length + lanes.hidden} threads.` : ""));
+      : ". Drag to look at a part of it." +
+        (lanes.hidden ? ` The ${lanes.length} heaviest of ${lanes.length + lanes.hidden} threads.` : ""));
 }
 let rangeTimer = 0;
 function setRange(range, speak) {
@@ -992,7 +973,8 @@ const callees = new Flame($("callees"), "Callees", false);
 function refresh(keep) {
   const turned = state.stacks === "callers";
   if (!keep || turned) shownTree = turned ? turnedRound() : main;
-  makeRows();
+  rows = null;
+  sandwichOf = -1;
   findMatches();
   if (!keep) openHotPath();
   $("reset").disabled = true;
@@ -1128,11 +1110,16 @@ addEventListener("resize", drawTime);
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 prefersDark.addEventListener("change", e => setDark(e.matches));
 $("title").textContent = document.title = clean(data.title) || "Flame graph";
-$("subtitle").textContent = clean(data.subtitle);
+$("subtitle").textContent = [data.subtitle, data.events.length === 1 ? data.events[0].name : ""].filter(x => x).map(clean)
+  .join(" · ");
 data.events.forEach((event, i) => $("event").append(element("option", { value: i }, clean(event.name))));
 $("eventbox").hidden = data.events.length < 2;
 $("timebox").hidden = !data.buckets;
 document.documentElement.classList.toggle("dark", dark = prefersDark.matches);
-if (data.events.length) rebuild();
-show("flame");
+if (data.events.length) {
+  rebuild();
+  show("flame");
+} else {
+  $("details").textContent = "No samples.";
+}
 })();
