@@ -33,6 +33,7 @@ struct pf_flame_event {
     const char *name;
     const struct pf_tree *tree; /* node 0 is the root; pf_tree_sum was called; frames index pf_flame_set.frames */
     uint64_t total;             /* what is 100 %; less than the tree's total (0): the tree's */
+    const char *unit;           /* NULL: the set's */
 };
 
 /* What one node weighed in one piece of time. */

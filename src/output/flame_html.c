@@ -245,6 +245,7 @@ static int put_events(struct page *page)
         pf_put_format(page->text, "\"total\":%llu",
                       (unsigned long long)pf_max(event->total, event->tree->nodes[0].total));
         put_member(page, "name", event->name);
+        put_member(page, "unit", event->unit ? event->unit : page->set->unit);
         int result = put_nodes(page, event->tree);
         if (result != 0)
             return result;
@@ -262,7 +263,6 @@ static int put_data(struct page *page)
     pf_put_string(page->text, "{\"version\":1");
     put_member(page, "title", set->title);
     put_member(page, "subtitle", set->subtitle);
-    put_member(page, "unit", set->unit);
     pf_put_format(page->text, ",\n\"buckets\":%u,\"start\":%llu,\"step\":%llu", set->bucket_count,
                   (unsigned long long)set->start_ns, (unsigned long long)set->bucket_ns);
     put_strings(page);

@@ -33,6 +33,7 @@ static const struct palette palettes[PF_FLAME_KINDS] = {
 struct drawing {
     const struct pf_flame_set *set;
     const struct pf_svg_options *options;
+    const char *unit;
     struct pf_flame_view view;
     struct pf_text *text;
     struct pf_text scratch; /* one name at a time */
@@ -246,7 +247,7 @@ static void put_title(struct drawing *drawing, uint32_t node, const char *name)
     pf_put_string(drawing->text, " (");
     put_grouped(drawing->text, total);
     pf_put_char(drawing->text, ' ');
-    put_escaped(drawing, drawing->set->unit);
+    put_escaped(drawing, drawing->unit);
     if (total == view->total)
         pf_put_string(drawing->text, ", 100%");
     else
@@ -526,7 +527,8 @@ static void close_drawing(struct drawing *drawing)
 int pf_flame_svg(const struct pf_flame_set *set, uint32_t event, const struct pf_svg_options *options,
                  struct pf_text *text)
 {
-    struct drawing drawing = {.set = set, .options = options, .text = text};
+    const char *unit = set->events[event].unit ? set->events[event].unit : set->unit;
+    struct drawing drawing = {.set = set, .options = options, .unit = unit, .text = text};
     int result = open_drawing(&drawing, event);
     if (result == 0)
         result = draw(&drawing);

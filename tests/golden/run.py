@@ -17,7 +17,7 @@ A command comes out the same in every flavour. What cannot be equal is taken out
 check, offsets in messages (0x#), how many records check counts, and in pipe mode and with compression the records that hold the header or other
 records. Members of attrs that are 0 are left out. --update writes what the first flavour of each command prints.
 """
-import argparse, difflib, json, os, pathlib, re, subprocess, sys, tempfile
+import argparse, concurrent.futures, difflib, json, os, pathlib, re, subprocess, sys, tempfile
 
 FLAVOURS = {
     'little': [],
@@ -164,7 +164,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix='perfile-golden-') as folder:
         tools = ([*wrapper, options.assemble], [*wrapper, options.perfile], folder)
         goldens = options.goldens or sorted(HERE.glob('*.golden'))
-        results = [run_file(path, tools, options.update) for path in goldens]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            results = list(pool.map(lambda path: run_file(path, tools, options.update), goldens))
     failed, count = (sum(column) for column in zip(*results))
     print(f'{count - failed} of {count} runs of {len(results)} goldens are right')
     sys.exit(failed > 0)

@@ -445,7 +445,7 @@ static void test_grown(void **state)
     make_header(&m, PERFILE_RECORD_LOST, 0);
     made_u64(&m, 11);
     made_u64(&m, 5);
-    made_u64(&m, 0x0807060504030201);
+    made_bytes(&m, "\1\2\3\4\5\6\7\10", 8);
     make_trailer(&m);
     bool padded;
     const struct perfile_record record = view(m.data, m.bytes, false);

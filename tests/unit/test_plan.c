@@ -509,7 +509,10 @@ static void test_parts_that_cannot_be(void **state)
         uint64_t type = parts[i / 2 / PF_COUNT(counts)] | (i % 2 ? PERFILE_SAMPLE_WEIGHT : 0);
         make_event(&event, &(struct perfile_attr){.sample_type = type, .sample_regs_user = UINT64_MAX}, false);
         make_sample(&m, 0);
-        made_u64(&m, counts[i / 2 % PF_COUNT(counts)] | (type & PERFILE_SAMPLE_RAW ? 0xff : 0));
+        if (type & PERFILE_SAMPLE_RAW)
+            made_u32(&m, UINT32_MAX - (uint32_t)i);
+        else
+            made_u64(&m, counts[i / 2 % PF_COUNT(counts)]);
         made_fill(&m, 0xff, 16);
         uint8_t *block = made_block(m.data, m.bytes);
         const struct perfile_record record = {

@@ -590,6 +590,7 @@ static void test_overlap_and_unknown(void **state)
     put_fde(&b, cie, 0x1200, 0x20, PROGRAM(0x48, 0x3f, 0x0e, 64)); /* 0x3f is no instruction */
     struct pf_cfi *cfi = open_cfi(EM_X86_64, &b, ".eh_frame", NULL);
     start_x86(&p, cfi, 0x1118);
+    set_register(&p, X86_BP, 1);
     set_word64(&p, 1, 0x1121);     /* 0x1100's rule: CFA - 8 is word 1 */
     set_word64(&p, 2 + 2, 0x1205); /* 0x1110's: word 2 above */
     set_word64(&p, 5, 0x1210);

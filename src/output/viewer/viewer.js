@@ -279,8 +279,14 @@ function time(ns) {
     if (ns >= size) return +(ns / size).toPrecision(4) + " " + unit;
   return ns + " ns";
 }
-const weight = value => data.unit === "ns" ? time(value) : grouped.format(value);
-const withUnit = value => data.unit === "ns" ? time(value) : `${grouped.format(value)} ${data.unit}`;
+const unit = () => data.events[state.event].unit;
+const weight = value => unit() === "ns" ? time(value) : grouped.format(value);
+const withUnit = value => weight(value) + (unit() === "ns" ? "" : " " + unit());
+function short(value) {
+  for (const [size, sign] of [[1e12, "T"], [1e9, "G"], [1e6, "M"]])
+    if (value >= size && unit() !== "ns") return (value / size).toPrecision(4) + " " + sign;
+  return weight(value);
+}
 function percent(value, of = everything) {
   const share = 100 * value / of;
   return (share && share < .01 ? "<0.01" : share.toFixed(share < 10 ? 2 : 1)) + "%";
@@ -670,8 +676,8 @@ function nameCell(group, ...before) {
 }
 function weightCell(value) {
   const share = Math.min(100, 100 * value / everything).toFixed(2);
-  return element("td", { class: value ? "bar" : "bar quiet", style: `--share:${share}%` },
-    element("b", {}, value ? percent(value) : "–"), value ? weight(value) : "");
+  return element("td", { class: value ? "bar" : "bar quiet", style: `--share:${share}%`, title: withUnit(value) },
+    element("b", {}, value ? percent(value) : "–"), value ? short(value) : "");
 }
 const moduleCell = group => element("td", { title: groups[group].module }, base(groups[group].module));
 
