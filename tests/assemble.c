@@ -6,13 +6,13 @@
  *   attr FIELD=NUMBER... [ids=N,N] [name="TEXT"] [tail=ITEMS]   an event; sample_type may be IP|TID|...
  *   feature NAME|NUMBER ITEMS...                                a header feature; EVENT_DESC without items is made
  *   record NAME|NUMBER FIELD=VALUE... [| FIELD=VALUE...]        a record, and behind the bar its sample_id
- *   sample FIELD=VALUE...                                       a SAMPLE record; parts are ITEMS as they stand on the wire
+ *   sample FIELD=VALUE...                                       a SAMPLE record; parts are ITEMS, as on the wire
  *   round                                                       FINISHED_ROUND
  *   bytes ITEMS...                                              anything
  *
  * Every record also knows: misc=N, event=N (index; whose attr counts, default 0), size=N (what the header states),
- * extra=ITEMS (behind the fields), payload=ITEMS (behind the record), trailer=0 (no sample_id), bytes=ITEMS (the body of
- * an unknown type). Ids that are not given are the first id of the event.
+ * extra=ITEMS (behind the fields), payload=ITEMS (behind the record), trailer=0 (no sample_id), bytes=ITEMS (the body
+ * of an unknown type). Ids that are not given are the first id of the event.
  *
  * ITEMS: numbers of 8 bytes, u8:N u16:N u32:N u64:N s:"TEXT" (as features have it: length, text, padding to 64),
  * z:"TEXT" (with its NUL), hex:DIGITS, zeros:COUNT, attr:INDEX, branch:N (branch flags, bits counted from the lowest),

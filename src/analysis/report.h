@@ -217,6 +217,7 @@ struct pf_graph {
     struct pf_arena arena;
     uint32_t key_node;
     uint64_t least; /* hits of a branch that is shown; unless fractal */
+    uint64_t level_hits; /* of all branches of the level made last, also those that weigh too little */
     struct pf_graph_item *items; /* while a level is made */
     size_t item_room;
 };

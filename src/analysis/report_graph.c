@@ -170,7 +170,7 @@ static size_t join_items(struct pf_graph_item *items, size_t count)
     return kept;
 }
 
-/* Most hits first; of equal ones in the order of the code. */
+/* Most hits first; of equal ones against the order of the code, as perf has it. */
 static int compare_branches(const void *left, const void *right, void *context)
 {
     const struct pf_profile *profile = context;
@@ -181,8 +181,8 @@ static int compare_branches(const void *left, const void *right, void *context)
     if (x->module != y->module)
         return x->module < y->module ? -1 : 1;
     if (x->symbol != y->symbol)
-        return x->symbol < y->symbol ? -1 : 1;
-    return x->address == y->address ? 0 : x->address < y->address ? -1 : 1;
+        return x->symbol > y->symbol ? -1 : 1;
+    return x->address == y->address ? 0 : x->address > y->address ? -1 : 1;
 }
 
 static size_t count_frames(const struct pf_graph_item *items, size_t count)
@@ -206,15 +206,15 @@ static size_t fill_branches(struct pf_graph_branch *branches, struct pf_graph_it
 }
 
 /* How many are shown. In a fractal graph the limit is a share of the branch. */
-static size_t count_shown(const struct pf_graph *graph, const struct pf_graph_branch *branches, size_t count)
+static size_t count_shown(struct pf_graph *graph, const struct pf_graph_branch *branches, size_t count)
 {
     const struct pf_report *report = graph->report;
-    uint64_t least = graph->least, sum = 0;
+    uint64_t least = graph->least;
     size_t shown = 0;
     for (size_t i = 0; i < count; i++)
-        sum += branches[i].hits;
+        graph->level_hits += branches[i].hits;
     if (report->fractal)
-        least = (uint64_t)ceil((double)sum * (report->graph_limit_percent / 100.0));
+        least = (uint64_t)ceil((double)graph->level_hits * (report->graph_limit_percent / 100.0));
     while (shown < count && branches[shown].hits >= least)
         shown++;
     return shown;
@@ -226,6 +226,7 @@ bool pf_graph_expand(struct pf_graph *graph, const struct pf_graph_branch *branc
     size_t item_count = 0;
     *branches = NULL;
     *count = 0;
+    graph->level_hits = 0;
     if (branch ? !push_next(graph, &item_count, branch) : !push_first(graph, &item_count))
         return false;
     if (!item_count)

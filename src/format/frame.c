@@ -389,6 +389,7 @@ static int deliver_doubtful(struct perfile_reader *reader, struct pf_part *part,
     record->damaged = true;
     record->stated_bytes = stated;
     reader->counts.damaged++;
+    reader->counts.records--; /* only whole ones are counted */
     if (record->type == PERFILE_RECORD_SAMPLE)
         reader->counts.samples--;
     char message[192];

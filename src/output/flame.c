@@ -161,6 +161,16 @@ struct made_set {
     char title[160];
 };
 
+/* Periods of the clocks are times. */
+static const char *unit_of(const struct gathering *g, size_t event)
+{
+    const struct perfile_attr *attr = &g->events[event].event->attr;
+    enum { SOFTWARE = 1, CPU_CLOCK = 0, TASK_CLOCK = 1 };
+    if (g->options->flame.count_samples)
+        return "samples";
+    return attr->type == SOFTWARE && (attr->config == CPU_CLOCK || attr->config == TASK_CLOCK) ? "ns" : "events";
+}
+
 static bool make_set(struct gathering *g, struct made_set *made)
 {
     const size_t plain = pf_profile_frame_count(g->profile);
@@ -179,7 +189,7 @@ static bool make_set(struct gathering *g, struct made_set *made)
         for (size_t n = 1; n < tree->count; n++)
             tree->nodes[n].frame = (tree->nodes[n].frame >> 1) + (tree->nodes[n].frame & 1 ? (uint32_t)plain : 0);
         pf_tree_sum(tree);
-        made->events[i] = (struct pf_flame_event){.name = g->events[i].event->name, .tree = tree};
+        made->events[i] = (struct pf_flame_event){.name = g->events[i].event->name, .tree = tree, .unit = unit_of(g, i)};
     }
     if (g->slice_count)
         qsort(g->slices, g->slice_count, sizeof(*g->slices), by_place);

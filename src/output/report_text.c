@@ -196,7 +196,7 @@ static void put_frame(struct table *table, uint32_t number)
         const struct pf_module *module = pf_symbols_module(table->report->symbols, frame->module);
         if (module && !module->kernel) /* the address is one in the file */
             pf_put_format(table->out, "%.200s+", module->short_name);
-        pf_put_format(table->out, "0x%" PRIx64, frame->address);
+        pf_put_format(table->out, "%#" PRIx64, frame->address); /* as perf: 0 is "0" */
     }
     pf_put_string(table->out, "\n");
 }
@@ -235,7 +235,6 @@ static bool put_branch(struct table *table, struct pf_graph *graph, struct pf_gr
 {
     struct pf_graph_branch *next;
     size_t next_count;
-    const uint64_t below = table->report->fractal ? branch->hits : total;
     put_margin(table);
     pf_put_char(table->out, last ? ' ' : '|');
     put_share(table, branch->hits, total);
@@ -243,7 +242,8 @@ static bool put_branch(struct table *table, struct pf_graph *graph, struct pf_gr
     pf_put_char(&table->margin, last ? ' ' : '|');
     pad(&table->margin, BRANCH_INDENT);
     bool enough = put_run(table, graph, branch, &next, &next_count) &&
-                  put_branches(table, graph, next, next_count, below, level + 1);
+                  put_branches(table, graph, next, next_count,
+                               table->report->fractal ? graph->level_hits : total, level + 1);
     table->margin.used -= BRANCH_INDENT + 1;
     return enough;
 }
@@ -270,7 +270,6 @@ static bool put_branches(struct table *table, struct pf_graph *graph, struct pf_
         enough = put_branch(table, graph, &branches[i], total, level, i + 1 == count && !rest);
     }
     if (rest) {
-        put_separator(table);
         put_margin(table);
         pf_put_char(table->out, ' ');
         put_share(table, total - shown, total);

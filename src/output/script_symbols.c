@@ -97,17 +97,22 @@ static bool is_file(const struct pf_module *module)
 
 static bool is_kernel_itself(const struct subject *subject)
 {
-    return subject->module->kernel && subject->map->filename[0] == '[';
+    return starts_with(subject->module->name, "[kernel.") || starts_with(subject->module->name, "[guest.kernel.");
 }
 
-/* False: none is shown, because symbols of kallsyms are no file's. */
+/* The pgoff of the kernel's mapping says something else, and old kernels give the vdso's address as its pgoff. */
+static uint64_t map_offset(const struct subject *subject)
+{
+    bool from_start = is_kernel_itself(subject) || starts_with(subject->module->name, "[vdso");
+    return subject->address - subject->map->start + (from_start ? 0 : subject->map->pgoff);
+}
+
+/* False: none is shown, because symbols of kallsyms and of BPF programs are no file's. */
 static bool file_offset(const struct subject *subject, uint64_t *offset)
 {
     const struct pf_module *module = subject->module;
-    *offset = subject->address;
-    if (is_file(module) && !is_kernel_itself(subject))
-        *offset += subject->map->pgoff - subject->map->start;
-    return !module->kernel || !module->table || module->path;
+    *offset = is_file(module) && !is_kernel_itself(subject) ? map_offset(subject) : subject->address;
+    return !subject->map->symbol && (!module->kernel || !module->table || module->path);
 }
 
 static void put_address(struct pf_text *text, const struct subject *subject, unsigned style)
@@ -117,12 +122,8 @@ static void put_address(struct pf_text *text, const struct subject *subject, uns
         pf_put_format(text, "\t%16" PRIx64, address);
         return;
     }
-    if (style & SCRIPT_PLACE_OFFSET && subject->map) {
-        if (is_kernel_itself(subject))
-            address -= subject->map->start;
-        else
-            file_offset(subject, &address);
-    }
+    if (style & SCRIPT_PLACE_OFFSET && subject->map)
+        address = map_offset(subject);
     if (!(style & SCRIPT_PLACE_BARE)) {
         pf_put_string(text, "0x");
         pf_put_hex(text, address);
@@ -140,11 +141,27 @@ static void put_symbol(struct pf_text *text, const struct subject *subject, unsi
     }
 }
 
+/* perf calls a kernel module by its file only after it has looked for symbols in it. */
+static void put_module_name(struct pf_text *text, const struct pf_module *module, unsigned style)
+{
+    if (style & SCRIPT_PLACE_SYM || !module->kernel || module->name[0] != '/') {
+        pf_put_string(text, module->name);
+        return;
+    }
+    pf_put_char(text, '[');
+    for (const char *c = module->short_name; *c && *c != '.'; c++)
+        pf_put_char(text, *c == '-' ? '_' : *c);
+    pf_put_char(text, ']');
+}
+
 static void put_module(struct pf_text *text, const struct subject *subject, unsigned style)
 {
     uint64_t offset;
     pf_put_string(text, " (");
-    pf_put_string(text, subject->module ? subject->module->name : "[unknown]");
+    if (subject->module)
+        put_module_name(text, subject->module, style);
+    else
+        pf_put_string(text, "[unknown]");
     if (subject->module && style & SCRIPT_PLACE_DSOFF && file_offset(subject, &offset)) {
         pf_put_string(text, "+0x");
         pf_put_hex(text, offset);

@@ -190,7 +190,8 @@ static bool find_bytes(const struct file *file, uint64_t address, struct pf_cfi_
         if (phdr.p_offset > file->bytes || skip >= file->bytes - phdr.p_offset)
             return false;
         uint64_t bytes = pf_min(phdr.p_filesz - skip, file->bytes - phdr.p_offset - skip);
-        const Elf_Data *data = elf_getdata_rawchunk(file->elf, (int64_t)(phdr.p_offset + skip), bytes, ELF_T_BYTE);
+        const Elf_Data *data =
+            elf_getdata_rawchunk(file->elf, (int64_t)(phdr.p_offset + skip), (size_t)bytes, ELF_T_BYTE);
         *section = (struct pf_cfi_section){.address = address};
         section->data = data ? data->d_buf : NULL;
         section->bytes = data && data->d_buf ? data->d_size : 0;
@@ -233,13 +234,19 @@ static int read_header(struct pf_cfi *cfi, const struct file *file, const char *
     return 0;
 }
 
+/* Rules of sound files are few; those of others may not take more than the files themselves. */
+static void raise_limit(struct pf_cfi *cfi, uint64_t bytes)
+{
+    cfi->pool_limit = (size_t)pf_min(cfi->pool_limit + bytes, INT32_MAX);
+}
+
 static void compile(struct pf_cfi *cfi, const struct file *file, const struct pf_cfi_section *section)
 {
     struct pf_cfi_rows rows = {0};
     struct pf_cfi_section s = *section;
     s.text = address_of(file, ".text");
     s.got = address_of(file, ".got");
-    cfi->pool_limit = pf_min(cfi->pool_limit + s.bytes, INT32_MAX);
+    raise_limit(cfi, s.bytes);
     pf_cfi_compile(cfi, &s, &rows);
     fill_gaps(cfi, &rows);
 }
@@ -251,7 +258,7 @@ static void compile_exidx(struct pf_cfi *cfi, const struct file *file)
     if (cfi->arch->machine != EM_ARM || !find_section(file, ".ARM.exidx", &exidx))
         return;
     find_section(file, ".ARM.extab", &extab);
-    cfi->pool_limit = pf_min(cfi->pool_limit + exidx.bytes + extab.bytes, INT32_MAX);
+    raise_limit(cfi, (uint64_t)exidx.bytes + extab.bytes);
     pf_cfi_compile_exidx(cfi, &exidx, &extab, &rows);
     fill_gaps(cfi, &rows);
 }

@@ -260,8 +260,8 @@ static int32_t expression(struct program *p)
         return 0;
     }
     made.bytes = (uint32_t)bytes;
-    memcpy(made.data, data, bytes);
-    uint32_t place = pf_cfi_keep(p->compiler->cfi, &made, sizeof(made.bytes) + bytes);
+    memcpy(made.data, data, (size_t)bytes);
+    uint32_t place = pf_cfi_keep(p->compiler->cfi, &made, sizeof(made.bytes) + (size_t)bytes);
     if (!place)
         fail(p);
     return (int32_t)place;

@@ -403,6 +403,39 @@ static enum step step_by_rule(struct unwinding *u, const struct pf_cfi *cfi, con
     return STEP_ON;
 }
 
+/*
+ * Trampolines of aarch64 (since 5.8) and riscv64 have no rules, so that the kernel's struct rt_sigframe has to be known:
+ * 128 bytes of siginfo, then uc_flags and uc_link, which are 0, and further on the registers.
+ */
+static bool is_signal_frame(struct unwinding *u, pf_unwind_locate *locate, void *context)
+{
+    const struct pf_unwind_arch *arch = u->arch;
+    struct pf_unwind_place place;
+    uint64_t flags, link, pc;
+    if (!arch->signal_registers || u->exact || !known(u, arch->sp))
+        return false;
+    uint64_t frame = u->values[arch->sp], registers = frame + arch->signal_registers;
+    unsigned at = 0;
+    while (arch->perf_slots[at] != arch->pc)
+        at++;
+    return read_word(u, frame + 128, &flags) && flags == 0 && read_word(u, frame + 136, &link) && link == 0 &&
+           read_word(u, registers + 8 * at, &pc) && pc != 0 && locate(context, pc, &place) && place.executable;
+}
+
+static enum step step_by_signal_frame(struct unwinding *u)
+{
+    uint64_t registers = u->values[u->arch->sp] + u->arch->signal_registers, value;
+    u->truncated = false;
+    for (unsigned i = 0; i < u->arch->perf_count; i++) {
+        if (!read_word(u, registers + 8 * i, &value))
+            return STEP_LOST;
+        set(u, u->arch->perf_slots[i], value);
+    }
+    u->cfa = registers;
+    u->exact = true;
+    return STEP_ON;
+}
+
 /* A leaf function of which nothing is known: its return address is still in the register. */
 static bool step_by_link(struct unwinding *u, pf_unwind_locate *locate, void *context)
 {
@@ -441,10 +474,30 @@ static enum step step_by_frame(struct unwinding *u, pf_unwind_locate *locate, vo
     return STEP_ON;
 }
 
-static const struct pf_cfi_rule *rule_at(const struct unwinding *u, const struct pf_unwind_place *place)
+/* How a frame's caller is to be found. */
+struct way {
+    const struct pf_cfi *cfi;
+    const struct pf_cfi_rule *rule; /* NULL: without */
+    bool is_signal;                 /* a trampoline */
+};
+
+static struct way way_from(struct unwinding *u, const struct pf_unwind_place *place, pf_unwind_locate *locate,
+                           void *context)
 {
-    const struct pf_cfi *cfi = place->cfi;
-    return cfi && cfi->arch == u->arch ? pf_cfi_find(cfi, place->elf_address) : NULL;
+    struct way way = {.cfi = place->cfi};
+    if (way.cfi && way.cfi->arch == u->arch)
+        way.rule = pf_cfi_find(way.cfi, place->elf_address);
+    if (way.rule && way.rule->signal && !entry_of(way.rule, way.rule->ra))
+        way.rule = NULL; /* riscv64's is marked as one, and that is all */
+    way.is_signal = way.rule ? way.rule->signal : is_signal_frame(u, locate, context);
+    return way;
+}
+
+static enum step step(struct unwinding *u, const struct way *way, pf_unwind_locate *locate, void *context)
+{
+    if (way->rule)
+        return step_by_rule(u, way->cfi, way->rule);
+    return way->is_signal ? step_by_signal_frame(u) : step_by_frame(u, locate, context);
 }
 
 /* ---- the sample ------------------------------------------------------------------------------------------------- */
@@ -492,9 +545,9 @@ static bool locate_frame(struct unwinding *u, pf_unwind_locate *locate, void *co
  * Whoever takes 1 off a return address to find the call finds the very instruction where a signal interrupted, and the
  * first one of the code that returns from the signal: nobody called that.
  */
-static uint64_t address_of(const struct unwinding *u, const struct pf_cfi_rule *rule, bool first)
+static uint64_t address_of(const struct unwinding *u, const struct way *way, bool first)
 {
-    return u->values[u->arch->pc] + (!first && (u->exact || (rule && rule->signal)));
+    return u->values[u->arch->pc] + (!first && (u->exact || way->is_signal));
 }
 
 static int end_of(const struct unwinding *u, enum step reached)
@@ -519,12 +572,12 @@ int pf_unwind_sample(const struct perfile_sample *sample, const char *arch, pf_u
             return PF_UNWIND_NO_RULE;
         if (*count == room)
             return PF_UNWIND_LIMIT;
-        const struct pf_cfi_rule *rule = found ? rule_at(&u, &place) : NULL;
-        addresses[*count] = address_of(&u, rule, *count == 0);
+        struct way way = {NULL};
+        if (found)
+            way = way_from(&u, &place, locate, context);
+        addresses[*count] = address_of(&u, &way, *count == 0);
         ++*count;
-        enum step reached = !found ? STEP_LOST
-                            : rule ? step_by_rule(&u, place.cfi, rule)
-                                   : step_by_frame(&u, locate, context);
+        enum step reached = found ? step(&u, &way, locate, context) : STEP_LOST;
         if (reached != STEP_ON)
             return end_of(&u, reached);
     }

@@ -19,6 +19,7 @@ struct pf_unwind_arch {
     int16_t sp_bias;
     int16_t frame_fp, frame_ra, frame_sp; /* relative to the frame pointer; all 0: frames are not chained */
     uint64_t address_mask;
+    uint16_t signal_registers; /* offset in a signal frame; 0: trampolines have rules */
 };
 
 /* By uname -m and the abi of the sampled registers (1: 32-bit, 2: 64-bit); NULL when unknown. */

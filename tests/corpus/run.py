@@ -43,12 +43,14 @@ def difference(expected, got, where=''):
                 return found
         return None
     if isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
-        return next(filter(None, (difference(a, b, f'{where}[{i}]') for i, (a, b) in enumerate(zip(expected, got)))), None)
+        pairs = enumerate(zip(expected, got))
+        return next(filter(None, (difference(a, b, f'{where}[{i}]') for i, (a, b) in pairs)), None)
     return None if plain(expected) == plain(got) else f'{where}: {got!r:.70}, expected {expected!r:.70}'
 
 
 def run(perfile, *arguments):
-    done = subprocess.run([*perfile, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_SECONDS)
+    done = subprocess.run([*perfile, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                          timeout=TIMEOUT_SECONDS)
     if done.returncode not in (0, 1):
         raise RuntimeError(f'exit status {done.returncode}: {done.stderr[-200:].decode(errors="replace").strip()}')
     return done.stdout

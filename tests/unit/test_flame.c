@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "counting.h"
 
-#include <stdio.h>
 #include "output/flame.h"
+#include <stdio.h>
 
 struct flames {
     struct pf_tree tree, before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bodies of records from bytes made by hand; the goldens have every type, here are the layouts that decide something. */
+/* The bodies of records from bytes made by hand: layouts that decide something. The goldens have every type. */
 #include "format/layout.h"
 
 #include "made.h"
@@ -26,7 +26,7 @@ static void make_trailer(struct made *m)
 
 #define TRAILER "\"sample_id\":{\"pid\":7,\"tid\":8,\"time\":1000,\"identifier\":11}"
 
-/* ---- records ------------------------------------------------------------------------------------------------------ */
+/* ---- records ----------------------------------------------------------------------------------------------------- */
 
 static void make_mmap(struct made *m)
 {
@@ -332,7 +332,7 @@ static const struct whole {
     {make_callchain, "\"pid\":7,\"tid\":8,\"chain_type\":0,\"time\":1,\"nr\":1,\"ips\":[16],\"sps\":[17]"},
 };
 
-/* ---- checks ------------------------------------------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 static struct perfile_record view(const uint8_t *data, size_t bytes, bool swap)
 {

@@ -12,7 +12,7 @@ enum {
 static const struct perfile_attr attr_of_parts = {
     .sample_regs_user = 0x8000000000000005, .sample_regs_intr = 0x2, .read_format = 31};
 
-/* ---- samples with known content: a part is made and checked by its layout --------------------------------------- */
+/* ---- samples with known content: a part is made and checked by its layout ---------------------------------------- */
 
 static uint64_t word_of(unsigned bit)
 {
@@ -321,7 +321,7 @@ static void test_wrong_calls(void **state)
     assert_int_equal(perfile_sample_decode(&record, &sample, NULL), PERFILE_ERROR_ARGUMENT);
 }
 
-/* ---- places ----------------------------------------------------------------------------------------------------- */
+/* ---- places ------------------------------------------------------------------------------------------------------ */
 
 static void check_places(uint64_t type)
 {
@@ -365,7 +365,7 @@ static void test_places_of_id_and_time(void **state)
     assert_int_equal(plan.time_back, 0);
 }
 
-/* ---- read formats ------------------------------------------------------------------------------------------------- */
+/* ---- read formats ------------------------------------------------------------------------------------------------ */
 
 static void check_read_format(unsigned format, unsigned count, bool swap)
 {
@@ -434,7 +434,7 @@ static void test_read_counts_that_cannot_be(void **state)
     }
 }
 
-/* ---- branch stacks -------------------------------------------------------------------------------------------------- */
+/* ---- branch stacks ----------------------------------------------------------------------------------------------- */
 
 struct branches {
     uint64_t asked; /* attr.branch_sample_type */
@@ -494,7 +494,7 @@ static void test_branch_stacks(void **state)
     }
 }
 
-/* ---- counts and sizes that cannot be ------------------------------------------------------------------------------- */
+/* ---- counts and sizes that cannot be ----------------------------------------------------------------------------- */
 
 static void test_parts_that_cannot_be(void **state)
 {

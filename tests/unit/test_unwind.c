@@ -8,7 +8,7 @@
 #include "counting.h"
 #include "symbol/unwind.h"
 
-enum { CODE = 0x1000, CODE_BYTES = 0x1000, CFI = 0x3000, EXIDX = 0x5000, STACK = 0x7f000, STACK_WORDS = 64 };
+enum { CODE = 0x1000, CODE_BYTES = 0x1000, CFI = 0x3000, EXIDX = 0x5000, STACK = 0x7f000, STACK_WORDS = 96 };
 
 /* ---- making an ELF file ------------------------------------------------------------------------------------------- */
 
@@ -460,6 +460,32 @@ static void test_aarch64(void **state)
     pf_cfi_close(cfi);
 }
 
+/* The trampoline of aarch64 has no rules; the kernel's frame is known by its layout. */
+static void test_aarch64_signal(void **state)
+{
+    (void)state;
+    struct process p;
+    struct blob b = {.is_64 = true};
+    size_t cie = put_cie(&b, "zR", 30, PROGRAM(0x0c, 31, 0));
+    put_fde(&b, cie, 0x1100, 0x20, NULL, 0);
+    put_fde(&b, cie, 0x1300, 0x20, PROGRAM(0x07, 30));
+    struct pf_cfi *cfi = open_cfi(EM_AARCH64, &b, ".eh_frame", NULL);
+    start(&p, cfi, PF_NATIVE_BIG_ENDIAN);
+    set_register(&p, 31, STACK);
+    set_register(&p, 32, 0x1104);
+    set_register(&p, 30, 0x1500);
+    set_word64(&p, 39 + 30, 0x1310); /* x30 of the interrupted leaf */
+    set_word64(&p, 39 + 31, STACK + 600);
+    set_word64(&p, 39 + 32, 0x1100);
+    assert_int_equal(unwind(&p, "aarch64"), PF_UNWIND_DONE);
+    EXPECT(&p, 0x1104, 0x1501, 0x1101, 0x1310);
+    set_word64(&p, 17, 1); /* uc_link: not such a frame */
+    set_register(&p, 29, STACK);
+    assert_int_equal(unwind(&p, "aarch64"), PF_UNWIND_DONE); /* saved frame pointer and return address are 0 */
+    EXPECT(&p, 0x1104, 0x1500);
+    pf_cfi_close(cfi);
+}
+
 /* Big-endian; a leaf that keeps its caller's r11 in f4 (18); the stack pointer is 160 below the CFA. */
 static void test_s390x(void **state)
 {
@@ -664,6 +690,7 @@ int main(void)
         cmocka_unit_test(test_frame_pointers),
         cmocka_unit_test(test_i386),
         cmocka_unit_test(test_aarch64),
+        cmocka_unit_test(test_aarch64_signal),
         cmocka_unit_test(test_s390x),
         cmocka_unit_test(test_ppc64le),
         cmocka_unit_test(test_exidx),

@@ -165,8 +165,8 @@ static void make_hostile(struct made *made)
                                         "\"'&amp;;\\\\u0000",
                                         "a;b\nc\td\x01\x7f",
                                         "\xff\xfe bad \xc3",
-                                        "\xe2\x80\xae"
-                                        "esrever",
+                                        ("\xe2\x80\xae"
+                                         "esrever"),
                                         "\xef\xbf\xbf",
                                         "h\xc3\xa9llo \xf0\x9f\x94\xa5\xf0\x9f\x94\xa5\xf0\x9f\x94\xa5",
                                         "__proto__",

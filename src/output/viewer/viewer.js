@@ -1116,8 +1116,8 @@ addEventListener("resize", drawTime);
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 prefersDark.addEventListener("change", e => setDark(e.matches));
 $("title").textContent = document.title = clean(data.title) || "Flame graph";
-$("subtitle").textContent = [data.subtitle, data.events.length === 1 ? data.events[0].name : ""].filter(x => x).map(clean)
-  .join(" · ");
+$("subtitle").textContent = [data.subtitle, data.events.length === 1 ? data.events[0].name : ""].filter(x => x)
+  .map(clean).join(" · ");
 data.events.forEach((event, i) => $("event").append(element("option", { value: i }, clean(event.name))));
 $("eventbox").hidden = data.events.length < 2;
 $("timebox").hidden = !data.buckets;
