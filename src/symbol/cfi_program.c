@@ -511,7 +511,7 @@ static void run(struct program *p)
 
 /* ---- CIEs ------------------------------------------------------------------------------------------------------- */
 
-/* The length at the start of an entry; false at the end. *is_64: the 64-bit format. The entry is a cursor of its own. */
+/* An entry by the length at its start, as a cursor of its own; false at the end. *is_64: the 64-bit format. */
 static bool next_entry(struct pf_cursor *c, struct pf_cursor *entry, bool *is_64)
 {
     uint64_t bytes = pf_cursor_u32(c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call frame information as it is kept: one flat array of rows, address -> rule, for the whole module. Few rules differ,
- * so that each is stored once in a pool, behind the expressions that rules refer to.
+ * Call frame information as it is kept: one flat array of rows, address -> rule, for the whole module. Few rules
+ * differ, so that each is stored once in a pool, together with the expressions that rules refer to.
  */
 #ifndef PF_SYMBOL_CFI_RULES_H
 #define PF_SYMBOL_CFI_RULES_H

@@ -404,7 +404,7 @@ static enum step step_by_rule(struct unwinding *u, const struct pf_cfi *cfi, con
 }
 
 /*
- * Trampolines of aarch64 (since 5.8) and riscv64 have no rules, so that the kernel's struct rt_sigframe has to be known:
+ * Trampolines of aarch64 (since 5.8) and riscv64 have no rules, so that one has to know the kernel's struct rt_sigframe:
  * 128 bytes of siginfo, then uc_flags and uc_link, which are 0, and further on the registers.
  */
 static bool is_signal_frame(struct unwinding *u, pf_unwind_locate *locate, void *context)

@@ -10,7 +10,7 @@
 
 enum { CODE = 0x1000, CODE_BYTES = 0x1000, CFI = 0x3000, EXIDX = 0x5000, STACK = 0x7f000, STACK_WORDS = 96 };
 
-/* ---- making an ELF file ------------------------------------------------------------------------------------------- */
+/* ---- making an ELF file ------------------------------------------------------------------------------------------ */
 
 struct blob {
     uint8_t data[8192];
@@ -128,7 +128,7 @@ static int open_blob(const struct blob *file, const struct perfile_allocator *al
     return result;
 }
 
-/* ---- making call frame information -------------------------------------------------------------------------------- */
+/* ---- making call frame information ------------------------------------------------------------------------------- */
 
 static size_t begin_entry(struct blob *b)
 {
@@ -173,7 +173,7 @@ static void put_fde(struct blob *b, size_t cie, uint64_t address, uint64_t lengt
 
 #define PROGRAM(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
 
-/* ---- a process to unwind ------------------------------------------------------------------------------------------ */
+/* ---- a process to unwind ----------------------------------------------------------------------------------------- */
 
 struct process {
     struct pf_cfi *cfi;
@@ -242,7 +242,7 @@ static void expect(const struct process *p, const uint64_t *addresses, size_t co
 #define EXPECT(process, ...)                                                                                           \
     expect(process, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
-/* ---- x86-64 ------------------------------------------------------------------------------------------------------- */
+/* ---- x86-64 ------------------------------------------------------------------------------------------------------ */
 
 enum { X86_BX = 1, X86_BP = 6, X86_SP = 7, X86_IP = 8 };
 
@@ -399,7 +399,7 @@ static void test_frame_pointers(void **state)
     EXPECT(&p, 0x1105);
 }
 
-/* ---- other machines ----------------------------------------------------------------------------------------------- */
+/* ---- other machines ---------------------------------------------------------------------------------------------- */
 
 static struct pf_cfi *open_cfi(uint16_t machine, const struct blob *cfi, const char *name, const struct blob *exidx)
 {
@@ -573,7 +573,7 @@ static void test_exidx(void **state)
     pf_cfi_close(cfi);
 }
 
-/* ---- hostile and unlucky ------------------------------------------------------------------------------------------ */
+/* ---- hostile and unlucky ----------------------------------------------------------------------------------------- */
 
 static void test_not_elf(void **state)
 {
