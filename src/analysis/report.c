@@ -457,50 +457,56 @@ static bool link_nodes(struct pf_report *report)
         return false;
     memset(report->links, 0, tree->count * sizeof(*report->links));
     for (size_t i = tree->count; i-- > 1;) {
-        struct pf_report_link *parent = &report->links[tree->nodes[i].parent], *link = &report->links[i];
-        link->height += !(tree->nodes[i].frame & PF_REPORT_APART);
-        parent->height = parent->height > link->height ? parent->height : link->height;
-        link->sibling = parent->child;
+        struct pf_report_link *parent = &report->links[tree->nodes[i].parent];
+        report->links[i].sibling = parent->child;
         parent->child = (uint32_t)i;
     }
     return true;
 }
+
+/* Where a walk over the tree stands, one of these for each frame of the way down. */
+struct step {
+    uint32_t row;
+    uint32_t height; /* longest way on from here, in frames */
+};
+
+struct walk {
+    struct pf_report *report;
+    struct pf_pairs index; /* (key, frame) to row */
+    uint32_t *inner;       /* by row: its node that is entered, deepest */
+    size_t inner_room;
+    struct step *steps; /* by depth */
+    size_t step_room;
+    uint32_t key;
+    uint32_t node;
+    uint32_t depth; /* in frames; 0 at the node of a key */
+};
 
 static void note_longest(struct pf_report_row *row, uint32_t depth)
 {
     row->depth = row->depth > depth ? row->depth : depth;
 }
 
-/* A node is entered on the way down: it counts for its row, once a stack. */
-static void enter_node(struct pf_report *report, uint32_t node, uint32_t outer, uint32_t depth)
+static uint32_t frames_in(const struct pf_report *report, uint32_t node)
+{
+    return !(report->tree.nodes[node].frame & PF_REPORT_APART);
+}
+
+/* On the way down a node counts for its row, once a stack. */
+static void enter_node(struct pf_report *report, struct pf_report_row *row, uint32_t node, uint32_t outer,
+                       uint32_t depth)
 {
     const struct pf_tree_node *at = &report->tree.nodes[node];
-    struct pf_report_link *link = &report->links[node];
-    struct pf_report_row *row = &report->rows[link->row];
-    const uint32_t apart = (at->frame & PF_REPORT_APART) != 0;
-    link->outer = outer;
-    link->next = row->nodes;
+    report->links[node].outer = outer;
+    report->links[node].next = row->nodes;
     row->nodes = node;
     row->self += at->self;
     row->samples += at->samples;
     if (!outer)
         row->children += at->total;
     if (report->order == PF_GRAPH_CALLEE || at->samples)
-        note_longest(row, depth - apart);
-    if (report->order == PF_GRAPH_CALLER)
-        note_longest(row, link->height);
+        note_longest(row, depth - !frames_in(report, node));
 }
-
-/* Where a walk over the tree stands. */
-struct walk {
-    struct pf_report *report;
-    struct pf_pairs index; /* (key, frame) to row */
-    uint32_t *inner;       /* by row: its node that is entered, deepest */
-    size_t inner_room;
-    uint32_t key;
-    uint32_t node;
-    uint32_t depth; /* in frames; 0 at the node of a key */
-};
 
 static bool walk_in(struct walk *walk)
 {
@@ -512,20 +518,27 @@ static bool walk_in(struct walk *walk)
     }
     uint32_t row = row_at(report, &walk->index, walk->key, walk->node);
     if (row == NO_NUMBER ||
-        !pf_grow(report->allocator, &walk->inner, &walk->inner_room, (size_t)row + 1, sizeof(*walk->inner)))
+        !pf_grow(report->allocator, &walk->inner, &walk->inner_room, (size_t)row + 1, sizeof(*walk->inner)) ||
+        !pf_grow(report->allocator, &walk->steps, &walk->step_room, (size_t)walk->depth + 1, sizeof(*walk->steps)))
         return false;
     memset(walk->inner + room, 0, (walk->inner_room - room) * sizeof(*walk->inner));
-    report->links[walk->node].row = row;
-    enter_node(report, walk->node, walk->inner[row], walk->depth);
+    walk->steps[walk->depth] = (struct step){.row = row, .height = frames_in(report, walk->node)};
+    enter_node(report, &report->rows[row], walk->node, walk->inner[row], walk->depth);
     walk->inner[row] = walk->node;
     return true;
 }
 
 static void walk_out(struct walk *walk)
 {
-    const struct pf_report_link *link = &walk->report->links[walk->node];
-    if (walk->depth)
-        walk->inner[link->row] = link->outer;
+    struct pf_report *report = walk->report;
+    if (!walk->depth)
+        return;
+    const struct step *step = &walk->steps[walk->depth];
+    walk->inner[step->row] = report->links[walk->node].outer;
+    if (report->order == PF_GRAPH_CALLER)
+        note_longest(&report->rows[step->row], step->height);
+    if (walk->depth > 1 && step[-1].height < step->height + 1)
+        walk->steps[walk->depth - 1].height = step->height + 1;
 }
 
 /* To the next node, leaving those that are done. False at the end. */
@@ -564,6 +577,7 @@ static bool make_rows(struct pf_report *report)
         while (enough && walk_on(&walk));
     pf_pairs_close(&walk.index);
     pf_free(report->allocator, walk.inner, walk.inner_room * sizeof(*walk.inner));
+    pf_free(report->allocator, walk.steps, walk.step_room * sizeof(*walk.steps));
     return enough;
 }
 
@@ -778,6 +792,5 @@ void pf_report_close(struct pf_report *report)
     pf_free(allocator, report->passes, report->pass_room);
     pf_free(allocator, report->rows, report->row_room * sizeof(*report->rows));
     pf_free(allocator, report->links, report->link_room * sizeof(*report->links));
-    pf_free(allocator, report->scratch, report->scratch_room * sizeof(*report->scratch));
     pf_profile_close(report->profile);
 }

@@ -96,12 +96,10 @@ enum pf_graph_order { PF_GRAPH_NONE, PF_GRAPH_CALLER, PF_GRAPH_CALLEE };
 
 /* Beside each node of the tree. */
 struct pf_report_link {
-    uint32_t row;     /* in pf_report.rows */
     uint32_t next;    /* of the same row */
     uint32_t outer;   /* the next one of the same row towards the root; 0: none */
     uint32_t child;   /* the first */
     uint32_t sibling; /* the next */
-    uint32_t height;  /* longest way down, in frames */
 };
 
 struct pf_report {
@@ -161,8 +159,7 @@ struct pf_report {
     size_t row_count, row_room;
     struct pf_report_link *links;
     size_t link_room;
-    uint64_t *scratch; /* by node */
-    size_t scratch_room;
+    bool marks; /* the tree's numbers of samples gave their place to pf_graph */
 };
 
 #define PF_REPORT_APART 0x80000000u
@@ -216,14 +213,15 @@ struct pf_graph {
     const struct pf_report_row *row;
     struct pf_arena arena;
     uint32_t key_node;
+    bool empty;
     uint64_t least; /* hits of a branch that is shown; unless fractal */
     uint64_t level_hits; /* of all branches of the level made last, also those that weigh too little */
     struct pf_graph_item *items; /* while a level is made */
     size_t item_room;
 };
 
-/* The graph of one row at a time. False when memory is short. Close it in either case. */
-bool pf_graph_open(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row);
+/* The graph of one row at a time. */
+void pf_graph_open(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row);
 void pf_graph_close(struct pf_graph *graph);
 /*
  * The branches behind one (NULL: the first ones), most hits first, without those that weigh too little. They live as long

@@ -15,11 +15,27 @@
 struct pf_graph_item {
     uint32_t node;
     uint32_t frame;
-    bool whole; /* only the samples that end in the row's function: their weight is in report->scratch */
+    bool whole; /* only the samples that end in the row's function: their weight is in marks_of */
     uint64_t hits;
 };
 
 /* ---- what belongs to a row ---- */
+
+/*
+ * A number for each node, 0 between graphs. Rows have taken up the numbers of samples: with tens of millions of nodes,
+ * their place is too good to be left unused.
+ */
+static uint64_t *mark_at(const struct pf_report *report, uint32_t node)
+{
+    return &report->tree.nodes[node].samples;
+}
+
+static void clear_marks(struct pf_report *report)
+{
+    for (uint32_t node = 0; node < report->tree.count; node++)
+        *mark_at(report, node) = 0;
+    report->marks = true;
+}
 
 /* Caller first: for each node, what of its total are samples in the row's function. */
 static void mark_whole_stacks(struct pf_graph *graph)
@@ -28,7 +44,7 @@ static void mark_whole_stacks(struct pf_graph *graph)
     for (uint32_t end = graph->row->nodes; end; end = report->links[end].next)
         if (report->tree.nodes[end].self)
             for (uint32_t node = end; node; node = report->tree.nodes[node].parent)
-                report->scratch[node] += report->tree.nodes[end].self;
+                *mark_at(report, node) += report->tree.nodes[end].self;
 }
 
 /* Callee first: what has its last call of the function here. */
@@ -37,9 +53,9 @@ static void mark_innermost(struct pf_graph *graph)
     const struct pf_report *report = graph->report;
     for (uint32_t node = graph->row->nodes; node; node = report->links[node].next) {
         const uint64_t weight = report->children ? report->tree.nodes[node].total : report->tree.nodes[node].self;
-        report->scratch[node] += weight;
+        *mark_at(report, node) += weight;
         if (report->children && report->links[node].outer)
-            report->scratch[report->links[node].outer] -= weight;
+            *mark_at(report, report->links[node].outer) -= weight;
     }
 }
 
@@ -47,36 +63,41 @@ static void unmark(struct pf_graph *graph)
 {
     const struct pf_report *report = graph->report;
     for (uint32_t end = graph->row->nodes; end; end = report->links[end].next)
-        for (uint32_t node = end; node && report->scratch[node]; node = report->tree.nodes[node].parent)
-            report->scratch[node] = 0;
+        for (uint32_t node = end; node && *mark_at(report, node); node = report->tree.nodes[node].parent)
+            *mark_at(report, node) = 0;
 }
 
-bool pf_graph_open(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row)
+static uint32_t key_node(const struct pf_report *report, const struct pf_report_row *row)
+{
+    uint32_t node = row->first;
+    while (report->tree.nodes[node].parent)
+        node = report->tree.nodes[node].parent;
+    return node;
+}
+
+void pf_graph_open(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row)
 {
     const uint64_t total = pf_report_event(report, row)->period;
     *graph = (struct pf_graph){.report = report, .row = row};
     pf_arena_open(&graph->arena, report->allocator);
     graph->least = (uint64_t)((double)total * (report->graph_limit_percent / 100.0));
-    graph->key_node = pf_tree_child(&report->tree, 0, row->key);
-    if (!report->scratch) {
-        if (!pf_grow(report->allocator, &report->scratch, &report->scratch_room, report->tree.count,
-                     sizeof(*report->scratch)))
-            return false;
-        memset(report->scratch, 0, report->scratch_room * sizeof(*report->scratch));
-    }
+    graph->empty = !report->fractal && pf_report_weight(report, row) < graph->least;
+    if (graph->empty) /* no branch can be worth showing: most rows are like that */
+        return;
+    graph->key_node = key_node(report, row);
+    if (!report->marks)
+        clear_marks(report);
     if (report->order == PF_GRAPH_CALLER)
         mark_whole_stacks(graph);
     else
         mark_innermost(graph);
-    return true;
 }
 
 void pf_graph_close(struct pf_graph *graph)
 {
-    const struct pf_report *report = graph->report;
-    if (report->scratch)
+    if (!graph->empty)
         unmark(graph);
-    pf_free(report->allocator, graph->items, graph->item_room * sizeof(*graph->items));
+    pf_free(graph->report->allocator, graph->items, graph->item_room * sizeof(*graph->items));
     pf_arena_close(&graph->arena);
 }
 
@@ -94,7 +115,7 @@ static bool push(struct pf_graph *graph, size_t *count, uint32_t node, bool whol
 
 static uint64_t hits_of(const struct pf_report *report, uint32_t node, bool whole)
 {
-    return whole ? report->scratch[node] : report->tree.nodes[node].total - report->scratch[node];
+    return whole ? *mark_at(report, node) : report->tree.nodes[node].total - *mark_at(report, node);
 }
 
 static bool push_children(struct pf_graph *graph, size_t *count, uint32_t parent, bool whole)
@@ -125,9 +146,9 @@ static bool push_first(struct pf_graph *graph, size_t *count)
         if (caller)
             enough = apart || report->links[node].outer || push(graph, count, node, false, hits_of(report, node, false));
         else if (apart)
-            enough = push_parent(graph, count, node, report->scratch[node]);
+            enough = push_parent(graph, count, node, *mark_at(report, node));
         else
-            enough = push(graph, count, node, false, report->scratch[node]);
+            enough = push(graph, count, node, false, *mark_at(report, node));
     }
     return enough;
 }
@@ -227,6 +248,8 @@ bool pf_graph_expand(struct pf_graph *graph, const struct pf_graph_branch *branc
     *branches = NULL;
     *count = 0;
     graph->level_hits = 0;
+    if (graph->empty)
+        return true;
     if (branch ? !push_next(graph, &item_count, branch) : !push_first(graph, &item_count))
         return false;
     if (!item_count)

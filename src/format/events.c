@@ -32,7 +32,15 @@ int pf_events_add(struct perfile_reader *reader, const uint8_t *data, uint32_t b
     pf_attr_decode(data, bytes, file->swapped, file->big_endian, &event->public.attr);
     pf_plan_make(&event->plan, &event->public.attr, file->swapped, file->big_endian);
     reader->events[reader->event_count++] = event;
-    return 0;
+    if (event->plan.known)
+        return 0;
+    char message[128];
+    snprintf(message, sizeof(message),
+             "event %u: its sample_type 0x%" PRIx64 " has bits that are not known: its samples cannot be read",
+             event->public.index, event->public.attr.sample_type);
+    const struct perfile_diagnostic warning = {
+        .rule = "sample-type", .severity = PERFILE_WARNING, .offset = offset, .message = message};
+    return pf_diagnose(reader, NULL, &warning, error);
 }
 
 /* The ids of an event with room for `count`: simpleperf tells them one by one, so the room doubles. */
@@ -467,8 +475,8 @@ static int follow_feature(struct perfile_reader *reader, const struct perfile_re
         return 0;
     uint64_t number = pf_load64(record->data + 8, reader->file.swapped);
     const struct perfile_section section = {record->offset + 16, record->bytes - 16};
-    if (number > UINT32_MAX || (section.bytes == 0 && !perfile_feature_name((uint32_t)number)))
-        return 0; /* the end mark */
+    if (number > UINT32_MAX || section.bytes == 0)
+        return 0; /* the end mark: the first feature that its writer does not know; flags do not occur in streams */
     int result = pf_feature_add(reader, (uint32_t)number, &section, error);
     if (result < 0)
         return result;

@@ -120,6 +120,11 @@ static uint32_t identify(struct perfile_reader *reader, struct perfile_record *r
         return record->bytes;
     if (record->bytes < info->min_bytes)
         return 0;
+    if (record->type == PERFILE_RECORD_COMPRESSED2 && record->bytes >= 16) {
+        uint64_t data = pf_load64(record->data + 8, reader->file.swapped);
+        /* writers that never set data_size (6.15 to 7.1 with --aio) mean the whole record */
+        return data == 0 || data > record->bytes ? record->bytes : 16 + (uint32_t)pf_align8(data);
+    }
     const struct pf_layout layout = pf_layout_of(reader, record);
     uint32_t asked = pf_layout_measure(record, &layout, padded);
     /* before the first event is known nobody can tell how long the trailer is */
@@ -169,7 +174,7 @@ static bool plausible_record(struct perfile_reader *reader, struct pf_part *part
     fill_record(&record, part, &there, &place);
     bool padded;
     uint32_t asked = identify(reader, &record, &padded);
-    if (asked == 0 || asked > place.bytes || (place.bytes - asked >= 16 && !padded) ||
+    if (asked == 0 || asked > place.bytes || (place.bytes - asked >= 16 && !padded && !record.time) ||
         !plausible_time(frame, record.time))
         return false;
     if (place.type < 64 && reader->event_count && !record.event)
@@ -190,7 +195,7 @@ static bool plausible_chain(struct perfile_reader *reader, struct pf_part *part,
             return false;
         if (place.got == 0)
             return at == frame->end || frame->end == UINT64_MAX;
-        if (i > 0 && frame->open_ended && place.got < RECORD_MAX) {
+        if (frame->open_ended && place.got < RECORD_MAX) {
             struct place whole;
             if (look_at_record(reader, frame, at, &whole, NULL) < 0)
                 return false;
@@ -217,7 +222,7 @@ static int search(struct perfile_reader *reader, struct pf_part *part, struct pf
         if (result < 0)
             return result;
         if (place.got < 8) {
-            *found = at + place.got;
+            *found = frame->open_ended ? at : at + place.got; /* what is not inflated yet will be looked at then */
             return 0;
         }
         size_t offered = place.got - 7 < SEARCH_STEP ? place.got - 7 : SEARCH_STEP;
@@ -230,8 +235,10 @@ static int search(struct perfile_reader *reader, struct pf_part *part, struct pf
                 break;
             struct place candidate = {.data = header, .got = got};
             read_header(&candidate, reader->file.swapped);
+            /* a sample of exactly its size, with a sensible time, is proof enough */
+            unsigned length = candidate.type == PERFILE_RECORD_SAMPLE && frame->last_time ? 1 : CHAIN;
             if (at != frame->at && candidate.bytes >= 8 && pf_record_info(candidate.type) &&
-                plausible_chain(reader, part, frame, at, CHAIN)) {
+                plausible_chain(reader, part, frame, at, length)) {
                 *found = at;
                 return 0;
             }
@@ -334,8 +341,8 @@ static int settle_size(struct perfile_reader *reader, struct pf_part *part, stru
     if (asked && behind < end) {
         uint64_t place = behind;
         if (!plausible_chain(reader, part, frame, behind, CHAIN))
-            place = plausible_chain(reader, part, frame, end, 1) ? first_tiled(reader, part, frame, behind + 8, end)
-                                                                 : end;
+            place =
+                plausible_chain(reader, part, frame, end, 1) ? first_tiled(reader, part, frame, behind + 8, end) : end;
         if (place < end) {
             record->bytes = (uint32_t)(place - at);
             return 0; /* the size is wrong: it reaches over the records that follow */
@@ -363,48 +370,55 @@ static void count_record(struct perfile_reader *reader, const struct perfile_rec
         note_losses(reader, record);
 }
 
+/* The record is delivered, but something is wrong with it: say what. `settled` as in settle_size. */
+static int report_doubtful(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                           const struct perfile_record *record, int settled, struct perfile_error *error)
+{
+    const char *name = perfile_record_name(record->type);
+    char message[192];
+    struct perfile_diagnostic loss = {.rule = "record-size", .offset = record->offset, .message = message};
+    if (settled == 0) {
+        snprintf(message, sizeof(message), "0x%" PRIx64 ": %s record states %u bytes, its content has %u and is read",
+                 record->offset, name ? name : "unknown", record->stated_bytes, record->bytes);
+    } else {
+        loss.rule = "record-content";
+        loss.length = record->bytes;
+        snprintf(message, sizeof(message), "0x%" PRIx64 ": the content of a %s record of %u bytes makes no sense",
+                 record->offset, name ? name : "unknown", record->bytes);
+    }
+    int result = report_loss(reader, part, frame, &loss, error);
+    return result < 0 ? result : 1;
+}
+
 /* A record whose size or content is doubtful. 1: it is delivered, or the damage in its place; negative: an error. */
 static int deliver_doubtful(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                             struct perfile_record *record, uint32_t asked, struct perfile_error *error)
 {
-    uint64_t at = frame->at;
-    uint32_t stated = record->bytes;
-    const char *name = perfile_record_name(record->type);
-    int settled = settle_size(reader, part, frame, record, asked);
+    const uint64_t at = frame->at;
+    const uint32_t stated = record->bytes;
+    const int settled = settle_size(reader, part, frame, record, asked);
     if (settled < 0)
         return skip_damage(reader, part, frame, record, error);
     struct place place;
-    uint32_t kept = record->bytes;
-    int result = look(frame, at, kept, &place, error); /* the window has moved meanwhile */
+    int result = look(frame, at, record->bytes, &place, error); /* the window has moved meanwhile */
     if (result < 0)
         return result;
     record->data = place.data;
+    bool padded;
+    if (settled == 0)
+        identify(reader, record, &padded); /* the trailer stands elsewhere than it seemed */
     frame->previous = at;
     frame->previous_inexact = true;
-    frame->at = at + kept;
-    count_record(reader, record);
+    frame->at = at + record->bytes;
     /* a known record that later versions made longer is sound */
-    if (settled == 1 && asked && record->type != PERFILE_RECORD_SAMPLE)
-        return 1;
-    record->damaged = true;
+    const bool grown = settled == 1 && asked && record->type != PERFILE_RECORD_SAMPLE;
     record->stated_bytes = stated;
-    reader->counts.damaged++;
-    reader->counts.records--; /* only whole ones are counted */
-    if (record->type == PERFILE_RECORD_SAMPLE)
-        reader->counts.samples--;
-    char message[192];
-    if (settled == 0)
-        snprintf(message, sizeof(message), "0x%" PRIx64 ": %s record states %u bytes, its content ends after %u", at,
-                 name ? name : "unknown", stated, kept);
+    record->damaged = settled == 1 && !grown;
+    if (record->damaged)
+        reader->counts.damaged++;
     else
-        snprintf(message, sizeof(message), "0x%" PRIx64 ": the content of a %s record of %u bytes makes no sense", at,
-                 name ? name : "unknown", kept);
-    const struct perfile_diagnostic loss = {
-        .rule = settled == 0 ? "record-size" : "record-content", .offset = at, .length = kept, .message = message};
-    result = report_loss(reader, part, frame, &loss, error);
-    if (result < 0)
-        return result;
-    return 1;
+        count_record(reader, record);
+    return grown ? 1 : report_doubtful(reader, part, frame, record, settled, error);
 }
 
 /* A record of a type that is not known is believed when something sensible, or the end, stands behind it. */

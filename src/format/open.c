@@ -294,6 +294,8 @@ static int place_data(struct perfile_reader *reader, bool *has_table, struct per
         file->finished = false;
         uint64_t start = file->data.offset > size ? pf_min(HEADER_V2, size) : file->data.offset;
         place_records(&reader->parts[0], start, size);
+        if (file->data.bytes)
+            return diagnose_file(reader, "data-outside", PERFILE_LOSS, 40, "the data lies outside the file", error);
         return diagnose_file(
             reader, "data-size-zero", PERFILE_LOSS, 48,
             "the size of the data is 0: the recorder did not come to its end; reading to the end of the file", error);

@@ -132,6 +132,7 @@ static int start_inflating(struct perfile_reader *reader, struct pf_part *part, 
     if (result == 0)
         result = pf_inflate_push(part->inflate, record->data + at, bytes, error);
     part->container = record->offset;
+    part->container_bytes = record->bytes;
     part->inflated_of_record = 0;
     part->inflating = result == 0;
     return result;
@@ -147,7 +148,7 @@ static int next_inflated(struct perfile_reader *reader, struct pf_part *part, st
         return pf_fail(error, PERFILE_ERROR_LIMIT, part->container, "compressed record",
                        "it inflates to more than limit_record_bytes, %" PRIu64, reader->options.limit_record_bytes);
     if (part->broken && !was_broken) {
-        const struct perfile_record container = {.offset = part->container, .bytes = 0};
+        const struct perfile_record container = {.offset = part->container, .bytes = part->container_bytes};
         int reported = report_broken(reader, part, &container, error);
         if (reported < 0)
             return reported;

@@ -40,7 +40,8 @@ struct pf_part {
     struct pf_window inflated;
     struct pf_frame inflated_frame;
     uint64_t inflated_of_record;
-    uint64_t container;
+    uint64_t container;       /* the compressed record that is unpacked: its offset and size */
+    uint32_t container_bytes;
     uint64_t followed;   /* what records before here say about events and features is known: it is read once */
     uint64_t payload_at; /* what _payload gives next */
     uint64_t payload_left;

@@ -27,6 +27,8 @@ struct info {
     uint64_t lost;
     struct pf_map build_ids; /* hashes of those that were seen */
     uint64_t build_id_count;
+    struct perfile_error *features; /* what is wrong with features */
+    size_t feature_count, feature_room;
 };
 
 static const char *text_of(struct perfile_reader *reader, uint32_t number)
@@ -136,6 +138,23 @@ static void time_of_header(struct info *info)
     }
 }
 
+/* Features that cannot be read whole, as findings of this output. */
+static int note_damaged_features(struct info *info, struct perfile_error *error)
+{
+    const struct perfile_visitor nobody = {.size = sizeof(nobody)};
+    for (size_t i = 0; i < perfile_feature_count(info->reader); i++) {
+        const struct perfile_feature *feature = perfile_feature_get(info->reader, i);
+        struct perfile_error damage;
+        if (!feature->readable || perfile_feature_visit(info->reader, feature->number, &nobody, &damage) >= 0)
+            continue;
+        if (!pf_grow(pf_allocator_or_default(NULL), &info->features, &info->feature_room, info->feature_count + 1,
+                     sizeof(*info->features)))
+            return pf_fail_memory(error, "info");
+        info->features[info->feature_count++] = damage;
+    }
+    return 0;
+}
+
 static int gather(struct info *info, const struct perfile_output_options *options, struct perfile_error *error)
 {
     const struct perfile_file *file = perfile_reader_file(info->reader);
@@ -144,6 +163,8 @@ static int gather(struct info *info, const struct perfile_output_options *option
         result = count_records(info, options, error);
     else if (file->mode == PERFILE_MODE_PIPE)
         result = read_head(info, error);
+    if (result == 0)
+        result = note_damaged_features(info, error);
     if (!info->last_time)
         time_of_header(info);
     count_build_id_feature(info);
@@ -157,6 +178,7 @@ static int gather(struct info *info, const struct perfile_output_options *option
 static void release(struct info *info)
 {
     pf_free(pf_allocator_or_default(NULL), info->event_samples, info->event_room * sizeof(*info->event_samples));
+    pf_free(pf_allocator_or_default(NULL), info->features, info->feature_room * sizeof(*info->features));
     pf_map_close(&info->build_ids);
 }
 
@@ -252,6 +274,8 @@ static void put_text_damage(const struct info *info, struct pf_text *out)
         pf_put_format(out, "%-14s %s\n", any ? "" : "damage", finding->message);
         any = true;
     }
+    for (size_t i = 0; i < info->feature_count; i++, any = true)
+        pf_put_format(out, "%-14s %s\n", any ? "" : "damage", info->features[i].message);
     if (!any)
         put_row(out, "damage", info->counted ? "none" : "none in the header");
 }
@@ -276,12 +300,13 @@ static int write_info_text(struct perfile_reader *reader, const struct perfile_o
     put_text_events(&info, out);
     put_text_counts(&info, out);
     if (info.last_time)
-        pf_put_format(out, "%-14s %" PRIu64 ".%09" PRIu64 " s\n", "duration", (info.last_time - info.first_time) / 1000000000,
-                      (info.last_time - info.first_time) % 1000000000);
+        pf_put_format(out, "%-14s %" PRIu64 ".%09" PRIu64 " s\n", "duration",
+                      (info.last_time - info.first_time) / 1000000000, (info.last_time - info.first_time) % 1000000000);
     pf_put_format(out, "%-14s %" PRIu64 "\n", "build ids", info.build_id_count);
     put_text_damage(&info, out);
+    const bool found = info.feature_count != 0;
     release(&info);
-    return result;
+    return result == 0 && found ? 1 : result;
 }
 
 /* ---- JSON ---- */
@@ -350,6 +375,13 @@ static void put_json_damage(const struct info *info, struct pf_json *json)
         pf_json_string(json, "message", finding->message);
         pf_json_end(json, false);
     }
+    for (size_t i = 0; i < info->feature_count; i++) {
+        pf_json_begin(json, NULL, false);
+        pf_json_string(json, "rule", "feature-content");
+        pf_json_unsigned(json, "offset", info->features[i].offset);
+        pf_json_string(json, "message", info->features[i].message);
+        pf_json_end(json, false);
+    }
     pf_json_end(json, true);
 }
 
@@ -384,8 +416,9 @@ static int write_info_json(struct perfile_reader *reader, const struct perfile_o
     put_json_damage(&info, &json);
     pf_json_end(&json, false);
     pf_put_char(out, '\n');
+    const bool found = info.feature_count != 0;
     release(&info);
-    return result;
+    return result == 0 && found ? 1 : result;
 }
 
 const struct pf_output pf_output_info_text = {

@@ -104,7 +104,8 @@ static bool put_branches(struct page *page, struct pf_graph *graph, const struct
 static bool put_graph(struct page *page, const struct pf_report_row *row)
 {
     struct pf_graph graph;
-    bool enough = pf_graph_open(&graph, page->report, row) && put_branches(page, &graph, NULL, 0);
+    pf_graph_open(&graph, page->report, row);
+    bool enough = put_branches(page, &graph, NULL, 0);
     pf_graph_close(&graph);
     return enough;
 }

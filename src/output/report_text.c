@@ -312,7 +312,8 @@ static bool put_graph(struct table *table, const struct pf_report_row *row)
     size_t count;
     table->margin.used = 0;
     pad(&table->margin, MARGIN);
-    bool enough = pf_graph_open(&graph, table->report, row) && pf_graph_expand(&graph, NULL, &branches, &count);
+    pf_graph_open(&graph, table->report, row);
+    bool enough = pf_graph_expand(&graph, NULL, &branches, &count);
     if (enough && count == 1 && branches[0].hits == weight)
         enough = put_trunk(table, &graph, branches, total);
     else if (enough)

@@ -141,27 +141,11 @@ static void put_symbol(struct pf_text *text, const struct subject *subject, unsi
     }
 }
 
-/* perf calls a kernel module by its file only after it has looked for symbols in it. */
-static void put_module_name(struct pf_text *text, const struct pf_module *module, unsigned style)
-{
-    if (style & SCRIPT_PLACE_SYM || !module->kernel || module->name[0] != '/') {
-        pf_put_string(text, module->name);
-        return;
-    }
-    pf_put_char(text, '[');
-    for (const char *c = module->short_name; *c && *c != '.'; c++)
-        pf_put_char(text, *c == '-' ? '_' : *c);
-    pf_put_char(text, ']');
-}
-
 static void put_module(struct pf_text *text, const struct subject *subject, unsigned style)
 {
     uint64_t offset;
     pf_put_string(text, " (");
-    if (subject->module)
-        put_module_name(text, subject->module, style);
-    else
-        pf_put_string(text, "[unknown]");
+    pf_put_string(text, subject->module ? subject->module->name : "[unknown]");
     if (subject->module && style & SCRIPT_PLACE_DSOFF && file_offset(subject, &offset)) {
         pf_put_string(text, "+0x");
         pf_put_hex(text, offset);

@@ -46,8 +46,8 @@ static int hex_digit(char c)
 }
 
 /*
- * What stands behind the mangled name: words that begin with a point are kept, but not ".llvm.0123ABCD" at the end, which
- * says nothing. False: this is no suffix, hence no such name.
+ * What stands behind the mangled name: words that begin with a point are kept, but not ".llvm.0123ABCD" at the end,
+ * which says nothing. False: this is no suffix, hence no such name.
  */
 static bool put_suffix(struct pf_demangled *out, const char *suffix, size_t bytes)
 {
@@ -590,10 +590,10 @@ static void print_path(struct v0 *v, bool in_value)
 static const char *basic_type(char tag)
 {
     static const char *const names[26] = {
-        ['a' - 'a'] = "i8",  ['b' - 'a'] = "bool", ['c' - 'a'] = "char",  ['d' - 'a'] = "f64",  ['e' - 'a'] = "str",
+        ['a' - 'a'] = "i8",  ['b' - 'a'] = "bool", ['c' - 'a'] = "char",  ['d' - 'a'] = "f64",   ['e' - 'a'] = "str",
         ['f' - 'a'] = "f32", ['h' - 'a'] = "u8",   ['i' - 'a'] = "isize", ['j' - 'a'] = "usize", ['l' - 'a'] = "i32",
-        ['m' - 'a'] = "u32", ['n' - 'a'] = "i128", ['o' - 'a'] = "u128",  ['p' - 'a'] = "_",    ['s' - 'a'] = "i16",
-        ['t' - 'a'] = "u16", ['u' - 'a'] = "()",   ['v' - 'a'] = "...",   ['x' - 'a'] = "i64",  ['y' - 'a'] = "u64",
+        ['m' - 'a'] = "u32", ['n' - 'a'] = "i128", ['o' - 'a'] = "u128",  ['p' - 'a'] = "_",     ['s' - 'a'] = "i16",
+        ['t' - 'a'] = "u16", ['u' - 'a'] = "()",   ['v' - 'a'] = "...",   ['x' - 'a'] = "i64",   ['y' - 'a'] = "u64",
         ['z' - 'a'] = "!"};
     return tag >= 'a' && tag <= 'z' ? names[tag - 'a'] : NULL;
 }

@@ -34,8 +34,10 @@ void pf_builder_close(struct pf_inlines_builder *builder)
 static uint64_t hash_of(const char *text, size_t bytes)
 {
     uint64_t hash = bytes * 0x9e3779b97f4a7c15ull;
-    for (; bytes >= 8; bytes -= 8, text += 8)
-        hash = (hash ^ pf_load64(text, false)) * 0xbf58476d1ce4e5b9ull, hash ^= hash >> 29;
+    for (; bytes >= 8; bytes -= 8, text += 8) {
+        hash = (hash ^ pf_load64(text, false)) * 0xbf58476d1ce4e5b9ull;
+        hash ^= hash >> 29;
+    }
     uint64_t tail = 0;
     memcpy(&tail, text, bytes);
     hash = (hash ^ tail) * 0x94d049bb133111ebull;
@@ -91,10 +93,15 @@ void pf_builder_claim(struct pf_inlines_builder *b, struct pf_claims *claims, co
 
 bool pf_builder_is_code(const struct pf_inlines_builder *b, uint64_t address)
 {
-    for (size_t i = 0; i < b->code.count; i++)
-        if (address >= b->code.items[i].low && address < b->code.items[i].high)
-            return true;
-    return false;
+    size_t first = 0, behind = b->code.count;
+    while (first < behind) {
+        size_t middle = first + (behind - first) / 2;
+        if (b->code.items[middle].low <= address)
+            first = middle + 1;
+        else
+            behind = middle;
+    }
+    return first && address < b->code.items[first - 1].high;
 }
 
 /* ---- who owns which addresses --------------------------------------------------------------------------------- */
@@ -107,13 +114,29 @@ static int compare_claims(const void *a, const void *b)
     return (x->priority > y->priority) - (x->priority < y->priority);
 }
 
+void pf_builder_sort_code(struct pf_inlines_builder *b)
+{
+    struct pf_claim *items = b->code.items;
+    size_t count = 0;
+    if (b->code.count)
+        qsort(items, b->code.count, sizeof(*items), compare_claims);
+    for (size_t i = 0; i < b->code.count; i++) {
+        if (count && items[i].low <= items[count - 1].high)
+            items[count - 1].high = pf_max(items[count - 1].high, items[i].high);
+        else
+            items[count++] = items[i];
+    }
+    b->code.count = count;
+}
+
 /* A heap of the claims that are open at the current address, the highest priority at the root. */
 struct open_claims {
     const struct pf_claim **items;
     size_t count, room;
 };
 
-static bool open_claim(const struct perfile_allocator *allocator, struct open_claims *open, const struct pf_claim *claim)
+static bool open_claim(const struct perfile_allocator *allocator, struct open_claims *open,
+                       const struct pf_claim *claim)
 {
     if (!pf_grow(allocator, &open->items, &open->room, open->count + 1, sizeof(*open->items)))
         return false;

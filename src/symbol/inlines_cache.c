@@ -184,7 +184,8 @@ int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, con
         !make_name(temporary, directory, build_id, build_id_bytes, ".inlines-XXXXXX"))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "no directory or no build id");
     if (inlines->bytes > limit_bytes)
-        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, what, "the tables alone are larger than it may be");
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, what,
+                       "the tables alone are larger than it may be");
     if (!make_directories(directory))
         return cannot(error, PERFILE_ERROR_WRITE, directory);
     int fd = mkostemp(temporary, O_CLOEXEC);

@@ -446,8 +446,7 @@ static void run_program(struct machine *m)
         if (opcode >= m->header->opcode_base) {
             advance_special(m, opcode);
             if (m->header->line_range)
-                m->line += (uint64_t)(m->header->line_base +
-                                      (opcode - m->header->opcode_base) % m->header->line_range);
+                m->line += (uint64_t)(m->header->line_base + (opcode - m->header->opcode_base) % m->header->line_range);
             add_row(m);
         } else if (opcode == 0) {
             run_extended(m, &c);

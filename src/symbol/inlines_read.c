@@ -303,7 +303,8 @@ static const uint8_t *end_of_unit(Dwarf_Die *top)
     size_t header_bytes;
     Dwarf *dwarf = dwarf_cu_getdwarf(top->cu);
     if (dwarf_next_unit(dwarf, offset - dwarf_cuoffset(top), &next, &header_bytes, NULL, NULL, NULL, NULL, NULL,
-                        NULL) != 0 || next <= offset)
+                        NULL) != 0 ||
+        next <= offset)
         return NULL;
     return (const uint8_t *)top->addr + (next - offset);
 }
@@ -435,6 +436,7 @@ static void keep_sections(struct reading *r)
     while ((section = elf_nextscn(elf, section)))
         if (gelf_getshdr(section, &header))
             keep_section(r, section, &header, elf_strptr(elf, names, header.sh_name));
+    pf_builder_sort_code(&r->builder);
     const char *identity = elf_getident(elf, NULL);
     r->sections.swap = (identity[EI_DATA] == ELFDATA2MSB) != PF_NATIVE_BIG_ENDIAN;
 }

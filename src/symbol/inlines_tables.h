@@ -74,6 +74,8 @@ struct pf_inlines {
     size_t text_bytes;
 };
 
+_Static_assert(sizeof(struct pf_inlines_header) % sizeof(uint64_t) == 0, "the parts behind it are aligned");
+
 /* Bytes of one element of a part. */
 size_t pf_inlines_element_bytes(unsigned part);
 /* Looks at the header and sets the pointers of *inlines, whose block and bytes are set; false: not such a block. */
@@ -130,6 +132,8 @@ void pf_builder_close(struct pf_inlines_builder *builder);
 uint32_t pf_builder_text(struct pf_inlines_builder *builder, const char *text);
 uint32_t pf_builder_node(struct pf_inlines_builder *builder, const struct pf_inline_node *node);
 void pf_builder_claim(struct pf_inlines_builder *builder, struct pf_claims *claims, const struct pf_claim *claim);
+/* When all sections are in, before the first question about them: sorts and joins them. */
+void pf_builder_sort_code(struct pf_inlines_builder *builder);
 bool pf_builder_is_code(const struct pf_inlines_builder *builder, uint64_t address);
 /* False when the file has used up what it may cost. */
 static inline bool pf_builder_step(struct pf_inlines_builder *builder)
@@ -157,7 +161,7 @@ struct pf_line_sections {
 struct pf_line_file {
     const char *name;
     uint64_t directory;
-    uint32_t text;  /* its whole path in the tables, when known */
+    uint32_t text; /* its whole path in the tables, when known */
     bool has_text;
 };
 

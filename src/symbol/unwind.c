@@ -150,45 +150,45 @@ static uint64_t shift_arithmetically(const struct evaluation *e, uint64_t a, uin
 }
 
 /* DW_OP_and 0x1a to DW_OP_xor 0x27, without the unary ones among them; DW_OP_eq 0x29 to DW_OP_ne 0x2e */
-static void binary(struct evaluation *e, uint8_t op)
+static uint64_t binary(struct evaluation *e, uint8_t op)
 {
     uint64_t b = take(e), a = take(e);
     int64_t x = signed_of(e, a), y = signed_of(e, b);
     switch (op) {
     case 0x1a:
-        return push(e, a & b);
+        return a & b;
     case 0x1b:
-        return push(e, divide(e, a, b));
+        return divide(e, a, b);
     case 0x1c:
-        return push(e, a - b);
+        return a - b;
     case 0x1d:
-        return push(e, modulo(e, a, b));
+        return modulo(e, a, b);
     case 0x1e:
-        return push(e, a * b);
+        return a * b;
     case 0x21:
-        return push(e, a | b);
+        return a | b;
     case 0x22:
-        return push(e, a + b);
+        return a + b;
     case 0x24:
-        return push(e, b > 63 ? 0 : a << b);
+        return b > 63 ? 0 : a << b;
     case 0x25:
-        return push(e, b > 63 ? 0 : a >> b);
+        return b > 63 ? 0 : a >> b;
     case 0x26:
-        return push(e, shift_arithmetically(e, a, b));
+        return shift_arithmetically(e, a, b);
     case 0x27:
-        return push(e, a ^ b);
+        return a ^ b;
     case 0x29:
-        return push(e, x == y);
+        return x == y;
     case 0x2a:
-        return push(e, x >= y);
+        return x >= y;
     case 0x2b:
-        return push(e, x > y);
+        return x > y;
     case 0x2c:
-        return push(e, x <= y);
+        return x <= y;
     case 0x2d:
-        return push(e, x < y);
+        return x < y;
     default:
-        return push(e, x != y);
+        return x != y;
     }
 }
 
@@ -215,29 +215,29 @@ static void branch(struct evaluation *e, bool conditional)
 }
 
 /* DW_OP_addr 0x03, DW_OP_const1u 0x08 to DW_OP_consts 0x11 */
-static void constant(struct evaluation *e, uint8_t op)
+static uint64_t constant(struct evaluation *e, uint8_t op)
 {
     struct pf_cursor *c = &e->c;
     switch (op) {
     case 0x03:
-        return push(e, e->u->arch->word_bytes == 8 ? pf_cursor_u64(c) : pf_cursor_u32(c));
+        return e->u->arch->word_bytes == 8 ? pf_cursor_u64(c) : pf_cursor_u32(c);
     case 0x08:
-        return push(e, pf_cursor_u8(c));
+        return pf_cursor_u8(c);
     case 0x09:
-        return push(e, (uint64_t)(int8_t)pf_cursor_u8(c));
+        return (uint64_t)(int8_t)pf_cursor_u8(c);
     case 0x0a:
-        return push(e, pf_cursor_u16(c));
+        return pf_cursor_u16(c);
     case 0x0b:
-        return push(e, (uint64_t)(int16_t)pf_cursor_u16(c));
+        return (uint64_t)(int16_t)pf_cursor_u16(c);
     case 0x0c:
-        return push(e, pf_cursor_u32(c));
+        return pf_cursor_u32(c);
     case 0x0d:
-        return push(e, (uint64_t)(int32_t)pf_cursor_u32(c));
+        return (uint64_t)(int32_t)pf_cursor_u32(c);
     case 0x0e:
     case 0x0f:
-        return push(e, pf_cursor_u64(c));
+        return pf_cursor_u64(c);
     default:
-        return push(e, pf_cursor_leb(c, op == 0x11));
+        return pf_cursor_leb(c, op == 0x11);
     }
 }
 
@@ -246,29 +246,38 @@ static void other(struct evaluation *e, uint8_t op)
 {
     switch (op) {
     case 0x06: /* DW_OP_deref */
-        return dereference(e, e->u->arch->word_bytes);
+        dereference(e, e->u->arch->word_bytes);
+        break;
     case 0x94: /* DW_OP_deref_size */
-        return dereference(e, pf_cursor_u8(&e->c));
+        dereference(e, pf_cursor_u8(&e->c));
+        break;
     case 0x12: /* DW_OP_dup */
-        return pick(e, 0);
+        pick(e, 0);
+        break;
     case 0x14: /* DW_OP_over */
-        return pick(e, 1);
+        pick(e, 1);
+        break;
     case 0x15: /* DW_OP_pick */
-        return pick(e, pf_cursor_u8(&e->c));
+        pick(e, pf_cursor_u8(&e->c));
+        break;
     case 0x13: /* DW_OP_drop */
         take(e);
-        return;
+        break;
     case 0x16: /* DW_OP_swap */
-        return rotate(e, 1);
+        rotate(e, 1);
+        break;
     case 0x17: /* DW_OP_rot */
-        return rotate(e, 2);
+        rotate(e, 2);
+        break;
     case 0x23: /* DW_OP_plus_uconst */
-        return push(e, take(e) + pf_cursor_leb(&e->c, false));
+        push(e, take(e) + pf_cursor_leb(&e->c, false));
+        break;
     case 0x28: /* DW_OP_bra */
     case 0x2f: /* DW_OP_skip */
-        return branch(e, op == 0x28);
+        branch(e, op == 0x28);
+        break;
     case 0x96: /* DW_OP_nop */
-        return;
+        break;
     default:
         e->failed = true;
     }
@@ -285,11 +294,11 @@ static void evaluate_one(struct evaluation *e)
         uint64_t number = pf_cursor_leb(&e->c, false);
         push_register(e, number, pf_cursor_leb(&e->c, true));
     } else if (op == 0x03 || (op >= 0x08 && op <= 0x11))
-        constant(e, op);
+        push(e, constant(e, op));
     else if (op == 0x19 || op == 0x1f || op == 0x20)
         unary(e, op);
     else if (op >= 0x1a && op <= 0x2e && op != 0x23 && op != 0x28)
-        binary(e, op);
+        push(e, binary(e, op));
     else
         other(e, op);
 }
@@ -388,7 +397,7 @@ static enum step step_by_rule(struct unwinding *u, const struct pf_cfi *cfi, con
     if (ra && ra->kind == PF_RULE_UNDEFINED)
         return STEP_OUTERMOST;
     /* Only a function that calls nobody leaves its return address where it was. */
-    if (!ra && (!u->exact || rule->ra == u->arch->pc))
+    if ((!ra || ra->kind == PF_RULE_SAME) && (!u->exact || rule->ra == u->arch->pc))
         return STEP_LOST;
     u->truncated = false;
     if (!find_cfa(u, cfi, rule, &cfa) || (cfa == u->cfa && !u->exact))
@@ -404,8 +413,8 @@ static enum step step_by_rule(struct unwinding *u, const struct pf_cfi *cfi, con
 }
 
 /*
- * Trampolines of aarch64 (since 5.8) and riscv64 have no rules, so that one has to know the kernel's struct rt_sigframe:
- * 128 bytes of siginfo, then uc_flags and uc_link, which are 0, and further on the registers.
+ * Trampolines of aarch64 (since 5.8) and riscv64 have no rules; one has to know the kernel's struct rt_sigframe: 128
+ * bytes of siginfo, then uc_flags and uc_link, which are 0, and further on the registers.
  */
 static bool is_signal_frame(struct unwinding *u, pf_unwind_locate *locate, void *context)
 {

@@ -2,6 +2,10 @@
 /* Every output of a recording, and `script` with many fields and filters. */
 #include "fuzz.h"
 
+/* What lies on this machine must not matter. */
+static const struct perfile_symbol_options no_symbols = {
+    .symfs = "/nonexistent", .kallsyms = "/dev/null", .buildid_dir = "/nonexistent"};
+
 static void write_output(const uint8_t *data, size_t bytes, const struct perfile_output_info *info,
                          const struct perfile_output_options *options)
 {
@@ -28,6 +32,7 @@ static const char *all_fields(void)
 static void write_scripts(const uint8_t *data, size_t bytes, const struct perfile_output_info *info)
 {
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    options.symbols = no_symbols;
     options.fields = all_fields();
     options.show = UINT32_MAX;
     write_output(data, bytes, info, &options);
@@ -42,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
     const struct perfile_output_info *info;
     options.count = true;
+    options.symbols = no_symbols;
     for (size_t i = 0; (info = perfile_output_at(i)); i++) {
         write_output(data, bytes, info, &options);
         if (strcmp(info->kind, "script") == 0)

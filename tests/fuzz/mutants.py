@@ -23,18 +23,21 @@ ALL_FIELDS = ('comm,tid,pid,cpu,time,period,event,trace,ip,sym,symoff,dso,addr,i
               'bpf-output,phys_addr,data_page_size,code_page_size,weight,ins_lat,data_src,misc,flags,cgroup')
 SHOW = ['--show-%s-events' % name for name in
         ('task', 'mmap', 'switch', 'namespace', 'lost', 'round', 'bpf', 'cgroup', 'text-poke')]
+# what lies on this machine must not matter
+NO_SYMBOLS = ['--symfs', '/nonexistent', '--kallsyms', '/dev/null']
 RUNS = [
     ['info', '--count'],
     ['info', '--format', 'json'],
     ['dump'],
     ['dump', '--format', 'json', '--max-bytes', 'unlimited'],
     ['check', '--format', 'json'],
-    ['script'],
-    ['script', '--ns', '-F', None],
-    ['script', '--time', '10%-90%', *SHOW],
+    ['script', *NO_SYMBOLS],
+    ['script', '--ns', '-F', None, *NO_SYMBOLS],
+    ['script', '--time', '10%-90%', *SHOW, *NO_SYMBOLS],
+    ['flame', '--format', 'folded', *NO_SYMBOLS],
     ['dump', '--format', 'json', '--strict'],
     ['script', '--limit-events', '2', '--limit-ids', '8', '--limit-feature-bytes', '64', '--limit-queue-bytes', '512',
-     '--limit-record-bytes', '4096'],
+     '--limit-record-bytes', '4096', *NO_SYMBOLS],
     ['check', '-'],
 ]
 SANITIZER_STATUS = 99

@@ -45,7 +45,7 @@ static void test_cxx(void **state)
     check("_Z3foov@plt", "foo()@plt");
     check("_ZNSolsEi@@GLIBCXX_3.4", "std::ostream::operator<<(int)@@GLIBCXX_3.4");
     check("_ZN3foo17h0123456789abcdefEv", "foo::h0123456789abcdef()"); /* has parameters */
-    check("_ZN3foo17h0000000000000000E", "foo::h0000000000000000");   /* no hash: it would look like chance */
+    check("_ZN3foo17h0000000000000000E", "foo::h0000000000000000");    /* no hash: it would look like chance */
 }
 
 static void test_rust_legacy(void **state)

@@ -62,9 +62,9 @@ static void test_claims(void **state)
     static const struct {
         uint64_t address;
         const char *name;
-    } expected[] = {{0, ""},       {9, ""},      {10, "outer"}, {19, "outer"}, {20, "innermost"}, {21, "innermost"},
+    } expected[] = {{0, ""},       {9, ""},       {10, "outer"}, {19, "outer"}, {20, "innermost"}, {21, "innermost"},
                     {22, "inner"}, {29, "inner"}, {30, "outer"}, {40, "inner"}, {50, "outer"},     {90, "late"},
-                    {119, "late"}, {120, ""},    {199, ""},     {200, "late"}, {201, ""},         {UINT64_MAX, ""}};
+                    {119, "late"}, {120, ""},     {199, ""},     {200, "late"}, {201, ""},         {UINT64_MAX, ""}};
     struct counting c;
     counting_open(&c, -1);
     struct pf_inlines *inlines = make_claims(&c.allocator);
@@ -218,10 +218,19 @@ static void check_compiled(const char *options)
 static void test_compiled(void **state)
 {
     (void)state;
-    static const char *const options[] = {
-        "",          "-gdwarf-4",      "-gdwarf-3", "-gdwarf-2", "-gdwarf-5",
-        "-gz",       "-ffunction-sections", "-gdwarf-5 -gsplit-dwarf", "-gdwarf-4 -gsplit-dwarf", "-gdwarf64",
-        "-gdwarf-4 -gz", "-flto", "-no-pie"};
+    static const char *const options[] = {"",
+                                          "-gdwarf-4",
+                                          "-gdwarf-3",
+                                          "-gdwarf-2",
+                                          "-gdwarf-5",
+                                          "-gz",
+                                          "-ffunction-sections",
+                                          "-gdwarf-5 -gsplit-dwarf",
+                                          "-gdwarf-4 -gsplit-dwarf",
+                                          "-gdwarf64",
+                                          "-gdwarf-4 -gz",
+                                          "-flto",
+                                          "-no-pie"};
     for (size_t i = 0; i < PF_COUNT(options); i++)
         check_compiled(options[i]);
 }
@@ -493,12 +502,12 @@ static void test_cache_directory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_claims),        cmocka_unit_test(test_claims_random),
-        cmocka_unit_test(test_claims_memory), cmocka_unit_test(test_compiled),
-        cmocka_unit_test(test_absent),        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_damaged),       cmocka_unit_test(test_cache),
-        cmocka_unit_test(test_cache_damaged), cmocka_unit_test(test_cache_forged),
-        cmocka_unit_test(test_cache_limit),   cmocka_unit_test(test_cache_together),
+        cmocka_unit_test(test_claims),          cmocka_unit_test(test_claims_random),
+        cmocka_unit_test(test_claims_memory),   cmocka_unit_test(test_compiled),
+        cmocka_unit_test(test_absent),          cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_damaged),         cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_cache_damaged),   cmocka_unit_test(test_cache_forged),
+        cmocka_unit_test(test_cache_limit),     cmocka_unit_test(test_cache_together),
         cmocka_unit_test(test_cache_directory),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
