@@ -9,7 +9,7 @@
 #include "symbol/symbols.h"
 
 enum {
-    TEXT_BYTES_MAX = 64 << 20, /* then all texts are forgotten: what is still in use comes back soon */
+    TEXT_BYTES_MAX = 32 << 20, /* then all texts are forgotten: what is still in use comes back soon */
     COPY_BYTES_MAX = 4096,     /* longer texts exist, but need no speed */
     KERNEL_PID = -1,
     MODE_KERNEL = 1, /* of misc */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "symbol/inlines_dwp.h"
 #include "symbol/inlines_tables.h"
 
 static const uint32_t no_node = (uint32_t)PF_INLINES_NONE;
@@ -29,6 +30,9 @@ struct reading {
     struct module file;
     struct module alternate;
     struct pf_line_sections sections;
+    struct pf_section addresses, ranges; /* .debug_addr, .debug_ranges */
+    struct pf_dwp package;
+    struct pf_dwp_unit *packed; /* the unit that is read comes from the package */
     struct pf_line_files files; /* of the current unit */
     struct pf_map names;        /* address of a DIE in memory -> its function's name */
     struct pf_map line_tables;  /* offset -> 1: its rows are taken */
@@ -145,21 +149,47 @@ static void claim_range(struct reading *r, uint32_t node, uint64_t low, uint64_t
         pf_builder_claim(&r->builder, &r->builder.node_claims, &claim);
 }
 
+static bool address_of(struct reading *r, Dwarf_Attribute *attribute, uint64_t *address)
+{
+    Dwarf_Addr value;
+    if (r->packed)
+        return pf_dwp_address(r->packed, attribute, address);
+    if (dwarf_formaddr(attribute, &value) != 0)
+        return false;
+    *address = value;
+    return true;
+}
+
+struct claimant {
+    struct reading *reading;
+    uint32_t node;
+};
+
+static bool claim_packed(void *context, uint64_t low, uint64_t high)
+{
+    const struct claimant *c = context;
+    claim_range(c->reading, c->node, low, high);
+    return !c->reading->builder.failed && pf_builder_step(&c->reading->builder);
+}
+
 static void claim_ranges(struct reading *r, uint32_t node, Dwarf_Die *die, struct attributes *a)
 {
-    Dwarf_Addr base, low, high;
+    Dwarf_Addr base, start, end;
+    uint64_t low, high;
+    ptrdiff_t offset = 0;
     if (a->low.code && a->high.code) {
-        if (dwarf_formaddr(&a->low, &low) != 0)
+        if (!address_of(r, &a->low, &low))
             return;
-        if (dwarf_formaddr(&a->high, &high) != 0)
+        if (!address_of(r, &a->high, &high))
             high = low + number_of(&a->high); /* since DWARF 4 it may be a length */
         claim_range(r, node, low, high);
-        return;
+    } else if (r->packed) {
+        pf_dwp_ranges(r->packed, &a->ranges, claim_packed, &(struct claimant){r, node});
+    } else {
+        while ((offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0 && !r->builder.failed &&
+               pf_builder_step(&r->builder))
+            claim_range(r, node, start, end);
     }
-    ptrdiff_t offset = 0;
-    while ((offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0 && !r->builder.failed &&
-           pf_builder_step(&r->builder))
-        claim_range(r, node, low, high);
 }
 
 /* The node for what is inside this DIE. */
@@ -341,13 +371,31 @@ static void read_lines(struct reading *r, Dwarf_Die *top)
         r->builder.failed = true;
 }
 
+/* The rest of a skeleton from the package; false when it is not there. */
+static bool read_packed(struct reading *r, Dwarf_Die *skeleton)
+{
+    struct pf_dwp_unit unit = {.addresses = r->addresses, .ranges = r->ranges};
+    uint64_t id;
+    if (dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, NULL, &id, NULL, NULL) != 0 ||
+        !pf_dwp_unit_open(&r->package, skeleton, id, &unit))
+        return false;
+    r->packed = &unit;
+    read_functions(r, &unit.top);
+    r->packed = NULL;
+    pf_dwp_unit_close(&unit);
+    return true;
+}
+
 static void read_unit(struct reading *r, uint8_t type, Dwarf_Die *top, Dwarf_Die *split)
 {
     if (type == DW_UT_type || type == DW_UT_split_type)
         return;
     r->files = (struct pf_line_files){.builder = &r->builder};
     read_lines(r, top);
-    read_functions(r, split->addr ? split : top);
+    if (split->addr)
+        read_functions(r, split);
+    else if (type != DW_UT_skeleton || !read_packed(r, top))
+        read_functions(r, top);
     pf_line_files_close(&r->files);
 }
 
@@ -423,6 +471,10 @@ static void keep_section(struct reading *r, Elf_Scn *section, const GElf_Shdr *h
         r->sections.line_str = section_data(section);
     else if (strcmp(name, ".debug_str") == 0 || strcmp(name, ".zdebug_str") == 0)
         r->sections.str = section_data(section);
+    else if (strcmp(name, ".debug_addr") == 0)
+        r->addresses = section_data(section);
+    else if (strcmp(name, ".debug_ranges") == 0)
+        r->ranges = section_data(section);
 }
 
 static void keep_sections(struct reading *r)
@@ -455,6 +507,7 @@ static int read_module(struct reading *r, const char *path, const char *alternat
     r->builder.steps = 64 * (uint64_t)status.st_size + (1 << 20);
     open_alternate(r, alternate_path);
     keep_sections(r);
+    pf_dwp_open(&r->package, path);
     read_units(r);
     return 0;
 }
@@ -465,6 +518,7 @@ static void close_reading(struct reading *r)
     pf_map_close(&r->names);
     pf_map_close(&r->line_tables);
     pf_free(allocator, r->enclosing, r->depth_room * sizeof(*r->enclosing));
+    pf_dwp_close(&r->package);
     close_module(&r->file);
     close_module(&r->alternate);
     pf_builder_close(&r->builder);

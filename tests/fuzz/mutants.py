@@ -142,7 +142,7 @@ def judge(status, peak, size, options):
         return 'took more than %g seconds' % options.timeout
     if status == SANITIZER_STATUS:
         return 'a sanitizer has found something'
-    if status not in (0, 1, 3):
+    if status not in (0, 1, 2, 3):  # 2: the mutant lacks a field that was asked for
         return 'ended with status %d' % status
     if peak > limit_of(size):
         return 'needed %.1f MiB for %.1f KiB' % (peak / 2**20, size / 1024)
