@@ -21,7 +21,8 @@ static const struct pf_option options[] = {
          "The columns that rows are made by, separated by commas: comm, dso, symbol (or sym), pid, tgid, tid, cpu; and "
          "overhead, sample and period to be shown. +LIST adds to the default, which is comm,dso,symbol."),
     FLAG("show-nr-samples", 'n', PERFILE_REPORT_SAMPLES, "Show the number of samples, too."),
-    TEXT("percent-limit", 0, "PERCENT", percent_limit, "Leave out rows, and branches of call graphs, below this share."),
+    TEXT("percent-limit", 0, "PERCENT", percent_limit,
+         "Leave out rows, and branches of call graphs, below this share."),
     TEXT("dsos", 'd', "LIST", dsos, "Only samples in these files: libc.so.6,make."),
     TEXT("symbols", 'S', "LIST", symbols, "Only samples in these functions."),
     TEXT("field-separator", 't', "TEXT", separator, "csv: what stands between two fields [,]."),
@@ -39,10 +40,11 @@ static const struct pf_option graphs[] = {
          "Have a row for every function that is anywhere in a stack, with the sum of what it called. The default where "
          "there are callchains."),
     FLAG("no-children", 0, PERFILE_REPORT_NO_CHILDREN, "Have rows for the functions only that were running."),
-    TEXT("call-graph", 'g', "HOW", call_graph,
-         "The graph below each row: none; caller (from the caller to what it called; the default with children), callee "
-         "(from the function to who called it); fractal (shares of the branch above instead of all); a percentage below "
-         "which branches are left out [0.5]. Several are separated by commas. In json: print the graphs at all."),
+    TEXT(
+        "call-graph", 'g', "HOW", call_graph,
+        "The graph below each row: none; caller (from the caller to what it called; the default with children), callee "
+        "(from the function to who called it); fractal (shares of the branch above instead of all); a percentage below "
+        "which branches are left out [0.5]. Several are separated by commas. In json: print the graphs at all."),
     FLAG("inverted", 'G', PERFILE_REPORT_INVERTED, "The same as --call-graph caller."),
     {.name = "max-stack",
      .kind = PF_OPTION_NUMBER,

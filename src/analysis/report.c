@@ -55,9 +55,10 @@ static int set_graph_word(struct pf_report *report, const char *word, struct per
                                "this version has no '%s' yet", word);
         (void)strtod(word, &end);
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "call-graph",
-                       *end || end == word ? "there is no '%.40s'; there is: none, caller, callee, graph, fractal, and a "
-                                             "least percentage"
-                                           : "%.40s is no percentage",
+                       *end || end == word
+                           ? "there is no '%.40s'; there is: none, caller, callee, graph, fractal, and a "
+                             "least percentage"
+                           : "%.40s is no percentage",
                        word);
     }
     return 0;
@@ -616,8 +617,7 @@ static int compare_by(const struct pf_report *report, const struct pf_column *co
 }
 
 /* Of rows that weigh the same, those of one thread stay together, callers above what they call. */
-static int compare_callers(const struct pf_report *report, const struct pf_report_row *a,
-                           const struct pf_report_row *b)
+static int compare_callers(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
 {
     int difference = 0;
     if (report->order == PF_GRAPH_NONE)
@@ -696,8 +696,7 @@ static void drop_callers(struct pf_report *report)
 
 bool pf_report_has_graph(const struct pf_report *report, const struct pf_report_event *event)
 {
-    return report->order != PF_GRAPH_NONE && event->event &&
-           event->event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN;
+    return report->order != PF_GRAPH_NONE && event->event && event->event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN;
 }
 
 bool pf_report_shows(const struct pf_report *report, const struct pf_report_row *row)

@@ -28,12 +28,12 @@ struct pf_report_key {
 };
 
 struct pf_report_row {
-    uint32_t key;   /* in pf_report.keys */
-    uint32_t frame; /* one of those that are the same to the columns; PF_NO_SYMBOL: no column takes any */
-    uint32_t first; /* the node in the tree that was there first */
-    uint32_t nodes; /* all its nodes, linked; 0 when there are none */
-    uint32_t depth; /* of its longest stack */
-    char level;     /* as perf marks it: k kernel, . user, g guest kernel, u guest user, H hypervisor */
+    uint32_t key;      /* in pf_report.keys */
+    uint32_t frame;    /* one of those that are the same to the columns; PF_NO_SYMBOL: no column takes any */
+    uint32_t first;    /* the node in the tree that was there first */
+    uint32_t nodes;    /* all its nodes, linked; 0 when there are none */
+    uint32_t depth;    /* of its longest stack */
+    char level;        /* as perf marks it: k kernel, . user, g guest kernel, u guest user, H hypervisor */
     uint64_t children; /* period of the samples that have the frame anywhere in their stack */
     uint64_t self;     /* period of the samples that were in it */
     uint64_t samples;  /* how many of those */
@@ -116,15 +116,15 @@ struct pf_report {
     bool by_frame;  /* a column takes the frame */
     bool by_symbol; /* pf_columns[PF_COLUMN_symbol] is one of them */
     bool by_dso;
-    bool stacks;    /* whole stacks are wanted */
-    bool children;  /* rows for all frames of a stack */
-    uint8_t order;  /* enum pf_graph_order */
-    bool fractal;   /* shares are of the branch above */
+    bool stacks;     /* whole stacks are wanted */
+    bool children;   /* rows for all frames of a stack */
+    uint8_t order;   /* enum pf_graph_order */
+    bool fractal;    /* shares are of the branch above */
     bool skip_first; /* rows begin with the symbol: graphs need not repeat it */
     double limit_percent;
     double graph_limit_percent;
     uint64_t max_stack;
-    struct pf_filter threads; /* pids, tids and comms */
+    struct pf_filter threads;     /* pids, tids and comms */
     struct pf_filter dsos, names; /* their `comms` */
 
     struct pf_report_event *events; /* by index */
@@ -142,10 +142,10 @@ struct pf_report {
     int32_t named_tid; /* the thread named last */
     const char *named_comm;
 
-    struct pf_tree tree;   /* root, keys, frames; PF_REPORT_APART marks a leaf that is not in its callchain */
-    uint32_t *made_by;     /* by node: the thread of the sample that made it, and its mode in the upper bits */
+    struct pf_tree tree; /* root, keys, frames; PF_REPORT_APART marks a leaf that is not in its callchain */
+    uint32_t *made_by;   /* by node: the thread of the sample that made it, and its mode in the upper bits */
     size_t made_by_room;
-    uint32_t *path;        /* of the sample before: frames, root first */
+    uint32_t *path; /* of the sample before: frames, root first */
     uint32_t *path_nodes;
     size_t path_count, path_room, path_node_room;
     uint32_t path_key; /* node */
@@ -214,8 +214,8 @@ struct pf_graph {
     struct pf_arena arena;
     uint32_t key_node;
     bool empty;
-    uint64_t least; /* hits of a branch that is shown; unless fractal */
-    uint64_t level_hits; /* of all branches of the level made last, also those that weigh too little */
+    uint64_t least;              /* hits of a branch that is shown; unless fractal */
+    uint64_t level_hits;         /* of all branches of the level made last, also those that weigh too little */
     struct pf_graph_item *items; /* while a level is made */
     size_t item_room;
 };

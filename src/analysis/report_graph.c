@@ -144,7 +144,8 @@ static bool push_first(struct pf_graph *graph, size_t *count)
     for (uint32_t node = graph->row->nodes; node && enough; node = report->links[node].next) {
         const bool apart = report->tree.nodes[node].frame & PF_REPORT_APART;
         if (caller)
-            enough = apart || report->links[node].outer || push(graph, count, node, false, hits_of(report, node, false));
+            enough =
+                apart || report->links[node].outer || push(graph, count, node, false, hits_of(report, node, false));
         else if (apart)
             enough = push_parent(graph, count, node, *mark_at(report, node));
         else

@@ -21,11 +21,12 @@ static void put_number(struct page *page, struct perfile_value value)
     (void)visitor.value(visitor.context, &value); /* what fails is kept by the text */
 }
 
-/* Not rounded. */
 static void put_percent(struct page *page, const char *name, uint64_t part, uint64_t whole)
 {
-    put_number(page, (struct perfile_value){
-                         .name = name, .kind = PERFILE_VALUE_DOUBLE, .number.d = pf_report_percent(part, whole)});
+    pf_put_string(page->json.text, page->json.comma ? "," : "");
+    pf_put_json_string(page->json.text, name, strlen(name));
+    pf_put_format(page->json.text, ":%.9g", pf_report_percent(part, whole));
+    page->json.comma = true;
 }
 
 static const struct pf_module *module_of(const struct page *page, const struct pf_frame_info *frame)
@@ -54,9 +55,8 @@ static void put_key(struct page *page, const struct pf_column *column, const str
     pf_put_char(&page->cell, '\0');
     const char *text = page->cell.data;
     if (column->number)
-        put_number(page, (struct perfile_value){.name = column->name,
-                                                .kind = PERFILE_VALUE_SIGNED,
-                                                .number.s = strtoll(text, NULL, 10)});
+        put_number(page, (struct perfile_value){
+                             .name = column->name, .kind = PERFILE_VALUE_SIGNED, .number.s = strtoll(text, NULL, 10)});
     else
         pf_json_string(&page->json, column->name,
                        column == &pf_columns[PF_COLUMN_comm] ? text : text + strspn(text, " "));

@@ -241,9 +241,9 @@ static bool put_branch(struct table *table, struct pf_graph *graph, struct pf_gr
     put_frame(table, branch->frame);
     pf_put_char(&table->margin, last ? ' ' : '|');
     pad(&table->margin, BRANCH_INDENT);
-    bool enough = put_run(table, graph, branch, &next, &next_count) &&
-                  put_branches(table, graph, next, next_count,
-                               table->report->fractal ? graph->level_hits : total, level + 1);
+    bool enough =
+        put_run(table, graph, branch, &next, &next_count) &&
+        put_branches(table, graph, next, next_count, table->report->fractal ? graph->level_hits : total, level + 1);
     table->margin.used -= BRANCH_INDENT + 1;
     return enough;
 }
@@ -283,23 +283,20 @@ static bool put_trunk(struct table *table, struct pf_graph *graph, struct pf_gra
 {
     struct pf_graph_branch *next;
     size_t next_count;
-    bool enough, printed = !table->report->skip_first;
-    if (printed) {
-        put_margin(table);
-        pf_put_string(table->out, "|\n");
-        put_margin(table);
-        pf_put_string(table->out, "---");
-        pad(&table->margin, 3);
-        put_frame(table, trunk->frame);
-    } else { /* the row says it */
-        enough = pf_graph_expand(graph, trunk, &next, &next_count);
-        if (enough && next_count && next[0].hits == trunk->hits)
-            return table->report->skip_first = false, enough = put_trunk(table, graph, next, total),
-                   table->report->skip_first = true, enough;
-        return enough && put_branches(table, graph, next, next_count, total, 0);
+    if (table->report->skip_first) { /* the row says it */
+        if (!pf_graph_expand(graph, trunk, &next, &next_count))
+            return false;
+        if (!next_count || next[0].hits != trunk->hits)
+            return put_branches(table, graph, next, next_count, total, 0);
+        trunk = next;
     }
-    return put_run(table, graph, trunk, &next, &next_count) &&
-           put_branches(table, graph, next, next_count, total, 0);
+    put_margin(table);
+    pf_put_string(table->out, "|\n");
+    put_margin(table);
+    pf_put_string(table->out, "---");
+    pad(&table->margin, 3);
+    put_frame(table, trunk->frame);
+    return put_run(table, graph, trunk, &next, &next_count) && put_branches(table, graph, next, next_count, total, 0);
 }
 
 static bool put_graph(struct table *table, const struct pf_report_row *row)
@@ -384,6 +381,8 @@ static bool put_report(struct table *table)
         if (table->event->samples)
             enough = put_table(table);
     }
+    if (enough && !report->totals->samples)
+        pf_put_string(table->out, "# There are no samples.\n");
     enough = enough && !table->cell.failed && !table->margin.failed;
     pf_text_close(&table->cell);
     pf_text_close(&table->margin);

@@ -235,6 +235,34 @@ static void test_compiled(void **state)
         check_compiled(options[i]);
 }
 
+/* Units of split DWARF in one package; the .dwo files are gone. */
+static void check_package(const char *options, const char *tool)
+{
+    char command[256];
+    struct pf_source_frame frames[3];
+    struct pf_inlines *inlines;
+    if (!compile(options))
+        return;
+    snprintf(command, sizeof(command), "cd %s && %s -e a.out -o a.out.dwp 2>/dev/null && rm -f *.dwo", directory, tool);
+    if (system(command) == 0) {
+        assert_int_equal(pf_inlines_open(in_directory("a.out"), NULL, NULL, &inlines, NULL), 0);
+        assert_true(find_leaf(inlines, frames));
+        assert_string_equal(frames[1].function, "middle");
+        assert_string_equal(frames[2].function, "outer");
+        assert_int_equal(frames[2].line, 11);
+        pf_inlines_close(inlines);
+    }
+    unlink(in_directory("a.out.dwp"));
+}
+
+static void test_package(void **state)
+{
+    (void)state;
+    check_package("-gdwarf-4 -gsplit-dwarf", "dwp");
+    check_package("-gdwarf-4 -gsplit-dwarf", "llvm-dwp");
+    check_package("-gdwarf-5 -gsplit-dwarf", "llvm-dwp");
+}
+
 static void test_absent(void **state)
 {
     (void)state;
@@ -502,13 +530,13 @@ static void test_cache_directory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_claims),          cmocka_unit_test(test_claims_random),
-        cmocka_unit_test(test_claims_memory),   cmocka_unit_test(test_compiled),
-        cmocka_unit_test(test_absent),          cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_damaged),         cmocka_unit_test(test_cache),
-        cmocka_unit_test(test_cache_damaged),   cmocka_unit_test(test_cache_forged),
-        cmocka_unit_test(test_cache_limit),     cmocka_unit_test(test_cache_together),
-        cmocka_unit_test(test_cache_directory),
+        cmocka_unit_test(test_claims),         cmocka_unit_test(test_claims_random),
+        cmocka_unit_test(test_claims_memory),  cmocka_unit_test(test_compiled),
+        cmocka_unit_test(test_package),        cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_memory),         cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_cache),          cmocka_unit_test(test_cache_damaged),
+        cmocka_unit_test(test_cache_forged),   cmocka_unit_test(test_cache_limit),
+        cmocka_unit_test(test_cache_together), cmocka_unit_test(test_cache_directory),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* Link with the analysis layer. Symbols need no files here: frames are addresses, or outside of every mapping. */
+#include "analysis/report.h"
+
+#include <stdio.h>
+
+#include "recording.h"
+
+enum { IP = 1, TID = 2, TIME = 4, CALLCHAIN = 32, PERIOD = 256 };
+
+static struct recording made;
+static struct perfile_reader *reader;
+static struct pf_report report;
+static struct perfile_output_options options;
+static struct perfile_error error;
+
+static void start(uint64_t sample_type)
+{
+    options = (struct perfile_output_options)PERFILE_OUTPUT_OPTIONS_INIT;
+    recording_open(&made, sample_type, false);
+}
+
+static void comm(int32_t tid, const char *name)
+{
+    const size_t at = made.bytes;
+    char padded[16] = "";
+    memcpy(padded, name, strlen(name));
+    recording_header(&made, PERFILE_RECORD_COMM, 0, 0);
+    recording_u32(&made, (uint32_t)tid);
+    recording_u32(&made, (uint32_t)tid);
+    recording_bytes(&made, padded, sizeof(padded));
+    recording_fields(&made, tid, 1);
+    recording_store16(&made, at + 6, (uint16_t)(made.bytes - at));
+}
+
+/* The stack as letters, leaf last: each is an address of its own. */
+static void sample(int32_t tid, const char *stack, uint64_t period)
+{
+    const size_t at = made.bytes, depth = strlen(stack);
+    recording_header(&made, PERFILE_RECORD_SAMPLE, 2, 0);
+    recording_u64(&made, (uint64_t)stack[depth - 1]);
+    recording_fields(&made, tid, 2);
+    recording_u64(&made, period);
+    if (made.sample_type & CALLCHAIN) {
+        recording_u64(&made, depth + 1);
+        recording_u64(&made, (uint64_t)-512); /* PERF_CONTEXT_USER */
+        for (size_t i = depth; i-- > 0;)
+            recording_u64(&made, (uint64_t)stack[i]);
+    }
+    recording_store16(&made, at + 6, (uint16_t)(made.bytes - at));
+}
+
+static int run(void)
+{
+    recording_finish(&made);
+    assert_int_equal(perfile_open_memory(made.data, made.bytes, NULL, &reader, &error), 0);
+    return pf_report_open(&report, reader, &options, &error);
+}
+
+static void finish(void)
+{
+    pf_report_close(&report);
+    perfile_close(reader);
+    recording_close(&made);
+}
+
+/* "COMM ADDRESS-LETTER children/self*samples" of each row, with semicolons. */
+static const char *rows(void)
+{
+    static char text[1024];
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t e = 0; e < report.event_count; e++)
+        for (size_t i = 0; i < report.events[e].row_count; i++) {
+            const struct pf_report_row *row = &report.events[e].rows[i];
+            const struct pf_frame_info *frame = pf_report_frame(&report, row);
+            const char *name = pf_report_key(&report, row)->comm;
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %c %d/%d*%d", used ? "; " : "",
+                                     name ? name : "-", frame ? (char)frame->address : '-', (int)row->children,
+                                     (int)row->self, (int)row->samples);
+        }
+    return text;
+}
+
+static void print_branches(struct pf_graph *graph, const struct pf_graph_branch *from, char *text, size_t room)
+{
+    struct pf_graph_branch *branches;
+    size_t count;
+    assert_true(pf_graph_expand(graph, from, &branches, &count));
+    for (size_t i = 0; i < count; i++) {
+        const size_t used = strlen(text);
+        const struct pf_frame_info *frame = pf_profile_frame(report.profile, branches[i].frame);
+        snprintf(text + used, room - used, "(%c%d", (char)frame->address, (int)branches[i].hits);
+        print_branches(graph, &branches[i], text, room);
+        strcat(text, ")");
+    }
+}
+
+/* The graph of a row as "(a10(b7)(c3))". */
+static const char *graph_of(size_t index)
+{
+    static char text[1024];
+    struct pf_graph graph;
+    text[0] = '\0';
+    pf_graph_open(&graph, &report, &report.events[0].rows[index]);
+    print_branches(&graph, NULL, text, sizeof(text));
+    pf_graph_close(&graph);
+    return text;
+}
+
+static void make_flat(void)
+{
+    start(IP | TID | TIME | PERIOD);
+    comm(1, "one");
+    comm(2, "two");
+    sample(1, "a", 10);
+    sample(2, "a", 5);
+    sample(1, "a", 20);
+    sample(1, "b", 15);
+    sample(2, "c", 50);
+}
+
+static void rows_are_sums_by_key(void **state)
+{
+    (void)state;
+    make_flat();
+    assert_int_equal(run(), 0);
+    assert_false(report.children);
+    assert_string_equal(rows(), "two c 50/50*1; one a 30/30*2; one b 15/15*1; two a 5/5*1");
+    assert_int_equal(report.events[0].period, 100);
+    assert_int_equal(report.events[0].samples, 5);
+    finish();
+}
+
+static void columns_choose_the_keys(void **state)
+{
+    static const char *const cases[][2] = {
+        {"comm", "two - 55/55*2; one - 45/45*3"},
+        {"symbol", "- c 50/50*1; - a 35/35*3; - b 15/15*1"},
+        {"period,sym,overhead", "- c 50/50*1; - a 35/35*3; - b 15/15*1"},
+        {"dso", "- a 100/100*5"},
+        {"+tid", "two c 50/50*1; one a 30/30*2; one b 15/15*1; two a 5/5*1"},
+    };
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(cases); i++) {
+        make_flat();
+        options.report.sort = cases[i][0];
+        assert_int_equal(run(), 0);
+        assert_string_equal(rows(), cases[i][1]);
+        finish();
+    }
+}
+
+static void bad_requests_are_named(void **state)
+{
+    static const struct {
+        const char *sort, *call_graph, *percent_limit, *words;
+        int code;
+    } cases[] = {
+        {"comm,nosuch", NULL, NULL, "'nosuch'; there is: overhead_children", PERFILE_ERROR_ARGUMENT},
+        {"", NULL, NULL, "''", PERFILE_ERROR_ARGUMENT},
+        {"srcline", NULL, NULL, "'srcline'", PERFILE_ERROR_UNSUPPORTED},
+        {NULL, "callers", NULL, "'callers'", PERFILE_ERROR_ARGUMENT},
+        {NULL, "101", NULL, "101", PERFILE_ERROR_ARGUMENT},
+        {NULL, "caller,flat", NULL, "'flat'", PERFILE_ERROR_UNSUPPORTED},
+        {NULL, NULL, "5x", "\"5x\"", PERFILE_ERROR_ARGUMENT},
+        {NULL, NULL, "-1", "\"-1\"", PERFILE_ERROR_ARGUMENT},
+        {NULL, NULL, "nan", "\"nan\"", PERFILE_ERROR_ARGUMENT},
+    };
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(cases); i++) {
+        make_flat();
+        options.report.sort = cases[i].sort;
+        options.report.call_graph = cases[i].call_graph;
+        options.report.percent_limit = cases[i].percent_limit;
+        assert_int_equal(run(), cases[i].code);
+        assert_non_null(strstr(error.message, cases[i].words));
+        finish();
+    }
+}
+
+/* What a filter leaves out still counts for the whole. */
+static void filters_keep_the_whole(void **state)
+{
+    (void)state;
+    make_flat();
+    options.filter.comms = "one";
+    assert_int_equal(run(), 0);
+    assert_string_equal(rows(), "one a 30/30*2; one b 15/15*1");
+    assert_int_equal(report.events[0].period, 100);
+    assert_ptr_equal(report.columns[1], &pf_columns[PF_COLUMN_dso]); /* one name needs no column */
+    finish();
+    make_flat();
+    options.filter.tids = "2";
+    options.report.dsos = "[unknown],libc.so.6";
+    assert_int_equal(run(), 0);
+    assert_string_equal(rows(), "two c 50/50*1; two a 5/5*1");
+    finish();
+    make_flat();
+    options.report.symbols = "main";
+    assert_int_equal(run(), 0);
+    assert_string_equal(rows(), "");
+    finish();
+}
+
+static void make_stacks(void)
+{
+    start(IP | TID | TIME | PERIOD | CALLCHAIN);
+    comm(1, "one");
+    sample(1, "mab", 60);
+    sample(1, "mab", 10);
+    sample(1, "mac", 20);
+    sample(1, "m", 10);
+}
+
+static void callers_have_what_they_called(void **state)
+{
+    (void)state;
+    make_stacks();
+    assert_int_equal(run(), 0);
+    assert_true(report.children);
+    assert_string_equal(rows(), "one m 100/10*1; one a 90/0*0; one b 70/70*2; one c 20/20*1");
+    assert_string_equal(graph_of(0), "(m100(a90(b70)(c20)))");
+    assert_string_equal(graph_of(1), "(a90(b70)(c20))");
+    assert_string_equal(graph_of(2), "(m70(a70(b70)))");       /* samples in b: the whole stack */
+    assert_string_equal(graph_of(0), "(m100(a90(b70)(c20)))"); /* no graph leaves traces */
+    finish();
+}
+
+static void without_children_only_what_ran(void **state)
+{
+    (void)state;
+    make_stacks();
+    options.report.flags = PERFILE_REPORT_NO_CHILDREN;
+    assert_int_equal(run(), 0);
+    assert_string_equal(rows(), "one b 70/70*2; one c 20/20*1; one m 100/10*1");
+    assert_string_equal(graph_of(0), "(b70(a70(m70)))");
+    assert_string_equal(graph_of(2), "(m10)");
+    finish();
+}
+
+static void recursion_counts_once(void **state)
+{
+    (void)state;
+    start(IP | TID | TIME | PERIOD | CALLCHAIN);
+    sample(1, "mffg", 70);
+    sample(1, "mfff", 30);
+    assert_int_equal(run(), 0);
+    assert_string_equal(rows(), ":1 f 100/30*1; :1 m 100/0*0; :1 g 70/70*1");
+    assert_string_equal(graph_of(0), "(f70(f70(g70)))(m30(f30(f30(f30))))");
+    finish();
+    start(IP | TID | TIME | PERIOD | CALLCHAIN);
+    sample(1, "mffg", 70);
+    sample(1, "mfff", 30);
+    options.report.call_graph = "callee";
+    assert_int_equal(run(), 0);
+    assert_string_equal(rows(), ":1 m 100/0*0; :1 f 100/30*1; :1 g 70/70*1");
+    assert_string_equal(graph_of(1), "(f100(f100(m70)(f30(m30))))");
+    finish();
+}
+
+static void small_branches_are_left_out(void **state)
+{
+    (void)state;
+    make_stacks();
+    options.report.call_graph = "caller,25";
+    assert_int_equal(run(), 0);
+    assert_string_equal(graph_of(0), "(m100(a90(b70)))");
+    assert_string_equal(graph_of(3), ""); /* all of it weighs too little */
+    assert_true(pf_report_shows(&report, &report.events[0].rows[3]));
+    finish();
+    make_stacks();
+    options.report.percent_limit = "25%";
+    assert_int_equal(run(), 0);
+    assert_true(pf_report_shows(&report, &report.events[0].rows[2]));
+    assert_false(pf_report_shows(&report, &report.events[0].rows[3]));
+    finish();
+}
+
+static void stacks_can_be_cut(void **state)
+{
+    (void)state;
+    make_stacks();
+    options.report.max_stack = 2;
+    assert_int_equal(run(), 0);
+    assert_string_equal(rows(), "one a 90/0*0; one b 70/70*2; one c 20/20*1; one m 10/10*1");
+    finish();
+}
+
+/* The sampled address may be none of the callchain: it has its row, but no place in the graph. */
+static void leaf_apart_from_its_stack(void **state)
+{
+    (void)state;
+    start(IP | TID | TIME | PERIOD | CALLCHAIN);
+    sample(1, "mab", 10);
+    made.data[made.bytes - 6 * 8 - 3 * 8] = 'x'; /* the ip, before tid, time, period, nr, context, 3 addresses */
+    assert_int_equal(run(), 0);
+    assert_string_equal(rows(), ":1 x 10/10*1; :1 m 10/0*0; :1 a 10/0*0; :1 b 10/0*0");
+    assert_string_equal(graph_of(0), "(m10(a10(b10)))");
+    finish();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_sums_by_key),
+        cmocka_unit_test(columns_choose_the_keys),
+        cmocka_unit_test(bad_requests_are_named),
+        cmocka_unit_test(filters_keep_the_whole),
+        cmocka_unit_test(callers_have_what_they_called),
+        cmocka_unit_test(without_children_only_what_ran),
+        cmocka_unit_test(recursion_counts_once),
+        cmocka_unit_test(small_branches_are_left_out),
+        cmocka_unit_test(stacks_can_be_cut),
+        cmocka_unit_test(leaf_apart_from_its_stack),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

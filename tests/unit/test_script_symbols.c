@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* Addresses with symbols and modules in script's text. What is expected here perf 7.2 prints of the same recording. */
+#include "recording.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "output/output.h"
+
+#define KERNEL UINT64_C(0xffffffff81000000)
+#define CONTEXT_KERNEL ((uint64_t)-128)
+#define CONTEXT_USER ((uint64_t)-512)
+
+enum { PROGRAM = 0x400000, JIT = 0x7f0000000000, PERF_MMAP = 1, MISC_KERNEL = 1, MISC_USER = 2, PATH_ROOM = 64 };
+
+static int32_t pid; /* of this process: the name of its symbol file is nobody else's */
+static char kallsyms_path[PATH_ROOM], jit_path[PATH_ROOM];
+
+/* ---- a recording ------------------------------------------------------------------------------------------------- */
+
+static void put_map(struct recording *r, uint16_t misc, uint64_t start, uint64_t pgoff, const char *name, uint64_t time)
+{
+    size_t at = r->bytes, length = strlen(name) + 1;
+    int32_t owner = misc == MISC_KERNEL ? -1 : pid;
+    recording_header(r, PERF_MMAP, misc, 0);
+    recording_u32(r, (uint32_t)owner);
+    recording_u32(r, (uint32_t)owner);
+    recording_u64(r, start);
+    recording_u64(r, 0x1000);
+    recording_u64(r, pgoff);
+    recording_bytes(r, name, length);
+    recording_bytes(r, "\0\0\0\0\0\0\0", (8 - length % 8) % 8);
+    recording_trailer(r, at, owner, time);
+}
+
+static void put_maps(struct recording *r)
+{
+    put_map(r, MISC_KERNEL, KERNEL, KERNEL, "[kernel.kallsyms]_text", 0);
+    put_map(r, MISC_USER, PROGRAM, 0x2000, "/no/such/program", 0);
+    put_map(r, MISC_USER, JIT, 0, "//anon", 0);
+    recording_comm(r, pid, "tester", 1);
+}
+
+static void put_chain(struct recording *r, const uint64_t *chain, uint64_t count)
+{
+    size_t at = recording_sample(r, chain[1], pid, 1000);
+    recording_u64(r, count);
+    for (uint64_t i = 0; i < count; i++)
+        recording_u64(r, chain[i]);
+    recording_store16(r, at + 6, (uint16_t)(r->bytes - at));
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    pid = (int32_t)getpid();
+    snprintf(jit_path, sizeof(jit_path), "/tmp/perf-%d.map", (int)pid);
+    snprintf(kallsyms_path, sizeof(kallsyms_path), "/tmp/perfile-test-%d.kallsyms", (int)pid);
+    write_file(jit_path, "7f0000000100 40 made at run time\n");
+    write_file(kallsyms_path, "ffffffff81000000 T _text\nffffffff81000100 T do_work\nffffffff81000200 T _etext\n");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return unlink(jit_path) | unlink(kallsyms_path);
+}
+
+/* ---- its text ---------------------------------------------------------------------------------------------------- */
+
+static int print(struct recording *r, const char *fields, struct pf_text *out, struct perfile_error *error)
+{
+    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    uint8_t *block;
+    recording_finish(r);
+    options.fields = fields;
+    options.symbols.symfs = "/no/such/root";
+    options.symbols.kallsyms = kallsyms_path;
+    struct perfile_reader *reader = recording_read(r, &block);
+    assert_int_equal(pf_text_open(out, pf_allocator_or_default(NULL), NULL, NULL), 0);
+    int result = pf_script_text(reader, &options, out, error);
+    pf_put_char(out, '\0');
+    perfile_close(reader);
+    free(block);
+    recording_close(r);
+    return result;
+}
+
+static void expect(struct recording *r, const char *fields, const char *expected)
+{
+    struct perfile_error error;
+    struct pf_text out;
+    if (print(r, fields, &out, &error) < 0)
+        fail_msg("%s", error.message);
+    assert_string_equal(out.data, expected);
+    pf_text_close(&out);
+}
+
+static void expect_failure(const char *fields, const char *part)
+{
+    struct recording r;
+    struct perfile_error error;
+    struct pf_text out;
+    recording_open(&r, PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, false);
+    assert_true(print(&r, fields, &out, &error) < 0);
+    if (!strstr(error.message, part))
+        fail_msg("\"%s\" is not in \"%s\"", part, error.message);
+    pf_text_close(&out);
+}
+
+static void make_flat(struct recording *r)
+{
+    static const uint64_t ips[] = {PROGRAM + 0x10, JIT + 0x104, JIT + 0x140, 0x1234, KERNEL + 0x110};
+    recording_open(r, PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, false);
+    put_maps(r);
+    for (size_t i = 0; i < PF_COUNT(ips); i++)
+        recording_sample(r, ips[i], pid, 1000 * (i + 1));
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
+
+static void prints_what_is_mapped(void **state)
+{
+    struct recording r;
+    char expected[512];
+    (void)state;
+    make_flat(&r);
+    snprintf(expected, sizeof(expected),
+             "           400010 [unknown] (/no/such/program)\n"
+             "     7f0000000104 made at run time+0x4 (/tmp/perf-%d.map)\n"
+             "     7f0000000140 [unknown] (/tmp/perf-%d.map)\n"
+             "             1234 [unknown] ([unknown])\n"
+             " ffffffff81000110 [unknown] ([unknown])\n",
+             (int)pid, (int)pid);
+    expect(&r, "ip,sym,symoff,dso", expected);
+}
+
+static void prints_offsets_in_files(void **state)
+{
+    struct recording r;
+    char expected[512];
+    (void)state;
+    make_flat(&r);
+    snprintf(expected, sizeof(expected),
+             "           400010 (/no/such/program+0x2010)\n"
+             "     7f0000000104 (/tmp/perf-%d.map+0x7f0000000104)\n"
+             "     7f0000000140 (/tmp/perf-%d.map+0x7f0000000140)\n"
+             "             1234 ([unknown])\n"
+             " ffffffff81000110 ([unknown])\n",
+             (int)pid, (int)pid);
+    expect(&r, "ip,dsoff", expected);
+}
+
+static void prints_symbols_alone(void **state)
+{
+    struct recording r;
+    (void)state;
+    make_flat(&r);
+    expect(&r, "ip,sym",
+           "           400010 [unknown]\n     7f0000000104 made at run time\n     7f0000000140 [unknown]\n"
+           "             1234 [unknown]\n ffffffff81000110 [unknown]\n");
+}
+
+static void markers_of_callchains_choose_the_space(void **state)
+{
+    static const uint64_t chain[] = {CONTEXT_KERNEL, KERNEL + 0x110, PROGRAM + 0x10,
+                                     CONTEXT_USER,   PROGRAM + 0x10, KERNEL + 0x110};
+    struct recording r;
+    char expected[512];
+    (void)state;
+    recording_open(&r, PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CALLCHAIN, false);
+    put_maps(&r);
+    put_chain(&r, chain, PF_COUNT(chain));
+    snprintf(expected, sizeof(expected),
+             "tester %7d     0.000001:          0 cpu-clock: \n"
+             "\tffffffff81000110 do_work+0x10 ([kernel.kallsyms])\n"
+             "\t          400010 [unknown] ([unknown])\n"
+             "\t          400010 [unknown] (/no/such/program)\n"
+             "\tffffffff81000110 [unknown] ([unknown])\n\n",
+             (int)pid);
+    expect(&r, NULL, expected);
+}
+
+/* The texts of old mappings must not come back. */
+static void a_new_mapping_changes_the_text(void **state)
+{
+    struct recording r;
+    (void)state;
+    recording_open(&r, PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, false);
+    put_maps(&r);
+    recording_sample(&r, PROGRAM + 0x10, pid, 1000);
+    put_map(&r, MISC_USER, PROGRAM, 0, "/no/such/other", 1500);
+    recording_sample(&r, PROGRAM + 0x10, pid, 2000);
+    expect(&r, "ip,dso", "           400010 (/no/such/program)\n           400010 (/no/such/other)\n");
+}
+
+static void offsets_need_symbols(void **state)
+{
+    (void)state;
+    expect_failure("ip,symoff", "goes with \"sym\"");
+    expect_failure("-sym", "goes with \"sym\"");
+    expect_failure("srcline", "is not in this version");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prints_what_is_mapped),          cmocka_unit_test(prints_offsets_in_files),
+        cmocka_unit_test(prints_symbols_alone),           cmocka_unit_test(markers_of_callchains_choose_the_space),
+        cmocka_unit_test(a_new_mapping_changes_the_text), cmocka_unit_test(offsets_need_symbols),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
