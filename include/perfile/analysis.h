@@ -80,7 +80,7 @@ struct perfile_output_options {
     /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
-    struct perfile_symbol_options symbols; /* report, flame */
+    struct perfile_symbol_options symbols; /* script, report, flame */
     struct perfile_flame_options flame;
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT { sizeof(struct perfile_output_options), { NULL, NULL, NULL, NULL, NULL, NULL }, \

@@ -630,6 +630,9 @@ PERFILE_API const struct perfile_space *perfile_session_space(struct perfile_ses
 /* The mapping that holds the address, or NULL. */
 PERFILE_API const struct perfile_map *perfile_space_find(const struct perfile_space *space, uint64_t address);
 
+/* The mapping that starts last before or at the address, whether it holds it or not; NULL when there is none. */
+PERFILE_API const struct perfile_map *perfile_space_below(const struct perfile_space *space, uint64_t address);
+
 /* How many records came later than their time allowed; they were delivered all the same. */
 PERFILE_API uint64_t perfile_session_unordered(const struct perfile_session *session);
 

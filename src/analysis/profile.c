@@ -130,7 +130,7 @@ static uint32_t frame_at(struct pf_profile *profile, const struct perfile_space 
     if (PF_LIKELY(pf_pairs_get(&profile->cache, (uintptr_t)space, ip, &frame)))
         return frame;
     struct pf_location location;
-    if (!pf_symbols_locate(profile->symbols, perfile_space_find(space, ip), ip, &location))
+    if (!pf_symbols_locate(profile->symbols, pf_symbols_map(profile->symbols, space, ip), ip, &location))
         return UINT32_MAX;
     frame = number_frame(profile, &location);
     if (frame != UINT32_MAX && !pf_pairs_put(&profile->cache, (uintptr_t)space, ip, frame))
@@ -143,31 +143,21 @@ static const struct perfile_space *space_of_mode(struct pf_profile *profile, uns
     return perfile_session_space(profile->session, mode == MODE_USER ? profile->decoded.pid : KERNEL_PID);
 }
 
-static bool place_of(void *context, uint64_t address, struct pf_unwind_place *place)
-{
-    struct pf_profile *profile = context;
-    const struct perfile_space *space = space_of_mode(profile, MODE_USER);
-    return pf_symbols_unwind_place(profile->symbols, perfile_space_find(space, address), address, place);
-}
-
-/* Appends what the dumped user stack unwinds to. A return address is looked up in the call before it. */
+/* Appends what the dumped user stack unwinds to. */
 static bool unwind(struct pf_profile *profile)
 {
     uint64_t addresses[UNWIND_MAX];
     size_t count;
     struct pf_profile_sample *sample = &profile->sample;
-    const struct perfile_space *space = space_of_mode(profile, MODE_USER);
-    const int end =
-        pf_unwind_sample(&profile->decoded, profile->arch, place_of, profile, addresses, UNWIND_MAX, &count);
-    if (end < 0)
-        return true;
+    const struct pf_unwinding how = {.space = space_of_mode(profile, MODE_USER), .arch = profile->arch};
+    const int end = pf_symbols_unwind(profile->symbols, &profile->decoded, &how, addresses, UNWIND_MAX, &count);
     profile->totals.truncated += end == PF_UNWIND_TRUNCATED;
-    if (!pf_grow(profile->allocator, &profile->stack, &profile->stack_room, sample->frame_count + count,
+    if (!pf_grow(profile->allocator, &profile->stack, &profile->stack_room, sample->frame_count + count + 1,
                  sizeof(*profile->stack)))
         return false;
     sample->frames = profile->stack;
     for (size_t i = 0; i < count; i++) {
-        const uint32_t frame = frame_at(profile, space, addresses[i] - (i > 0));
+        const uint32_t frame = frame_at(profile, how.space, addresses[i]);
         if (frame == UINT32_MAX)
             return false;
         profile->stack[sample->frame_count++] = frame;
@@ -200,8 +190,7 @@ static bool resolve_stack(struct pf_profile *profile, unsigned mode)
         profile->stack[sample->frame_count++] = frame;
         enough = frame != UINT32_MAX;
     }
-    const uint64_t dumped = PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_STACK_USER;
-    if (enough && profile->arch && (profile->decoded.present & dumped) == dumped && profile->decoded.stack_user.bytes)
+    if (enough && profile->decoded.present & PERFILE_SAMPLE_STACK_USER)
         enough = unwind(profile);
     if (sample->frame_count == 0)
         profile->stack[sample->frame_count++] = sample->leaf;

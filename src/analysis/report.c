@@ -9,7 +9,6 @@
 
 enum {
     NO_NUMBER = UINT32_MAX,
-    TID_BITS = 29, /* of made_by; threads have at most 22 */
     MODE_KERNEL = 1,
     MODE_HYPERVISOR = 3,
     MODE_GUEST_KERNEL = 4,
@@ -271,51 +270,6 @@ static bool sample_passes(struct pf_report *report, const struct pf_profile_samp
            frame_passes(report, sample->leaf);
 }
 
-/* The child for this frame, and who made it; 0 when memory is short. */
-static uint32_t child_of(struct pf_report *report, uint32_t parent, uint32_t frame,
-                         const struct pf_profile_sample *sample)
-{
-    const size_t count = report->tree.count;
-    uint32_t node = pf_tree_child(&report->tree, parent, frame);
-    if (report->tree.count == count)
-        return node;
-    if (!pf_grow(report->allocator, &report->made_by, &report->made_by_room, (size_t)node + 1,
-                 sizeof(*report->made_by)))
-        return 0;
-    report->made_by[node] = (uint32_t)sample->cpumode << TID_BITS | ((uint32_t)sample->tid & ((1u << TID_BITS) - 1));
-    return node;
-}
-
-/* How many frames from the root on are those of the sample before. */
-static size_t common_length(const struct pf_report *report, const uint32_t *leaf_first, size_t count)
-{
-    const size_t most = pf_min(count, report->path_count);
-    const uint32_t *frame = leaf_first + count;
-    size_t common = 0;
-    while (common < most && *--frame == report->path[common])
-        common++;
-    return common;
-}
-
-/* The node of the stack; 0 when memory is short. */
-static uint32_t add_stack(struct pf_report *report, uint32_t key_node, const uint32_t *leaf_first, size_t count,
-                          const struct pf_profile_sample *sample)
-{
-    size_t depth = key_node == report->path_key ? common_length(report, leaf_first, count) : 0;
-    uint32_t node = depth ? report->path_nodes[depth - 1] : key_node;
-    report->path_key = key_node;
-    report->path_count = depth;
-    if (!pf_grow(report->allocator, &report->path, &report->path_room, count, sizeof(*report->path)) ||
-        !pf_grow(report->allocator, &report->path_nodes, &report->path_node_room, count, sizeof(*report->path_nodes)))
-        return 0;
-    for (; depth < count && node; depth++) {
-        report->path[depth] = leaf_first[count - 1 - depth];
-        report->path_nodes[depth] = node = child_of(report, node, report->path[depth], sample);
-        report->path_count = depth + 1;
-    }
-    return node;
-}
-
 static bool add_sample(struct pf_report *report, const struct pf_profile_sample *sample)
 {
     struct pf_report_event *event = event_of(report, sample->event);
@@ -329,14 +283,7 @@ static bool add_sample(struct pf_report *report, const struct pf_profile_sample 
         return true;
     report->passed++;
     const uint32_t key = key_of(report, sample);
-    uint32_t node = key == NO_NUMBER ? 0 : child_of(report, 0, key, sample);
-    const size_t count = report->stacks ? pf_min(sample->frame_count, report->max_stack) : 0;
-    if (node && count)
-        node = add_stack(report, node, sample->frames, count, sample);
-    if (node && !report->stacks)
-        node = child_of(report, node, sample->leaf, sample);
-    else if (node && (!count || sample->frames[0] != sample->leaf))
-        node = child_of(report, node, sample->leaf | PF_REPORT_APART, sample);
+    const uint32_t node = key == NO_NUMBER ? 0 : pf_report_add_stack(report, key, sample);
     if (node)
         pf_tree_add(&report->tree, node, sample->period);
     return node != 0;
@@ -589,7 +536,7 @@ static char level_of(const struct pf_report *report, uint32_t node)
     const struct pf_frame_info *frame = pf_profile_frame(report->profile, at->frame & ~PF_REPORT_APART);
     if (!at->samples)
         return frame->kind == PF_FRAME_KERNEL ? 'k' : '.';
-    switch (report->made_by[node] >> TID_BITS) {
+    switch (report->made_by[node] >> PF_REPORT_TID_BITS) {
     case MODE_KERNEL:
         return 'k';
     case MODE_HYPERVISOR:
@@ -607,7 +554,7 @@ static char level_of(const struct pf_report *report, uint32_t node)
 
 static uint32_t tid_of(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return report->made_by[row->first] & ((1u << TID_BITS) - 1);
+    return report->made_by[row->first] & ((1u << PF_REPORT_TID_BITS) - 1);
 }
 
 static int compare_by(const struct pf_report *report, const struct pf_column *column, const struct pf_report_row *a,
@@ -785,8 +732,8 @@ void pf_report_close(struct pf_report *report)
     if (report->tree.allocator)
         pf_tree_close(&report->tree);
     pf_free(allocator, report->made_by, report->made_by_room * sizeof(*report->made_by));
+    pf_free(allocator, report->slots, report->slot_count * sizeof(*report->slots));
     pf_free(allocator, report->path, report->path_room * sizeof(*report->path));
-    pf_free(allocator, report->path_nodes, report->path_node_room * sizeof(*report->path_nodes));
     pf_free(allocator, report->same, report->same_room * sizeof(*report->same));
     pf_free(allocator, report->passes, report->pass_room);
     pf_free(allocator, report->rows, report->row_room * sizeof(*report->rows));

@@ -102,6 +102,18 @@ struct pf_report_link {
     uint32_t sibling; /* the next */
 };
 
+/* Where a node is, by the hash of its path. */
+struct pf_report_slot {
+    uint32_t tag;
+    uint32_t node; /* 0: empty */
+};
+
+struct pf_report_step {
+    uint64_t hash; /* of the path up to here */
+    uint32_t frame;
+    uint32_t node;
+};
+
 struct pf_report {
     const struct perfile_allocator *allocator;
     const struct perfile_output_options *options;
@@ -145,10 +157,13 @@ struct pf_report {
     struct pf_tree tree; /* root, keys, frames; PF_REPORT_APART marks a leaf that is not in its callchain */
     uint32_t *made_by;   /* by node: the thread of the sample that made it, and its mode in the upper bits */
     size_t made_by_room;
-    uint32_t *path; /* of the sample before: frames, root first */
-    uint32_t *path_nodes;
-    size_t path_count, path_room, path_node_room;
-    uint32_t path_key; /* node */
+    uint32_t maker;               /* of the nodes that come now */
+    struct pf_report_slot *slots; /* where nodes are; the tree's own stay empty */
+    size_t slot_count;
+    struct pf_report_step *path; /* of the sample before, root first */
+    size_t path_count, path_room;
+    uint32_t path_key; /* its node */
+    uint64_t path_key_hash;
 
     uint32_t *same; /* by frame: the first one that the columns cannot tell from it */
     size_t same_room;
@@ -163,6 +178,14 @@ struct pf_report {
 };
 
 #define PF_REPORT_APART 0x80000000u
+enum { PF_REPORT_TID_BITS = 29 }; /* of made_by; threads have at most 22 */
+
+static inline uint32_t pf_report_maker(const struct pf_profile_sample *sample)
+{
+    return (uint32_t)sample->cpumode << PF_REPORT_TID_BITS | ((uint32_t)sample->tid & ((1u << PF_REPORT_TID_BITS) - 1));
+}
+/* report_stacks.c: the node where the sample's stack ends; 0 when memory is short. */
+uint32_t pf_report_add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample);
 
 /* Reads the whole recording. `report` is filled; close it also after a failure. */
 int pf_report_open(struct pf_report *report, struct perfile_reader *reader,

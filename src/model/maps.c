@@ -126,7 +126,7 @@ static const struct perfile_space *insert(struct build *b, const struct perfile_
     return join(b, join(b, low, make_leaf(b, map)), join(b, back, high));
 }
 
-const struct perfile_map *perfile_space_find(const struct perfile_space *space, uint64_t address)
+const struct perfile_map *perfile_space_below(const struct perfile_space *space, uint64_t address)
 {
     const struct perfile_map *found = NULL;
     while (space) {
@@ -137,6 +137,12 @@ const struct perfile_map *perfile_space_find(const struct perfile_space *space, 
             space = space->left;
         }
     }
+    return found;
+}
+
+const struct perfile_map *perfile_space_find(const struct perfile_space *space, uint64_t address)
+{
+    const struct perfile_map *found = perfile_space_below(space, address);
     return found && address < found->end ? found : NULL;
 }
 

@@ -62,6 +62,15 @@ static int open_clock(struct pf_script *script)
                           "\"tod\" needs the feature CLOCK_DATA, which recordings made with -k (--clockid) have");
 }
 
+/* Dumped stacks are unwound whatever is printed of them; the events of a stream come later. */
+static bool dumps_stacks(const struct perfile_reader *reader)
+{
+    for (size_t i = 0; i < perfile_event_count(reader); i++)
+        if (perfile_event_get(reader, i)->attr.sample_type & PERFILE_SAMPLE_STACK_USER)
+            return true;
+    return perfile_reader_file(reader)->mode == PERFILE_MODE_PIPE;
+}
+
 static int open_parts(struct pf_script *script)
 {
     const struct perfile_output_options *options = script->options;
@@ -78,7 +87,7 @@ static int open_parts(struct pf_script *script)
         result = open_clock(script);
     if (result == 0)
         result = perfile_session_open(script->reader, &script->session, script->error);
-    if (result == 0 && pf_script_fields_want_maps(&script->fields))
+    if (result == 0 && (pf_script_fields_want_maps(&script->fields) || dumps_stacks(script->reader)))
         perfile_session_follow_maps(script->session);
     return result;
 }

@@ -186,6 +186,8 @@ struct pf_script {
     struct perfile_sample sample;
     uint64_t id; /* of the event instance: finds the guest */
     const char *comm;
+    const char *arch;                 /* uname -m of the recording; NULL: not known yet */
+    uint64_t unwound[SCRIPT_MAX_STACK]; /* what a dumped stack gave */
     struct perfile_u64s late_chain; /* the user part that came later; it follows sample.callchain */
 
     /* texts that are likely to be printed again */
@@ -194,7 +196,6 @@ struct pf_script {
     unsigned second_bytes;
     char second_text[32];
 
-    const char *arch;
     uint64_t wall_ns; /* tod: wall-clock time at record time wall_base_ns */
     uint64_t wall_base_ns;
     unsigned data_src_width;
@@ -251,6 +252,8 @@ struct pf_script_places *pf_script_places(struct pf_script *script, unsigned sty
 /* Where the sample's mode says, or wherever something is mapped. Not in a step: the text is used. */
 void pf_script_put_place(struct pf_script *script, struct pf_script_places *places, uint64_t address);
 void pf_script_symbols_close(struct pf_script *script);
+/* Unwinds the dumped user stack of the sample in hand: it becomes script->late_chain. */
+void pf_script_unwind(struct pf_script *script);
 
 /* script_deliver.c: decodes, filters and prints a SAMPLE; all the lines that it is good for. */
 void pf_script_sample(struct pf_script *script, const struct perfile_record *record);

@@ -104,6 +104,9 @@ static void deliver(struct pf_script *script, const struct perfile_event *event)
     const struct perfile_sample *sample = &script->sample;
     if (PF_UNLIKELY(script->plan->absent != 0))
         pf_script_fill_absent(script, script->plan->absent);
+    if (PF_UNLIKELY(sample->present & PERFILE_SAMPLE_STACK_USER && script->plan->has_callchain &&
+                    script->plan->shows_ip))
+        pf_script_unwind(script);
     script->id = sample->present & PERFILE_SAMPLE_IDENTIFIER ? sample->identifier : sample->id;
     if (PF_LIKELY(!(sample->present & PERFILE_SAMPLE_READ)))
         print(script);

@@ -157,10 +157,12 @@ static bool look_up(struct pf_script *script, const struct perfile_space *space,
                     struct subject *subject)
 {
     struct pf_location location;
-    subject->map = perfile_space_find(space, subject->address);
+    if (!open_symbols(script))
+        return false;
+    subject->map = pf_symbols_map(script->symbols, space, subject->address);
     if (!subject->map)
         return true;
-    if (!open_symbols(script) || !pf_symbols_locate(script->symbols, subject->map, subject->address, &location))
+    if (!pf_symbols_locate(script->symbols, subject->map, subject->address, &location))
         return false;
     subject->module = pf_symbols_module(script->symbols, location.module);
     if (style & SCRIPT_PLACE_SYM)
@@ -301,6 +303,18 @@ static void put_chain(struct pf_script *script, const struct perfile_u64s *chain
         }
         --*left;
     }
+}
+
+void pf_script_unwind(struct pf_script *script)
+{
+    size_t count;
+    if (script->late_chain.count || !open_symbols(script))
+        return;
+    if (!script->arch && perfile_feature_text(script->reader, PERFILE_FEATURE_ARCH, NULL, &script->arch, NULL) < 0)
+        return;
+    const struct pf_unwinding how = {.space = space_of(script, MODE_USER), .arch = script->arch, .only_known = true};
+    pf_symbols_unwind(script->symbols, &script->sample, &how, script->unwound, SCRIPT_MAX_STACK, &count);
+    script->late_chain = (struct perfile_u64s){.data = (const uint8_t *)script->unwound, .count = count};
 }
 
 char *pf_script_put_callchain_places(struct pf_script *script, char *at)

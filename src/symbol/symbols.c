@@ -524,22 +524,65 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
     return true;
 }
 
-bool pf_symbols_unwind_place(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
-                             struct pf_unwind_place *place)
+const struct perfile_map *pf_symbols_map(struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip)
 {
+    const struct perfile_map *map = perfile_space_find(space, ip);
     struct pf_location location;
-    *place = (struct pf_unwind_place){.executable = map && is_executable(map)};
-    if (!map || !pf_symbols_locate(symbols, map, ip, &location) || location.module == PF_NO_SYMBOL)
-        return map != NULL;
-    struct module *module = symbols->modules[location.module];
+    if (map)
+        return map;
+    map = perfile_space_below(space, ip);
+    if (!map || !map->kernel || kind_of(map) != KIND_KERNEL || !pf_symbols_locate(symbols, map, ip, &location))
+        return NULL;
+    return location.symbol != PF_NO_SYMBOL ? map : NULL;
+}
+
+/* ---- unwinding ---- */
+
+struct unwinder {
+    struct pf_symbols *symbols;
+    const struct pf_unwinding *how;
+};
+
+static struct pf_cfi *cfi_of(struct pf_symbols *symbols, struct module *module)
+{
     if (!module->cfi_tried && module->binary) {
         module->cfi_tried = true;
         if (pf_cfi_open(module->binary, module->debug, symbols->allocator, &module->cfi, NULL) < 0)
             module->cfi = NULL;
     }
-    place->cfi = module->cfi;
+    return module->cfi;
+}
+
+static bool place_of(void *context, uint64_t ip, struct pf_unwind_place *place)
+{
+    struct unwinder *u = context;
+    const struct perfile_map *map = perfile_space_find(u->how->space, ip);
+    struct pf_location location;
+    *place = (struct pf_unwind_place){.executable = map && is_executable(map)};
+    if (!map || !pf_symbols_locate(u->symbols, map, ip, &location) || location.module == PF_NO_SYMBOL)
+        return map && !u->how->only_known;
+    place->cfi = cfi_of(u->symbols, u->symbols->modules[location.module]);
     place->elf_address = location.address;
-    return true;
+    return place->cfi || !u->how->only_known;
+}
+
+int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *sample, const struct pf_unwinding *how,
+                      uint64_t *addresses, size_t room, size_t *count)
+{
+    const uint64_t dumped = PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_STACK_USER;
+    struct unwinder u = {symbols, how};
+    struct pf_unwind_place place;
+    *count = 0;
+    if ((sample->present & dumped) != dumped || !sample->stack_user.bytes || !how->arch)
+        return PF_UNWIND_DONE;
+    int end = pf_unwind_sample(sample, how->arch, place_of, &u, addresses, room, count);
+    if (end < 0)
+        *count = 0;
+    if (*count && how->only_known && (!sample->stack_user.used || !place_of(&u, addresses[0], &place)))
+        *count = 0;
+    for (size_t i = 1; i < *count; i++)
+        addresses[i]--;
+    return end;
 }
 
 size_t pf_symbols_module_count(const struct pf_symbols *symbols)

@@ -43,9 +43,24 @@ void pf_symbols_close(struct pf_symbols *symbols);
 /* `map` NULL: nothing is mapped there. False when memory is short. */
 bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
                        struct pf_location *location);
-/* What the unwinder needs to know of an address; false when nothing is mapped there. */
-bool pf_symbols_unwind_place(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
-                             struct pf_unwind_place *place);
+/*
+ * The mapping that holds the address; the kernel's own reaches up to the next one, as far as it has symbols there: init
+ * code lies behind the end that recorders state. NULL: nothing is mapped.
+ */
+const struct perfile_map *pf_symbols_map(struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip);
+
+/* How to unwind the dumped user stack of a sample. */
+struct pf_unwinding {
+    const struct perfile_space *space; /* of the process */
+    const char *arch;                  /* uname -m of the recording */
+    bool only_known; /* as perf: stop before the first frame whose binary is not at hand; else frame pointers are tried */
+};
+/*
+ * Leaf first; callers are one byte before their return addresses, where their calls are. *count is how many there are,
+ * 0 also when there is nothing to unwind. Returns enum pf_unwind_end.
+ */
+int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *sample,
+                      const struct pf_unwinding *how, uint64_t *addresses, size_t room, size_t *count);
 size_t pf_symbols_module_count(const struct pf_symbols *symbols);
 const struct pf_module *pf_symbols_module(const struct pf_symbols *symbols, uint32_t module);
 /* The name of a symbol, demangled, made once; NULL for PF_NO_SYMBOL. */
