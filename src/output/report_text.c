@@ -10,6 +10,7 @@ enum {
     MARGIN = 12,        /* of graphs */
     BRANCH_INDENT = 10, /* behind the pipe of a branch */
     MOST_LEVELS = 256,  /* of branches in branches: what is deeper is no longer read by anybody */
+    MOST_IN_RUN = 512,  /* frames, likewise */
     MOST_MODULES = 6,   /* that are named for lack of symbols */
 };
 
@@ -216,14 +217,19 @@ static void put_share(struct table *table, uint64_t hits, uint64_t total)
 static bool put_run(struct table *table, struct pf_graph *graph, struct pf_graph_branch *branch,
                     struct pf_graph_branch **next, size_t *next_count)
 {
-    while (pf_graph_expand(graph, branch, next, next_count)) {
+    for (size_t i = 0; i < MOST_IN_RUN; i++) {
+        if (!pf_graph_expand(graph, branch, next, next_count))
+            return false;
         if (!*next_count || (*next)[0].hits != branch->hits)
             return true;
         *branch = (*next)[0];
         put_margin(table);
         put_frame(table, branch->frame);
     }
-    return false;
+    put_margin(table);
+    pf_put_string(table->out, "[...]\n");
+    *next_count = 0;
+    return true;
 }
 
 static bool put_branches(struct table *table, struct pf_graph *graph, struct pf_graph_branch *branches, size_t count,
