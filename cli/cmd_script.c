@@ -28,9 +28,10 @@ static const struct pf_option options[] = {
      .offset = AT(print.nanoseconds),
      .doc = "Print times with 9 digits behind the point instead of 6."},
     {.name = "no-inline",
-     .kind = PF_OPTION_IGNORE,
-     .doc = "Accepted because perf has it: this version prints no inlined functions anyway."},
-    {.name = "inline", .kind = PF_OPTION_IGNORE, .doc = "Accepted because perf has it."},
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(print.symbols.no_inline),
+     .doc = "Leave out functions that were inlined, and do not read debug info for them."},
+    {.name = "inline", .kind = PF_OPTION_IGNORE, .doc = "Accepted because perf has it: the default."},
     PF_OPTION_OUTPUT,
     {0},
 };

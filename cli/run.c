@@ -77,8 +77,11 @@ static int failure(const struct run *run, int code)
 {
     if (code == PERFILE_ERROR_WRITE && run->stream.error)
         return PF_STATUS_OK; /* the close of the stream tells */
-    pf_message("%s: %s", code == PERFILE_ERROR_ARGUMENT ? run->command->name : run->log.input, run->error.message);
-    if (code == PERFILE_ERROR_ARGUMENT || code == PERFILE_ERROR_ABSENT) /* the recording lacks what was asked for */
+    /* what this version does not have, or the recording */
+    bool asked = code == PERFILE_ERROR_ARGUMENT || code == PERFILE_ERROR_UNSUPPORTED;
+
+    pf_message("%s: %s", asked ? run->command->name : run->log.input, run->error.message);
+    if (asked || code == PERFILE_ERROR_ABSENT)
         return PF_STATUS_USAGE;
     if (code == PERFILE_ERROR_WRITE)
         return PF_STATUS_OUTPUT;

@@ -49,6 +49,7 @@ struct perfile_symbol_options {
     const char *vmlinux;     /* the kernel with its symbols */
     const char *kallsyms;    /* a copy of /proc/kallsyms of the recording's machine */
     const char *buildid_dir; /* perf's build-id cache; NULL: ~/.debug */
+    bool no_inline;          /* leave out inlined functions, and do not read debug info for them */
 };
 
 /* How the bottom of a stack is named, and so which threads become one. */
@@ -68,6 +69,29 @@ struct perfile_flame_options {
     const char *title;   /* NULL: made from the recording */
 };
 
+/* How `report` looks at the samples. */
+enum perfile_report_flags {
+    PERFILE_REPORT_CHILDREN = 1 << 0,    /* a row for every function in a stack; the default with callchains */
+    PERFILE_REPORT_NO_CHILDREN = 1 << 1, /* rows for the functions that were running */
+    PERFILE_REPORT_INVERTED = 1 << 2,    /* call graphs from the caller */
+    PERFILE_REPORT_SAMPLES = 1 << 3,     /* a column with the number of samples */
+    PERFILE_REPORT_COLOR = 1 << 4,       /* text: colours */
+};
+
+struct perfile_report_options {
+    unsigned flags;            /* enum perfile_report_flags */
+    const char *sort;          /* columns: "comm,dso,symbol"; "+cpu" adds to that, which is the default */
+    const char *call_graph;    /* as perf's -g: "none", "caller", "callee,fractal,2" */
+    const char *dsos;          /* only samples in these files, "libc.so.6,make" */
+    const char *symbols;       /* only samples in these functions */
+    const char *percent_limit; /* "0.5": rows and branches below it are left out */
+    const char *separator;     /* csv; NULL: "," */
+    uint64_t max_stack;        /* the innermost frames that are looked at; 0: all */
+};
+
+/* The columns of reports by position; NULL behind the last. Static text; doc may be NULL. */
+PERFILE_API const char *perfile_report_column_at(size_t index, const char **doc);
+
 struct perfile_output_options {
     size_t size;             /* sizeof(struct perfile_output_options) */
     struct perfile_filter filter;
@@ -82,10 +106,12 @@ struct perfile_output_options {
     void *progress_context;
     struct perfile_symbol_options symbols; /* script, report, flame */
     struct perfile_flame_options flame;
+    struct perfile_report_options report;
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT { sizeof(struct perfile_output_options), { NULL, NULL, NULL, NULL, NULL, NULL }, \
-                                      NULL, false, 0, 0, false, false, NULL, NULL, { NULL, NULL, NULL, NULL }, \
-                                      { 0, false, false, false, false, NULL, NULL } }
+                                      NULL, false, 0, 0, false, false, NULL, NULL, { NULL, NULL, NULL, NULL, false }, \
+                                      { 0, false, false, false, false, NULL, NULL }, \
+                                      { 0, NULL, NULL, NULL, NULL, NULL, NULL, 0 } }
 
 struct perfile_output_info {
     const char *kind;   /* "dump", "script", "info", "check", "flame" */

@@ -343,6 +343,7 @@ struct perfile_counts {
     uint64_t lost_events;  /* what LOST and LOST_SAMPLES records state */
     uint64_t data_bytes;   /* bytes of the record area that were walked */
     uint64_t inflated_bytes;
+    uint64_t lost_samples; /* of lost_events: what LOST_SAMPLES records state; perf repeats there what LOST records said */
 };
 PERFILE_API const struct perfile_counts *perfile_reader_counts(const struct perfile_reader *reader);
 
@@ -601,6 +602,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_session_next(struct perfile_session *
  * not say. Raw bytes without a NUL inside.
  */
 PERFILE_API const char *perfile_session_comm(struct perfile_session *session, int32_t pid, int32_t tid);
+/* From now on threads keep their names when they end, as perf report shows them; perf script forgets them, the default. */
+PERFILE_API void perfile_session_keep_comms(struct perfile_session *session);
 /* One mapping of a process or of the kernel. Made by the library; lives as long as the session. */
 struct perfile_map {
     uint64_t start; /* first address */

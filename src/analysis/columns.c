@@ -152,7 +152,7 @@ static void text_tgid(const struct pf_report *report, const struct pf_report_row
 
 static void take_cpu(struct pf_report_key *key, const struct pf_profile_sample *sample)
 {
-    key->cpu = sample->cpu;
+    key->cpu = sample->event->attr.sample_type & PERFILE_SAMPLE_CPU ? sample->cpu : UINT32_MAX; /* perf's -1 */
 }
 
 static int compare_cpu(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
@@ -162,7 +162,7 @@ static int compare_cpu(const struct pf_report *report, const struct pf_report_ro
 
 static void text_cpu(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    pf_put_format(text, "%03d", (int)pf_report_key(report, row)->cpu);
+    pf_put_format(text, "%.3d", (int)pf_report_key(report, row)->cpu);
 }
 
 /* ---- of the frame ---- */

@@ -43,7 +43,8 @@ static const struct pf_range *span_of(struct perfile_reader *reader, struct pf_r
 }
 
 int pf_profile_open(struct perfile_reader *reader, const struct perfile_filter *filter,
-                    const struct pf_find_options *find, struct pf_profile **profile, struct perfile_error *error)
+                    const struct pf_find_options *find, bool keeps_comms, struct pf_profile **profile,
+                    struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
     struct pf_profile *made = pf_new(allocator, sizeof(*made));
@@ -70,6 +71,8 @@ int pf_profile_open(struct perfile_reader *reader, const struct perfile_filter *
     if (perfile_feature_text(reader, PERFILE_FEATURE_ARCH, NULL, &made->arch, NULL) < 0)
         made->arch = NULL;
     perfile_session_follow_maps(made->session);
+    if (keeps_comms)
+        perfile_session_keep_comms(made->session);
     *profile = made;
     return 0;
 }
@@ -257,7 +260,8 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
         *sample = &profile->sample;
         return 1;
     }
-    profile->totals.lost = perfile_reader_counts(profile->reader)->lost_events;
+    const struct perfile_counts *counts = perfile_reader_counts(profile->reader);
+    profile->totals.lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
     return result;
 }
 

@@ -41,7 +41,7 @@ struct pf_profile_sample {
 struct pf_profile_totals {
     uint64_t samples;
     uint64_t period;
-    uint64_t lost;            /* events that the recording says it lost */
+    uint64_t lost;            /* samples that the recording says it lost */
     uint64_t unresolved;      /* samples whose leaf has no symbol */
     uint64_t unmapped;        /* samples whose leaf lies in no mapping */
     uint64_t truncated;       /* samples whose dumped stack was too short to unwind to its end */
@@ -50,9 +50,13 @@ struct pf_profile_totals {
 
 struct pf_profile;
 
-/* `filter` and `find` may be NULL. The reader must be at its start and is driven by the profile. */
+/*
+ * `filter` and `find` may be NULL. `keeps_comms`: threads that ended keep their names. The reader must be at its start and
+ * is driven by the profile.
+ */
 int pf_profile_open(struct perfile_reader *reader, const struct perfile_filter *filter,
-                    const struct pf_find_options *find, struct pf_profile **profile, struct perfile_error *error);
+                    const struct pf_find_options *find, bool keeps_comms, struct pf_profile **profile,
+                    struct perfile_error *error);
 void pf_profile_close(struct pf_profile *profile);
 /* 1 and *sample, 0 at the end, or an error. */
 int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error);

@@ -686,7 +686,7 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
                                          .kallsyms = options->symbols.kallsyms,
                                          .buildid_dir = options->symbols.buildid_dir};
     const bool any = filter.time || filter.cpus || filter.events;
-    int result = pf_profile_open(reader, any ? &filter : NULL, &find, &report->profile, error);
+    int result = pf_profile_open(reader, any ? &filter : NULL, &find, true, &report->profile, error);
     if (result == 0) {
         report->symbols = pf_profile_symbols(report->profile);
         report->totals = pf_profile_totals(report->profile);

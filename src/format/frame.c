@@ -358,8 +358,10 @@ static void note_losses(struct perfile_reader *reader, const struct perfile_reco
     bool swap = reader->file.swapped;
     if (record->type == PERFILE_RECORD_LOST && record->bytes >= 24)
         reader->counts.lost_events += pf_load64(record->data + 16, swap);
-    else if (record->type == PERFILE_RECORD_LOST_SAMPLES && record->bytes >= 16)
+    else if (record->type == PERFILE_RECORD_LOST_SAMPLES && record->bytes >= 16) {
         reader->counts.lost_events += pf_load64(record->data + 8, swap);
+        reader->counts.lost_samples += pf_load64(record->data + 8, swap);
+    }
 }
 
 static void count_record(struct perfile_reader *reader, const struct perfile_record *record)

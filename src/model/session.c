@@ -24,6 +24,7 @@ struct perfile_session {
     bool follows_maps;
     bool exit_pending; /* the record that was delivered last ends a thread: its name goes when the next one comes */
     int32_t exit_tid;
+    bool keeps_comms; /* those of threads that have ended */
 };
 
 int perfile_session_open(struct perfile_reader *reader, struct perfile_session **session, struct perfile_error *error)
@@ -83,7 +84,7 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
     }
     if (PF_LIKELY(now->type == PERFILE_RECORD_SAMPLE))
         return 1;
-    if (now->type == PERFILE_RECORD_EXIT)
+    if (now->type == PERFILE_RECORD_EXIT && !session->keeps_comms)
         note_exit(session);
     else if ((now->type == PERFILE_RECORD_COMM || now->type == PERFILE_RECORD_FORK) &&
              !pf_threads_follow(&session->threads, session->reader, now))
@@ -245,6 +246,11 @@ const char *perfile_session_comm(struct perfile_session *session, int32_t pid, i
 {
     (void)pid;
     return pf_threads_name(&session->threads, tid);
+}
+
+void perfile_session_keep_comms(struct perfile_session *session)
+{
+    session->keeps_comms = true;
 }
 
 void perfile_session_follow_maps(struct perfile_session *session)

@@ -260,7 +260,7 @@ static int write_flame(struct perfile_reader *reader, const struct perfile_outpu
     uint32_t event = 0;
     pf_pairs_open(&g.threads, allocator);
     pf_pairs_open(&g.slice_of, allocator);
-    int result = pf_profile_open(reader, &options->filter, &find, &g.profile, error);
+    int result = pf_profile_open(reader, &options->filter, &find, false, &g.profile, error);
     if (result == 0)
         result = gather(&g, write == NULL, error);
     if (result == 0)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The report as a table for programs: RFC 4180, a header line, one line for each row, the event in the first column. */
+#include <stdlib.h>
+
 #include "analysis/report.h"
 #include "base/error.h"
 #include "output/output.h"
@@ -40,6 +42,11 @@ static void put_cell(struct sheet *sheet, const struct pf_column *column, const 
     if (column->of == PF_COLUMN_OF_VALUE && bytes && text[bytes - 1] == '%')
         bytes--;
     pf_put_string(sheet->out, sheet->separator);
+    if (column->number && column->of == PF_COLUMN_OF_SAMPLE) { /* "003" is for people, too */
+        pf_put_char(&sheet->cell, '\0');
+        pf_put_signed(sheet->out, strtoll(sheet->cell.data, NULL, 10));
+        return;
+    }
     put_quoted(sheet, text, bytes);
 }
 

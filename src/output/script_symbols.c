@@ -5,12 +5,16 @@
  */
 #include "output/script.h"
 
+#include <stdlib.h>
+
 #include "base/pairs.h"
+#include "symbol/demangle.h"
 #include "symbol/symbols.h"
 
 enum {
     TEXT_BYTES_MAX = 32 << 20, /* then all texts are forgotten: what is still in use comes back soon */
     COPY_BYTES_MAX = 4096,     /* longer texts exist, but need no speed */
+    INLINES_MAX = 64,
     KERNEL_PID = -1,
     MODE_KERNEL = 1, /* of misc */
     MODE_USER = 2,
@@ -81,6 +85,8 @@ struct subject {
     const struct pf_module *module;
     const char *symbol;
     uint64_t symbol_offset;
+    size_t inlined; /* functions before the symbol's own, innermost first */
+    struct pf_source_frame inlines[INLINES_MAX];
 };
 
 static bool starts_with(const char *text, const char *start)
@@ -130,14 +136,15 @@ static void put_address(struct pf_text *text, const struct subject *subject, uns
     }
 }
 
-static void put_symbol(struct pf_text *text, const struct subject *subject, unsigned style)
+/* `symbol` may be NULL. */
+static void put_symbol(struct pf_text *text, const char *symbol, uint64_t offset, unsigned style)
 {
     if (!(style & SCRIPT_PLACE_BARE))
         pf_put_char(text, ' ');
-    pf_put_string(text, subject->symbol ? subject->symbol : "[unknown]");
-    if (subject->symbol && style & SCRIPT_PLACE_SYMOFF) {
+    pf_put_string(text, symbol ? symbol : "[unknown]");
+    if (symbol && style & SCRIPT_PLACE_SYMOFF) {
         pf_put_string(text, "+0x");
-        pf_put_hex(text, subject->symbol_offset);
+        pf_put_hex(text, offset);
     }
 }
 
@@ -168,7 +175,22 @@ static bool look_up(struct pf_script *script, const struct perfile_space *space,
     if (style & SCRIPT_PLACE_SYM)
         subject->symbol = pf_symbols_name(script->symbols, location.module, location.symbol);
     subject->symbol_offset = location.offset;
+    if (subject->symbol && style & SCRIPT_PLACE_FRAME && !script->options->symbols.no_inline) {
+        size_t count = pf_symbols_inlines(script->symbols, &location, subject->inlines, INLINES_MAX);
+        while (subject->inlined < count && subject->inlines[subject->inlined].inlined)
+            subject->inlined++;
+    }
     return true;
+}
+
+/* A line of its own. As in perf, its address and offset are those of the function that it was inlined into. */
+static void put_inlined(struct pf_text *text, const struct subject *subject, const char *function, unsigned style)
+{
+    char *readable = function ? pf_demangle(function) : NULL;
+    put_address(text, subject, style);
+    put_symbol(text, readable ? readable : function, subject->symbol_offset, style);
+    pf_put_string(text, " (inlined)\n");
+    free(readable);
 }
 
 /* Makes the text; returns its place among the texts. */
@@ -178,9 +200,11 @@ static size_t put_text(struct pf_text *text, const struct subject *subject, unsi
     pf_put(text, head, -text->used % 8);
     size_t start = text->used;
     pf_put(text, head, sizeof(head));
+    for (size_t i = 0; i < subject->inlined; i++)
+        put_inlined(text, subject, subject->inlines[i].function, style);
     put_address(text, subject, style);
     if (style & SCRIPT_PLACE_SYM)
-        put_symbol(text, subject, style);
+        put_symbol(text, subject->symbol, subject->symbol_offset, style);
     if (style & SCRIPT_PLACE_DSO)
         put_module(text, subject, style);
     if (style & SCRIPT_PLACE_FRAME)

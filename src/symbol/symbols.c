@@ -36,8 +36,11 @@ struct module {
     struct pf_symbol_table *table;
     const char *binary; /* the file itself, and its separate debug file; NULL: not found */
     const char *debug;
+    const char *alternate; /* what the debug info refers to */
     struct pf_cfi *cfi;
     bool cfi_tried;
+    struct pf_inlines *inlines;
+    bool inlines_tried;
     char **names; /* demangled, by symbol; NULL: not asked for yet */
 };
 
@@ -60,6 +63,8 @@ struct pf_symbols {
     size_t map_room;
     char *kallsyms;
     size_t kallsyms_bytes;
+    char *cache; /* the folder, or NULL */
+    bool cache_tried;
 };
 
 /* ---- names and build ids ---- */
@@ -149,6 +154,7 @@ static void close_module(struct module *module)
     free(module->names);
     pf_symbol_table_close(module->table);
     pf_cfi_close(module->cfi);
+    pf_inlines_close(module->inlines);
 }
 
 void pf_symbols_close(struct pf_symbols *symbols)
@@ -160,6 +166,7 @@ void pf_symbols_close(struct pf_symbols *symbols)
     pf_free(symbols->allocator, symbols->modules, symbols->room * sizeof(struct module *));
     pf_free(symbols->allocator, symbols->module_of_map, symbols->map_room * sizeof(*symbols->module_of_map));
     free(symbols->kallsyms);
+    free(symbols->cache);
     pf_map_close(&symbols->by_key);
     pf_map_close(&symbols->build_ids);
     pf_arena_close(&symbols->arena);
@@ -226,6 +233,16 @@ static const char *last_part(const char *name)
     return slash && slash[1] ? slash + 1 : name;
 }
 
+/* perf's: of code made at run time it is no path. */
+static const char *short_name(struct pf_symbols *symbols, const struct perfile_map *map, const struct module *module)
+{
+    char text[64];
+    if (module->kind != KIND_PERF_MAP)
+        return last_part(module->public.name);
+    snprintf(text, sizeof(text), "[JIT] tid %d", (int)map->pid);
+    return pf_arena_text(&symbols->arena, text, strlen(text));
+}
+
 static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t hash)
 {
     struct module *module = pf_arena_new(&symbols->arena, sizeof(*module));
@@ -242,7 +259,9 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
     memcpy(module->build_id, map->build_id, sizeof(module->build_id));
     if (!module->public.name)
         return false;
-    module->public.short_name = last_part(module->public.name);
+    module->public.short_name = short_name(symbols, map, module);
+    if (!module->public.short_name)
+        return false;
     if (!module->build_id_bytes && pf_map_get(&symbols->build_ids, hash_name(module->public.name), &known)) {
         const struct known_id *id = (const struct known_id *)(uintptr_t)known;
         module->build_id_bytes = id->count;
@@ -435,6 +454,8 @@ static void load_elf(struct pf_symbols *symbols, struct module *module)
         module->binary = pf_arena_text(&symbols->arena, found.path, strlen(found.path));
     if (found.debug_path)
         module->debug = pf_arena_text(&symbols->arena, found.debug_path, strlen(found.debug_path));
+    if (found.alternate_path)
+        module->alternate = pf_arena_text(&symbols->arena, found.alternate_path, strlen(found.alternate_path));
     const char *path = module->binary ? module->binary : module->debug;
     if (path && (pf_symbol_table_from_elf(path, module->debug, symbols->allocator, &module->table, NULL) == 0 ||
                  pf_symbol_table_from_elf(path, NULL, symbols->allocator, &module->table, NULL) == 0))
@@ -583,6 +604,40 @@ int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *s
     for (size_t i = 1; i < *count; i++)
         addresses[i]--;
     return end;
+}
+
+/* ---- inlined functions ---- */
+
+static void open_inlines(struct pf_symbols *symbols, struct module *module)
+{
+    enum { CACHE_BYTES_MAX = 1 << 30 };
+    const char *path = module->debug ? module->debug : module->binary;
+    uint8_t id[20];
+    if (!path)
+        return;
+    if (!symbols->cache_tried) {
+        symbols->cache_tried = true;
+        symbols->cache = pf_cache_directory();
+    }
+    int id_bytes = symbols->cache ? pf_elf_build_id(path, id) : 0;
+    size_t bytes = id_bytes > 0 ? (size_t)id_bytes : 0;
+    if (bytes && pf_inlines_load(symbols->cache, id, bytes, symbols->allocator, &module->inlines, NULL) == 0)
+        return;
+    if (pf_inlines_open(path, module->alternate, symbols->allocator, &module->inlines, NULL) == 0 && bytes)
+        (void)pf_inlines_save(module->inlines, symbols->cache, id, bytes, CACHE_BYTES_MAX, NULL);
+}
+
+size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *location, struct pf_source_frame *frames,
+                          size_t room)
+{
+    if (location->module >= symbols->count || !location->address)
+        return 0;
+    struct module *module = symbols->modules[location->module];
+    if (!module->inlines_tried) {
+        module->inlines_tried = true;
+        open_inlines(symbols, module);
+    }
+    return module->inlines ? pf_min(pf_inlines_find(module->inlines, location->address, frames, room), room) : 0;
 }
 
 size_t pf_symbols_module_count(const struct pf_symbols *symbols)

@@ -9,6 +9,7 @@
 #include <perfile/perfile.h>
 
 #include "symbol/find.h"
+#include "symbol/inlines.h"
 #include "symbol/table.h"
 #include "symbol/unwind.h"
 
@@ -16,7 +17,7 @@
 
 struct pf_module {
     const char *name;        /* as perf shows it: a path, "[kernel.kallsyms]", "[vdso]", "/tmp/perf-1.map" */
-    const char *short_name;  /* its last part */
+    const char *short_name;  /* as perf report shows it: the last part, "[JIT] tid 1" */
     bool kernel;
     bool looked_for;
     bool build_id_differs;   /* a file of that name is here, but it is another one */
@@ -61,6 +62,12 @@ struct pf_unwinding {
  */
 int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *sample,
                       const struct pf_unwinding *how, uint64_t *addresses, size_t room, size_t *count);
+/*
+ * The source frames at a location, innermost first, at most `room`; returns how many. 0: nothing is known. The first look at
+ * a module reads its debug info, or what the cache has of it.
+ */
+size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *location, struct pf_source_frame *frames,
+                          size_t room);
 size_t pf_symbols_module_count(const struct pf_symbols *symbols);
 const struct pf_module *pf_symbols_module(const struct pf_symbols *symbols, uint32_t module);
 /* The name of a symbol, demangled, made once; NULL for PF_NO_SYMBOL. */
