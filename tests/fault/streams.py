@@ -8,12 +8,15 @@ import subprocess
 import sys
 import tempfile
 
-VERBS = [['info'], ['info', '--format', 'json'], ['dump'], ['dump', '--format', 'json'], ['check'], ['script']]
+VERBS = [['info'], ['info', '--format', 'json'], ['dump'], ['dump', '--format', 'json'], ['check'], ['script'], ['report'],
+         ['flame']]
+WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 failed = 0
 
 
 def run(arguments, **more):
-    return subprocess.run(arguments, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60, **more)
+    return subprocess.run(WRAPPER + arguments, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60,
+                          **more)
 
 
 def expect(what, condition, result):

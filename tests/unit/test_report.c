@@ -293,7 +293,8 @@ static void leaf_apart_from_its_stack(void **state)
     (void)state;
     start(IP | TID | TIME | PERIOD | CALLCHAIN);
     sample(1, "mab", 10);
-    made.data[made.bytes - 6 * 8 - 3 * 8] = 'x'; /* the ip, before tid, time, period, nr, context, 3 addresses */
+    const uint64_t ip = 'x';
+    memcpy(made.data + made.bytes - 9 * 8, &ip, 8); /* before tid, time, period, nr, context, 3 addresses */
     assert_int_equal(run(), 0);
     assert_string_equal(rows(), ":1 x 10/10*1; :1 m 10/0*0; :1 a 10/0*0; :1 b 10/0*0");
     assert_string_equal(graph_of(0), "(m10(a10(b10)))");
