@@ -39,6 +39,7 @@ static const struct pf_option options[] = {
      .offset = AT(annotate),
      .doc = "folded: put _[k], _[i] or _[j] behind kernel, inlined and JIT functions."},
     {.name = "title", .kind = PF_OPTION_TEXT, .argument = "TEXT", .offset = AT(title), .doc = "What stands on top."},
+    PF_OPTION_NO_INLINE,
     PF_OPTION_OUTPUT,
     {0},
 };

@@ -97,6 +97,11 @@ extern const struct pf_option_group pf_common_group; /* for every verb */
         .name = "format", .kind = PF_OPTION_CHOICE, .argument = "FORMAT",                                              \
         .offset = offsetof(struct pf_settings, format), .value_at = pf_format_at, .doc = "How to print."               \
     }
+#define PF_OPTION_NO_INLINE                                                                                            \
+    {                                                                                                                  \
+        .name = "no-inline", .kind = PF_OPTION_FLAG, .offset = offsetof(struct pf_settings, print.symbols.no_inline),  \
+        .doc = "Leave out functions that were inlined, and do not read debug info for them."                           \
+    }
 #define PF_OPTION_OUTPUT                                                                                               \
     {                                                                                                                  \
         .name = "output", .letter = 'o', .kind = PF_OPTION_TEXT, .argument = "FILE",                                   \

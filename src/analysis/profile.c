@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/profile.h"
 
+#include <stdlib.h>
+
 #include "analysis/filter.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/pairs.h"
+#include "symbol/demangle.h"
 
 /* Values of a callchain that say whose addresses follow: the last page of the address space, as signed numbers. */
 #define CONTEXT_MIN ((uint64_t)-4095)
@@ -12,7 +15,10 @@
 #define CONTEXT_USER ((uint64_t)-512)
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640)
 
-enum { MODE_KERNEL = 1, MODE_USER = 2, KERNEL_PID = -1, UNWIND_MAX = 127 };
+enum { MODE_KERNEL = 1, MODE_USER = 2, KERNEL_PID = -1, UNWIND_MAX = 127, INLINES_MAX = 64 };
+
+/* Of a number in the cache: the place in `expanded` of a list of frames, not a frame. */
+#define EXPANDED ((uint32_t)1 << 31)
 
 struct pf_profile {
     const struct perfile_allocator *allocator;
@@ -21,11 +27,16 @@ struct pf_profile {
     struct pf_symbols *symbols;
     struct pf_filter filter;
     bool filtered;
-    struct pf_pairs cache;    /* (address space, address) to frame */
+    struct pf_arena arena;    /* names of inlined functions */
+    bool inlines;
+    struct pf_pairs cache;    /* (address space, address) to frame, or to EXPANDED */
     struct pf_pairs numbered; /* (module and kind, symbol or address) to frame */
     struct pf_frame_info *frames;
     size_t frame_count;
     size_t frame_room;
+    uint32_t *expanded; /* lists: how many, and the frames, innermost first; the last is no inlined one */
+    size_t expanded_count;
+    size_t expanded_room;
     uint32_t *stack;
     size_t stack_room;
     struct perfile_sample decoded;
@@ -42,8 +53,7 @@ static const struct pf_range *span_of(struct perfile_reader *reader, struct pf_r
     return known && span->first <= span->last ? span : NULL;
 }
 
-int pf_profile_open(struct perfile_reader *reader, const struct perfile_filter *filter,
-                    const struct pf_find_options *find, bool keeps_comms, struct pf_profile **profile,
+int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_options *options, struct pf_profile **profile,
                     struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
@@ -54,12 +64,14 @@ int pf_profile_open(struct perfile_reader *reader, const struct perfile_filter *
     made->allocator = allocator;
     made->reader = reader;
     made->decoded.size = sizeof(made->decoded);
+    made->inlines = options->inlines;
+    pf_arena_open(&made->arena, allocator);
     pf_pairs_open(&made->cache, allocator);
     pf_pairs_open(&made->numbered, allocator);
-    int result = pf_symbols_open(reader, find, &made->symbols, error);
-    if (result == 0 && filter) {
+    int result = pf_symbols_open(reader, &options->find, &made->symbols, error);
+    if (result == 0 && options->filter) {
         struct pf_range span;
-        result = pf_filter_open(&made->filter, filter, span_of(reader, &span), allocator, error);
+        result = pf_filter_open(&made->filter, options->filter, span_of(reader, &span), allocator, error);
         made->filtered = true;
     }
     if (result == 0)
@@ -71,7 +83,7 @@ int pf_profile_open(struct perfile_reader *reader, const struct perfile_filter *
     if (perfile_feature_text(reader, PERFILE_FEATURE_ARCH, NULL, &made->arch, NULL) < 0)
         made->arch = NULL;
     perfile_session_follow_maps(made->session);
-    if (keeps_comms)
+    if (options->keeps_comms)
         perfile_session_keep_comms(made->session);
     *profile = made;
     return 0;
@@ -88,6 +100,8 @@ void pf_profile_close(struct pf_profile *profile)
     pf_pairs_close(&profile->cache);
     pf_pairs_close(&profile->numbered);
     pf_free(profile->allocator, profile->frames, profile->frame_room * sizeof(*profile->frames));
+    pf_free(profile->allocator, profile->expanded, profile->expanded_room * sizeof(*profile->expanded));
+    pf_arena_close(&profile->arena);
     pf_free(profile->allocator, profile->stack, profile->stack_room * sizeof(*profile->stack));
     pf_free(profile->allocator, profile, sizeof(*profile));
 }
@@ -104,41 +118,114 @@ static uint8_t kind_of(const struct pf_profile *profile, const struct pf_locatio
     return strncmp(module->name, "/tmp/perf-", 10) == 0 ? PF_FRAME_JIT : PF_FRAME_USER;
 }
 
-/* The number of the frame of a place; UINT32_MAX when memory is short. */
-static uint32_t number_frame(struct pf_profile *profile, const struct pf_location *location)
+/* The number of the frame with these keys, a new one when there is none; UINT32_MAX when memory is short. */
+static uint32_t number_frame(struct pf_profile *profile, uint64_t a, uint64_t b, const struct pf_frame_info *info)
 {
-    const bool named = location->symbol != PF_NO_SYMBOL;
-    const uint64_t a = (uint64_t)location->module << 1 | named, b = named ? location->symbol : location->offset;
     uint32_t frame;
     if (pf_pairs_get(&profile->numbered, a, b, &frame))
         return frame;
-    if (!pf_grow(profile->allocator, &profile->frames, &profile->frame_room, profile->frame_count + 1,
-                 sizeof(*profile->frames)) ||
-        profile->frame_count >= UINT32_MAX - 1)
+    if (profile->frame_count >= EXPANDED - 1 || !pf_grow(profile->allocator, &profile->frames, &profile->frame_room,
+                                                         profile->frame_count + 1, sizeof(*profile->frames)))
         return UINT32_MAX;
     frame = (uint32_t)profile->frame_count++;
-    profile->frames[frame] =
-        (struct pf_frame_info){.module = location->module,
-                               .symbol = location->symbol,
-                               .address = location->offset,
-                               .name = pf_symbols_name(profile->symbols, location->module, location->symbol),
-                               .kind = kind_of(profile, location)};
+    profile->frames[frame] = *info;
     return pf_pairs_put(&profile->numbered, a, b, frame) ? frame : UINT32_MAX;
 }
 
-/* The frame at an address; UINT32_MAX when memory is short. An address is looked up once per address space. */
-static uint32_t frame_at(struct pf_profile *profile, const struct perfile_space *space, uint64_t ip)
+static uint32_t number_location(struct pf_profile *profile, const struct pf_location *location)
 {
+    const bool named = location->symbol != PF_NO_SYMBOL;
+    const struct pf_frame_info info = {.module = location->module,
+                                       .symbol = location->symbol,
+                                       .address = location->offset,
+                                       .name = pf_symbols_name(profile->symbols, location->module, location->symbol),
+                                       .kind = kind_of(profile, location)};
+    return number_frame(profile, (uint64_t)location->module << 1 | named, named ? location->symbol : location->offset,
+                        &info);
+}
+
+/* Equal names of one module are equal pointers. */
+static uint32_t number_inlined(struct pf_profile *profile, uint32_t module, const char *function)
+{
+    const uint64_t a = (uint64_t)1 << 63 | (uintptr_t)function;
     uint32_t frame;
-    if (PF_LIKELY(pf_pairs_get(&profile->cache, (uintptr_t)space, ip, &frame)))
+    if (pf_pairs_get(&profile->numbered, a, module, &frame))
         return frame;
+    char *readable = function ? pf_demangle(function) : NULL;
+    const char *name = readable ? pf_arena_text(&profile->arena, readable, strlen(readable)) : function;
+    free(readable);
+    const struct pf_frame_info info = {
+        .module = module, .symbol = PF_NO_SYMBOL, .name = name ? name : "[unknown]", .kind = PF_FRAME_INLINED};
+    return number_frame(profile, a, module, &info);
+}
+
+/* The frame of the location, or EXPANDED when functions were inlined there; UINT32_MAX when memory is short. */
+static uint32_t expand(struct pf_profile *profile, const struct pf_location *location, uint32_t frame)
+{
+    struct pf_source_frame sources[INLINES_MAX];
+    const size_t start = profile->expanded_count;
+    const size_t count = pf_symbols_inlines(profile->symbols, location, sources, INLINES_MAX);
+    size_t inlined = 0;
+    while (inlined < count && sources[inlined].inlined)
+        inlined++;
+    if (!inlined)
+        return frame;
+    if (start + inlined + 2 >= EXPANDED - 1 || !pf_grow(profile->allocator, &profile->expanded, &profile->expanded_room,
+                                                        start + inlined + 2, sizeof(*profile->expanded)))
+        return UINT32_MAX;
+    uint32_t *list = profile->expanded + start;
+    *list++ = (uint32_t)inlined + 1;
+    for (size_t i = 0; i < inlined; i++, list++)
+        if ((*list = number_inlined(profile, location->module, sources[i].function)) == UINT32_MAX)
+            return UINT32_MAX;
+    *list = frame;
+    profile->expanded_count += inlined + 2;
+    return (uint32_t)start | EXPANDED;
+}
+
+/* The frame at an address, or EXPANDED. An address is looked up once per address space. */
+static uint32_t place_at(struct pf_profile *profile, const struct perfile_space *space, uint64_t ip)
+{
+    uint32_t place;
+    if (PF_LIKELY(pf_pairs_get(&profile->cache, (uintptr_t)space, ip, &place)))
+        return place;
     struct pf_location location;
     if (!pf_symbols_locate(profile->symbols, pf_symbols_map(profile->symbols, space, ip), ip, &location))
         return UINT32_MAX;
-    frame = number_frame(profile, &location);
-    if (frame != UINT32_MAX && !pf_pairs_put(&profile->cache, (uintptr_t)space, ip, frame))
+    place = number_location(profile, &location);
+    if (place != UINT32_MAX && profile->inlines && location.symbol != PF_NO_SYMBOL)
+        place = expand(profile, &location, place);
+    if (place != UINT32_MAX && !pf_pairs_put(&profile->cache, (uintptr_t)space, ip, place))
         return UINT32_MAX;
-    return frame;
+    return place;
+}
+
+static uint32_t leaf_of(const struct pf_profile *profile, uint32_t place)
+{
+    if (place == UINT32_MAX || !(place & EXPANDED))
+        return place;
+    const uint32_t *list = profile->expanded + (place & ~EXPANDED);
+    return list[list[0]];
+}
+
+/* Appends the frames of a place to the stack. False when memory is short. */
+static bool append(struct pf_profile *profile, uint32_t place)
+{
+    size_t *used = &profile->sample.frame_count;
+    if (place == UINT32_MAX)
+        return false;
+    const uint32_t *frames = &place;
+    size_t count = 1;
+    if (PF_UNLIKELY(place & EXPANDED)) {
+        frames = profile->expanded + (place & ~EXPANDED);
+        count = *frames++;
+    }
+    if (PF_UNLIKELY(*used + count > profile->stack_room) &&
+        !pf_grow(profile->allocator, &profile->stack, &profile->stack_room, *used + count, sizeof(*profile->stack)))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        profile->stack[(*used)++] = frames[i];
+    return true;
 }
 
 static const struct perfile_space *space_of_mode(struct pf_profile *profile, unsigned mode)
@@ -151,20 +238,12 @@ static bool unwind(struct pf_profile *profile)
 {
     uint64_t addresses[UNWIND_MAX];
     size_t count;
-    struct pf_profile_sample *sample = &profile->sample;
     const struct pf_unwinding how = {.space = space_of_mode(profile, MODE_USER), .arch = profile->arch};
     const int end = pf_symbols_unwind(profile->symbols, &profile->decoded, &how, addresses, UNWIND_MAX, &count);
     profile->totals.truncated += end == PF_UNWIND_TRUNCATED;
-    if (!pf_grow(profile->allocator, &profile->stack, &profile->stack_room, sample->frame_count + count + 1,
-                 sizeof(*profile->stack)))
-        return false;
-    sample->frames = profile->stack;
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t frame = frame_at(profile, how.space, addresses[i]);
-        if (frame == UINT32_MAX)
+    for (size_t i = 0; i < count; i++)
+        if (!append(profile, place_at(profile, how.space, addresses[i])))
             return false;
-        profile->stack[sample->frame_count++] = frame;
-    }
     return true;
 }
 
@@ -175,12 +254,10 @@ static bool resolve_stack(struct pf_profile *profile, unsigned mode)
     const uint64_t count = profile->decoded.present & PERFILE_SAMPLE_CALLCHAIN ? chain->count : 0;
     const struct perfile_space *space = space_of_mode(profile, mode);
     struct pf_profile_sample *sample = &profile->sample;
-    if (!pf_grow(profile->allocator, &profile->stack, &profile->stack_room, count + 1, sizeof(*profile->stack)))
-        return false;
-    sample->frames = profile->stack;
+    const uint32_t leaf = place_at(profile, space, sample->ip);
     sample->frame_count = 0;
-    sample->leaf = frame_at(profile, space, sample->ip);
-    bool enough = sample->leaf != UINT32_MAX;
+    sample->leaf = leaf_of(profile, leaf);
+    bool enough = leaf != UINT32_MAX;
     for (uint64_t i = 0; i < count && enough; i++) {
         const uint64_t ip = perfile_u64_at(chain, i);
         if (PF_UNLIKELY(ip >= CONTEXT_MIN)) {
@@ -189,14 +266,13 @@ static bool resolve_stack(struct pf_profile *profile, unsigned mode)
             space = space_of_mode(profile, ip == CONTEXT_KERNEL ? MODE_KERNEL : MODE_USER);
             continue;
         }
-        const uint32_t frame = frame_at(profile, space, ip);
-        profile->stack[sample->frame_count++] = frame;
-        enough = frame != UINT32_MAX;
+        enough = append(profile, place_at(profile, space, ip));
     }
     if (enough && profile->decoded.present & PERFILE_SAMPLE_STACK_USER)
         enough = unwind(profile);
-    if (sample->frame_count == 0)
-        profile->stack[sample->frame_count++] = sample->leaf;
+    if (enough && sample->frame_count == 0)
+        enough = append(profile, leaf);
+    sample->frames = profile->stack;
     return enough;
 }
 

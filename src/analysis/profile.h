@@ -50,12 +50,15 @@ struct pf_profile_totals {
 
 struct pf_profile;
 
-/*
- * `filter` and `find` may be NULL. `keeps_comms`: threads that ended keep their names. The reader must be at its start and
- * is driven by the profile.
- */
-int pf_profile_open(struct perfile_reader *reader, const struct perfile_filter *filter,
-                    const struct pf_find_options *find, bool keeps_comms, struct pf_profile **profile,
+struct pf_profile_options {
+    const struct perfile_filter *filter; /* may be NULL */
+    struct pf_find_options find;
+    bool keeps_comms; /* threads that ended keep their names */
+    bool inlines;     /* stacks have the functions that were inlined, too; `leaf` is never one of them */
+};
+
+/* The reader must be at its start and is driven by the profile. The texts of the options must outlive it. */
+int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_options *options, struct pf_profile **profile,
                     struct perfile_error *error);
 void pf_profile_close(struct pf_profile *profile);
 /* 1 and *sample, 0 at the end, or an error. */

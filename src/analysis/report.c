@@ -681,12 +681,14 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
     const struct perfile_output_options *options = report->options;
     const struct perfile_filter filter = {
         .time = options->filter.time, .cpus = options->filter.cpus, .events = options->filter.events};
-    const struct pf_find_options find = {.symfs = options->symbols.symfs ? options->symbols.symfs : "",
-                                         .vmlinux = options->symbols.vmlinux,
-                                         .kallsyms = options->symbols.kallsyms,
-                                         .buildid_dir = options->symbols.buildid_dir};
     const bool any = filter.time || filter.cpus || filter.events;
-    int result = pf_profile_open(reader, any ? &filter : NULL, &find, true, &report->profile, error);
+    const struct pf_profile_options how = {.filter = any ? &filter : NULL,
+                                           .find = {.symfs = options->symbols.symfs ? options->symbols.symfs : "",
+                                                    .vmlinux = options->symbols.vmlinux,
+                                                    .kallsyms = options->symbols.kallsyms,
+                                                    .buildid_dir = options->symbols.buildid_dir},
+                                           .keeps_comms = true};
+    int result = pf_profile_open(reader, &how, &report->profile, error);
     if (result == 0) {
         report->symbols = pf_profile_symbols(report->profile);
         report->totals = pf_profile_totals(report->profile);

@@ -251,16 +251,18 @@ static int write_flame(struct perfile_reader *reader, const struct perfile_outpu
                        writer *write, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
-    const struct pf_find_options find = {.symfs = options->symbols.symfs,
-                                         .vmlinux = options->symbols.vmlinux,
-                                         .kallsyms = options->symbols.kallsyms,
-                                         .buildid_dir = options->symbols.buildid_dir};
+    const struct pf_profile_options how = {.filter = &options->filter,
+                                           .find = {.symfs = options->symbols.symfs,
+                                                    .vmlinux = options->symbols.vmlinux,
+                                                    .kallsyms = options->symbols.kallsyms,
+                                                    .buildid_dir = options->symbols.buildid_dir},
+                                           .inlines = !options->symbols.no_inline};
     struct gathering g = {.allocator = allocator, .options = options, .reader = reader};
     struct made_set made = {0};
     uint32_t event = 0;
     pf_pairs_open(&g.threads, allocator);
     pf_pairs_open(&g.slice_of, allocator);
-    int result = pf_profile_open(reader, &options->filter, &find, false, &g.profile, error);
+    int result = pf_profile_open(reader, &how, &g.profile, error);
     if (result == 0)
         result = gather(&g, write == NULL, error);
     if (result == 0)

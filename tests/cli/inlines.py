@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Inlined functions in callchains: inlines.py PERFILE ASSEMBLE CC...
+
+Compiles a program with one function inlined into another, makes a recording with a sample inside, and compares the text.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = '''
+#include <stdio.h>
+extern const char *const here;
+static inline __attribute__((always_inline)) int innermost(int x)
+{
+    __asm__ volatile("1: nop\\n.pushsection .data\\n.globl here\\n.balign 8\\nhere: .quad 1b\\n.popsection" : "+r"(x));
+    return x * 3;
+}
+static inline __attribute__((always_inline)) int inner(int x) { return innermost(x) + 1; }
+__attribute__((noinline)) int outer(int x) { return inner(x) + 2; }
+int main(int argc, char **argv)
+{
+    (void)argv;
+    printf("%lx %lx\\n", (unsigned long)here, (unsigned long)outer);
+    return outer(argc) == 0;
+}
+'''
+RECORDING = '''attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD|CALLCHAIN sample_id_all=1 name="cpu-clock"
+record COMM pid=7 tid=7 comm="prog" | pid=7 tid=7 time=10
+record MMAP2 pid=7 tid=7 addr=0x%(start)x len=0x100000 pgoff=0 prot=5 filename="%(path)s" | pid=7 tid=7 time=12
+sample ip=0x%(here)x pid=7 tid=7 time=20 period=1 callchain=2,0xfffffffffffffe00,0x%(here)x
+'''
+
+
+def load_address(program):
+    """The address of the first byte of the file, from its first loadable segment."""
+    image = program.read_bytes()
+    table, entries = int.from_bytes(image[32:40], 'little'), int.from_bytes(image[56:58], 'little')
+    for at in range(table, table + entries * 56, 56):
+        if int.from_bytes(image[at:at + 4], 'little') == 1:
+            return int.from_bytes(image[at + 16:at + 24], 'little')
+    raise ValueError('no loadable segment')
+
+
+def main():
+    perfile, assemble, *compiler = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        source, program, recording = folder / 'prog.c', folder / 'prog', folder / 'perf.data'
+        source.write_text(PROGRAM)
+        subprocess.run([*compiler, '-g', '-O2', '-no-pie', '-fno-pie', '-o', program, source], check=True)
+        here, outer = (int(word, 16) for word in subprocess.check_output([program], text=True).split())
+        text = RECORDING % {'start': load_address(program), 'here': here, 'path': program}
+        recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
+        environment = {**os.environ, 'XDG_CACHE_HOME': str(folder / 'cache'), 'HOME': name}
+
+        def lines(*options):
+            command = [perfile, 'script', '-F', 'ip,sym,symoff,dso', *options, recording]
+            said = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+            return said.split('\n')
+
+        offset = here - outer
+        frames = [f'\t{here:16x} innermost+0x{offset:x} (inlined)', f'\t{here:16x} inner+0x{offset:x} (inlined)',
+                  f'\t{here:16x} outer+0x{offset:x} ({program})']
+        wanted = {(): frames, ('--no-inline',): frames[2:]}
+        folded = subprocess.check_output([perfile, 'flame', '--format', 'folded', recording], env=environment, text=True)
+        if folded != 'prog;outer;inner;innermost 1\n':
+            sys.exit(f'folded: {folded}')
+        # the second time from the cache, the third time from one that was damaged
+        for step in ('first', 'cached', 'damaged'):
+            for options, expected in wanted.items():
+                got = [line for line in lines(*options) if line.strip()]
+                if got != expected:
+                    sys.exit(f'{step} {options}:\n' + '\n'.join(got) + '\nexpected:\n' + '\n'.join(expected))
+            entries = list((folder / 'cache' / 'perfile').iterdir())
+            if len(entries) != 1:
+                sys.exit(f'{step}: {len(entries)} files in the cache')
+            if step == 'cached':
+                entries[0].write_bytes(entries[0].read_bytes()[:40])
+    print('inlined functions are right')
+
+
+if __name__ == '__main__':
+    main()
