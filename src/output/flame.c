@@ -269,6 +269,7 @@ static int write_flame(struct perfile_reader *reader, const struct perfile_outpu
         result = choose_event(&g, &event, error);
     if (result == 0 && !make_set(&g, &made))
         result = pf_fail_memory(error, "flame graph");
+    made.set.first_event = event;
     if (result == 0)
         result = write ? write(&g, &made.set, event, out) : pf_flame_html(&made.set, out);
     release(&g, &made);

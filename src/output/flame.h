@@ -49,6 +49,7 @@ struct pf_flame_set {
     const char *subtitle; /* or NULL */
     const char *unit;     /* "samples", "ns", "events" */
     uint32_t event_count;
+    uint32_t first_event; /* which the page shows when it opens */
     const struct pf_flame_event *events;
     const struct pf_flame_frame *frames;
     size_t frame_count;

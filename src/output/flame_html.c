@@ -263,8 +263,8 @@ static int put_data(struct page *page)
     pf_put_string(page->text, "{\"version\":1");
     put_member(page, "title", set->title);
     put_member(page, "subtitle", set->subtitle);
-    pf_put_format(page->text, ",\n\"buckets\":%u,\"start\":%llu,\"step\":%llu", set->bucket_count,
-                  (unsigned long long)set->start_ns, (unsigned long long)set->bucket_ns);
+    pf_put_format(page->text, ",\n\"event\":%u,\"buckets\":%u,\"start\":%llu,\"step\":%llu", set->first_event,
+                  set->bucket_count, (unsigned long long)set->start_ns, (unsigned long long)set->bucket_ns);
     put_strings(page);
     put_frames(page);
     int result = put_events(page);

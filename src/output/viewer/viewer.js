@@ -172,7 +172,7 @@ function eventData(index) {
 
 /* --- state --- */
 
-const state = { event: 0, view: "flame", threads: "name", stacks: "callees", order: "weight", colour: "kind",
+const state = { event: data.event, view: "flame", threads: "name", stacks: "callees", order: "weight", colour: "kind",
   flip: false, range: null, pattern: null, group: -1, sort: "self", up: false, shown: 100 };
 let groups = [], groupOf, ranks, main, shownTree, nodeOf, matched = null, everything = 1;
 
@@ -1119,6 +1119,7 @@ $("title").textContent = document.title = clean(data.title) || "Flame graph";
 $("subtitle").textContent = [data.subtitle, data.events.length === 1 ? data.events[0].name : ""].filter(x => x)
   .map(clean).join(" · ");
 data.events.forEach((event, i) => $("event").append(element("option", { value: i }, clean(event.name))));
+$("event").value = state.event;
 $("eventbox").hidden = data.events.length < 2;
 $("timebox").hidden = !data.buckets;
 document.documentElement.classList.toggle("dark", dark = prefersDark.matches);
