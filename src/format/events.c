@@ -2,7 +2,6 @@
 /* Events: their attrs, ids and names, and which one a record belongs to. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "format/attr.h"
@@ -282,16 +281,26 @@ struct type_line {
     uint64_t config;
 };
 
+static uint64_t take_number(const char **text)
+{
+    uint64_t number = 0;
+    while (**text >= '0' && **text <= '9')
+        number = number * 10 + (uint64_t)(*(*text)++ - '0');
+    return number;
+}
+
 static bool parse_type_line(const char *text, struct type_line *line)
 {
-    char *end;
-    line->name_bytes = strcspn(text, ",\n");
-    if (text[line->name_bytes] != ',')
+    const char *at = text;
+    while (*at && *at != ',' && *at != '\n')
+        at++;
+    line->name_bytes = (size_t)(at - text);
+    if (*at++ != ',')
         return false;
-    line->type = strtoull(text + line->name_bytes + 1, &end, 10);
-    if (*end != ',')
+    line->type = take_number(&at);
+    if (*at++ != ',')
         return false;
-    line->config = strtoull(end + 1, NULL, 10);
+    line->config = take_number(&at);
     return true;
 }
 
@@ -314,7 +323,8 @@ static bool find_type_lines(const struct perfile_reader *reader, const char *tex
         bool wanted = parse_type_line(at, &line) && pf_map_get(lines, type_key(line.type, line.config), &known);
         if (wanted && !pf_map_put(lines, type_key(line.type, line.config), (uint64_t)(at - text)))
             return false;
-        at = strchrnul(at, '\n');
+        const char *line_end = memchr(at, '\n', (size_t)(text + end - at));
+        at = line_end ? line_end : text + end;
     }
     return true;
 }
