@@ -22,9 +22,9 @@ struct perfile_sink {
 
 /* Which records are wanted. NULL members let everything pass; all that are given must match. */
 struct perfile_filter {
-    const char *time;   /* "START,STOP" in seconds.fraction, either may be empty; "10%-20%", "30%/2" (the 2nd 30 %) */
-    const char *cpus;   /* "0-3,7" */
-    const char *pids;   /* "1,2" */
+    const char *time; /* "START,STOP" in seconds.fraction, either may be empty; "10%-20%", "30%/2" (the 2nd 30 %) */
+    const char *cpus; /* "0-3,7" */
+    const char *pids; /* "1,2" */
     const char *tids;
     const char *comms;  /* "make,cc1" */
     const char *events; /* "cycles,sched:sched_switch" */
@@ -32,15 +32,15 @@ struct perfile_filter {
 
 /* Record groups that `script` prints between the samples, as perf's --show-NAME-events does. */
 enum perfile_show {
-    PERFILE_SHOW_TASK = 1 << 0,       /* COMM, FORK, EXIT */
-    PERFILE_SHOW_MMAP = 1 << 1,       /* MMAP, MMAP2 */
-    PERFILE_SHOW_SWITCH = 1 << 2,     /* SWITCH, SWITCH_CPU_WIDE */
-    PERFILE_SHOW_NAMESPACE = 1 << 3,  /* NAMESPACES */
-    PERFILE_SHOW_LOST = 1 << 4,       /* LOST, LOST_SAMPLES */
-    PERFILE_SHOW_ROUND = 1 << 5,      /* FINISHED_ROUND */
-    PERFILE_SHOW_BPF = 1 << 6,        /* KSYMBOL, BPF_EVENT */
-    PERFILE_SHOW_CGROUP = 1 << 7,     /* CGROUP */
-    PERFILE_SHOW_TEXT_POKE = 1 << 8,  /* TEXT_POKE */
+    PERFILE_SHOW_TASK = 1 << 0,      /* COMM, FORK, EXIT */
+    PERFILE_SHOW_MMAP = 1 << 1,      /* MMAP, MMAP2 */
+    PERFILE_SHOW_SWITCH = 1 << 2,    /* SWITCH, SWITCH_CPU_WIDE */
+    PERFILE_SHOW_NAMESPACE = 1 << 3, /* NAMESPACES */
+    PERFILE_SHOW_LOST = 1 << 4,      /* LOST, LOST_SAMPLES */
+    PERFILE_SHOW_ROUND = 1 << 5,     /* FINISHED_ROUND */
+    PERFILE_SHOW_BPF = 1 << 6,       /* KSYMBOL, BPF_EVENT */
+    PERFILE_SHOW_CGROUP = 1 << 7,    /* CGROUP */
+    PERFILE_SHOW_TEXT_POKE = 1 << 8, /* TEXT_POKE */
 };
 
 /* Where the binaries and symbols of the recording are. NULL members: where perf would look. */
@@ -60,13 +60,13 @@ enum perfile_flame_threads {
 };
 
 struct perfile_flame_options {
-    unsigned threads;    /* enum perfile_flame_threads */
-    bool count_samples;  /* every sample weighs 1, not its period */
-    bool inverted;       /* svg: the root on top */
-    bool reverse;        /* svg: leaves at the root */
-    bool annotate;       /* folded: _[k], _[i], _[j] behind kernel, inlined and JIT frames */
-    const char *event;   /* folded, svg: which event; NULL: the one with the most samples */
-    const char *title;   /* NULL: made from the recording */
+    unsigned threads;   /* enum perfile_flame_threads */
+    bool count_samples; /* every sample weighs 1, not its period */
+    bool inverted;      /* svg: the root on top */
+    bool reverse;       /* svg: leaves at the root */
+    bool annotate;      /* folded: _[k], _[i], _[j] behind kernel, inlined and JIT frames */
+    const char *event;  /* folded, svg: which event; NULL: the one with the most samples */
+    const char *title;  /* NULL: made from the recording */
 };
 
 /* How `report` looks at the samples. */
@@ -93,14 +93,14 @@ struct perfile_report_options {
 PERFILE_API const char *perfile_report_column_at(size_t index, const char **doc);
 
 struct perfile_output_options {
-    size_t size;             /* sizeof(struct perfile_output_options) */
+    size_t size; /* sizeof(struct perfile_output_options) */
     struct perfile_filter filter;
-    const char *fields;      /* script: as perf's -F: "comm,tid,ip", "+addr", "-period", "EVENTTYPE:LIST"; NULL: default */
-    bool nanoseconds;        /* script: 9 digits instead of 6 */
-    unsigned show;           /* script: enum perfile_show */
-    uint64_t max_bytes;      /* dump: longer byte strings become length and CRC-32; 0 = 4096, UINT64_MAX = never */
-    bool count;              /* info: walk the records and count them */
-    bool header_only;        /* dump: no records */
+    const char *fields; /* script: as perf's -F: "comm,tid,ip", "+addr", "-period", "EVENTTYPE:LIST"; NULL: default */
+    bool nanoseconds;   /* script: 9 digits instead of 6 */
+    unsigned show;      /* script: enum perfile_show */
+    uint64_t max_bytes; /* dump: longer byte strings become length and CRC-32; 0 = 4096, UINT64_MAX = never */
+    bool count;         /* info: walk the records and count them */
+    bool header_only;   /* dump: no records */
     /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
@@ -108,10 +108,14 @@ struct perfile_output_options {
     struct perfile_flame_options flame;
     struct perfile_report_options report;
 };
-#define PERFILE_OUTPUT_OPTIONS_INIT { sizeof(struct perfile_output_options), { NULL, NULL, NULL, NULL, NULL, NULL }, \
-                                      NULL, false, 0, 0, false, false, NULL, NULL, { NULL, NULL, NULL, NULL, false }, \
-                                      { 0, false, false, false, false, NULL, NULL }, \
-                                      { 0, NULL, NULL, NULL, NULL, NULL, NULL, 0 } }
+#define PERFILE_OUTPUT_OPTIONS_INIT                                                                                    \
+    {                                                                                                                  \
+        sizeof(struct perfile_output_options), {NULL, NULL, NULL, NULL, NULL, NULL}, NULL, false, 0, 0, false, false,  \
+            NULL, NULL, {NULL, NULL, NULL, NULL, false}, {0, false, false, false, false, NULL, NULL},                  \
+        {                                                                                                              \
+            0, NULL, NULL, NULL, NULL, NULL, NULL, 0                                                                   \
+        }                                                                                                              \
+    }
 
 struct perfile_output_info {
     const char *kind;   /* "dump", "script", "info", "check", "flame" */

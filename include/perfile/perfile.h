@@ -55,16 +55,16 @@ PERFILE_API const char *perfile_version(void);
 
 enum perfile_code {
     PERFILE_OK = 0,
-    PERFILE_ERROR_ARGUMENT = -1,    /* the caller broke a rule of this header */
-    PERFILE_ERROR_MEMORY = -2,      /* the allocator returned NULL */
-    PERFILE_ERROR_OPEN = -3,        /* the path cannot be opened; the message holds the system's words */
-    PERFILE_ERROR_READ = -4,        /* the system failed to read */
-    PERFILE_ERROR_WRITE = -5,       /* the caller's sink, or the system, failed to write */
-    PERFILE_ERROR_FORMAT = -6,      /* not a perf.data at all */
-    PERFILE_ERROR_DAMAGED = -7,     /* bytes that contradict the format */
-    PERFILE_ERROR_TRUNCATED = -8,   /* the input ends too early */
-    PERFILE_ERROR_COMPRESSION = -9, /* a compressed stream that cannot be decompressed */
-    PERFILE_ERROR_LIMIT = -10,      /* a limit of the options was reached; the message names the option */
+    PERFILE_ERROR_ARGUMENT = -1,     /* the caller broke a rule of this header */
+    PERFILE_ERROR_MEMORY = -2,       /* the allocator returned NULL */
+    PERFILE_ERROR_OPEN = -3,         /* the path cannot be opened; the message holds the system's words */
+    PERFILE_ERROR_READ = -4,         /* the system failed to read */
+    PERFILE_ERROR_WRITE = -5,        /* the caller's sink, or the system, failed to write */
+    PERFILE_ERROR_FORMAT = -6,       /* not a perf.data at all */
+    PERFILE_ERROR_DAMAGED = -7,      /* bytes that contradict the format */
+    PERFILE_ERROR_TRUNCATED = -8,    /* the input ends too early */
+    PERFILE_ERROR_COMPRESSION = -9,  /* a compressed stream that cannot be decompressed */
+    PERFILE_ERROR_LIMIT = -10,       /* a limit of the options was reached; the message names the option */
     PERFILE_ERROR_UNSUPPORTED = -11, /* sound, but not known to this version or build */
     PERFILE_ERROR_ABSENT = -12,      /* the recording does not hold what was asked for */
     PERFILE_ERROR_EVENT = -13,       /* the event of a record cannot be told */
@@ -126,7 +126,10 @@ struct perfile_open_options {
     uint64_t limit_queue_bytes;   /* records held to put them in time order [512 MiB] */
     uint64_t limit_record_bytes;  /* inflated bytes of one compressed record [256 MiB] */
 };
-#define PERFILE_OPEN_OPTIONS_INIT { sizeof(struct perfile_open_options), false, NULL, NULL, NULL, 0, 0, 0, 0, 0 }
+#define PERFILE_OPEN_OPTIONS_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(struct perfile_open_options), false, NULL, NULL, NULL, 0, 0, 0, 0, 0                                    \
+    }
 
 struct perfile_reader;
 
@@ -165,11 +168,11 @@ struct perfile_event_type {
 
 /* What the container says of itself, as it stands in the file. */
 struct perfile_file {
-    int mode;        /* enum perfile_mode */
-    int version;     /* 2, or 1 for PERFFILE */
-    bool big_endian; /* byte order of the recording */
-    bool swapped;    /* the recording's byte order is not this machine's */
-    bool finished;   /* the writer came to its end; false: killed, or cut off */
+    int mode;            /* enum perfile_mode */
+    int version;         /* 2, or 1 for PERFFILE */
+    bool big_endian;     /* byte order of the recording */
+    bool swapped;        /* the recording's byte order is not this machine's */
+    bool finished;       /* the writer came to its end; false: killed, or cut off */
     uint64_t file_bytes; /* size of the file (of `data` in a directory); 0 for streams until their end */
     uint64_t header_size;
     uint64_t attr_size;
@@ -178,9 +181,9 @@ struct perfile_file {
     struct perfile_section event_types;
     const struct perfile_event_type *event_type_entries;
     size_t event_type_count;
-    uint64_t feature_bits[4];    /* bit n of word n/64 = feature n; in native order */
-    bool feature_words_32;       /* the bitmap was made of 32-bit big-endian words */
-    const char *const *parts;    /* names of the further files of a directory: "data.0"; NULL-terminated */
+    uint64_t feature_bits[4]; /* bit n of word n/64 = feature n; in native order */
+    bool feature_words_32;    /* the bitmap was made of 32-bit big-endian words */
+    const char *const *parts; /* names of the further files of a directory: "data.0"; NULL-terminated */
 };
 PERFILE_API const struct perfile_file *perfile_reader_file(const struct perfile_reader *reader);
 
@@ -224,13 +227,13 @@ struct perfile_read {
     uint64_t time_enabled; /* ns */
     uint64_t time_running;
     const uint8_t *values;
-    uint32_t stride;       /* bytes from one value to the next */
+    uint32_t stride; /* bytes from one value to the next */
     bool swapped;
 };
 
 struct perfile_regs {
-    uint64_t abi;  /* 0 none, 1 32-bit, 2 64-bit */
-    uint64_t mask; /* bit n = register n of the recording's architecture is there */
+    uint64_t abi;               /* 0 none, 1 32-bit, 2 64-bit */
+    uint64_t mask;              /* bit n = register n of the recording's architecture is there */
     struct perfile_u64s values; /* in ascending bit order; empty when abi is 0 */
 };
 
@@ -246,8 +249,8 @@ struct perfile_branch_stack {
 
 struct perfile_stack {
     const uint8_t *data;
-    uint64_t bytes; /* room in the record */
-    uint64_t used;  /* how many of them are valid */
+    uint64_t bytes;    /* room in the record */
+    uint64_t used;     /* how many of them are valid */
     uint64_t dyn_size; /* what the record says about that; never trust it */
 };
 
@@ -256,9 +259,9 @@ struct perfile_cpu_set {
     uint16_t map_type; /* 0 list, 1 mask, 2 range */
     bool any_cpu;      /* range: also "any CPU" (-1) */
     uint16_t start_cpu, end_cpu;
-    uint16_t long_size; /* mask: bytes of a word */
+    uint16_t long_size;  /* mask: bytes of a word */
     const uint8_t *data; /* list: u16 each; mask: words */
-    uint32_t count;     /* of these */
+    uint32_t count;      /* of these */
     bool swapped;
 };
 
@@ -283,25 +286,25 @@ struct perfile_event;
 
 /* One record as it stands in the recording. Made by the library. */
 struct perfile_record {
-    uint32_t type;       /* PERF_RECORD_*: see perfile_record_name */
+    uint32_t type; /* PERF_RECORD_*: see perfile_record_name */
     uint16_t misc;
-    bool compressed;     /* it came out of a compressed record: offset counts in the decompressed stream */
-    bool damaged;        /* its content contradicts its event or its size; `bytes` are what the file holds */
-    uint32_t bytes;      /* how much of it there is, with the 8-byte header, without an outside payload */
+    bool compressed;       /* it came out of a compressed record: offset counts in the decompressed stream */
+    bool damaged;          /* its content contradicts its event or its size; `bytes` are what the file holds */
+    uint32_t bytes;        /* how much of it there is, with the 8-byte header, without an outside payload */
     uint32_t stated_bytes; /* the size in its header; differs from `bytes` only in damaged records */
-    uint32_t part;       /* directory: 0 = data, n = parts[n - 1] */
-    uint64_t offset;     /* bytes from the start of the file, or of the stream after its 16-byte header plus 16 */
-    uint64_t container;  /* offset of the compressed record it came from, else PERFILE_NO_OFFSET */
-    const uint8_t *data; /* all `bytes`, in the byte order of the file, starting with the header */
+    uint32_t part;         /* directory: 0 = data, n = parts[n - 1] */
+    uint64_t offset;       /* bytes from the start of the file, or of the stream after its 16-byte header plus 16 */
+    uint64_t container;    /* offset of the compressed record it came from, else PERFILE_NO_OFFSET */
+    const uint8_t *data;   /* all `bytes`, in the byte order of the file, starting with the header */
     const struct perfile_event *event; /* the event it belongs to, or NULL (user records, unknown id) */
-    uint64_t time;       /* ns on the recording's clock, 0 when it has none */
-    uint64_t payload_offset; /* AUXTRACE, TRACING_DATA: where the bytes outside the record begin */
-    uint64_t payload_bytes;  /* of a damaged record that does not fit: how many bytes there are from its offset on */
+    uint64_t time;                     /* ns on the recording's clock, 0 when it has none */
+    uint64_t payload_offset;           /* AUXTRACE, TRACING_DATA: where the bytes outside the record begin */
+    uint64_t payload_bytes; /* of a damaged record that does not fit: how many bytes there are from its offset on */
 };
 
 /* Bits of a record's misc; their meaning depends on the type. */
 enum perfile_misc {
-    PERFILE_MISC_CPUMODE_MASK = 7, /* 0 unknown 1 kernel 2 user 3 hypervisor 4 guest kernel 5 guest user */
+    PERFILE_MISC_CPUMODE_MASK = 7,           /* 0 unknown 1 kernel 2 user 3 hypervisor 4 guest kernel 5 guest user */
     PERFILE_MISC_PROC_MAP_TIMEOUT = 1 << 12, /* MMAP2 */
     PERFILE_MISC_MMAP_DATA = 1 << 13,        /* MMAP, MMAP2: not executable */
     PERFILE_MISC_COMM_EXEC = 1 << 13,        /* COMM: by exec */
@@ -309,17 +312,16 @@ enum perfile_misc {
     PERFILE_MISC_SWITCH_OUT = 1 << 13,       /* SWITCH, SWITCH_CPU_WIDE */
     PERFILE_MISC_EXACT_IP = 1 << 14,         /* SAMPLE */
     PERFILE_MISC_SWITCH_OUT_PREEMPT = 1 << 14,
-    PERFILE_MISC_MMAP_BUILD_ID = 1 << 14,    /* MMAP2: build id instead of device and inode */
-    PERFILE_MISC_BUILD_ID_SIZE = 1 << 15,    /* build-id record: its size byte is valid */
+    PERFILE_MISC_MMAP_BUILD_ID = 1 << 14, /* MMAP2: build id instead of device and inode */
+    PERFILE_MISC_BUILD_ID_SIZE = 1 << 15, /* build-id record: its size byte is valid */
 };
 
 /*
  * The next record in the order of the file (a directory: data, then data.0 ...). 1 and *record, 0 at the end, negative:
  * MEMORY, READ, LIMIT; with strict DAMAGED, TRUNCATED, COMPRESSION, EVENT. After an error the reader is at its end.
  */
-PERFILE_API PERFILE_MUST_CHECK int perfile_reader_next(struct perfile_reader *reader,
-                                                       const struct perfile_record **record,
-                                                       struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int
+perfile_reader_next(struct perfile_reader *reader, const struct perfile_record **record, struct perfile_error *error);
 /* Back before the first record. ABSENT when the input is a stream that cannot be read twice. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_reader_rewind(struct perfile_reader *reader, struct perfile_error *error);
 
@@ -332,18 +334,19 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_reader_payload(struct perfile_reader 
 
 /* What has been read so far. */
 struct perfile_counts {
-    uint64_t records;      /* whole records, those inside compressed records included */
+    uint64_t records; /* whole records, those inside compressed records included */
     uint64_t samples;
-    uint64_t damaged;      /* records whose content could not be decoded */
-    uint64_t unknown;      /* records of unknown type */
-    uint64_t notes;        /* diagnostics by severity */
+    uint64_t damaged; /* records whose content could not be decoded */
+    uint64_t unknown; /* records of unknown type */
+    uint64_t notes;   /* diagnostics by severity */
     uint64_t warnings;
     uint64_t losses;
-    uint64_t bytes_lost;   /* bytes that belong to no whole record */
-    uint64_t lost_events;  /* what LOST and LOST_SAMPLES records state */
-    uint64_t data_bytes;   /* bytes of the record area that were walked */
+    uint64_t bytes_lost;  /* bytes that belong to no whole record */
+    uint64_t lost_events; /* what LOST and LOST_SAMPLES records state */
+    uint64_t data_bytes;  /* bytes of the record area that were walked */
     uint64_t inflated_bytes;
-    uint64_t lost_samples; /* of lost_events: what LOST_SAMPLES records state; perf repeats there what LOST records said */
+    uint64_t
+        lost_samples; /* of lost_events: what LOST_SAMPLES records state; perf repeats there what LOST records said */
 };
 PERFILE_API const struct perfile_counts *perfile_reader_counts(const struct perfile_reader *reader);
 
@@ -356,18 +359,18 @@ PERFILE_API const struct perfile_diagnostic *perfile_diagnostic_get(const struct
 
 /* One event of the recording: its attributes, its ids, its name. Made by the library. */
 struct perfile_event {
-    uint32_t index;          /* position in the file; what `event` is in JSON */
+    uint32_t index;           /* position in the file; what `event` is in JSON */
     struct perfile_attr attr; /* fields that the file does not have are 0 */
-    uint64_t attr_offset;    /* where it stands */
+    uint64_t attr_offset;     /* where it stands */
     const uint8_t *attr_data; /* attr_bytes bytes as in the file */
     uint32_t attr_bytes;
     struct perfile_section ids_section; /* as in the file; zeros in pipe mode */
     const uint64_t *ids;
     size_t id_count;
-    const char *name;        /* as `perf script` prints it; made from the attr when the file has no name. Never NULL */
-    const char *file_name;   /* the name as it stands in the file, or NULL */
-    const char *unit;        /* EVENT_UPDATE, or NULL */
-    double scale;            /* EVENT_UPDATE, or 1 */
+    const char *name;      /* as `perf script` prints it; made from the attr when the file has no name. Never NULL */
+    const char *file_name; /* the name as it stands in the file, or NULL */
+    const char *unit;      /* EVENT_UPDATE, or NULL */
+    double scale;          /* EVENT_UPDATE, or 1 */
 };
 PERFILE_API size_t perfile_event_count(const struct perfile_reader *reader);
 /* NULL when there is no such index. In pipe mode events appear as their records are read. */
@@ -401,9 +404,15 @@ PERFILE_API void perfile_read_at(const struct perfile_read *read, uint64_t index
 
 /* struct perfile_sample is in records.h; `present` has the sample_type bits that the record really has. */
 #ifdef __cplusplus
-#define PERFILE_SAMPLE_INIT { sizeof(struct perfile_sample) }
+#define PERFILE_SAMPLE_INIT                                                                                            \
+    {                                                                                                                  \
+        sizeof(struct perfile_sample)                                                                                  \
+    }
 #else
-#define PERFILE_SAMPLE_INIT { .size = sizeof(struct perfile_sample) }
+#define PERFILE_SAMPLE_INIT                                                                                            \
+    {                                                                                                                  \
+        .size = sizeof(struct perfile_sample)                                                                          \
+    }
 #endif
 
 /* Errors: ARGUMENT (not a SAMPLE, or sample->size), EVENT, DAMAGED (the parts do not fit the record's size). */
@@ -418,15 +427,16 @@ struct perfile_branch {
     uint8_t type, spec, new_type, priv; /* see perfile_enum_name("branch_type", type) */
     uint64_t reserved;
 };
-PERFILE_API void perfile_branch_at(const struct perfile_branch_stack *stack, uint64_t index, struct perfile_branch *out);
+PERFILE_API void perfile_branch_at(const struct perfile_branch_stack *stack, uint64_t index,
+                                   struct perfile_branch *out);
 
 /* ---- header features ---------------------------------------------------------------------------------------- */
 
 struct perfile_feature {
     uint32_t number;
-    const char *name; /* "HOSTNAME", or NULL for an unknown one */
+    const char *name;               /* "HOSTNAME", or NULL for an unknown one */
     struct perfile_section section; /* as in the table; in pipe mode the record's payload */
-    bool readable;    /* false: the section lies outside the file */
+    bool readable;                  /* false: the section lies outside the file */
 };
 /* The features of the recording by position, in the order of the table (pipe mode: of their records). */
 PERFILE_API size_t perfile_feature_count(const struct perfile_reader *reader);
@@ -451,22 +461,22 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_feature_number(struct perfile_reader 
 /* One field of a tracepoint's raw data, from the `format` text in the recording. */
 struct perfile_tracepoint_field {
     const char *name;
-    const char *type;  /* the C type as the kernel wrote it: "char", "unsigned long", "__data_loc char[]" */
-    uint32_t offset;   /* bytes from the start of the raw data */
-    uint32_t bytes;    /* of the field itself; of the pointer word for dynamic fields */
+    const char *type;       /* the C type as the kernel wrote it: "char", "unsigned long", "__data_loc char[]" */
+    uint32_t offset;        /* bytes from the start of the raw data */
+    uint32_t bytes;         /* of the field itself; of the pointer word for dynamic fields */
     uint32_t element_bytes; /* array: bytes of one element; else bytes */
     bool is_signed;
     bool is_array;
-    bool is_text;      /* char array or __data_loc char[] */
-    bool is_dynamic;   /* __data_loc */
-    bool is_relative;  /* __rel_loc */
-    bool is_common;    /* common_type, common_pid ... */
+    bool is_text;     /* char array or __data_loc char[] */
+    bool is_dynamic;  /* __data_loc */
+    bool is_relative; /* __rel_loc */
+    bool is_common;   /* common_type, common_pid ... */
 };
 struct perfile_tracepoint {
-    uint32_t id;         /* attr.config of its events */
+    uint32_t id; /* attr.config of its events */
     const char *system;
     const char *name;
-    const char *format;  /* the whole text */
+    const char *format;    /* the whole text */
     const char *print_fmt; /* the text behind "print fmt: ", or NULL */
     const struct perfile_tracepoint_field *fields;
     size_t field_count;
@@ -475,7 +485,7 @@ struct perfile_tracepoint {
 struct perfile_tracing {
     const char *version;
     bool big_endian;
-    uint8_t long_bytes;  /* sizeof(long) on the recording machine */
+    uint8_t long_bytes; /* sizeof(long) on the recording machine */
     uint32_t page_bytes;
     const struct perfile_tracepoint *tracepoints;
     size_t tracepoint_count;
@@ -487,9 +497,8 @@ struct perfile_tracing {
     size_t saved_cmdlines_bytes;
 };
 /* NULL with ABSENT when the recording has none (in pipe mode: yet). Other errors: DAMAGED, READ, MEMORY, LIMIT. */
-PERFILE_API PERFILE_MUST_CHECK int perfile_tracing_get(struct perfile_reader *reader,
-                                                       const struct perfile_tracing **tracing,
-                                                       struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int
+perfile_tracing_get(struct perfile_reader *reader, const struct perfile_tracing **tracing, struct perfile_error *error);
 /* The tracepoint of an event, or NULL. */
 PERFILE_API const struct perfile_tracepoint *perfile_tracepoint_find(struct perfile_reader *reader,
                                                                      const struct perfile_event *event);
@@ -509,13 +518,13 @@ enum perfile_value_kind {
 /* What a number means; decides how people want to see it. */
 enum perfile_meaning {
     PERFILE_MEANS_NUMBER,
-    PERFILE_MEANS_ID,      /* event id */
-    PERFILE_MEANS_PID,     /* -1 = all or kernel */
+    PERFILE_MEANS_ID,  /* event id */
+    PERFILE_MEANS_PID, /* -1 = all or kernel */
     PERFILE_MEANS_CPU,
-    PERFILE_MEANS_ADDRESS, /* hexadecimal */
-    PERFILE_MEANS_BYTES,   /* a size */
-    PERFILE_MEANS_TIME,    /* ns */
-    PERFILE_MEANS_FLAGS,   /* hexadecimal */
+    PERFILE_MEANS_ADDRESS,  /* hexadecimal */
+    PERFILE_MEANS_BYTES,    /* a size */
+    PERFILE_MEANS_TIME,     /* ns */
+    PERFILE_MEANS_FLAGS,    /* hexadecimal */
     PERFILE_MEANS_REGISTER, /* hexadecimal */
 };
 
@@ -617,8 +626,8 @@ struct perfile_map {
     uint8_t build_id[20];
     uint8_t build_id_bytes; /* 0: not known */
     bool kernel;
-    bool data;      /* not executable */
-    bool symbol;    /* a KSYMBOL: filename is the name of the symbol */
+    bool data;   /* not executable */
+    bool symbol; /* a KSYMBOL: filename is the name of the symbol */
 };
 
 /* Call it before the first _next of the session when mappings are wanted; their memory grows with their number. */

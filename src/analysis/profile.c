@@ -27,7 +27,7 @@ struct pf_profile {
     struct pf_symbols *symbols;
     struct pf_filter filter;
     bool filtered;
-    struct pf_arena arena;    /* names of inlined functions */
+    struct pf_arena arena; /* names of inlined functions */
     bool inlines;
     struct pf_pairs cache;    /* (address space, address) to frame, or to EXPANDED */
     struct pf_pairs numbered; /* (module and kind, symbol or address) to frame */
@@ -53,8 +53,8 @@ static const struct pf_range *span_of(struct perfile_reader *reader, struct pf_r
     return known && span->first <= span->last ? span : NULL;
 }
 
-int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_options *options, struct pf_profile **profile,
-                    struct perfile_error *error)
+int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_options *options,
+                    struct pf_profile **profile, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
     struct pf_profile *made = pf_new(allocator, sizeof(*made));

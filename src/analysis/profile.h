@@ -14,11 +14,11 @@
 enum pf_frame_kind { PF_FRAME_USER, PF_FRAME_KERNEL, PF_FRAME_INLINED, PF_FRAME_JIT, PF_FRAME_UNKNOWN };
 
 struct pf_frame_info {
-    uint32_t module;      /* PF_NO_SYMBOL: no mapping */
-    uint32_t symbol;      /* PF_NO_SYMBOL: `address` is all there is */
-    uint64_t address;     /* of frames without a symbol */
-    const char *name;     /* the function; NULL without a symbol */
-    uint8_t kind;         /* enum pf_frame_kind */
+    uint32_t module;  /* PF_NO_SYMBOL: no mapping */
+    uint32_t symbol;  /* PF_NO_SYMBOL: `address` is all there is */
+    uint64_t address; /* of frames without a symbol */
+    const char *name; /* the function; NULL without a symbol */
+    uint8_t kind;     /* enum pf_frame_kind */
 };
 
 /* One sample. Made by pf_profile_next, valid until its next call. */
@@ -30,22 +30,22 @@ struct pf_profile_sample {
     int32_t pid;
     int32_t tid;
     uint32_t cpu;
-    uint8_t cpumode;          /* misc & 7 */
-    const char *comm;         /* interned: equal names are equal pointers */
+    uint8_t cpumode;  /* misc & 7 */
+    const char *comm; /* interned: equal names are equal pointers */
     uint64_t ip;
-    uint32_t leaf;            /* frame of the sampled address itself */
-    const uint32_t *frames;   /* the whole stack, leaf first; without callchains just the leaf */
+    uint32_t leaf;          /* frame of the sampled address itself */
+    const uint32_t *frames; /* the whole stack, leaf first; without callchains just the leaf */
     size_t frame_count;
 };
 
 struct pf_profile_totals {
     uint64_t samples;
     uint64_t period;
-    uint64_t lost;            /* samples that the recording says it lost */
-    uint64_t unresolved;      /* samples whose leaf has no symbol */
-    uint64_t unmapped;        /* samples whose leaf lies in no mapping */
-    uint64_t truncated;       /* samples whose dumped stack was too short to unwind to its end */
-    uint64_t filtered;        /* left out by the filter */
+    uint64_t lost;       /* samples that the recording says it lost */
+    uint64_t unresolved; /* samples whose leaf has no symbol */
+    uint64_t unmapped;   /* samples whose leaf lies in no mapping */
+    uint64_t truncated;  /* samples whose dumped stack was too short to unwind to its end */
+    uint64_t filtered;   /* left out by the filter */
 };
 
 struct pf_profile;
@@ -58,8 +58,8 @@ struct pf_profile_options {
 };
 
 /* The reader must be at its start and is driven by the profile. The texts of the options must outlive it. */
-int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_options *options, struct pf_profile **profile,
-                    struct perfile_error *error);
+int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_options *options,
+                    struct pf_profile **profile, struct perfile_error *error);
 void pf_profile_close(struct pf_profile *profile);
 /* 1 and *sample, 0 at the end, or an error. */
 int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error);

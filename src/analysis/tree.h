@@ -9,10 +9,10 @@
 #include "base/memory.h"
 
 struct pf_tree_node {
-    uint32_t parent; /* node 0 is the root, its own parent */
-    uint32_t frame;  /* what the owner of the tree makes of it: an id of a name, an address ... */
-    uint64_t self;   /* weight of the stacks that end here */
-    uint64_t total;  /* with all below; made by pf_tree_sum */
+    uint32_t parent;  /* node 0 is the root, its own parent */
+    uint32_t frame;   /* what the owner of the tree makes of it: an id of a name, an address ... */
+    uint64_t self;    /* weight of the stacks that end here */
+    uint64_t total;   /* with all below; made by pf_tree_sum */
     uint64_t samples; /* stacks that end here */
 };
 

@@ -30,8 +30,8 @@ static inline void pf_emit_value(struct pf_emit *e, const struct perfile_value *
 
 static inline void pf_emit_unsigned(struct pf_emit *e, const char *name, int meaning, uint64_t u)
 {
-    pf_emit_value(e, &(struct perfile_value){
-                         .name = name, .kind = PERFILE_VALUE_UNSIGNED, .meaning = meaning, .number.u = u});
+    pf_emit_value(
+        e, &(struct perfile_value){.name = name, .kind = PERFILE_VALUE_UNSIGNED, .meaning = meaning, .number.u = u});
 }
 
 static inline void pf_emit_signed(struct pf_emit *e, const char *name, int meaning, int64_t s)
@@ -53,14 +53,14 @@ static inline void pf_emit_bool(struct pf_emit *e, const char *name, bool b)
 /* Of text and bytes that are empty, visitors get an address all the same. */
 static inline void pf_emit_text(struct pf_emit *e, const char *name, const void *data, size_t bytes)
 {
-    pf_emit_value(e,
-                  &(struct perfile_value){.name = name, .kind = PERFILE_VALUE_TEXT, .data = data ? data : "", .bytes = bytes});
+    pf_emit_value(
+        e, &(struct perfile_value){.name = name, .kind = PERFILE_VALUE_TEXT, .data = data ? data : "", .bytes = bytes});
 }
 
 static inline void pf_emit_bytes(struct pf_emit *e, const char *name, const void *data, size_t bytes)
 {
-    pf_emit_value(e,
-                  &(struct perfile_value){.name = name, .kind = PERFILE_VALUE_BYTES, .data = data ? data : "", .bytes = bytes});
+    pf_emit_value(e, &(struct perfile_value){
+                         .name = name, .kind = PERFILE_VALUE_BYTES, .data = data ? data : "", .bytes = bytes});
 }
 
 static inline void pf_emit_null(struct pf_emit *e, const char *name)

@@ -401,8 +401,7 @@ static const char *take_string(struct pf_cursor *c, size_t *bytes)
     }
 #define DATA(field, length, doc) r->field = pf_cursor_take(c, length);
 #define LIST(field, count, element, doc) TAKE_LIST(c, r->field, count, element)
-#define REST(field, element, doc)                                                                                      \
-    TAKE_LIST(c, r->field, pf_cursor_left(c) / bytes_of_##element, element)
+#define REST(field, element, doc) TAKE_LIST(c, r->field, pf_cursor_left(c) / bytes_of_##element, element)
 #define WHEN(condition) if (condition) {
 #define OTHERWISE()                                                                                                    \
     }                                                                                                                  \
@@ -481,11 +480,11 @@ static double take_double(struct pf_cursor *c)
     if (!c->failed)                                                                                                    \
         pf_emit_bytes(e, #field, r->field, length);
 #define LIST(field, count, element, doc)                                                                               \
-    TAKE_LIST(c, r->field, count, element)                                                     \
+    TAKE_LIST(c, r->field, count, element)                                                                             \
     if (!c->failed)                                                                                                    \
         show_list_##element(e, #field, &r->field);
 #define REST(field, element, doc)                                                                                      \
-    TAKE_LIST(c, r->field, pf_cursor_left(c) / bytes_of_##element, element)                    \
+    TAKE_LIST(c, r->field, pf_cursor_left(c) / bytes_of_##element, element)                                            \
     if (!c->failed)                                                                                                    \
         show_list_##element(e, #field, &r->field);
 #define WHEN(condition) if (condition) {

@@ -9,7 +9,7 @@
 
 /* What the layout of a record depends on besides its bytes. */
 struct pf_layout {
-    const struct pf_plan *plan;       /* of its event, or NULL */
+    const struct pf_plan *plan; /* of its event, or NULL */
     struct pf_feature_context feature;
     bool swap;
 };

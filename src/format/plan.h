@@ -14,9 +14,9 @@ struct pf_plan {
     uint64_t period; /* of samples that do not say */
     bool swap;
     bool big_endian;
-    bool known;           /* no bit of sample_type is unknown: samples can be decoded */
+    bool known; /* no bit of sample_type is unknown: samples can be decoded */
     bool sample_id_all;
-    bool hw_idx;          /* branch stacks begin with an index */
+    bool hw_idx; /* branch stacks begin with an index */
     bool branch_counters;
     uint16_t fixed_bytes; /* of a SAMPLE, with its header, until the first part */
     uint16_t trailer_bytes;

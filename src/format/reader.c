@@ -347,9 +347,9 @@ int perfile_record_visit(struct perfile_reader *reader, const struct perfile_rec
     if (record->type == PERFILE_RECORD_AUXTRACE && !record->damaged)
         result = emit_payload_crc(reader, &e, error);
     if (record->type == PERFILE_RECORD_HEADER_TRACING_DATA && reader->tracing_data && !record->damaged)
-        pf_emit_unsigned(&e, "tracing_padding", PERFILE_MEANS_BYTES,
-                         pf_tracing_emit(reader->tracing_data, reader->tracing_bytes, reader->tracing_offset,
-                                         "tracing", &e));
+        pf_emit_unsigned(
+            &e, "tracing_padding", PERFILE_MEANS_BYTES,
+            pf_tracing_emit(reader->tracing_data, reader->tracing_bytes, reader->tracing_offset, "tracing", &e));
     return e.stopped ? fail_stopped(error) : result;
 }
 

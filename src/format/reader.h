@@ -16,14 +16,14 @@
 /* Records back to back in a window: a data section, a file of a directory, or what a compressed stream inflates to. */
 struct pf_frame {
     struct pf_window *window;
-    uint64_t at;            /* where the next record starts */
-    uint64_t end;           /* where the records end; UINT64_MAX: where the bytes end */
-    uint64_t previous;      /* where the last record started */
-    uint64_t last_time;     /* of the last record that had one */
-    bool previous_inexact;  /* the size of the last record was not what its content asks for */
+    uint64_t at;           /* where the next record starts */
+    uint64_t end;          /* where the records end; UINT64_MAX: where the bytes end */
+    uint64_t previous;     /* where the last record started */
+    uint64_t last_time;    /* of the last record that had one */
+    bool previous_inexact; /* the size of the last record was not what its content asks for */
     bool compressed;
-    bool open_ended;        /* missing bytes may still come */
-    uint8_t step;           /* records start at multiples of this */
+    bool open_ended; /* missing bytes may still come */
+    uint8_t step;    /* records start at multiples of this */
 };
 
 /* One file of records. */
@@ -34,13 +34,13 @@ struct pf_part {
     uint64_t start;
     uint32_t number; /* 0: the file itself; n: parts[n - 1] of a directory */
     const char *name;
-    bool inflating;  /* the last compressed record may hold more */
-    bool broken;     /* the compressed stream cannot be followed any further */
+    bool inflating; /* the last compressed record may hold more */
+    bool broken;    /* the compressed stream cannot be followed any further */
     struct pf_inflate *inflate;
     struct pf_window inflated;
     struct pf_frame inflated_frame;
     uint64_t inflated_of_record;
-    uint64_t container;       /* the compressed record that is unpacked: its offset and size */
+    uint64_t container; /* the compressed record that is unpacked: its offset and size */
     uint32_t container_bytes;
     uint64_t followed;   /* what records before here say about events and features is known: it is read once */
     uint64_t payload_at; /* what _payload gives next */

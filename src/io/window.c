@@ -8,7 +8,8 @@ enum { WINDOW_BYTES = 256 * 1024 }; /* fits a second-level cache, and four of th
 int pf_window_open(struct pf_window *window, const struct perfile_allocator *allocator, pf_window_fill *fill,
                    void *context, bool can_skip)
 {
-    *window = (struct pf_window){.allocator = allocator, .fill = fill, .context = context, .can_skip = can_skip, .keep = UINT64_MAX};
+    *window = (struct pf_window){
+        .allocator = allocator, .fill = fill, .context = context, .can_skip = can_skip, .keep = UINT64_MAX};
     window->buffer = pf_resize(allocator, NULL, 0, WINDOW_BYTES);
     if (!window->buffer)
         return PERFILE_ERROR_MEMORY;

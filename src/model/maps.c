@@ -153,9 +153,8 @@ const struct perfile_space *pf_maps_space(struct pf_maps *maps, int32_t pid)
     if (PF_LIKELY(maps->has_last && pid == maps->last_pid))
         return maps->last_space;
     uint64_t root;
-    maps->last_space = pf_map_get(&maps->spaces, (uint32_t)pid, &root)
-                           ? (const struct perfile_space *)(uintptr_t)root
-                           : NULL;
+    maps->last_space =
+        pf_map_get(&maps->spaces, (uint32_t)pid, &root) ? (const struct perfile_space *)(uintptr_t)root : NULL;
     maps->last_pid = pid;
     maps->has_last = true;
     return maps->last_space;

@@ -16,7 +16,7 @@ struct perfile_session {
     struct perfile_record *heads; /* directories: the next record of each part */
     bool *has_head;
     bool heads_read;
-    uint32_t last_part; /* whose head was taken */
+    uint32_t last_part;   /* whose head was taken */
     uint64_t round_limit; /* times up to this one cannot come any more */
     uint64_t last_time;
     uint64_t unordered;
@@ -101,8 +101,8 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
 static bool must_wait(const struct perfile_session *session, const struct perfile_record *record)
 {
     const struct perfile_reader *reader = session->reader;
-    return record->type < PERFILE_RECORD_HEADER_ATTR && reader->event_count && reader->events[0]->plan.sample_id_all && record->time != 0 && record->time != UINT64_MAX &&
-           !record->damaged;
+    return record->type < PERFILE_RECORD_HEADER_ATTR && reader->event_count && reader->events[0]->plan.sample_id_all &&
+           record->time != 0 && record->time != UINT64_MAX && !record->damaged;
 }
 
 /* ---- one stream: rounds of ring buffers ---- */

@@ -170,8 +170,8 @@ static int write_check_text(struct perfile_reader *reader, const struct perfile_
     pf_put_format(out,
                   "%s: %" PRIu64 " records and %" PRIu64 " samples are whole, %" PRIu64
                   " bytes are not accounted for, %" PRIu64 " findings\n",
-                  checked.findings ? "damaged" : "sound", counts->records, counts->samples,
-                  counts->bytes_lost, checked.findings);
+                  checked.findings ? "damaged" : "sound", counts->records, counts->samples, counts->bytes_lost,
+                  checked.findings);
     return checked.findings != 0;
 }
 

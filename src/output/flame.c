@@ -189,7 +189,8 @@ static bool make_set(struct gathering *g, struct made_set *made)
         for (size_t n = 1; n < tree->count; n++)
             tree->nodes[n].frame = (tree->nodes[n].frame >> 1) + (tree->nodes[n].frame & 1 ? (uint32_t)plain : 0);
         pf_tree_sum(tree);
-        made->events[i] = (struct pf_flame_event){.name = g->events[i].event->name, .tree = tree, .unit = unit_of(g, i)};
+        made->events[i] =
+            (struct pf_flame_event){.name = g->events[i].event->name, .tree = tree, .unit = unit_of(g, i)};
     }
     if (g->slice_count)
         qsort(g->slices, g->slice_count, sizeof(*g->slices), by_place);

@@ -21,11 +21,11 @@
 
 #include <perfile/analysis.h>
 
+#include "analysis/filter.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "analysis/filter.h"
 
 /* ---- fields ------------------------------------------------------------------------------------------------- */
 
@@ -118,12 +118,12 @@ struct pf_script_places; /* addresses and their texts in one of these styles */
 struct pf_script_plan {
     const struct perfile_event *event;
     uint64_t fields;
-    uint64_t absent;     /* of TID, TIME, CPU, IP: perf shows -1 for them */
-    bool has_callchain;  /* the samples have one */
-    bool shows_ip;       /* perf knows how: an event of this type that is not a dummy exists */
+    uint64_t absent;                        /* of TID, TIME, CPU, IP: perf shows -1 for them */
+    bool has_callchain;                     /* the samples have one */
+    bool shows_ip;                          /* perf knows how: an event of this type that is not a dummy exists */
     struct pf_script_places *places;        /* for ip and addr; NULL: plain numbers */
     struct pf_script_places *branch_places; /* for branches; NULL: plain numbers */
-    unsigned head_count; /* the first steps head other records too */
+    unsigned head_count;                    /* the first steps head other records too */
     unsigned step_count;
     pf_script_step *steps[SCRIPT_FIELD_COUNT];
     const char *name; /* padded, with ": " */
@@ -186,9 +186,9 @@ struct pf_script {
     struct perfile_sample sample;
     uint64_t id; /* of the event instance: finds the guest */
     const char *comm;
-    const char *arch;                 /* uname -m of the recording; NULL: not known yet */
+    const char *arch;                   /* uname -m of the recording; NULL: not known yet */
     uint64_t unwound[SCRIPT_MAX_STACK]; /* what a dumped stack gave */
-    struct perfile_u64s late_chain; /* the user part that came later; it follows sample.callchain */
+    struct perfile_u64s late_chain;     /* the user part that came later; it follows sample.callchain */
 
     /* texts that are likely to be printed again */
     struct pf_script_comm comms[SCRIPT_COMM_SLOTS];

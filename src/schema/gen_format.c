@@ -91,7 +91,7 @@ static void records(void)
 #define FLAGS(at, bits) printf("| %d | u%d | | |\n", at, bits);
 #define BITS(first, width, field, doc)                                                                                 \
     printf((width) > 1 ? "| | bits %d-%d | %s | %s |\n" : "| | bit %d%.0d | %s | %s |\n", first,                       \
-           (width) > 1 ? (first) + (width) - 1 : 0, #field, doc);
+           (width) > 1 ? (first) + (width)-1 : 0, #field, doc);
 #define END_FLAGS()
 
 static void attr(void)
@@ -109,7 +109,8 @@ static void attr(void)
 
 static void samples(void)
 {
-    printf("\n## SAMPLE\n\nIn the order of the bytes.\n\n| bit of sample_type | name | content | |\n|---|---|---|---|\n");
+    printf(
+        "\n## SAMPLE\n\nIn the order of the bytes.\n\n| bit of sample_type | name | content | |\n|---|---|---|---|\n");
 #include "schema/sample.def"
     printf("\n## sample_id\n\n| bit of sample_type | name | content | |\n|---|---|---|---|\n");
 #include "schema/sample_id.def"
@@ -124,8 +125,9 @@ static void features(void)
 
 int main(void)
 {
-    printf("# The format\n\nWritten by src/schema/gen_format.c from the schema that the library is made of; do not edit."
-           "\n");
+    printf(
+        "# The format\n\nWritten by src/schema/gen_format.c from the schema that the library is made of; do not edit."
+        "\n");
     records();
     elements();
     samples();

@@ -29,11 +29,19 @@
 #define SKIP()
 #define CUSTOM(...)
 #define RECORD(number_, NAME, name_, class, since_, doc_)                                                              \
-    {.number = number_, .name = #NAME, .record_class = PF_CLASS_##class, .since = since_, .doc = doc_, .min_bytes = 8
-#define END_RECORD(name) },
+    {                                                                                                                  \
+        .number = number_, .name = #NAME, .record_class = PF_CLASS_##class, .since = since_, .doc = doc_, .min_bytes = 8
+#define END_RECORD(name)                                                                                               \
+    }                                                                                                                  \
+    ,
 #define BARE(number_, NAME, class, since_, doc_)                                                                       \
-    {.number = number_, .name = #NAME, .record_class = PF_CLASS_##class, .since = since_, .doc = doc_,                 \
-     .min_bytes = 8, .bare = true},
+    {.number = number_,                                                                                                \
+     .name = #NAME,                                                                                                    \
+     .record_class = PF_CLASS_##class,                                                                                 \
+     .since = since_,                                                                                                  \
+     .doc = doc_,                                                                                                      \
+     .min_bytes = 8,                                                                                                   \
+     .bare = true},
 
 static const struct pf_record_info record_infos[] = {
 #include "schema/records.def"
@@ -167,8 +175,8 @@ const char *perfile_version(void)
 
 const char *perfile_code_name(int code)
 {
-    static const char *const names[] = {"ok",          "argument",  "memory",      "open",  "read",
-                                        "write",       "format",    "damaged",     "truncated", "compression",
-                                        "limit",       "unsupported", "absent",    "event", "stopped"};
+    static const char *const names[] = {"ok",    "argument",    "memory",  "open",      "read",
+                                        "write", "format",      "damaged", "truncated", "compression",
+                                        "limit", "unsupported", "absent",  "event",     "stopped"};
     return code <= 0 && -code < (int)PF_COUNT(names) ? names[-code] : "unknown";
 }

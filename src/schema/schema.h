@@ -6,7 +6,7 @@
 #include <perfile/perfile.h>
 
 enum pf_record_class {
-    PF_CLASS_KERNEL,  /* ends with the sample_id trailer */
+    PF_CLASS_KERNEL, /* ends with the sample_id trailer */
     PF_CLASS_USER,
     PF_CLASS_ANDROID, /* header with a 32-bit size */
 };

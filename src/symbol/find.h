@@ -17,9 +17,9 @@ struct pf_find_options {
 };
 
 struct pf_found {
-    char *path;       /* the binary, or NULL; owned */
-    char *debug_path; /* a separate debug file, or NULL; owned */
-    char *alternate_path; /* dwz file that the debug info refers to, or NULL; owned */
+    char *path;            /* the binary, or NULL; owned */
+    char *debug_path;      /* a separate debug file, or NULL; owned */
+    char *alternate_path;  /* dwz file that the debug info refers to, or NULL; owned */
     bool build_id_differs; /* a file was there under the name, but it is another one: not used */
 };
 

@@ -16,7 +16,7 @@ struct pf_source_frame {
     const char *file;     /* as in the line table, directory included; NULL: unknown */
     uint32_t line;        /* 0: unknown */
     uint32_t column;
-    bool inlined;         /* into the frame that follows */
+    bool inlined; /* into the frame that follows */
 };
 
 struct pf_inlines;

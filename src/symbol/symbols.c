@@ -627,8 +627,8 @@ static void open_inlines(struct pf_symbols *symbols, struct module *module)
         (void)pf_inlines_save(module->inlines, symbols->cache, id, bytes, CACHE_BYTES_MAX, NULL);
 }
 
-size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *location, struct pf_source_frame *frames,
-                          size_t room)
+size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *location,
+                          struct pf_source_frame *frames, size_t room)
 {
     if (location->module >= symbols->count || !location->address)
         return 0;

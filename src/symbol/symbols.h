@@ -16,22 +16,22 @@
 #define PF_NO_SYMBOL UINT32_MAX
 
 struct pf_module {
-    const char *name;        /* as perf shows it: a path, "[kernel.kallsyms]", "[vdso]", "/tmp/perf-1.map" */
-    const char *short_name;  /* as perf report shows it: the last part, "[JIT] tid 1" */
+    const char *name;       /* as perf shows it: a path, "[kernel.kallsyms]", "[vdso]", "/tmp/perf-1.map" */
+    const char *short_name; /* as perf report shows it: the last part, "[JIT] tid 1" */
     bool kernel;
     bool looked_for;
-    bool build_id_differs;   /* a file of that name is here, but it is another one */
+    bool build_id_differs;               /* a file of that name is here, but it is another one */
     const struct pf_symbol_table *table; /* NULL: no symbols */
-    const char *path;        /* of the file that was read, or NULL */
-    uint64_t addresses;      /* that were asked for, and how many of them got a symbol */
+    const char *path;                    /* of the file that was read, or NULL */
+    uint64_t addresses;                  /* that were asked for, and how many of them got a symbol */
     uint64_t resolved;
 };
 
 /* A place in the code. */
 struct pf_location {
-    uint32_t module; /* PF_NO_SYMBOL: no mapping holds the address */
-    uint32_t symbol; /* index in the module's table, or PF_NO_SYMBOL */
-    uint64_t offset; /* bytes from the start of the symbol; without one the address in the module (perf's `dsoff`) */
+    uint32_t module;  /* PF_NO_SYMBOL: no mapping holds the address */
+    uint32_t symbol;  /* index in the module's table, or PF_NO_SYMBOL */
+    uint64_t offset;  /* bytes from the start of the symbol; without one the address in the module (perf's `dsoff`) */
     uint64_t address; /* the ELF address, for line tables; 0 when the module is no ELF file */
 };
 
@@ -54,20 +54,21 @@ const struct perfile_map *pf_symbols_map(struct pf_symbols *symbols, const struc
 struct pf_unwinding {
     const struct perfile_space *space; /* of the process */
     const char *arch;                  /* uname -m of the recording */
-    bool only_known; /* as perf: stop before the first frame whose binary is not at hand; else frame pointers are tried */
+    bool
+        only_known; /* as perf: stop before the first frame whose binary is not at hand; else frame pointers are tried */
 };
 /*
  * Leaf first; callers are one byte before their return addresses, where their calls are. *count is how many there are,
  * 0 also when there is nothing to unwind. Returns enum pf_unwind_end.
  */
-int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *sample,
-                      const struct pf_unwinding *how, uint64_t *addresses, size_t room, size_t *count);
+int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *sample, const struct pf_unwinding *how,
+                      uint64_t *addresses, size_t room, size_t *count);
 /*
  * The source frames at a location, innermost first, at most `room`; returns how many. 0: nothing is known. The first look at
  * a module reads its debug info, or what the cache has of it.
  */
-size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *location, struct pf_source_frame *frames,
-                          size_t room);
+size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *location,
+                          struct pf_source_frame *frames, size_t room);
 size_t pf_symbols_module_count(const struct pf_symbols *symbols);
 const struct pf_module *pf_symbols_module(const struct pf_symbols *symbols, uint32_t module);
 /* The name of a symbol, demangled, made once; NULL for PF_NO_SYMBOL. */

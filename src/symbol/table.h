@@ -14,15 +14,15 @@
 
 struct pf_symbol {
     uint64_t start;
-    uint64_t end;     /* first address behind it */
-    uint32_t name;    /* offset of its NUL-terminated name in the table's text */
-    uint32_t flags;   /* PF_SYMBOL_* */
+    uint64_t end;   /* first address behind it */
+    uint32_t name;  /* offset of its NUL-terminated name in the table's text */
+    uint32_t flags; /* PF_SYMBOL_* */
 };
 
 enum {
     PF_SYMBOL_GLOBAL = 1 << 0,
     PF_SYMBOL_WEAK = 1 << 1,
-    PF_SYMBOL_PLT = 1 << 2,    /* made up for an entry of a procedure linkage table: "memcpy@plt" */
+    PF_SYMBOL_PLT = 1 << 2,         /* made up for an entry of a procedure linkage table: "memcpy@plt" */
     PF_SYMBOL_GUESSED_END = 1 << 3, /* the source gives no size */
     PF_SYMBOL_PIECE = 1 << 4,       /* goes on behind a symbol that lies inside: it began at an earlier entry */
 };

@@ -18,9 +18,9 @@ void pf_cfi_close(struct pf_cfi *cfi);
 
 /* What the unwinder asks for: the module at an address at the sample's time. */
 struct pf_unwind_place {
-    struct pf_cfi *cfi;    /* NULL: no binary; frame pointers are tried */
-    uint64_t elf_address;  /* the address in the file's own virtual addresses */
-    bool executable;       /* there is a mapping at all */
+    struct pf_cfi *cfi;   /* NULL: no binary; frame pointers are tried */
+    uint64_t elf_address; /* the address in the file's own virtual addresses */
+    bool executable;      /* there is a mapping at all */
 };
 typedef bool pf_unwind_locate(void *context, uint64_t address, struct pf_unwind_place *place);
 

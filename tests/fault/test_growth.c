@@ -69,8 +69,8 @@ static void put_record_header(struct made_file *file, uint32_t type, size_t body
 /* `events` attrs, all with the same ids, and no records; features may follow. */
 static void put_events(struct made_file *file, uint64_t events, struct perfile_section ids)
 {
-    const uint64_t words[] = {ENTRY_BYTES, HEADER_BYTES, events * ENTRY_BYTES, HEADER_BYTES + events * ENTRY_BYTES, 8,
-                              0, 0, 0, 0, 0, 0};
+    const uint64_t words[] = {
+        ENTRY_BYTES, HEADER_BYTES, events * ENTRY_BYTES, HEADER_BYTES + events * ENTRY_BYTES, 8, 0, 0, 0, 0, 0, 0};
     put_magic(file, HEADER_BYTES);
     put(file, words, sizeof(words));
     for (uint64_t i = 0; i < events; i++) {
@@ -266,10 +266,14 @@ static void test_records_that_nearly_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stream_of_attrs),        cmocka_unit_test(test_stream_of_descriptions),
-        cmocka_unit_test(test_events_share_their_ids), cmocka_unit_test(test_features_share_their_bytes),
-        cmocka_unit_test(test_lines_name_all_events),  cmocka_unit_test(test_ids_come_one_by_one),
-        cmocka_unit_test(test_ids_collide),            cmocka_unit_test(test_records_that_nearly_fit),
+        cmocka_unit_test(test_stream_of_attrs),
+        cmocka_unit_test(test_stream_of_descriptions),
+        cmocka_unit_test(test_events_share_their_ids),
+        cmocka_unit_test(test_features_share_their_bytes),
+        cmocka_unit_test(test_lines_name_all_events),
+        cmocka_unit_test(test_ids_come_one_by_one),
+        cmocka_unit_test(test_ids_collide),
+        cmocka_unit_test(test_records_that_nearly_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

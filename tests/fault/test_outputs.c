@@ -19,7 +19,7 @@ void *__wrap_realloc(void *pointer, size_t bytes)
 }
 
 struct sink {
-    int left; /* calls that succeed; negative: all */
+    int left;  /* calls that succeed; negative: all */
     int after; /* calls after the one that failed */
     size_t bytes;
 };

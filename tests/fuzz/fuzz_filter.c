@@ -13,9 +13,17 @@ static const uint64_t *recording(size_t *bytes)
         16,
         big ? 64ull << 32 | 72 : 72ull << 48 | 64, /* HEADER_ATTR */
         big ? 1ull << 32 | 64 : 64ull << 32 | 1,   /* attr: software, 64 bytes */
-        0, 1, type, 0, 1 << 18, 0, 0,
+        0,
+        1,
+        type,
+        0,
+        1 << 18,
+        0,
+        0,
         big ? 80ull << 32 | 32 : 32ull << 48 | 80, /* HEADER_FEATURE */
-        PERFILE_FEATURE_SAMPLE_TIME, 1000000000, 2000000000,
+        PERFILE_FEATURE_SAMPLE_TIME,
+        1000000000,
+        2000000000,
         big ? 9ull << 32 | 40 : 40ull << 48 | 9, /* SAMPLE */
         0x401000,
         big ? 7ull << 32 | 8 : 8ull << 32 | 7,

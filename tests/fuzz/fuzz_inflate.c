@@ -34,7 +34,18 @@ static void put32(struct file *file, uint32_t value)
 static void put_header(struct file *file, uint64_t data_bytes)
 {
     const uint64_t header[] = {PF_NATIVE_BIG_ENDIAN ? 0x50455246494c4532u : 0x32454c4946524550u,
-                               104, 80, 104, 80, START, data_bytes, 0, 0, 0, 0, 0, 0};
+                               104,
+                               80,
+                               104,
+                               80,
+                               START,
+                               data_bytes,
+                               0,
+                               0,
+                               0,
+                               0,
+                               0,
+                               0};
     put(file, header, sizeof(header));
     put32(file, 1);  /* attr: software event */
     put32(file, 64); /* size */
