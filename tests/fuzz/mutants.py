@@ -35,6 +35,8 @@ RUNS = [
     ['script', '--ns', '-F', None, *NO_SYMBOLS],
     ['script', '--time', '10%-90%', *SHOW, *NO_SYMBOLS],
     ['flame', '--format', 'folded', *NO_SYMBOLS],
+    ['report', *NO_SYMBOLS],
+    ['report', '--format', 'json', '--call-graph', 'callee', '--sort', 'comm,pid,cpu,dso,symbol', *NO_SYMBOLS],
     ['dump', '--format', 'json', '--strict'],
     ['script', '--limit-events', '2', '--limit-ids', '8', '--limit-feature-bytes', '64', '--limit-queue-bytes', '512',
      '--limit-record-bytes', '4096', *NO_SYMBOLS],
