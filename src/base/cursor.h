@@ -91,4 +91,22 @@ const char *pf_cursor_text(struct pf_cursor *c, size_t *bytes);
 /* Why the cursor failed, as an error of the part `what`. */
 int pf_cursor_error(const struct pf_cursor *c, const char *what, struct perfile_error *error);
 
+/* A LEB128 number of any length, its low 64 bits; 0 when the bytes end before it does. */
+static inline uint64_t pf_cursor_leb(struct pf_cursor *c, bool is_signed)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        const uint8_t *p = pf_cursor_take(c, 1);
+        if (!p)
+            return 0;
+        if (shift < 64)
+            value |= (uint64_t)(*p & 0x7f) << shift;
+        if (*p & 0x80)
+            continue;
+        if (is_signed && *p & 0x40 && shift + 7 < 64)
+            value |= UINT64_MAX << (shift + 7);
+        return value;
+    }
+}
+
 #endif

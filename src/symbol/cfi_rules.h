@@ -106,21 +106,4 @@ void pf_cfi_compile(struct pf_cfi *cfi, const struct pf_cfi_section *section, st
 void pf_cfi_compile_exidx(struct pf_cfi *cfi, const struct pf_cfi_section *exidx, const struct pf_cfi_section *extab,
                           struct pf_cfi_rows *rows);
 
-/* A LEB128 number; bits beyond 64 are dropped. */
-static inline uint64_t pf_cursor_leb(struct pf_cursor *c, bool is_signed)
-{
-    uint64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte;
-    do {
-        byte = pf_cursor_u8(c);
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
-    } while ((byte & 0x80) && shift < 140);
-    if (is_signed && shift < 64 && (byte & 0x40))
-        value |= UINT64_MAX << shift;
-    return value;
-}
-
 #endif

@@ -241,20 +241,6 @@ void pf_dwp_unit_close(struct pf_dwp_unit *unit)
 
 /* ---- addresses ------------------------------------------------------------------------------------------------ */
 
-static uint64_t take_uleb(struct pf_cursor *c)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0;; shift += 7) {
-        const uint8_t *p = pf_cursor_take(c, 1);
-        if (!p)
-            return 0;
-        if (shift < 64)
-            value |= (uint64_t)(*p & 0x7f) << shift;
-        if (!(*p & 0x80))
-            return value;
-    }
-}
-
 static struct pf_cursor cursor_at(const struct pf_section *section, uint64_t offset, bool swap)
 {
     struct pf_cursor c = pf_cursor_make(section->data, section->bytes, 0, swap);
@@ -289,7 +275,7 @@ bool pf_dwp_address(const struct pf_dwp_unit *unit, const Dwarf_Attribute *attri
     switch (attribute->form) {
     case DW_FORM_addrx:
     case DW_FORM_GNU_addr_index:
-        index = take_uleb(&c);
+        index = pf_cursor_leb(&c, false);
         break;
     case DW_FORM_addrx1:
         index = pf_cursor_u8(&c);
@@ -336,19 +322,19 @@ static bool take_entry(const struct pf_dwp_unit *unit, struct pf_cursor *c, uint
     *low = *high = 0;
     switch (kind) {
     case DW_RLE_base_addressx:
-        *base = address_number(unit, take_uleb(c), &fine);
+        *base = address_number(unit, pf_cursor_leb(c, false), &fine);
         break;
     case DW_RLE_startx_endx:
-        *low = address_number(unit, take_uleb(c), &fine);
-        *high = address_number(unit, take_uleb(c), &fine);
+        *low = address_number(unit, pf_cursor_leb(c, false), &fine);
+        *high = address_number(unit, pf_cursor_leb(c, false), &fine);
         break;
     case DW_RLE_startx_length:
-        *low = address_number(unit, take_uleb(c), &fine);
-        *high = *low + take_uleb(c);
+        *low = address_number(unit, pf_cursor_leb(c, false), &fine);
+        *high = *low + pf_cursor_leb(c, false);
         break;
     case DW_RLE_offset_pair:
-        *low = *base + take_uleb(c);
-        *high = *base + take_uleb(c);
+        *low = *base + pf_cursor_leb(c, false);
+        *high = *base + pf_cursor_leb(c, false);
         break;
     case DW_RLE_base_address:
         *base = pf_cursor_u64(c);
@@ -359,7 +345,7 @@ static bool take_entry(const struct pf_dwp_unit *unit, struct pf_cursor *c, uint
         break;
     case DW_RLE_start_length:
         *low = pf_cursor_u64(c);
-        *high = *low + take_uleb(c);
+        *high = *low + pf_cursor_leb(c, false);
         break;
     default:
         return false;
@@ -382,7 +368,7 @@ void pf_dwp_ranges(const struct pf_dwp_unit *unit, const Dwarf_Attribute *attrib
     struct pf_cursor c = cursor_of(unit, attribute);
     uint64_t offset, index;
     if (attribute->form == DW_FORM_rnglistx) {
-        index = take_uleb(&c);
+        index = pf_cursor_leb(&c, false);
         if (!pf_multiply(index, 4, &offset) || !pf_add(offset, LIST_HEADER, &offset))
             return;
         struct pf_cursor table = cursor_at(&unit->ranges, offset, unit->swap);

@@ -21,37 +21,6 @@ struct line_header {
     struct pf_cursor program;
 };
 
-static uint64_t take_uleb(struct pf_cursor *c)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0;; shift += 7) {
-        const uint8_t *p = pf_cursor_take(c, 1);
-        if (!p)
-            return 0;
-        if (shift < 64)
-            value |= (uint64_t)(*p & 0x7f) << shift;
-        if (!(*p & 0x80))
-            return value;
-    }
-}
-
-static int64_t take_sleb(struct pf_cursor *c)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0;; shift += 7) {
-        const uint8_t *p = pf_cursor_take(c, 1);
-        if (!p)
-            return 0;
-        if (shift < 64)
-            value |= (uint64_t)(*p & 0x7f) << shift;
-        if (*p & 0x80)
-            continue;
-        if (*p & 0x40 && shift + 7 < 64)
-            value |= UINT64_MAX << (shift + 7);
-        return (int64_t)value;
-    }
-}
-
 static uint64_t take_offset(struct pf_cursor *c, unsigned bytes)
 {
     return bytes == 8 ? pf_cursor_u64(c) : pf_cursor_u32(c);
@@ -160,7 +129,7 @@ static uint64_t take_form(struct pf_cursor *c, const struct pf_line_sections *se
         *text = text_in(&sections->alternate_str, take_offset(c, offset_bytes));
         return 0;
     case DW_FORM_udata:
-        return take_uleb(c);
+        return pf_cursor_leb(c, false);
     case DW_FORM_data1:
         return pf_cursor_u8(c);
     case DW_FORM_data2:
@@ -173,7 +142,7 @@ static uint64_t take_form(struct pf_cursor *c, const struct pf_line_sections *se
         pf_cursor_take(c, 16);
         return 0;
     case DW_FORM_block:
-        pf_cursor_take(c, take_uleb(c));
+        pf_cursor_take(c, pf_cursor_leb(c, false));
         return 0;
     default:
         pf_cursor_fail(c, 1); /* of unknown size: nothing behind it can be found */
@@ -208,10 +177,10 @@ static void take_table(struct pf_cursor *c, const struct pf_line_sections *secti
 {
     struct entry_format format = {.count = pf_cursor_u8(c)};
     for (unsigned i = 0; i < format.count; i++) {
-        format.content[i] = take_uleb(c);
-        format.form[i] = take_uleb(c);
+        format.content[i] = pf_cursor_leb(c, false);
+        format.form[i] = pf_cursor_leb(c, false);
     }
-    uint64_t count = take_uleb(c);
+    uint64_t count = pf_cursor_leb(c, false);
     if (!format.count)
         return;
     while (count-- && !c->failed && !files->builder->failed && pf_builder_step(files->builder)) {
@@ -227,9 +196,9 @@ static void take_table(struct pf_cursor *c, const struct pf_line_sections *secti
 
 static struct pf_line_file take_old_file(struct pf_cursor *c, const char *name)
 {
-    struct pf_line_file file = {.name = name, .directory = take_uleb(c)};
-    take_uleb(c); /* time */
-    take_uleb(c); /* size */
+    struct pf_line_file file = {.name = name, .directory = pf_cursor_leb(c, false)};
+    pf_cursor_leb(c, false); /* time */
+    pf_cursor_leb(c, false); /* size */
     return file;
 }
 
@@ -388,7 +357,7 @@ static void advance_special(struct machine *m, uint8_t opcode)
 
 static void run_extended(struct machine *m, struct pf_cursor *c)
 {
-    uint64_t bytes = take_uleb(c);
+    uint64_t bytes = pf_cursor_leb(c, false);
     const uint8_t *start = pf_cursor_take(c, bytes);
     if (!start || !bytes)
         return;
@@ -413,16 +382,16 @@ static void run_standard(struct machine *m, struct pf_cursor *c, uint8_t opcode)
         add_row(m);
         break;
     case DW_LNS_advance_pc:
-        advance(m, take_uleb(c));
+        advance(m, pf_cursor_leb(c, false));
         break;
     case DW_LNS_advance_line:
-        m->line += (uint64_t)take_sleb(c);
+        m->line += (uint64_t)(int64_t)pf_cursor_leb(c, true);
         break;
     case DW_LNS_set_file:
-        m->file = take_uleb(c);
+        m->file = pf_cursor_leb(c, false);
         break;
     case DW_LNS_set_column:
-        m->column = take_uleb(c);
+        m->column = pf_cursor_leb(c, false);
         break;
     case DW_LNS_const_add_pc:
         advance_special(m, 255);
@@ -433,7 +402,7 @@ static void run_standard(struct machine *m, struct pf_cursor *c, uint8_t opcode)
         break;
     default:
         for (unsigned i = m->header->opcode_lengths[opcode - 1]; i; i--)
-            take_uleb(c);
+            pf_cursor_leb(c, false);
     }
 }
 
