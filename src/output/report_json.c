@@ -156,6 +156,7 @@ static void put_totals(struct page *page)
     pf_json_unsigned(&page->json, "lost", totals->lost);
     pf_json_unsigned(&page->json, "unresolved", totals->unresolved);
     pf_json_unsigned(&page->json, "unmapped", totals->unmapped);
+    pf_json_unsigned(&page->json, "truncated", totals->truncated);
 }
 
 static void put_modules(struct page *page)

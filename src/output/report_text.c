@@ -81,6 +81,9 @@ static void put_losses(struct table *table)
         pf_put_format(table->out, "# %.2f%% of %" PRIu64 " samples have no symbol, %.2f%% lie in no mapping\n",
                       pf_report_percent(totals->unresolved, totals->samples), totals->samples,
                       pf_report_percent(totals->unmapped, totals->samples));
+    if (totals->truncated)
+        pf_put_format(table->out, "# The dumped stacks of %" PRIu64 " samples end before their callers do\n",
+                      totals->truncated);
     put_modules_without_symbols(table);
     if (totals->lost)
         pf_put_format(table->out, "# %.2f%% of all events were lost while recording\n",
