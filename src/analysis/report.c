@@ -682,12 +682,8 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
     const struct perfile_filter filter = {
         .time = options->filter.time, .cpus = options->filter.cpus, .events = options->filter.events};
     const bool any = filter.time || filter.cpus || filter.events;
-    const struct pf_profile_options how = {.filter = any ? &filter : NULL,
-                                           .find = {.symfs = options->symbols.symfs ? options->symbols.symfs : "",
-                                                    .vmlinux = options->symbols.vmlinux,
-                                                    .kallsyms = options->symbols.kallsyms,
-                                                    .buildid_dir = options->symbols.buildid_dir},
-                                           .keeps_comms = true};
+    const struct pf_profile_options how = {
+        .filter = any ? &filter : NULL, .find = pf_find_options_of(&options->symbols), .keeps_comms = true};
     int result = pf_profile_open(reader, &how, &report->profile, error);
     if (result == 0) {
         report->symbols = pf_profile_symbols(report->profile);

@@ -253,10 +253,7 @@ static int write_flame(struct perfile_reader *reader, const struct perfile_outpu
 {
     const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
     const struct pf_profile_options how = {.filter = &options->filter,
-                                           .find = {.symfs = options->symbols.symfs,
-                                                    .vmlinux = options->symbols.vmlinux,
-                                                    .kallsyms = options->symbols.kallsyms,
-                                                    .buildid_dir = options->symbols.buildid_dir},
+                                           .find = pf_find_options_of(&options->symbols),
                                            .inlines = !options->symbols.no_inline};
     struct gathering g = {.allocator = allocator, .options = options, .reader = reader};
     struct made_set made = {0};

@@ -65,10 +65,7 @@ void pf_script_symbols_close(struct pf_script *script)
 static bool open_symbols(struct pf_script *script)
 {
     const struct perfile_symbol_options *options = &script->options->symbols;
-    const struct pf_find_options find = {.symfs = options->symfs,
-                                         .vmlinux = options->vmlinux,
-                                         .kallsyms = options->kallsyms,
-                                         .buildid_dir = options->buildid_dir};
+    const struct pf_find_options find = pf_find_options_of(options);
     if (!script->symbols && !script->failed) {
         int result = pf_symbols_open(script->reader, &find, &script->symbols, script->error);
         script->failed = result < 0 ? result : 0;

@@ -559,6 +559,16 @@ static bool open_search(struct search *s, const struct pf_find_options *options,
     return s->name && (s->cache || !(options->buildid_dir || (home && *home)));
 }
 
+struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *wanted)
+{
+    const char *urls = getenv("DEBUGINFOD_URLS");
+    return (struct pf_find_options){.symfs = wanted->symfs,
+                                    .vmlinux = wanted->vmlinux,
+                                    .kallsyms = wanted->kallsyms,
+                                    .buildid_dir = wanted->buildid_dir,
+                                    .debuginfod = urls && *urls};
+}
+
 int pf_find_binary(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
                    size_t build_id_bytes, struct pf_found *found)
 {

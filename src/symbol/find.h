@@ -3,7 +3,7 @@
 #ifndef PF_SYMBOL_FIND_H
 #define PF_SYMBOL_FIND_H
 
-#include <perfile/perfile.h>
+#include <perfile/analysis.h>
 
 #include "base/memory.h"
 
@@ -15,6 +15,9 @@ struct pf_find_options {
     bool same_machine;       /* the recording was made here (host name and boot match): /proc may be asked */
     bool debuginfod;         /* DEBUGINFOD_URLS is set and may be asked */
 };
+
+/* What a user said; debuginfod may be asked when DEBUGINFOD_URLS is set. The texts are those of `wanted`. */
+struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *wanted);
 
 struct pf_found {
     char *path;            /* the binary, or NULL; owned */

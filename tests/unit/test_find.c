@@ -271,6 +271,24 @@ static void test_system_files_are_not_opened(void **state)
     options.symfs = made_directory;
 }
 
+static void test_options(void **state)
+{
+    const struct perfile_symbol_options wanted = {
+        .symfs = "s", .vmlinux = "v", .kallsyms = "k", .buildid_dir = "b", .no_inline = true};
+    (void)state;
+    assert_int_equal(setenv("DEBUGINFOD_URLS", "", 1), 0);
+    assert_false(pf_find_options_of(&wanted).debuginfod);
+    assert_int_equal(setenv("DEBUGINFOD_URLS", "file:///nonexistent", 1), 0);
+    struct pf_find_options made = pf_find_options_of(&wanted);
+    assert_true(made.debuginfod);
+    assert_string_equal(made.symfs, "s");
+    assert_string_equal(made.vmlinux, "v");
+    assert_string_equal(made.kallsyms, "k");
+    assert_string_equal(made.buildid_dir, "b");
+    assert_int_equal(unsetenv("DEBUGINFOD_URLS"), 0);
+    assert_false(pf_find_options_of(&wanted).debuginfod);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +304,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_kernel, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_folder_of_binaries, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_system_files_are_not_opened, open_world, made_directory_close),
+        cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
