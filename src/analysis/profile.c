@@ -228,8 +228,11 @@ static bool append(struct pf_profile *profile, uint32_t place)
     return true;
 }
 
+/* Guests and hypervisors have no mappings here. */
 static const struct perfile_space *space_of_mode(struct pf_profile *profile, unsigned mode)
 {
+    if (mode != MODE_USER && mode != MODE_KERNEL)
+        return NULL;
     return perfile_session_space(profile->session, mode == MODE_USER ? profile->decoded.pid : KERNEL_PID);
 }
 
@@ -263,7 +266,7 @@ static bool resolve_stack(struct pf_profile *profile, unsigned mode)
         if (PF_UNLIKELY(ip >= CONTEXT_MIN)) {
             if (ip == CONTEXT_USER_DEFERRED)
                 break; /* what follows is a cookie */
-            space = space_of_mode(profile, ip == CONTEXT_KERNEL ? MODE_KERNEL : MODE_USER);
+            space = space_of_mode(profile, ip == CONTEXT_KERNEL ? MODE_KERNEL : ip == CONTEXT_USER ? MODE_USER : 0);
             continue;
         }
         enough = append(profile, place_at(profile, space, ip));
@@ -329,8 +332,7 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
             profile->totals.filtered++;
             continue;
         }
-        unsigned mode = profile->sample.cpumode == MODE_USER ? MODE_USER : MODE_KERNEL;
-        if (!resolve_stack(profile, mode))
+        if (!resolve_stack(profile, profile->sample.cpumode))
             return pf_fail_memory(error, "profile");
         count_sample(profile);
         *sample = &profile->sample;
