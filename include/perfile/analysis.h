@@ -14,12 +14,6 @@
 extern "C" {
 #endif
 
-/* Where the text goes. `write` returns 0, or non-zero to stop with PERFILE_ERROR_WRITE. Pieces may have any size. */
-struct perfile_sink {
-    void *context;
-    int (*write)(void *context, const void *data, size_t bytes);
-};
-
 /* Which records are wanted. NULL members let everything pass; all that are given must match. */
 struct perfile_filter {
     const char *time; /* "START,STOP" in seconds.fraction, either may be empty; "10%-20%", "30%/2" (the 2nd 30 %) */

@@ -131,6 +131,12 @@ struct perfile_open_options {
         sizeof(struct perfile_open_options), false, NULL, NULL, NULL, 0, 0, 0, 0, 0                                    \
     }
 
+/* Where output goes. `write` returns 0, or non-zero to stop with PERFILE_ERROR_WRITE. Pieces may have any size. */
+struct perfile_sink {
+    void *context;
+    int (*write)(void *context, const void *data, size_t bytes);
+};
+
 struct perfile_reader;
 
 /*

@@ -14,6 +14,13 @@ void pf_cursor_fail(struct pf_cursor *c, uint64_t wanted)
     c->at = c->end;
 }
 
+void pf_cursor_turn(const struct pf_cursor *c, const uint8_t *p, size_t bytes)
+{
+    uint8_t *copy = (uint8_t *)((uintptr_t)p + (uintptr_t)c->mirror);
+    for (size_t i = 0; i < bytes; i++)
+        copy[i] = p[bytes - 1 - i];
+}
+
 const uint8_t *pf_cursor_take_array(struct pf_cursor *c, uint64_t count, uint64_t stride)
 {
     uint64_t bytes;

@@ -17,6 +17,7 @@ struct pf_cursor {
     uint64_t offset; /* of `start` in the file */
     bool swap;
     bool failed;
+    ptrdiff_t mirror; /* not 0: how far away a copy is in which each number that is read gets the other byte order */
     uint64_t failed_at; /* offset in the file */
     uint64_t wanted;    /* bytes that were asked for there */
     uint64_t had;       /* bytes that there were */
@@ -52,6 +53,9 @@ static inline const uint8_t *pf_cursor_take(struct pf_cursor *c, uint64_t bytes)
     return p;
 }
 
+/* Puts the `bytes` bytes at p into the copy, the last one first. */
+void pf_cursor_turn(const struct pf_cursor *c, const uint8_t *p, size_t bytes);
+
 static inline uint8_t pf_cursor_u8(struct pf_cursor *c)
 {
     const uint8_t *p = pf_cursor_take(c, 1);
@@ -67,18 +71,24 @@ static inline uint8_t pf_cursor_peek8(const struct pf_cursor *c)
 static inline uint16_t pf_cursor_u16(struct pf_cursor *c)
 {
     const uint8_t *p = pf_cursor_take(c, 2);
+    if (PF_UNLIKELY(c->mirror && p))
+        pf_cursor_turn(c, p, 2);
     return p ? pf_load16(p, c->swap) : 0;
 }
 
 static inline uint32_t pf_cursor_u32(struct pf_cursor *c)
 {
     const uint8_t *p = pf_cursor_take(c, 4);
+    if (PF_UNLIKELY(c->mirror && p))
+        pf_cursor_turn(c, p, 4);
     return p ? pf_load32(p, c->swap) : 0;
 }
 
 static inline uint64_t pf_cursor_u64(struct pf_cursor *c)
 {
     const uint8_t *p = pf_cursor_take(c, 8);
+    if (PF_UNLIKELY(c->mirror && p))
+        pf_cursor_turn(c, p, 8);
     return p ? pf_load64(p, c->swap) : 0;
 }
 

@@ -143,6 +143,30 @@ int perfile_feature_bytes(struct perfile_reader *reader, uint32_t number, const 
     return 0;
 }
 
+static struct pf_feature_context context_of(struct perfile_reader *reader, uint32_t number)
+{
+    struct pf_feature_context context = {.allocator = reader->allocator, .big_endian = reader->file.big_endian};
+    uint64_t cpus;
+    if (number == PERFILE_FEATURE_CPU_TOPOLOGY &&
+        perfile_feature_number(reader, PERFILE_FEATURE_NRCPUS, "nr_cpus_available", &cpus, NULL) == 0) {
+        context.has_cpu_count = true;
+        context.cpus_available = (uint32_t)cpus;
+    }
+    return context;
+}
+
+bool pf_feature_turn(struct perfile_reader *reader, uint32_t number, const uint8_t *data, size_t bytes, uint8_t *copy)
+{
+    const struct pf_feature_context context = context_of(reader, number);
+    const struct perfile_visitor nobody = {.size = sizeof(nobody)};
+    struct pf_emit e = {.visitor = &nobody};
+    struct pf_cursor c = pf_cursor_make(data, bytes, 0, reader->file.swapped);
+    if (bytes)
+        memcpy(copy, data, bytes);
+    c.mirror = (ptrdiff_t)((uintptr_t)copy - (uintptr_t)data);
+    return pf_feature_emit(number, NULL, &c, &context, &e, NULL) == 0 && perfile_feature_name(number);
+}
+
 int perfile_feature_visit(struct perfile_reader *reader, uint32_t number, const struct perfile_visitor *visitor,
                           struct perfile_error *error)
 {
@@ -153,13 +177,7 @@ int perfile_feature_visit(struct perfile_reader *reader, uint32_t number, const 
     int result = perfile_feature_bytes(reader, number, &data, &bytes, error);
     if (result < 0)
         return result;
-    struct pf_feature_context context = {.allocator = reader->allocator, .big_endian = reader->file.big_endian};
-    uint64_t cpus;
-    if (number == PERFILE_FEATURE_CPU_TOPOLOGY &&
-        perfile_feature_number(reader, PERFILE_FEATURE_NRCPUS, "nr_cpus_available", &cpus, NULL) == 0) {
-        context.has_cpu_count = true;
-        context.cpus_available = (uint32_t)cpus;
-    }
+    const struct pf_feature_context context = context_of(reader, number);
     const struct perfile_section *section = &find(reader, number)->public.section;
     struct pf_cursor c = pf_cursor_make(data, bytes, section->offset, reader->file.swapped);
     struct pf_emit e = {.visitor = visitor};

@@ -127,6 +127,7 @@ void pf_feature_show_counted(struct pf_feature_walk *w, const char *name, const 
 void pf_feature_show_within(struct pf_feature_walk *w, struct pf_cursor part, void (*show)(struct pf_feature_walk *w))
 {
     struct pf_cursor *whole = w->c;
+    part.mirror = whole->mirror;
     w->c = &part;
     show(w);
     pf_feature_settle(w);

@@ -342,7 +342,7 @@ static void show_sample_id(struct pf_emit *e, const struct perfile_sample_id *id
     pf_emit_end(e, false);
 }
 
-static uint32_t trailer_bytes(const struct perfile_record *record, const struct pf_layout *layout)
+uint32_t pf_layout_trailer_bytes(const struct perfile_record *record, const struct pf_layout *layout)
 {
     const struct pf_record_info *info = pf_record_info(record->type);
     if (!layout->plan || (info && info->record_class != PF_CLASS_KERNEL) || record->type >= 64)
@@ -358,7 +358,7 @@ int perfile_sample_id_decode(const struct perfile_reader *reader, const struct p
     (void)reader;
     const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
     const struct pf_layout layout = {.plan = event ? &event->plan : NULL};
-    uint32_t bytes = record->type == PERFILE_RECORD_SAMPLE ? 0 : trailer_bytes(record, &layout);
+    uint32_t bytes = record->type == PERFILE_RECORD_SAMPLE ? 0 : pf_layout_trailer_bytes(record, &layout);
     if (!bytes)
         return pf_fail(error, PERFILE_ERROR_ABSENT, record->offset, "sample_id", "this record has none");
     struct pf_cursor c = pf_cursor_make(record->data + record->bytes - bytes, bytes, record->offset, layout.plan->swap);
@@ -550,15 +550,6 @@ static const struct record_layout {
 };
 #include "schema/undef.h"
 
-/* Room for any of the structs. */
-union any_record {
-#include "schema/no_fields.h"
-#define BARE(number, NAME, class, since, doc)
-#define RECORD(number, NAME, name, class, since, doc) struct perfile_##name name;
-#define END_RECORD(name)
-#include "schema/records.def"
-};
-
 static const struct record_layout *layout_of(uint32_t type)
 {
     for (size_t i = 0; i < PF_COUNT(layouts); i++)
@@ -605,16 +596,16 @@ int pf_layout_decode(const struct perfile_record *record, const struct pf_layout
     const char *name = perfile_record_name(record->type);
     if (!known)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, record->offset, name ? name : "record", "has no struct");
-    struct pf_cursor c = body_of(record, layout, trailer_bytes(record, layout));
+    struct pf_cursor c = body_of(record, layout, pf_layout_trailer_bytes(record, layout));
     return decode_body(known, &c, layout, record->misc, out) ? 0 : pf_cursor_error(&c, name, error);
 }
 
 uint32_t pf_layout_measure(const struct perfile_record *record, const struct pf_layout *layout, bool *padded)
 {
     const struct record_layout *known = layout_of(record->type);
-    uint32_t trailer = trailer_bytes(record, layout);
+    uint32_t trailer = pf_layout_trailer_bytes(record, layout);
     struct pf_cursor c = body_of(record, layout, trailer);
-    union any_record any;
+    union pf_any_record any;
     *padded = false;
     if (known && !decode_body(known, &c, layout, record->misc, &any))
         return 0;
@@ -796,7 +787,7 @@ void pf_layout_emit(const struct perfile_record *record, const struct pf_layout 
         return;
     }
     const struct record_layout *known = layout_of(record->type);
-    uint32_t trailer = trailer_bytes(record, layout);
+    uint32_t trailer = pf_layout_trailer_bytes(record, layout);
     struct pf_cursor c = body_of(record, layout, trailer);
     struct perfile_error error;
     bool opaque = false;

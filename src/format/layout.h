@@ -14,6 +14,16 @@ struct pf_layout {
     bool swap;
 };
 
+/* Room for any of the structs. */
+union pf_any_record {
+#include "schema/no_fields.h"
+#define BARE(number, NAME, class, since, doc)
+#define RECORD(number, NAME, name, class, since, doc) struct perfile_##name name;
+#define END_RECORD(name)
+#include "schema/records.def"
+};
+#include "schema/undef.h"
+
 /* The size of the struct that pf_layout_decode fills; 0 when the type has none. */
 size_t pf_layout_struct_bytes(uint32_t type);
 
@@ -28,6 +38,9 @@ int pf_layout_decode(const struct perfile_record *record, const struct pf_layout
  * that it has more are zeros.
  */
 uint32_t pf_layout_measure(const struct perfile_record *record, const struct pf_layout *layout, bool *padded);
+
+/* The bytes at the end of the record that are its trailer. */
+uint32_t pf_layout_trailer_bytes(const struct perfile_record *record, const struct pf_layout *layout);
 
 /* Shows the body and the trailer; what is wrong becomes an `error` text. */
 void pf_layout_emit(const struct perfile_record *record, const struct pf_layout *layout, struct pf_emit *e);

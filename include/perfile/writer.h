@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfile/writer.h: making perf.data recordings (libperfile).
+ *
+ *     struct perfile_writer *writer;
+ *     struct perfile_event_spec event = PERFILE_EVENT_SPEC_INIT;
+ *
+ *     event.attr.type = 1;                                        // a software event ...
+ *     event.attr.sample_type = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME;
+ *     event.name = "cpu-clock";
+ *     if (perfile_writer_open_path("perf.data", NULL, &writer, &error) < 0 ||
+ *         perfile_writer_add_event(writer, &event, NULL, &error) < 0)
+ *         die(error.message);
+ *     perfile_writer_record(writer, PERFILE_RECORD_MMAP2, PERFILE_MISC_CPUMODE_USER, &mmap2, sizeof(mmap2), NULL, &error);
+ *     perfile_writer_sample(writer, 0, PERFILE_MISC_CPUMODE_USER, &sample, &error);
+ *     if (perfile_writer_finish(writer, &error) < 0)
+ *         die(error.message);
+ *     perfile_writer_close(writer);
+ *
+ * Order.     Events first, then features, then records. In file and directory mode events and features may come at any
+ *            time; in pipe mode they stand in the stream where they were given.
+ * Errors.    A failed call changes nothing that was written before, but the failure is kept: _finish reports it again,
+ *            and makes nothing appear. Look at the results, or at that of _finish alone.
+ * Time.      Records may be written in any order; readers sort them by their times. A FINISHED_ROUND record says that
+ *            nothing older than the records before the previous one will follow: it keeps the memory of readers small.
+ * Threads.   A writer belongs to one thread at a time.
+ * Since.     Everything here: 0.2.
+ */
+#ifndef PERFILE_WRITER_H
+#define PERFILE_WRITER_H
+
+#include <perfile/perfile.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum perfile_byte_order { PERFILE_ORDER_NATIVE, PERFILE_ORDER_LITTLE, PERFILE_ORDER_BIG };
+
+struct perfile_writer_options {
+    size_t size;        /* sizeof(struct perfile_writer_options) */
+    int mode;           /* enum perfile_mode */
+    int byte_order;     /* enum perfile_byte_order */
+    int compression;    /* zstd level of the records, 1 to 22; 0: not compressed */
+    bool compressed_v1; /* COMPRESSED records (perf 5.2) instead of COMPRESSED2 (perf 6.16) */
+    bool no_sync;       /* _finish does not wait until the file is on the disk */
+    const struct perfile_allocator *allocator;
+    /* Called for what cannot be written as it was given, such as a feature too large for pipe mode. May be NULL. */
+    void (*diagnostic)(void *context, const struct perfile_diagnostic *diagnostic);
+    void *diagnostic_context;
+};
+#ifdef __cplusplus
+#define PERFILE_WRITER_OPTIONS_INIT                                                                                    \
+    {                                                                                                                  \
+        sizeof(struct perfile_writer_options)                                                                          \
+    }
+#else
+#define PERFILE_WRITER_OPTIONS_INIT                                                                                    \
+    {                                                                                                                  \
+        .size = sizeof(struct perfile_writer_options)                                                                  \
+    }
+#endif
+
+struct perfile_writer;
+
+/*
+ * Starts a recording. `options` may be NULL: file mode, this machine's byte order, not compressed. On success 0 and
+ * *writer, which is the caller's to close.
+ *   _path  a file or directory that takes its name only in _finish: until then, and when anything fails, what was there
+ *          before stays as it is. "-" is standard output; devices and FIFOs are written in place.
+ *   _fd    a descriptor, from its current offset on; it stays open and the caller's. File mode needs one that can seek.
+ *   _sink  the caller's function; pipe mode only
+ * Errors: ARGUMENT, MEMORY, OPEN, WRITE.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_open_path(const char *path,
+                                                            const struct perfile_writer_options *options,
+                                                            struct perfile_writer **writer,
+                                                            struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_open_fd(int fd, const struct perfile_writer_options *options,
+                                                          struct perfile_writer **writer, struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_open_sink(const struct perfile_sink *sink,
+                                                            const struct perfile_writer_options *options,
+                                                            struct perfile_writer **writer,
+                                                            struct perfile_error *error);
+/* Ends the recording and gives it its name. Every error that was met since the opening comes out here again. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_finish(struct perfile_writer *writer, struct perfile_error *error);
+/* Releases everything; without _finish nothing is left of the recording. NULL is allowed. */
+PERFILE_API void perfile_writer_close(struct perfile_writer *writer);
+
+/* ---- events and features -------------------------------------------------------------------------------------- */
+
+struct perfile_event_spec {
+    size_t size;              /* sizeof(struct perfile_event_spec) */
+    struct perfile_attr attr; /* attr.size 0: the smallest that holds all that is set, at least 112 */
+    const uint64_t *ids;      /* what its samples say in `identifier` or `id`; needed when there are several events */
+    size_t id_count;
+    const char *name; /* NULL: readers name it by its attr */
+};
+#ifdef __cplusplus
+#define PERFILE_EVENT_SPEC_INIT                                                                                        \
+    {                                                                                                                  \
+        sizeof(struct perfile_event_spec)                                                                              \
+    }
+#else
+#define PERFILE_EVENT_SPEC_INIT                                                                                        \
+    {                                                                                                                  \
+        .size = sizeof(struct perfile_event_spec)                                                                      \
+    }
+#endif
+
+/*
+ * Adds an event; *index (may be NULL) is what perfile_writer_sample wants. Readers tell the events of one recording apart
+ * by the ids, and find these only when all events have PERFILE_SAMPLE_IDENTIFIER, or all the same parts before the id.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_add_event(struct perfile_writer *writer,
+                                                            const struct perfile_event_spec *event, uint32_t *index,
+                                                            struct perfile_error *error);
+/*
+ * The body of a header feature, in the recording's byte order. EVENT_DESC, AUXTRACE, DIR_FORMAT and COMPRESSED are made
+ * by the writer: ARGUMENT. A second call for the same number replaces the first, not so in pipe mode.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_feature(struct perfile_writer *writer, uint32_t number,
+                                                          const void *data, size_t bytes, struct perfile_error *error);
+/* Features that are one text: HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_feature_text(struct perfile_writer *writer, uint32_t number,
+                                                               const char *text, struct perfile_error *error);
+/* Features that are a list of texts: CMDLINE. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_feature_texts(struct perfile_writer *writer, uint32_t number,
+                                                                const char *const *texts, size_t count,
+                                                                struct perfile_error *error);
+/* One more entry of the feature BUILD_ID. `misc` has the cpumode: 1 kernel, 2 user. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_build_id(struct perfile_writer *writer, uint16_t misc,
+                                                           const struct perfile_header_build_id *entry,
+                                                           struct perfile_error *error);
+
+/* ---- records -------------------------------------------------------------------------------------------------- */
+
+/*
+ * A record from its struct of records.h, `bytes` of it (sizeof the struct); types without fields take NULL and 0. `id`
+ * is the trailer of kernel records, where event 0 asks for one; NULL: zeros. Errors: ARGUMENT (unknown type, SAMPLE,
+ * wrong size of struct), LIMIT (more than 65,535 bytes), WRITE.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_record(struct perfile_writer *writer, uint32_t type, uint16_t misc,
+                                                         const void *record, size_t bytes,
+                                                         const struct perfile_sample_id *id,
+                                                         struct perfile_error *error);
+/* A sample of event `index`: the parts that its sample_type names. `present` is not looked at. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_sample(struct perfile_writer *writer, uint32_t index, uint16_t misc,
+                                                         const struct perfile_sample *sample,
+                                                         struct perfile_error *error);
+/* A whole record as it is to stand in the file, with its header, in the recording's byte order. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_raw(struct perfile_writer *writer, const void *data, size_t bytes,
+                                                      struct perfile_error *error);
+/* The bytes that belong behind the AUXTRACE record that was written last, in as many pieces as one likes. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_payload(struct perfile_writer *writer, const void *data, size_t bytes,
+                                                          struct perfile_error *error);
+/* Directory mode: in which file the next records go: 0 = data, n = data.(n-1). */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_part(struct perfile_writer *writer, uint32_t part,
+                                                       struct perfile_error *error);
+
+/* ---- copying -------------------------------------------------------------------------------------------------- */
+
+/*
+ * Takes over the events and features of a recording that was just opened; those of pipe mode follow as records. The
+ * writer must have no events yet. Features that the writer makes itself are left out.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_copy_header(struct perfile_writer *writer,
+                                                              struct perfile_reader *reader,
+                                                              struct perfile_error *error);
+/*
+ * One record with its payload, as perfile_reader_next gave it: byte for byte when both have the same byte order, else
+ * with its fields turned. What the mode of the output says in another way (compression, and the records of pipe mode
+ * that hold events and features) is said in that way. DAMAGED: a damaged record is not copied; and the errors of both
+ * sides.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_copy(struct perfile_writer *writer, struct perfile_reader *reader,
+                                                       const struct perfile_record *record,
+                                                       struct perfile_error *error);
+
+/* What was written so far. */
+struct perfile_writer_counts {
+    uint64_t records; /* those that stand for themselves: not events, features and compressed containers */
+    uint64_t samples;
+    uint64_t bytes; /* of the files, as far as they are written */
+};
+PERFILE_API const struct perfile_writer_counts *perfile_writer_counts(const struct perfile_writer *writer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/* Making recordings: the container, its events, and records from structs. */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "format/attr.h"
+#include "format/layout.h"
+#include "format/writer.h"
+#include "schema/schema.h"
+
+enum {
+    HEADER_BYTES = 104,
+    PIPE_HEADER_BYTES = 16,
+    ATTR_BYTES_USUAL = 112, /* of Linux 4.1: all readers that matter know it */
+    LEVEL_MAX = 22,
+};
+
+/* ---- failures ---- */
+
+int pf_writer_keep(struct perfile_writer *writer, int result, const struct perfile_error *error)
+{
+    if (result < 0 && !writer->failure.code)
+        writer->failure = *error;
+    return result;
+}
+
+int pf_writer_failed(const struct perfile_writer *writer, struct perfile_error *error)
+{
+    if (writer->failure.code)
+        *error = writer->failure;
+    return writer->failure.code;
+}
+
+void pf_writer_diagnose(const struct perfile_writer *writer, const char *rule, const char *message)
+{
+    const struct perfile_diagnostic diagnostic = {
+        .rule = rule, .severity = PERFILE_LOSS, .offset = PERFILE_NO_OFFSET, .message = message};
+    if (writer->options.diagnostic)
+        writer->options.diagnostic(writer->options.diagnostic_context, &diagnostic);
+}
+
+/* ---- opening ---- */
+
+static int check_options(const struct perfile_writer_options *options, struct perfile_error *error)
+{
+    const char *what = NULL;
+    if (options->mode < PERFILE_MODE_FILE || options->mode > PERFILE_MODE_DIRECTORY)
+        what = "mode is none of enum perfile_mode";
+    else if (options->byte_order < PERFILE_ORDER_NATIVE || options->byte_order > PERFILE_ORDER_BIG)
+        what = "byte_order is none of enum perfile_byte_order";
+    else if (options->compression < 0 || options->compression > LEVEL_MAX)
+        what = "compression levels are 1 to 22, 0 for none";
+    return what ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "writer options", "%s", what) : 0;
+}
+
+static int make_writer(const struct perfile_writer_options *options, struct perfile_writer **writer,
+                       struct perfile_error *error)
+{
+    struct perfile_writer_options all = PERFILE_WRITER_OPTIONS_INIT;
+    *writer = NULL;
+    if (options && options->size < sizeof(size_t))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "writer options", "size is not set");
+    if (options)
+        memcpy(&all, options, pf_min(options->size, sizeof(all)));
+    int result = check_options(&all, error);
+    if (result < 0)
+        return result;
+    const struct perfile_allocator *allocator = pf_allocator_or_default(all.allocator);
+    struct perfile_writer *made = pf_new(allocator, sizeof(*made));
+    if (!made)
+        return pf_fail_memory(error, "writer");
+    made->options = all;
+    made->allocator = allocator;
+    made->big_endian = all.byte_order == PERFILE_ORDER_NATIVE ? PF_NATIVE_BIG_ENDIAN
+                                                              : all.byte_order == PERFILE_ORDER_BIG;
+    made->swap = made->big_endian != PF_NATIVE_BIG_ENDIAN;
+    made->folder = (struct pf_folder){.parent = -1, .directory = -1};
+    pf_arena_open(&made->arena, allocator);
+    result = pf_writer_open_streams(made, 1, error);
+    if (result < 0) {
+        perfile_writer_close(made);
+        return result;
+    }
+    *writer = made;
+    return 0;
+}
+
+static int end_opening(struct perfile_writer **writer, int result, struct perfile_error *error)
+{
+    struct pf_writer_stream *stream = &(*writer)->streams[0];
+    stream->open = result == 0;
+    if (result == 0 && (*writer)->options.mode != PERFILE_MODE_PIPE && !stream->sink.seekable)
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output",
+                         "only pipe mode can be written to what cannot seek");
+    /* a stream begins at once: what it is made in is not needed for anything else yet */
+    if (result == 0 && (*writer)->options.mode == PERFILE_MODE_PIPE)
+        result = pf_writer_start(*writer, error);
+    if (result < 0) {
+        perfile_writer_close(*writer);
+        *writer = NULL;
+    }
+    return result;
+}
+
+int perfile_writer_open_path(const char *path, const struct perfile_writer_options *options,
+                             struct perfile_writer **writer, struct perfile_error *error)
+{
+    int result = make_writer(options, writer, error);
+    if (result < 0)
+        return result;
+    struct pf_sink *sink = &(*writer)->streams[0].sink;
+    if ((*writer)->options.mode == PERFILE_MODE_DIRECTORY) {
+        result = pf_folder_open(&(*writer)->folder, (*writer)->allocator, path, error);
+        if (result == 0)
+            result = pf_sink_open_in(sink, (*writer)->allocator, (*writer)->folder.directory, "data", error);
+    } else {
+        result = pf_sink_open_path(sink, (*writer)->allocator, path, error);
+    }
+    return end_opening(writer, result, error);
+}
+
+int perfile_writer_open_fd(int fd, const struct perfile_writer_options *options, struct perfile_writer **writer,
+                           struct perfile_error *error)
+{
+    int result = make_writer(options, writer, error);
+    if (result < 0)
+        return result;
+    if ((*writer)->options.mode == PERFILE_MODE_DIRECTORY)
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_open_fd",
+                         "a directory needs a path");
+    else
+        result = pf_sink_open_fd(&(*writer)->streams[0].sink, (*writer)->allocator, fd, error);
+    return end_opening(writer, result, error);
+}
+
+int perfile_writer_open_sink(const struct perfile_sink *sink, const struct perfile_writer_options *options,
+                             struct perfile_writer **writer, struct perfile_error *error)
+{
+    int result = make_writer(options, writer, error);
+    if (result < 0)
+        return result;
+    result = pf_sink_open_callback(&(*writer)->streams[0].sink, (*writer)->allocator, sink->write, sink->context, error);
+    return end_opening(writer, result, error);
+}
+
+void perfile_writer_close(struct perfile_writer *writer)
+{
+    if (!writer)
+        return;
+    const struct perfile_allocator *allocator = writer->allocator;
+    pf_writer_close_streams(writer);
+    pf_folder_close(&writer->folder);
+    for (size_t i = 0; i < writer->feature_count; i++)
+        pf_free(allocator, writer->features[i].data, writer->features[i].room);
+    pf_free(allocator, writer->features, writer->feature_room * sizeof(*writer->features));
+    pf_free(allocator, writer->events, writer->event_room * sizeof(*writer->events));
+    pf_free(allocator, writer->auxtrace, writer->auxtrace_room * sizeof(*writer->auxtrace));
+    pf_arena_close(&writer->arena);
+    pf_free(allocator, writer, sizeof(*writer));
+}
+
+const struct perfile_writer_counts *perfile_writer_counts(const struct perfile_writer *writer)
+{
+    struct perfile_writer_counts *counts = (struct perfile_writer_counts *)(uintptr_t)&writer->counts;
+    counts->bytes = 0;
+    for (size_t i = 0; i < writer->stream_count; i++)
+        counts->bytes += writer->streams[i].sink.bytes;
+    return counts;
+}
+
+/* ---- events ---- */
+
+static int put_event_record(struct perfile_writer *writer, const struct pf_writer_event *event,
+                            struct perfile_error *error)
+{
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    size_t bytes = 8 + pf_align8(event->attr_bytes) + 8 * event->id_count;
+    if (bytes > UINT16_MAX)
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "event",
+                       "%zu ids do not fit into a record of pipe mode", event->id_count);
+    pf_out_u32(&o, PERFILE_RECORD_HEADER_ATTR);
+    pf_out_u16(&o, 0);
+    pf_out_u16(&o, (uint16_t)bytes);
+    pf_out_put(&o, event->attr, event->attr_bytes);
+    pf_out_align(&o, 8);
+    for (size_t i = 0; i < event->id_count; i++)
+        pf_out_u64(&o, event->ids[i]);
+    int result = pf_writer_put_plain(writer, writer->record, bytes, error);
+    if (result < 0 || !event->name || !event->id_count)
+        return result;
+    const struct perfile_event_update update = {.update_type = 2, .id = event->ids[0], .name = event->name};
+    const struct pf_encoding encoding = {.type = PERFILE_RECORD_EVENT_UPDATE, .body_bytes = PF_ENCODE_ALL};
+    o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    if (!pf_encode_record(&encoding, &update, &o))
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "event", "its name is too long");
+    return pf_writer_put_plain(writer, writer->record, pf_out_bytes_used(&o), error);
+}
+
+static bool copy_event(struct perfile_writer *writer, const struct pf_writer_event *from, struct pf_writer_event *to)
+{
+    *to = *from;
+    to->attr = (uint8_t *)pf_arena_text(&writer->arena, from->attr, from->attr_bytes);
+    to->ids = pf_arena_new(&writer->arena, from->id_count * sizeof(*to->ids) + 1);
+    to->name = from->name ? pf_arena_text(&writer->arena, from->name, strlen(from->name)) : NULL;
+    if (!to->attr || !to->ids || (from->name && !to->name))
+        return false;
+    if (from->id_count)
+        memcpy(to->ids, from->ids, from->id_count * sizeof(*to->ids));
+    return true;
+}
+
+int pf_writer_add_event(struct perfile_writer *writer, const struct pf_writer_event *event,
+                        const struct perfile_attr *attr, bool in_stream, struct perfile_error *error)
+{
+    struct pf_writer_event copy;
+    if (!copy_event(writer, event, &copy) ||
+        !pf_grow(writer->allocator, &writer->events, &writer->event_room, writer->event_count + 1,
+                 sizeof(*writer->events)))
+        return pf_fail_memory(error, "event");
+    pf_plan_make(&copy.plan, attr, writer->swap, writer->big_endian);
+    writer->events[writer->event_count++] = copy;
+    return in_stream || writer->options.mode != PERFILE_MODE_PIPE ? 0 : put_event_record(writer, &copy, error);
+}
+
+/* The smallest attr that holds all that is set. */
+static uint32_t attr_bytes_of(const struct perfile_attr *attr)
+{
+    uint8_t whole[256];
+    struct pf_out o = pf_out_make(whole, sizeof(whole), false);
+    pf_encode_attr(attr, sizeof(whole), PF_NATIVE_BIG_ENDIAN, &o);
+    uint32_t bytes = sizeof(whole);
+    while (bytes > ATTR_BYTES_USUAL && !whole[bytes - 1])
+        bytes--;
+    return (uint32_t)pf_align8(bytes);
+}
+
+int perfile_writer_add_event(struct perfile_writer *writer, const struct perfile_event_spec *event, uint32_t *index,
+                             struct perfile_error *error)
+{
+    struct perfile_error here;
+    error = error ? error : &here;
+    struct perfile_event_spec all = PERFILE_EVENT_SPEC_INIT;
+    int result = pf_writer_failed(writer, error);
+    if (result < 0)
+        return result;
+    memcpy(&all, event, pf_min(event->size, sizeof(all)));
+    uint8_t attr[256];
+    struct pf_out o = pf_out_make(attr, sizeof(attr), writer->swap);
+    uint32_t bytes = all.attr.size ? all.attr.size : attr_bytes_of(&all.attr);
+    if (bytes < PF_ATTR_SIZE_MIN || bytes > sizeof(attr) || bytes % 8) {
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event", "attr.size is %u", bytes);
+        return pf_writer_keep(writer, result, error);
+    }
+    pf_encode_attr(&all.attr, bytes, writer->big_endian, &o);
+    const struct pf_writer_event made = {.attr = attr,
+                                         .attr_bytes = bytes,
+                                         .ids = (uint64_t *)(uintptr_t)all.ids,
+                                         .id_count = all.id_count,
+                                         .name = all.name};
+    result = pf_writer_add_event(writer, &made, &all.attr, false, error);
+    if (result == 0 && index)
+        *index = (uint32_t)writer->event_count - 1;
+    return pf_writer_keep(writer, result, error);
+}
+
+/* Readers take one attr after the other by its own size: all have the size of the largest. */
+static int level_attrs(struct perfile_writer *writer, struct perfile_error *error)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < writer->event_count; i++)
+        most = (uint32_t)pf_max(most, writer->events[i].attr_bytes);
+    for (size_t i = 0; i < writer->event_count; i++) {
+        struct pf_writer_event *event = &writer->events[i];
+        if (event->attr_bytes == most)
+            continue;
+        uint8_t *longer = pf_arena_new(&writer->arena, most);
+        if (!longer)
+            return pf_fail_memory(error, "event");
+        memcpy(longer, event->attr, event->attr_bytes);
+        struct pf_out o = pf_out_make(longer + 4, 4, writer->swap);
+        pf_out_u32(&o, most);
+        event->attr = longer;
+        event->attr_bytes = most;
+    }
+    return 0;
+}
+
+/* The ids of all events, then the attrs with the places of their ids. */
+static int put_events(struct perfile_writer *writer, struct perfile_error *error)
+{
+    struct pf_sink *sink = &writer->streams[0].sink;
+    uint64_t ids_at = sink->bytes;
+    int result = level_attrs(writer, error);
+    for (size_t i = 0; i < writer->event_count && result == 0; i++)
+        for (size_t j = 0; j < writer->events[i].id_count && result == 0; j++) {
+            uint64_t id = pf_load64(&writer->events[i].ids[j], writer->swap);
+            result = pf_sink_put(sink, &id, sizeof(id), error);
+        }
+    writer->attrs.offset = sink->bytes;
+    for (size_t i = 0; i < writer->event_count && result == 0; i++) {
+        const struct pf_writer_event *event = &writer->events[i];
+        uint8_t section[16];
+        struct pf_out o = pf_out_make(section, sizeof(section), writer->swap);
+        pf_out_u64(&o, ids_at);
+        pf_out_u64(&o, 8 * event->id_count);
+        ids_at += 8 * event->id_count;
+        result = pf_sink_put(sink, event->attr, event->attr_bytes, error);
+        if (result == 0)
+            result = pf_sink_put(sink, section, sizeof(section), error);
+    }
+    writer->attrs.bytes = sink->bytes - writer->attrs.offset;
+    writer->events_in_front = writer->event_count;
+    return result;
+}
+
+/* ---- the container ---- */
+
+static void make_header(const struct perfile_writer *writer, uint64_t data_bytes, const uint64_t bitmap[4],
+                        uint8_t header[HEADER_BYTES])
+{
+    const bool pipe = writer->options.mode == PERFILE_MODE_PIPE;
+    struct pf_out o = pf_out_make(header, HEADER_BYTES, writer->swap);
+    memset(header, 0, HEADER_BYTES);
+    pf_out_put(&o, writer->big_endian ? "2ELIFREP" : "PERFILE2", 8);
+    pf_out_u64(&o, pipe ? PIPE_HEADER_BYTES : HEADER_BYTES);
+    pf_out_u64(&o, (writer->event_count ? writer->events[0].attr_bytes : ATTR_BYTES_USUAL) + 16);
+    pf_out_u64(&o, writer->attrs.offset);
+    pf_out_u64(&o, writer->attrs.bytes);
+    pf_out_u64(&o, writer->data_start);
+    pf_out_u64(&o, data_bytes);
+    pf_out_zeros(&o, 16); /* event types, long gone */
+    for (size_t i = 0; i < 4; i++)
+        pf_out_u64(&o, bitmap[i]);
+}
+
+int pf_writer_start(struct perfile_writer *writer, struct perfile_error *error)
+{
+    static const uint64_t nothing[4];
+    uint8_t header[HEADER_BYTES];
+    struct pf_sink *sink = &writer->streams[0].sink;
+    const bool pipe = writer->options.mode == PERFILE_MODE_PIPE;
+    writer->started = true;
+    make_header(writer, 0, nothing, header);
+    int result = pf_sink_put(sink, header, pipe ? PIPE_HEADER_BYTES : HEADER_BYTES, error);
+    if (result == 0 && pipe)
+        return writer->options.compression ? pf_writer_announce_compression(writer, error) : 0;
+    if (result == 0)
+        result = put_events(writer, error);
+    writer->data_start = sink->bytes;
+    return result;
+}
+
+/* Data of no fixed size is flushed, so the header can say where all things are. */
+static int end_file(struct perfile_writer *writer, struct perfile_error *error)
+{
+    struct pf_sink *sink = &writer->streams[0].sink;
+    uint64_t data_bytes = sink->bytes - writer->data_start, bitmap[4] = {0};
+    uint8_t header[HEADER_BYTES];
+    int result = level_attrs(writer, error);
+    if (result == 0)
+        result = pf_writer_put_features(writer, bitmap, error);
+    if (result == 0 && writer->events_in_front != writer->event_count)
+        result = put_events(writer, error);
+    make_header(writer, data_bytes, bitmap, header);
+    return result < 0 ? result : pf_sink_patch(sink, 0, header, sizeof(header), error);
+}
+
+static int finish(struct perfile_writer *writer, struct perfile_error *error)
+{
+    const bool sync = !writer->options.no_sync;
+    int result = writer->started ? 0 : pf_writer_start(writer, error);
+    if (result == 0 && writer->payload_left)
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUXTRACE record",
+                         "its payload lacks %llu bytes", (unsigned long long)writer->payload_left);
+    for (size_t i = 0; i < writer->stream_count && result == 0; i++)
+        result = pf_writer_flush(&writer->streams[i], writer, error);
+    if (result == 0 && writer->options.mode != PERFILE_MODE_PIPE)
+        result = end_file(writer, error);
+    for (size_t i = writer->stream_count; i-- > 0 && result == 0;)
+        if (writer->streams[i].open)
+            result = pf_sink_commit(&writer->streams[i].sink, sync, error);
+    if (result == 0 && writer->options.mode == PERFILE_MODE_DIRECTORY)
+        result = pf_folder_commit(&writer->folder, sync, error);
+    return result;
+}
+
+int perfile_writer_finish(struct perfile_writer *writer, struct perfile_error *error)
+{
+    struct perfile_error here;
+    error = error ? error : &here;
+    int result = pf_writer_failed(writer, error);
+    if (result == 0 && writer->finished)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_finish", "called twice");
+    writer->finished = true;
+    return pf_writer_keep(writer, result < 0 ? result : finish(writer, error), error);
+}
+
+/* ---- records ---- */
+
+int perfile_writer_raw(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error)
+{
+    struct perfile_error here;
+    error = error ? error : &here;
+    int result = pf_writer_failed(writer, error);
+    if (result < 0)
+        return result;
+    if (bytes < 8 || bytes > UINT16_MAX || pf_load16((const uint8_t *)data + 6, writer->swap) != bytes)
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_raw",
+                         "the record does not state its %zu bytes", bytes);
+    else
+        result = pf_writer_put(writer, data, bytes, error);
+    return pf_writer_keep(writer, result, error);
+}
+
+static int encode(struct perfile_writer *writer, const struct pf_encoding *encoding, const void *record,
+                  struct perfile_error *error)
+{
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    const char *name = perfile_record_name(encoding->type);
+    if (!pf_encode_record(encoding, record, &o))
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, name, "it has more than 65,535 bytes");
+    return pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
+}
+
+int perfile_writer_record(struct perfile_writer *writer, uint32_t type, uint16_t misc, const void *record,
+                          size_t bytes, const struct perfile_sample_id *id, struct perfile_error *error)
+{
+    struct perfile_error here;
+    error = error ? error : &here;
+    const struct pf_record_info *info = pf_record_info(type);
+    const struct pf_encoding encoding = {.type = type,
+                                         .misc = misc,
+                                         .plan = writer->event_count ? &writer->events[0].plan : NULL,
+                                         .id = id,
+                                         .body_bytes = PF_ENCODE_ALL,
+                                         .big_endian = writer->big_endian};
+    int result = pf_writer_failed(writer, error);
+    if (result < 0)
+        return result;
+    if (!info || type == PERFILE_RECORD_SAMPLE)
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_record",
+                         "records of type %u are not written from a struct", type);
+    else if (bytes != pf_layout_struct_bytes(type))
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, info->name,
+                         "%zu bytes given, its struct has %zu", bytes, pf_layout_struct_bytes(type));
+    else
+        result = encode(writer, &encoding, record, error);
+    return pf_writer_keep(writer, result, error);
+}
+
+int perfile_writer_sample(struct perfile_writer *writer, uint32_t index, uint16_t misc,
+                          const struct perfile_sample *sample, struct perfile_error *error)
+{
+    struct perfile_error here;
+    error = error ? error : &here;
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    int result = pf_writer_failed(writer, error);
+    if (result < 0)
+        return result;
+    if (index >= writer->event_count || sample->size < sizeof(*sample))
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_sample", "%s",
+                         index >= writer->event_count ? "there is no such event" : "sample->size is not set");
+    else if (!pf_encode_sample(&writer->events[index].plan, misc, sample, &o))
+        result = pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "SAMPLE record",
+                         "it has more than 65,535 bytes");
+    else
+        result = pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
+    return pf_writer_keep(writer, result, error);
+}

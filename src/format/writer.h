@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* The writer from the inside: what writer*.c share. */
+#ifndef PF_FORMAT_WRITER_H
+#define PF_FORMAT_WRITER_H
+
+#include <perfile/writer.h>
+
+#include "base/memory.h"
+#include "format/encode.h"
+#include "io/deflate.h"
+#include "io/folder.h"
+#include "io/sink.h"
+
+enum {
+    PF_RECORD_ROOM = 65536,
+    PF_BATCH_BYTES = 256 * 1024, /* of records that are compressed together */
+};
+
+/* One file of records. */
+struct pf_writer_stream {
+    struct pf_sink sink;
+    struct pf_deflate *deflate;
+    uint8_t *batch; /* records that wait for their compression */
+    size_t batch_bytes;
+    bool open;
+};
+
+struct pf_writer_event {
+    uint8_t *attr; /* attr_bytes bytes in the byte order of the output */
+    uint32_t attr_bytes;
+    uint64_t *ids;
+    size_t id_count;
+    const char *name; /* or NULL */
+    struct pf_plan plan;
+};
+
+struct pf_writer_feature {
+    uint32_t number;
+    uint8_t *data;
+    size_t bytes;
+    size_t room;
+};
+
+struct perfile_writer {
+    struct perfile_writer_options options;
+    const struct perfile_allocator *allocator;
+    struct pf_arena arena;
+    bool big_endian;
+    bool swap;
+    struct pf_folder folder; /* directory mode */
+    struct pf_writer_stream *streams; /* 0: the file itself */
+    size_t stream_count;
+    size_t stream_room;
+    size_t stream_now;
+    struct pf_writer_event *events;
+    size_t event_count;
+    size_t event_room;
+    size_t events_in_front; /* of them stand before the data */
+    struct pf_writer_feature *features;
+    size_t feature_count;
+    size_t feature_room;
+    struct perfile_section attrs;
+    uint64_t data_start;
+    bool started;  /* the records have begun */
+    bool finished;
+    uint64_t payload_left; /* of the AUXTRACE record that was written last */
+    struct perfile_section *auxtrace; /* where these records are */
+    size_t auxtrace_count;
+    size_t auxtrace_room;
+    struct perfile_writer_counts counts;
+    struct perfile_error failure; /* the first one; code 0: none */
+    uint8_t record[PF_RECORD_ROOM];
+};
+
+/* Keeps a failure, so that _finish reports it; returns `result`. `error` is not NULL. */
+int pf_writer_keep(struct perfile_writer *writer, int result, const struct perfile_error *error);
+/* The failure that was kept, again; 0: none. */
+int pf_writer_failed(const struct perfile_writer *writer, struct perfile_error *error);
+void pf_writer_diagnose(const struct perfile_writer *writer, const char *rule, const char *message);
+
+/* ---- writer.c ---- */
+
+/* The header, and in file mode the events, before the first record. */
+int pf_writer_start(struct perfile_writer *writer, struct perfile_error *error);
+/* An event by the bytes of its attr, in the output's byte order. `in_stream`: its record is written by the caller. */
+int pf_writer_add_event(struct perfile_writer *writer, const struct pf_writer_event *event,
+                        const struct perfile_attr *attr, bool in_stream, struct perfile_error *error);
+
+/* ---- writer_stream.c ---- */
+
+struct pf_writer_stream *pf_writer_stream(struct perfile_writer *writer);
+int pf_writer_open_streams(struct perfile_writer *writer, size_t count, struct perfile_error *error);
+void pf_writer_close_streams(struct perfile_writer *writer);
+/* A whole record; kernel records are compressed when that was asked for. */
+int pf_writer_put(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error);
+/* The same past compression and counts: what describes the recording. */
+int pf_writer_put_plain(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error);
+/* Bytes behind a record. */
+int pf_writer_put_bytes(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error);
+/* What waits for compression goes out. */
+int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writer, struct perfile_error *error);
+
+/* ---- writer_features.c ---- */
+
+bool pf_writer_owns_feature(uint32_t number);
+int pf_writer_set_feature(struct perfile_writer *writer, uint32_t number, const void *data, size_t bytes,
+                          struct perfile_error *error);
+int pf_writer_append_feature(struct perfile_writer *writer, uint32_t number, const void *data, size_t bytes,
+                             struct perfile_error *error);
+/* Those that the writer makes, and the table with all of them, at the end of the file. */
+int pf_writer_put_features(struct perfile_writer *writer, uint64_t bitmap[4], struct perfile_error *error);
+/* Pipe mode: what readers must know before the first compressed record. */
+int pf_writer_announce_compression(struct perfile_writer *writer, struct perfile_error *error);
+
+#endif

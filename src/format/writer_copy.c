@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* From a reader to a writer: events, features, records. */
+#include <stdio.h>
+
+#include "format/transcode.h"
+#include "format/writer.h"
+
+/* ---- events ---- */
+
+static int copy_event(struct perfile_writer *writer, const struct perfile_reader *reader,
+                      const struct perfile_event *event, bool in_stream, struct perfile_error *error)
+{
+    uint8_t *turned = NULL;
+    struct pf_writer_event made = {.attr = (uint8_t *)(uintptr_t)event->attr_data,
+                                   .attr_bytes = event->attr_bytes,
+                                   .ids = (uint64_t *)(uintptr_t)event->ids,
+                                   .id_count = event->id_count,
+                                   .name = event->file_name};
+    if (reader->file.swapped != writer->swap) {
+        turned = pf_new(writer->allocator, event->attr_bytes);
+        if (!turned)
+            return pf_fail_memory(error, "event");
+        struct pf_out o = pf_out_make(turned, event->attr_bytes, writer->swap);
+        pf_encode_attr(&event->attr, event->attr_bytes, writer->big_endian, &o);
+        made.attr = turned;
+    }
+    int result = pf_writer_add_event(writer, &made, &event->attr, in_stream, error);
+    pf_free(writer->allocator, turned, event->attr_bytes);
+    return result;
+}
+
+/* ---- features ---- */
+
+static int copy_feature_body(struct perfile_writer *writer, struct perfile_reader *reader, uint32_t number,
+                             const struct perfile_bytes *body, struct perfile_error *error)
+{
+    if (reader->file.swapped == writer->swap)
+        return pf_writer_set_feature(writer, number, body->data, (size_t)body->bytes, error);
+    uint8_t *turned = pf_new(writer->allocator, (size_t)body->bytes + 1);
+    if (!turned)
+        return pf_fail_memory(error, "feature");
+    if (!pf_feature_turn(reader, number, body->data, (size_t)body->bytes, turned)) {
+        char message[128];
+        const char *name = perfile_feature_name(number);
+        snprintf(message, sizeof(message), "feature %u%s%s is copied as it is: its byte order cannot be turned", number,
+                 name ? " " : "", name ? name : "");
+        pf_writer_diagnose(writer, "feature-order", message);
+    }
+    int result = pf_writer_set_feature(writer, number, turned, (size_t)body->bytes, error);
+    pf_free(writer->allocator, turned, (size_t)body->bytes + 1);
+    return result;
+}
+
+static int copy_features(struct perfile_writer *writer, struct perfile_reader *reader, struct perfile_error *error)
+{
+    const struct perfile_feature *feature;
+    for (size_t i = 0; (feature = perfile_feature_get(reader, i)); i++) {
+        struct perfile_error why;
+        const uint8_t *data;
+        size_t bytes;
+        if (pf_writer_owns_feature(feature->number))
+            continue;
+        int result = perfile_feature_bytes(reader, feature->number, &data, &bytes, &why);
+        if (result == PERFILE_ERROR_MEMORY) {
+            *error = why;
+            return result;
+        }
+        if (result < 0) {
+            pf_writer_diagnose(writer, "feature-lost", why.message);
+            continue;
+        }
+        const struct perfile_bytes body = {data, bytes};
+        result = copy_feature_body(writer, reader, feature->number, &body, error);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+int perfile_writer_copy_header(struct perfile_writer *writer, struct perfile_reader *reader,
+                               struct perfile_error *error)
+{
+    struct perfile_error here;
+    error = error ? error : &here;
+    int result = pf_writer_failed(writer, error);
+    if (result == 0 && writer->event_count)
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_copy_header",
+                         "the writer has events already");
+    /* what a stream describes comes as records */
+    if (result == 0 && reader->file.mode == PERFILE_MODE_PIPE)
+        return 0;
+    for (size_t i = 0; i < reader->event_count && result == 0; i++)
+        result = copy_event(writer, reader, &reader->events[i]->public, false, error);
+    if (result == 0)
+        result = copy_features(writer, reader, error);
+    return pf_writer_keep(writer, result, error);
+}
+
+/* ---- records ---- */
+
+static int copy_payload(struct perfile_writer *writer, struct perfile_reader *reader, struct perfile_error *error)
+{
+    const uint8_t *data;
+    size_t bytes;
+    int result;
+    while ((result = perfile_reader_payload(reader, &data, &bytes, error)) > 0) {
+        writer->payload_left -= pf_min(writer->payload_left, bytes);
+        result = pf_writer_put_bytes(writer, data, bytes, error);
+        if (result < 0)
+            return result;
+    }
+    return result;
+}
+
+/* As it stands, or turned; *data is valid until the next record. */
+static int bytes_for(struct perfile_writer *writer, struct perfile_reader *reader, const struct perfile_record *record,
+                     struct perfile_bytes *body, struct perfile_error *error)
+{
+    *body = (struct perfile_bytes){record->data, record->bytes};
+    if (reader->file.swapped == writer->swap)
+        return 0;
+    const struct perfile_event *event = record->event;
+    const struct pf_transcoding how = {
+        .plan = event && event->index < writer->event_count ? &writer->events[event->index].plan : NULL,
+        .big_endian = writer->big_endian};
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    int result = pf_transcode(reader, record, &how, &o, error);
+    *body = (struct perfile_bytes){writer->record, pf_out_bytes_used(&o)};
+    return result;
+}
+
+static int copy_plain(struct perfile_writer *writer, struct perfile_reader *reader,
+                      const struct perfile_record *record, struct perfile_error *error)
+{
+    struct perfile_bytes body;
+    int result = bytes_for(writer, reader, record, &body, error);
+    if (result == 0)
+        result = pf_writer_put(writer, body.data, (size_t)body.bytes, error);
+    return result < 0 || !record->payload_bytes ? result : copy_payload(writer, reader, error);
+}
+
+/* ---- records of pipe mode that describe the recording ---- */
+
+/* In a stream of the same byte order all stays as it is; but what the writer says itself must not be said twice. */
+static int copy_described(struct perfile_writer *writer, struct perfile_reader *reader,
+                          const struct perfile_record *record, struct perfile_error *error)
+{
+    struct perfile_bytes body;
+    int result = bytes_for(writer, reader, record, &body, error);
+    if (result == 0)
+        result = pf_writer_put_plain(writer, body.data, (size_t)body.bytes, error);
+    return result < 0 || !record->payload_bytes ? result : copy_payload(writer, reader, error);
+}
+
+static int copy_attr_record(struct perfile_writer *writer, struct perfile_reader *reader,
+                            const struct perfile_record *record, struct perfile_error *error)
+{
+    const bool pipe = writer->options.mode == PERFILE_MODE_PIPE;
+    int result = 0;
+    /* a reader may know the event already, from a file that was repaired badly */
+    while (writer->event_count < reader->event_count && result == 0)
+        result = copy_event(writer, reader, &reader->events[writer->event_count]->public, true, error);
+    return result < 0 || !pipe ? result : copy_described(writer, reader, record, error);
+}
+
+static int copy_feature_record(struct perfile_writer *writer, struct perfile_reader *reader,
+                               const struct perfile_record *record, struct perfile_error *error)
+{
+    struct perfile_header_feature feature;
+    int result = perfile_record_decode(reader, record, &feature, sizeof(feature), error);
+    if (result < 0)
+        return result;
+    const uint32_t number = feature.feat_id < 256 ? (uint32_t)feature.feat_id : 0;
+    if (number == PERFILE_FEATURE_COMPRESSED)
+        return 0;
+    if (writer->options.mode == PERFILE_MODE_PIPE && reader->file.swapped == writer->swap)
+        return copy_described(writer, reader, record, error);
+    if (!number || !feature.data.bytes || pf_writer_owns_feature(number))
+        return 0;
+    const struct perfile_bytes body = {feature.data.data, feature.data.bytes};
+    return copy_feature_body(writer, reader, number, &body, error);
+}
+
+static int copy_tracing_record(struct perfile_writer *writer, struct perfile_reader *reader,
+                               const struct perfile_record *record, struct perfile_error *error)
+{
+    if (writer->options.mode == PERFILE_MODE_PIPE)
+        return copy_described(writer, reader, record, error);
+    if (!reader->tracing_data)
+        return 0;
+    return pf_writer_set_feature(writer, PERFILE_FEATURE_TRACING_DATA, reader->tracing_data, reader->tracing_bytes,
+                                 error);
+}
+
+static int copy_build_id_record(struct perfile_writer *writer, struct perfile_reader *reader,
+                                const struct perfile_record *record, struct perfile_error *error)
+{
+    if (writer->options.mode == PERFILE_MODE_PIPE)
+        return copy_described(writer, reader, record, error);
+    struct perfile_bytes body;
+    int result = bytes_for(writer, reader, record, &body, error);
+    if (result < 0)
+        return result;
+    memmove(writer->record, body.data, (size_t)body.bytes);
+    memset(writer->record, 0, 4); /* in the section its type is 0 */
+    return pf_writer_append_feature(writer, PERFILE_FEATURE_BUILD_ID, writer->record, (size_t)body.bytes, error);
+}
+
+/* The names went with the events. */
+static int copy_event_type_record(struct perfile_writer *writer, struct perfile_reader *reader,
+                                  const struct perfile_record *record, struct perfile_error *error)
+{
+    return writer->options.mode == PERFILE_MODE_PIPE ? copy_described(writer, reader, record, error) : 0;
+}
+
+/* What a container holds follows as records of its own. */
+static int skip_container(struct perfile_writer *writer, struct perfile_reader *reader,
+                          const struct perfile_record *record, struct perfile_error *error)
+{
+    (void)writer, (void)reader, (void)record, (void)error;
+    return 0;
+}
+
+typedef int copier(struct perfile_writer *writer, struct perfile_reader *reader, const struct perfile_record *record,
+                   struct perfile_error *error);
+
+static copier *special_copier(uint32_t type)
+{
+    static const struct {
+        uint32_t type;
+        copier *copy;
+    } special[] = {
+        {PERFILE_RECORD_HEADER_ATTR, copy_attr_record},
+        {PERFILE_RECORD_HEADER_EVENT_TYPE, copy_event_type_record},
+        {PERFILE_RECORD_HEADER_TRACING_DATA, copy_tracing_record},
+        {PERFILE_RECORD_HEADER_BUILD_ID, copy_build_id_record},
+        {PERFILE_RECORD_HEADER_FEATURE, copy_feature_record},
+        {PERFILE_RECORD_COMPRESSED, skip_container},
+        {PERFILE_RECORD_COMPRESSED2, skip_container},
+    };
+    if (type < PERFILE_RECORD_HEADER_ATTR)
+        return copy_plain;
+    for (size_t i = 0; i < PF_COUNT(special); i++)
+        if (special[i].type == type)
+            return special[i].copy;
+    return copy_plain;
+}
+
+int perfile_writer_copy(struct perfile_writer *writer, struct perfile_reader *reader,
+                        const struct perfile_record *record, struct perfile_error *error)
+{
+    struct perfile_error here;
+    error = error ? error : &here;
+    int result = pf_writer_failed(writer, error);
+    if (result < 0)
+        return result;
+    if (record->damaged) /* not a failure of the writer */
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "it is damaged, and not copied");
+    return pf_writer_keep(writer, special_copier(record->type)(writer, reader, record, error), error);
+}

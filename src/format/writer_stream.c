@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* The files of a recording that is written: records one behind the other, compressed or not. */
+#include <stdio.h>
+
+#include "format/writer.h"
+#include "schema/schema.h"
+
+enum { COMPRESSED_HEADER = 8, COMPRESSED2_HEADER = 16, COMPRESSED2_ROOM = PF_RECORD_ROOM - 8 };
+
+struct pf_writer_stream *pf_writer_stream(struct perfile_writer *writer)
+{
+    return &writer->streams[writer->stream_now];
+}
+
+int pf_writer_open_streams(struct perfile_writer *writer, size_t count, struct perfile_error *error)
+{
+    if (!pf_grow(writer->allocator, &writer->streams, &writer->stream_room, count, sizeof(*writer->streams)))
+        return pf_fail_memory(error, "writer");
+    for (; writer->stream_count < count; writer->stream_count++)
+        writer->streams[writer->stream_count] = (struct pf_writer_stream){.open = false};
+    return 0;
+}
+
+static void close_stream(struct perfile_writer *writer, struct pf_writer_stream *stream)
+{
+    pf_sink_close(&stream->sink);
+    pf_deflate_close(stream->deflate);
+    pf_free(writer->allocator, stream->batch, PF_BATCH_BYTES);
+}
+
+void pf_writer_close_streams(struct perfile_writer *writer)
+{
+    for (size_t i = 0; i < writer->stream_count; i++)
+        close_stream(writer, &writer->streams[i]);
+    pf_free(writer->allocator, writer->streams, writer->stream_room * sizeof(*writer->streams));
+}
+
+int perfile_writer_part(struct perfile_writer *writer, uint32_t part, struct perfile_error *error)
+{
+    struct perfile_error here;
+    error = error ? error : &here;
+    char name[32];
+    if (part && writer->options.mode != PERFILE_MODE_DIRECTORY)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_part",
+                       "only a directory has parts");
+    if (part < writer->stream_count && writer->streams[part].open) {
+        writer->stream_now = part;
+        return 0;
+    }
+    int result = part > UINT16_MAX ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_part",
+                                             "more than %u parts", UINT16_MAX)
+                                   : pf_writer_open_streams(writer, (size_t)part + 1, error);
+    if (result < 0)
+        return pf_writer_keep(writer, result, error);
+    snprintf(name, sizeof(name), "data.%u", part - 1);
+    result = pf_sink_open_in(&writer->streams[part].sink, writer->allocator, writer->folder.directory, name, error);
+    if (result < 0)
+        return pf_writer_keep(writer, result, error);
+    writer->streams[part].open = true;
+    writer->stream_now = part;
+    return 0;
+}
+
+/* ---- compression ---- */
+
+static int open_deflate(struct perfile_writer *writer, struct pf_writer_stream *stream, struct perfile_error *error)
+{
+    stream->batch = pf_resize(writer->allocator, NULL, 0, PF_BATCH_BYTES);
+    if (!stream->batch)
+        return pf_fail_memory(error, "writer");
+    return pf_deflate_open(&stream->deflate, writer->allocator, writer->options.compression, error);
+}
+
+/* One compressed record with `bytes` bytes behind the room for its header. */
+static int put_container(struct perfile_writer *writer, struct pf_writer_stream *stream, uint8_t *record, size_t bytes,
+                         struct perfile_error *error)
+{
+    bool v1 = writer->options.compressed_v1;
+    struct pf_out o = pf_out_make(record, PF_RECORD_ROOM, writer->swap);
+    size_t whole = v1 ? COMPRESSED_HEADER + bytes : (size_t)pf_align8(COMPRESSED2_HEADER + bytes);
+    pf_out_u32(&o, v1 ? PERFILE_RECORD_COMPRESSED : PERFILE_RECORD_COMPRESSED2);
+    pf_out_u16(&o, 0);
+    pf_out_u16(&o, (uint16_t)whole);
+    if (!v1) {
+        pf_out_u64(&o, bytes);
+        memset(record + COMPRESSED2_HEADER + bytes, 0, whole - COMPRESSED2_HEADER - bytes);
+    }
+    return pf_sink_put(&stream->sink, record, whole, error);
+}
+
+int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writer, struct perfile_error *error)
+{
+    uint8_t record[PF_RECORD_ROOM];
+    size_t header = writer->options.compressed_v1 ? COMPRESSED_HEADER : COMPRESSED2_HEADER;
+    size_t room = (writer->options.compressed_v1 ? PF_RECORD_ROOM - 1 : COMPRESSED2_ROOM) - header, got;
+    if (!stream->batch_bytes)
+        return 0;
+    pf_deflate_push(stream->deflate, stream->batch, stream->batch_bytes);
+    stream->batch_bytes = 0;
+    for (;;) {
+        int result = pf_deflate_pull(stream->deflate, record + header, room, &got, error);
+        if (result < 0 || got == 0)
+            return result;
+        result = put_container(writer, stream, record, got, error);
+        if (result < 0)
+            return result;
+    }
+}
+
+static int put_compressed(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error)
+{
+    struct pf_writer_stream *stream = pf_writer_stream(writer);
+    int result = stream->deflate ? 0 : open_deflate(writer, stream, error);
+    if (result == 0 && bytes > PF_BATCH_BYTES - stream->batch_bytes)
+        result = pf_writer_flush(stream, writer, error);
+    if (result < 0)
+        return result;
+    memcpy(stream->batch + stream->batch_bytes, data, bytes);
+    stream->batch_bytes += bytes;
+    return 0;
+}
+
+/* ---- records ---- */
+
+int pf_writer_put_bytes(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error)
+{
+    struct pf_writer_stream *stream = pf_writer_stream(writer);
+    int result = pf_writer_flush(stream, writer, error);
+    return result < 0 ? result : pf_sink_put(&stream->sink, data, bytes, error);
+}
+
+int pf_writer_put_plain(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error)
+{
+    int result = writer->started ? 0 : pf_writer_start(writer, error);
+    return result < 0 ? result : pf_writer_put_bytes(writer, data, bytes, error);
+}
+
+static int note_auxtrace(struct perfile_writer *writer, const uint8_t *data, size_t bytes, struct perfile_error *error)
+{
+    writer->payload_left = bytes >= 16 ? pf_load64(data + 8, writer->swap) : 0;
+    if (writer->options.mode != PERFILE_MODE_FILE)
+        return 0;
+    if (!pf_grow(writer->allocator, &writer->auxtrace, &writer->auxtrace_room, writer->auxtrace_count + 1,
+                 sizeof(*writer->auxtrace)))
+        return pf_fail_memory(error, "writer");
+    struct pf_writer_stream *stream = pf_writer_stream(writer);
+    int result = pf_writer_flush(stream, writer, error);
+    writer->auxtrace[writer->auxtrace_count++] = (struct perfile_section){stream->sink.bytes, bytes};
+    return result;
+}
+
+int pf_writer_put(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error)
+{
+    uint32_t type = pf_load32(data, writer->swap);
+    int result = 0;
+    if (PF_UNLIKELY(!writer->started))
+        result = pf_writer_start(writer, error);
+    if (PF_UNLIKELY(writer->payload_left) && result == 0)
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUXTRACE record",
+                         "its payload lacks %llu bytes", (unsigned long long)writer->payload_left);
+    if (PF_UNLIKELY(type == PERFILE_RECORD_AUXTRACE) && result == 0)
+        result = note_auxtrace(writer, data, bytes, error);
+    if (result < 0)
+        return result;
+    writer->counts.records++;
+    writer->counts.samples += type == PERFILE_RECORD_SAMPLE;
+    if (PF_UNLIKELY(writer->options.compression) && type < PERFILE_RECORD_HEADER_ATTR)
+        return put_compressed(writer, data, bytes, error);
+    if (PF_UNLIKELY(pf_writer_stream(writer)->batch_bytes))
+        return pf_writer_put_bytes(writer, data, bytes, error);
+    return pf_sink_put(&pf_writer_stream(writer)->sink, data, bytes, error);
+}
+
+int perfile_writer_payload(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error)
+{
+    struct perfile_error here;
+    error = error ? error : &here;
+    int result = pf_writer_failed(writer, error);
+    if (result < 0)
+        return result;
+    if (bytes > writer->payload_left) {
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_payload",
+                         "%zu bytes given, the record before states %llu more", bytes,
+                         (unsigned long long)writer->payload_left);
+    } else {
+        writer->payload_left -= bytes;
+        result = pf_writer_put_bytes(writer, data, bytes, error);
+    }
+    return pf_writer_keep(writer, result, error);
+}

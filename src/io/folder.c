@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "io/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+enum { NAME_TRIES = 64, MODE = 0700 };
+
+static int fail(const struct pf_folder *folder, int code, int error_number, struct perfile_error *error)
+{
+    return pf_fail(error, code, PERFILE_NO_OFFSET, folder->path, "%s", strerror(error_number));
+}
+
+static char *copy_text(const struct perfile_allocator *allocator, const char *text, size_t bytes)
+{
+    char *copy = pf_new(allocator, bytes + 1);
+    if (copy)
+        memcpy(copy, text, bytes);
+    return copy;
+}
+
+static void free_text(const struct perfile_allocator *allocator, char *text)
+{
+    if (text)
+        pf_free(allocator, text, strlen(text) + 1);
+}
+
+/* Splits the path; slashes at its end do not count. */
+static int open_parent(struct pf_folder *folder, const char *path, struct perfile_error *error)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    size_t start = length;
+    while (start && path[start - 1] != '/')
+        start--;
+    folder->path = copy_text(folder->allocator, path, strlen(path));
+    folder->name = copy_text(folder->allocator, path + start, length - start);
+    char *parent = copy_text(folder->allocator, start ? path : ".", start ? start : 1);
+    int result = folder->path && folder->name && parent ? 0 : pf_fail_memory(error, "output");
+    if (result == 0) {
+        folder->parent = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (folder->parent < 0)
+            result = fail(folder, PERFILE_ERROR_OPEN, errno, error);
+    }
+    free_text(folder->allocator, parent);
+    return result;
+}
+
+/* Only a directory recording, or nothing, is replaced by one. */
+static int check_target(const struct pf_folder *folder, struct perfile_error *error)
+{
+    struct stat there;
+    char data[NAME_MAX + 8];
+    if (fstatat(folder->parent, folder->name, &there, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? 0 : fail(folder, PERFILE_ERROR_OPEN, errno, error);
+    if (!S_ISDIR(there.st_mode))
+        return fail(folder, PERFILE_ERROR_OPEN, ENOTDIR, error);
+    snprintf(data, sizeof(data), "%s/data", folder->name);
+    if (fstatat(folder->parent, data, &there, AT_SYMLINK_NOFOLLOW) < 0)
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, folder->path,
+                       "a directory that is no recording is in the way");
+    return 0;
+}
+
+static int make_temporary(struct pf_folder *folder, struct perfile_error *error)
+{
+    for (int i = 0; i < NAME_TRIES; i++) {
+        uint32_t random = 0;
+        char text[NAME_MAX + 1];
+        if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+            random = (uint32_t)getpid() + (uint32_t)i;
+        snprintf(text, sizeof(text), ".%.200s.%08x", folder->name, random);
+        if (mkdirat(folder->parent, text, MODE) == 0) {
+            folder->temporary = copy_text(folder->allocator, text, strlen(text));
+            if (!folder->temporary) {
+                unlinkat(folder->parent, text, AT_REMOVEDIR);
+                return pf_fail_memory(error, "output");
+            }
+            return 0;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    return fail(folder, PERFILE_ERROR_OPEN, errno, error);
+}
+
+int pf_folder_open(struct pf_folder *folder, const struct perfile_allocator *allocator, const char *path,
+                   struct perfile_error *error)
+{
+    *folder = (struct pf_folder){.allocator = pf_allocator_or_default(allocator), .parent = -1, .directory = -1};
+    int result = open_parent(folder, path, error);
+    if (result == 0)
+        result = check_target(folder, error);
+    if (result == 0)
+        result = make_temporary(folder, error);
+    if (result < 0)
+        return result;
+    folder->directory = openat(folder->parent, folder->temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return folder->directory >= 0 ? 0 : fail(folder, PERFILE_ERROR_OPEN, errno, error);
+}
+
+/* A directory with the files and one level of directories (kcore_dir) in it. */
+static void remove_tree(int parent, const char *name, int depth)
+{
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!list) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    for (const struct dirent *entry; (entry = readdir(list));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (unlinkat(fd, entry->d_name, 0) < 0 && depth < 1)
+            remove_tree(fd, entry->d_name, depth + 1);
+    }
+    closedir(list);
+    unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+int pf_folder_commit(struct pf_folder *folder, bool sync, struct perfile_error *error)
+{
+    if (sync && fsync(folder->directory) < 0 && errno != EINVAL)
+        return fail(folder, PERFILE_ERROR_WRITE, errno, error);
+    if (renameat(folder->parent, folder->temporary, folder->parent, folder->name) == 0) {
+        free_text(folder->allocator, folder->temporary);
+        folder->temporary = NULL;
+        return 0;
+    }
+    if (errno != ENOTEMPTY && errno != EEXIST)
+        return fail(folder, PERFILE_ERROR_WRITE, errno, error);
+    /* the old one changes names with the new one, and goes when this is closed */
+    if (renameat2(folder->parent, folder->temporary, folder->parent, folder->name, RENAME_EXCHANGE) < 0)
+        return fail(folder, PERFILE_ERROR_WRITE, errno, error);
+    return 0;
+}
+
+void pf_folder_close(struct pf_folder *folder)
+{
+    if (!folder->allocator)
+        return;
+    if (folder->directory >= 0)
+        close(folder->directory);
+    if (folder->temporary)
+        remove_tree(folder->parent, folder->temporary, 0);
+    if (folder->parent >= 0)
+        close(folder->parent);
+    free_text(folder->allocator, folder->path);
+    free_text(folder->allocator, folder->name);
+    free_text(folder->allocator, folder->temporary);
+    *folder = (struct pf_folder){.parent = -1, .directory = -1};
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* A directory that appears under its name only when all of its files are whole. */
+#ifndef PF_IO_FOLDER_H
+#define PF_IO_FOLDER_H
+
+#include "base/error.h"
+
+struct pf_folder {
+    const struct perfile_allocator *allocator;
+    int parent;    /* descriptor of the directory that it will be in; -1: not open */
+    int directory; /* of the files */
+    char *path;    /* as the caller named it */
+    char *name;
+    char *temporary;
+};
+
+/* Errors: OPEN (also when something else than such a directory has the name), MEMORY. */
+int pf_folder_open(struct pf_folder *folder, const struct perfile_allocator *allocator, const char *path,
+                   struct perfile_error *error);
+/* Takes the place of what had the name. WRITE. */
+int pf_folder_commit(struct pf_folder *folder, bool sync, struct perfile_error *error);
+/* What was not committed is removed. A zeroed folder is allowed. */
+void pf_folder_close(struct pf_folder *folder);
+
+#endif
