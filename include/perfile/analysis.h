@@ -14,16 +14,6 @@
 extern "C" {
 #endif
 
-/* Which records are wanted. NULL members let everything pass; all that are given must match. */
-struct perfile_filter {
-    const char *time; /* "START,STOP" in seconds.fraction, either may be empty; "10%-20%", "30%/2" (the 2nd 30 %) */
-    const char *cpus; /* "0-3,7" */
-    const char *pids; /* "1,2" */
-    const char *tids;
-    const char *comms;  /* "make,cc1" */
-    const char *events; /* "cycles,sched:sched_switch" */
-};
-
 /* Record groups that `script` prints between the samples, as perf's --show-NAME-events does. */
 enum perfile_show {
     PERFILE_SHOW_TASK = 1 << 0,      /* COMM, FORK, EXIT */

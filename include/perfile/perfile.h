@@ -595,6 +595,18 @@ PERFILE_API const char *perfile_enum_name(const char *which, uint64_t value);
 /* The name of register `number` on `arch` (uname -m of the recording): "SP"; NULL when unknown. */
 PERFILE_API const char *perfile_register_name(const char *arch, unsigned number);
 
+/* ---- filters -------------------------------------------------------------------------------------------------- */
+
+/* Which records are wanted. NULL members let everything pass; all that are given must match. */
+struct perfile_filter {
+    const char *time; /* "START,STOP" in seconds.fraction, either may be empty; "10%-20%", "30%/2" (the 2nd 30 %) */
+    const char *cpus; /* "0-3,7" */
+    const char *pids; /* "1,2" */
+    const char *tids;
+    const char *comms;  /* "make,cc1" */
+    const char *events; /* "cycles,sched:sched_switch" */
+};
+
 /* ---- sessions: who was running what, when -------------------------------------------------------------------- */
 
 struct perfile_session;

@@ -164,9 +164,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_writer_part(struct perfile_writer *wr
  * Takes over the events and features of a recording that was just opened; those of pipe mode follow as records. The
  * writer must have no events yet. Features that the writer makes itself are left out.
  */
-PERFILE_API PERFILE_MUST_CHECK int perfile_writer_copy_header(struct perfile_writer *writer,
-                                                              struct perfile_reader *reader,
-                                                              struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int
+perfile_writer_copy_header(struct perfile_writer *writer, struct perfile_reader *reader, struct perfile_error *error);
 /*
  * One record with its payload, as perfile_reader_next gave it: byte for byte when both have the same byte order, else
  * with its fields turned. What the mode of the output says in another way (compression, and the records of pipe mode

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "analysis/filter.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/filter.h"
 #include "base/pairs.h"
 #include "symbol/demangle.h"
 

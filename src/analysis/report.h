@@ -9,9 +9,9 @@
 #ifndef PF_ANALYSIS_REPORT_H
 #define PF_ANALYSIS_REPORT_H
 
-#include "analysis/filter.h"
 #include "analysis/profile.h"
 #include "analysis/tree.h"
+#include "base/filter.h"
 #include "base/map.h"
 #include "base/pairs.h"
 #include "base/text.h"

@@ -370,7 +370,8 @@ static uint64_t branch_flags(const struct perfile_branch_stack *stack, uint64_t 
            place_bits(b.priv, 64, big, 30, 3) | place_bits(b.reserved, 64, big, 33, 31);
 }
 
-static void put_part_branch_stack(struct pf_out *o, const struct pf_plan *plan, const struct perfile_branch_stack *stack)
+static void put_part_branch_stack(struct pf_out *o, const struct pf_plan *plan,
+                                  const struct perfile_branch_stack *stack)
 {
     pf_out_u64(o, stack->count);
     if (plan->hw_idx && (stack->count || stack->has_hw_idx))

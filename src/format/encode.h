@@ -12,7 +12,7 @@
 struct pf_encoding {
     uint32_t type;
     uint16_t misc;
-    const struct pf_plan *plan; /* of the event it belongs to in the output, or NULL */
+    const struct pf_plan *plan;         /* of the event it belongs to in the output, or NULL */
     const struct perfile_sample_id *id; /* what the trailer says; NULL: zeros */
     /*
      * PF_ENCODE_ALL, or how many bytes the body has where the record comes from: fields that it lacks there are left

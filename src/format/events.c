@@ -266,7 +266,7 @@ static int name_by_event_desc(struct perfile_reader *reader, struct perfile_erro
                 result = pf_events_add_ids(reader, reader->events[i], &ids, error);
         }
         struct pf_event *event = event_of_description(reader, &ids, i);
-        if (result == 0 && event && room && !event->public.file_name)
+        if (result == 0 && event && room && *name && !event->public.file_name)
             result = set_name(reader, event, name, pf_text_length(name, room), error);
         if (result < 0)
             return result;

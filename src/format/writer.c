@@ -71,8 +71,8 @@ static int make_writer(const struct perfile_writer_options *options, struct perf
         return pf_fail_memory(error, "writer");
     made->options = all;
     made->allocator = allocator;
-    made->big_endian = all.byte_order == PERFILE_ORDER_NATIVE ? PF_NATIVE_BIG_ENDIAN
-                                                              : all.byte_order == PERFILE_ORDER_BIG;
+    made->big_endian =
+        all.byte_order == PERFILE_ORDER_NATIVE ? PF_NATIVE_BIG_ENDIAN : all.byte_order == PERFILE_ORDER_BIG;
     made->swap = made->big_endian != PF_NATIVE_BIG_ENDIAN;
     made->folder = (struct pf_folder){.parent = -1, .directory = -1};
     pf_arena_open(&made->arena, allocator);
@@ -139,7 +139,8 @@ int perfile_writer_open_sink(const struct perfile_sink *sink, const struct perfi
     int result = make_writer(options, writer, error);
     if (result < 0)
         return result;
-    result = pf_sink_open_callback(&(*writer)->streams[0].sink, (*writer)->allocator, sink->write, sink->context, error);
+    result =
+        pf_sink_open_callback(&(*writer)->streams[0].sink, (*writer)->allocator, sink->write, sink->context, error);
     return end_opening(writer, result, error);
 }
 
@@ -186,11 +187,16 @@ static int put_event_record(struct perfile_writer *writer, const struct pf_write
     for (size_t i = 0; i < event->id_count; i++)
         pf_out_u64(&o, event->ids[i]);
     int result = pf_writer_put_plain(writer, writer->record, bytes, error);
-    if (result < 0 || !event->name || !event->id_count)
-        return result;
+    return result < 0 || !event->name ? result : pf_writer_put_name(writer, event, error);
+}
+
+int pf_writer_put_name(struct perfile_writer *writer, const struct pf_writer_event *event, struct perfile_error *error)
+{
+    if (!event->id_count)
+        return 0; /* such a record needs one */
     const struct perfile_event_update update = {.update_type = 2, .id = event->ids[0], .name = event->name};
     const struct pf_encoding encoding = {.type = PERFILE_RECORD_EVENT_UPDATE, .body_bytes = PF_ENCODE_ALL};
-    o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
     if (!pf_encode_record(&encoding, &update, &o))
         return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "event", "its name is too long");
     return pf_writer_put_plain(writer, writer->record, pf_out_bytes_used(&o), error);
@@ -206,6 +212,10 @@ static bool copy_event(struct perfile_writer *writer, const struct pf_writer_eve
         return false;
     if (from->id_count)
         memcpy(to->ids, from->ids, from->id_count * sizeof(*to->ids));
+    /* readers go by the size that is stated */
+    struct pf_out size = pf_out_make(to->attr + 4, 4, writer->swap);
+    if (pf_attr_stated_bytes(to->attr, writer->swap) != to->attr_bytes)
+        pf_out_u32(&size, to->attr_bytes);
     return true;
 }
 
@@ -213,9 +223,8 @@ int pf_writer_add_event(struct perfile_writer *writer, const struct pf_writer_ev
                         const struct perfile_attr *attr, bool in_stream, struct perfile_error *error)
 {
     struct pf_writer_event copy;
-    if (!copy_event(writer, event, &copy) ||
-        !pf_grow(writer->allocator, &writer->events, &writer->event_room, writer->event_count + 1,
-                 sizeof(*writer->events)))
+    if (!copy_event(writer, event, &copy) || !pf_grow(writer->allocator, &writer->events, &writer->event_room,
+                                                      writer->event_count + 1, sizeof(*writer->events)))
         return pf_fail_memory(error, "event");
     pf_plan_make(&copy.plan, attr, writer->swap, writer->big_endian);
     writer->events[writer->event_count++] = copy;
@@ -365,10 +374,25 @@ static int end_file(struct perfile_writer *writer, struct perfile_error *error)
     return result < 0 ? result : pf_sink_patch(sink, 0, header, sizeof(header), error);
 }
 
+/* Data of size 0 is what recorders leave that were killed: a recording without records gets one that says nothing. */
+static int avoid_emptiness(struct perfile_writer *writer, struct perfile_error *error)
+{
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    if (writer->options.mode == PERFILE_MODE_PIPE || writer->streams[0].sink.bytes != writer->data_start ||
+        writer->streams[0].batch_bytes)
+        return 0;
+    pf_out_u32(&o, PERFILE_RECORD_FINISHED_ROUND);
+    pf_out_u16(&o, 0);
+    pf_out_u16(&o, 8);
+    return pf_sink_put(&writer->streams[0].sink, writer->record, 8, error);
+}
+
 static int finish(struct perfile_writer *writer, struct perfile_error *error)
 {
     const bool sync = !writer->options.no_sync;
     int result = writer->started ? 0 : pf_writer_start(writer, error);
+    if (result == 0)
+        result = avoid_emptiness(writer, error);
     if (result == 0 && writer->payload_left)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUXTRACE record",
                          "its payload lacks %llu bytes", (unsigned long long)writer->payload_left);
@@ -422,8 +446,8 @@ static int encode(struct perfile_writer *writer, const struct pf_encoding *encod
     return pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
 }
 
-int perfile_writer_record(struct perfile_writer *writer, uint32_t type, uint16_t misc, const void *record,
-                          size_t bytes, const struct perfile_sample_id *id, struct perfile_error *error)
+int perfile_writer_record(struct perfile_writer *writer, uint32_t type, uint16_t misc, const void *record, size_t bytes,
+                          const struct perfile_sample_id *id, struct perfile_error *error)
 {
     struct perfile_error here;
     error = error ? error : &here;
@@ -461,8 +485,8 @@ int perfile_writer_sample(struct perfile_writer *writer, uint32_t index, uint16_
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_sample", "%s",
                          index >= writer->event_count ? "there is no such event" : "sample->size is not set");
     else if (!pf_encode_sample(&writer->events[index].plan, misc, sample, &o))
-        result = pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "SAMPLE record",
-                         "it has more than 65,535 bytes");
+        result =
+            pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "SAMPLE record", "it has more than 65,535 bytes");
     else
         result = pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
     return pf_writer_keep(writer, result, error);

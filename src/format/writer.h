@@ -47,7 +47,7 @@ struct perfile_writer {
     struct pf_arena arena;
     bool big_endian;
     bool swap;
-    struct pf_folder folder; /* directory mode */
+    struct pf_folder folder;          /* directory mode */
     struct pf_writer_stream *streams; /* 0: the file itself */
     size_t stream_count;
     size_t stream_room;
@@ -61,9 +61,9 @@ struct perfile_writer {
     size_t feature_room;
     struct perfile_section attrs;
     uint64_t data_start;
-    bool started;  /* the records have begun */
+    bool started; /* the records have begun */
     bool finished;
-    uint64_t payload_left; /* of the AUXTRACE record that was written last */
+    uint64_t payload_left;            /* of the AUXTRACE record that was written last */
     struct perfile_section *auxtrace; /* where these records are */
     size_t auxtrace_count;
     size_t auxtrace_room;
@@ -85,6 +85,9 @@ int pf_writer_start(struct perfile_writer *writer, struct perfile_error *error);
 /* An event by the bytes of its attr, in the output's byte order. `in_stream`: its record is written by the caller. */
 int pf_writer_add_event(struct perfile_writer *writer, const struct pf_writer_event *event,
                         const struct perfile_attr *attr, bool in_stream, struct perfile_error *error);
+
+/* Pipe mode: the name of an event, as a record. */
+int pf_writer_put_name(struct perfile_writer *writer, const struct pf_writer_event *event, struct perfile_error *error);
 
 /* ---- writer_stream.c ---- */
 
@@ -109,6 +112,8 @@ int pf_writer_append_feature(struct perfile_writer *writer, uint32_t number, con
                              struct perfile_error *error);
 /* Those that the writer makes, and the table with all of them, at the end of the file. */
 int pf_writer_put_features(struct perfile_writer *writer, uint64_t bitmap[4], struct perfile_error *error);
+/* Pipe mode: the names of all events so far, those without ids too. */
+int pf_writer_describe_events(struct perfile_writer *writer, struct perfile_error *error);
 /* Pipe mode: what readers must know before the first compressed record. */
 int pf_writer_announce_compression(struct perfile_writer *writer, struct perfile_error *error);
 

@@ -29,6 +29,25 @@ static int copy_event(struct perfile_writer *writer, const struct perfile_reader
     return result;
 }
 
+/* Names that came behind their events. `tell`: the output is a stream that has not said them yet. */
+static int follow_names(struct perfile_writer *writer, const struct perfile_reader *reader, bool tell,
+                        struct perfile_error *error)
+{
+    for (size_t i = 0; i < writer->event_count && i < reader->event_count; i++) {
+        const char *name = reader->events[i]->public.file_name;
+        struct pf_writer_event *event = &writer->events[i];
+        if (!name || (event->name && strcmp(event->name, name) == 0))
+            continue;
+        event->name = pf_arena_text(&writer->arena, name, strlen(name));
+        int result = event->name ? 0 : pf_fail_memory(error, "event");
+        if (result == 0 && tell)
+            result = pf_writer_put_name(writer, event, error);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
 /* ---- features ---- */
 
 static int copy_feature_body(struct perfile_writer *writer, struct perfile_reader *reader, uint32_t number,
@@ -91,6 +110,8 @@ int perfile_writer_copy_header(struct perfile_writer *writer, struct perfile_rea
         return 0;
     for (size_t i = 0; i < reader->event_count && result == 0; i++)
         result = copy_event(writer, reader, &reader->events[i]->public, false, error);
+    if (result == 0 && writer->options.mode == PERFILE_MODE_PIPE)
+        result = pf_writer_describe_events(writer, error);
     if (result == 0)
         result = copy_features(writer, reader, error);
     return pf_writer_keep(writer, result, error);
@@ -112,13 +133,28 @@ static int copy_payload(struct perfile_writer *writer, struct perfile_reader *re
     return result;
 }
 
+/* Its size was wrong, and the reader found out the right one. */
+static bool state_size(struct perfile_writer *writer, const struct perfile_record *record, struct perfile_bytes *body)
+{
+    struct pf_out size = pf_out_make(writer->record + 6, 2, writer->swap);
+    if (record->bytes > UINT16_MAX)
+        return false;
+    memcpy(writer->record, record->data, record->bytes);
+    pf_out_u16(&size, (uint16_t)record->bytes);
+    *body = (struct perfile_bytes){writer->record, record->bytes};
+    return true;
+}
+
 /* As it stands, or turned; *data is valid until the next record. */
 static int bytes_for(struct perfile_writer *writer, struct perfile_reader *reader, const struct perfile_record *record,
                      struct perfile_bytes *body, struct perfile_error *error)
 {
     *body = (struct perfile_bytes){record->data, record->bytes};
-    if (reader->file.swapped == writer->swap)
-        return 0;
+    if (reader->file.swapped == writer->swap) {
+        if (PF_LIKELY(record->stated_bytes == record->bytes) || state_size(writer, record, body))
+            return 0;
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "its size is wrong");
+    }
     const struct perfile_event *event = record->event;
     const struct pf_transcoding how = {
         .plan = event && event->index < writer->event_count ? &writer->events[event->index].plan : NULL,
@@ -129,8 +165,8 @@ static int bytes_for(struct perfile_writer *writer, struct perfile_reader *reade
     return result;
 }
 
-static int copy_plain(struct perfile_writer *writer, struct perfile_reader *reader,
-                      const struct perfile_record *record, struct perfile_error *error)
+static int copy_plain(struct perfile_writer *writer, struct perfile_reader *reader, const struct perfile_record *record,
+                      struct perfile_error *error)
 {
     struct perfile_bytes body;
     int result = bytes_for(writer, reader, record, &body, error);
@@ -173,7 +209,14 @@ static int copy_feature_record(struct perfile_writer *writer, struct perfile_rea
     const uint32_t number = feature.feat_id < 256 ? (uint32_t)feature.feat_id : 0;
     if (number == PERFILE_FEATURE_COMPRESSED)
         return 0;
-    if (writer->options.mode == PERFILE_MODE_PIPE && reader->file.swapped == writer->swap)
+    const bool pipe = writer->options.mode == PERFILE_MODE_PIPE,
+               as_it_is = pipe && reader->file.swapped == writer->swap;
+    if (number == PERFILE_FEATURE_EVENT_DESC) {
+        result = follow_names(writer, reader, pipe && !as_it_is, error);
+        if (result < 0)
+            return result;
+    }
+    if (as_it_is)
         return copy_described(writer, reader, record, error);
     if (!number || !feature.data.bytes || pf_writer_owns_feature(number))
         return 0;
@@ -213,6 +256,13 @@ static int copy_event_type_record(struct perfile_writer *writer, struct perfile_
     return writer->options.mode == PERFILE_MODE_PIPE ? copy_described(writer, reader, record, error) : 0;
 }
 
+static int copy_update_record(struct perfile_writer *writer, struct perfile_reader *reader,
+                              const struct perfile_record *record, struct perfile_error *error)
+{
+    int result = follow_names(writer, reader, false, error);
+    return result < 0 ? result : copy_plain(writer, reader, record, error);
+}
+
 /* What a container holds follows as records of its own. */
 static int skip_container(struct perfile_writer *writer, struct perfile_reader *reader,
                           const struct perfile_record *record, struct perfile_error *error)
@@ -235,6 +285,7 @@ static copier *special_copier(uint32_t type)
         {PERFILE_RECORD_HEADER_TRACING_DATA, copy_tracing_record},
         {PERFILE_RECORD_HEADER_BUILD_ID, copy_build_id_record},
         {PERFILE_RECORD_HEADER_FEATURE, copy_feature_record},
+        {PERFILE_RECORD_EVENT_UPDATE, copy_update_record},
         {PERFILE_RECORD_COMPRESSED, skip_container},
         {PERFILE_RECORD_COMPRESSED2, skip_container},
     };
@@ -244,6 +295,13 @@ static copier *special_copier(uint32_t type)
         if (special[i].type == type)
             return special[i].copy;
     return copy_plain;
+}
+
+/* A record that cannot be turned leaves the output as it was. */
+static bool concerns_record_only(int result)
+{
+    return result == PERFILE_ERROR_DAMAGED || result == PERFILE_ERROR_TRUNCATED || result == PERFILE_ERROR_EVENT ||
+           result == PERFILE_ERROR_LIMIT;
 }
 
 int perfile_writer_copy(struct perfile_writer *writer, struct perfile_reader *reader,
@@ -256,5 +314,6 @@ int perfile_writer_copy(struct perfile_writer *writer, struct perfile_reader *re
         return result;
     if (record->damaged) /* not a failure of the writer */
         return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "it is damaged, and not copied");
-    return pf_writer_keep(writer, special_copier(record->type)(writer, reader, record, error), error);
+    result = special_copier(record->type)(writer, reader, record, error);
+    return concerns_record_only(result) ? result : pf_writer_keep(writer, result, error);
 }

@@ -5,8 +5,8 @@
 #include "format/writer.h"
 
 enum {
-    STRING_STEP = 64,               /* perf pads the texts of features to multiples of it */
-    PIPE_FEATURE_MAX = 65535 - 16,  /* what fits behind the header of a HEADER_FEATURE record */
+    STRING_STEP = 64,                     /* perf pads the texts of features to multiples of it */
+    PIPE_FEATURE_MAX = 65535 - 16,        /* what fits behind the header of a HEADER_FEATURE record */
     COMPRESSED_MMAP_LEN = PF_BATCH_BYTES, /* what one compressed record may inflate to; whole pages */
 };
 
@@ -214,6 +214,17 @@ static int build_event_desc(struct perfile_writer *writer, struct perfile_error 
     return b.result;
 }
 
+int pf_writer_describe_events(struct perfile_writer *writer, struct perfile_error *error)
+{
+    int result = build_event_desc(writer, error);
+    struct pf_writer_feature *feature = find_feature(writer, PERFILE_FEATURE_EVENT_DESC);
+    if (result < 0 || !feature)
+        return result;
+    result = put_feature_record(writer, feature->number, feature->data, feature->bytes, error);
+    feature->bytes = 0;
+    return result;
+}
+
 /* u64 count, then where each AUXTRACE record stands and how long it is. In directories it is only a flag. */
 static int build_auxtrace(struct perfile_writer *writer, struct perfile_error *error)
 {
@@ -323,8 +334,8 @@ int perfile_writer_feature_text(struct perfile_writer *writer, uint32_t number, 
     return put_texts(writer, number, &text, NULL, error);
 }
 
-int perfile_writer_feature_texts(struct perfile_writer *writer, uint32_t number, const char *const *texts,
-                                 size_t count, struct perfile_error *error)
+int perfile_writer_feature_texts(struct perfile_writer *writer, uint32_t number, const char *const *texts, size_t count,
+                                 struct perfile_error *error)
 {
     return put_texts(writer, number, texts, &count, error);
 }
@@ -349,8 +360,8 @@ int perfile_writer_build_id(struct perfile_writer *writer, uint16_t misc, const 
         result = pf_writer_put_plain(writer, writer->record, pf_out_bytes_used(&o), error);
     else {
         memset(writer->record, 0, 4); /* in the section its type is 0 */
-        result = pf_writer_append_feature(writer, PERFILE_FEATURE_BUILD_ID, writer->record, pf_out_bytes_used(&o),
-                                          error);
+        result =
+            pf_writer_append_feature(writer, PERFILE_FEATURE_BUILD_ID, writer->record, pf_out_bytes_used(&o), error);
     }
     return pf_writer_keep(writer, result, error);
 }

@@ -21,8 +21,8 @@
 
 #include <perfile/analysis.h>
 
-#include "analysis/filter.h"
 #include "base/error.h"
+#include "base/filter.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"

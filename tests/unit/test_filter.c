@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/filter.h"
+#include "base/filter.h"
 
 static const struct pf_range span = {1000000000, 2000000000};
 static struct pf_filter filter;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/filter.h"
+#include "base/filter.h"
 
 #include "base/error.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* struct perfile_filter, compiled: what is asked of each sample costs a few comparisons. */
-#ifndef PF_ANALYSIS_FILTER_H
-#define PF_ANALYSIS_FILTER_H
+#ifndef PF_BASE_FILTER_H
+#define PF_BASE_FILTER_H
 
-#include <perfile/analysis.h>
+#include <perfile/perfile.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
