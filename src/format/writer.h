@@ -25,6 +25,15 @@ struct pf_writer_stream {
     bool open;
 };
 
+/* Who wants to see what is copied from a reader, and may change it. */
+struct pf_writer_hooks {
+    void *context;
+    int (*event)(void *context, struct perfile_event_spec *event, struct perfile_error *error);
+    /* 1: the feature is left out */
+    int (*feature)(void *context, struct perfile_reader *reader, uint32_t number, struct perfile_bytes *body,
+                   struct perfile_error *error);
+};
+
 struct pf_writer_event {
     uint8_t *attr; /* attr_bytes bytes in the byte order of the output */
     uint32_t attr_bytes;
@@ -32,6 +41,7 @@ struct pf_writer_event {
     size_t id_count;
     const char *name; /* or NULL */
     struct pf_plan plan;
+    bool reshaped; /* a hook changed its attr: its records are not those of the reader */
 };
 
 struct pf_writer_feature {
@@ -67,6 +77,8 @@ struct perfile_writer {
     struct perfile_section *auxtrace; /* where these records are */
     size_t auxtrace_count;
     size_t auxtrace_room;
+    uint64_t features_dropped;           /* of a reader: not readable, or not to be said in this mode */
+    const struct pf_writer_hooks *hooks; /* or NULL */
     struct perfile_writer_counts counts;
     struct perfile_error failure; /* the first one; code 0: none */
     uint8_t record[PF_RECORD_ROOM];
@@ -102,6 +114,11 @@ int pf_writer_put_plain(struct perfile_writer *writer, const void *data, size_t 
 int pf_writer_put_bytes(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error);
 /* What waits for compression goes out. */
 int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writer, struct perfile_error *error);
+
+/* ---- writer_copy.c ---- */
+
+/* The payload of the record that the reader gave last. */
+int pf_writer_copy_payload(struct perfile_writer *writer, struct perfile_reader *reader, struct perfile_error *error);
 
 /* ---- writer_features.c ---- */
 

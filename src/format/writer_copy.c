@@ -7,25 +7,47 @@
 
 /* ---- events ---- */
 
+/* The hook's event: its attr is encoded anew when it is another one. */
+static int ask_about_event(const struct perfile_writer *writer, const struct perfile_event *event,
+                           struct perfile_event_spec *spec, bool *reshaped, struct perfile_error *error)
+{
+    *spec = (struct perfile_event_spec){.size = sizeof(*spec),
+                                        .attr = event->attr,
+                                        .ids = event->ids,
+                                        .id_count = event->id_count,
+                                        .name = event->file_name};
+    spec->attr.size = event->attr_bytes;
+    const struct perfile_attr before = spec->attr;
+    int result = writer->hooks ? writer->hooks->event(writer->hooks->context, spec, error) : 0;
+    *reshaped = memcmp(&before, &spec->attr, sizeof(before)) != 0;
+    return result;
+}
+
 static int copy_event(struct perfile_writer *writer, const struct perfile_reader *reader,
                       const struct perfile_event *event, bool in_stream, struct perfile_error *error)
 {
-    uint8_t *turned = NULL;
+    struct perfile_event_spec spec;
+    bool reshaped;
+    int result = ask_about_event(writer, event, &spec, &reshaped, error);
+    if (result < 0)
+        return result;
     struct pf_writer_event made = {.attr = (uint8_t *)(uintptr_t)event->attr_data,
-                                   .attr_bytes = event->attr_bytes,
-                                   .ids = (uint64_t *)(uintptr_t)event->ids,
-                                   .id_count = event->id_count,
-                                   .name = event->file_name};
-    if (reader->file.swapped != writer->swap) {
-        turned = pf_new(writer->allocator, event->attr_bytes);
-        if (!turned)
+                                   .attr_bytes = spec.attr.size,
+                                   .ids = (uint64_t *)(uintptr_t)spec.ids,
+                                   .id_count = spec.id_count,
+                                   .name = spec.name,
+                                   .reshaped = reshaped};
+    uint8_t *anew = NULL;
+    if (reshaped || reader->file.swapped != writer->swap) {
+        anew = pf_new(writer->allocator, spec.attr.size);
+        if (!anew)
             return pf_fail_memory(error, "event");
-        struct pf_out o = pf_out_make(turned, event->attr_bytes, writer->swap);
-        pf_encode_attr(&event->attr, event->attr_bytes, writer->big_endian, &o);
-        made.attr = turned;
+        struct pf_out o = pf_out_make(anew, spec.attr.size, writer->swap);
+        pf_encode_attr(&spec.attr, spec.attr.size, writer->big_endian, &o);
+        made.attr = anew;
     }
-    int result = pf_writer_add_event(writer, &made, &event->attr, in_stream, error);
-    pf_free(writer->allocator, turned, event->attr_bytes);
+    result = pf_writer_add_event(writer, &made, &spec.attr, in_stream, error);
+    pf_free(writer->allocator, anew, spec.attr.size);
     return result;
 }
 
@@ -50,11 +72,25 @@ static int follow_names(struct perfile_writer *writer, const struct perfile_read
 
 /* ---- features ---- */
 
+/* Entries of build ids come one by one from a stream, all at once from a file. */
+static int put_feature(struct perfile_writer *writer, uint32_t number, const void *data, size_t bytes,
+                       struct perfile_error *error)
+{
+    if (number == PERFILE_FEATURE_BUILD_ID && writer->options.mode != PERFILE_MODE_PIPE)
+        return pf_writer_append_feature(writer, number, data, bytes, error);
+    return pf_writer_set_feature(writer, number, data, bytes, error);
+}
+
 static int copy_feature_body(struct perfile_writer *writer, struct perfile_reader *reader, uint32_t number,
                              const struct perfile_bytes *body, struct perfile_error *error)
 {
+    struct perfile_bytes wanted = *body;
+    int result = writer->hooks ? writer->hooks->feature(writer->hooks->context, reader, number, &wanted, error) : 0;
+    if (result != 0)
+        return result < 0 ? result : 0;
+    body = &wanted;
     if (reader->file.swapped == writer->swap)
-        return pf_writer_set_feature(writer, number, body->data, (size_t)body->bytes, error);
+        return put_feature(writer, number, body->data, (size_t)body->bytes, error);
     uint8_t *turned = pf_new(writer->allocator, (size_t)body->bytes + 1);
     if (!turned)
         return pf_fail_memory(error, "feature");
@@ -65,7 +101,7 @@ static int copy_feature_body(struct perfile_writer *writer, struct perfile_reade
                  name ? " " : "", name ? name : "");
         pf_writer_diagnose(writer, "feature-order", message);
     }
-    int result = pf_writer_set_feature(writer, number, turned, (size_t)body->bytes, error);
+    result = put_feature(writer, number, turned, (size_t)body->bytes, error);
     pf_free(writer->allocator, turned, (size_t)body->bytes + 1);
     return result;
 }
@@ -86,6 +122,7 @@ static int copy_features(struct perfile_writer *writer, struct perfile_reader *r
         }
         if (result < 0) {
             pf_writer_diagnose(writer, "feature-lost", why.message);
+            writer->features_dropped++;
             continue;
         }
         const struct perfile_bytes body = {data, bytes};
@@ -119,7 +156,7 @@ int perfile_writer_copy_header(struct perfile_writer *writer, struct perfile_rea
 
 /* ---- records ---- */
 
-static int copy_payload(struct perfile_writer *writer, struct perfile_reader *reader, struct perfile_error *error)
+int pf_writer_copy_payload(struct perfile_writer *writer, struct perfile_reader *reader, struct perfile_error *error)
 {
     const uint8_t *data;
     size_t bytes;
@@ -172,12 +209,17 @@ static int copy_plain(struct perfile_writer *writer, struct perfile_reader *read
     int result = bytes_for(writer, reader, record, &body, error);
     if (result == 0)
         result = pf_writer_put(writer, body.data, (size_t)body.bytes, error);
-    return result < 0 || !record->payload_bytes ? result : copy_payload(writer, reader, error);
+    return result < 0 || !record->payload_bytes ? result : pf_writer_copy_payload(writer, reader, error);
 }
 
 /* ---- records of pipe mode that describe the recording ---- */
 
-/* In a stream of the same byte order all stays as it is; but what the writer says itself must not be said twice. */
+/* From stream to stream they stay what they are, unless somebody wants to see what they say. */
+static bool stays_record(const struct perfile_writer *writer, const struct perfile_reader *reader)
+{
+    return writer->options.mode == PERFILE_MODE_PIPE && reader->file.swapped == writer->swap && !writer->hooks;
+}
+
 static int copy_described(struct perfile_writer *writer, struct perfile_reader *reader,
                           const struct perfile_record *record, struct perfile_error *error)
 {
@@ -185,18 +227,18 @@ static int copy_described(struct perfile_writer *writer, struct perfile_reader *
     int result = bytes_for(writer, reader, record, &body, error);
     if (result == 0)
         result = pf_writer_put_plain(writer, body.data, (size_t)body.bytes, error);
-    return result < 0 || !record->payload_bytes ? result : copy_payload(writer, reader, error);
+    return result < 0 || !record->payload_bytes ? result : pf_writer_copy_payload(writer, reader, error);
 }
 
 static int copy_attr_record(struct perfile_writer *writer, struct perfile_reader *reader,
                             const struct perfile_record *record, struct perfile_error *error)
 {
-    const bool pipe = writer->options.mode == PERFILE_MODE_PIPE;
+    const bool stays = stays_record(writer, reader);
     int result = 0;
     /* a reader may know the event already, from a file that was repaired badly */
     while (writer->event_count < reader->event_count && result == 0)
-        result = copy_event(writer, reader, &reader->events[writer->event_count]->public, true, error);
-    return result < 0 || !pipe ? result : copy_described(writer, reader, record, error);
+        result = copy_event(writer, reader, &reader->events[writer->event_count]->public, stays, error);
+    return result < 0 || !stays ? result : copy_described(writer, reader, record, error);
 }
 
 static int copy_feature_record(struct perfile_writer *writer, struct perfile_reader *reader,
@@ -207,16 +249,14 @@ static int copy_feature_record(struct perfile_writer *writer, struct perfile_rea
     if (result < 0)
         return result;
     const uint32_t number = feature.feat_id < 256 ? (uint32_t)feature.feat_id : 0;
+    const bool stays = stays_record(writer, reader), pipe = writer->options.mode == PERFILE_MODE_PIPE;
     if (number == PERFILE_FEATURE_COMPRESSED)
         return 0;
-    const bool pipe = writer->options.mode == PERFILE_MODE_PIPE,
-               as_it_is = pipe && reader->file.swapped == writer->swap;
-    if (number == PERFILE_FEATURE_EVENT_DESC) {
-        result = follow_names(writer, reader, pipe && !as_it_is, error);
-        if (result < 0)
-            return result;
-    }
-    if (as_it_is)
+    if (number == PERFILE_FEATURE_EVENT_DESC)
+        result = follow_names(writer, reader, pipe && !stays, error);
+    if (result < 0)
+        return result;
+    if (stays)
         return copy_described(writer, reader, record, error);
     if (!number || !feature.data.bytes || pf_writer_owns_feature(number))
         return 0;
@@ -227,33 +267,35 @@ static int copy_feature_record(struct perfile_writer *writer, struct perfile_rea
 static int copy_tracing_record(struct perfile_writer *writer, struct perfile_reader *reader,
                                const struct perfile_record *record, struct perfile_error *error)
 {
-    if (writer->options.mode == PERFILE_MODE_PIPE)
+    if (stays_record(writer, reader))
         return copy_described(writer, reader, record, error);
     if (!reader->tracing_data)
         return 0;
-    return pf_writer_set_feature(writer, PERFILE_FEATURE_TRACING_DATA, reader->tracing_data, reader->tracing_bytes,
-                                 error);
+    const struct perfile_bytes body = {reader->tracing_data, reader->tracing_bytes};
+    return copy_feature_body(writer, reader, PERFILE_FEATURE_TRACING_DATA, &body, error);
 }
 
+/* It is an entry of the feature, where its type is 0. */
 static int copy_build_id_record(struct perfile_writer *writer, struct perfile_reader *reader,
                                 const struct perfile_record *record, struct perfile_error *error)
 {
-    if (writer->options.mode == PERFILE_MODE_PIPE)
+    if (stays_record(writer, reader))
         return copy_described(writer, reader, record, error);
-    struct perfile_bytes body;
-    int result = bytes_for(writer, reader, record, &body, error);
-    if (result < 0)
-        return result;
-    memmove(writer->record, body.data, (size_t)body.bytes);
-    memset(writer->record, 0, 4); /* in the section its type is 0 */
-    return pf_writer_append_feature(writer, PERFILE_FEATURE_BUILD_ID, writer->record, (size_t)body.bytes, error);
+    uint8_t *entry = pf_new(writer->allocator, record->bytes);
+    if (!entry)
+        return pf_fail_memory(error, "build id");
+    memcpy(entry + 4, record->data + 4, record->bytes - 4);
+    const struct perfile_bytes body = {entry, record->bytes};
+    int result = copy_feature_body(writer, reader, PERFILE_FEATURE_BUILD_ID, &body, error);
+    pf_free(writer->allocator, entry, record->bytes);
+    return result;
 }
 
 /* The names went with the events. */
 static int copy_event_type_record(struct perfile_writer *writer, struct perfile_reader *reader,
                                   const struct perfile_record *record, struct perfile_error *error)
 {
-    return writer->options.mode == PERFILE_MODE_PIPE ? copy_described(writer, reader, record, error) : 0;
+    return stays_record(writer, reader) ? copy_described(writer, reader, record, error) : 0;
 }
 
 static int copy_update_record(struct perfile_writer *writer, struct perfile_reader *reader,

@@ -65,6 +65,7 @@ static int put_feature_record(struct perfile_writer *writer, uint32_t number, co
         snprintf(message, sizeof(message), "feature %s of %zu bytes is left out: pipe mode holds at most %d",
                  name ? name : "?", bytes, PIPE_FEATURE_MAX);
         pf_writer_diagnose(writer, "feature-size", message);
+        writer->features_dropped++;
         return 0;
     }
     if (bytes == 0)

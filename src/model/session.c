@@ -78,6 +78,8 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
 {
     const struct perfile_record *now = &session->record;
     *record = now;
+    if (PF_UNLIKELY(now->payload_bytes))
+        session->reader->record = *now; /* for perfile_reader_payload: heads of several parts were read meanwhile */
     if (now->time) {
         session->unordered += now->time < session->last_time;
         session->last_time = pf_max(session->last_time, now->time);

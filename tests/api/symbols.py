@@ -7,13 +7,14 @@ layer uses its own symbols and headers and those that USES allows it, and no oth
 import pathlib, re, subprocess, sys
 
 # the table of CONTRIBUTING.md; `public` is what <perfile/*.h> declare
-READER = ['base', 'io', 'schema', 'format', 'model']
+READER = ['base', 'io', 'schema', 'format', 'model', 'edit']
 USES = {
     'base': [],
     'io': ['base'],
     'schema': ['base'],
     'format': ['base', 'io', 'schema'],
     'model': ['base', 'io', 'schema', 'format'],
+    'edit': ['base', 'io', 'schema', 'format', 'model'],
     'symbol': ['base', 'public'],
     'analysis': ['base', 'symbol', 'public'],
     'output': ['base', 'symbol', 'analysis', 'public'],

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfile/edit.h: recordings in, recordings out (libperfile).
+ *
+ * Every call reads a recording that was just opened and writes one that was just opened, and neither finishes nor closes
+ * the writer: look at the report first, then call perfile_writer_finish. What these calls change is said with each; all
+ * else is copied byte for byte, records in the order of the file (of a directory that becomes one file: in the order of
+ * time). Records that are damaged are left out and counted. Since 0.2.
+ */
+#ifndef PERFILE_EDIT_H
+#define PERFILE_EDIT_H
+
+#include <perfile/writer.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What became of the records. Made by the library. */
+struct perfile_edit_report {
+    uint64_t records_kept; /* those that stand for themselves: not the containers of compressed ones */
+    uint64_t samples_kept;
+    uint64_t records_dropped; /* because the call was to leave them out */
+    uint64_t samples_dropped;
+    uint64_t records_damaged; /* left out because they cannot be read */
+    uint64_t bytes_dropped;   /* of the input, that belong to no whole record */
+    uint64_t features_rebuilt;
+    uint64_t features_dropped; /* that could not be read, or not be said in the output */
+};
+
+/* What all calls take. */
+struct perfile_edit_options {
+    size_t size; /* sizeof(struct perfile_edit_options) */
+    /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
+    void (*progress)(void *context, uint64_t done, uint64_t total);
+    void *progress_context;
+};
+
+/*
+ * The same recording in the mode, byte order and compression of the writer. Errors: those of reading and writing.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_convert(struct perfile_reader *reader, struct perfile_writer *writer,
+                                                   const struct perfile_edit_options *options,
+                                                   struct perfile_edit_report *report, struct perfile_error *error);
+
+/*
+ * All that is whole of a damaged recording, byte for byte and in order. Features that are missing are made anew from the
+ * records, as far as these tell: SAMPLE_TIME, BRANCH_STACK, BUILD_ID; the writer makes EVENT_DESC and AUXTRACE.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_repair(struct perfile_reader *reader, struct perfile_writer *writer,
+                                                  const struct perfile_edit_options *options,
+                                                  struct perfile_edit_report *report, struct perfile_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

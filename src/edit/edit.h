@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Edits as steps over a stream of records: a step may look at each event, feature and record, change it or leave it out.
+ * What no step changes is copied byte for byte.
+ */
+#ifndef PF_EDIT_EDIT_H
+#define PF_EDIT_EDIT_H
+
+#include <perfile/edit.h>
+
+#include "format/layout.h"
+#include "format/reader.h"
+#include "format/writer.h"
+
+/* What the functions of a step return besides errors. */
+enum pf_edit_verdict { PF_EDIT_KEEP = 0, PF_EDIT_DROP = 1 };
+
+/* One record on its way. */
+struct pf_item {
+    struct perfile_reader *reader;
+    const struct perfile_record *record; /* as it was read */
+    bool decoded;
+    bool changed; /* what is decoded goes out, not the record's bytes */
+    bool has_id;
+    uint32_t trailer_bytes;
+    union pf_any_record body;     /* decoded; not of a SAMPLE */
+    struct perfile_sample sample; /* decoded, of a SAMPLE */
+    struct perfile_sample_id id;  /* the trailer, when has_id */
+};
+
+struct pf_edit_step {
+    void *context;
+    /* Functions may be NULL. An event before it is added: what is changed in *event is in the output. No verdict. */
+    int (*event)(void *context, struct perfile_event_spec *event, struct perfile_error *error);
+    /* A feature; another body in the recording's byte order may be put in, which must live until the next call. */
+    int (*feature)(void *context, struct perfile_reader *reader, uint32_t number, struct perfile_bytes *body,
+                   struct perfile_error *error);
+    /* A record. Call pf_item_decode before looking inside, and set item->changed after changing something. */
+    int (*record)(void *context, struct pf_item *item, struct perfile_error *error);
+    /* Behind the last record: features may be added. */
+    int (*end)(void *context, struct perfile_reader *reader, struct perfile_writer *writer,
+               struct perfile_error *error);
+};
+
+struct pf_edit {
+    struct perfile_reader *reader;
+    struct perfile_writer *writer;
+    const struct pf_edit_step *steps;
+    size_t step_count;
+    struct perfile_edit_options options;
+    struct perfile_edit_report *report;
+};
+
+/* Takes the options over; `report` may be NULL. */
+int pf_edit_open(struct pf_edit *edit, struct perfile_reader *reader, struct perfile_writer *writer,
+                 const struct perfile_edit_options *options, struct perfile_error *error);
+/* Reads all, asks the steps, writes. Fills *report (may be NULL) also after a failure. */
+int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct perfile_error *error);
+
+/* ---- item.c ---- */
+
+void pf_item_set(struct pf_item *item, struct perfile_reader *reader, const struct perfile_record *record);
+/* Fills the decoded members; DAMAGED, EVENT, UNSUPPORTED (a type without a struct). Once is enough. */
+int pf_item_decode(struct pf_item *item, struct perfile_error *error);
+/* Writes what is decoded, with the payload of the record. */
+int pf_item_put(const struct pf_item *item, struct perfile_writer *writer, struct perfile_error *error);
+/* The record as it is to be in the output, where `plan` is that of its event. LIMIT: it does not fit any more. */
+int pf_item_encode(const struct pf_item *item, const struct pf_plan *plan, bool big_endian, struct pf_out *out,
+                   struct perfile_error *error);
+
+#endif

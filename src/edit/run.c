@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* The way of all edits: events and features through the steps to the writer, then record by record. */
+#include "base/error.h"
+#include "edit/edit.h"
+
+int pf_edit_open(struct pf_edit *edit, struct perfile_reader *reader, struct perfile_writer *writer,
+                 const struct perfile_edit_options *options, struct perfile_error *error)
+{
+    *edit = (struct pf_edit){.reader = reader, .writer = writer, .options = {.size = sizeof(edit->options)}};
+    if (options && options->size < sizeof(size_t))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "edit options", "size is not set");
+    if (options)
+        memcpy(&edit->options, options, pf_min(options->size, sizeof(*options)));
+    return 0;
+}
+
+/* ---- what the writer asks while it copies ---- */
+
+static int each_event(void *context, struct perfile_event_spec *event, struct perfile_error *error)
+{
+    const struct pf_edit *edit = context;
+    int result = 0;
+    for (size_t i = 0; i < edit->step_count && result == 0; i++)
+        if (edit->steps[i].event)
+            result = edit->steps[i].event(edit->steps[i].context, event, error);
+    return result;
+}
+
+static int each_feature(void *context, struct perfile_reader *reader, uint32_t number, struct perfile_bytes *body,
+                        struct perfile_error *error)
+{
+    const struct pf_edit *edit = context;
+    int result = PF_EDIT_KEEP;
+    for (size_t i = 0; i < edit->step_count && result == PF_EDIT_KEEP; i++)
+        if (edit->steps[i].feature)
+            result = edit->steps[i].feature(edit->steps[i].context, reader, number, body, error);
+    return result;
+}
+
+static bool has_hooks(const struct pf_edit *edit)
+{
+    for (size_t i = 0; i < edit->step_count; i++)
+        if (edit->steps[i].event || edit->steps[i].feature)
+            return true;
+    return false;
+}
+
+/* ---- records ---- */
+
+/* The event's samples, and the trailers, look different in the output. */
+static bool has_other_plan(const struct pf_edit *edit, const struct perfile_record *record)
+{
+    const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
+    const struct perfile_writer *writer = edit->writer;
+    return event && record->type < PERFILE_RECORD_HEADER_ATTR && event->public.index < writer->event_count &&
+           writer->events[event->public.index].reshaped;
+}
+
+static int write_item(const struct pf_edit *edit, struct pf_item *item, struct perfile_error *error)
+{
+    const struct perfile_record *record = item->record;
+    const bool reshaped = has_other_plan(edit, record);
+    if (!item->changed && !reshaped)
+        return perfile_writer_copy(edit->writer, edit->reader, record, error);
+    int result = pf_item_decode(item, error);
+    /* a type that nobody knows has no trailer that one could find */
+    if (result == PERFILE_ERROR_UNSUPPORTED && !item->changed)
+        return perfile_writer_copy(edit->writer, edit->reader, record, error);
+    return result < 0 ? result : pf_item_put(item, edit->writer, error);
+}
+
+static void count(struct pf_edit *edit, const struct perfile_record *record, int result)
+{
+    const bool sample = record->type == PERFILE_RECORD_SAMPLE;
+    struct perfile_edit_report *report = edit->report;
+    if (record->type == PERFILE_RECORD_COMPRESSED || record->type == PERFILE_RECORD_COMPRESSED2)
+        return;
+    if (result == 0) {
+        report->records_kept++;
+        report->samples_kept += sample;
+    } else if (result == PF_EDIT_DROP) {
+        report->records_dropped++;
+        report->samples_dropped += sample;
+    } else {
+        report->records_damaged++;
+    }
+}
+
+/* Errors of this one record: it is left out, and counted. */
+static bool concerns_record_only(int result)
+{
+    return result == PERFILE_ERROR_DAMAGED || result == PERFILE_ERROR_TRUNCATED || result == PERFILE_ERROR_EVENT ||
+           result == PERFILE_ERROR_LIMIT || result == PERFILE_ERROR_UNSUPPORTED;
+}
+
+static int edit_record(struct pf_edit *edit, struct pf_item *item, struct perfile_error *error)
+{
+    const struct perfile_record *record = item->record;
+    if (record->damaged) {
+        edit->report->records_damaged++;
+        return 0;
+    }
+    int result = 0;
+    if (edit->writer->options.mode == PERFILE_MODE_DIRECTORY)
+        result = perfile_writer_part(edit->writer, record->part, error);
+    for (size_t i = 0; i < edit->step_count && result == PF_EDIT_KEEP; i++)
+        if (edit->steps[i].record)
+            result = edit->steps[i].record(edit->steps[i].context, item, error);
+    if (result == PF_EDIT_KEEP)
+        result = write_item(edit, item, error);
+    count(edit, record, result);
+    return result < 0 && !concerns_record_only(result) ? result : 0;
+}
+
+/* ---- the walk ---- */
+
+enum { PROGRESS_STEP = 4096 };
+
+static void tell_progress(const struct pf_edit *edit, uint64_t records)
+{
+    const struct perfile_reader *reader = edit->reader;
+    uint64_t total = 0;
+    if (!edit->options.progress || records % PROGRESS_STEP)
+        return;
+    for (uint32_t i = 0; i < reader->part_count; i++)
+        total += reader->parts[i].source.bytes;
+    edit->options.progress(edit->options.progress_context, reader->counts.data_bytes, total);
+}
+
+/* In a file rounds of ring buffers would tell lies about the parts of a directory; in the order of time they cannot. */
+static int open_session(const struct pf_edit *edit, struct perfile_session **session, struct perfile_error *error)
+{
+    *session = NULL;
+    if (edit->reader->part_count <= 1 || edit->writer->options.mode == PERFILE_MODE_DIRECTORY)
+        return 0;
+    return perfile_session_open(edit->reader, session, error);
+}
+
+static int walk(struct pf_edit *edit, struct perfile_error *error)
+{
+    const struct perfile_record *record;
+    struct perfile_session *session;
+    struct pf_item *item = pf_new(edit->reader->allocator, sizeof(*item));
+    if (!item)
+        return pf_fail_memory(error, "edit");
+    int result = open_session(edit, &session, error);
+    for (uint64_t n = 0; result == 0; n++) {
+        int more =
+            session ? perfile_session_next(session, &record, error) : perfile_reader_next(edit->reader, &record, error);
+        if (more <= 0) {
+            result = more;
+            break;
+        }
+        pf_item_set(item, edit->reader, record);
+        result = edit_record(edit, item, error);
+        tell_progress(edit, n);
+    }
+    perfile_session_close(session);
+    pf_free(edit->reader->allocator, item, sizeof(*item));
+    return result;
+}
+
+int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct perfile_error *error)
+{
+    struct perfile_edit_report unseen;
+    struct perfile_error here;
+    const struct pf_writer_hooks hooks = {.context = edit, .event = each_event, .feature = each_feature};
+    error = error ? error : &here;
+    edit->report = report ? report : &unseen;
+    *edit->report = (struct perfile_edit_report){.records_kept = 0};
+    edit->writer->hooks = has_hooks(edit) ? &hooks : NULL;
+    int result = perfile_writer_copy_header(edit->writer, edit->reader, error);
+    if (result == 0)
+        result = walk(edit, error);
+    edit->writer->hooks = NULL;
+    for (size_t i = 0; i < edit->step_count && result == 0; i++)
+        if (edit->steps[i].end)
+            result = edit->steps[i].end(edit->steps[i].context, edit->reader, edit->writer, error);
+    edit->report->bytes_dropped = edit->reader->counts.bytes_lost;
+    edit->report->features_dropped = edit->writer->features_dropped;
+    return result;
+}
