@@ -108,14 +108,7 @@ struct perfile_output_options {
     struct perfile_flame_options flame;
     struct perfile_report_options report;
 };
-#define PERFILE_OUTPUT_OPTIONS_INIT                                                                                    \
-    {                                                                                                                  \
-        sizeof(struct perfile_output_options), {NULL, NULL, NULL, NULL, NULL, NULL}, NULL, false, 0, 0, false, false,  \
-            NULL, NULL, {NULL, NULL, NULL, NULL, false}, {0, false, false, false, false, NULL, NULL},                  \
-        {                                                                                                              \
-            0, NULL, NULL, NULL, NULL, NULL, NULL, 0                                                                   \
-        }                                                                                                              \
-    }
+#define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 
 struct perfile_output_info {
     const char *kind;   /* "dump", "script", "info", "check", "flame" */
