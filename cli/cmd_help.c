@@ -196,6 +196,7 @@ const struct pf_command pf_command_help = {
     .doc = "Explains perfile, or one verb with all its options.",
     .operand = "[VERB]",
     .operand_max = 1,
+    .pages = true,
     .operand_at = verb_at,
     .groups = {&group, &pf_common_group},
     .run = run,

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #define AT(member) offsetof(struct pf_settings, print.report.member)
 #define FLAG(option, short_option, bit, text)                                                                          \
     {                                                                                                                  \
@@ -55,22 +52,6 @@ static const struct pf_option graphs[] = {
 };
 static const struct pf_option_group graph_group = {"Callchains", graphs};
 
-static bool wants_color(const struct pf_settings *settings)
-{
-    const char *no_color = getenv("NO_COLOR");
-
-    if (strcmp(settings->color, "auto") != 0)
-        return strcmp(settings->color, "always") == 0;
-    return !settings->output && isatty(STDOUT_FILENO) && !(no_color && *no_color);
-}
-
-static int run(const struct pf_command *command, struct pf_settings *settings)
-{
-    if (wants_color(settings))
-        settings->print.report.flags |= PERFILE_REPORT_COLOR;
-    return pf_run_output(command, settings);
-}
-
 const struct pf_command pf_command_report = {
     .name = "report",
     .summary = "where the samples are: functions, files, threads by their share",
@@ -79,7 +60,8 @@ const struct pf_command pf_command_report = {
            "the event in the chosen time, on the chosen processors, also when other filters leave some of them out.",
     .operand = "[FILE]",
     .operand_max = 1,
+    .pages = true,
     .groups = {&group, &graph_group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},
-    .run = run,
+    .run = pf_run_output,
 };

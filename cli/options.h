@@ -26,6 +26,9 @@ struct pf_settings {
     char *fields; /* -F, joined from all that were given; owned */
     uint64_t jobs;
     bool help;
+    bool version;
+    bool pager;
+    bool no_pager;
     bool quiet;
     bool verbose;
     bool json;
@@ -70,12 +73,13 @@ struct pf_option_group {
 };
 
 struct pf_command {
-    const char *name;
+    const char *name;    /* NULL: what stands before the verb */
     const char *summary; /* half a sentence, lower case, no full stop */
     const char *doc;     /* paragraph */
     const char *operand; /* "[FILE]", or NULL */
     size_t operand_max;
     pf_value_at *operand_at;                 /* values of the operand, or NULL */
+    bool pages;                              /* prints long text, which goes through a pager on a terminal */
     bool findings;                           /* the output itself tells what is wrong with the recording */
     const struct pf_option_group *groups[8]; /* NULL-terminated */
     int (*run)(const struct pf_command *command, struct pf_settings *settings);
@@ -113,8 +117,10 @@ pf_value_at pf_format_at;
 void pf_settings_init(struct pf_settings *settings);
 void pf_settings_free(struct pf_settings *settings);
 
-/* Reads the NULL-terminated arguments behind the verb, and reorders them. PF_STATUS_OK, or PF_STATUS_USAGE when a
- * message was printed. */
+/*
+ * Reads the NULL-terminated arguments behind the verb, and reorders them. Of a command without a name, the operands are
+ * the first argument that is no option and all behind it. PF_STATUS_OK, or PF_STATUS_USAGE when a message was printed.
+ */
 int pf_options_parse(const struct pf_command *command, char **arguments, struct pf_settings *settings);
 
 /* "Did you mean": offer all candidates, then ask. */

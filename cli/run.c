@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* One run of a verb that prints a recording. */
 struct run {
@@ -107,11 +106,10 @@ static int print(struct run *run)
 {
     struct perfile_output_options *options = &run->settings->print;
     struct perfile_sink sink = {&run->stream, pf_stream_write};
-    /* A bar between the lines of the output would spoil both. */
-    bool bar = run->settings->output || !isatty(STDOUT_FILENO);
     int result, status;
 
-    if (pf_progress_start(&run->progress, bar)) {
+    options->color = pf_wants_color(run->settings->color, run->stream.fd);
+    if (pf_progress_start(&run->progress, run->command->name)) {
         options->progress = pf_progress_update;
         options->progress_context = &run->progress;
     }
