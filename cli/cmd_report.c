@@ -12,11 +12,22 @@
         .doc = text                                                                                                    \
     }
 
+static const char *column_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return perfile_report_column_at(index, doc);
+}
+
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT,
-    TEXT("sort", 's', "LIST", sort,
-         "The columns that rows are made by, separated by commas: comm, dso, symbol (or sym), pid, tgid, tid, cpu; and "
-         "overhead, sample and period to be shown. +LIST adds to the default, which is comm,dso,symbol."),
+    {.name = "sort",
+     .letter = 's',
+     .kind = PF_OPTION_LIST,
+     .argument = "LIST",
+     .offset = AT(sort),
+     .value_at = column_at,
+     .doc = "The columns that rows are made by, and the values to be shown, separated by commas. +LIST adds to the "
+            "default, which is comm,dso,symbol."},
     FLAG("show-nr-samples", 'n', PERFILE_REPORT_SAMPLES, "Show the number of samples, too."),
     TEXT("percent-limit", 0, "PERCENT", percent_limit,
          "Leave out rows, and branches of call graphs, below this share."),

@@ -39,7 +39,7 @@ static const struct pf_option options[] = {
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
-static const struct pf_command no_verb = {.groups = {&group, &pf_common_group}};
+const struct pf_command pf_no_verb = {.name = "", .groups = {&group, &pf_common_group}};
 
 static int unknown_verb(const char *name)
 {
@@ -73,7 +73,7 @@ static int run_verb(const struct pf_command *command, char **arguments, struct p
 static int run(char **arguments, struct pf_settings *settings)
 {
     const struct pf_command *command;
-    int status = pf_options_parse(&no_verb, arguments, settings);
+    int status = pf_options_parse(&pf_no_verb, arguments, settings);
     char **operands = settings->operands;
 
     if (status)

@@ -165,6 +165,11 @@ static const struct pf_option common_options[] = {
 };
 const struct pf_option_group pf_common_group = {"General", common_options};
 
+bool pf_option_is_list(const struct pf_option *option)
+{
+    return option->value_at && (option->kind == PF_OPTION_LIST || option->kind == PF_OPTION_FIELDS);
+}
+
 void pf_settings_init(struct pf_settings *settings)
 {
     *settings = (struct pf_settings){
@@ -265,13 +270,13 @@ __attribute__((format(printf, 2, 3))) static int complain(const struct pf_comman
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    pf_message("%s%s%s", command->name ? command->name : "", command->name ? ": " : "", text);
+    pf_message("%s%s%s", command->name, command->name[0] ? ": " : "", text);
     return PF_STATUS_USAGE;
 }
 
 static const char *where_to_read(const struct pf_command *command, char buffer[80])
 {
-    if (!command->name)
+    if (!command->name[0])
         return "perfile help lists the verbs";
     snprintf(buffer, 80, "perfile help %s lists the options", command->name);
     return buffer;
@@ -384,6 +389,7 @@ static int set_option(const struct given *given, const char *text, struct pf_set
         *(unsigned *)to |= option->bits;
         return PF_STATUS_OK;
     case PF_OPTION_TEXT:
+    case PF_OPTION_LIST:
         *(const char **)to = text;
         return PF_STATUS_OK;
     case PF_OPTION_CHOICE:
@@ -416,6 +422,17 @@ static const struct pf_option *find_option(const struct pf_command *command, con
     return NULL;
 }
 
+/* ", but report has it": somebody took one verb for another. */
+static const char *who_has(const char *name, size_t bytes, char buffer[80])
+{
+    for (const struct pf_command *const *command = pf_commands; *command; command++)
+        if (find_option(*command, name, bytes, 0)) {
+            snprintf(buffer, 80, ", but perfile %s has it", (*command)->name);
+            return buffer;
+        }
+    return "";
+}
+
 static int unknown_long(const struct pf_command *command, const char *name, size_t bytes)
 {
     char wanted[GUESS_BYTES], suggestion[80], advice[80];
@@ -428,7 +445,9 @@ static int unknown_long(const struct pf_command *command, const char *name, size
             if (!option->hidden)
                 pf_guess_offer(&guess, option->name);
     return complain(command, "there is no option --%s%s (%s)", wanted,
-                    pf_guess_text(&guess, "--", suggestion, sizeof(suggestion)), where_to_read(command, advice));
+                    guess.best ? pf_guess_text(&guess, "--", suggestion, sizeof(suggestion))
+                               : who_has(name, bytes, suggestion),
+                    where_to_read(command, advice));
 }
 
 /* `value` is what stands behind the option in the same argument, or NULL. */
@@ -501,7 +520,7 @@ int pf_options_parse(const struct pf_command *command, char **arguments, struct 
     while (*parse.next && !status) {
         char *argument = *parse.next++;
 
-        if (!strcmp(argument, "--") || (!command->name && (argument[0] != '-' || !argument[1]))) {
+        if (!strcmp(argument, "--") || (!command->name[0] && (argument[0] != '-' || !argument[1]))) {
             parse.next -= strcmp(argument, "--") != 0;
             while (*parse.next)
                 settings->operands[settings->operand_count++] = *parse.next++;
@@ -514,5 +533,53 @@ int pf_options_parse(const struct pf_command *command, char **arguments, struct 
         }
     }
     settings->print.fields = settings->fields;
-    return status || settings->help || !command->name ? status : check_operands(&parse);
+    return status || settings->help || !command->name[0] ? status : check_operands(&parse);
+}
+
+/* ---- lists that the library refused ---------------------------------------------------------------------------- */
+
+/* Whether the library complains about this word: it puts words between quotes. */
+static bool is_quoted(const char *message, const char *word)
+{
+    char quoted[GUESS_BYTES + 3];
+
+    snprintf(quoted, sizeof(quoted), "'%s'", word);
+    if (strstr(message, quoted))
+        return true;
+    snprintf(quoted, sizeof(quoted), "\"%s\"", word);
+    return strstr(message, quoted) != NULL;
+}
+
+/* "+a", "-a", "TYPE:a" and "a" are all about a. */
+static const char *suggest_of_list(const struct pf_command *command, const struct pf_option *option, const char *list,
+                                   const char *message, char buffer[80])
+{
+    const char *value, *doc;
+    char word[GUESS_BYTES];
+
+    while (*list) {
+        struct pf_guess guess;
+        size_t bytes = strcspn(list, ",;:+-");
+
+        snprintf(word, sizeof(word), "%.*s", (int)(bytes < sizeof(word) ? bytes : sizeof(word) - 1), list);
+        guess = pf_guess_start(word);
+        for (size_t i = 0; (value = option->value_at(command, i, &doc)); i++)
+            pf_guess_offer(&guess, value);
+        if (bytes && guess.distance && is_quoted(message, word))
+            return pf_guess_text(&guess, "", buffer, 80);
+        list += bytes + (list[bytes] != 0);
+    }
+    return "";
+}
+
+const char *pf_options_suggest(const struct pf_command *command, struct pf_settings *settings, const char *message,
+                               char buffer[80])
+{
+    const char *text = "";
+
+    for (const struct pf_option_group *const *group = command->groups; *group && !*text; group++)
+        for (const struct pf_option *option = (*group)->options; option->name && !*text; option++)
+            if (pf_option_is_list(option) && *(const char **)target(settings, option))
+                text = suggest_of_list(command, option, *(const char **)target(settings, option), message, buffer);
+    return text;
 }
