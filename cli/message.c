@@ -284,7 +284,7 @@ static void describe(char text[80], double done, double total, double seconds)
     bytes_text(rate, speed);
     if (total > 0 && done < total && rate > 0)
         snprintf(text, 80, "%3.0f%%  %s/s  %s left", done / total * 100, speed,
-                 duration_text((total - done) / rate, left));
+                 duration_text((total - done) / rate + 0.9, left));
     else if (total > 0)
         snprintf(text, 80, "%3.0f%%  %s/s", done < total ? done / total * 100 : 100, speed);
     else

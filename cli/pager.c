@@ -21,9 +21,6 @@ static struct {
     int fd;              /* our end of its standard input */
 } pager;
 
-static const int deadly[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-#define DEADLY_COUNT (sizeof(deadly) / sizeof(deadly[0]))
-
 static const char *find_command(void)
 {
     const char *command = getenv("PERFILE_PAGER");
@@ -57,21 +54,38 @@ void pf_pager_setup(bool wanted)
         set_environment();
 }
 
-/* Whoever is interrupted leaves the terminal to the pager first. */
+static void die(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Ctrl-C is meant for the pager, which stops a search with it, as long as there is one. */
+static void interrupt(int number)
+{
+    if (waitpid(pager.pid, NULL, WNOHANG) != 0)
+        die(number);
+}
+
+/* Who ends us leaves the terminal to the pager first: the user still reads. */
 static void leave(int number)
 {
     close(pager.fd);
     while (waitpid(pager.pid, NULL, 0) < 0 && errno == EINTR)
         ;
-    signal(number, SIG_DFL);
-    raise(number);
+    die(number);
 }
 
 static void handle_signals(void)
 {
-    for (size_t i = 0; i < DEADLY_COUNT; i++)
-        if (signal(deadly[i], leave) == SIG_IGN)
-            signal(deadly[i], SIG_IGN);
+    static const struct {
+        int number;
+        void (*handle)(int number);
+    } signals[] = {{SIGINT, interrupt}, {SIGQUIT, leave}, {SIGTERM, leave}, {SIGHUP, leave}};
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        if (signal(signals[i].number, signals[i].handle) == SIG_IGN)
+            signal(signals[i].number, SIG_IGN);
 }
 
 /* The words of a plain command, or a shell for all that is more. `text` is cut up. */

@@ -64,8 +64,8 @@ class Terminal:
         return finish(process, control)
 
 
-def finish(process, control, typed=None):
-    """Reads until the end; `typed` is (text to wait for, bytes to type then)."""
+def finish(process, control, reaction=None):
+    """Reads until the end; `reaction` is (text to wait for, what to call then)."""
     seen, end = b'', time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < end:
         if not select.select([control], [], [], 0.2)[0]:
@@ -77,9 +77,9 @@ def finish(process, control, typed=None):
         if not piece:
             break
         seen += piece
-        if typed and typed[0] in seen:
-            os.write(control, typed[1])
-            typed = None
+        if reaction and reaction[0] in seen:
+            reaction[1]()
+            reaction = None
     else:
         process.kill()
         return 'timeout', seen.decode('utf-8', 'replace')
@@ -159,15 +159,35 @@ def test_colors(t):
 
 
 def test_interrupt(t):
-    """A Ctrl-C that the pager takes is not ours, and one while we work waits for the pager."""
+    """Ctrl-C is for the pager while there is one; another end of ours leaves it the terminal."""
     pager = t.folder / 'pager'
-    pager.write_text('#!/bin/sh\ntrap : INT\necho ready\ncat >got\nsleep 0.5\necho left\n')
-    pager.chmod(0o755)
-    status, text = finish(*t.start('check', 'bad', PAGER=str(pager)), typed=(b'ready', b'\x03'))
-    expect('Ctrl-C in the pager', status == 1 and 'left' in text, (status, text))
-    pager.write_text('#!/bin/sh\ntrap : INT\necho ready\nsleep 0.7\nsleep 0.3\necho left\n') # reads nothing: we wait
-    status, text = finish(*t.start('dump', 'long', PAGER=str(pager)), typed=(b'ready', b'\x03'))
-    expect('Ctrl-C while we work', status == -signal.SIGINT and 'left' in text, (status, text))
+
+    def run(code, arguments, action, **rest):
+        pager.write_text('#!/bin/sh\n' + code)
+        pager.chmod(0o755)
+        process, control = t.start(*arguments, PAGER=str(pager), **rest)
+        return finish(process, control, (b'ready', lambda: action(process, control)))
+
+    def press(process, control):
+        os.write(control, b'\x03')
+
+    def press_later(process, control):
+        time.sleep(0.3)
+        os.write(control, b'\x03')
+
+    reads = 'trap : INT\necho ready\ncat >got\nsleep 0.5\necho left\n'
+    status, text = run(reads, ['check', 'bad'], press)
+    expect('Ctrl-C when all is said', status == 1 and 'left' in text, (status, text))
+    waits = 'trap : INT\necho ready\nsleep 0.7\ncat >got\necho left\n'
+    status, text = run(waits, ['dump', 'long'], press)
+    expect('Ctrl-C while we work', status == 0 and 'left' in text and (t.folder / 'got').stat().st_size > 1000000,
+           (status, text))
+    status, text = run('echo ready\nsleep 0.7\necho left\n', ['dump', 'long'], lambda process, _: process.terminate())
+    expect('an end from outside', status == -signal.SIGTERM and 'left' in text, (status, text))
+    with subprocess.Popen(['sh', '-c', 'cat stream; exec sleep 20'], cwd=t.folder, stdout=subprocess.PIPE) as endless:
+        status, text = run('timeout 1 cat >got\necho ready\n', ['dump', '-'], press_later, source=endless.stdout)
+        endless.kill()
+    expect('Ctrl-C when the pager is gone', status == -signal.SIGINT, (status, text))
 
 
 def slow_reader(t, *arguments, **rest):
