@@ -76,16 +76,28 @@ static void leave(int number)
     die(number);
 }
 
+static const struct {
+    int number;
+    void (*handle)(int number);
+} handled[] = {{SIGINT, interrupt}, {SIGQUIT, leave}, {SIGTERM, leave}, {SIGHUP, leave}};
+#define HANDLED_COUNT (sizeof(handled) / sizeof(handled[0]))
+
 static void handle_signals(void)
 {
-    static const struct {
-        int number;
-        void (*handle)(int number);
-    } signals[] = {{SIGINT, interrupt}, {SIGQUIT, leave}, {SIGTERM, leave}, {SIGHUP, leave}};
+    for (size_t i = 0; i < HANDLED_COUNT; i++)
+        if (signal(handled[i].number, handled[i].handle) == SIG_IGN)
+            signal(handled[i].number, SIG_IGN);
+}
 
-    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-        if (signal(signals[i].number, signals[i].handle) == SIG_IGN)
-            signal(signals[i].number, SIG_IGN);
+/* They wait until the pager is known; `before` is the mask of before. */
+static void block_signals(sigset_t *before)
+{
+    sigset_t signals;
+
+    sigemptyset(&signals);
+    for (size_t i = 0; i < HANDLED_COUNT; i++)
+        sigaddset(&signals, handled[i].number);
+    sigprocmask(SIG_BLOCK, &signals, before);
 }
 
 /* The words of a plain command, or a shell for all that is more. `text` is cut up. */
@@ -105,8 +117,8 @@ static void split(char *text, char *words[WORDS])
     words[count] = NULL;
 }
 
-/* 0, or the number of the error. */
-static int spawn(char *const words[], int input)
+/* With the signals as they were. 0, or the number of the error. */
+static int spawn(char *const words[], int input, const sigset_t *mask)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -123,7 +135,9 @@ static int spawn(char *const words[], int input)
     if (!error)
         error = posix_spawnattr_setsigdefault(&attributes, &signals);
     if (!error)
-        error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+        error = posix_spawnattr_setsigmask(&attributes, mask);
+    if (!error)
+        error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     if (!error)
         error = posix_spawnp(&pager.pid, words[0], &actions, &attributes, words, environ);
     posix_spawnattr_destroy(&attributes);
@@ -135,6 +149,7 @@ static int run(const char *command)
 {
     char *text = strdup(command), *words[WORDS];
     int ends[2], error;
+    sigset_t before;
 
     if (!text || pipe2(ends, O_CLOEXEC) < 0) {
         error = errno;
@@ -142,12 +157,16 @@ static int run(const char *command)
         return error;
     }
     split(text, words);
-    error = spawn(words, ends[0]);
-    close(ends[0]);
-    free(text);
     pager.fd = ends[1];
+    block_signals(&before);
+    error = spawn(words, ends[0], &before);
+    if (!error)
+        handle_signals();
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    close(ends[0]);
     if (error)
         close(ends[1]);
+    free(text);
     return error;
 }
 
@@ -167,7 +186,6 @@ int pf_pager_start(void)
             pf_message("the pager \"%s\" cannot be started: %s", command, strerror(error));
         return -1;
     }
-    handle_signals();
     pf_message_hold();
     return pager.fd;
 }

@@ -172,7 +172,7 @@ def test_interrupt(t):
         os.write(control, b'\x03')
 
     def press_later(process, control):
-        time.sleep(0.3)
+        time.sleep(1)
         os.write(control, b'\x03')
 
     reads = 'trap : INT\necho ready\ncat >got\nsleep 0.5\necho left\n'
@@ -195,6 +195,7 @@ def slow_reader(t, *arguments, **rest):
     mine, theirs = os.pipe()
     process, control = t.start(*arguments, output=theirs, **rest)
     os.close(theirs)
+    select.select([mine], [], [], TIMEOUT_SECONDS)
     time.sleep(0.8)
     text = b''
     while piece := os.read(mine, 1 << 16):
@@ -224,7 +225,7 @@ def test_progress(t):
     process, control = t.start('dump', '-', '-o', 'written', source=mine)
     os.close(mine)
     os.write(theirs, data[:1000])
-    time.sleep(0.7)
+    time.sleep(1.5)
     with open(theirs, 'wb') as rest:
         rest.write(data[1000:])
     status, text = finish(process, control)
