@@ -527,7 +527,7 @@ static void step_callchain(struct recording *r, struct cpu *cpu)
 
     walk_stack(cpu, task);
     uint64_t count = (kernel ? kernel + 1 : 0) + 2 + task->depth;
-    uint8_t *at = put_sample(r, cpu, 0, ip, fixed_bytes(r) + 8 + count * 8);
+    uint8_t *at = put_sample(r, cpu, 0, ip, fixed_bytes(r) + 8 + (size_t)count * 8);
     at = put_u64(at, count);
     if (kernel)
         at = put_kernel_chain(at, cpu, ip, kernel);

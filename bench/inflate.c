@@ -27,7 +27,7 @@ static void die(const char *what)
     exit(1);
 }
 
-static uint64_t u64_at(const struct bytes *file, size_t offset)
+static uint64_t u64_at(const struct bytes *file, uint64_t offset)
 {
     uint64_t value;
 
@@ -64,8 +64,8 @@ static struct bytes gather(const struct bytes *file)
         if (size < 8)
             die("a record without a size");
         if ((uint32_t)header == COMPRESSED2 && bytes <= size - 16 && at + size <= file->size) {
-            memmove(frame.data + frame.size, file->data + at + 16, bytes);
-            frame.size += bytes;
+            memmove(frame.data + frame.size, file->data + at + 16, (size_t)bytes);
+            frame.size += (size_t)bytes;
         }
         at += size;
     }

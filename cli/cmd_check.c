@@ -16,6 +16,7 @@ const struct pf_command pf_command_check = {
            "a sound recording, 1 when something was found, 3 when the file is no perf.data at all.",
     .operand = "[FILE]",
     .operand_max = 1,
+    .pages = true,
     .findings = true,
     .groups = {&group, &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = pf_run_output,

@@ -58,7 +58,8 @@ static void print_bash_argument(struct pf_stream *out, const struct pf_command *
     pf_stream_print(out, "    %s:--%s", command->name, option->name);
     if (option->letter)
         pf_stream_print(out, " | %s:-%c", command->name, option->letter);
-    pf_stream_print(out, ")%s words='", takes_file(option) ? " files=1" : "");
+    pf_stream_print(out, ")%s%s words='", takes_file(option) ? " files=1" : "",
+                    pf_option_is_list(option) ? " list=1" : "");
     if (option->value_at)
         print_values(out, command, option->value_at);
     pf_stream_print(out, "' ;;\n");
@@ -70,33 +71,56 @@ static void print_bash_verb(struct pf_stream *out, const struct pf_command *comm
     pf_stream_print(out, "    %s:*)%s\n        words='", command->name, operand_is_file(command) ? " files=1" : "");
     if (command->operand_at)
         print_values(out, command, command->operand_at);
+    for (const struct pf_command *const *verb = pf_commands; *verb && command == &pf_no_verb; verb++)
+        pf_stream_print(out, " %s", (*verb)->name);
     each_option(out, command, print_bash_name);
     pf_stream_print(out, "'\n        ;;\n");
+}
+
+/* Options before the verb whose value is no verb. */
+static void print_bash_skip(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
+{
+    (void)command;
+    if (option->argument)
+        pf_stream_print(out, "        --%s) [[ ${COMP_WORDS[i + 1]} == '=' ]] && ((i++)); ((i++)) ;;\n", option->name);
 }
 
 static void print_bash(struct pf_stream *out)
 {
     pf_stream_print(out, "# bash completion for perfile, made by: perfile completion bash\n"
                          "_perfile()\n{\n"
-                         "    local current=$2 previous=$3 verb=${COMP_WORDS[1]} words='' files='' line\n"
+                         "    local current=$2 previous=$3 verb='' words='' files='' list='' line i\n"
                          "    # bash takes = for a word of its own\n"
                          "    [[ $previous == '=' ]] && previous=${COMP_WORDS[COMP_CWORD - 2]}\n"
                          "    [[ $current == '=' ]] && current=''\n"
-                         "    ((COMP_CWORD == 1)) && verb='' previous=''\n"
-                         "    case $verb:$previous in\n    :) words='");
-    for (const struct pf_command *const *command = pf_commands; *command; command++)
-        pf_stream_print(out, "%s ", (*command)->name);
-    pf_stream_print(out, "--help --version' ;;\n");
+                         "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+                         "        case ${COMP_WORDS[i]} in\n");
+    each_option(out, &pf_no_verb, print_bash_skip);
+    pf_stream_print(out, "        -* | '=') ;;\n        *) verb=${COMP_WORDS[i]}; break ;;\n        esac\n    done\n"
+                         "    case $verb:$previous in\n");
+    print_bash_verb(out, &pf_no_verb);
     for (const struct pf_command *const *command = pf_commands; *command; command++)
         print_bash_verb(out, *command);
     pf_stream_print(out, "    esac\n    COMPREPLY=()\n"
+                         "    # only the last value of a list is completed, and more may follow\n"
+                         "    [[ -n $list ]] && list=${current%%\"${current##*[,+-]}\"} && compopt -o nospace\n"
                          "    while IFS='' read -r line; do\n        COMPREPLY+=(\"$line\")\n"
-                         "    done < <(compgen -W \"$words\" -- \"$current\"; "
+                         "    done < <(compgen -P \"$list\" -W \"$words\" -- \"${current#\"$list\"}\"; "
                          "[[ -n $files && $current != -* ]] && compgen -f -- \"$current\")\n"
                          "    [[ -n $files ]] && compopt -o filenames\n}\ncomplete -F _perfile perfile\n");
 }
 
 /* ---- zsh ------------------------------------------------------------------------------------------------------- */
+
+/* What may stand behind an option; of a list, its last value. */
+static void print_zsh_values(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
+{
+    const bool list = pf_option_is_list(option);
+
+    pf_stream_print(out, list ? "{compset -P \"*[,+-]\"; compadd -q -S \",\" -- " : "(");
+    print_values(out, command, option->value_at);
+    pf_stream_print(out, list ? "}" : ")");
+}
 
 static void print_zsh_option(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
 {
@@ -116,11 +140,8 @@ static void print_zsh_option(struct pf_stream *out, const struct pf_command *com
         pf_stream_print(out, ":%s:", option->argument);
     if (takes_file(option))
         pf_stream_print(out, "_files");
-    if (option->value_at) {
-        pf_stream_print(out, option->kind == PF_OPTION_FIELDS ? "_sequence compadd - " : "(");
-        print_values(out, command, option->value_at);
-        pf_stream_print(out, option->kind == PF_OPTION_FIELDS ? "" : ")");
-    }
+    if (option->value_at)
+        print_zsh_values(out, command, option);
     pf_stream_print(out, "'");
 }
 
@@ -141,15 +162,18 @@ static void print_zsh_verb(struct pf_stream *out, const struct pf_command *comma
 static void print_zsh(struct pf_stream *out)
 {
     pf_stream_print(out, "#compdef perfile\n# zsh completion for perfile, made by: perfile completion zsh\n"
-                         "_perfile() {\n    local -a verbs=(\n");
+                         "_perfile() {\n    local context state state_descr line\n    typeset -A opt_args\n"
+                         "    local -a verbs=(\n");
     for (const struct pf_command *const *command = pf_commands; *command; command++) {
         pf_stream_print(out, "        '%s:", (*command)->name);
         print_quoted(out, (*command)->summary, "\\");
         pf_stream_print(out, "'\n");
     }
-    pf_stream_print(out, "    )\n    if (( CURRENT == 2 )); then\n        _describe verb verbs\n"
-                         "        compadd -- --help --version\n        return\n    fi\n"
-                         "    local verb=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $verb in\n");
+    pf_stream_print(out, "    )\n    _arguments -C -s");
+    each_option(out, &pf_no_verb, print_zsh_option);
+    pf_stream_print(out, " \\\n            '1:verb:->verb' '*::argument:->rest' && return\n"
+                         "    if [[ $state == verb ]]; then\n        _describe verb verbs\n        return\n    fi\n"
+                         "    case $words[1] in\n");
     for (const struct pf_command *const *command = pf_commands; *command; command++)
         print_zsh_verb(out, *command);
     pf_stream_print(out, "    esac\n}\nif [[ $funcstack[1] == _perfile ]]; then\n    _perfile \"$@\"\nelse\n"
@@ -158,16 +182,31 @@ static void print_zsh(struct pf_stream *out)
 
 /* ---- fish ------------------------------------------------------------------------------------------------------ */
 
+/* The values of a list go behind those that stand there already. */
+static void print_fish_values(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
+{
+    const char *value, *doc;
+
+    if (!pf_option_is_list(option)) {
+        print_values(out, command, option->value_at);
+        return;
+    }
+    pf_stream_print(out, "(__perfile_append");
+    for (size_t i = 0; (value = option->value_at(command, i, &doc)); i++)
+        pf_stream_print(out, " %s", value);
+    pf_stream_print(out, ")");
+}
+
 static void print_fish_option(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
 {
-    pf_stream_print(out, "complete -c perfile -n '__fish_seen_subcommand_from %s' -l %s", command->name, option->name);
+    pf_stream_print(out, "complete -c perfile -n '__perfile_verb %s' -l %s", command->name, option->name);
     if (option->letter)
         pf_stream_print(out, " -s %c", option->letter);
     if (option->argument)
         pf_stream_print(out, takes_file(option) ? " -rF" : " -x");
     if (option->value_at) {
         pf_stream_print(out, " -a '");
-        print_values(out, command, option->value_at);
+        print_fish_values(out, command, option);
         pf_stream_print(out, "'");
     }
     pf_stream_print(out, " -d '");
@@ -176,19 +215,36 @@ static void print_fish_option(struct pf_stream *out, const struct pf_command *co
     pf_stream_print(out, "'\n");
 }
 
+static void print_fish_skip(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
+{
+    (void)command;
+    if (option->argument)
+        pf_stream_print(out, "            case --%s\n                set skip 1\n", option->name);
+}
+
 static void print_fish(struct pf_stream *out)
 {
     pf_stream_print(out, "# fish completion for perfile, made by: perfile completion fish\n"
-                         "complete -c perfile -n __fish_use_subcommand -f -l help -d 'Explain perfile.'\n"
-                         "complete -c perfile -n __fish_use_subcommand -f -l version -d 'Print the version.'\n");
+                         "function __perfile_append\n"
+                         "    set -l before (commandline -ct | string replace -r '^--[^=]*=' '' | "
+                         "string replace -r '[^,+-]*$' '')\n"
+                         "    printf '%%s\\n' \"$before\"$argv\nend\n"
+                         "# whether this is the verb; without an argument: whether there is none yet\n"
+                         "function __perfile_verb\n    set -l words (commandline -opc)\n    set -l skip 1\n"
+                         "    for word in $words\n        if test $skip = 1\n            set skip 0\n"
+                         "            continue\n        end\n        switch $word\n");
+    each_option(out, &pf_no_verb, print_fish_skip);
+    pf_stream_print(out, "            case '-*'\n            case '*'\n                test \"$word\" = \"$argv\"\n"
+                         "                return\n        end\n    end\n    test -z \"$argv\"\nend\n");
+    each_option(out, &pf_no_verb, print_fish_option);
     for (const struct pf_command *const *at = pf_commands; *at; at++) {
         const struct pf_command *command = *at;
 
-        pf_stream_print(out, "complete -c perfile -n __fish_use_subcommand -f -a %s -d '%s'\n", command->name,
+        pf_stream_print(out, "complete -c perfile -n __perfile_verb -f -a %s -d '%s'\n", command->name,
                         command->summary);
         each_option(out, command, print_fish_option);
         if (command->operand_at) {
-            pf_stream_print(out, "complete -c perfile -n '__fish_seen_subcommand_from %s' -f -a '", command->name);
+            pf_stream_print(out, "complete -c perfile -n '__perfile_verb %s' -f -a '", command->name);
             print_values(out, command, command->operand_at);
             pf_stream_print(out, "'\n");
         }

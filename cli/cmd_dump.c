@@ -25,6 +25,7 @@ const struct pf_command pf_command_dump = {
            "on behind it.",
     .operand = "[FILE]",
     .operand_max = 1,
+    .pages = true,
     .groups = {&group, &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = pf_run_output,
 };

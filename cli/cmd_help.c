@@ -60,9 +60,9 @@ static void print_json_option(struct pf_stream *out, const struct pf_command *co
                               const struct pf_option *option)
 {
     static const char *const kinds[] = {
-        [PF_OPTION_FLAG] = "flag",     [PF_OPTION_BITS] = "flag",      [PF_OPTION_TEXT] = "text",
-        [PF_OPTION_CHOICE] = "choice", [PF_OPTION_FIELDS] = "fields",  [PF_OPTION_NUMBER] = "number",
-        [PF_OPTION_SIZE] = "size",     [PF_OPTION_IGNORE] = "ignored",
+        [PF_OPTION_FLAG] = "flag",     [PF_OPTION_BITS] = "flag", [PF_OPTION_TEXT] = "text",
+        [PF_OPTION_CHOICE] = "choice", [PF_OPTION_LIST] = "list", [PF_OPTION_FIELDS] = "fields",
+        [PF_OPTION_NUMBER] = "number", [PF_OPTION_SIZE] = "size", [PF_OPTION_IGNORE] = "ignored",
     };
 
     pf_stream_print(out, "{\"name\":\"--%s\"", option->name);
@@ -196,6 +196,7 @@ const struct pf_command pf_command_help = {
     .doc = "Explains perfile, or one verb with all its options.",
     .operand = "[VERB]",
     .operand_max = 1,
+    .pages = true,
     .operand_at = verb_at,
     .groups = {&group, &pf_common_group},
     .run = run,

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #define AT(member) offsetof(struct pf_settings, print.report.member)
 #define FLAG(option, short_option, bit, text)                                                                          \
     {                                                                                                                  \
@@ -15,11 +12,22 @@
         .doc = text                                                                                                    \
     }
 
+static const char *column_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return perfile_report_column_at(index, doc);
+}
+
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT,
-    TEXT("sort", 's', "LIST", sort,
-         "The columns that rows are made by, separated by commas: comm, dso, symbol (or sym), pid, tgid, tid, cpu; and "
-         "overhead, sample and period to be shown. +LIST adds to the default, which is comm,dso,symbol."),
+    {.name = "sort",
+     .letter = 's',
+     .kind = PF_OPTION_LIST,
+     .argument = "LIST",
+     .offset = AT(sort),
+     .value_at = column_at,
+     .doc = "The columns that rows are made by, and the values to be shown, separated by commas. +LIST adds to the "
+            "default, which is comm,dso,symbol."},
     FLAG("show-nr-samples", 'n', PERFILE_REPORT_SAMPLES, "Show the number of samples, too."),
     TEXT("percent-limit", 0, "PERCENT", percent_limit,
          "Leave out rows, and branches of call graphs, below this share."),
@@ -55,22 +63,6 @@ static const struct pf_option graphs[] = {
 };
 static const struct pf_option_group graph_group = {"Callchains", graphs};
 
-static bool wants_color(const struct pf_settings *settings)
-{
-    const char *no_color = getenv("NO_COLOR");
-
-    if (strcmp(settings->color, "auto") != 0)
-        return strcmp(settings->color, "always") == 0;
-    return !settings->output && isatty(STDOUT_FILENO) && !(no_color && *no_color);
-}
-
-static int run(const struct pf_command *command, struct pf_settings *settings)
-{
-    if (wants_color(settings))
-        settings->print.report.flags |= PERFILE_REPORT_COLOR;
-    return pf_run_output(command, settings);
-}
-
 const struct pf_command pf_command_report = {
     .name = "report",
     .summary = "where the samples are: functions, files, threads by their share",
@@ -79,7 +71,8 @@ const struct pf_command pf_command_report = {
            "the event in the chosen time, on the chosen processors, also when other filters leave some of them out.",
     .operand = "[FILE]",
     .operand_max = 1,
+    .pages = true,
     .groups = {&group, &graph_group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},
-    .run = run,
+    .run = pf_run_output,
 };

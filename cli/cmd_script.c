@@ -55,6 +55,7 @@ const struct pf_command pf_command_script = {
            "that text.",
     .operand = "[FILE]",
     .operand_max = 1,
+    .pages = true,
     .groups = {&group, &pf_filter_group, &show_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},
     .run = pf_run_output,

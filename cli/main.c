@@ -2,9 +2,11 @@
 #include "help.h"
 #include "message.h"
 #include "options.h"
+#include "pager.h"
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PF_COMMAND(name) extern const struct pf_command pf_command_##name;
@@ -29,50 +31,73 @@ static void fill_standard_descriptors(void)
             return;
 }
 
+static const struct pf_option options[] = {
+    {.name = "version",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, version),
+     .doc = "Print the version and the licence."},
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+const struct pf_command pf_no_verb = {.name = "", .groups = {&group, &pf_common_group}};
+
 static int unknown_verb(const char *name)
 {
-    const char *kind = name[0] == '-' ? "option" : "verb";
     struct pf_guess guess = pf_guess_start(name);
+    struct stat status;
     char suggestion[80];
 
-    for (const struct pf_command *const *command = pf_commands; *command && name[0] != '-'; command++)
-        pf_guess_offer(&guess, (*command)->name);
-    if (name[0] == '-') {
-        pf_guess_offer(&guess, "--help");
-        pf_guess_offer(&guess, "--version");
+    if (stat(name, &status) == 0) {
+        pf_message("%s is a file, not a verb; perhaps: perfile report %s (perfile help lists the verbs)", name, name);
+        return PF_STATUS_USAGE;
     }
-    pf_message("there is no %s %s%s (perfile help lists the verbs)", kind, name,
+    for (const struct pf_command *const *command = pf_commands; *command; command++)
+        pf_guess_offer(&guess, (*command)->name);
+    pf_message("there is no verb %s%s (perfile help lists the verbs)", name,
                pf_guess_text(&guess, "", suggestion, sizeof(suggestion)));
     return PF_STATUS_USAGE;
 }
 
-static int run_verb(const struct pf_command *command, char **arguments)
+static int run_verb(const struct pf_command *command, char **arguments, struct pf_settings *settings)
 {
-    struct pf_settings settings;
-    int status;
+    int status = pf_options_parse(command, arguments, settings);
 
-    pf_settings_init(&settings);
-    status = pf_options_parse(command, arguments, &settings);
-    pf_message_setup(settings.color, settings.quiet, settings.verbose);
+    pf_message_setup(settings->color, settings->quiet, settings->verbose);
+    pf_pager_setup((command->pages || settings->help || settings->pager) && !settings->no_pager && !settings->output);
     if (!status)
-        status = settings.help ? pf_help_verb(command) : command->run(command, &settings);
-    pf_settings_free(&settings);
+        status = settings->help ? pf_help_verb(command) : command->run(command, settings);
     return status;
+}
+
+/* What stands before the verb holds for the verb, too. */
+static int run(char **arguments, struct pf_settings *settings)
+{
+    const struct pf_command *command;
+    int status = pf_options_parse(&pf_no_verb, arguments, settings);
+    char **operands = settings->operands;
+
+    if (status)
+        return status;
+    if (settings->version)
+        return pf_help_version();
+    if (!settings->operand_count)
+        return settings->help ? pf_help_overview() : pf_help_missing_verb();
+    operands[settings->operand_count] = NULL;
+    settings->operand_count = 0;
+    command = pf_command_find(operands[0]);
+    return command ? run_verb(command, operands + 1, settings) : unknown_verb(operands[0]);
 }
 
 int main(int count, char **arguments)
 {
-    const struct pf_command *command;
+    struct pf_settings settings;
+    int status;
 
     fill_standard_descriptors();
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of write(2), not a death */
     pf_message_setup("auto", false, false);
-    if (count < 2)
-        return pf_help_missing_verb();
-    if (!strcmp(arguments[1], "--version"))
-        return pf_help_version();
-    if (!strcmp(arguments[1], "--help") || !strcmp(arguments[1], "-h"))
-        return pf_help_overview();
-    command = pf_command_find(arguments[1]);
-    return command ? run_verb(command, arguments + 2) : unknown_verb(arguments[1]);
+    pf_settings_init(&settings);
+    status = run(count ? arguments + 1 : arguments, &settings);
+    pf_settings_free(&settings);
+    return status;
 }

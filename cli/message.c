@@ -1,31 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #define SHOWN_PER_RULE 10
+#define HELD_BYTES ((size_t)1 << 20)
 
 /* The one terminal of the process. */
 static struct {
     bool color;
     bool quiet;
     bool verbose;
-    bool bar; /* a progress bar stands on the last line */
+    bool bar;      /* a progress bar stands on the last line */
+    bool bar_over; /* and none may any more */
+    bool holding;
+    char *held; /* the messages that wait for the end of the pager */
+    size_t held_bytes;
+    uint64_t not_held; /* messages that found no room */
 } terminal;
 
-void pf_message_setup(const char *color, bool quiet, bool verbose)
+bool pf_is_terminal(int fd)
+{
+    const char *name = getenv("TERM");
+
+    return isatty(fd) && name && *name && strcmp(name, "dumb") != 0;
+}
+
+bool pf_wants_color(const char *color, int fd)
 {
     const char *no_color = getenv("NO_COLOR");
 
+    if (strcmp(color, "auto") != 0)
+        return strcmp(color, "always") == 0;
+    return pf_is_terminal(fd) && !(no_color && *no_color);
+}
+
+void pf_message_setup(const char *color, bool quiet, bool verbose)
+{
     terminal.quiet = quiet;
     terminal.verbose = verbose;
-    terminal.color =
-        !strcmp(color, "always") || (!strcmp(color, "auto") && isatty(STDERR_FILENO) && !(no_color && *no_color));
+    terminal.color = pf_wants_color(color, STDERR_FILENO);
 }
 
 /* ---- escaping -------------------------------------------------------------------------------------------------- */
@@ -76,6 +95,21 @@ static size_t escape(const char *text, char *to, size_t room)
 
 enum tone { TONE_ERROR, TONE_WARNING, TONE_NOTE };
 
+/* A line that waits. They are few, as there are at most ten of a kind; -v may bring many. */
+static void hold_line(const char *line, size_t bytes)
+{
+    char *grown =
+        terminal.held_bytes + bytes <= HELD_BYTES ? realloc(terminal.held, terminal.held_bytes + bytes) : NULL;
+
+    if (!grown) {
+        terminal.not_held++;
+        return;
+    }
+    terminal.held = grown;
+    memcpy(grown + terminal.held_bytes, line, bytes);
+    terminal.held_bytes += bytes;
+}
+
 /* One write per line: messages of parallel processes do not mix. A terminal that cannot be written to is nobody's
  * fault. */
 static void print_line(enum tone tone, const char *text)
@@ -89,7 +123,9 @@ static void print_line(enum tone tone, const char *text)
                             terminal.color ? "\033[0m" : "");
     used += escape(text, line + used, sizeof(line) - used - 1);
     line[used++] = '\n';
-    if (write(STDERR_FILENO, line, used) < 0)
+    if (terminal.holding)
+        hold_line(line, used);
+    else if (write(STDERR_FILENO, line, used) < 0)
         return;
 }
 
@@ -117,6 +153,32 @@ void pf_message(const char *format, ...)
     va_start(arguments, format);
     print_arguments(TONE_ERROR, format, arguments);
     va_end(arguments);
+}
+
+void pf_message_hold(void)
+{
+    terminal.holding = isatty(STDERR_FILENO);
+}
+
+void pf_message_release(void)
+{
+    char number[PF_GROUPED_BYTES];
+
+    terminal.holding = false;
+    for (size_t at = 0; at < terminal.held_bytes;) {
+        ssize_t written = write(STDERR_FILENO, terminal.held + at, terminal.held_bytes - at);
+
+        if (written <= 0)
+            break;
+        at += (size_t)written;
+    }
+    if (terminal.not_held)
+        pf_message("%s more messages were not kept while the pager ran (--no-pager shows them)",
+                   pf_grouped(terminal.not_held, number));
+    free(terminal.held);
+    terminal.held = NULL;
+    terminal.held_bytes = 0;
+    terminal.not_held = 0;
 }
 
 /* ---- diagnostics ----------------------------------------------------------------------------------------------- */
@@ -169,10 +231,11 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-bool pf_progress_start(struct pf_progress *progress, bool enabled)
+bool pf_progress_start(struct pf_progress *progress, const char *verb)
 {
-    progress->start_ms = progress->drawn_ms = now_ms();
-    return enabled && !terminal.quiet && isatty(STDERR_FILENO);
+    *progress = (struct pf_progress){.verb = verb, .start_ms = now_ms()};
+    terminal.bar_over = false;
+    return !terminal.quiet && pf_is_terminal(STDERR_FILENO);
 }
 
 static void draw(const char *line, size_t bytes)
@@ -182,24 +245,83 @@ static void draw(const char *line, size_t bytes)
     terminal.bar = true;
 }
 
-void pf_progress_update(void *context, uint64_t done, uint64_t total)
+/* The window may have another size each time. */
+static size_t columns(void)
+{
+    struct winsize size;
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
+static const char *bytes_text(double bytes, char buffer[16])
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+
+    for (; bytes >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+        bytes /= 1024;
+    snprintf(buffer, 16, unit && bytes < 10 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    return buffer;
+}
+
+static const char *duration_text(double seconds, char buffer[24])
+{
+    unsigned long whole = seconds < 1e6 ? (unsigned long)seconds : 999999;
+
+    if (whole < 3600)
+        snprintf(buffer, 24, "%lu:%02lu", whole / 60, whole % 60);
+    else
+        snprintf(buffer, 24, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60, whole % 60);
+    return buffer;
+}
+
+/* What stands right of the bar. Streams have no known end, and so no share. */
+static void describe(char text[80], double done, double total, double seconds)
+{
+    const double rate = done / seconds;
+    char amount[16], speed[16], left[24];
+
+    bytes_text(rate, speed);
+    if (total > 0 && done < total && rate > 0)
+        snprintf(text, 80, "%3.0f%%  %s/s  %s left", done / total * 100, speed,
+                 duration_text((total - done) / rate + 0.9, left));
+    else if (total > 0)
+        snprintf(text, 80, "%3.0f%%  %s/s", done < total ? done / total * 100 : 100, speed);
+    else
+        snprintf(text, 80, "%s  %s/s  %s", bytes_text(done, amount), speed, duration_text(seconds, left));
+}
+
+/* One column stays free: text in the last one would move the cursor to the next line. */
+static void draw_bar(const struct pf_progress *progress, const char *text, double share)
 {
     static const char marks[] = "########################################";
-    const int width = (int)sizeof(marks) - 1;
-    struct pf_progress *progress = context;
-    uint64_t now = now_ms();
-    char line[128];
-    double share;
+    const size_t room = columns() - 1, taken = strlen(progress->verb) + strlen(text) + 4;
+    size_t width = room > taken ? room - taken : 0;
+    char bar[64] = "", line[256];
+    size_t bytes;
 
-    if (now - progress->start_ms < 1000 || now - progress->drawn_ms < 100)
+    width = width < sizeof(marks) - 1 ? width : sizeof(marks) - 1;
+    if (share >= 0 && width >= 10)
+        snprintf(bar, sizeof(bar), "[%-*.*s] ", (int)width, (int)(share * (double)width), marks);
+    bytes = (size_t)snprintf(line, sizeof(line), "\r%s %s%s", progress->verb, bar, text);
+    bytes = bytes < sizeof(line) - 8 ? bytes : sizeof(line) - 8;
+    bytes = bytes < room + 1 ? bytes : room + 1;
+    memcpy(line + bytes, "\033[K", 3);
+    draw(line, bytes + 3);
+}
+
+void pf_progress_update(void *context, uint64_t done, uint64_t total)
+{
+    struct pf_progress *progress = context;
+    const uint64_t now = now_ms();
+    const double most = (double)(total && done > total ? total : done);
+    char text[80];
+
+    if (terminal.bar_over || now - progress->start_ms < 500 || now - progress->drawn_ms < 100)
         return;
     progress->drawn_ms = now;
-    share = total ? (double)(done < total ? done : total) / (double)total : 0;
-    if (total)
-        draw(line, (size_t)snprintf(line, sizeof(line), "\r[%-*.*s] %3.0f%%", width, (int)(share * width), marks,
-                                    share * 100));
-    else
-        draw(line, (size_t)snprintf(line, sizeof(line), "\r%" PRIu64 " MiB read", done >> 20));
+    describe(text, most, (double)total, (double)(now - progress->start_ms) / 1000);
+    draw_bar(progress, text, total ? most / (double)total : -1);
 }
 
 void pf_progress_clear(void)
@@ -207,6 +329,12 @@ void pf_progress_clear(void)
     if (terminal.bar)
         draw("\r\033[K", 4);
     terminal.bar = false;
+}
+
+void pf_progress_end(void)
+{
+    pf_progress_clear();
+    terminal.bar_over = true;
 }
 
 const char *pf_grouped(uint64_t value, char buffer[PF_GROUPED_BYTES])

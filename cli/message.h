@@ -5,11 +5,20 @@
 
 #include <perfile/perfile.h>
 
-/* `color` is auto, always or never. Until this is called: no colour. */
+/* A terminal that can move its cursor. */
+bool pf_is_terminal(int fd);
+/* Whether text for `fd` has colours; `color` is auto, always or never. */
+bool pf_wants_color(const char *color, int fd);
+
+/* `color` as above. Until this is called: no colour. */
 void pf_message_setup(const char *color, bool quiet, bool verbose);
 
 /* Prints "perfile: " and one line. */
 __attribute__((format(printf, 1, 2))) void pf_message(const char *format, ...);
+
+/* From _hold to _release messages for a terminal are kept, because a pager has it. */
+void pf_message_hold(void);
+void pf_message_release(void);
 
 /* Diagnostics of one recording: the first ten of a rule are printed, the others counted. */
 #define PF_RULE_MAX 64
@@ -26,18 +35,21 @@ void pf_log_diagnostic(void *log, const struct perfile_diagnostic *diagnostic);
 /* Says how many were not printed. */
 void pf_log_finish(const struct pf_log *log);
 
-/* A bar on a terminal for work that takes more than a second. */
+/* A bar on a terminal for work that takes more than half a second. */
 struct pf_progress {
+    const char *verb;
     uint64_t start_ms;
     uint64_t drawn_ms;
 };
-/* `enabled` false, or standard error not being a terminal: false, and nothing is to be called. */
-bool pf_progress_start(struct pf_progress *progress, bool enabled);
+/* False when standard error is no terminal, or quiet: nothing is to be called. */
+bool pf_progress_start(struct pf_progress *progress, const char *verb);
 /* For perfile_output_options.progress; the context is a struct pf_progress. */
 void pf_progress_update(void *progress, uint64_t done, uint64_t total);
 
-/* Removes the bar from the terminal, if it is there. */
+/* Removes the bar from the terminal, if it is there, until the next update. */
 void pf_progress_clear(void);
+/* The same for good: the terminal belongs to others from now on. */
+void pf_progress_end(void);
 
 /* 4711 as "4,711". */
 #define PF_GROUPED_BYTES 28

@@ -2,6 +2,7 @@
 #include "options.h"
 #include "message.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -147,7 +148,14 @@ static const struct pf_option common_options[] = {
      .argument = "WHEN",
      .offset = AT(color),
      .value_at = color_at,
-     .doc = "Colour the messages."},
+     .doc = "Colour the messages, and the text of report, check and info."},
+    {.name = "pager",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(pager),
+     .doc = "Show the output in a pager, if standard output is a terminal. The default of report, script, dump, info, "
+            "check and help."},
+    {.name = "paginate", .hidden = true, .kind = PF_OPTION_FLAG, .offset = AT(pager), .doc = "perf's name for it."},
+    {.name = "no-pager", .kind = PF_OPTION_FLAG, .offset = AT(no_pager), .doc = "Do not use a pager."},
     {.name = "help",
      .letter = 'h',
      .kind = PF_OPTION_FLAG,
@@ -156,6 +164,11 @@ static const struct pf_option common_options[] = {
     {0},
 };
 const struct pf_option_group pf_common_group = {"General", common_options};
+
+bool pf_option_is_list(const struct pf_option *option)
+{
+    return option->value_at && (option->kind == PF_OPTION_LIST || option->kind == PF_OPTION_FIELDS);
+}
 
 void pf_settings_init(struct pf_settings *settings)
 {
@@ -248,6 +261,27 @@ struct given {
     char spelling[64]; /* "-i" or "--input" */
 };
 
+/* A message about the command line. */
+__attribute__((format(printf, 2, 3))) static int complain(const struct pf_command *command, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    pf_message("%s%s%s", command->name, command->name[0] ? ": " : "", text);
+    return PF_STATUS_USAGE;
+}
+
+static const char *where_to_read(const struct pf_command *command, char buffer[80])
+{
+    if (!command->name[0])
+        return "perfile help lists the verbs";
+    snprintf(buffer, 80, "perfile help %s lists the options", command->name);
+    return buffer;
+}
+
 static void *target(struct pf_settings *settings, const struct pf_option *option)
 {
     return (char *)settings + option->offset;
@@ -294,9 +328,9 @@ static int set_number(const struct given *given, const char *text, void *to)
 
     if (parse_number(text, is_size, to))
         return PF_STATUS_OK;
-    pf_message("%s: %s needs %s, not \"%s\"", given->command->name, given->spelling,
-               is_size ? "a number of bytes from 1 on, such as 4096, 64K, 2G or unlimited" : "a whole number", text);
-    return PF_STATUS_USAGE;
+    return complain(given->command, "%s needs %s, not \"%s\"", given->spelling,
+                    is_size ? "a number of bytes from 1 on, such as 4096, 64K, 2G or unlimited" : "a whole number",
+                    text);
 }
 
 /* The name of a fixed list of values; also used for operands. */
@@ -314,9 +348,8 @@ static int check_choice(const struct pf_command *command, pf_value_at *value_at,
         pf_guess_offer(&guess, value);
         snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", value);
     }
-    pf_message("%s: %s does not know \"%s\"%s (there is: %s)", command->name, what, text,
-               pf_guess_text(&guess, "", suggestion, sizeof(suggestion)), list);
-    return PF_STATUS_USAGE;
+    return complain(command, "%s does not know \"%s\"%s (there is: %s)", what, text,
+                    pf_guess_text(&guess, "", suggestion, sizeof(suggestion)), list);
 }
 
 static int set_choice(const struct given *given, const char *text, const char **to)
@@ -356,6 +389,7 @@ static int set_option(const struct given *given, const char *text, struct pf_set
         *(unsigned *)to |= option->bits;
         return PF_STATUS_OK;
     case PF_OPTION_TEXT:
+    case PF_OPTION_LIST:
         *(const char **)to = text;
         return PF_STATUS_OK;
     case PF_OPTION_CHOICE:
@@ -388,9 +422,20 @@ static const struct pf_option *find_option(const struct pf_command *command, con
     return NULL;
 }
 
+/* ", but report has it": somebody took one verb for another. */
+static const char *who_has(const char *name, size_t bytes, char buffer[80])
+{
+    for (const struct pf_command *const *command = pf_commands; *command; command++)
+        if (find_option(*command, name, bytes, 0)) {
+            snprintf(buffer, 80, ", but perfile %s has it", (*command)->name);
+            return buffer;
+        }
+    return "";
+}
+
 static int unknown_long(const struct pf_command *command, const char *name, size_t bytes)
 {
-    char wanted[GUESS_BYTES], suggestion[80];
+    char wanted[GUESS_BYTES], suggestion[80], advice[80];
     struct pf_guess guess;
 
     snprintf(wanted, sizeof(wanted), "%.*s", (int)bytes, name);
@@ -399,9 +444,10 @@ static int unknown_long(const struct pf_command *command, const char *name, size
         for (const struct pf_option *option = (*group)->options; option->name; option++)
             if (!option->hidden)
                 pf_guess_offer(&guess, option->name);
-    pf_message("%s: there is no option --%s%s (perfile help %s lists the options)", command->name, wanted,
-               pf_guess_text(&guess, "--", suggestion, sizeof(suggestion)), command->name);
-    return PF_STATUS_USAGE;
+    return complain(command, "there is no option --%s%s (%s)", wanted,
+                    guess.best ? pf_guess_text(&guess, "--", suggestion, sizeof(suggestion))
+                               : who_has(name, bytes, suggestion),
+                    where_to_read(command, advice));
 }
 
 /* `value` is what stands behind the option in the same argument, or NULL. */
@@ -409,11 +455,9 @@ static int apply(struct parse *parse, struct given *given, const char *value)
 {
     if (given->option->argument && !value)
         value = *parse->next ? *parse->next++ : NULL;
-    if (given->option->argument && !value) {
-        pf_message("%s: %s needs a value: %s %s", given->command->name, given->spelling, given->spelling,
-                   given->option->argument);
-        return PF_STATUS_USAGE;
-    }
+    if (given->option->argument && !value)
+        return complain(given->command, "%s needs a value: %s %s", given->spelling, given->spelling,
+                        given->option->argument);
     return set_option(given, value, parse->settings);
 }
 
@@ -426,10 +470,8 @@ static int parse_long(struct parse *parse, const char *name)
     if (!given.option)
         return unknown_long(parse->command, name, bytes);
     snprintf(given.spelling, sizeof(given.spelling), "--%s", given.option->name);
-    if (value && !given.option->argument) {
-        pf_message("%s: %s takes no value", parse->command->name, given.spelling);
-        return PF_STATUS_USAGE;
-    }
+    if (value && !given.option->argument)
+        return complain(parse->command, "%s takes no value", given.spelling);
     return apply(parse, &given, value);
 }
 
@@ -440,12 +482,11 @@ static int parse_short(struct parse *parse, const char *letters)
 
     for (; *letters && !status; letters++) {
         struct given given = {parse->command, find_option(parse->command, NULL, 0, *letters), {'-', *letters, 0}};
+        char advice[80];
 
-        if (!given.option) {
-            pf_message("%s: there is no option -%c (perfile help %s lists the options)", parse->command->name, *letters,
-                       parse->command->name);
-            return PF_STATUS_USAGE;
-        }
+        if (!given.option)
+            return complain(parse->command, "there is no option -%c (%s)", *letters,
+                            where_to_read(parse->command, advice));
         if (given.option->argument)
             return apply(parse, &given, letters[1] ? letters + 1 : NULL);
         status = apply(parse, &given, NULL);
@@ -479,7 +520,8 @@ int pf_options_parse(const struct pf_command *command, char **arguments, struct 
     while (*parse.next && !status) {
         char *argument = *parse.next++;
 
-        if (!strcmp(argument, "--")) {
+        if (!strcmp(argument, "--") || (!command->name[0] && (argument[0] != '-' || !argument[1]))) {
+            parse.next -= strcmp(argument, "--") != 0;
             while (*parse.next)
                 settings->operands[settings->operand_count++] = *parse.next++;
         } else if (argument[0] == '-' && argument[1] == '-') {
@@ -491,5 +533,53 @@ int pf_options_parse(const struct pf_command *command, char **arguments, struct 
         }
     }
     settings->print.fields = settings->fields;
-    return status || settings->help ? status : check_operands(&parse);
+    return status || settings->help || !command->name[0] ? status : check_operands(&parse);
+}
+
+/* ---- lists that the library refused ---------------------------------------------------------------------------- */
+
+/* Whether the library complains about this word: it puts words between quotes. */
+static bool is_quoted(const char *message, const char *word)
+{
+    char quoted[GUESS_BYTES + 3];
+
+    snprintf(quoted, sizeof(quoted), "'%s'", word);
+    if (strstr(message, quoted))
+        return true;
+    snprintf(quoted, sizeof(quoted), "\"%s\"", word);
+    return strstr(message, quoted) != NULL;
+}
+
+/* "+a", "-a", "TYPE:a" and "a" are all about a. */
+static const char *suggest_of_list(const struct pf_command *command, const struct pf_option *option, const char *list,
+                                   const char *message, char buffer[80])
+{
+    const char *value, *doc;
+    char word[GUESS_BYTES];
+
+    while (*list) {
+        struct pf_guess guess;
+        size_t bytes = strcspn(list, ",;:+-");
+
+        snprintf(word, sizeof(word), "%.*s", (int)(bytes < sizeof(word) ? bytes : sizeof(word) - 1), list);
+        guess = pf_guess_start(word);
+        for (size_t i = 0; (value = option->value_at(command, i, &doc)); i++)
+            pf_guess_offer(&guess, value);
+        if (bytes && guess.distance && is_quoted(message, word))
+            return pf_guess_text(&guess, "", buffer, 80);
+        list += bytes + (list[bytes] != 0);
+    }
+    return "";
+}
+
+const char *pf_options_suggest(const struct pf_command *command, struct pf_settings *settings, const char *message,
+                               char buffer[80])
+{
+    const char *text = "";
+
+    for (const struct pf_option_group *const *group = command->groups; *group && !*text; group++)
+        for (const struct pf_option *option = (*group)->options; option->name && !*text; option++)
+            if (pf_option_is_list(option) && *(const char **)target(settings, option))
+                text = suggest_of_list(command, option, *(const char **)target(settings, option), message, buffer);
+    return text;
 }

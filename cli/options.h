@@ -26,6 +26,9 @@ struct pf_settings {
     char *fields; /* -F, joined from all that were given; owned */
     uint64_t jobs;
     bool help;
+    bool version;
+    bool pager;
+    bool no_pager;
     bool quiet;
     bool verbose;
     bool json;
@@ -41,7 +44,8 @@ enum pf_option_kind {
     PF_OPTION_BITS,   /* unsigned, or-ed with `bits` */
     PF_OPTION_TEXT,   /* const char * */
     PF_OPTION_CHOICE, /* const char *, one of the values */
-    PF_OPTION_FIELDS, /* char *; what is given again is added */
+    PF_OPTION_LIST,   /* const char *, values separated by commas; the library checks them */
+    PF_OPTION_FIELDS, /* char *, likewise; what is given again is added */
     PF_OPTION_NUMBER, /* uint64_t */
     PF_OPTION_SIZE,   /* uint64_t of bytes: K, M, G, T, or "unlimited" */
     PF_OPTION_IGNORE, /* nothing: accepted because perf has it */
@@ -64,23 +68,29 @@ struct pf_option {
     const char *doc;       /* sentences */
 };
 
+/* Several values of a known list, separated by commas. */
+bool pf_option_is_list(const struct pf_option *option);
+
 struct pf_option_group {
     const char *title;
     const struct pf_option *options;
 };
 
 struct pf_command {
-    const char *name;
+    const char *name;    /* "": what stands before the verb */
     const char *summary; /* half a sentence, lower case, no full stop */
     const char *doc;     /* paragraph */
     const char *operand; /* "[FILE]", or NULL */
     size_t operand_max;
     pf_value_at *operand_at;                 /* values of the operand, or NULL */
+    bool pages;                              /* prints long text, which goes through a pager on a terminal */
     bool findings;                           /* the output itself tells what is wrong with the recording */
     const struct pf_option_group *groups[8]; /* NULL-terminated */
     int (*run)(const struct pf_command *command, struct pf_settings *settings);
 };
 
+/* What may stand before the verb. */
+extern const struct pf_command pf_no_verb;
 /* All verbs, in the order of commands.def; NULL-terminated. */
 extern const struct pf_command *const pf_commands[];
 const struct pf_command *pf_command_find(const char *name);
@@ -113,9 +123,18 @@ pf_value_at pf_format_at;
 void pf_settings_init(struct pf_settings *settings);
 void pf_settings_free(struct pf_settings *settings);
 
-/* Reads the NULL-terminated arguments behind the verb, and reorders them. PF_STATUS_OK, or PF_STATUS_USAGE when a
- * message was printed. */
+/*
+ * Reads the NULL-terminated arguments behind the verb, and reorders them. Of a command without a name, the operands are
+ * the first argument that is no option and all behind it. PF_STATUS_OK, or PF_STATUS_USAGE when a message was printed.
+ */
 int pf_options_parse(const struct pf_command *command, char **arguments, struct pf_settings *settings);
+
+/*
+ * After the library refused an argument with `message`: which value of a list may have been meant. "; did you mean X?",
+ * or "".
+ */
+const char *pf_options_suggest(const struct pf_command *command, struct pf_settings *settings, const char *message,
+                               char buffer[80]);
 
 /* "Did you mean": offer all candidates, then ask. */
 struct pf_guess {

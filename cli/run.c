@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* One run of a verb that prints a recording. */
 struct run {
@@ -72,6 +71,19 @@ static int open_reader(struct run *run)
     return PF_STATUS_UNREADABLE;
 }
 
+/* "there is no X; there is: ..." becomes "there is no X; did you mean Y? (there is: ...)". */
+static void refuse(const struct run *run, bool unknown)
+{
+    const char *verb = run->command->name, *message = run->error.message, *list = strstr(message, "; ");
+    char suggestion[80];
+    const char *meant = unknown ? pf_options_suggest(run->command, run->settings, message, suggestion) : "";
+
+    if (*meant && list)
+        pf_message("%s: %.*s%s (%s)", verb, (int)(list - message), message, meant, list + 2);
+    else
+        pf_message("%s: %s%s", verb, message, meant);
+}
+
 /* The status of an output that came to an error. */
 static int failure(const struct run *run, int code)
 {
@@ -80,7 +92,10 @@ static int failure(const struct run *run, int code)
     /* what this version does not have, or the recording */
     bool asked = code == PERFILE_ERROR_ARGUMENT || code == PERFILE_ERROR_UNSUPPORTED;
 
-    pf_message("%s: %s", asked ? run->command->name : run->log.input, run->error.message);
+    if (asked)
+        refuse(run, code == PERFILE_ERROR_ARGUMENT);
+    else
+        pf_message("%s: %s", run->log.input, run->error.message);
     if (asked || code == PERFILE_ERROR_ABSENT)
         return PF_STATUS_USAGE;
     if (code == PERFILE_ERROR_WRITE)
@@ -107,11 +122,10 @@ static int print(struct run *run)
 {
     struct perfile_output_options *options = &run->settings->print;
     struct perfile_sink sink = {&run->stream, pf_stream_write};
-    /* A bar between the lines of the output would spoil both. */
-    bool bar = run->settings->output || !isatty(STDOUT_FILENO);
     int result, status;
 
-    if (pf_progress_start(&run->progress, bar)) {
+    options->color = pf_wants_color(run->settings->color, run->stream.fd);
+    if (pf_progress_start(&run->progress, run->command->name)) {
         options->progress = pf_progress_update;
         options->progress_context = &run->progress;
     }

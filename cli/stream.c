@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "stream.h"
 #include "message.h"
+#include "pager.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,8 +52,22 @@ int pf_stream_open(struct pf_stream *stream, const char *path)
     return PF_STATUS_OUTPUT;
 }
 
+/* What is really shown starts the pager, and ends the progress bar, which would stand between its lines. */
+static void begin(struct pf_stream *stream)
+{
+    int fd = stream->fd == STDOUT_FILENO ? pf_pager_start() : -1;
+
+    stream->begun = true;
+    if (fd >= 0)
+        stream->fd = fd;
+    else if (isatty(stream->fd))
+        pf_progress_end();
+}
+
 static void write_out(struct pf_stream *stream, const char *data, size_t bytes)
 {
+    if (bytes && !stream->begun)
+        begin(stream);
     while (bytes && !stream->error) {
         ssize_t written = write(stream->fd, data, bytes);
 
@@ -117,7 +132,7 @@ static void finish(struct pf_stream *stream)
 
 int pf_stream_close(struct pf_stream *stream, bool keep)
 {
-    int status = PF_STATUS_OK;
+    int status;
 
     if (keep || !stream->temporary) {
         flush(stream);
@@ -127,6 +142,7 @@ int pf_stream_close(struct pf_stream *stream, bool keep)
     }
     if (stream->temporary && (stream->error || !keep))
         unlink(stream->temporary);
+    status = pf_pager_finish();
     if (stream->error && !stream->closed_pipe)
         status = complain(stream, stream->error);
     free(stream->temporary);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the data goes: standard output or a file, through one big buffer. */
+/* Where the data goes: standard output (or the pager in front of it) or a file, through one big buffer. */
 #ifndef PERFILE_CLI_STREAM_H
 #define PERFILE_CLI_STREAM_H
 
@@ -11,6 +11,7 @@ struct pf_stream {
     char *temporary;  /* the file that becomes `path`, or NULL when it is written in place; owned */
     char *buffer;     /* owned */
     size_t used;
+    bool begun;       /* something was written */
     int error;        /* errno of the first failure */
     bool closed_pipe; /* the reader of the pipe went away: no fault of ours or his */
 };

@@ -59,7 +59,6 @@ enum perfile_report_flags {
     PERFILE_REPORT_NO_CHILDREN = 1 << 1, /* rows for the functions that were running */
     PERFILE_REPORT_INVERTED = 1 << 2,    /* call graphs from the caller */
     PERFILE_REPORT_SAMPLES = 1 << 3,     /* a column with the number of samples */
-    PERFILE_REPORT_COLOR = 1 << 4,       /* text: colours */
 };
 
 struct perfile_report_options {
@@ -85,6 +84,7 @@ struct perfile_output_options {
     uint64_t max_bytes; /* dump: longer byte strings become length and CRC-32; 0 = 4096, UINT64_MAX = never */
     bool count;         /* info: walk the records and count them */
     bool header_only;   /* dump: no records */
+    bool color;         /* text of report, check, info: with the colours of a terminal */
     /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
@@ -92,14 +92,7 @@ struct perfile_output_options {
     struct perfile_flame_options flame;
     struct perfile_report_options report;
 };
-#define PERFILE_OUTPUT_OPTIONS_INIT                                                                                    \
-    {                                                                                                                  \
-        sizeof(struct perfile_output_options), {NULL, NULL, NULL, NULL, NULL, NULL}, NULL, false, 0, 0, false, false,  \
-            NULL, NULL, {NULL, NULL, NULL, NULL, false}, {0, false, false, false, false, NULL, NULL},                  \
-        {                                                                                                              \
-            0, NULL, NULL, NULL, NULL, NULL, NULL, 0                                                                   \
-        }                                                                                                              \
-    }
+#define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 
 struct perfile_output_info {
     const char *kind;   /* "dump", "script", "info", "check", "flame" */

@@ -36,6 +36,25 @@
 #include <stdint.h>
 #include <string.h>
 
+/*
+ * What the PERFILE_*_INIT are made of: a struct with its size set and every other member zero. Neither language warns
+ * about the members that are not named, and new members need no change here.
+ */
+#ifdef __cplusplus
+extern "C++" template <typename Struct> inline Struct perfile_sized()
+{
+    Struct made = {};
+    made.size = sizeof(made);
+    return made;
+}
+#define PERFILE_SIZED(type) perfile_sized<type>()
+#else
+#define PERFILE_SIZED(type)                                                                                            \
+    {                                                                                                                  \
+        .size = sizeof(type)                                                                                           \
+    }
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -126,10 +145,7 @@ struct perfile_open_options {
     uint64_t limit_queue_bytes;   /* records held to put them in time order [512 MiB] */
     uint64_t limit_record_bytes;  /* inflated bytes of one compressed record [256 MiB] */
 };
-#define PERFILE_OPEN_OPTIONS_INIT                                                                                      \
-    {                                                                                                                  \
-        sizeof(struct perfile_open_options), false, NULL, NULL, NULL, 0, 0, 0, 0, 0                                    \
-    }
+#define PERFILE_OPEN_OPTIONS_INIT PERFILE_SIZED(struct perfile_open_options)
 
 /* Where output goes. `write` returns 0, or non-zero to stop with PERFILE_ERROR_WRITE. Pieces may have any size. */
 struct perfile_sink {
@@ -409,17 +425,7 @@ struct perfile_read_value {
 PERFILE_API void perfile_read_at(const struct perfile_read *read, uint64_t index, struct perfile_read_value *out);
 
 /* struct perfile_sample is in records.h; `present` has the sample_type bits that the record really has. */
-#ifdef __cplusplus
-#define PERFILE_SAMPLE_INIT                                                                                            \
-    {                                                                                                                  \
-        sizeof(struct perfile_sample)                                                                                  \
-    }
-#else
-#define PERFILE_SAMPLE_INIT                                                                                            \
-    {                                                                                                                  \
-        .size = sizeof(struct perfile_sample)                                                                          \
-    }
-#endif
+#define PERFILE_SAMPLE_INIT PERFILE_SIZED(struct perfile_sample)
 
 /* Errors: ARGUMENT (not a SAMPLE, or sample->size), EVENT, DAMAGED (the parts do not fit the record's size). */
 PERFILE_API PERFILE_MUST_CHECK int perfile_sample_decode(const struct perfile_record *record,

@@ -13,7 +13,7 @@ enum {
     MODE_HYPERVISOR = 3,
     MODE_GUEST_KERNEL = 4,
     MODE_GUEST_USER = 5,
-    PROGRESS_SAMPLES = 16384,
+    PROGRESS_SAMPLES = 256,
 };
 
 /* ---- options ---- */

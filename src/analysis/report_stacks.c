@@ -120,7 +120,7 @@ static uint32_t add_frames(struct pf_report *report, uint32_t key_node, const ui
 
 uint32_t pf_report_add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample)
 {
-    const size_t count = report->stacks ? pf_min(sample->frame_count, report->max_stack) : 0;
+    const size_t count = report->stacks ? (size_t)pf_min(sample->frame_count, report->max_stack) : 0;
     const uint64_t key_hash = mix((uintptr_t)report, key); /* not known to who makes a file */
     report->maker = pf_report_maker(sample);
     uint32_t node = child_of(report, key_hash, 0, key);

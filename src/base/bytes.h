@@ -51,12 +51,26 @@ static inline bool pf_multiply(uint64_t a, uint64_t b, uint64_t *product)
     return !__builtin_mul_overflow(a, b, product);
 }
 
-static inline uint64_t pf_min(uint64_t a, uint64_t b)
+/* Of two size_t the result is one, also where that is narrower than uint64_t. */
+#define pf_min(a, b) (_Generic((a) + (b), uint64_t : pf_min_u64, default : pf_min_size)(a, b))
+#define pf_max(a, b) (_Generic((a) + (b), uint64_t : pf_max_u64, default : pf_max_size)(a, b))
+
+static inline uint64_t pf_min_u64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-static inline uint64_t pf_max(uint64_t a, uint64_t b)
+static inline size_t pf_min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t pf_max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline size_t pf_max_size(size_t a, size_t b)
 {
     return a > b ? a : b;
 }

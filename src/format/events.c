@@ -424,7 +424,7 @@ static int follow_event_type(struct perfile_reader *reader, const struct perfile
         struct pf_event *event = reader->events[i];
         if (event->public.attr.config == type.event_id && !event->public.file_name &&
             event->public.attr.type == TYPE_TRACEPOINT &&
-            set_name(reader, event, type.name.data, type.name.bytes, error) < 0)
+            set_name(reader, event, type.name.data, (size_t)type.name.bytes, error) < 0)
             return PERFILE_ERROR_MEMORY;
     }
     return 0;
@@ -491,7 +491,7 @@ static int follow_feature(struct perfile_reader *reader, const struct perfile_re
     if (result < 0)
         return result;
     struct pf_feature *feature = &reader->features[reader->feature_count - 1];
-    feature->data = (const uint8_t *)pf_arena_text(&reader->arena, record->data + 16, section.bytes);
+    feature->data = (const uint8_t *)pf_arena_text(&reader->arena, record->data + 16, (size_t)section.bytes);
     feature->public.readable = feature->data != NULL;
     if (!feature->data)
         return pf_fail_memory(error, "feature");

@@ -235,7 +235,7 @@ static void read_unended_text(struct pf_cursor *c, const struct pf_layout *layou
 
 static void show_unended_text(struct pf_emit *e, const char *field, const struct perfile_bytes *text)
 {
-    pf_emit_text(e, field, text->data, text->bytes);
+    pf_emit_text(e, field, text->data, (size_t)text->bytes);
 }
 
 static void read_feature(struct pf_cursor *c, const struct pf_layout *layout, struct perfile_feature_body *out)
@@ -667,7 +667,7 @@ static void show_part_raw(struct pf_emit *e, const char *field, const struct per
 {
     pf_emit_begin(e, field, false);
     pf_emit_unsigned(e, "size", PERFILE_MEANS_BYTES, raw->bytes);
-    pf_emit_bytes(e, "data", raw->data, raw->bytes);
+    pf_emit_bytes(e, "data", raw->data, (size_t)raw->bytes);
     pf_emit_end(e, false);
 }
 
@@ -705,7 +705,7 @@ static void show_part_stack(struct pf_emit *e, const char *field, const struct p
     pf_emit_begin(e, field, false);
     pf_emit_unsigned(e, "size", PERFILE_MEANS_BYTES, stack->bytes);
     if (stack->bytes) {
-        pf_emit_bytes(e, "data", stack->data, stack->bytes);
+        pf_emit_bytes(e, "data", stack->data, (size_t)stack->bytes);
         pf_emit_unsigned(e, "dyn_size", PERFILE_MEANS_BYTES, stack->dyn_size);
     }
     pf_emit_end(e, false);

@@ -14,21 +14,26 @@
 enum { PROGRESS_RECORDS = 65536 };
 
 static const char *const severities[] = {"note", "warning", "loss"};
+static const char *const colors[] = {"", PF_YELLOW, PF_RED};
 
 /* What is known when everything has been read. */
 struct checked {
     struct perfile_reader *reader;
     const struct perfile_output_options *options;
     struct pf_text *out;
-    void (*put)(struct pf_text *out, const struct perfile_diagnostic *finding);
+    void (*put)(const struct checked *checked, const struct perfile_diagnostic *finding);
     uint64_t findings; /* notes do not count */
     uint64_t unordered;
     size_t shown; /* of the reader's diagnostics */
 };
 
-static void put_text(struct pf_text *out, const struct perfile_diagnostic *finding)
+static void put_text(const struct checked *checked, const struct perfile_diagnostic *finding)
 {
-    pf_put_format(out, "%-7s %-18s ", severities[finding->severity], finding->rule);
+    struct pf_text *out = checked->out;
+    char severity[16];
+    snprintf(severity, sizeof(severity), "%-7s", severities[finding->severity]);
+    pf_output_put_color(out, checked->options, colors[finding->severity], severity);
+    pf_put_format(out, " %-18s ", finding->rule);
     if (finding->offset != PERFILE_NO_OFFSET)
         pf_put_format(out, "0x%08" PRIx64 " ", finding->offset);
     if (finding->file)
@@ -37,9 +42,9 @@ static void put_text(struct pf_text *out, const struct perfile_diagnostic *findi
     pf_put_char(out, '\n');
 }
 
-static void put_json(struct pf_text *out, const struct perfile_diagnostic *finding)
+static void put_json(const struct checked *checked, const struct perfile_diagnostic *finding)
 {
-    struct pf_json json = {.text = out};
+    struct pf_json json = {.text = checked->out};
     pf_json_begin(&json, NULL, false);
     pf_json_string(&json, "rule", finding->rule);
     pf_json_string(&json, "severity", severities[finding->severity]);
@@ -52,12 +57,12 @@ static void put_json(struct pf_text *out, const struct perfile_diagnostic *findi
         pf_json_string(&json, "file", finding->file);
     pf_json_string(&json, "message", finding->message);
     pf_json_end(&json, false);
-    pf_put_char(out, '\n');
+    pf_put_char(checked->out, '\n');
 }
 
 static void put_finding(struct checked *checked, const struct perfile_diagnostic *finding)
 {
-    checked->put(checked->out, finding);
+    checked->put(checked, finding);
     checked->findings += finding->severity != PERFILE_NOTE;
 }
 
@@ -167,11 +172,11 @@ static int write_check_text(struct perfile_reader *reader, const struct perfile_
     if (result < 0)
         return result;
     const struct perfile_counts *counts = perfile_reader_counts(reader);
+    pf_output_put_color(out, options, checked.findings ? PF_RED : PF_GREEN, checked.findings ? "damaged" : "sound");
     pf_put_format(out,
-                  "%s: %" PRIu64 " records and %" PRIu64 " samples are whole, %" PRIu64
+                  ": %" PRIu64 " records and %" PRIu64 " samples are whole, %" PRIu64
                   " bytes are not accounted for, %" PRIu64 " findings\n",
-                  checked.findings ? "damaged" : "sound", counts->records, counts->samples, counts->bytes_lost,
-                  checked.findings);
+                  counts->records, counts->samples, counts->bytes_lost, checked.findings);
     return checked.findings != 0;
 }
 

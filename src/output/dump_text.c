@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A line for each record: where, what, and every field as name=value; nested ones in braces and brackets. */
+#include "base/bytes.h"
 #include "base/error.h"
 #include "output/output.h"
 
@@ -59,7 +60,7 @@ static int visit_value(void *context, const struct perfile_value *value)
         pf_put_json_string(lines->text, value->data, value->bytes); /* quotes and escapes control bytes */
         break;
     case PERFILE_VALUE_BYTES:
-        pf_put_hex_bytes(lines->text, value->data, value->bytes < lines->max_bytes ? value->bytes : lines->max_bytes);
+        pf_put_hex_bytes(lines->text, value->data, (size_t)pf_min(value->bytes, lines->max_bytes));
         if (value->bytes > lines->max_bytes)
             pf_put_format(lines->text, "...(%zu bytes)", value->bytes);
         break;

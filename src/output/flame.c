@@ -11,7 +11,7 @@
 #include "base/pairs.h"
 #include "output/output.h"
 
-enum { BUCKETS = 200, PROGRESS_SAMPLES = 16384 };
+enum { BUCKETS = 200, PROGRESS_SAMPLES = 256 };
 
 struct event_stacks {
     const struct perfile_event *event;

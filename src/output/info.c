@@ -17,6 +17,7 @@ enum {
 
 struct info {
     struct perfile_reader *reader;
+    const struct perfile_output_options *options;
     const char *version, *host, *arch, *release;
     bool counted;
     uint64_t types[TYPES];
@@ -264,6 +265,13 @@ static void put_text_counts(const struct info *info, struct pf_text *out)
     pf_put_format(out, "%-14s %" PRIu64 " events\n", "lost", info->lost);
 }
 
+static void put_damage(const struct info *info, struct pf_text *out, const char *label, const char *message)
+{
+    pf_put_format(out, "%-14s ", label);
+    pf_output_put_color(out, info->options, PF_RED, message);
+    pf_put_char(out, '\n');
+}
+
 static void put_text_damage(const struct info *info, struct pf_text *out)
 {
     const struct perfile_diagnostic *finding;
@@ -271,11 +279,11 @@ static void put_text_damage(const struct info *info, struct pf_text *out)
     for (size_t i = 0; (finding = perfile_diagnostic_get(info->reader, i)); i++) {
         if (finding->severity == PERFILE_NOTE)
             continue;
-        pf_put_format(out, "%-14s %s\n", any ? "" : "damage", finding->message);
+        put_damage(info, out, any ? "" : "damage", finding->message);
         any = true;
     }
     for (size_t i = 0; i < info->feature_count; i++, any = true)
-        pf_put_format(out, "%-14s %s\n", any ? "" : "damage", info->features[i].message);
+        put_damage(info, out, any ? "" : "damage", info->features[i].message);
     if (!any)
         put_row(out, "damage", info->counted ? "none" : "none in the header");
 }
@@ -283,7 +291,7 @@ static void put_text_damage(const struct info *info, struct pf_text *out)
 static int write_info_text(struct perfile_reader *reader, const struct perfile_output_options *options,
                            struct pf_text *out, struct perfile_error *error)
 {
-    struct info info = {.reader = reader};
+    struct info info = {.reader = reader, .options = options};
     const struct perfile_file *file = perfile_reader_file(reader);
     pf_map_open(&info.build_ids, pf_allocator_or_default(NULL));
     int result = gather(&info, options, error);

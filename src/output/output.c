@@ -57,6 +57,14 @@ void pf_output_progress(struct perfile_reader *reader, const struct perfile_outp
                           perfile_reader_file(reader)->file_bytes);
 }
 
+void pf_output_put_color(struct pf_text *out, const struct perfile_output_options *options, const char *color,
+                         const char *text)
+{
+    pf_put_string(out, options->color ? color : "");
+    pf_put_string(out, text);
+    pf_put_string(out, options->color ? PF_PLAIN : "");
+}
+
 int perfile_output_write(struct perfile_reader *reader, const char *kind, const char *format,
                          const struct perfile_output_options *options, const struct perfile_sink *sink,
                          struct perfile_error *error)

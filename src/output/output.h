@@ -17,6 +17,14 @@ struct pf_output {
 /* Tells the caller how far the reading is, now and then. */
 void pf_output_progress(struct perfile_reader *reader, const struct perfile_output_options *options);
 
+#define PF_RED "\033[31m"
+#define PF_GREEN "\033[32m"
+#define PF_YELLOW "\033[33m"
+#define PF_PLAIN "\033[m"
+/* `text` between the colour and its end, when colours are wanted. */
+void pf_output_put_color(struct pf_text *out, const struct perfile_output_options *options, const char *color,
+                         const char *text);
+
 /* script.c */
 int pf_script_text(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                    struct perfile_error *error);

@@ -14,8 +14,6 @@ enum {
     MOST_MODULES = 6,   /* that are named for lack of symbols */
 };
 
-static const char red[] = "\033[31m", green[] = "\033[32m", plain[] = "\033[m";
-
 struct table {
     struct pf_report *report;
     const struct pf_report_event *event;
@@ -181,9 +179,9 @@ static void put_header(struct table *table)
 
 static const char *color_of(const struct table *table, double percent)
 {
-    if (!(table->report->options->report.flags & PERFILE_REPORT_COLOR))
+    if (!table->report->options->color)
         return NULL;
-    return percent >= 5.0 ? red : percent >= 0.5 ? green : NULL;
+    return percent >= 5.0 ? PF_RED : percent >= 0.5 ? PF_GREEN : NULL;
 }
 
 static void put_margin(struct table *table)
@@ -212,7 +210,7 @@ static void put_share(struct table *table, uint64_t hits, uint64_t total)
     pf_put_string(table->out, "--");
     pf_put_string(table->out, color ? color : "");
     pf_put_format(table->out, "%.2f%%", percent);
-    pf_put_string(table->out, color ? plain : "");
+    pf_put_string(table->out, color ? PF_PLAIN : "");
     pf_put_string(table->out, "--");
 }
 
@@ -353,7 +351,7 @@ static void put_row(struct table *table, const struct pf_report_row *row)
         const char *color = row_color(table, report->columns[i], row);
         pf_put_string(table->out, color ? color : "");
         put_cell(table, i, cell->data, cell->used, i + 1 == report->column_count);
-        pf_put_string(table->out, color ? plain : "");
+        pf_put_string(table->out, color ? PF_PLAIN : "");
     }
     pf_put_string(table->out, "\n");
 }

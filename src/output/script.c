@@ -3,7 +3,7 @@
 #include "output/script.h"
 #include "output/output.h"
 
-enum { PROGRESS_RECORDS = 16384 };
+enum { PROGRESS_RECORDS = 256 };
 
 int pf_script_fail(struct pf_script *script, int code, const char *what, const char *message)
 {

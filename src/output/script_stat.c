@@ -159,7 +159,7 @@ static bool keep_count(struct pf_script *script, struct pf_script_stat *stat, co
     uint64_t key = place_key(event->index, record->thread, cpu);
     if (!pf_map_get(&stat->index, key, &index)) {
         index = stat->place_count;
-        if (!pf_grow(stat->allocator, &stat->places, &stat->place_room, index + 1, sizeof(*stat->places)) ||
+        if (!pf_grow(stat->allocator, &stat->places, &stat->place_room, stat->place_count + 1, sizeof(*stat->places)) ||
             !pf_map_put(&stat->index, key, index))
             return false;
         stat->places[stat->place_count++] = (struct place){0};

@@ -68,12 +68,12 @@ static void put_field(struct pf_text *out, const struct perfile_tracepoint_field
     pf_put_string(out, field->name);
     pf_put_char(out, '=');
     if (field->is_text) {
-        pf_put(out, bytes->data, strnlen((const char *)bytes->data, bytes->bytes));
+        pf_put(out, bytes->data, strnlen((const char *)bytes->data, (size_t)bytes->bytes));
         return;
     }
     uint32_t element = field->element_bytes && field->is_array ? field->element_bytes : (uint32_t)bytes->bytes;
     if (!element || bytes->bytes % element) {
-        pf_put_hex_bytes(out, bytes->data, bytes->bytes);
+        pf_put_hex_bytes(out, bytes->data, (size_t)bytes->bytes);
         return;
     }
     for (uint64_t at = 0; at < bytes->bytes; at += element) {

@@ -189,7 +189,7 @@ char *pf_script_put_bpf_output(struct pf_script *script, char *at)
         put_bpf_row(script, raw, start);
     if (is_string(raw)) {
         pf_put_format(script->out, "%17s \"", "BPF string:");
-        pf_put(script->out, raw->data, strnlen((const char *)raw->data, raw->bytes));
+        pf_put(script->out, raw->data, strnlen((const char *)raw->data, (size_t)raw->bytes));
         pf_put_string(script->out, "\"\n");
     }
     return pf_script_enter(script);

@@ -321,7 +321,7 @@ static struct perfile_bytes find_text(struct printer *printer, const struct pf_t
         return (struct perfile_bytes){(const uint8_t *)node->text, strlen(node->text)};
     if (node->kind == PF_TRACE_DYNAMIC || (node->kind == PF_TRACE_FIELD && node->field->is_array)) {
         struct perfile_bytes bytes = find_bytes(printer, node);
-        bytes.bytes = bytes.bytes ? strnlen((const char *)bytes.data, bytes.bytes) : 0;
+        bytes.bytes = bytes.bytes ? strnlen((const char *)bytes.data, (size_t)bytes.bytes) : 0;
         return bytes;
     }
     printer->scratch->used = 0;
@@ -353,7 +353,7 @@ static void put_text(struct printer *printer, const struct pf_trace_piece *piece
     uint64_t pad = width > 0 && (uint64_t)width > bytes ? (uint64_t)width - bytes : 0;
     bool left = strchr(piece->flags, '-');
     put_spaces(out, left ? 0 : pad);
-    pf_put(out, text.data, bytes);
+    pf_put(out, text.data, (size_t)bytes);
     put_spaces(out, left ? pad : 0);
 }
 

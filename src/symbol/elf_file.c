@@ -242,7 +242,8 @@ static size_t build_id_of_segments(const struct pf_elf *elf, bool swap, uint8_t 
         uint64_t end;
         if (segment.p_type != PT_NOTE || !pf_add(segment.p_offset, segment.p_filesz, &end) || end > elf->file_bytes)
             continue;
-        Elf_Data *data = elf_getdata_rawchunk(elf->elf, (int64_t)segment.p_offset, segment.p_filesz, ELF_T_BYTE);
+        Elf_Data *data =
+            elf_getdata_rawchunk(elf->elf, (int64_t)segment.p_offset, (size_t)segment.p_filesz, ELF_T_BYTE);
         if (data && data->d_buf)
             found = pf_notes_build_id(data->d_buf, data->d_size, swap, build_id);
     }

@@ -2,15 +2,21 @@
 # SPDX-License-Identifier: MIT
 """headers.py INCLUDE CC...: every public header compiles alone, as C11 and as C++17, without a warning.
 
-records.h is a part of perfile.h and not meant to stand alone."""
-import pathlib, shutil, subprocess, sys
+So do its initialisers, as global, static and local variables. records.h is a part of perfile.h and not meant to stand
+alone."""
+import pathlib, re, shutil, subprocess, sys
 
-WARNINGS = ['-fsyntax-only', '-Wall', '-Wextra', '-pedantic', '-Werror']
+WARNINGS = ['-fsyntax-only', '-Wall', '-Wextra', '-Wshadow', '-pedantic', '-Werror']
+INITIALISER = re.compile(r'#define (PERFILE_\w+_INIT) PERFILE_SIZED\((struct \w+)\)')
 
 
 def compiles(compiler, standard, include, header):
     command = [*compiler, f'-std={standard}', *WARNINGS, f'-I{include}', '-x', 'c++' if '+' in standard else 'c', '-']
     source = f'#include <perfile/{header}>\n#include <perfile/{header}>\n'
+    for number, (name, struct) in enumerate(INITIALISER.findall((include / 'perfile' / header).read_text())):
+        source += (f'extern {struct} outer{number};\n{struct} outer{number} = {name};\n'
+                   f'size_t try{number}(void);\nsize_t try{number}(void)\n{{\n    static {struct} kept = {name};\n'
+                   f'    {struct} made = {name};\n    kept = made;\n    return kept.size;\n}}\n')
     done = subprocess.run(command, input=source, text=True, capture_output=True)
     if done.returncode:
         print(f'--- {header} as {standard}:\n{done.stderr}')
@@ -19,6 +25,8 @@ def compiles(compiler, standard, include, header):
 
 def main():
     include, compiler = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    if len([*INITIALISER.finditer(''.join(path.read_text() for path in (include / 'perfile').glob('*.h')))]) < 3:
+        sys.exit('the initialisers are not where this test looks for them')
     compilers = {'c11': compiler}
     cxx = next((name for name in ('c++', 'g++', 'clang++') if shutil.which(name)), None)
     if cxx:

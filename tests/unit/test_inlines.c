@@ -266,7 +266,7 @@ static void test_absent(void **state)
     (void)state;
     struct pf_inlines *inlines;
     struct perfile_error error;
-    assert_int_equal(pf_inlines_open("/nonexistent", NULL, NULL, &inlines, &error), PERFILE_ERROR_OPEN);
+    assert_int_equal(pf_inlines_open("/dev/null/absent", NULL, NULL, &inlines, &error), PERFILE_ERROR_OPEN);
     assert_null(inlines);
     assert_int_equal(pf_inlines_open("/dev/null", NULL, NULL, &inlines, &error), PERFILE_ERROR_FORMAT);
     if (!compile("-g0"))

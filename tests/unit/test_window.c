@@ -72,7 +72,7 @@ static void test_records_cross_refills(void **state)
             get(&window, offset, bytes, bytes);
             offset += bytes;
         }
-        get(&window, offset, 65536, SOURCE_BYTES - offset);
+        get(&window, offset, 65536, (size_t)(SOURCE_BYTES - offset));
         get(&window, SOURCE_BYTES, 1, 0);
         assert_true(c.live_bytes <= WINDOW_MAX); /* it does not grow with the source */
         pf_window_close(&window);

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""agree.py PERFILE SOURCE: help, `help --json`, the pieces of man pages and the documents tell the same options.
+
+All but the documents are made of one table, so a difference is a fault of a printer. The commands in man pages, README
+and the other documents are typed by hand: their verbs and options must exist.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HELP = re.compile(r'^  (?:(-\w),|   ) (--[\w-]+)(?: (\S+))?', re.MULTILINE)
+PIECE = re.compile(r'^(?:\*(-\w)\*, )?\*(--[\w-]+)\*(?: _(\S+)_)?$', re.MULTILINE)
+COMMAND = re.compile(r'\bperfile ((?:-\S+ )*)([a-z]+)\b((?:\\\n|[^|;&<>`()\n])*)')
+WITHOUT_PAGE = {'help', 'completion'}
+
+failures = []
+
+
+def expect(fact, *what):
+    if not fact:
+        failures.append(what)
+        print('---', *what)
+
+
+def main():
+    perfile, source = (pathlib.Path(path).resolve() for path in sys.argv[1:])
+    wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
+
+    def said(*arguments):
+        return subprocess.check_output([*wrapper, perfile, *arguments], text=True)
+
+    verbs = {verb['name']: verb for verb in json.loads(said('help', '--json'))['verbs']}
+    pages = (source / 'man' / 'meson.build').read_text()
+    for name, verb in verbs.items():
+        wanted = [(o.get('short', ''), o['name'], o.get('argument', '')) for o in verb['options']]
+        expect(HELP.findall(said('help', name)) == wanted, 'help', name)
+        expect(said('help', name) == said(name, '--help') == said('-h', name), 'ways to help', name)
+        expect(PIECE.findall(said('help', '--scdoc', name)) == wanted, 'man page', name)
+        values = [v['value'] for o in verb['options'] for v in o.get('values', [])]
+        expect(all(value in said('help', name) for value in values), 'values', name)
+        page = source / 'man' / f'perfile-{name}.1.scd'
+        expect(name in WITHOUT_PAGE or '@GENERATED@' in page.read_text() and f"'{name}'" in pages, 'no page', name)
+    general = {o['name'] for o in verbs['help']['options'] if o['group'] == 'General'} | {'--version'}
+    seen = 0
+    for document in [*source.glob('man/*.scd'), *source.glob('*.md'), *source.glob('doc/*.md')]:
+        for before, name, rest in COMMAND.findall(document.read_text()):
+            options = set(re.findall(r'(?<=\s)--[\w-]+', ' ' + rest.replace('*', '').replace('_', '')))
+            if name not in verbs or not (options or before):
+                continue
+            seen += 1
+            known = {o['name'] for o in verbs[name]['options']}
+            expect(options <= known, document.name, f'perfile {name}', *(options - known))
+            expect(set(re.findall(r'--[\w-]+', before)) <= general, document.name, f'perfile {before}')
+    expect(seen > 10, 'commands in documents', seen)
+    print(f'{len(verbs)} verbs and {seen} commands in documents')
+    sys.exit(len(failures) > 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What people see on a terminal: the pager, colours, the progress bar. terminal.py PERFILE ASSEMBLE
+
+Each case runs perfile with a pseudo-terminal as its standard input, output and error, or some of them.
+"""
+import fcntl
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+PREFIX = 'sed -u s/^/P:/'
+HEAD = 'attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD sample_id_all=1 name="cpu-clock"\n'
+SAMPLE = 'sample ip=0x401000 pid=7 tid=7 time={} period=1\n'
+SAMPLES = 30000
+TIMEOUT_SECONDS = 60
+ENTRY = re.compile(r'\r(\w+) (?:\[([# ]*)\] )?(?: *(\d+)%|\S+ [KMGT]?i?B)  \S+ [KMGT]?i?B/s(  \d+:\d\d.*)?\x1b\[K')
+
+failures = []
+
+
+def expect(name, fact, detail=''):
+    if not fact:
+        failures.append(name)
+        print(f'--- {name}: {detail!r}')
+
+
+class Terminal:
+    """Runs commands with a terminal of their own, which is their session's."""
+
+    def __init__(self, perfile, folder):
+        self.perfile, self.folder = str(perfile), folder
+        self.base = {'PATH': '/usr/bin:/bin', 'HOME': str(folder), 'LC_ALL': 'C.UTF-8', 'TERM': 'xterm'}
+        self.base.update({k: v for k, v in os.environ.items() if k.endswith('SAN_OPTIONS')})
+        self.wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
+
+    def start(self, *arguments, columns=80, output=None, error=None, source=None, **environment):
+        control, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
+
+        def own_terminal():
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+
+        process = subprocess.Popen([*self.wrapper, self.perfile, *map(str, arguments)], cwd=self.folder,
+                                   env={**self.base, **environment}, stdin=source or slave, stdout=output or slave,
+                                   stderr=error or slave, preexec_fn=own_terminal, close_fds=True)
+        os.close(slave)
+        return process, control
+
+    def run(self, *arguments, **rest):
+        """(exit status, what stood on the terminal)"""
+        process, control = self.start(*arguments, **rest)
+        return finish(process, control)
+
+
+def finish(process, control, reaction=None):
+    """Reads until the end; `reaction` is (text to wait for, what to call then)."""
+    seen, end = b'', time.monotonic() + TIMEOUT_SECONDS
+    while time.monotonic() < end:
+        if not select.select([control], [], [], 0.2)[0]:
+            continue
+        try:
+            piece = os.read(control, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        seen += piece
+        if reaction and reaction[0] in seen:
+            reaction[1]()
+            reaction = None
+    else:
+        process.kill()
+        return 'timeout', seen.decode('utf-8', 'replace')
+    os.close(control)
+    return process.wait(TIMEOUT_SECONDS), seen.decode('utf-8', 'replace').replace('\r\n', '\n')
+
+
+def lines_are_paged(text):
+    return bool(text) and all(line.startswith('P:') for line in text.splitlines())
+
+
+def test_who_pages(t):
+    for arguments in (['report', 'good'], ['script', 'good'], ['dump', 'good'], ['info', 'good'], ['check', 'good'],
+                      ['help', 'script'], ['flame', '--help'], ['--pager', 'flame', '--format', 'folded', 'good'],
+                      ['flame', '--paginate', '--format', 'folded', 'good']):
+        status, text = t.run(*arguments, PERFILE_PAGER=PREFIX)
+        expect(f'paged {arguments}', status == 0 and lines_are_paged(text), text[:200])
+    for arguments in (['--no-pager', 'script', 'good'], ['script', 'good', '--no-pager'], ['completion', 'bash'],
+                      ['flame', '--format', 'folded', 'good'], ['--help'], ['--version']):
+        status, text = t.run(*arguments, PERFILE_PAGER=PREFIX)
+        expect(f'not paged {arguments}', status == 0 and text and 'P:' not in text, text[:200])
+    plain = t.run('--no-pager', 'script', 'good')
+    for name, environment in {'dumb': {'TERM': 'dumb', 'PAGER': PREFIX}, 'empty': {'PAGER': ''},
+                              'cat': {'PAGER': 'cat'}, 'ours empty': {'PERFILE_PAGER': '', 'PAGER': PREFIX}}.items():
+        expect(f'no pager: {name}', t.run('script', 'good', **environment) == plain)
+    status, text = t.run('script', '-o', 'written', 'good', PERFILE_PAGER=PREFIX)
+    expect('a file is not paged', (status, text) == (0, '') and b'P:' not in (t.folder / 'written').read_bytes(), text)
+    status, text = t.run('script', 'good', PERFILE_PAGER=PREFIX, PAGER='false')
+    expect('our variable goes first', lines_are_paged(text), text)
+
+
+def test_status(t):
+    status, text = t.run('check', 'bad', PERFILE_PAGER=PREFIX)
+    expect('findings are status 1 behind a pager', status == 1 and lines_are_paged(text), (status, text))
+    status, text = t.run('script', 'longbad', '--color=never', PERFILE_PAGER=PREFIX)
+    before, shown, after = re.fullmatch(r'((?:perfile:.*\n)*)((?:P:.*\n)*)((?:perfile:.*\n)*)', text).groups()
+    expect('messages stand around what is paged', status == 1 and 'data-cut' in before and 'damaged in' in after and
+           len(shown.splitlines()) == SAMPLES - 1, (status, before, after))
+    status, text = t.run('script', 'long', PERFILE_PAGER='head -n 2')
+    expect('leaving early is no error', status == 0 and len(text.splitlines()) == 2, (status, text[-300:]))
+
+
+def test_missing_pager(t):
+    status, text = t.run('info', 'good', PAGER='no-such-pager -x', NO_COLOR='1')
+    expect('a chosen pager that is missing', status == 0 and
+           text.startswith('perfile: the pager "no-such-pager -x" cannot be started: No such') and 'cpu-clock' in text,
+           (status, text))
+    empty = t.folder / 'empty'
+    empty.mkdir()
+    expect('without less', t.run('info', 'good', PATH=str(empty)) == t.run('--no-pager', 'info', 'good'))
+    status, text = t.run('info', 'good', PAGER='exec no-such-pager $HOME', NO_COLOR='1')
+    expect('a shell that finds no pager', status == 4 and 'perfile: the pager could not be run' in text, (status, text))
+
+
+def test_environment(t):
+    for given, wanted in ({}, 'LESS=FRX'), ({'LESS': '-i'}, 'LESS=-R -i'):
+        status, text = t.run('info', 'good', PAGER='env', **given)
+        expect(f'{given} becomes {wanted}', status == 0 and wanted in text.splitlines() and 'LV=-c' in text, text)
+    if shutil.which('less', path='/usr/bin:/bin'):
+        status, text = t.run('help', 'completion', columns=120)
+        expect('less ends at once where all fits', status == 0 and 'Usage: perfile completion' in text, text)
+
+
+def test_colors(t):
+    for verb, word in ('check', '\x1b[31mdamaged\x1b[m'), ('info', '\x1b[31m'), ('report', '\x1b[31m'):
+        status, text = t.run(verb, 'bad', PERFILE_PAGER=PREFIX)
+        expect(f'{verb}: colours in the pager', word in text, text)
+        for name, environment in ('NO_COLOR', {'NO_COLOR': '1'}), ('dumb', {'TERM': 'dumb'}):
+            status, text = t.run(verb, 'bad', PERFILE_PAGER='', **environment)
+            expect(f'{verb}: no colours with {name}', text and '\x1b' not in text, text)
+        status, text = t.run(verb, 'bad', '--no-pager', '--color=never')
+        expect(f'{verb}: never', text and '\x1b' not in text, text)
+        status, text = t.run('--color', 'always', verb, 'bad', NO_COLOR='1', TERM='dumb')
+        expect(f'{verb}: always', word in text, text)
+        status, text = t.run('info', 'missing')
+        expect('messages are coloured', text.startswith('\x1b[1;31mperfile:\x1b[0m '), text)
+
+
+def test_interrupt(t):
+    """Ctrl-C is for the pager while there is one; another end of ours leaves it the terminal."""
+    pager = t.folder / 'pager'
+
+    def run(code, arguments, action, **rest):
+        pager.write_text('#!/bin/sh\n' + code)
+        pager.chmod(0o755)
+        process, control = t.start(*arguments, PAGER=str(pager), **rest)
+        return finish(process, control, (b'ready', lambda: action(process, control)))
+
+    def press(process, control):
+        os.write(control, b'\x03')
+
+    def press_later(process, control):
+        time.sleep(1)
+        os.write(control, b'\x03')
+
+    reads = 'trap : INT\necho ready\ncat >got\nsleep 0.5\necho left\n'
+    status, text = run(reads, ['check', 'bad'], press)
+    expect('Ctrl-C when all is said', status == 1 and 'left' in text, (status, text))
+    waits = 'trap : INT\necho ready\nsleep 0.7\ncat >got\necho left\n'
+    status, text = run(waits, ['dump', 'long'], press)
+    expect('Ctrl-C while we work', status == 0 and 'left' in text and (t.folder / 'got').stat().st_size > 1000000,
+           (status, text))
+    status, text = run('echo ready\nsleep 0.7\necho left\n', ['dump', 'long'], lambda process, _: process.terminate())
+    expect('an end from outside', status == -signal.SIGTERM and 'left' in text, (status, text))
+    with subprocess.Popen(['sh', '-c', 'cat stream; exec sleep 20'], cwd=t.folder, stdout=subprocess.PIPE) as endless:
+        status, text = run('timeout 1 cat >got\necho ready\n', ['dump', '-'], press_later, source=endless.stdout)
+        endless.kill()
+    expect('Ctrl-C when the pager is gone', status == -signal.SIGINT, (status, text))
+
+
+def slow_reader(t, *arguments, **rest):
+    """The output is read after a while: the work takes long enough for a bar."""
+    mine, theirs = os.pipe()
+    process, control = t.start(*arguments, output=theirs, **rest)
+    os.close(theirs)
+    select.select([mine], [], [], TIMEOUT_SECONDS)
+    time.sleep(0.8)
+    text = b''
+    while piece := os.read(mine, 1 << 16):
+        text += piece
+    os.close(mine)
+    return (*finish(process, control), text)
+
+
+def test_progress(t):
+    status, text, output = slow_reader(t, 'dump', 'long')
+    drawn = ENTRY.findall(text)
+    expect('a bar', status == 0 and drawn and drawn[0][0] == 'dump' and len(drawn[0][1]) == 40 and drawn[0][2],
+           (status, text))
+    expect('the bar is removed', text.endswith('\r\x1b[K') and '\n' not in text, text)
+    expect('no bar in the output', output.count(b'\x1b') == 0 and len(output) > 1000000)
+    for columns in 40, 20, 5:
+        status, text, output = slow_reader(t, 'dump', 'long', columns=columns)
+        widest = max((len(line) for line in re.findall(r'\r([^\r\x1b]*)\x1b\[K', text)), default=0)
+        expect(f'a bar of {columns} columns', status == 0 and 0 < widest < columns, text)
+    for name, arguments, rest in (('quiet', ['-q', 'dump', 'long'], {}), ('dumb', ['dump', 'long'], {'TERM': 'dumb'}),
+                                  ('pipe', ['dump', 'long'], {'error': subprocess.DEVNULL})):
+        status, text, output = slow_reader(t, *arguments, **rest)
+        expect(f'no bar: {name}', (status, text) == (0, '') and len(output) > 1000000, text)
+    with open(t.folder / 'stream', 'rb') as source:
+        data = source.read()
+    mine, theirs = os.pipe()
+    process, control = t.start('dump', '-', '-o', 'written', source=mine)
+    os.close(mine)
+    os.write(theirs, data[:1000])
+    time.sleep(1.5)
+    with open(theirs, 'wb') as rest:
+        rest.write(data[1000:])
+    status, text = finish(process, control)
+    drawn = ENTRY.findall(text)
+    expect('bytes so far of a stream', status == 0 and drawn and drawn[0][1:3] == ('', '') and drawn[0][3], text)
+    status, text, output = slow_reader(t, 'dump', 'longbad')
+    expect('the bar makes room for messages', re.search(r'\r\x1b\[K\x1b\[1;31mperfile:', text), text)
+
+
+def test_files(t):
+    status, text = t.run('good')
+    expect('a file is no verb', status == 2 and 'good is a file, not a verb; perhaps: perfile report good' in text, text)
+
+
+def make_recordings(assemble, folder):
+    wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
+
+    def make(name, text, *options):
+        made = subprocess.run([*wrapper, assemble, *options], input=text.encode(), stdout=subprocess.PIPE, check=True)
+        (folder / name).write_bytes(made.stdout)
+
+    short = HEAD + ''.join(SAMPLE.format(10 + i) for i in range(3))
+    long = HEAD + ''.join(SAMPLE.format(10 + i) for i in range(SAMPLES))
+    make('good', short)
+    make('bad', short, '--cut', '-20')
+    make('long', long)
+    make('longbad', long, '--cut', '-20')
+    make('stream', long, '--pipe')
+
+
+def main():
+    perfile, assemble = (pathlib.Path(path).resolve() for path in sys.argv[1:])
+    with tempfile.TemporaryDirectory(prefix='perfile-terminal-') as name:
+        folder = pathlib.Path(name)
+        make_recordings(assemble, folder)
+        t = Terminal(perfile, folder)
+        for test in (test_who_pages, test_status, test_missing_pager, test_environment, test_colors, test_interrupt,
+                     test_progress, test_files):
+            test(t)
+    sys.exit(f'{len(failures)} facts are wrong' if failures else 0)
+
+
+if __name__ == '__main__':
+    main()
