@@ -35,6 +35,11 @@ struct pf_settings {
     bool scdoc;
     struct perfile_open_options open;
     struct perfile_output_options print;
+    const char *write_mode; /* of verbs that write recordings; NULL: not given */
+    const char *write_order;
+    const char *write_compression;
+    uint64_t write_level;
+    bool write_no_sync;
     char **operands; /* what is not an option, in order */
     size_t operand_count;
 };

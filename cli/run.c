@@ -1,149 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-#include "message.h"
-#include "options.h"
+#include "input.h"
 #include "stream.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 
 /* One run of a verb that prints a recording. */
 struct run {
-    const struct pf_command *command;
-    struct pf_settings *settings;
-    const char *input;
-    struct perfile_reader *reader;
+    struct pf_input input;
     struct pf_stream stream;
     struct pf_progress progress;
-    struct pf_log log;
-    struct perfile_error error;
 };
-
-static int choose_input(struct run *run)
-{
-    struct pf_settings *settings = run->settings;
-
-    if (settings->operand_count && settings->input) {
-        pf_message("%s: the recording is given twice, as %s and as %s", run->command->name, settings->input,
-                   settings->operands[0]);
-        return PF_STATUS_USAGE;
-    }
-    run->input = settings->operand_count ? settings->operands[0] : settings->input ? settings->input : "perf.data";
-    run->log.input = strcmp(run->input, "-") ? run->input : "standard input";
-    return PF_STATUS_OK;
-}
 
 static int check_output(const struct run *run)
 {
-    const char *output = run->settings->output;
+    const char *output = run->input.settings->output;
     struct stat in, out;
 
-    if (!output || stat(run->input, &in) || stat(output, &out) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+    if (!output || stat(run->input.name, &in) || stat(output, &out) || in.st_dev != out.st_dev ||
+        in.st_ino != out.st_ino)
         return PF_STATUS_OK;
-    pf_message("%s: --output %s is the recording itself", run->command->name, output);
+    pf_message("%s: --output %s is the recording itself", run->input.command->name, output);
     return PF_STATUS_USAGE;
-}
-
-/* The error's sentence without a leading "input" or path (as far as `what` holds it): the path is said anyway. */
-static const char *sentence(const struct run *run)
-{
-    const char *message = run->error.message, *what = run->error.what;
-    size_t bytes = strlen(what);
-
-    if (!bytes || (strcmp(what, "input") != 0 && strncmp(run->input, what, bytes) != 0) ||
-        strncmp(message, what, bytes) != 0 || strncmp(message + bytes, ": ", 2) != 0)
-        return message;
-    return message + bytes + 2;
-}
-
-static int open_reader(struct run *run)
-{
-    struct perfile_open_options *options = &run->settings->open;
-    bool chosen = run->settings->operand_count || run->settings->input;
-
-    if (!run->command->findings || run->settings->verbose) {
-        options->diagnostic = pf_log_diagnostic;
-        options->diagnostic_context = &run->log;
-    }
-    if (perfile_open_path(run->input, options, &run->reader, &run->error) == 0)
-        return PF_STATUS_OK;
-    pf_message("%s: %s%s", run->log.input, sentence(run),
-               run->error.code == PERFILE_ERROR_OPEN && !chosen ? " (no FILE was given)" : "");
-    return PF_STATUS_UNREADABLE;
-}
-
-/* "there is no X; there is: ..." becomes "there is no X; did you mean Y? (there is: ...)". */
-static void refuse(const struct run *run, bool unknown)
-{
-    const char *verb = run->command->name, *message = run->error.message, *list = strstr(message, "; ");
-    char suggestion[80];
-    const char *meant = unknown ? pf_options_suggest(run->command, run->settings, message, suggestion) : "";
-
-    if (*meant && list)
-        pf_message("%s: %.*s%s (%s)", verb, (int)(list - message), message, meant, list + 2);
-    else
-        pf_message("%s: %s%s", verb, message, meant);
-}
-
-/* The status of an output that came to an error. */
-static int failure(const struct run *run, int code)
-{
-    if (code == PERFILE_ERROR_WRITE && run->stream.error)
-        return PF_STATUS_OK; /* the close of the stream tells */
-    /* what this version does not have, or the recording */
-    bool asked = code == PERFILE_ERROR_ARGUMENT || code == PERFILE_ERROR_UNSUPPORTED;
-
-    if (asked)
-        refuse(run, code == PERFILE_ERROR_ARGUMENT);
-    else
-        pf_message("%s: %s", run->log.input, run->error.message);
-    if (asked || code == PERFILE_ERROR_ABSENT)
-        return PF_STATUS_USAGE;
-    if (code == PERFILE_ERROR_WRITE)
-        return PF_STATUS_OUTPUT;
-    return perfile_reader_counts(run->reader)->records ? PF_STATUS_FINDINGS : PF_STATUS_UNREADABLE;
-}
-
-/* One line that says what is missing from the output; nothing when nothing is. */
-static int report_losses(const struct run *run)
-{
-    const struct perfile_counts *counts = perfile_reader_counts(run->reader);
-    char bytes[PF_GROUPED_BYTES], places[PF_GROUPED_BYTES], damaged[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
-
-    if (!counts->losses && !counts->bytes_lost && !counts->damaged)
-        return PF_STATUS_OK;
-    if (!run->command->findings)
-        pf_message("%s: damaged in %s places: %s bytes lost, %s records not decoded; %s samples read", run->log.input,
-                   pf_grouped(counts->losses, places), pf_grouped(counts->bytes_lost, bytes),
-                   pf_grouped(counts->damaged, damaged), pf_grouped(counts->samples, samples));
-    return PF_STATUS_FINDINGS;
 }
 
 static int print(struct run *run)
 {
-    struct perfile_output_options *options = &run->settings->print;
+    struct perfile_output_options *options = &run->input.settings->print;
     struct perfile_sink sink = {&run->stream, pf_stream_write};
     int result, status;
 
-    options->color = pf_wants_color(run->settings->color, run->stream.fd);
-    if (pf_progress_start(&run->progress, run->command->name)) {
+    options->color = pf_wants_color(run->input.settings->color, run->stream.fd);
+    if (pf_progress_start(&run->progress, run->input.command->name)) {
         options->progress = pf_progress_update;
         options->progress_context = &run->progress;
     }
-    result = perfile_output_write(run->reader, run->command->name, run->settings->format, options, &sink, &run->error);
+    result = perfile_output_write(run->input.reader, run->input.command->name, run->input.settings->format, options,
+                                  &sink, &run->input.error);
     pf_progress_clear();
-    pf_log_finish(&run->log);
-    status = result < 0 ? failure(run, result) : result ? PF_STATUS_FINDINGS : PF_STATUS_OK;
-    if (status <= PF_STATUS_FINDINGS && !run->stream.error && report_losses(run))
+    pf_log_finish(&run->input.log);
+    if (result >= 0)
+        status = result ? PF_STATUS_FINDINGS : PF_STATUS_OK;
+    else if (result == PERFILE_ERROR_WRITE && run->stream.error)
+        status = PF_STATUS_OK; /* the close of the stream tells */
+    else
+        status = pf_input_failure(&run->input, result);
+    if (status <= PF_STATUS_FINDINGS && !run->stream.error && pf_input_losses(&run->input))
         status = PF_STATUS_FINDINGS;
     return status;
 }
 
 int pf_run_output(const struct pf_command *command, struct pf_settings *settings)
 {
-    struct run run = {.command = command, .settings = settings};
+    struct run run = {0};
     int status, written;
 
-    if ((status = choose_input(&run)) || (status = check_output(&run)) || (status = open_reader(&run)))
+    if ((status = pf_input_choose(&run.input, command, settings)) || (status = check_output(&run)) ||
+        (status = pf_input_open(&run.input)))
         return status;
     status = pf_stream_open(&run.stream, settings->output);
     if (!status) {
@@ -151,6 +63,6 @@ int pf_run_output(const struct pf_command *command, struct pf_settings *settings
         written = pf_stream_close(&run.stream, status <= PF_STATUS_FINDINGS);
         status = written ? written : status;
     }
-    perfile_close(run.reader);
+    perfile_close(run.input.reader);
     return status;
 }

@@ -35,6 +35,7 @@ struct perfile_edit_options {
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
 };
+#define PERFILE_EDIT_OPTIONS_INIT PERFILE_SIZED(struct perfile_edit_options)
 
 /*
  * The same recording in the mode, byte order and compression of the writer. Errors: those of reading and writing.

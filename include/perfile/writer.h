@@ -49,17 +49,7 @@ struct perfile_writer_options {
     void (*diagnostic)(void *context, const struct perfile_diagnostic *diagnostic);
     void *diagnostic_context;
 };
-#ifdef __cplusplus
-#define PERFILE_WRITER_OPTIONS_INIT                                                                                    \
-    {                                                                                                                  \
-        sizeof(struct perfile_writer_options)                                                                          \
-    }
-#else
-#define PERFILE_WRITER_OPTIONS_INIT                                                                                    \
-    {                                                                                                                  \
-        .size = sizeof(struct perfile_writer_options)                                                                  \
-    }
-#endif
+#define PERFILE_WRITER_OPTIONS_INIT PERFILE_SIZED(struct perfile_writer_options)
 
 struct perfile_writer;
 
@@ -96,17 +86,7 @@ struct perfile_event_spec {
     size_t id_count;
     const char *name; /* NULL: readers name it by its attr */
 };
-#ifdef __cplusplus
-#define PERFILE_EVENT_SPEC_INIT                                                                                        \
-    {                                                                                                                  \
-        sizeof(struct perfile_event_spec)                                                                              \
-    }
-#else
-#define PERFILE_EVENT_SPEC_INIT                                                                                        \
-    {                                                                                                                  \
-        .size = sizeof(struct perfile_event_spec)                                                                      \
-    }
-#endif
+#define PERFILE_EVENT_SPEC_INIT PERFILE_SIZED(struct perfile_event_spec)
 
 /*
  * Adds an event; *index (may be NULL) is what perfile_writer_sample wants. Readers tell the events of one recording apart
@@ -182,7 +162,7 @@ struct perfile_writer_counts {
     uint64_t samples;
     uint64_t bytes; /* of the files, as far as they are written */
 };
-PERFILE_API const struct perfile_writer_counts *perfile_writer_counts(const struct perfile_writer *writer);
+PERFILE_API const struct perfile_writer_counts *perfile_writer_progress(const struct perfile_writer *writer);
 
 #ifdef __cplusplus
 }

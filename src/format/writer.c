@@ -160,7 +160,7 @@ void perfile_writer_close(struct perfile_writer *writer)
     pf_free(allocator, writer, sizeof(*writer));
 }
 
-const struct perfile_writer_counts *perfile_writer_counts(const struct perfile_writer *writer)
+const struct perfile_writer_counts *perfile_writer_progress(const struct perfile_writer *writer)
 {
     struct perfile_writer_counts *counts = (struct perfile_writer_counts *)(uintptr_t)&writer->counts;
     counts->bytes = 0;

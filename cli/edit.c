@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "edit.h"
+#include "input.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define AT(member) offsetof(struct pf_settings, member)
+
+/* ---- options ---- */
+
+struct choice {
+    const char *name;
+    int value;
+    const char *doc;
+};
+
+static const struct choice modes[] = {
+    {"file", PERFILE_MODE_FILE, "one file with an index, the default"},
+    {"pipe", PERFILE_MODE_PIPE, "a stream, the default for -o -"},
+    {"directory", PERFILE_MODE_DIRECTORY, "a directory with several files, as perf record --threads makes"},
+    {NULL, 0, NULL},
+};
+static const struct choice orders[] = {
+    {"same", PERFILE_ORDER_NATIVE, "as the recording, the default"},
+    {"little", PERFILE_ORDER_LITTLE, "little endian"},
+    {"big", PERFILE_ORDER_BIG, "big endian"},
+    {NULL, 0, NULL},
+};
+static const struct choice compressions[] = {
+    {"none", 0, "the default"},
+    {"zstd", 0, "COMPRESSED2 records, which perf 6.16 and later read"},
+    {"zstd-v1", 1, "COMPRESSED records, which perf 5.2 and later read"},
+    {NULL, 0, NULL},
+};
+static const struct choice formats[] = {
+    {"text", 0, "for people"},
+    {"json", 0, "one object"},
+    {NULL, 0, NULL},
+};
+
+static const char *choice_at(const struct choice *choices, size_t index, const char **doc)
+{
+    for (size_t i = 0; choices[i].name; i++)
+        if (i == index) {
+            *doc = choices[i].doc;
+            return choices[i].name;
+        }
+    return NULL;
+}
+
+static int value_of(const struct choice *choices, const char *name)
+{
+    for (size_t i = 0; name && choices[i].name; i++)
+        if (!strcmp(choices[i].name, name))
+            return choices[i].value;
+    return choices[0].value;
+}
+
+static const char *mode_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return choice_at(modes, index, doc);
+}
+
+static const char *order_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return choice_at(orders, index, doc);
+}
+
+static const char *compression_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return choice_at(compressions, index, doc);
+}
+
+const char *pf_report_format_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return choice_at(formats, index, doc);
+}
+
+static const struct pf_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = PF_OPTION_TEXT,
+     .argument = "FILE",
+     .offset = AT(output),
+     .doc = "The recording to be written, - for standard output. FILE appears when it is complete; until then what has "
+            "the name stays."},
+    {.name = "mode",
+     .kind = PF_OPTION_CHOICE,
+     .argument = "MODE",
+     .offset = AT(write_mode),
+     .value_at = mode_at,
+     .doc = "What to write."},
+    {.name = "byte-order",
+     .kind = PF_OPTION_CHOICE,
+     .argument = "ORDER",
+     .offset = AT(write_order),
+     .value_at = order_at,
+     .doc = "The byte order of the output."},
+    {.name = "compress",
+     .kind = PF_OPTION_CHOICE,
+     .argument = "HOW",
+     .offset = AT(write_compression),
+     .value_at = compression_at,
+     .doc = "How the records are compressed."},
+    {.name = "compression-level",
+     .letter = 'z',
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(write_level),
+     .doc = "The level of the compression, from 1 (fast) to 22 (small) [1]; implies --compress zstd."},
+    {.name = "no-sync",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(write_no_sync),
+     .doc = "Do not wait until the output is on the disk."},
+    {0},
+};
+const struct pf_option_group pf_writing_group = {"Writing", options};
+
+/* ---- one run ---- */
+
+struct run {
+    struct pf_input input;
+    struct perfile_writer *writer;
+    const char *output;
+    struct pf_log log; /* what cannot be written as it was */
+    struct pf_progress progress;
+    struct perfile_edit_report report;
+};
+
+static int check_output(struct run *run)
+{
+    const char *verb = run->input.command->name;
+    struct stat in, out;
+
+    run->output = run->input.settings->output;
+    if (!run->output) {
+        pf_message("%s: where to? (-o FILE, or -o - for standard output)", verb);
+        return PF_STATUS_USAGE;
+    }
+    if (stat(run->input.name, &in) || stat(run->output, &out) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+        return PF_STATUS_OK;
+    pf_message("%s: --output %s is the recording itself", verb, run->output);
+    return PF_STATUS_USAGE;
+}
+
+static bool to_standard_output(const struct run *run)
+{
+    return !strcmp(run->output, "-");
+}
+
+static struct perfile_writer_options writer_options(struct run *run)
+{
+    const struct pf_settings *settings = run->input.settings;
+    const struct perfile_file *file = perfile_reader_file(run->input.reader);
+    struct perfile_writer_options made = PERFILE_WRITER_OPTIONS_INIT;
+    bool named = settings->write_compression && strcmp(settings->write_compression, "none");
+
+    made.mode = settings->write_mode      ? value_of(modes, settings->write_mode)
+                : to_standard_output(run) ? PERFILE_MODE_PIPE
+                                          : PERFILE_MODE_FILE;
+    made.byte_order = value_of(orders, settings->write_order);
+    if (made.byte_order == PERFILE_ORDER_NATIVE)
+        made.byte_order = file->big_endian ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
+    made.compression = settings->write_level ? (int)(settings->write_level < 99 ? settings->write_level : 99) : named;
+    made.compressed_v1 = value_of(compressions, settings->write_compression);
+    made.no_sync = settings->write_no_sync;
+    made.diagnostic = pf_log_diagnostic;
+    made.diagnostic_context = &run->log;
+    return made;
+}
+
+static int open_writer(struct run *run)
+{
+    const struct perfile_writer_options made = writer_options(run);
+    int result = perfile_writer_open_path(run->output, &made, &run->writer, &run->input.error);
+
+    run->log.input = to_standard_output(run) ? "standard output" : run->output;
+    if (result == 0)
+        return PF_STATUS_OK;
+    pf_message("%s: %s", run->input.command->name, run->input.error.message);
+    return result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE : PF_STATUS_OUTPUT;
+}
+
+/* ---- the report ---- */
+
+static void print_json(const struct perfile_edit_report *report, FILE *to)
+{
+    fprintf(to,
+            "{\"records_kept\":%" PRIu64 ",\"samples_kept\":%" PRIu64 ",\"records_dropped\":%" PRIu64
+            ",\"samples_dropped\":%" PRIu64 ",\"records_damaged\":%" PRIu64 ",\"bytes_dropped\":%" PRIu64
+            ",\"features_rebuilt\":%" PRIu64 ",\"features_dropped\":%" PRIu64 "}\n",
+            report->records_kept, report->samples_kept, report->records_dropped, report->samples_dropped,
+            report->records_damaged, report->bytes_dropped, report->features_rebuilt, report->features_dropped);
+}
+
+static void print_count(FILE *to, uint64_t count, const char *what)
+{
+    char text[PF_GROUPED_BYTES];
+
+    if (count)
+        fprintf(to, ", %s %s", pf_grouped(count, text), what);
+}
+
+static void print_text(const struct run *run, FILE *to)
+{
+    const struct perfile_edit_report *report = &run->report;
+    char records[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
+
+    fprintf(to, "%s: %s records kept, %s of them samples", run->log.input, pf_grouped(report->records_kept, records),
+            pf_grouped(report->samples_kept, samples));
+    print_count(to, report->records_dropped, "left out");
+    print_count(to, report->records_damaged, "damaged ones left out");
+    print_count(to, report->bytes_dropped, "bytes lost");
+    print_count(to, report->features_rebuilt, "features rebuilt");
+    print_count(to, report->features_dropped, "features lost");
+    fprintf(to, "\n");
+}
+
+static int print_report(const struct run *run)
+{
+    const struct pf_settings *settings = run->input.settings;
+    FILE *to = to_standard_output(run) ? stderr : stdout;
+
+    if (settings->format && !strcmp(settings->format, "json"))
+        print_json(&run->report, to);
+    else if (!settings->quiet && (to == stdout || settings->verbose))
+        print_text(run, to);
+    if (fflush(to) == 0)
+        return PF_STATUS_OK;
+    pf_message("%s: the report cannot be written", run->input.command->name);
+    return PF_STATUS_OUTPUT;
+}
+
+/* ---- from end to end ---- */
+
+static int write_out(struct run *run, pf_edit *edit)
+{
+    struct perfile_edit_options edit_options = PERFILE_EDIT_OPTIONS_INIT;
+    struct perfile_error *error = &run->input.error;
+
+    if (pf_progress_start(&run->progress, run->input.command->name)) {
+        edit_options.progress = pf_progress_update;
+        edit_options.progress_context = &run->progress;
+    }
+    int result = edit(run->input.reader, run->writer, run->input.settings, &edit_options, &run->report, error);
+
+    if (result == 0)
+        result = perfile_writer_finish(run->writer, error);
+    pf_progress_clear();
+    pf_log_finish(&run->input.log);
+    pf_log_finish(&run->log);
+    if (result == 0)
+        return PF_STATUS_OK;
+    if (result != PERFILE_ERROR_WRITE && result != PERFILE_ERROR_OPEN)
+        return pf_input_failure(&run->input, result);
+    pf_message("%s: %s", run->input.command->name, error->message);
+    return PF_STATUS_OUTPUT;
+}
+
+static int run_open(struct run *run, pf_edit *edit)
+{
+    int status = open_writer(run);
+
+    if (!status)
+        status = write_out(run, edit);
+    perfile_writer_close(run->writer);
+    if (status)
+        return status;
+    status = print_report(run);
+    return status ? status : pf_input_losses(&run->input);
+}
+
+int pf_run_edit(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit)
+{
+    struct run run = {0};
+    int status;
+
+    if ((status = pf_input_choose(&run.input, command, settings)) || (status = check_output(&run)) ||
+        (status = pf_input_open(&run.input)))
+        return status;
+    status = run_open(&run, edit);
+    perfile_close(run.input.reader);
+    return status;
+}

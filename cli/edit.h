@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What verbs share that write recordings. */
+#ifndef PERFILE_CLI_EDIT_H
+#define PERFILE_CLI_EDIT_H
+
+#include <perfile/edit.h>
+
+#include "options.h"
+
+/* What a verb does between an open reader and a finished writer. */
+typedef int pf_edit(struct perfile_reader *reader, struct perfile_writer *writer, const struct pf_settings *settings,
+                    const struct perfile_edit_options *options, struct perfile_edit_report *report,
+                    struct perfile_error *error);
+
+/* Opens the recording and the output, edits, finishes the output, prints the report. */
+int pf_run_edit(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit);
+
+/* Where the output goes and what it looks like: -o, --mode, --byte-order, -z. */
+extern const struct pf_option_group pf_writing_group;
+/* text or json */
+#define PF_OPTION_REPORT_FORMAT                                                                                        \
+    {                                                                                                                  \
+        .name = "format", .kind = PF_OPTION_CHOICE, .argument = "FORMAT",                                              \
+        .offset = offsetof(struct pf_settings, format), .value_at = pf_report_format_at,                               \
+        .doc = "How to print the report of what was kept and what was not; it goes to standard output, or to "         \
+               "standard error when the recording goes there."                                                         \
+    }
+pf_value_at pf_report_format_at;
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "input.h"
+
+#include <stdio.h>
+
+int pf_input_choose(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings)
+{
+    *input = (struct pf_input){.command = command, .settings = settings};
+    if (settings->operand_count && settings->input) {
+        pf_message("%s: the recording is given twice, as %s and as %s", command->name, settings->input,
+                   settings->operands[0]);
+        return PF_STATUS_USAGE;
+    }
+    input->name = settings->operand_count ? settings->operands[0] : settings->input ? settings->input : "perf.data";
+    input->log.input = strcmp(input->name, "-") ? input->name : "standard input";
+    return PF_STATUS_OK;
+}
+
+/* The error's sentence without a leading "input" or path (as far as `what` holds it): the path is said anyway. */
+static const char *sentence(const struct pf_input *input)
+{
+    const char *message = input->error.message, *what = input->error.what;
+    size_t bytes = strlen(what);
+
+    if (!bytes || (strcmp(what, "input") != 0 && strncmp(input->name, what, bytes) != 0) ||
+        strncmp(message, what, bytes) != 0 || strncmp(message + bytes, ": ", 2) != 0)
+        return message;
+    return message + bytes + 2;
+}
+
+int pf_input_open(struct pf_input *input)
+{
+    struct perfile_open_options *options = &input->settings->open;
+    bool chosen = input->settings->operand_count || input->settings->input;
+
+    if (!input->command->findings || input->settings->verbose) {
+        options->diagnostic = pf_log_diagnostic;
+        options->diagnostic_context = &input->log;
+    }
+    if (perfile_open_path(input->name, options, &input->reader, &input->error) == 0)
+        return PF_STATUS_OK;
+    pf_message("%s: %s%s", input->log.input, sentence(input),
+               input->error.code == PERFILE_ERROR_OPEN && !chosen ? " (no FILE was given)" : "");
+    return PF_STATUS_UNREADABLE;
+}
+
+/* "there is no X; there is: ..." becomes "there is no X; did you mean Y? (there is: ...)". */
+static void refuse(const struct pf_input *input, bool unknown)
+{
+    const char *verb = input->command->name, *message = input->error.message, *list = strstr(message, "; ");
+    char suggestion[80];
+    const char *meant = unknown ? pf_options_suggest(input->command, input->settings, message, suggestion) : "";
+
+    if (*meant && list)
+        pf_message("%s: %.*s%s (%s)", verb, (int)(list - message), message, meant, list + 2);
+    else
+        pf_message("%s: %s%s", verb, message, meant);
+}
+
+int pf_input_failure(const struct pf_input *input, int code)
+{
+    /* what this version does not have, or the recording */
+    bool asked = code == PERFILE_ERROR_ARGUMENT || code == PERFILE_ERROR_UNSUPPORTED;
+
+    if (asked)
+        refuse(input, code == PERFILE_ERROR_ARGUMENT);
+    else
+        pf_message("%s: %s", input->log.input, input->error.message);
+    if (asked || code == PERFILE_ERROR_ABSENT)
+        return PF_STATUS_USAGE;
+    if (code == PERFILE_ERROR_WRITE)
+        return PF_STATUS_OUTPUT;
+    return perfile_reader_counts(input->reader)->records ? PF_STATUS_FINDINGS : PF_STATUS_UNREADABLE;
+}
+
+int pf_input_losses(const struct pf_input *input)
+{
+    const struct perfile_counts *counts = perfile_reader_counts(input->reader);
+    char bytes[PF_GROUPED_BYTES], places[PF_GROUPED_BYTES], damaged[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
+
+    if (!counts->losses && !counts->bytes_lost && !counts->damaged)
+        return PF_STATUS_OK;
+    if (!input->command->findings)
+        pf_message("%s: damaged in %s places: %s bytes lost, %s records not decoded; %s samples read", input->log.input,
+                   pf_grouped(counts->losses, places), pf_grouped(counts->bytes_lost, bytes),
+                   pf_grouped(counts->damaged, damaged), pf_grouped(counts->samples, samples));
+    return PF_STATUS_FINDINGS;
+}
