@@ -194,10 +194,11 @@ static void print_json(const struct perfile_edit_report *report, FILE *to)
 {
     fprintf(to,
             "{\"records_kept\":%" PRIu64 ",\"samples_kept\":%" PRIu64 ",\"records_dropped\":%" PRIu64
-            ",\"samples_dropped\":%" PRIu64 ",\"records_damaged\":%" PRIu64 ",\"bytes_dropped\":%" PRIu64
-            ",\"features_rebuilt\":%" PRIu64 ",\"features_dropped\":%" PRIu64 "}\n",
+            ",\"samples_dropped\":%" PRIu64 ",\"records_damaged\":%" PRIu64 ",\"records_mended\":%" PRIu64
+            ",\"bytes_dropped\":%" PRIu64 ",\"features_rebuilt\":%" PRIu64 ",\"features_dropped\":%" PRIu64 "}\n",
             report->records_kept, report->samples_kept, report->records_dropped, report->samples_dropped,
-            report->records_damaged, report->bytes_dropped, report->features_rebuilt, report->features_dropped);
+            report->records_damaged, report->records_mended, report->bytes_dropped, report->features_rebuilt,
+            report->features_dropped);
 }
 
 static void print_count(FILE *to, uint64_t count, const char *what)
@@ -217,6 +218,7 @@ static void print_text(const struct run *run, FILE *to)
             pf_grouped(report->samples_kept, samples));
     print_count(to, report->records_dropped, "left out");
     print_count(to, report->records_damaged, "damaged ones left out");
+    print_count(to, report->records_mended, "mended");
     print_count(to, report->bytes_dropped, "bytes lost");
     print_count(to, report->features_rebuilt, "features rebuilt");
     print_count(to, report->features_dropped, "features lost");

@@ -1,36 +1,62 @@
 /* SPDX-License-Identifier: MIT */
 /* What is whole of a damaged recording, and the features that its records tell. */
+#include <stdio.h>
+
 #include "base/error.h"
+#include "base/text.h"
 #include "edit/edit.h"
 
+enum { TYPE_TRACEPOINT = 2 };
+
 struct repair {
-    struct perfile_edit_report *report;
     uint64_t seen; /* features of the recording, those below 64 */
+    uint64_t features_refused;
+    uint64_t mended;
+    uint64_t rebuilt;
     uint64_t first_time, last_time;
     bool has_branches;
+    struct perfile_record record; /* with another id */
+    uint8_t bytes[PF_RECORD_ROOM];
 };
 
-static int note_feature(void *context, struct perfile_reader *reader, uint32_t number, struct perfile_bytes *body,
-                        struct perfile_error *error)
+/* ---- features ---- */
+
+/* Readers refuse the whole recording for versions of these that they do not know (only 1 was made), and for such CPUs. */
+static bool is_believed(uint32_t number, const struct perfile_bytes *body, bool swap)
 {
-    struct repair *repair = context;
-    (void)reader, (void)body, (void)error;
-    if (number < 64)
-        repair->seen |= 1ull << number;
-    return PF_EDIT_KEEP;
+    enum { CPUS_MAX = 1 << 20 };
+    const uint32_t first = body->bytes >= 4 ? pf_load32(body->data, swap) : 0;
+    if (number == PERFILE_FEATURE_CACHE || number == PERFILE_FEATURE_CLOCK_DATA)
+        return first == 1;
+    if (number == PERFILE_FEATURE_MEM_TOPOLOGY)
+        return body->bytes >= 8 && pf_load64(body->data, swap) == 1;
+    if (number == PERFILE_FEATURE_NRCPUS)
+        return first <= CPUS_MAX && body->bytes >= 8 && pf_load32(body->data + 4, swap) <= first;
+    return true;
 }
 
-static int note_record(void *context, struct pf_item *item, struct perfile_error *error)
+static int check_layout(struct perfile_reader *reader, uint32_t number, const struct perfile_bytes *body,
+                        struct perfile_error *error)
+{
+    const struct perfile_tracing *tracing;
+    if (number == PERFILE_FEATURE_TRACING_DATA)
+        return perfile_tracing_get(reader, &tracing, error);
+    return pf_feature_check(reader, number, body->data, (size_t)body->bytes, error);
+}
+
+static int check_feature(void *context, struct perfile_reader *reader, uint32_t number, struct perfile_bytes *body,
+                         struct perfile_error *error)
 {
     struct repair *repair = context;
-    const struct perfile_record *record = item->record;
-    (void)error;
-    if (record->type != PERFILE_RECORD_SAMPLE || !record->time)
-        return PF_EDIT_KEEP;
-    if (!repair->first_time || record->time < repair->first_time)
-        repair->first_time = record->time;
-    repair->last_time = pf_max(repair->last_time, record->time);
-    repair->has_branches |= record->event && record->event->attr.sample_type & PERFILE_SAMPLE_BRANCH_STACK;
+    int result = check_layout(reader, number, body, error);
+    if (result == PERFILE_ERROR_MEMORY)
+        return result;
+    if (result < 0 || !is_believed(number, body, reader->file.swapped)) {
+        repair->features_refused++;
+        return PF_EDIT_DROP;
+    }
+    if (number < 64)
+        repair->seen |= 1ull << number;
     return PF_EDIT_KEEP;
 }
 
@@ -39,25 +65,145 @@ static bool lacks(const struct repair *repair, uint32_t number)
     return !(repair->seen >> number & 1);
 }
 
+static int rebuild_times(struct repair *repair, struct perfile_writer *writer, struct perfile_error *error)
+{
+    uint8_t times[16];
+    struct pf_out o = pf_out_make(times, sizeof(times), writer->swap);
+    if (!lacks(repair, PERFILE_FEATURE_SAMPLE_TIME) || !repair->last_time)
+        return 0;
+    pf_out_u64(&o, repair->first_time);
+    pf_out_u64(&o, repair->last_time);
+    repair->rebuilt++;
+    return perfile_writer_feature(writer, PERFILE_FEATURE_SAMPLE_TIME, times, sizeof(times), error);
+}
+
+/* What is known of every tracepoint: the fields that all of them begin with. */
+static void put_tracepoint(struct pf_text *text, uint64_t id)
+{
+    char format[512];
+    uint64_t bytes = (uint64_t)snprintf(format, sizeof(format),
+                                        "name: tracepoint_%llu\nID: %llu\nformat:\n"
+                                        "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+                                        "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+                                        "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+                                        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n",
+                                        (unsigned long long)id, (unsigned long long)id);
+    pf_put(text, &bytes, sizeof(bytes));
+    pf_put(text, format, (size_t)bytes);
+}
+
+static void put_tracing(struct pf_text *text, const struct perfile_reader *reader, uint32_t tracepoints)
+{
+    static const char start[] = "\x17\x08\x44"
+                                "tracing0.6",
+                      page[] = "header_page", event[] = "header_event";
+    const uint8_t order_and_long[2] = {PF_NATIVE_BIG_ENDIAN, 8};
+    const uint32_t page_bytes = 4096, none = 0, one = 1;
+    const uint64_t nothing = 0;
+    pf_put(text, start, sizeof(start));
+    pf_put(text, order_and_long, sizeof(order_and_long));
+    pf_put(text, &page_bytes, sizeof(page_bytes));
+    pf_put(text, page, sizeof(page));
+    pf_put(text, &nothing, sizeof(nothing));
+    pf_put(text, event, sizeof(event));
+    pf_put(text, &nothing, sizeof(nothing));
+    pf_put(text, &none, sizeof(none)); /* formats of ftrace itself */
+    pf_put(text, &one, sizeof(one));   /* systems */
+    pf_put(text, "unknown", sizeof("unknown"));
+    pf_put(text, &tracepoints, sizeof(tracepoints));
+    for (size_t i = 0; i < reader->event_count; i++)
+        if (reader->events[i]->public.attr.type == TYPE_TRACEPOINT)
+            put_tracepoint(text, reader->events[i]->public.attr.config);
+    pf_put(text, &none, sizeof(none));       /* kallsyms */
+    pf_put(text, &none, sizeof(none));       /* printk formats */
+    pf_put(text, &nothing, sizeof(nothing)); /* saved comms */
+}
+
+/* perf refuses a recording of tracepoints without their formats: a minimal one lets it show all but their fields. */
+static int rebuild_tracing(struct repair *repair, const struct perfile_reader *reader, struct perfile_writer *writer,
+                           struct perfile_error *error)
+{
+    struct pf_text text;
+    uint32_t tracepoints = 0;
+    for (size_t i = 0; i < reader->event_count; i++)
+        tracepoints += reader->events[i]->public.attr.type == TYPE_TRACEPOINT;
+    if (!lacks(repair, PERFILE_FEATURE_TRACING_DATA) || !tracepoints)
+        return 0;
+    if (pf_text_open(&text, reader->allocator, NULL, NULL) < 0)
+        return pf_fail_memory(error, "tracing data");
+    put_tracing(&text, reader, tracepoints);
+    int result = text.failed
+                     ? pf_fail_memory(error, "tracing data")
+                     : perfile_writer_feature(writer, PERFILE_FEATURE_TRACING_DATA, text.data, text.used, error);
+    pf_text_close(&text);
+    repair->rebuilt++;
+    return result;
+}
+
 static int rebuild(void *context, struct perfile_reader *reader, struct perfile_writer *writer,
                    struct perfile_error *error)
 {
     struct repair *repair = context;
-    uint8_t times[16];
-    struct pf_out o = pf_out_make(times, sizeof(times), writer->swap);
-    (void)reader;
-    int result = 0;
-    if (lacks(repair, PERFILE_FEATURE_SAMPLE_TIME) && repair->last_time) {
-        pf_out_u64(&o, repair->first_time);
-        pf_out_u64(&o, repair->last_time);
-        result = perfile_writer_feature(writer, PERFILE_FEATURE_SAMPLE_TIME, times, sizeof(times), error);
-        repair->report->features_rebuilt++;
-    }
+    int result = rebuild_times(repair, writer, error);
+    if (result == 0)
+        result = rebuild_tracing(repair, reader, writer, error);
     if (result == 0 && lacks(repair, PERFILE_FEATURE_BRANCH_STACK) && repair->has_branches) {
         result = perfile_writer_feature(writer, PERFILE_FEATURE_BRANCH_STACK, NULL, 0, error);
-        repair->report->features_rebuilt++;
+        repair->rebuilt++;
     }
     return result;
+}
+
+/* ---- records ---- */
+
+static int mend_sample(struct repair *repair, struct pf_item *item, struct perfile_error *error)
+{
+    const struct perfile_record *record = item->record;
+    if (!record->event)
+        return pf_fail(error, PERFILE_ERROR_EVENT, record->offset, "SAMPLE record", "no event has its id");
+    const uint64_t type = record->event->attr.sample_type;
+    if (record->time && (!repair->first_time || record->time < repair->first_time))
+        repair->first_time = record->time;
+    repair->last_time = pf_max(repair->last_time, record->time);
+    repair->has_branches |= (type & PERFILE_SAMPLE_BRANCH_STACK) != 0;
+    if (!(type & PERFILE_SAMPLE_STACK_USER))
+        return PF_EDIT_KEEP;
+    int result = pf_item_decode(item, error);
+    if (result < 0 || item->sample.stack_user.dyn_size <= item->sample.stack_user.bytes)
+        return result;
+    item->sample.stack_user.dyn_size = item->sample.stack_user.bytes;
+    item->changed = true;
+    repair->mended++;
+    return PF_EDIT_KEEP;
+}
+
+/* The first event's id takes the place of one that means nothing. */
+static int mend_id(struct repair *repair, struct pf_item *item)
+{
+    const struct perfile_record *record = item->record;
+    const struct perfile_reader *reader = item->reader;
+    const struct pf_event *first = reader->event_count ? reader->events[0] : NULL;
+    if (!first || !first->plan.id_back || !first->public.id_count || record->bytes < 8u + first->plan.trailer_bytes)
+        return PF_EDIT_KEEP;
+    memcpy(repair->bytes, record->data, record->bytes);
+    struct pf_out id = pf_out_make(repair->bytes + record->bytes - first->plan.id_back, 8, first->plan.swap);
+    pf_out_u64(&id, first->public.ids[0]);
+    repair->record = *record;
+    repair->record.data = repair->bytes;
+    repair->record.event = &first->public;
+    item->record = &repair->record;
+    repair->mended++;
+    return PF_EDIT_KEEP;
+}
+
+static int mend_record(void *context, struct pf_item *item, struct perfile_error *error)
+{
+    const struct perfile_record *record = item->record;
+    if (record->type == PERFILE_RECORD_SAMPLE)
+        return mend_sample(context, item, error);
+    if (record->type < PERFILE_RECORD_HEADER_ATTR && !record->event && perfile_record_name(record->type))
+        return mend_id(context, item);
+    return PF_EDIT_KEEP;
 }
 
 int perfile_repair(struct perfile_reader *reader, struct perfile_writer *writer,
@@ -65,12 +211,22 @@ int perfile_repair(struct perfile_reader *reader, struct perfile_writer *writer,
                    struct perfile_error *error)
 {
     struct perfile_edit_report unseen;
-    struct repair repair = {.report = report ? report : &unseen};
-    const struct pf_edit_step step = {
-        .context = &repair, .feature = note_feature, .record = note_record, .end = rebuild};
     struct pf_edit edit;
     int result = pf_edit_open(&edit, reader, writer, options, error);
+    if (result < 0)
+        return result;
+    struct repair *repair = pf_new(reader->allocator, sizeof(*repair));
+    if (!repair)
+        return pf_fail_memory(error, "repair");
+    const struct pf_edit_step step = {
+        .context = repair, .feature = check_feature, .record = mend_record, .end = rebuild};
+    report = report ? report : &unseen;
     edit.steps = &step;
     edit.step_count = 1;
-    return result < 0 ? result : pf_edit_run(&edit, repair.report, error);
+    result = pf_edit_run(&edit, report, error);
+    report->features_rebuilt = repair->rebuilt;
+    report->features_dropped += repair->features_refused;
+    report->records_mended = repair->mended;
+    pf_free(reader->allocator, repair, sizeof(*repair));
+    return result;
 }

@@ -155,6 +155,16 @@ static struct pf_feature_context context_of(struct perfile_reader *reader, uint3
     return context;
 }
 
+int pf_feature_check(struct perfile_reader *reader, uint32_t number, const uint8_t *data, size_t bytes,
+                     struct perfile_error *error)
+{
+    const struct pf_feature_context context = context_of(reader, number);
+    const struct perfile_visitor nobody = {.size = sizeof(nobody)};
+    struct pf_emit e = {.visitor = &nobody};
+    struct pf_cursor c = pf_cursor_make(data, bytes, 0, reader->file.swapped);
+    return pf_feature_emit(number, NULL, &c, &context, &e, error);
+}
+
 bool pf_feature_turn(struct perfile_reader *reader, uint32_t number, const uint8_t *data, size_t bytes, uint8_t *copy)
 {
     const struct pf_feature_context context = context_of(reader, number);

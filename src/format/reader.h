@@ -123,6 +123,9 @@ int pf_events_follow(struct perfile_reader *reader, struct pf_part *part, const 
 
 /* Reads the bitmap's table behind the data. */
 int pf_feature_table_read(struct perfile_reader *reader, uint64_t table_offset, struct perfile_error *error);
+/* 0 when the body has the layout of the feature, else DAMAGED. */
+int pf_feature_check(struct perfile_reader *reader, uint32_t number, const uint8_t *data, size_t bytes,
+                     struct perfile_error *error);
 /* A copy of a feature's body in the other byte order; false: its layout is unknown or damaged, and not all is turned. */
 bool pf_feature_turn(struct perfile_reader *reader, uint32_t number, const uint8_t *data, size_t bytes, uint8_t *copy);
 int pf_feature_add(struct perfile_reader *reader, uint32_t number, const struct perfile_section *section,

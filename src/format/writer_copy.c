@@ -113,8 +113,8 @@ static int copy_features(struct perfile_writer *writer, struct perfile_reader *r
         struct perfile_error why;
         const uint8_t *data;
         size_t bytes;
-        if (pf_writer_owns_feature(feature->number))
-            continue;
+        if (pf_writer_owns_feature(feature->number) || feature->number == 0)
+            continue; /* there is no feature 0 */
         int result = perfile_feature_bytes(reader, feature->number, &data, &bytes, &why);
         if (result == PERFILE_ERROR_MEMORY) {
             *error = why;
