@@ -288,12 +288,13 @@ static void put_title(struct drawing *drawing, uint32_t node, const char *name)
     put_grouped(drawing->text, total);
     pf_put_char(drawing->text, ' ');
     put_escaped(drawing, drawing->unit);
-    if (total == view->total)
+    if (node == 0)
         pf_put_string(drawing->text, ", 100%");
     else
         pf_put_format(drawing->text, ", %.2f%%", 100 * share(total, view->total));
-    if (view->before)
-        pf_put_format(drawing->text, "; %+.2f%%", 100 * change_of(drawing, node));
+    if (view->before && node)
+        pf_put_format(drawing->text, "; %s%.2f%%", change_of(drawing, node) > 0 ? "+" : "",
+                      100 * change_of(drawing, node));
     pf_put_char(drawing->text, ')');
 }
 

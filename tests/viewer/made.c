@@ -85,7 +85,6 @@ static void make_frames(struct made *made)
         uint32_t frame = add_frame(made, threads[i], NULL, PF_FLAME_THREAD);
         made->frames[frame].pid = 4000;
         made->frames[frame].tid = 4000 + (uint32_t)i;
-        made->frames[frame].by = PF_FLAME_BY_TID;
     }
     for (uint32_t i = 0; i < NAMES; i++) {
         uint8_t kind = i % 11 == 3   ? PF_FLAME_KERNEL
@@ -235,6 +234,8 @@ int main(int count, char **arguments)
         make_stacks(&made, strtoul(arguments[2], NULL, 10));
     pf_tree_sum(&made.trees[0]);
     pf_tree_sum(&made.trees[1]);
+    for (size_t i = 0; i < made.frame_count && strstr(arguments[1], "html"); i++)
+        made.frames[i].by = PF_FLAME_BY_TID; /* the page joins them itself */
     const struct pf_flame_event events[] = {{"cycles:u", &made.trees[0], 0}, {"cache-misses", &made.trees[1], 0}};
     const struct pf_flame_set set = {.title = "made.data",
                                      .subtitle = "synthetic stacks, cycles:u",
