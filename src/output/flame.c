@@ -37,7 +37,7 @@ static int check_options(const struct perfile_flame_options *options, struct per
 static int fail_before(struct perfile_error *error, int code)
 {
     static const char prefix[] = "the recording before: ";
-    if (error && code != PERFILE_ERROR_ARGUMENT) {
+    if (error) {
         char message[sizeof(error->message)];
         memcpy(message, error->message, sizeof(message));
         snprintf(error->message, sizeof(error->message), "%s%.*s", prefix,
@@ -46,11 +46,33 @@ static int fail_before(struct perfile_error *error, int code)
     return code;
 }
 
+/* Numbers of the kernel's own events are the same everywhere; those of tracepoints and of further PMUs are not. */
+static bool is_same_event(const struct perfile_attr *a, const struct perfile_attr *b)
+{
+    enum { HARDWARE = 0, SOFTWARE = 1, CACHE = 3 };
+    return a->type == b->type && (a->type == HARDWARE || a->type == SOFTWARE || a->type == CACHE) &&
+           a->config == b->config;
+}
+
+/* One event under two names, cycles and cycles:u, gets one: a killed recorder leaves no names, for example. */
+static void name_events(struct flame *flame)
+{
+    const struct pf_flame_recording *now = &flame->now, *before = &flame->before;
+    uint32_t found;
+    for (size_t i = 0; i < before->stacks_count; i++)
+        for (size_t k = 0; k < now->stacks_count; k++)
+            if (is_same_event(&before->stacks[i].event->attr, &now->stacks[k].event->attr) &&
+                !pf_flame_event_find(&before->set, now->events[k].name, &found) &&
+                !pf_flame_event_find(&now->set, before->events[i].name, &found))
+                before->events[i].name = now->events[k].name;
+}
+
 /* The page compares events of the same names and needs one at least; the others compare one event. */
 static int match_events(struct flame *flame, bool page)
 {
     const struct pf_flame_set *now = &flame->now.set, *before = &flame->before.set;
     uint32_t event;
+    name_events(flame);
     for (uint32_t i = 0; page && i < now->event_count; i++)
         if (pf_flame_event_find(before, now->events[i].name, &event))
             return 0;

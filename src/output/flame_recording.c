@@ -228,7 +228,7 @@ static int fail_event(const struct pf_flame_recording *g, const char *name, stru
     char known[160] = "";
     for (size_t i = 0; i < g->stacks_count; i++) {
         size_t used = strlen(known);
-        snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", g->stacks[i].event->name);
+        snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", g->events[i].name);
     }
     return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "flame graph",
                    "no samples of an event '%.80s'; there are some of %s", name, known);

@@ -514,7 +514,8 @@ class Flame {
     }
     if (tree.total[0] === 0) {
       p.fillStyle = css.quiet;
-      p.fillText("nothing was recorded here", 12, 40);
+      p.fillText(tree.otherTotal && tree.otherTotal[0] ? "only in the other recording: see Widths" :
+        "nothing was recorded here", 12, 40);
     }
   }
   /* The children that can be seen; what is too narrow becomes one dull strip. */
