@@ -300,7 +300,7 @@ static void test_html(void **state)
     assert_non_null(strstr(text, "\"nodes\":\"AQAAAQGsAg==\"")); /* 1 0 0, 1 1 300 */
     assert_non_null(strstr(text, "\"slices\":\"AAEErAI=\""));    /* 0; 1: +2 300 */
     assert_non_null(strstr(text, "</html>"));
-    assert_null(strstr(text, "\"before\""));
+    assert_null(strstr(text, "\"before\":{"));
     const struct pf_html_options options = {.reverse = true, .before = {&f.set, 0, true}};
     text = written(pf_flame_html(&f.set, &options, fresh()));
     assert_non_null(strstr(text, "\"reverse\":true,\"compares\":true,\"normalized\":true"));
