@@ -124,7 +124,8 @@ def flamegraph_compared(of):
         raise Skip('there is no recording before this one')
     for options in ([], ['--normalize']):
         folded = of.folded('--before', of.before, *options)
-        theirs = draw(''.join(line for line in folded.splitlines(True) if not line.endswith(' 0\n')), '--countname', 'ns')
+        lines = [line for line in folded.splitlines(True) if not line.endswith(' 0\n')]
+        theirs = draw(''.join(lines), '--countname', 'ns')
         check('frames', theirs, plain(titles(of.run('flame', '--before', of.before, *options))))
     return f'{sum(theirs.values())} frames with the same changes'
 

@@ -19,10 +19,7 @@ if (!program) {
 
 const folder = mkdtempSync(join(tmpdir(), "perfile-pages-"));
 function make(form, stacks) {
-  const path = join(
-    folder,
-    `${form}-${stacks}.${/html/.test(form) ? "html" : form === "folded" ? "folded" : "svg"}`,
-  );
+  const path = join(folder, `${form}-${stacks}.${/html/.test(form) ? "html" : form === "folded" ? "folded" : "svg"}`);
   const file = openSync(path, "w");
   execFileSync(made, [form, String(stacks)], { stdio: ["ignore", file, "inherit"] });
   closeSync(file);
@@ -246,13 +243,21 @@ async function testCompared(browser, theme) {
     await page.settle();
   };
   const pressed = () => page.evaluate("document.querySelector('#normalize').getAttribute('aria-pressed')");
-  like("the root says both", await page.text("#details"), /^all 305 samples · before [\d,]+ samples, 100.0% · change ±0.00%/);
+  like(
+    "the root says both",
+    await page.text("#details"),
+    /^all 305 samples · before [\d,]+ samples, 100.0% · change ±0.00%/,
+  );
   equal("the colours are changes", await page.evaluate("document.querySelector('#colour').value"), "own");
   like("and explained", await page.text("#key"), /more than before.*as before.*less/);
   equal("it opens as it was asked", await pressed(), "true");
   const box = await page.box("#flame canvas");
   await page.click(box.x + 30, box.y + 27);
-  like("a frame says before and change", await page.text("#details"), /before [\d,]+ samples, [\d.]+% · change [+−][\d.]+%, itself/);
+  like(
+    "a frame says before and change",
+    await page.text("#details"),
+    /before [\d,]+ samples, [\d.]+% · change [+−][\d.]+%, itself/,
+  );
   await page.key("ArrowDown");
   await page.settle();
   like("and speaks it", await page.text("#live"), /change [+−±][\d.]+%, itself .*level 2/s);
@@ -260,26 +265,50 @@ async function testCompared(browser, theme) {
   await page.evaluate("document.querySelector('#normalize').click()");
   equal("without normalizing", await pressed(), "false");
   await page.settle();
-  like("weights are compared", await page.text("#details"), /^all 305 samples · before [\d,]+ samples, 100.0% · change −/);
+  like(
+    "weights are compared",
+    await page.text("#details"),
+    /^all 305 samples · before [\d,]+ samples, 100.0% · change −/,
+  );
   await page.evaluate("document.querySelector('#normalize').click()");
   await choose("widths", "before");
-  like("the widths of before", await page.text("#details"), /^all [\d,]+ samples · now 305 samples, 100.0% · change ±0.00%/);
+  like(
+    "the widths of before",
+    await page.text("#details"),
+    /^all [\d,]+ samples · now 305 samples, 100.0% · change ±0.00%/,
+  );
   await choose("widths", "now");
   await choose("colour", "whole");
   await choose("stacks", "callers");
   like("leaf first", await page.text("#details"), /^all 305 samples/);
   await page.click(box.x + 30, box.y + 27);
-  check("there only whole changes are told", !/itself [+−]/.test(await page.text("#details")), await page.text("#details"));
+  check(
+    "there only whole changes are told",
+    !/itself [+−]/.test(await page.text("#details")),
+    await page.text("#details"),
+  );
   await choose("stacks", "callees");
   await page.key("2");
   await page.settle();
   const cell = (row, column) => page.text(`#functions tbody tr:nth-child(${row}) td:nth-child(${column})`);
-  equal("the table begins with what changed", await page.evaluate("document.querySelector('#functions [data-by=change]').ariaSort"), "descending");
+  equal(
+    "the table begins with what changed",
+    await page.evaluate("document.querySelector('#functions [data-by=change]').ariaSort"),
+    "descending",
+  );
   like("and says by how much", await cell(1, 3), /^[+−][\d.]+%$/);
-  const changes = await page.evaluate("[...document.querySelectorAll('#functions tbody td:nth-child(3)')].map(c => parseFloat(c.textContent.replace('−', '-').replace('±', '')))");
-  check("in order", changes.every((c, i) => !i || Math.abs(c) <= Math.abs(changes[i - 1]) + 0.051), changes);
+  const changes = await page.evaluate(
+    "[...document.querySelectorAll('#functions tbody td:nth-child(3)')].map(c => parseFloat(c.textContent.replace('−', '-').replace('±', '')))",
+  );
+  check(
+    "in order",
+    changes.every((c, i) => !i || Math.abs(c) <= Math.abs(changes[i - 1]) + 0.051),
+    changes,
+  );
   check("more and less", changes.some(c => c > 0) && changes.some(c => c < 0), changes);
-  const gone = await page.evaluate("[...document.querySelectorAll('#functions tbody tr')].some(r => r.cells[0].textContent === '–' && r.cells[1].textContent === '–')");
+  const gone = await page.evaluate(
+    "[...document.querySelectorAll('#functions tbody tr')].some(r => r.cells[0].textContent === '–' && r.cells[1].textContent === '–')",
+  );
   check("functions that are no more are listed", gone, gone);
   await page.key("3");
   await page.settle();
@@ -289,7 +318,11 @@ async function testCompared(browser, theme) {
   await page.drag(time.x + time.width * 0.25, time.y + 20, time.x + time.width * 0.75, time.y + 20);
   await page.settle();
   await page.settle();
-  like("a part of the time is compared by shares", await page.text("#details"), /^all \d+ samples · before [\d,]+ samples, 100.0% · change ±0.00%/);
+  like(
+    "a part of the time is compared by shares",
+    await page.text("#details"),
+    /^all \d+ samples · before [\d,]+ samples, 100.0% · change ±0.00%/,
+  );
   await testAccessible(page);
   await page.key("Escape");
   await page.settle();
@@ -307,12 +340,16 @@ async function testReversed(browser) {
   await page.open("file://" + make("reversehtml", 300));
   await page.settle();
   equal("it opens leaf first", await page.evaluate("document.querySelector('#stacks').value"), "callers");
-  const box = await page.box("#flame canvas"), name = async () => (await page.text("#details")).split(" ")[0];
+  const box = await page.box("#flame canvas"),
+    name = async () => (await page.text("#details")).split(" ")[0];
   await page.click(box.x + 30, box.y + 27);
   const top = await name();
   check("the first frame is no thread", !/^(server|worker|gc|w|io-uring)/.test(top), top);
   const share = total(f => f[f.length - 1] === top);
-  check("it weighs what ends in it", share === 0 || (await page.text("#details")).includes(` ${share} samples`), [top, share]);
+  check("it weighs what ends in it", share === 0 || (await page.text("#details")).includes(` ${share} samples`), [
+    top,
+    share,
+  ]);
   await page.key("i");
   await page.settle();
   await page.click(box.x + 30, box.y + box.height - 27);

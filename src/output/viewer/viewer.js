@@ -138,7 +138,8 @@ class Tree {
   place(order) {
     const { count, total, start, first, kids, group } = this;
     const named = (a, b) => ranks[group[a]] - ranks[group[b]];
-    const heavy = (a, b) => isOrdered(group[a]) && isOrdered(group[b]) ? named(a, b) : total[b] - total[a] || named(a, b);
+    const weighty = (a, b) => isOrdered(group[a]) && isOrdered(group[b]) ? 0 : total[b] - total[a];
+    const heavy = (a, b) => weighty(a, b) || named(a, b);
     const compare = order === "name" ? named : heavy;
     for (let n = 0; n < count; n++) {
       const from = first[n], to = first[n + 1];
@@ -209,7 +210,8 @@ function eventData(index) {
 const state = { event: data.event, view: "flame", threads: "name", stacks: data.reverse ? "callers" : "callees",
   order: "weight", colour: data.compares ? "own" : "kind", widths: "now", normalize: data.normalized, flip: false,
   range: null, pattern: null, group: -1, sort: data.compares ? "change" : "self", up: false, shown: 100 };
-let groups = [], groupOf, ranks, main, shownTree, nodeOf, beforeNodeOf, matched = null, everything = 1, otherEverything = 1;
+let groups = [], groupOf, ranks, main, shownTree, nodeOf, beforeNodeOf, matched = null;
+let everything = 1, otherEverything = 1; /* what is 100 % */
 
 /* A piece of the recording is never as heavy as all of the other: with a range, shares are compared. */
 const isNormalized = () => state.normalize || !!state.range;
@@ -415,7 +417,8 @@ function fillOf(tree, node) {
 function keys() {
   if (comparesColours())
     return [[1, "more than before"], [0, "as before"], [-1, "less"]].map(([at, text]) => [changeColour(at), text]);
-  return state.colour === "kind" ? [...new Set(groups.map(g => g.kind))].sort().map(k => [colour(k, .5), KINDS[k]]) : [];
+  const kinds = new Set(state.colour === "kind" ? groups.map(g => g.kind) : []);
+  return [...kinds].sort().map(k => [colour(k, .5), KINDS[k]]);
 }
 function paint() {
   const style = getComputedStyle(document.documentElement);
@@ -729,8 +732,8 @@ function describe(tree, node) {
       (tree.self[node] && tree.self[node] !== all ? ` · itself ${percent(tree.self[node])}` : "") +
       (node && parent ? ` · ${percent(all, tree.total[parent])} of ${labelOf(tree.group[parent])}` : "")
     : ` ${withUnit(all)}` + (everything > all ? `, ${percent(all)}` : "");
-  box.replaceChildren(element("b", {}, labelOf(group)), text + comparison(tree, node), element("br", {}), element("span", { class: "quiet" },
-    where(group) || note()));
+  box.replaceChildren(element("b", {}, labelOf(group)), text + comparison(tree, node), element("br", {}),
+    element("span", { class: "quiet" }, where(group) || note()));
 }
 /* Before, and by how much it changed. */
 function comparison(tree, node) {
@@ -778,7 +781,8 @@ function makeRows() {
         whole: changeOf(total[g], otherTotal[g]) });
 }
 const orders = {
-  change: (a, b) => Math.abs(b.change) - Math.abs(a.change) || Math.abs(b.whole) - Math.abs(a.whole) || orders.self(a, b),
+  change: (a, b) => Math.abs(b.change) - Math.abs(a.change) || Math.abs(b.whole) - Math.abs(a.whole) ||
+    orders.self(a, b),
   self: (a, b) => b.self - a.self || b.total - a.total || ranks[a.group] - ranks[b.group],
   total: (a, b) => b.total - a.total || b.self - a.self || ranks[a.group] - ranks[b.group],
   name: (a, b) => ranks[a.group] - ranks[b.group],
@@ -815,7 +819,8 @@ function showTable() {
   const body = $("functions").tBodies[0];
   body.replaceChildren(...list.slice(0, state.shown).map(r => {
     const row = element("tr", { tabindex: r.group === state.group ? 0 : -1, "aria-selected": r.group === state.group },
-      weightCell(r.self), weightCell(r.total), ...changeCells(r.change, r.whole), nameCell(r.group), moduleCell(r.group));
+      weightCell(r.self), weightCell(r.total), ...changeCells(r.change, r.whole), nameCell(r.group),
+      moduleCell(r.group));
     row.group = r.group;
     return row;
   }));
@@ -892,8 +897,8 @@ function showTree() {
       made.push(row);
       if (isOpen && !leaf) add(node, level + 1);
     });
-    if (kids.length > 100) made.push(element("tr", { role: "row", class: "quiet" }, element("td", { colspan: data.compares ? 5 : 4,
-      role: "gridcell" }, `${kids.length - 100} lighter ones are not listed`)));
+    if (kids.length > 100) made.push(element("tr", { role: "row", class: "quiet" }, element("td", {
+      colspan: data.compares ? 5 : 4, role: "gridcell" }, `${kids.length - 100} lighter ones are not listed`)));
   };
   add(0, 1);
   body.replaceChildren(...made);
