@@ -33,6 +33,8 @@ struct pf_settings {
     bool verbose;
     bool json;
     bool scdoc;
+    const char *before;  /* flame: the recording to compare with; NULL: none */
+    unsigned flame_bits; /* flame: --by under its older names */
     struct perfile_open_options open;
     struct perfile_output_options print;
     const char *write_mode; /* of verbs that write recordings; NULL: not given */
@@ -87,10 +89,10 @@ struct pf_command {
     const char *doc;     /* paragraph */
     const char *operand; /* "[FILE]", or NULL */
     size_t operand_max;
-    pf_value_at *operand_at;                 /* values of the operand, or NULL */
-    bool pages;                              /* prints long text, which goes through a pager on a terminal */
-    bool findings;                           /* the output itself tells what is wrong with the recording */
-    const struct pf_option_group *groups[8]; /* NULL-terminated */
+    pf_value_at *operand_at;                  /* values of the operand, or NULL */
+    bool pages;                               /* prints long text, which goes through a pager on a terminal */
+    bool findings;                            /* the output itself tells what is wrong with the recording */
+    const struct pf_option_group *groups[10]; /* NULL-terminated */
     int (*run)(const struct pf_command *command, struct pf_settings *settings);
 };
 

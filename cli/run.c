@@ -7,62 +7,94 @@
 /* One run of a verb that prints a recording. */
 struct run {
     struct pf_input input;
+    struct pf_input before; /* what it is compared with; name NULL: nothing */
     struct pf_stream stream;
     struct pf_progress progress;
 };
 
-static int check_output(const struct run *run)
+static int choose_before(struct run *run)
+{
+    const struct pf_input *input = &run->input;
+
+    if (!input->settings->before)
+        return PF_STATUS_OK;
+    pf_input_set(&run->before, input->command, input->settings, input->settings->before);
+    if (strcmp(input->name, "-") || strcmp(run->before.name, "-"))
+        return PF_STATUS_OK;
+    pf_message("%s: standard input cannot be both recordings", input->command->name);
+    return PF_STATUS_USAGE;
+}
+
+static int check_output(const struct run *run, const struct pf_input *input)
 {
     const char *output = run->input.settings->output;
     struct stat in, out;
 
-    if (!output || stat(run->input.name, &in) || stat(output, &out) || in.st_dev != out.st_dev ||
+    if (!output || !input->name || stat(input->name, &in) || stat(output, &out) || in.st_dev != out.st_dev ||
         in.st_ino != out.st_ino)
         return PF_STATUS_OK;
     pf_message("%s: --output %s is the recording itself", run->input.command->name, output);
     return PF_STATUS_USAGE;
 }
 
+static int status_of(const struct run *run, int result)
+{
+    if (result >= 0)
+        return result ? PF_STATUS_FINDINGS : PF_STATUS_OK;
+    if (result == PERFILE_ERROR_WRITE && run->stream.error)
+        return PF_STATUS_OK; /* the close of the stream tells */
+    return pf_input_failure(&run->input, result);
+}
+
 static int print(struct run *run)
 {
-    struct perfile_output_options *options = &run->input.settings->print;
+    struct pf_input *input = &run->input;
+    struct perfile_output_options *options = &input->settings->print;
     struct perfile_sink sink = {&run->stream, pf_stream_write};
     int result, status;
 
-    options->color = pf_wants_color(run->input.settings->color, run->stream.fd);
-    if (pf_progress_start(&run->progress, run->input.command->name)) {
+    options->color = pf_wants_color(input->settings->color, run->stream.fd);
+    if (pf_progress_start(&run->progress, input->command->name)) {
         options->progress = pf_progress_update;
         options->progress_context = &run->progress;
     }
-    result = perfile_output_write(run->input.reader, run->input.command->name, run->input.settings->format, options,
-                                  &sink, &run->input.error);
+    result = perfile_output_write(input->reader, input->command->name, input->settings->format, options, &sink,
+                                  &input->error);
     pf_progress_clear();
-    pf_log_finish(&run->input.log);
-    if (result >= 0)
-        status = result ? PF_STATUS_FINDINGS : PF_STATUS_OK;
-    else if (result == PERFILE_ERROR_WRITE && run->stream.error)
-        status = PF_STATUS_OK; /* the close of the stream tells */
-    else
-        status = pf_input_failure(&run->input, result);
-    if (status <= PF_STATUS_FINDINGS && !run->stream.error && pf_input_losses(&run->input))
+    pf_log_finish(&input->log);
+    if (run->before.reader)
+        pf_log_finish(&run->before.log);
+    status = status_of(run, result);
+    if (status <= PF_STATUS_FINDINGS && !run->stream.error && (pf_input_losses(input) | pf_input_losses(&run->before)))
         status = PF_STATUS_FINDINGS;
+    return status;
+}
+
+static int write_output(struct run *run)
+{
+    int status = pf_stream_open(&run->stream, run->input.settings->output), written;
+
+    run->input.settings->print.flame.before = run->before.reader;
+    if (!status) {
+        status = print(run);
+        written = pf_stream_close(&run->stream, status <= PF_STATUS_FINDINGS);
+        status = written ? written : status;
+    }
     return status;
 }
 
 int pf_run_output(const struct pf_command *command, struct pf_settings *settings)
 {
     struct run run = {0};
-    int status, written;
+    int status;
 
-    if ((status = pf_input_choose(&run.input, command, settings)) || (status = check_output(&run)) ||
+    if ((status = pf_input_choose(&run.input, command, settings)) || (status = choose_before(&run)) ||
+        (status = check_output(&run, &run.input)) || (status = check_output(&run, &run.before)) ||
         (status = pf_input_open(&run.input)))
         return status;
-    status = pf_stream_open(&run.stream, settings->output);
-    if (!status) {
-        status = print(&run);
-        written = pf_stream_close(&run.stream, status <= PF_STATUS_FINDINGS);
-        status = written ? written : status;
-    }
+    if (!run.before.name || (status = pf_input_open(&run.before)) == PF_STATUS_OK)
+        status = write_output(&run);
+    perfile_close(run.before.reader);
     perfile_close(run.input.reader);
     return status;
 }

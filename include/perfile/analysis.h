@@ -36,22 +36,33 @@ struct perfile_symbol_options {
     bool no_inline;          /* leave out inlined functions, and do not read debug info for them */
 };
 
-/* How the bottom of a stack is named, and so which threads become one. */
-enum perfile_flame_threads {
-    PERFILE_FLAME_BY_COMM, /* "make" */
-    PERFILE_FLAME_BY_PID,  /* "make-12" */
-    PERFILE_FLAME_BY_TID,  /* "make-12/13" */
+struct perfile_flame_options {
+    /*
+     * What stands at the bottom of stacks, from the root on: "comm", "pid", "tid", "cpu", "time", or several of them:
+     * "cpu,comm". NULL: "comm"; for html "tid", since the page joins threads of one name itself.
+     */
+    const char *by;
+    const char *time_quantum; /* by time: how long a piece is, "10ms"; NULL: "100ms" */
+    /*
+     * Another recording to compare with; NULL: none. Weights are those of the recording that is written, differences
+     * are against this one. Filters hold for both. The reader must be at its start and is read to its end.
+     */
+    struct perfile_reader *before;
+    const char *event;     /* folded, svg: which event; html: which is shown first; NULL: that with the most samples */
+    const char *title;     /* NULL: made from the recording */
+    const char *colors;    /* svg: a name of perfile_flame_palette_at; NULL: the first */
+    const char *min_width; /* svg: narrower frames are left out: pixels, "0.5", or a share, "1%"; NULL: "0.1" */
+    uint64_t width;        /* svg: pixels; 0: 1200 */
+    bool normalize;        /* compare as if both recordings had the same total */
+    bool negate;           /* svg: what grew since `before` is blue, what shrank red */
+    bool count_samples;    /* every sample weighs 1, not its period */
+    bool inverted;         /* svg: the root on top */
+    bool reverse;          /* svg, html: leaves at the root */
+    bool annotate;         /* folded: _[k], _[i], _[j] behind kernel, inlined and JIT frames */
 };
 
-struct perfile_flame_options {
-    unsigned threads;   /* enum perfile_flame_threads */
-    bool count_samples; /* every sample weighs 1, not its period */
-    bool inverted;      /* svg: the root on top */
-    bool reverse;       /* svg: leaves at the root */
-    bool annotate;      /* folded: _[k], _[i], _[j] behind kernel, inlined and JIT frames */
-    const char *event;  /* folded, svg: which event; NULL: the one with the most samples */
-    const char *title;  /* NULL: made from the recording */
-};
+/* The colours of flame graphs by position; NULL behind the last. Static text; doc may be NULL. */
+PERFILE_API const char *perfile_flame_palette_at(size_t index, const char **doc);
 
 /* How `report` looks at the samples. */
 enum perfile_report_flags {

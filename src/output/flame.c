@@ -1,316 +1,236 @@
 /* SPDX-License-Identifier: MIT */
-/* From a recording to what flame graphs are made of: a tree of stacks per event, and what they weighed over time. */
-#include "output/flame.h"
-
+/* The flame graphs of `perfile flame`: what was asked for, one recording or two, one of three forms. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/profile.h"
 #include "base/error.h"
-#include "base/pairs.h"
-#include "output/output.h"
+#include "output/flame_recording.h"
 
-enum { BUCKETS = 200, PROGRESS_SAMPLES = 256 };
-
-struct event_stacks {
-    const struct perfile_event *event;
-    struct pf_tree tree;
-    uint64_t samples;
-    uint64_t weight;
-};
-
-/*
- * Frames of the profile and threads share the numbers of the trees while both still grow: frames are even, threads odd.
- */
-struct gathering {
-    const struct perfile_allocator *allocator;
+struct flame {
     const struct perfile_output_options *options;
-    struct perfile_reader *reader;
-    struct pf_profile *profile;
-    struct event_stacks *events;
-    size_t event_count, event_room;
-    struct pf_pairs threads; /* (comm, pid or tid) to its place in thread_frames */
-    struct pf_flame_frame *thread_frames;
-    size_t thread_count, thread_room;
-    struct pf_pairs slice_of; /* (event and bucket, node) to its place in slices */
-    struct pf_flame_slice *slices;
-    size_t slice_count, slice_room;
-    uint64_t first_time, span; /* 0: the header does not say when the samples are: no timeline */
+    struct pf_flame_recording now, before;
+    uint32_t event;
+    struct pf_flame_before compared;
+    struct pf_svg_options svg;
+    struct pf_text *out;
+    struct perfile_error *error;
 };
 
-static uint32_t thread_frame(struct gathering *g, const struct pf_profile_sample *sample)
+/* ---- the two recordings ---- */
+
+static int refuse(struct perfile_error *error, const char *what, const char *why)
 {
-    const unsigned threads = g->options->flame.threads;
-    const uint64_t who = threads == PERFILE_FLAME_BY_TID ? (uint64_t)(uint32_t)sample->pid << 32 | (uint32_t)sample->tid
-                         : threads == PERFILE_FLAME_BY_PID ? (uint64_t)(uint32_t)sample->pid << 32
-                                                           : 0;
-    uint32_t place;
-    if (!pf_pairs_get(&g->threads, (uintptr_t)sample->comm, who, &place)) {
-        place = (uint32_t)g->thread_count;
-        if (!pf_grow(g->allocator, &g->thread_frames, &g->thread_room, g->thread_count + 1,
-                     sizeof(*g->thread_frames)) ||
-            !pf_pairs_put(&g->threads, (uintptr_t)sample->comm, who, place))
-            return UINT32_MAX;
-        g->thread_frames[g->thread_count++] = (struct pf_flame_frame){
-            .name = sample->comm, .pid = (uint32_t)sample->pid, .tid = (uint32_t)sample->tid, .kind = PF_FLAME_THREAD};
-    }
-    return place << 1 | 1;
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "%s", why);
 }
 
-static struct event_stacks *stacks_of(struct gathering *g, const struct perfile_event *event)
+static int check_options(const struct perfile_flame_options *options, struct perfile_error *error)
 {
-    for (size_t i = 0; i < g->event_count; i++)
-        if (g->events[i].event == event)
-            return &g->events[i];
-    if (!pf_grow(g->allocator, &g->events, &g->event_room, g->event_count + 1, sizeof(*g->events)))
-        return NULL;
-    struct event_stacks *stacks = &g->events[g->event_count];
-    *stacks = (struct event_stacks){.event = event};
-    if (pf_tree_open(&stacks->tree, g->allocator) < 0)
-        return NULL;
-    g->event_count++;
-    return stacks;
-}
-
-static bool add_slice(struct gathering *g, uint32_t event, uint64_t time, uint32_t node, uint64_t weight)
-{
-    if (!g->span || time < g->first_time || time - g->first_time > g->span)
-        return true;
-    const uint32_t bucket = (uint32_t)((time - g->first_time) / (g->span / BUCKETS + 1));
-    const uint64_t key = (uint64_t)event << 32 | bucket;
-    uint32_t place;
-    if (!pf_pairs_get(&g->slice_of, key, node, &place)) {
-        place = (uint32_t)g->slice_count;
-        if (!pf_grow(g->allocator, &g->slices, &g->slice_room, g->slice_count + 1, sizeof(*g->slices)) ||
-            !pf_pairs_put(&g->slice_of, key, node, place))
-            return false;
-        g->slices[g->slice_count++] = (struct pf_flame_slice){.event = event, .bucket = bucket, .node = node};
-    }
-    g->slices[place].weight += weight;
-    return true;
-}
-
-static bool add_sample(struct gathering *g, const struct pf_profile_sample *sample)
-{
-    struct event_stacks *stacks = stacks_of(g, sample->event);
-    const uint32_t thread = thread_frame(g, sample);
-    if (!stacks || thread == UINT32_MAX)
-        return false;
-    uint32_t node = pf_tree_child(&stacks->tree, 0, thread);
-    for (size_t i = sample->frame_count; i-- > 0 && node;)
-        node = pf_tree_child(&stacks->tree, node, sample->frames[i] << 1);
-    if (!node)
-        return false;
-    const uint64_t weight = g->options->flame.count_samples ? 1 : sample->period;
-    pf_tree_add(&stacks->tree, node, weight);
-    stacks->samples++;
-    stacks->weight += weight;
-    return add_slice(g, (uint32_t)(stacks - g->events), sample->time, node, weight);
-}
-
-static int gather(struct gathering *g, bool timeline, struct perfile_error *error)
-{
-    const struct pf_profile_sample *sample;
-    uint64_t first, last;
-    int result;
-    if (timeline && perfile_feature_number(g->reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &first, NULL) == 0 &&
-        perfile_feature_number(g->reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &last, NULL) == 0 && first < last) {
-        g->first_time = first;
-        g->span = last - first;
-    }
-    for (uint64_t n = 0; (result = pf_profile_next(g->profile, &sample, error)) > 0; n++) {
-        if (sample->event && !add_sample(g, sample))
-            return pf_fail_memory(error, "flame graph");
-        if (n % PROGRESS_SAMPLES == 0)
-            pf_output_progress(g->reader, g->options);
-    }
-    return result;
-}
-
-/* ---- the set ---- */
-
-static struct pf_flame_frame flame_frame(const struct gathering *g, uint32_t number)
-{
-    static const uint8_t kinds[] = {[PF_FRAME_USER] = PF_FLAME_USER,
-                                    [PF_FRAME_KERNEL] = PF_FLAME_KERNEL,
-                                    [PF_FRAME_INLINED] = PF_FLAME_INLINED,
-                                    [PF_FRAME_JIT] = PF_FLAME_JIT,
-                                    [PF_FRAME_UNKNOWN] = PF_FLAME_UNKNOWN};
-    const struct pf_frame_info *info = pf_profile_frame(g->profile, number);
-    const struct pf_module *module = pf_symbols_module(pf_profile_symbols(g->profile), info->module);
-    return (struct pf_flame_frame){
-        .name = info->name, .module = module ? module->name : NULL, .kind = kinds[info->kind]};
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct pf_flame_slice *x = a, *y = b;
-    if (x->event != y->event)
-        return x->event < y->event ? -1 : 1;
-    if (x->bucket != y->bucket)
-        return x->bucket < y->bucket ? -1 : 1;
-    return x->node < y->node ? -1 : x->node > y->node;
-}
-
-struct made_set {
-    struct pf_flame_set set;
-    struct pf_flame_event *events;
-    struct pf_flame_frame *frames;
-    size_t frame_count;
-    char title[160];
-};
-
-/* Periods of the clocks are times. */
-static const char *unit_of(const struct gathering *g, size_t event)
-{
-    const struct perfile_attr *attr = &g->events[event].event->attr;
-    enum { SOFTWARE = 1, CPU_CLOCK = 0, TASK_CLOCK = 1 };
-    if (g->options->flame.count_samples)
-        return "samples";
-    return attr->type == SOFTWARE && (attr->config == CPU_CLOCK || attr->config == TASK_CLOCK) ? "ns" : "events";
-}
-
-static bool make_set(struct gathering *g, struct made_set *made)
-{
-    const size_t plain = pf_profile_frame_count(g->profile);
-    const char *host = NULL;
-    made->frame_count = plain + g->thread_count;
-    made->frames = pf_new(g->allocator, (made->frame_count + 1) * sizeof(*made->frames));
-    made->events = pf_new(g->allocator, (g->event_count + 1) * sizeof(*made->events));
-    if (!made->frames || !made->events)
-        return false;
-    for (size_t i = 0; i < plain; i++)
-        made->frames[i] = flame_frame(g, (uint32_t)i);
-    for (size_t i = 0; i < g->thread_count; i++)
-        made->frames[plain + i] = g->thread_frames[i];
-    for (size_t i = 0; i < g->event_count; i++) {
-        struct pf_tree *tree = &g->events[i].tree;
-        for (size_t n = 1; n < tree->count; n++)
-            tree->nodes[n].frame = (tree->nodes[n].frame >> 1) + (tree->nodes[n].frame & 1 ? (uint32_t)plain : 0);
-        pf_tree_sum(tree);
-        made->events[i] =
-            (struct pf_flame_event){.name = g->events[i].event->name, .tree = tree, .unit = unit_of(g, i)};
-    }
-    if (g->slice_count)
-        qsort(g->slices, g->slice_count, sizeof(*g->slices), by_place);
-    if (perfile_feature_text(g->reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL) < 0)
-        host = NULL;
-    snprintf(made->title, sizeof(made->title), "Flame graph%s%s", host ? " of " : "", host ? host : "");
-    made->set = (struct pf_flame_set){.title = g->options->flame.title ? g->options->flame.title : made->title,
-                                      .unit = g->options->flame.count_samples ? "samples" : "events",
-                                      .event_count = (uint32_t)g->event_count,
-                                      .events = made->events,
-                                      .frames = made->frames,
-                                      .frame_count = made->frame_count,
-                                      .slices = g->slices,
-                                      .slice_count = g->slice_count,
-                                      .bucket_count = g->slice_count ? BUCKETS : 0,
-                                      .start_ns = g->first_time,
-                                      .bucket_ns = g->span / BUCKETS + 1};
-    return true;
-}
-
-/* The event that was asked for, or the one with the most samples. */
-static int choose_event(const struct gathering *g, uint32_t *chosen, struct perfile_error *error)
-{
-    const char *name = g->options->flame.event;
-    *chosen = 0;
-    for (uint32_t i = 0; i < g->event_count; i++) {
-        if (name && strcmp(g->events[i].event->name, name) == 0) {
-            *chosen = i;
-            return 0;
-        }
-        if (g->events[i].samples > g->events[*chosen].samples)
-            *chosen = i;
-    }
-    if (g->event_count == 0)
-        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "flame graph", "the recording has no samples");
-    if (name)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "flame graph", "no samples of an event '%s'",
-                       name);
+    if ((options->normalize || options->negate) && !options->before)
+        return refuse(error, options->normalize ? "normalize" : "negate", "there is no recording to compare with");
+    if (options->before && options->by && strstr(options->by, "time"))
+        return refuse(error, "by", "two recordings have no times in common, so that they cannot be compared by time");
     return 0;
 }
 
-static void release(struct gathering *g, struct made_set *made)
+/* Which of the two recordings an error is about. */
+static int fail_before(struct perfile_error *error, int code)
 {
-    for (size_t i = 0; i < g->event_count; i++)
-        pf_tree_close(&g->events[i].tree);
-    pf_free(g->allocator, g->events, g->event_room * sizeof(*g->events));
-    pf_free(g->allocator, g->thread_frames, g->thread_room * sizeof(*g->thread_frames));
-    pf_free(g->allocator, g->slices, g->slice_room * sizeof(*g->slices));
-    pf_free(g->allocator, made->frames, (made->frame_count + 1) * sizeof(*made->frames));
-    pf_free(g->allocator, made->events, (g->event_count + 1) * sizeof(*made->events));
-    pf_pairs_close(&g->threads);
-    pf_pairs_close(&g->slice_of);
-    pf_profile_close(g->profile);
+    static const char prefix[] = "the recording before: ";
+    if (error) {
+        char message[sizeof(error->message)];
+        memcpy(message, error->message, sizeof(message));
+        snprintf(error->message, sizeof(error->message), "%s%.*s", prefix,
+                 (int)(sizeof(error->message) - sizeof(prefix)), message);
+    }
+    return code;
 }
 
-typedef int writer(const struct gathering *g, const struct pf_flame_set *set, uint32_t event, struct pf_text *out);
-
-static int write_flame(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
-                       writer *write, struct perfile_error *error)
+/* Numbers of the kernel's own events are the same everywhere; those of tracepoints and of further PMUs are not. */
+static bool is_same_event(const struct perfile_attr *a, const struct perfile_attr *b)
 {
-    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
-    const struct pf_profile_options how = {.filter = &options->filter,
-                                           .find = pf_find_options_of(&options->symbols),
-                                           .inlines = !options->symbols.no_inline};
-    struct gathering g = {.allocator = allocator, .options = options, .reader = reader};
-    struct made_set made = {0};
-    uint32_t event = 0;
-    pf_pairs_open(&g.threads, allocator);
-    pf_pairs_open(&g.slice_of, allocator);
-    int result = pf_profile_open(reader, &how, &g.profile, error);
+    enum { HARDWARE = 0, SOFTWARE = 1, CACHE = 3 };
+    return a->type == b->type && (a->type == HARDWARE || a->type == SOFTWARE || a->type == CACHE) &&
+           a->config == b->config;
+}
+
+/* One event under two names, cycles and cycles:u, gets one: a killed recorder leaves no names, for example. */
+static void name_events(struct flame *flame)
+{
+    const struct pf_flame_recording *now = &flame->now, *before = &flame->before;
+    uint32_t found;
+    for (size_t i = 0; i < before->stacks_count; i++)
+        for (size_t k = 0; k < now->stacks_count; k++)
+            if (is_same_event(&before->stacks[i].event->attr, &now->stacks[k].event->attr) &&
+                !pf_flame_event_find(&before->set, now->events[k].name, &found) &&
+                !pf_flame_event_find(&now->set, before->events[i].name, &found))
+                before->events[i].name = now->events[k].name;
+}
+
+/* The page compares events of the same names and needs one at least; the others compare one event. */
+static int match_events(struct flame *flame, bool page)
+{
+    const struct pf_flame_set *now = &flame->now.set, *before = &flame->before.set;
+    uint32_t event;
+    name_events(flame);
+    for (uint32_t i = 0; page && i < now->event_count; i++)
+        if (pf_flame_event_find(before, now->events[i].name, &event))
+            return 0;
+    return pf_flame_recording_event(&flame->before, now->events[flame->event].name, &flame->compared.event,
+                                    flame->error);
+}
+
+static int open_before(struct flame *flame, bool page)
+{
+    int result =
+        pf_flame_recording_open(&flame->before, flame->options->flame.before, flame->options, false, flame->error);
     if (result == 0)
-        result = gather(&g, write == NULL, error);
+        result = match_events(flame, page);
+    if (result < 0)
+        return fail_before(flame->error, result);
+    flame->compared.set = &flame->before.set;
+    flame->compared.normalized = flame->options->flame.normalize;
+    return 0;
+}
+
+static int open_flame(struct flame *flame, struct perfile_reader *reader, bool page)
+{
+    const struct perfile_flame_options *options = &flame->options->flame;
+    int result = check_options(options, flame->error);
     if (result == 0)
-        result = choose_event(&g, &event, error);
-    if (result == 0 && !make_set(&g, &made))
-        result = pf_fail_memory(error, "flame graph");
-    made.set.first_event = event;
+        result = pf_flame_recording_open(&flame->now, reader, flame->options, page, flame->error);
     if (result == 0)
-        result = write ? write(&g, &made.set, event, out) : pf_flame_html(&made.set, out);
-    release(&g, &made);
+        result = pf_flame_recording_event(&flame->now, options->event, &flame->event, flame->error);
+    if (result == 0 && options->before)
+        result = open_before(flame, page);
+    flame->now.set.first_event = flame->event;
     return result;
 }
 
-/* ---- the formats ---- */
+typedef int writer(struct flame *flame);
 
-static struct pf_flame_names names_of(const struct gathering *g)
+static int write_flame(struct flame *flame, struct perfile_reader *reader, bool page, writer *write)
 {
-    return (struct pf_flame_names){.threads = (enum pf_flame_threads)g->options->flame.threads,
-                                   .annotate = g->options->flame.annotate};
+    int result = open_flame(flame, reader, page);
+    if (result == 0)
+        result = write(flame);
+    if (flame->before.allocator)
+        pf_flame_recording_close(&flame->before);
+    if (flame->now.allocator)
+        pf_flame_recording_close(&flame->now);
+    return result;
 }
 
-static int folded(const struct gathering *g, const struct pf_flame_set *set, uint32_t event, struct pf_text *out)
-{
-    const struct pf_folded_options options = {.names = names_of(g)};
-    return pf_flame_folded(set, event, &options, out);
-}
+/* ---- folded ---- */
 
-static int svg(const struct gathering *g, const struct pf_flame_set *set, uint32_t event, struct pf_text *out)
+static int folded(struct flame *flame)
 {
-    const struct pf_svg_options options = {
-        .names = names_of(g), .inverted = g->options->flame.inverted, .reverse = g->options->flame.reverse};
-    return pf_flame_svg(set, event, &options, out);
+    const struct pf_folded_options options = {.names.annotate = flame->options->flame.annotate,
+                                              .before = flame->compared};
+    return pf_flame_folded(&flame->now.set, flame->event, &options, flame->out);
 }
 
 static int write_folded(struct perfile_reader *reader, const struct perfile_output_options *options,
                         struct pf_text *out, struct perfile_error *error)
 {
-    return write_flame(reader, options, out, folded, error);
+    struct flame flame = {.options = options, .out = out, .error = error};
+    return write_flame(&flame, reader, false, folded);
+}
+
+/* ---- svg ---- */
+
+static int find_palette(const char *wanted, unsigned *palette, struct perfile_error *error)
+{
+    const char *name;
+    char known[160] = "";
+    for (*palette = 0; wanted && (name = perfile_flame_palette_at(*palette, NULL)); ++*palette) {
+        size_t used = strlen(known);
+        if (strcmp(name, wanted) == 0)
+            return 0;
+        snprintf(known + used, sizeof(known) - used, "%s%s", *palette ? ", " : "", name);
+    }
+    return wanted ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "colors",
+                            "there is no '%.40s'; there is %s", wanted, known)
+                  : 0;
+}
+
+/* Pixels, or with a % a share of everything. */
+static int parse_min_width(const char *text, struct pf_svg_options *svg, struct perfile_error *error)
+{
+    char *end = NULL;
+    double value = text && text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : -1;
+    if (!text)
+        return 0;
+    if (value < 0 || value > 100000 || (strcmp(end, "%") == 0 ? value > 100 : *end != 0))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "min-width",
+                       "'%.40s' is neither a number of pixels such as 0.5 nor a share such as 1%%", text);
+    *(*end ? &svg->min_share : &svg->min_width) = *end ? value / 100 : value;
+    if (value == 0)
+        svg->min_share = 1e-18; /* everything that weighs something */
+    return 0;
+}
+
+static int parse_svg_options(struct flame *flame)
+{
+    const struct perfile_flame_options *options = &flame->options->flame;
+    enum { MIN_WIDTH = 200, MAX_WIDTH = 100000 };
+    if (options->width && (options->width < MIN_WIDTH || options->width > MAX_WIDTH))
+        return pf_fail(flame->error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "width",
+                       "%" PRIu64 " pixels are not from %d to %d", options->width, MIN_WIDTH, MAX_WIDTH);
+    flame->svg = (struct pf_svg_options){.width = (uint32_t)options->width,
+                                         .inverted = options->inverted,
+                                         .reverse = options->reverse,
+                                         .negated = options->negate};
+    int result = find_palette(options->colors, &flame->svg.palette, flame->error);
+    return result == 0 ? parse_min_width(options->min_width, &flame->svg, flame->error) : result;
+}
+
+/* "cycles: 4711 samples", and what they are compared with. */
+static void make_subtitle(struct flame *flame)
+{
+    struct pf_flame_recording *now = &flame->now;
+    const uint64_t lost = pf_profile_totals(now->profile)->lost;
+    char more[96] = "", missing[48] = "";
+    if (flame->compared.set)
+        snprintf(more, sizeof(more), ", before: %" PRIu64 "%s", flame->before.stacks[flame->compared.event].samples,
+                 flame->compared.normalized ? ", normalized" : "");
+    if (lost)
+        snprintf(missing, sizeof(missing), " (%" PRIu64 " of all events lost)", lost);
+    snprintf(now->subtitle, sizeof(now->subtitle), "%.60s: %" PRIu64 " samples%s%s", now->set.events[flame->event].name,
+             now->stacks[flame->event].samples, missing, more);
+    now->set.subtitle = now->subtitle;
+}
+
+static int svg(struct flame *flame)
+{
+    make_subtitle(flame);
+    flame->svg.before = flame->compared;
+    return pf_flame_svg(&flame->now.set, flame->event, &flame->svg, flame->out);
 }
 
 static int write_svg(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                      struct perfile_error *error)
 {
-    return write_flame(reader, options, out, svg, error);
+    struct flame flame = {.options = options, .out = out, .error = error};
+    int result = parse_svg_options(&flame); /* before minutes of reading */
+    return result == 0 ? write_flame(&flame, reader, false, svg) : result;
+}
+
+/* ---- the page ---- */
+
+static int html(struct flame *flame)
+{
+    const struct pf_html_options options = {.reverse = flame->options->flame.reverse, .before = flame->compared};
+    if (flame->compared.set)
+        flame->now.set.subtitle = "compared with an earlier recording";
+    return pf_flame_html(&flame->now.set, &options, flame->out);
 }
 
 static int write_html(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                       struct perfile_error *error)
 {
-    return write_flame(reader, options, out, NULL, error);
+    struct flame flame = {.options = options, .out = out, .error = error};
+    return write_flame(&flame, reader, true, html);
 }
 
 const struct pf_output pf_output_flame_svg = {

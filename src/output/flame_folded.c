@@ -5,6 +5,7 @@
 struct walk {
     const struct pf_flame_view *view;
     struct pf_text *text;
+    double before_scale;
     struct pf_text prefix; /* "comm;main;" of the node whose children are at work */
     uint32_t *leaves;      /* children by the order of lines that end there */
     uint32_t *next_leaf;   /* by node: which of its children comes next, as the end of a line ... */
@@ -16,19 +17,30 @@ static const char *name_of(const struct walk *walk, uint32_t node)
     return walk->view->names[walk->view->tree.nodes[node].frame];
 }
 
-static void put_line(const struct walk *walk, const char *name, uint64_t weight)
+static void put_line(const struct walk *walk, const char *name, uint32_t node)
 {
     pf_put(walk->text, walk->prefix.data, walk->prefix.used);
     pf_put_string(walk->text, name);
     pf_put_char(walk->text, ' ');
-    pf_put_unsigned(walk->text, weight);
+    if (walk->view->before) {
+        pf_put_unsigned(walk->text, walk->before_scale == 1
+                                        ? walk->view->before_self[node]
+                                        : (uint64_t)((double)walk->view->before_self[node] * walk->before_scale));
+        pf_put_char(walk->text, ' ');
+    }
+    pf_put_unsigned(walk->text, walk->view->tree.nodes[node].self);
     pf_put_char(walk->text, '\n');
+}
+
+static bool has_line(const struct walk *walk, uint32_t node)
+{
+    return walk->view->tree.nodes[node].self || (walk->view->before && walk->view->before_self[node]);
 }
 
 static uint32_t peek_leaf(const struct walk *walk, uint32_t parent)
 {
     uint32_t end = walk->view->first[parent + 1], *next = &walk->next_leaf[parent];
-    while (*next < end && !walk->view->tree.nodes[walk->leaves[*next]].self)
+    while (*next < end && !has_line(walk, walk->leaves[*next]))
         ++*next;
     return *next < end ? walk->leaves[*next] : 0;
 }
@@ -53,7 +65,7 @@ static void put_lines(struct walk *walk)
         if (leaf &&
             (!parent || walk->view->ranks[2 * nodes[leaf].frame] < walk->view->ranks[2 * nodes[parent].frame + 1])) {
             walk->next_leaf[at]++;
-            put_line(walk, name_of(walk, leaf), nodes[leaf].self);
+            put_line(walk, name_of(walk, leaf), leaf);
         } else if (parent) {
             walk->next_parent[at]++;
             at = parent;
@@ -70,10 +82,10 @@ static void put_lines(struct walk *walk)
     }
 }
 
-static int put_all(const struct pf_flame_view *view, struct pf_text *text)
+static int put_all(const struct pf_flame_view *view, double before_scale, struct pf_text *text)
 {
     size_t bytes = view->tree.count * sizeof(uint32_t);
-    struct walk walk = {.view = view, .text = text};
+    struct walk walk = {.view = view, .text = text, .before_scale = before_scale};
     int result = pf_text_open(&walk.prefix, view->allocator, NULL, NULL);
     walk.leaves = pf_flame_view_sort(view, 0);
     walk.next_leaf = pf_new(view->allocator, bytes);
@@ -83,8 +95,8 @@ static int put_all(const struct pf_flame_view *view, struct pf_text *text)
     if (result == 0) {
         memcpy(walk.next_leaf, view->first, bytes);
         memcpy(walk.next_parent, view->first, bytes);
-        if (view->tree.nodes[0].self) /* stacks of nothing */
-            put_line(&walk, "[unknown]", view->tree.nodes[0].self);
+        if (has_line(&walk, 0)) /* stacks of nothing */
+            put_line(&walk, "[unknown]", 0);
         put_lines(&walk);
         result = text->failed ? text->failed : walk.prefix.failed;
     }
@@ -98,11 +110,12 @@ static int put_all(const struct pf_flame_view *view, struct pf_text *text)
 int pf_flame_folded(const struct pf_flame_set *set, uint32_t event, const struct pf_folded_options *options,
                     struct pf_text *text)
 {
-    const struct pf_flame_view_options view_options = {.names = options->names, .one_line = true};
+    const struct pf_flame_view_options view_options = {
+        .names = options->names, .one_line = true, .before = options->before};
     struct pf_flame_view view;
     int result = pf_flame_view_open(&view, text->allocator, set, event, &view_options);
     if (result == 0) {
-        result = put_all(&view, text);
+        result = put_all(&view, pf_flame_view_scale(&view, &options->before), text);
         pf_flame_view_close(&view);
     }
     return result;

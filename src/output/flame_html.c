@@ -2,7 +2,8 @@
 /*
  * The page: src/output/viewer with the set in it as JSON. Names are a list of strings; everything that is long is
  * base64 of LEB128 numbers:
- *     frames  string of the name, string of the module + 1, string of the file + 1, line, kind; a thread: pid, tid
+ *     frames  string of the name, string of the module + 1, string of the file + 1, line, kind; a thread: pid + 1 and
+ *             tid + 1, 0 where these are not told apart; behind the set's frames those of what it is compared with
  *     nodes   for each but the root: its number minus its parent's, frame, own weight
  *     slices  for each bucket: count, and that often: node minus the node before (zigzag), weight
  */
@@ -23,6 +24,8 @@ struct string {
 
 struct page {
     const struct pf_flame_set *set;
+    const struct pf_html_options *options;
+    size_t frame_count; /* with those of what it is compared with */
     struct pf_text *text;
     struct pf_text scratch;
     struct string *strings;
@@ -97,11 +100,17 @@ static int compare_strings(const void *left, const void *right)
     return order ? order : (a->place > b->place) - (a->place < b->place);
 }
 
+static const struct pf_flame_frame *frame_at(const struct page *page, size_t i)
+{
+    const size_t mine = page->set->frame_count;
+    return i < mine ? &page->set->frames[i] : &page->options->before.set->frames[i - mine];
+}
+
 static size_t gather_strings(struct page *page)
 {
     size_t count = 0;
-    for (size_t i = 0; i < page->set->frame_count; i++) {
-        const struct pf_flame_frame *frame = &page->set->frames[i];
+    for (size_t i = 0; i < page->frame_count; i++) {
+        const struct pf_flame_frame *frame = frame_at(page, i);
         const char *texts[] = {frame->name ? frame->name : "", frame->module, frame->file};
         for (size_t k = 0; k < 3; k++)
             if (texts[k])
@@ -131,16 +140,16 @@ static void put_strings(struct page *page)
 static void put_frames(struct page *page)
 {
     begin_numbers(page, "frames");
-    for (size_t i = 0; i < page->set->frame_count; i++) {
-        const struct pf_flame_frame *frame = &page->set->frames[i];
+    for (size_t i = 0; i < page->frame_count; i++) {
+        const struct pf_flame_frame *frame = frame_at(page, i);
         put_number(page, page->string_of[3 * i] - 1);
         put_number(page, page->string_of[3 * i + 1]);
         put_number(page, page->string_of[3 * i + 2]);
         put_number(page, frame->line);
         put_number(page, frame->kind);
         if (frame->kind == PF_FLAME_THREAD) {
-            put_number(page, frame->pid);
-            put_number(page, frame->tid);
+            put_number(page, frame->by >= PF_FLAME_BY_PID ? frame->pid + 1ull : 0);
+            put_number(page, frame->by >= PF_FLAME_BY_TID ? frame->tid + 1ull : 0);
         }
     }
     end_numbers(page);
@@ -168,7 +177,12 @@ static uint64_t own_weight(const uint64_t *cut, const struct pf_tree_node *node,
     return node->self + (cut ? cut[i] : 0);
 }
 
-static void put_node_list(struct page *page, const struct pf_tree *tree, uint64_t least, const uint64_t *cut)
+struct cut {
+    uint64_t least;    /* lighter nodes are cut */
+    uint64_t *weights; /* by node: of cut callees; NULL: nothing is cut */
+};
+
+static void put_node_list(struct page *page, const struct pf_tree *tree, const struct cut *cut, size_t first_frame)
 {
     uint32_t number = 0;
     page->node_of[0] = 0;
@@ -176,37 +190,58 @@ static void put_node_list(struct page *page, const struct pf_tree *tree, uint64_
     for (size_t i = 1; i < tree->count && !page->text->failed; i++) {
         const struct pf_tree_node *node = &tree->nodes[i];
         uint32_t parent = page->node_of[node->parent];
-        page->node_of[i] = node->total < least ? parent : ++number;
-        if (node->total < least)
+        page->node_of[i] = node->total < cut->least ? parent : ++number;
+        if (node->total < cut->least)
             continue;
         put_number(page, number - parent);
-        put_number(page, node->frame);
-        put_number(page, own_weight(cut, node, i));
+        put_number(page, node->frame + first_frame);
+        put_number(page, own_weight(cut->weights, node, i));
     }
     end_numbers(page);
 }
 
-static int put_nodes(struct page *page, const struct pf_tree *tree)
+/* `first_frame`: where the tree's frames begin among those of the page. */
+static int put_nodes(struct page *page, const struct pf_tree *tree, size_t first_frame)
 {
-    uint64_t least = least_weight(tree), cut_weight = 0, cut_count = 0;
+    uint64_t cut_weight = 0, cut_count = 0;
     size_t bytes = tree->count * sizeof(uint64_t);
-    uint64_t *cut = least ? pf_new(page->text->allocator, bytes) : NULL;
-    if (least && !cut)
+    struct cut cut = {.least = least_weight(tree)};
+    if (!pf_grow(page->text->allocator, &page->node_of, &page->node_room, tree->count, sizeof(*page->node_of)) ||
+        (cut.least && !(cut.weights = pf_new(page->text->allocator, bytes))))
         return PERFILE_ERROR_MEMORY;
-    for (size_t i = 1; least && i < tree->count; i++) {
+    for (size_t i = 1; cut.least && i < tree->count; i++) {
         const struct pf_tree_node *node = &tree->nodes[i];
-        if (node->total < least && (node->parent == 0 || tree->nodes[node->parent].total >= least)) {
-            cut[node->parent] += node->total;
+        if (node->total < cut.least && (node->parent == 0 || tree->nodes[node->parent].total >= cut.least)) {
+            cut.weights[node->parent] += node->total;
             cut_weight += node->total;
         }
-        cut_count += node->total < least;
+        cut_count += node->total < cut.least;
     }
-    put_node_list(page, tree, least, cut);
+    put_node_list(page, tree, &cut, first_frame);
     pf_put_format(page->text, ",\"own\":%llu,\"cutNodes\":%llu,\"cutWeight\":%llu",
-                  (unsigned long long)own_weight(cut, &tree->nodes[0], 0), (unsigned long long)cut_count,
+                  (unsigned long long)own_weight(cut.weights, &tree->nodes[0], 0), (unsigned long long)cut_count,
                   (unsigned long long)cut_weight);
-    pf_free(page->text->allocator, cut, bytes);
+    pf_free(page->text->allocator, cut.weights, bytes);
     return page->text->failed;
+}
+
+static void put_total(struct page *page, const struct pf_flame_event *event)
+{
+    pf_put_format(page->text, "\"total\":%llu", (unsigned long long)pf_max(event->total, event->tree->nodes[0].total));
+}
+
+/* The event of the same name in what the set is compared with, if any. */
+static int put_before(struct page *page, const char *name)
+{
+    const struct pf_flame_set *before = page->options->before.set;
+    uint32_t event;
+    if (!before || !pf_flame_event_find(before, name, &event))
+        return 0;
+    pf_put_string(page->text, ",\n\"before\":{");
+    put_total(page, &before->events[event]);
+    int result = put_nodes(page, before->events[event].tree, page->set->frame_count);
+    pf_put_char(page->text, '}');
+    return result;
 }
 
 /* `at` is the event's first slice; that of the next event is returned. */
@@ -238,19 +273,17 @@ static int put_events(struct page *page)
     pf_put_string(page->text, ",\n\"events\":[");
     for (uint32_t i = 0; i < page->set->event_count; i++) {
         const struct pf_flame_event *event = &page->set->events[i];
-        if (!pf_grow(page->text->allocator, &page->node_of, &page->node_room, event->tree->count,
-                     sizeof(*page->node_of)))
-            return PERFILE_ERROR_MEMORY;
         pf_put_string(page->text, i ? ",\n{" : "\n{");
-        pf_put_format(page->text, "\"total\":%llu",
-                      (unsigned long long)pf_max(event->total, event->tree->nodes[0].total));
+        put_total(page, event);
         put_member(page, "name", event->name);
         put_member(page, "unit", event->unit ? event->unit : page->set->unit);
-        int result = put_nodes(page, event->tree);
+        int result = put_nodes(page, event->tree, 0);
+        if (result == 0 && page->set->bucket_count)
+            slice = put_slices(page, i, slice);
+        if (result == 0)
+            result = put_before(page, event->name);
         if (result != 0)
             return result;
-        if (page->set->bucket_count)
-            slice = put_slices(page, i, slice);
         pf_put_char(page->text, '}');
     }
     pf_put_char(page->text, ']');
@@ -265,6 +298,9 @@ static int put_data(struct page *page)
     put_member(page, "subtitle", set->subtitle);
     pf_put_format(page->text, ",\n\"event\":%u,\"buckets\":%u,\"start\":%llu,\"step\":%llu", set->first_event,
                   set->bucket_count, (unsigned long long)set->start_ns, (unsigned long long)set->bucket_ns);
+    pf_put_format(page->text, ",\"reverse\":%s,\"compares\":%s,\"normalized\":%s",
+                  page->options->reverse ? "true" : "false", page->options->before.set ? "true" : "false",
+                  page->options->before.normalized ? "true" : "false");
     put_strings(page);
     put_frames(page);
     int result = put_events(page);
@@ -296,11 +332,12 @@ static int put_page(struct page *page)
     return result != 0 ? result : page->text->failed ? page->text->failed : page->scratch.failed;
 }
 
-int pf_flame_html(const struct pf_flame_set *set, struct pf_text *text)
+int pf_flame_html(const struct pf_flame_set *set, const struct pf_html_options *options, struct pf_text *text)
 {
     const struct perfile_allocator *allocator = text->allocator;
-    size_t places = 3 * set->frame_count + 1;
-    struct page page = {.set = set, .text = text};
+    const size_t frames = set->frame_count + (options->before.set ? options->before.set->frame_count : 0);
+    size_t places = 3 * frames + 1;
+    struct page page = {.set = set, .options = options, .frame_count = frames, .text = text};
     int result = pf_text_open(&page.scratch, allocator, NULL, NULL);
     page.strings = pf_new(allocator, places * sizeof(*page.strings));
     page.string_of = pf_new(allocator, places * sizeof(*page.string_of));

@@ -5,12 +5,15 @@
  */
 #include "output/flame.h"
 
+#include <perfile/analysis.h>
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 enum { WIDTH = 1200, PAD = 10, FRAME = 16, FONT = 12, TOP = 3 * FONT, SUBTITLE = 2 * FONT, BOTTOM = 2 * FONT + 10 };
-static const double font_width = 0.59; /* average of a character, in font sizes */
+static const double default_min_width = 0.1; /* pixels */
+static const double font_width = 0.59;       /* average of a character, in font sizes */
 
 struct colour {
     uint8_t red, green, blue;
@@ -21,14 +24,41 @@ struct palette {
     const char *name;
     struct colour base, range;
 };
-static const struct palette palettes[PF_FLAME_KINDS] = {
+static const struct palette kinds[PF_FLAME_KINDS] = {
     [PF_FLAME_USER] = {"user", {205, 0, 0}, {50, 230, 55}}, /* FlameGraph's "hot" */
     [PF_FLAME_KERNEL] = {"kernel", {120, 130, 200}, {60, 60, 50}},
     [PF_FLAME_INLINED] = {"inlined", {70, 180, 175}, {60, 40, 40}},
     [PF_FLAME_JIT] = {"JIT", {90, 180, 60}, {60, 50, 50}},
     [PF_FLAME_UNKNOWN] = {"no symbol", {185, 175, 165}, {35, 30, 25}},
     [PF_FLAME_THREAD] = {"thread", {200, 200, 200}, {25, 25, 25}},
+    [PF_FLAME_CPU] = {"cpu", {185, 190, 205}, {20, 20, 20}},
+    [PF_FLAME_TIME] = {"time", {205, 200, 185}, {20, 20, 20}},
 };
+
+/* One palette for all frames. The names are FlameGraph's. */
+static const struct {
+    struct palette palette;
+    const char *doc;
+} palettes[] = {
+    {{"kind", {0, 0, 0}, {0, 0, 0}}, "user, kernel, inlined, JIT frames and such without a symbol have their own"},
+    {{"hot", {205, 0, 0}, {50, 230, 55}}, "red to yellow: FlameGraph's default"},
+    {{"mem", {30, 175, 70}, {40, 65, 110}}, "green: for memory"},
+    {{"io", {70, 100, 185}, {60, 65, 60}}, "blue: for input and output"},
+    {{"wakeup", {60, 170, 165}, {55, 50, 50}}, "aqua: for wakeups"},
+    {{"red", {205, 60, 55}, {50, 75, 75}}, NULL},
+    {{"green", {65, 190, 60}, {60, 60, 55}}, NULL},
+    {{"blue", {85, 90, 210}, {60, 60, 45}}, NULL},
+    {{"purple", {180, 95, 195}, {60, 60, 55}}, NULL},
+};
+
+const char *perfile_flame_palette_at(size_t index, const char **doc)
+{
+    if (index >= PF_COUNT(palettes))
+        return NULL;
+    if (doc)
+        *doc = palettes[index].doc;
+    return palettes[index].palette.name;
+}
 
 struct drawing {
     const struct pf_flame_set *set;
@@ -43,7 +73,9 @@ struct drawing {
     double width; /* pixels */
     double height;
     double per_weight; /* pixels of a weight of one */
+    double min_width;  /* the same in pixels */
     double min_weight;
+    double before_scale;
     uint64_t pruned;        /* nodes not drawn ... */
     uint64_t pruned_weight; /* ... and the stacks that are therefore cut */
     uint64_t gone;          /* differential: what of `before` has no stack any more */
@@ -152,11 +184,16 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : 0;
 }
 
-/* By how much the node's share of everything grew. */
+/* By which share of everything the node grew. */
 static double change_of(const struct drawing *drawing, uint32_t node)
 {
-    return share(drawing->view.tree.nodes[node].total, drawing->view.total) -
-           share(drawing->view.before[node], drawing->view.before_total);
+    const struct pf_flame_view *view = &drawing->view;
+    const struct pf_tree_node *n = &view->tree.nodes[node];
+    const bool whole = drawing->options->reverse;
+    double now = (double)(whole ? n->total : n->self);
+    double before = (double)(whole ? view->before[node] : view->before_self[node]) * drawing->before_scale;
+    double change = view->total ? (now - before) / (double)view->total : 0;
+    return drawing->options->negated ? -change : change;
 }
 
 /* White is as before, full red or blue the largest change of the picture. */
@@ -175,7 +212,8 @@ static struct colour colour_of(const struct drawing *drawing, uint32_t node)
         return change_colour(drawing, node ? change_of(drawing, node) : 0);
     if (!node)
         return (struct colour){225, 225, 225};
-    return name_colour(view->names[name], &palettes[drawing->options->hot ? PF_FLAME_USER : view->kinds[name]]);
+    return name_colour(view->names[name], drawing->options->palette ? &palettes[drawing->options->palette].palette
+                                                                    : &kinds[view->kinds[name]]);
 }
 
 /* --- layout --- */
@@ -212,19 +250,21 @@ static void measure_change(struct drawing *drawing, uint32_t node)
     const struct pf_flame_view *view = &drawing->view;
     const struct pf_tree_node *n = &view->tree.nodes[node];
     drawing->max_change = fmax(drawing->max_change, fabs(change_of(drawing, node)));
-    if (!n->total && view->before[node] && (node == 0 || view->tree.nodes[n->parent].total))
-        drawing->gone += view->before[node];
+    if (!n->total)
+        drawing->gone += view->before_self[node];
 }
 
 static void lay_out(struct drawing *drawing)
 {
     uint32_t count = (uint32_t)drawing->view.tree.count;
+    drawing->before_scale = pf_flame_view_scale(&drawing->view, &drawing->options->before);
     drawing->width = drawing->options->width > 100 ? drawing->options->width : WIDTH;
     drawing->per_weight = drawing->view.total ? (drawing->width - 2 * PAD) / (double)drawing->view.total : 0;
-    drawing->min_weight =
-        drawing->per_weight > 0
-            ? (drawing->options->min_width > 0 ? drawing->options->min_width : 0.1) / drawing->per_weight
-            : 0;
+    drawing->min_width = drawing->options->min_width > 0 || drawing->options->min_share > 0
+                             ? drawing->options->min_width
+                             : default_min_width;
+    drawing->min_weight = fmax(drawing->per_weight > 0 ? drawing->min_width / drawing->per_weight : 0,
+                               drawing->options->min_share * (double)drawing->view.total);
     for (uint32_t node = 0; node < count; node++) {
         place_children(drawing, node);
         if (drawing->view.before)
@@ -248,12 +288,13 @@ static void put_title(struct drawing *drawing, uint32_t node, const char *name)
     put_grouped(drawing->text, total);
     pf_put_char(drawing->text, ' ');
     put_escaped(drawing, drawing->unit);
-    if (total == view->total)
+    if (node == 0)
         pf_put_string(drawing->text, ", 100%");
     else
         pf_put_format(drawing->text, ", %.2f%%", 100 * share(total, view->total));
-    if (view->before)
-        pf_put_format(drawing->text, "; %+.2f%%", 100 * change_of(drawing, node));
+    if (view->before && node)
+        pf_put_format(drawing->text, "; %s%.2f%%", change_of(drawing, node) > 0 ? "+" : "",
+                      100 * change_of(drawing, node));
     pf_put_char(drawing->text, ')');
 }
 
@@ -444,19 +485,22 @@ static void put_keys(struct drawing *drawing, double y)
     double x = PAD;
     bool seen[PF_FLAME_KINDS] = {false};
     if (drawing->view.before) {
-        put_key(drawing->text, &x, y, change_colour(drawing, drawing->max_change), "larger share than before");
-        put_key(drawing->text, &x, y, change_colour(drawing, -drawing->max_change), "smaller share");
+        const double more = drawing->options->negated ? -drawing->max_change : drawing->max_change;
+        const bool whole = drawing->options->reverse;
+        put_key(drawing->text, &x, y, change_colour(drawing, more),
+                whole ? "more than before" : "itself more than before");
+        put_key(drawing->text, &x, y, change_colour(drawing, -more), whole ? "less" : "itself less");
         return;
     }
     for (size_t i = 0; i < drawing->view.name_count; i++)
         seen[drawing->view.kinds[i]] = true;
-    for (size_t kind = 0; kind < PF_FLAME_KINDS && !drawing->options->hot; kind++) {
-        const struct colour *base = &palettes[kind].base, *range = &palettes[kind].range;
+    for (size_t kind = 0; kind < PF_FLAME_KINDS && !drawing->options->palette; kind++) {
+        const struct colour *base = &kinds[kind].base, *range = &kinds[kind].range;
         if (seen[kind])
             put_key(drawing->text, &x, y,
                     (struct colour){(uint8_t)(base->red + range->red / 2), (uint8_t)(base->green + range->green / 2),
                                     (uint8_t)(base->blue + range->blue / 2)},
-                    palettes[kind].name);
+                    kinds[kind].name);
     }
 }
 
@@ -468,9 +512,12 @@ static void put_note(struct drawing *drawing, double y)
     if (drawing->gone)
         pf_put_format(text, "%.2f%% of before is in stacks that are no more. ",
                       100 * share(drawing->gone, drawing->view.before_total));
+    if (drawing->pruned && drawing->min_width > 0)
+        pf_put_format(text, "%" PRIu64 " frames narrower than %g pixels", drawing->pruned, drawing->min_width);
+    else if (drawing->pruned)
+        pf_put_format(text, "%" PRIu64 " frames below %g%%", drawing->pruned, 100 * drawing->options->min_share);
     if (drawing->pruned)
-        pf_put_format(text, "%" PRIu64 " frames narrower than %g pixels are not drawn; they cut stacks of %.2f%%.",
-                      drawing->pruned, drawing->options->min_width > 0 ? drawing->options->min_width : 0.1,
+        pf_put_format(text, " are not drawn; they cut stacks of %.2f%%.",
                       100 * share(drawing->pruned_weight, drawing->view.total));
     pf_put_string(text, "</text>\n");
 }
@@ -500,10 +547,9 @@ static int open_drawing(struct drawing *drawing, uint32_t event)
     const struct pf_svg_options *options = drawing->options;
     const struct perfile_allocator *allocator = drawing->text->allocator;
     const struct pf_flame_view_options view_options = {.names = options->names,
-                                                       .by_kind = !options->hot && !options->before,
+                                                       .by_kind = !options->palette && !options->before.set,
                                                        .reverse = options->reverse,
-                                                       .before = options->before,
-                                                       .before_event = options->before_event};
+                                                       .before = options->before};
     int result = pf_flame_view_open(&drawing->view, allocator, drawing->set, event, &view_options);
     if (result != 0)
         return result;

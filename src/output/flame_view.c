@@ -80,7 +80,7 @@ static char *plain_name(struct pf_arena *arena, const struct pf_flame_frame *fra
 {
     const char *name = frame->name && frame->name[0] ? frame->name : "[unknown]";
     const char *before = "", *behind = "";
-    if (strcmp(name, "[unknown]") == 0 && frame->kind != PF_FLAME_THREAD && frame->module && frame->module[0] &&
+    if (strcmp(name, "[unknown]") == 0 && frame->kind < PF_FLAME_THREAD && frame->module && frame->module[0] &&
         strcmp(frame->module, "[unknown]") != 0) {
         name = base_name(frame->module);
         before = "[";
@@ -93,13 +93,13 @@ static char *plain_name(struct pf_arena *arena, const struct pf_flame_frame *fra
     return made;
 }
 
-static const char *thread_name(struct pf_arena *arena, const struct pf_flame_frame *frame,
+static const char *bottom_name(struct pf_arena *arena, const struct pf_flame_frame *frame,
                                const struct pf_flame_view_options *options)
 {
     char ids[32] = "";
-    if (options->names.threads == PF_FLAME_BY_PID)
+    if (frame->kind == PF_FLAME_THREAD && frame->by == PF_FLAME_BY_PID)
         snprintf(ids, sizeof(ids), "-%u", frame->pid);
-    else if (options->names.threads == PF_FLAME_BY_TID)
+    else if (frame->kind == PF_FLAME_THREAD && frame->by == PF_FLAME_BY_TID)
         snprintf(ids, sizeof(ids), "-%u/%u", frame->pid, frame->tid);
     char *name = plain_name(arena, frame, ids);
     if (!name)
@@ -112,8 +112,8 @@ static const char *thread_name(struct pf_arena *arena, const struct pf_flame_fra
 static const char *frame_name(struct pf_arena *arena, const struct pf_flame_frame *frame,
                               const struct pf_flame_view_options *options)
 {
-    if (frame->kind == PF_FLAME_THREAD)
-        return thread_name(arena, frame, options);
+    if (frame->kind >= PF_FLAME_THREAD)
+        return bottom_name(arena, frame, options);
     const char *suffix = options->names.annotate ? suffix_of(frame->kind) : "";
     char *name = plain_name(arena, frame, suffix);
     if (!name)
@@ -200,13 +200,13 @@ static void number_names(struct pf_flame_view *view, struct entry *entries, size
 static int make_names(struct pf_flame_view *view, const struct pf_flame_set *set,
                       const struct pf_flame_view_options *options, uint32_t *name_of)
 {
-    size_t mine = set->frame_count, count = mine + (options->before ? options->before->frame_count : 0);
+    size_t mine = set->frame_count, count = mine + (options->before.set ? options->before.set->frame_count : 0);
     struct entry *entries = pf_new(view->allocator, (count + 1) * sizeof(*entries));
     view->names = pf_arena_new(&view->arena, (count + 1) * sizeof(*view->names));
     view->kinds = pf_arena_new(&view->arena, count + 1);
     bool fine = entries && view->names && view->kinds && name_frames(&view->arena, set, options, entries);
-    if (fine && options->before) {
-        fine = name_frames(&view->arena, options->before, options, entries + mine);
+    if (fine && options->before.set) {
+        fine = name_frames(&view->arena, options->before.set, options, entries + mine);
         for (size_t i = mine; i < count; i++)
             entries[i].frame = i;
     }
@@ -254,6 +254,21 @@ static int map_reversed(struct pf_flame_view *view, const struct pf_tree *tree, 
     return 0;
 }
 
+static int weigh_before(struct pf_flame_view *view, const struct pf_tree *tree, const uint32_t *place_of)
+{
+    const size_t count = view->tree.count;
+    view->before = pf_new(view->allocator, count * sizeof(*view->before));
+    view->before_self = pf_new(view->allocator, count * sizeof(*view->before_self));
+    if (!view->before || !view->before_self)
+        return PERFILE_ERROR_MEMORY;
+    for (size_t i = 0; i < tree->count; i++)
+        view->before_self[place_of[i]] += tree->nodes[i].self;
+    memcpy(view->before, view->before_self, count * sizeof(*view->before));
+    for (size_t i = count; i-- > 1;)
+        view->before[view->tree.nodes[i].parent] += view->before[i];
+    return 0;
+}
+
 static int map_tree(struct pf_flame_view *view, const struct pf_tree *tree, const uint32_t *name_of,
                     const struct pf_flame_view_options *options, bool differs)
 {
@@ -262,14 +277,8 @@ static int map_tree(struct pf_flame_view *view, const struct pf_tree *tree, cons
     if (!place_of)
         return PERFILE_ERROR_MEMORY;
     int result = (options->reverse ? map_reversed : map_nodes)(view, tree, name_of, !differs, place_of);
-    if (result == 0 && differs) {
-        view->before = pf_new(view->allocator, view->tree.count * sizeof(*view->before));
-        result = view->before ? 0 : PERFILE_ERROR_MEMORY;
-        for (size_t i = 0; result == 0 && i < tree->count; i++)
-            view->before[place_of[i]] += tree->nodes[i].self;
-        for (size_t i = view->tree.count; result == 0 && i-- > 1;)
-            view->before[view->tree.nodes[i].parent] += view->before[i];
-    }
+    if (result == 0 && differs)
+        result = weigh_before(view, tree, place_of);
     pf_free(view->allocator, place_of, bytes);
     return result;
 }
@@ -331,8 +340,8 @@ static int make_tree(struct pf_flame_view *view, const struct pf_flame_set *set,
     if (result == 0)
         pf_tree_sum(&view->tree);
     view->total = pf_max(now->total, view->tree.nodes[0].total);
-    if (result == 0 && options->before) {
-        const struct pf_flame_event *before = &options->before->events[options->before_event];
+    if (result == 0 && options->before.set) {
+        const struct pf_flame_event *before = &options->before.set->events[options->before.event];
         result = map_tree(view, before->tree, name_of + set->frame_count, options, true);
         view->before_total = result == 0 ? pf_max(before->total, view->before[0]) : 0;
     }
@@ -346,7 +355,7 @@ static int make_tree(struct pf_flame_view *view, const struct pf_flame_set *set,
 int pf_flame_view_open(struct pf_flame_view *view, const struct perfile_allocator *allocator,
                        const struct pf_flame_set *set, uint32_t event, const struct pf_flame_view_options *options)
 {
-    size_t frames = set->frame_count + (options->before ? options->before->frame_count : 0);
+    size_t frames = set->frame_count + (options->before.set ? options->before.set->frame_count : 0);
     *view = (struct pf_flame_view){.allocator = allocator};
     pf_arena_open(&view->arena, allocator);
     int result = pf_tree_open(&view->tree, allocator);
@@ -370,7 +379,21 @@ void pf_flame_view_close(struct pf_flame_view *view)
     pf_free(allocator, view->children, view->tree.count * sizeof(*view->children));
     pf_free(allocator, view->first, (view->tree.count + 1) * sizeof(*view->first));
     pf_free(allocator, view->before, view->tree.count * sizeof(*view->before));
+    pf_free(allocator, view->before_self, view->tree.count * sizeof(*view->before_self));
     pf_tree_close(&view->tree);
     pf_arena_close(&view->arena);
     *view = (struct pf_flame_view){.allocator = allocator};
+}
+
+double pf_flame_view_scale(const struct pf_flame_view *view, const struct pf_flame_before *before)
+{
+    return before->normalized && view->before_total ? (double)view->total / (double)view->before_total : 1;
+}
+
+bool pf_flame_event_find(const struct pf_flame_set *set, const char *name, uint32_t *event)
+{
+    for (*event = 0; *event < set->event_count; ++*event)
+        if (strcmp(set->events[*event].name, name) == 0)
+            return true;
+    return false;
 }

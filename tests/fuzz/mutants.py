@@ -35,6 +35,7 @@ RUNS = [
     ['script', '--ns', '-F', None, *NO_SYMBOLS],
     ['script', '--time', '10%-90%', *SHOW, *NO_SYMBOLS],
     ['flame', '--format', 'folded', *NO_SYMBOLS],
+    ['flame', '--format', 'html', '--by', 'time,cpu,pid', '--time-quantum', '1us', *NO_SYMBOLS],
     ['report', *NO_SYMBOLS],
     ['report', '--format', 'json', '--call-graph', 'callee', '--sort', 'comm,pid,cpu,dso,symbol', *NO_SYMBOLS],
     ['dump', '--format', 'json', '--strict'],

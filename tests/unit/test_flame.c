@@ -83,6 +83,14 @@ static const char *folded(const struct flames *f, struct pf_flame_names names)
     return written(pf_flame_folded(&f->set, 0, &options, fresh()));
 }
 
+/* With the threads told apart as `by` says. */
+static const char *folded_by(struct flames *f, uint8_t by)
+{
+    for (size_t i = 0; i < f->count; i++)
+        f->frames[i].by = by;
+    return folded(f, (struct pf_flame_names){.raw = true});
+}
+
 static const char *svg(const struct flames *f, struct pf_svg_options options)
 {
     return written(pf_flame_svg(&f->set, 0, &options, fresh()));
@@ -145,9 +153,9 @@ static void test_folded_options(void **state)
     finish(&f);
     assert_string_equal(folded(&f, (struct pf_flame_names){.annotate = true}),
                         "[unknown] 2\nmake;main;g_[i];org/A:::b_[j];[[kernel.kallsyms]]_[k];[unknown] 7\n");
-    assert_string_equal(folded(&f, (struct pf_flame_names){.raw = true, .threads = PF_FLAME_BY_PID}),
+    assert_string_equal(folded_by(&f, PF_FLAME_BY_PID),
                         "[unknown] 2\nmake-12;main(int);g;Lorg/A:::b;[[kernel.kallsyms]];[unknown] 7\n");
-    assert_non_null(strstr(folded(&f, (struct pf_flame_names){.threads = PF_FLAME_BY_TID}), "\nmake-12/13;main;"));
+    assert_non_null(strstr(folded_by(&f, PF_FLAME_BY_TID), "\nmake-12/13;main(int);"));
     close_flames(&f);
 }
 
@@ -159,7 +167,7 @@ static void test_empty(void **state)
     finish(&f);
     assert_string_equal(folded(&f, (struct pf_flame_names){0}), "");
     assert_non_null(strstr(svg(&f, (struct pf_svg_options){0}), "<title>all (0 samples, 100%)</title>"));
-    assert_non_null(strstr(written(pf_flame_html(&f.set, fresh())), "\"frames\":\"\""));
+    assert_non_null(strstr(written(pf_flame_html(&f.set, &(struct pf_html_options){0}, fresh())), "\"frames\":\"\""));
     close_flames(&f);
 }
 
@@ -192,30 +200,86 @@ static void test_svg_reverse(void **state)
     add(&f, 2, "b", "main", "leaf");
     finish(&f);
     const char *text = svg(&f, (struct pf_svg_options){.reverse = true, .inverted = true});
-    const char *leaf = strstr(text, "<title>leaf (3 samples, 100%)</title><rect x=\"10.0\" y=\"76\"");
+    const char *leaf = strstr(text, "<title>leaf (3 samples, 100.00%)</title><rect x=\"10.0\" y=\"76\"");
     assert_non_null(leaf);
     assert_non_null(strstr(text, "<title>a (1 samples, 33.33%)</title>"));
     close_flames(&f);
+}
+
+/* Now: more 3, less 1. Before: more 50, less 25, gone 25, and 2 of w itself. */
+static void open_differential(struct flames *f)
+{
+    open_flames(f);
+    add(f, 3, "w", "more", NULL);
+    add(f, 1, "w", "less", NULL);
+    uint32_t thread = pf_tree_child(&f->before, 0, 0); /* frame 0 is w, 1 is more, 3 is less */
+    pf_tree_add(&f->before, thread, 20);
+    pf_tree_add(&f->before, pf_tree_child(&f->before, thread, 1), 50);
+    pf_tree_add(&f->before, pf_tree_child(&f->before, thread, 3), 20);
+    pf_tree_add(&f->before, pf_tree_child(&f->before, thread, frame(f, "gone", NULL, PF_FLAME_USER)), 10);
+    finish(f);
 }
 
 static void test_svg_differential(void **state)
 {
     (void)state;
     struct flames f;
-    open_flames(&f);
-    add(&f, 3, "w", "more", NULL);
-    add(&f, 1, "w", "less", NULL);
-    uint32_t thread = pf_tree_child(&f.before, 0, 0); /* frame 0 is w, 1 is more, 3 is less */
-    pf_tree_add(&f.before, pf_tree_child(&f.before, thread, 1), 50);
-    pf_tree_add(&f.before, pf_tree_child(&f.before, thread, 3), 25);
-    pf_tree_add(&f.before, pf_tree_child(&f.before, thread, frame(&f, "gone", NULL, PF_FLAME_USER)), 25);
-    finish(&f);
-    const char *text = svg(&f, (struct pf_svg_options){.before = &f.set_before});
+    open_differential(&f);
+    const struct pf_flame_before before = {&f.set_before, 0, true};
+    const char *text = svg(&f, (struct pf_svg_options){.before = before});
     assert_non_null(strstr(text, "<title>more (3 samples, 75.00%; +25.00%)</title>"));
-    assert_non_null(strstr(text, "<title>less (1 samples, 25.00%; +0.00%)</title>"));
+    assert_non_null(strstr(text, "<title>less (1 samples, 25.00%; +5.00%)</title>"));
+    assert_non_null(strstr(text, "<title>w (4 samples, 100.00%; -20.00%)</title>"));
     assert_non_null(strstr(text, "fill=\"rgb(255,70,70)\""));
-    assert_non_null(strstr(text, "25.00% of before is in stacks that are no more."));
+    assert_non_null(strstr(text, "10.00% of before is in stacks that are no more."));
     assert_null(strstr(text, "gone ("));
+    text = svg(&f, (struct pf_svg_options){.before = before, .negated = true});
+    assert_non_null(strstr(text, "<title>more (3 samples, 75.00%; -25.00%)</title>"));
+    assert_non_null(strstr(text, "fill=\"rgb(70,70,255)\""));
+    close_flames(&f);
+}
+
+/* Without normalizing, weights are compared as they are; leaf first, whole weights. */
+static void test_svg_differential_plain(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_differential(&f);
+    const struct pf_flame_before before = {&f.set_before, 0, false};
+    const char *text = svg(&f, (struct pf_svg_options){.before = before});
+    assert_non_null(strstr(text, "<title>more (3 samples, 75.00%; -1175.00%)</title>"));
+    text = svg(&f, (struct pf_svg_options){.before = {&f.set_before, 0, true}, .reverse = true});
+    assert_non_null(strstr(text, "<title>more (3 samples, 75.00%; +25.00%)</title>"));
+    assert_non_null(strstr(text, ">more than before</text>"));
+    close_flames(&f);
+}
+
+static void test_folded_differential(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_differential(&f);
+    struct pf_folded_options options = {.before = {&f.set_before, 0, false}};
+    assert_string_equal(written(pf_flame_folded(&f.set, 0, &options, fresh())),
+                        "w 20 0\nw;gone 10 0\nw;less 20 1\nw;more 50 3\n");
+    options.before.normalized = true;
+    assert_string_equal(written(pf_flame_folded(&f.set, 0, &options, fresh())),
+                        "w 0 0\nw;gone 0 0\nw;less 0 1\nw;more 2 3\n");
+    close_flames(&f);
+}
+
+static void test_svg_small(void **state)
+{
+    (void)state;
+    struct flames f;
+    open_flames(&f);
+    add(&f, 98, "w", "wide", NULL);
+    add(&f, 2, "w", "narrow", NULL);
+    finish(&f);
+    const char *text = svg(&f, (struct pf_svg_options){.min_share = 0.05, .palette = 1});
+    assert_non_null(strstr(text, "1 frames below 5% are not drawn; they cut stacks of 2.00%."));
+    assert_null(strstr(text, "narrow ("));
+    assert_null(strstr(text, ">thread</text>")); /* one palette needs no key */
     close_flames(&f);
 }
 
@@ -230,12 +294,18 @@ static void test_html(void **state)
     f.set.slices = f.slices;
     f.set.slice_count = 1;
     f.set.bucket_count = 2;
-    const char *text = written(pf_flame_html(&f.set, fresh()));
+    const char *text = written(pf_flame_html(&f.set, &(struct pf_html_options){0}, fresh()));
     assert_non_null(strstr(text, "\"\\u003c/script>\\u003c!--\""));
     assert_null(strstr(text, "</script><!--"));
     assert_non_null(strstr(text, "\"nodes\":\"AQAAAQGsAg==\"")); /* 1 0 0, 1 1 300 */
     assert_non_null(strstr(text, "\"slices\":\"AAEErAI=\""));    /* 0; 1: +2 300 */
     assert_non_null(strstr(text, "</html>"));
+    assert_null(strstr(text, "\"before\":{"));
+    const struct pf_html_options options = {.reverse = true, .before = {&f.set, 0, true}};
+    text = written(pf_flame_html(&f.set, &options, fresh()));
+    assert_non_null(strstr(text, "\"reverse\":true,\"compares\":true,\"normalized\":true"));
+    /* 1 2 0, 1 3 300: its frames stand behind the two of the set */
+    assert_non_null(strstr(text, "\"before\":{\"total\":300,\n\"nodes\":\"AQIAAQOsAg==\",\"own\":0"));
     close_flames(&f);
 }
 
@@ -257,8 +327,8 @@ static void test_memory_short(void **state)
             result = pf_text_open(&text, &c.allocator, NULL, NULL);
             if (result == 0)
                 result = form == 0   ? pf_flame_folded(&f.set, 0, &(struct pf_folded_options){0}, &text)
-                         : form == 1 ? pf_flame_svg(&f.set, 0, &(struct pf_svg_options){.before = &f.set}, &text)
-                                     : pf_flame_html(&f.set, &text);
+                         : form == 1 ? pf_flame_svg(&f.set, 0, &(struct pf_svg_options){.before.set = &f.set}, &text)
+                                     : pf_flame_html(&f.set, &(struct pf_html_options){.before.set = &f.set}, &text);
             pf_text_close(&text);
             counting_close(&c);
         }
@@ -284,6 +354,9 @@ int main(void)
         cmocka_unit_test(test_svg),
         cmocka_unit_test(test_svg_reverse),
         cmocka_unit_test(test_svg_differential),
+        cmocka_unit_test(test_svg_differential_plain),
+        cmocka_unit_test(test_folded_differential),
+        cmocka_unit_test(test_svg_small),
         cmocka_unit_test(test_html),
         cmocka_unit_test(test_memory_short),
     };

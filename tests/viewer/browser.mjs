@@ -68,7 +68,15 @@ export async function openBrowser(program) {
     await Promise.race([send("Browser.close").catch(() => {}), new Promise(r => setTimeout(r, 2000))]);
     if (child.exitCode === null) child.kill("SIGKILL");
     await gone;
-    rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    /* Its helpers end after it, and write until then. */
+    for (let tries = 0; tries < 50; tries++) {
+      try {
+        rmSync(home, { recursive: true, force: true });
+        return;
+      } catch {
+        await new Promise(r => setTimeout(r, 100));
+      }
+    }
   };
   const page = async (width = 1280, height = 800, theme = "light") => {
     const { targetId } = await send("Target.createTarget", { url: "about:blank" });

@@ -4,7 +4,7 @@
  *     made FORM STACKS        synthetic stacks, always the same ones
  *     made FORM -             folded stacks from standard input; _[k], _[i] and _[j] make kinds
  *     made FORM hostile       names that try to break out
- * FORM: folded, svg, icicle, reverse, diff, html.
+ * FORM: folded, svg, icicle, reverse, diff, html, diffhtml, reversehtml. What is compared with are other stacks.
  */
 #include "output/flame.h"
 
@@ -40,7 +40,7 @@ static uint32_t add_frame(struct made *made, const char *name, const char *modul
 {
     if (!pf_grow(memory, &made->frames, &made->frame_room, made->frame_count + 1, sizeof(*made->frames)))
         fail("no memory");
-    made->frames[made->frame_count] = (struct pf_flame_frame){strdup(name), module, NULL, 0, 0, 0, kind};
+    made->frames[made->frame_count] = (struct pf_flame_frame){strdup(name), module, NULL, 0, 0, 0, kind, 0};
     return (uint32_t)made->frame_count++;
 }
 
@@ -186,9 +186,11 @@ static int write_to_file(void *context, const void *data, size_t bytes)
     return fwrite(data, 1, bytes, context) == bytes ? 0 : -1;
 }
 
-static int write_form(const char *form, const struct pf_flame_set *set, struct pf_text *text)
+static int write_form(const char *form, const struct pf_flame_set *set, const struct pf_flame_set *before,
+                      struct pf_text *text)
 {
-    struct pf_svg_options svg = {.names = {.threads = PF_FLAME_BY_COMM}};
+    struct pf_svg_options svg = {.names = {.annotate = false}};
+    struct pf_html_options html = {.reverse = false};
     if (strcmp(form, "folded") == 0)
         return pf_flame_folded(set, 0, &(struct pf_folded_options){.names = {.annotate = true}}, text);
     if (strcmp(form, "icicle") == 0)
@@ -196,9 +198,13 @@ static int write_form(const char *form, const struct pf_flame_set *set, struct p
     else if (strcmp(form, "reverse") == 0)
         svg.reverse = svg.inverted = true;
     else if (strcmp(form, "diff") == 0)
-        svg.before = set, svg.before_event = 1;
-    else if (strcmp(form, "svg") != 0)
-        return pf_flame_html(set, text);
+        svg.before = (struct pf_flame_before){before, 0, false};
+    else if (strcmp(form, "diffhtml") == 0)
+        html.before = (struct pf_flame_before){before, 0, true};
+    else if (strcmp(form, "reversehtml") == 0)
+        html.reverse = true;
+    if (strstr(form, "html"))
+        return pf_flame_html(set, &html, text);
     return pf_flame_svg(set, 0, &svg, text);
 }
 
@@ -228,6 +234,8 @@ int main(int count, char **arguments)
         make_stacks(&made, strtoul(arguments[2], NULL, 10));
     pf_tree_sum(&made.trees[0]);
     pf_tree_sum(&made.trees[1]);
+    for (size_t i = 0; i < made.frame_count && strstr(arguments[1], "html"); i++)
+        made.frames[i].by = PF_FLAME_BY_TID; /* the page joins them itself */
     const struct pf_flame_event events[] = {{"cycles:u", &made.trees[0], 0}, {"cache-misses", &made.trees[1], 0}};
     const struct pf_flame_set set = {.title = "made.data",
                                      .subtitle = "synthetic stacks, cycles:u",
@@ -241,7 +249,13 @@ int main(int count, char **arguments)
                                      .bucket_count = made.slice_count ? BUCKETS : 0,
                                      .start_ns = 1234500000000,
                                      .bucket_ns = 25000000};
-    int result = write_form(arguments[1], &set, &text);
+    const struct pf_flame_event event_before = {"cycles:u", &made.trees[1], 0};
+    const struct pf_flame_set before = {.unit = "samples",
+                                        .event_count = 1,
+                                        .events = &event_before,
+                                        .frames = made.frames,
+                                        .frame_count = made.frame_count};
+    int result = write_form(arguments[1], &set, &before, &text);
     if (result == 0)
         result = pf_text_flush(&text);
     pf_text_close(&text);

@@ -19,10 +19,7 @@ if (!program) {
 
 const folder = mkdtempSync(join(tmpdir(), "perfile-pages-"));
 function make(form, stacks) {
-  const path = join(
-    folder,
-    `${form}-${stacks}.${/svg|diff|reverse|icicle/.test(form) ? "svg" : form === "folded" ? "folded" : "html"}`,
-  );
+  const path = join(folder, `${form}-${stacks}.${/html/.test(form) ? "html" : form === "folded" ? "folded" : "svg"}`);
   const file = openSync(path, "w");
   execFileSync(made, [form, String(stacks)], { stdio: ["ignore", file, "inherit"] });
   closeSync(file);
@@ -235,6 +232,143 @@ async function testPage(browser, theme) {
   if (pictures) await page.picture(join(pictures, `page-${theme}.png`));
 }
 
+/* Two recordings: changes as colours, as figures, in the tables, and what is no more. */
+async function testCompared(browser, theme) {
+  const page = await browser.page(1280, 800, theme);
+  await page.open("file://" + make("diffhtml", 300));
+  await page.settle();
+  const choose = async (id, value) => {
+    await page.evaluate(`(() => { const e = document.getElementById("${id}"); e.value = "${value}";
+    e.dispatchEvent(new Event("change")); })()`);
+    await page.settle();
+  };
+  const pressed = () => page.evaluate("document.querySelector('#normalize').getAttribute('aria-pressed')");
+  like(
+    "the root says both",
+    await page.text("#details"),
+    /^all 305 samples · before [\d,]+ samples, 100.0% · change ±0.00%/,
+  );
+  equal("the colours are changes", await page.evaluate("document.querySelector('#colour').value"), "own");
+  like("and explained", await page.text("#key"), /more than before.*as before.*less/);
+  equal("it opens as it was asked", await pressed(), "true");
+  const box = await page.box("#flame canvas");
+  await page.click(box.x + 30, box.y + 27);
+  like(
+    "a frame says before and change",
+    await page.text("#details"),
+    /before [\d,]+ samples, [\d.]+% · change [+−][\d.]+%, itself/,
+  );
+  await page.key("ArrowDown");
+  await page.settle();
+  like("and speaks it", await page.text("#live"), /change [+−±][\d.]+%, itself .*level 2/s);
+  const change = await page.text("#details");
+  await page.evaluate("document.querySelector('#normalize').click()");
+  equal("without normalizing", await pressed(), "false");
+  await page.settle();
+  like(
+    "weights are compared",
+    await page.text("#details"),
+    /^all 305 samples · before [\d,]+ samples, 100.0% · change −/,
+  );
+  await page.evaluate("document.querySelector('#normalize').click()");
+  await choose("widths", "before");
+  like(
+    "the widths of before",
+    await page.text("#details"),
+    /^all [\d,]+ samples · now 305 samples, 100.0% · change ±0.00%/,
+  );
+  await choose("widths", "now");
+  await choose("colour", "whole");
+  await choose("stacks", "callers");
+  like("leaf first", await page.text("#details"), /^all 305 samples/);
+  await page.click(box.x + 30, box.y + 27);
+  check(
+    "there only whole changes are told",
+    !/itself [+−]/.test(await page.text("#details")),
+    await page.text("#details"),
+  );
+  await choose("stacks", "callees");
+  await page.key("2");
+  await page.settle();
+  const cell = (row, column) => page.text(`#functions tbody tr:nth-child(${row}) td:nth-child(${column})`);
+  equal(
+    "the table begins with what changed",
+    await page.evaluate("document.querySelector('#functions [data-by=change]').ariaSort"),
+    "descending",
+  );
+  like("and says by how much", await cell(1, 3), /^[+−][\d.]+%$/);
+  const changes = await page.evaluate(
+    "[...document.querySelectorAll('#functions tbody td:nth-child(3)')].map(c => parseFloat(c.textContent.replace('−', '-').replace('±', '')))",
+  );
+  check(
+    "in order",
+    changes.every((c, i) => !i || Math.abs(c) <= Math.abs(changes[i - 1]) + 0.051),
+    changes,
+  );
+  check("more and less", changes.some(c => c > 0) && changes.some(c => c < 0), changes);
+  const gone = await page.evaluate(
+    "[...document.querySelectorAll('#functions tbody tr')].some(r => r.cells[0].textContent === '–' && r.cells[1].textContent === '–')",
+  );
+  check("functions that are no more are listed", gone, gone);
+  await page.key("3");
+  await page.settle();
+  like("the call tree has it, too", await page.text("#tree tbody tr:nth-child(1) td:nth-child(3)"), /^[+−±][\d.]+%$/);
+  await page.key("1");
+  const time = await page.box("#time");
+  await page.drag(time.x + time.width * 0.25, time.y + 20, time.x + time.width * 0.75, time.y + 20);
+  await page.settle();
+  await page.settle();
+  like(
+    "a part of the time is compared by shares",
+    await page.text("#details"),
+    /^all \d+ samples · before [\d,]+ samples, 100.0% · change ±0.00%/,
+  );
+  await testAccessible(page);
+  await page.key("Escape");
+  await page.settle();
+  await choose("event", 1);
+  like("an event without a counterpart says so", await page.text("#details"), /no such event/);
+  await choose("event", 0);
+  equal("no error", page.errors.join("; "), "");
+  if (pictures) await page.picture(join(pictures, `compared-${theme}.png`));
+  check("words were seen", change.length > 0, change);
+}
+
+/* Leaf first from the start, and the root below: each frame is where the keys and the mouse find it. */
+async function testReversed(browser) {
+  const page = await browser.page();
+  await page.open("file://" + make("reversehtml", 300));
+  await page.settle();
+  equal("it opens leaf first", await page.evaluate("document.querySelector('#stacks').value"), "callers");
+  const box = await page.box("#flame canvas"),
+    name = async () => (await page.text("#details")).split(" ")[0];
+  await page.click(box.x + 30, box.y + 27);
+  const top = await name();
+  check("the first frame is no thread", !/^(server|worker|gc|w|io-uring)/.test(top), top);
+  const share = total(f => f[f.length - 1] === top);
+  check("it weighs what ends in it", share === 0 || (await page.text("#details")).includes(` ${share} samples`), [
+    top,
+    share,
+  ]);
+  await page.key("i");
+  await page.settle();
+  await page.click(box.x + 30, box.y + box.height - 27);
+  equal("flipped, it is at the bottom", await name(), top);
+  await page.key("ArrowUp");
+  await page.settle();
+  like("arrow up goes to its caller", await page.text("#live"), /level 2/);
+  await page.key("ArrowDown");
+  await page.settle();
+  equal("arrow down goes back", await name(), top);
+  await page.key("Enter");
+  await page.settle();
+  await page.click(box.x + box.width - 20, box.y + box.height - 27);
+  equal("zoomed, it is as wide as everything", await name(), top);
+  await page.key("Escape");
+  await page.settle();
+  equal("no error", page.errors.join("; "), "");
+}
+
 async function testHostile(browser) {
   const page = await browser.page();
   await page.open("file://" + make("html", "hostile"));
@@ -282,14 +416,14 @@ async function testSvg(browser) {
   }
 }
 
-async function testLarge(browser) {
+async function testLarge(browser, form) {
   const page = await browser.page(),
-    path = make("html", 100000),
+    path = make(form, 100000),
     began = Date.now();
   await page.open("file://" + path);
   await page.settle();
   const loaded = Date.now() - began;
-  check("100,000 stacks load in 30 s", loaded < 30000, loaded);
+  check(`${form}: 100,000 stacks load in 30 s`, loaded < 30000, loaded);
   const took =
     await page.evaluate(`new Promise(done => { const times = [], canvas = document.querySelector("#flame canvas");
     const box = canvas.getBoundingClientRect(); let n = 0, last = performance.now();
@@ -297,19 +431,23 @@ async function testLarge(browser) {
       clientY: box.y + 90, cancelable: true }));
       requestAnimationFrame(now => { times.push(now - last); last = now; ++n < 60 ? step() : done(times.sort((a, b) => a - b)[55]); }); };
     step(); })`);
-  check("zooming stays smooth: 11 of 12 pictures in 250 ms", took < 250, took);
-  console.log(`100,000 stacks: ${loaded} ms to load, ${took.toFixed(0)} ms a picture`);
+  check(`${form}: zooming stays smooth: 11 of 12 pictures in 250 ms`, took < 250, took);
+  console.log(`${form}, 100,000 stacks: ${loaded} ms to load, ${took.toFixed(0)} ms a picture`);
   equal("no error with 100,000", page.errors.join("; "), "");
-  if (pictures) await page.picture(join(pictures, "large.png"));
+  if (pictures) await page.picture(join(pictures, `large-${form}.png`));
 }
 
 const browser = await openBrowser(program);
 try {
   await testPage(browser, "light");
   await testPage(browser, "dark");
+  await testCompared(browser, "light");
+  await testCompared(browser, "dark");
+  await testReversed(browser);
   await testHostile(browser);
   await testSvg(browser);
-  await testLarge(browser);
+  await testLarge(browser, "html");
+  await testLarge(browser, "diffhtml");
 } finally {
   await browser.close();
   rmSync(folder, { recursive: true, force: true });

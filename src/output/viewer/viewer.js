@@ -2,8 +2,8 @@
 "use strict";
 (() => {
 const $ = id => document.getElementById(id);
-const KINDS = ["user", "kernel", "inlined", "JIT", "no symbol", "thread"];
-const ROW = 18, THREAD = 5;
+const KINDS = ["user", "kernel", "inlined", "JIT", "no symbol", "thread", "processor", "time"];
+const ROW = 18, THREAD = 5, CPU = 6;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /* --- data: see flame_html.c --- */
@@ -36,17 +36,18 @@ for (const from = numbers(data.frames); from.more();) {
   const string = () => { const n = from.next(); return n ? strings[n - 1] : ""; };
   const frame = { name: strings[from.next()], module: string(), file: string(), line: from.next(), kind: from.next() };
   if (frame.kind === THREAD) {
-    frame.pid = from.next();
-    frame.tid = from.next();
+    frame.pid = from.next() - 1;
+    frame.tid = from.next() - 1;
     frame.name ||= "[unknown]";
-  } else if (!frame.name || frame.name === "[unknown]") {
+  } else if (frame.kind < THREAD && (!frame.name || frame.name === "[unknown]")) {
     frame.name = "[" + (base(frame.module) || "unknown") + "]";
     frame.kind = 4;
   }
   frames.push(frame);
 }
 
-/* A tree in typed arrays; parents stand before children. */
+/* A tree in typed arrays; parents stand before children. `self` and `total` are what is drawn; of pages that compare,
+ * `other` and `otherTotal` are the same of the other recording. */
 class Tree {
   constructor(rootGroup) {
     this.room = 1024;
@@ -89,6 +90,10 @@ class Tree {
     this.slots = null;
     this.self = new Float64Array(count);
     this.total = new Float64Array(count);
+    if (data.compares) {
+      this.other = new Float64Array(count);
+      this.otherTotal = new Float64Array(count);
+    }
     this.start = new Float64Array(count);
     this.depth = new Int32Array(count);
     this.first = new Int32Array(count + 2);
@@ -103,17 +108,38 @@ class Tree {
     for (let n = 1; n < count; n++) this.kids[this.first[parent[n] + 1]++] = n;
     return this;
   }
-  /* self is filled. */
+  /* self, and other if there is one, are filled. */
   weigh(order) {
-    const { count, parent, total } = this;
+    const { count, parent, total, otherTotal } = this;
     total.set(this.self);
     for (let n = count; n-- > 1;) total[parent[n]] += total[n];
+    if (data.compares) {
+      otherTotal.set(this.other);
+      for (let n = count; n-- > 1;) otherTotal[parent[n]] += otherTotal[n];
+      this.measure();
+    }
     return this.place(order);
+  }
+  /* By how much more the frame weighs now than before. */
+  change(node, whole) {
+    return whole ? changeOf(this.total[node], this.otherTotal[node]) : changeOf(this.self[node], this.other[node]);
+  }
+  /* Leaf first, what weighs itself are the threads: there a frame's whole weight is compared. */
+  shownChange(node) {
+    return this.change(node, this.turned || state.colour === "whole");
+  }
+  measure() {
+    this.mostOwn = this.mostWhole = 0;
+    for (let n = 1; n < this.count; n++) {
+      this.mostOwn = Math.max(this.mostOwn, Math.abs(this.change(n, false)));
+      this.mostWhole = Math.max(this.mostWhole, Math.abs(this.change(n, true)));
+    }
   }
   place(order) {
     const { count, total, start, first, kids, group } = this;
-    const heavy = (a, b) => total[b] - total[a] || ranks[group[a]] - ranks[group[b]];
     const named = (a, b) => ranks[group[a]] - ranks[group[b]];
+    const weighty = (a, b) => isOrdered(group[a]) && isOrdered(group[b]) ? 0 : total[b] - total[a];
+    const heavy = (a, b) => weighty(a, b) || named(a, b);
     const compare = order === "name" ? named : heavy;
     for (let n = 0; n < count; n++) {
       const from = first[n], to = first[n + 1];
@@ -140,18 +166,27 @@ class Tree {
   }
 }
 
-/* The event as it was recorded, read on first use. */
-const loaded = [];
-function eventData(index) {
-  if (loaded[index]) return loaded[index];
-  const event = data.events[index], parent = [0], frame = [-1], self = [event.own];
+/* Processors and pieces of time keep their order. */
+const isOrdered = group => groups[group].kind >= CPU;
+
+function readNodes(event) {
+  const parent = [0], frame = [-1], self = [event.own];
   for (const from = numbers(event.nodes); from.more();) {
     parent.push(parent.length - from.next());
     frame.push(from.next());
     self.push(from.next());
   }
-  const made = { name: event.name, total: event.total, count: parent.length, parent: Int32Array.from(parent),
-    frame: Int32Array.from(frame), self: Float64Array.from(self), first: new Int32Array(data.buckets + 1) };
+  return { total: event.total, count: parent.length, parent: Int32Array.from(parent), frame: Int32Array.from(frame),
+    self: Float64Array.from(self) };
+}
+
+/* The event as it was recorded, read on first use. */
+const loaded = [];
+function eventData(index) {
+  if (loaded[index]) return loaded[index];
+  const event = data.events[index], made = readNodes(event);
+  made.first = new Int32Array(data.buckets + 1);
+  if (event.before) made.before = readNodes(event.before);
   if (data.buckets) {
     const node = [], weight = [], from = numbers(event.slices);
     for (let bucket = 0; bucket < data.buckets; bucket++) {
@@ -172,18 +207,28 @@ function eventData(index) {
 
 /* --- state --- */
 
-const state = { event: data.event, view: "flame", threads: "name", stacks: "callees", order: "weight", colour: "kind",
-  flip: false, range: null, pattern: null, group: -1, sort: "self", up: false, shown: 100 };
-let groups = [], groupOf, ranks, main, shownTree, nodeOf, matched = null, everything = 1;
+const state = { event: data.event, view: "flame", threads: "name", stacks: data.reverse ? "callers" : "callees",
+  order: "weight", colour: data.compares ? "own" : "kind", widths: "now", normalize: data.normalized, flip: false,
+  range: null, pattern: null, group: -1, sort: data.compares ? "change" : "self", up: false, shown: 100 };
+let groups = [], groupOf, ranks, main, shownTree, nodeOf, beforeNodeOf, matched = null;
+let everything = 1, otherEverything = 1; /* what is 100 % */
+
+/* A piece of the recording is never as heavy as all of the other: with a range, shares are compared. */
+const isNormalized = () => state.normalize || !!state.range;
+function changeOf(mine, other) {
+  const change = mine - other * (isNormalized() ? everything / otherEverything : 1);
+  return state.widths === "before" ? -change : change;
+}
 
 /* Frames that are one thing to the reader. */
 function makeGroups() {
   const known = new Map();
   groups = [];
   groupOf = Int32Array.from(frames, f => {
-    const label = f.kind !== THREAD ? f.name
-      : state.threads === "apart" && f.tid ? `${f.name} (${f.pid}/${f.tid})` : f.name;
-    const key = f.kind + "\n" + label + "\n" + f.module;
+    const ids = f.kind === THREAD && state.threads === "apart" ? [f.pid, f.tid].filter(id => id >= 0) : [];
+    const label = ids.length ? `${f.name} (${ids.join("/")})` : f.name;
+    /* Of two recordings, neither the path of a file nor whether a function was inlined needs to be the same. */
+    const key = (data.compares ? Math.max(f.kind, 4) : f.kind) + "\n" + label + "\n" + (data.compares ? "" : f.module);
     let group = known.get(key);
     if (group === undefined) {
       known.set(key, group = groups.length);
@@ -198,40 +243,65 @@ function makeGroups() {
   paint();
 }
 
+/* Adds the nodes of a recording to the tree: which became which. */
+function addNodes(tree, from) {
+  const places = new Int32Array(from.count);
+  for (let i = 1; i < from.count; i++) {
+    const parent = places[from.parent[i]], group = groupOf[from.frame[i]];
+    places[i] = state.threads === "one" && groups[group].kind === THREAD ? parent : tree.child(parent, group);
+  }
+  return places;
+}
+
 function makeMain() {
   const event = eventData(state.event);
   makeGroups();
   main = new Tree(-1);
-  nodeOf = new Int32Array(event.count);
-  for (let i = 1; i < event.count; i++) {
-    const parent = nodeOf[event.parent[i]], group = groupOf[event.frame[i]];
-    nodeOf[i] = state.threads === "one" && groups[group].kind === THREAD ? parent : main.child(parent, group);
-  }
+  nodeOf = addNodes(main, event);
+  beforeNodeOf = event.before && addNodes(main, event.before);
   main.finish();
   weighMain();
 }
 
-function weighMain() {
-  const event = eventData(state.event), { self } = main;
+/* What each node weighs itself now; returns what is 100 %. */
+function weighNow(event, self) {
   self.fill(0);
-  if (state.range) {
-    for (let i = event.first[state.range[0]]; i < event.first[state.range[1] + 1]; i++)
-      self[nodeOf[event.sliceNode[i]]] += event.sliceWeight[i];
-  } else {
+  if (!state.range) {
     for (let i = 0; i < event.count; i++) self[nodeOf[i]] += event.self[i];
+    return event.total;
   }
+  let sum = 0;
+  for (let i = event.first[state.range[0]]; i < event.first[state.range[1] + 1]; i++) {
+    self[nodeOf[event.sliceNode[i]]] += event.sliceWeight[i];
+    sum += event.sliceWeight[i];
+  }
+  return sum;
+}
+
+function weighBefore({ before }, self) {
+  self.fill(0);
+  for (let i = 0; before && i < before.count; i++) self[beforeNodeOf[i]] += before.self[i];
+  return before ? before.total : 0;
+}
+
+function weighMain() {
+  const event = eventData(state.event), swap = state.widths === "before";
+  const now = weighNow(event, swap ? main.other : main.self) || 1;
+  const before = data.compares ? weighBefore(event, swap ? main.self : main.other) || 1 : 1;
+  [everything, otherEverything] = swap ? [before, now] : [now, before];
   main.weigh(state.order);
-  everything = (state.range ? main.total[0] : Math.max(event.total, main.total[0])) || 1;
 }
 
 /* Every stack turned round: what is at the end of stacks, and who calls it. */
 function turnedRound() {
   const tree = new Tree(-1), ends = new Int32Array(main.count);
   for (let i = 1; i < main.count; i++)
-    if (main.self[i])
+    if (main.self[i] || main.other && main.other[i])
       for (let n = i; n; n = main.parent[n]) ends[i] = tree.child(ends[i], main.group[n]);
   tree.finish();
+  tree.turned = true;
   for (let i = 0; i < main.count; i++) tree.self[ends[i]] += main.self[i];
+  for (let i = 0; main.other && i < main.count; i++) tree.other[ends[i]] += main.other[i];
   return tree.weigh(state.order);
 }
 
@@ -256,7 +326,11 @@ function callersOf(group) {
     return at;
   });
   tree.finish();
-  found.forEach((node, i) => { tree.self[ends[i]] += main.total[node]; });
+  tree.turned = true;
+  found.forEach((node, i) => {
+    tree.self[ends[i]] += main.total[node];
+    if (tree.other) tree.other[ends[i]] += main.otherTotal[node];
+  });
   return tree.weigh(state.order);
 }
 
@@ -268,6 +342,7 @@ function calleesOf(group) {
   }
   tree.finish();
   for (let n = 1; n < main.count; n++) if (place[n] >= 0) tree.self[place[n]] += main.self[n];
+  for (let n = 1; main.other && n < main.count; n++) if (place[n] >= 0) tree.other[place[n]] += main.other[n];
   return tree.weigh(state.order);
 }
 
@@ -290,6 +365,11 @@ function short(value) {
 function percent(value, of = everything) {
   const share = 100 * value / of;
   return (share && share < .01 ? "<0.01" : share.toFixed(share < 10 ? 2 : 1)) + "%";
+}
+/* A change as a share of everything: "+1.25%". */
+function signed(change) {
+  const share = 100 * change / everything, digits = Math.abs(share) < 10 ? 2 : 1;
+  return (+share.toFixed(digits) ? (share < 0 ? "−" : "+") : "±") + Math.abs(share).toFixed(digits) + "%";
 }
 const labelOf = group => group < 0 ? "all" : groups[group].label;
 function where(group) {
@@ -316,22 +396,39 @@ function hash(text) {
 }
 /* hue, its range, saturation, lightness */
 const PALETTE = [[8, 44, 84, 66], [222, 34, 68, 74], [168, 24, 48, 64], [92, 34, 46, 64], [34, 12, 16, 70],
-  [220, 10, 12, 78]];
+  [220, 10, 12, 78], [200, 20, 22, 76], [48, 10, 22, 78]];
 function colour(kind, at) {
   const [hue, range, full, light] = PALETTE[kind] || PALETTE[4];
   const bright = light - (dark ? 9 : 0) + 5 * (at * 7 % 1);
   return `hsl(${(hue + range * at).toFixed(0)},${dark ? full * .72 : full}%,${bright}%)`;
 }
+const comparesColours = () => state.colour === "own" || state.colour === "whole";
+/* Red is more, blue less; -1 to 1. */
+function changeColour(at) {
+  const strength = Math.sqrt(Math.min(1, Math.abs(at)));
+  return `hsl(${at > 0 ? 4 : 218},${(dark ? 10 + 60 * strength : 95 * strength).toFixed(0)}%,${
+    (dark ? 62 - 4 * strength : 90 - 22 * strength).toFixed(0)}%)`;
+}
+function fillOf(tree, node) {
+  if (!comparesColours()) return fills[tree.group[node]];
+  const most = tree.turned || state.colour === "whole" ? tree.mostWhole : tree.mostOwn;
+  return changeColour(most ? tree.shownChange(node) / most : 0);
+}
+function keys() {
+  if (comparesColours())
+    return [[1, "more than before"], [0, "as before"], [-1, "less"]].map(([at, text]) => [changeColour(at), text]);
+  const kinds = new Set(state.colour === "kind" ? groups.map(g => g.kind) : []);
+  return [...kinds].sort().map(k => [colour(k, .5), KINDS[k]]);
+}
 function paint() {
   const style = getComputedStyle(document.documentElement);
   for (const name of ["back", "text", "quiet", "accent", "hitfill", "tiny", "frame", "line", "bar", "row"])
     css[name] = style.getPropertyValue("--" + name).trim();
-  fills = groups.map(g => state.colour === "kind" ? colour(g.kind, hash(g.label))
-    : g.kind === THREAD ? colour(THREAD, 0)
+  fills = groups.map(g => state.colour !== "module" ? colour(g.kind, hash(g.label))
+    : g.kind >= THREAD ? colour(g.kind, 0)
     : `hsl(${(360 * hash(g.module)).toFixed(0)},${dark ? 42 : 62}%,${(dark ? 60 : 70) + 6 * hash(g.label)}%)`);
-  const kinds = new Set(groups.map(g => g.kind));
-  $("key").replaceChildren(...(state.colour === "kind" ? [...kinds].sort() : []).map(k =>
-    element("span", {}, element("i", { style: "background:" + colour(k, .5) }), KINDS[k])));
+  $("key").replaceChildren(...keys().map(([fill, text]) =>
+    element("span", {}, element("i", { style: "background:" + fill }), text)));
 }
 
 /* --- a flame graph on a canvas --- */
@@ -420,7 +517,8 @@ class Flame {
     }
     if (tree.total[0] === 0) {
       p.fillStyle = css.quiet;
-      p.fillText("nothing was recorded here", 12, 40);
+      p.fillText(tree.otherTotal && tree.otherTotal[0] ? "only in the other recording: see Widths" :
+        "nothing was recorded here", 12, 40);
     }
   }
   /* The children that can be seen; what is too narrow becomes one dull strip. */
@@ -438,7 +536,7 @@ class Flame {
       if (!tree.total[kid]) continue;
       if (tree.total[kid] * scale < .7) {
         if (strip < 0) strip = x;
-        if (state.order !== "name") {
+        if (state.order !== "name" && !isOrdered(tree.group[kid])) {
           i = end;
           const last = tree.kids[end - 1];
           this.strip(strip, (tree.start[last] + tree.total[last] - from) * scale, y);
@@ -467,10 +565,11 @@ class Flame {
     const hit = matched && group >= 0 && matched[group];
     this.drawn++;
     p.globalAlpha = matched && !hit ? .38 : tree.total[node] * scale > this.width * 1.001 ? .75 : 1;
-    p.fillStyle = hit ? css.hitfill : group < 0 ? css.tiny : fills[group];
+    p.fillStyle = hit ? css.hitfill : group < 0 ? css.tiny : fillOf(tree, node);
     p.fillRect(x, y, w > 2 ? w - 1 : w, ROW - 1);
     if (w > 22) {
-      const text = fitted(labelOf(group), w - 8, p);
+      let text = fitted(this.caption(node), w - 8, p);
+      if (text.endsWith("…")) text = fitted(labelOf(group), w - 8, p);
       p.fillStyle = group < 0 && dark ? css.text : css.frame;
       if (text) p.fillText(text, x + 4, y + ROW / 2);
     }
@@ -480,6 +579,13 @@ class Flame {
       p.lineWidth = node === this.selected ? 2 : 1;
       p.strokeRect(x + .5, y + .5, Math.max(1, w - 2), ROW - 2);
     }
+  }
+  /* The name, and what changed where it is worth a word. */
+  caption(node) {
+    const { tree } = this, label = labelOf(tree.group[node]);
+    if (!data.compares || !node) return label;
+    const change = tree.shownChange(node);
+    return Math.abs(change) >= everything * .001 ? `${label}  ${signed(change)}` : label;
   }
   at(e) {
     const box = this.canvas.getBoundingClientRect(), { tree } = this;
@@ -626,8 +732,17 @@ function describe(tree, node) {
       (tree.self[node] && tree.self[node] !== all ? ` · itself ${percent(tree.self[node])}` : "") +
       (node && parent ? ` · ${percent(all, tree.total[parent])} of ${labelOf(tree.group[parent])}` : "")
     : ` ${withUnit(all)}` + (everything > all ? `, ${percent(all)}` : "");
-  box.replaceChildren(element("b", {}, labelOf(group)), text, element("br", {}), element("span", { class: "quiet" },
-    where(group) || note()));
+  box.replaceChildren(element("b", {}, labelOf(group)), text + comparison(tree, node), element("br", {}),
+    element("span", { class: "quiet" }, where(group) || note()));
+}
+/* Before, and by how much it changed. */
+function comparison(tree, node) {
+  if (!data.compares) return "";
+  if (!data.events[state.event].before) return " · the earlier recording has no such event";
+  const swap = state.widths === "before", other = tree.otherTotal[node];
+  return ` · ${swap ? "now" : "before"} ${withUnit(other)}, ${percent(other, otherEverything)} · ` +
+    `change ${signed(tree.change(node, true))}` +
+    (tree.turned || !node ? "" : `, itself ${signed(tree.change(node, false))}`);
 }
 function note() {
   const event = data.events[state.event];
@@ -641,6 +756,7 @@ let rows = null; /* made when they are looked at */
 function makeRows() {
   if (rows) return;
   const self = new Float64Array(groups.length), total = new Float64Array(groups.length);
+  const other = new Float64Array(groups.length), otherTotal = new Float64Array(groups.length);
   const open = new Int32Array(groups.length), stack = [];
   for (let i = main.first[0]; i < main.first[1]; i++) stack.push(main.kids[i]);
   while (stack.length) {
@@ -650,15 +766,23 @@ function makeRows() {
       continue;
     }
     const group = main.group[node];
+    const outer = open[group]++ === 0;
     self[group] += main.self[node];
-    if (open[group]++ === 0) total[group] += main.total[node];
+    if (outer) total[group] += main.total[node];
+    if (data.compares) other[group] += main.other[node];
+    if (data.compares && outer) otherTotal[group] += main.otherTotal[node];
     stack.push(~node);
     for (let i = main.first[node]; i < main.first[node + 1]; i++) stack.push(main.kids[i]);
   }
   rows = [];
-  for (let g = 0; g < groups.length; g++) if (total[g]) rows.push({ group: g, self: self[g], total: total[g] });
+  for (let g = 0; g < groups.length; g++)
+    if (total[g] || otherTotal[g])
+      rows.push({ group: g, self: self[g], total: total[g], change: changeOf(self[g], other[g]),
+        whole: changeOf(total[g], otherTotal[g]) });
 }
 const orders = {
+  change: (a, b) => Math.abs(b.change) - Math.abs(a.change) || Math.abs(b.whole) - Math.abs(a.whole) ||
+    orders.self(a, b),
   self: (a, b) => b.self - a.self || b.total - a.total || ranks[a.group] - ranks[b.group],
   total: (a, b) => b.total - a.total || b.self - a.self || ranks[a.group] - ranks[b.group],
   name: (a, b) => ranks[a.group] - ranks[b.group],
@@ -679,6 +803,12 @@ function weightCell(value) {
   return element("td", { class: value ? "bar" : "bar quiet", style: `--share:${share}%`, title: withUnit(value) },
     element("b", {}, value ? percent(value) : "–"), value ? short(value) : "");
 }
+/* Of pages that compare; a table without such a column gets none. */
+function changeCells(own, whole) {
+  if (!data.compares) return [];
+  return [element("td", { class: own > 0 ? "more" : own < 0 ? "less" : "quiet",
+    title: `itself ${signed(own)}, with what it calls ${signed(whole)}` }, signed(own))];
+}
 const moduleCell = group => element("td", { title: groups[group].module }, base(groups[group].module));
 
 function showTable() {
@@ -689,13 +819,14 @@ function showTable() {
   const body = $("functions").tBodies[0];
   body.replaceChildren(...list.slice(0, state.shown).map(r => {
     const row = element("tr", { tabindex: r.group === state.group ? 0 : -1, "aria-selected": r.group === state.group },
-      weightCell(r.self), weightCell(r.total), nameCell(r.group), moduleCell(r.group));
+      weightCell(r.self), weightCell(r.total), ...changeCells(r.change, r.whole), nameCell(r.group),
+      moduleCell(r.group));
     row.group = r.group;
     return row;
   }));
   if (!body.querySelector("[tabindex='0']") && body.rows[0]) body.rows[0].tabIndex = 0;
   for (const head of document.querySelectorAll("#functions th")) {
-    const by = head.dataset.by, falling = (by === "self" || by === "total") !== state.up;
+    const by = head.dataset.by, falling = by !== "name" && by !== "module" !== state.up;
     if (by === state.sort) head.setAttribute("aria-sort", falling ? "descending" : "ascending");
     else head.removeAttribute("aria-sort");
   }
@@ -748,8 +879,9 @@ const opened = new Set();
 function showTree() {
   const body = $("tree").tBodies[0], made = [], tree = shownTree;
   const add = (parent, level) => {
-    const kids = [...tree.kids.subarray(tree.first[parent], tree.first[parent + 1])].filter(n => tree.total[n])
-      .sort((a, b) => tree.total[b] - tree.total[a]);
+    const kids = [...tree.kids.subarray(tree.first[parent], tree.first[parent + 1])]
+      .filter(n => tree.total[n] || tree.otherTotal && tree.otherTotal[n])
+      .sort((a, b) => isOrdered(tree.group[a]) && isOrdered(tree.group[b]) ? 0 : tree.total[b] - tree.total[a]);
     kids.slice(0, 100).forEach((node, i) => {
       if (made.length > 2000) return;
       const leaf = tree.first[node] === tree.first[node + 1], isOpen = opened.has(node);
@@ -757,6 +889,7 @@ function showTree() {
         leaf ? "" : isOpen ? "▾" : "▸");
       const row = element("tr", { role: "row", tabindex: -1, "aria-level": level, "aria-posinset": i + 1,
         "aria-setsize": kids.length }, weightCell(tree.total[node]), weightCell(tree.self[node]),
+        ...(data.compares ? changeCells(tree.change(node, false), tree.change(node, true)) : []),
         nameCell(tree.group[node], twist), moduleCell(tree.group[node]));
       for (const cell of row.cells) cell.setAttribute("role", "gridcell");
       if (!leaf) row.setAttribute("aria-expanded", isOpen);
@@ -764,8 +897,8 @@ function showTree() {
       made.push(row);
       if (isOpen && !leaf) add(node, level + 1);
     });
-    if (kids.length > 100) made.push(element("tr", { role: "row", class: "quiet" }, element("td", { colspan: 4,
-      role: "gridcell" }, `${kids.length - 100} lighter ones are not listed`)));
+    if (kids.length > 100) made.push(element("tr", { role: "row", class: "quiet" }, element("td", {
+      colspan: data.compares ? 5 : 4, role: "gridcell" }, `${kids.length - 100} lighter ones are not listed`)));
   };
   add(0, 1);
   body.replaceChildren(...made);
@@ -825,8 +958,10 @@ function makeLanes() {
   const event = eventData(state.event), byThread = new Map();
   const thread = new Int32Array(event.count).fill(-1);
   barTotals = new Float64Array(data.buckets);
-  for (let n = 1; n < event.count; n++)
-    thread[n] = frames[event.frame[n]].kind === THREAD ? groupOf[event.frame[n]] : thread[event.parent[n]];
+  for (let n = 1; n < event.count; n++) {
+    const above = thread[event.parent[n]], { kind } = frames[event.frame[n]];
+    thread[n] = above < 0 && (kind === THREAD || kind === CPU) ? groupOf[event.frame[n]] : above;
+  }
   for (let bucket = 0; bucket < data.buckets; bucket++) {
     for (let i = event.first[bucket]; i < event.first[bucket + 1]; i++) {
       const group = thread[event.sliceNode[i]];
@@ -839,6 +974,7 @@ function makeLanes() {
   }
   lanes = [...byThread.values()].filter(l => l.group >= 0).sort((a, b) => b.total - a.total);
   const rest = lanes.splice(6);
+  lanes.sort((a, b) => isOrdered(a.group) ? ranks[a.group] - ranks[b.group] : 0);
   if (lanes.length < 2) lanes = [];
   lanes.hidden = rest.length;
 }
@@ -888,11 +1024,12 @@ function drawTime() {
   else if (document.activeElement === timeCanvas) p.strokeRect(cursor * step + .5, .5, step, height - 1);
 }
 const seconds = bucket => ((data.start + bucket * data.step) / 1e9).toFixed(data.step < 1e7 ? 6 : 3);
+const rangeTotal = () => (state.widths === "before" ? main.otherTotal : main.total)[0];
 function rangeWords() {
   const range = state.range;
   const length = (range ? range[1] - range[0] + 1 : data.buckets) * data.step;
   return `${seconds(range ? range[0] : 0)} – ${seconds(range ? range[1] + 1 : data.buckets)} s (${time(length)})` +
-    (range ? `, ${withUnit(main.total[0])} of ${weight(eventData(state.event).total)}. Esc: everything`
+    (range ? `, ${withUnit(rangeTotal())} of ${weight(eventData(state.event).total)}. Esc: everything`
       : ". Drag to look at a part of it." +
         (lanes.hidden ? ` The ${lanes.length} heaviest of ${lanes.length + lanes.hidden} threads.` : ""));
 }
@@ -1052,7 +1189,7 @@ document.querySelector("[role=tablist]").addEventListener("keydown", e => {
   show(next);
   $("tab-" + next).focus();
 });
-for (const name of ["threads", "stacks", "order", "colour", "event"]) {
+for (const name of ["threads", "stacks", "order", "colour", "event", "widths"]) {
   $(name).addEventListener("change", () => {
     state[name] = name === "event" ? +$(name).value : $(name).value;
     if (name === "colour") {
@@ -1060,6 +1197,9 @@ for (const name of ["threads", "stacks", "order", "colour", "event"]) {
       setDark(dark);
     } else if (name === "order") {
       main.place(state.order);
+      refresh(false);
+    } else if (name === "widths") {
+      weighMain();
       refresh(false);
     } else if (name === "stacks") {
       refresh(false);
@@ -1082,6 +1222,13 @@ $("search").addEventListener("keydown", e => {
 });
 $("theme").addEventListener("click", () => setDark(!dark));
 $("helpbutton").addEventListener("click", () => $("help").showModal());
+function normalize() {
+  state.normalize = !state.normalize;
+  $("normalize").setAttribute("aria-pressed", state.normalize);
+  main.measure();
+  refresh(false);
+}
+$("normalize").addEventListener("click", normalize);
 $("flip").addEventListener("click", flip);
 $("reset").addEventListener("click", () => { flame.zoom(0); flame.canvas.focus(); });
 $("more").addEventListener("click", () => { state.shown += 400; showTable(); });
@@ -1120,6 +1267,17 @@ $("subtitle").textContent = [data.subtitle, data.events.length === 1 ? data.even
   .map(clean).join(" · ");
 data.events.forEach((event, i) => $("event").append(element("option", { value: i }, clean(event.name))));
 $("event").value = state.event;
+$("stacks").value = state.stacks;
+for (const part of document.querySelectorAll("[data-compares]"))
+  if (data.compares) part.hidden = false; else part.remove();
+if (data.compares) {
+  $("colour").value = state.colour;
+  $("normalize").setAttribute("aria-pressed", state.normalize);
+  document.body.classList.add("compares");
+}
+const threads = frames.filter(f => f.kind === THREAD);
+if (!threads.some(f => f.pid >= 0)) $("threads").querySelector("[value=apart]").remove();
+$("threadsbox").hidden = !threads.length;
 $("eventbox").hidden = data.events.length < 2;
 $("timebox").hidden = !data.buckets;
 document.documentElement.classList.toggle("dark", dark = prefersDark.matches);

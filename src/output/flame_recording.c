@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/flame_recording.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+enum { BUCKETS = 200, PROGRESS_SAMPLES = 256 };
+
+static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const struct perfile_event *event)
+{
+    for (size_t i = 0; i < g->stacks_count; i++)
+        if (g->stacks[i].event == event)
+            return &g->stacks[i];
+    if (!pf_grow(g->allocator, &g->stacks, &g->stacks_room, g->stacks_count + 1, sizeof(*g->stacks)))
+        return NULL;
+    struct pf_flame_stacks *stacks = &g->stacks[g->stacks_count];
+    *stacks = (struct pf_flame_stacks){.event = event};
+    if (pf_tree_open(&stacks->tree, g->allocator) < 0)
+        return NULL;
+    g->stacks_count++;
+    return stacks;
+}
+
+static bool add_slice(struct pf_flame_recording *g, uint32_t event, uint64_t time, uint32_t node, uint64_t weight)
+{
+    if (!g->span || time < g->first_time || time - g->first_time > g->span)
+        return true;
+    const uint32_t bucket = (uint32_t)((time - g->first_time) / (g->span / BUCKETS + 1));
+    const uint64_t key = (uint64_t)event << 32 | bucket;
+    uint32_t place;
+    if (!pf_pairs_get(&g->slice_of, key, node, &place)) {
+        place = (uint32_t)g->slice_count;
+        if (!pf_grow(g->allocator, &g->slices, &g->slice_room, g->slice_count + 1, sizeof(*g->slices)) ||
+            !pf_pairs_put(&g->slice_of, key, node, place))
+            return false;
+        g->slices[g->slice_count++] = (struct pf_flame_slice){.event = event, .bucket = bucket, .node = node};
+    }
+    g->slices[place].weight += weight;
+    return true;
+}
+
+/* Frames of the profile and of the bottom share the trees' numbers while both still grow: even and odd ones. */
+static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sample *sample)
+{
+    struct pf_flame_stacks *stacks = stacks_of(g, sample->event);
+    uint32_t node = 0;
+    if (!stacks)
+        return false;
+    for (size_t level = 0; level < g->bottom.level_count; level++) {
+        const uint32_t frame = pf_bottom_frame(&g->bottom, level, sample);
+        if (frame == UINT32_MAX || !(node = pf_tree_child(&stacks->tree, node, frame << 1 | 1)))
+            return false;
+    }
+    for (size_t i = sample->frame_count; i-- > 0 && node;)
+        node = pf_tree_child(&stacks->tree, node, sample->frames[i] << 1);
+    if (!node)
+        return false;
+    const uint64_t weight = g->options->flame.count_samples ? 1 : sample->period;
+    pf_tree_add(&stacks->tree, node, weight);
+    stacks->samples++;
+    return add_slice(g, (uint32_t)(stacks - g->stacks), sample->time, node, weight);
+}
+
+static int gather(struct pf_flame_recording *g, bool timeline, struct perfile_error *error)
+{
+    const struct pf_profile_sample *sample;
+    uint64_t first, last;
+    int result;
+    if (timeline && perfile_feature_number(g->reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &first, NULL) == 0 &&
+        perfile_feature_number(g->reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &last, NULL) == 0 && first < last) {
+        g->first_time = first;
+        g->span = last - first;
+    }
+    for (uint64_t n = 0; (result = pf_profile_next(g->profile, &sample, error)) > 0; n++) {
+        if (sample->event && !add_sample(g, sample))
+            return pf_fail_memory(error, "flame graph");
+        if (n % PROGRESS_SAMPLES == 0)
+            pf_output_progress(g->reader, g->options);
+    }
+    return result;
+}
+
+/* ---- the set ---- */
+
+static struct pf_flame_frame flame_frame(const struct pf_flame_recording *g, uint32_t number)
+{
+    static const uint8_t kinds[] = {[PF_FRAME_USER] = PF_FLAME_USER,
+                                    [PF_FRAME_KERNEL] = PF_FLAME_KERNEL,
+                                    [PF_FRAME_INLINED] = PF_FLAME_INLINED,
+                                    [PF_FRAME_JIT] = PF_FLAME_JIT,
+                                    [PF_FRAME_UNKNOWN] = PF_FLAME_UNKNOWN};
+    const struct pf_frame_info *info = pf_profile_frame(g->profile, number);
+    const struct pf_module *module = pf_symbols_module(pf_profile_symbols(g->profile), info->module);
+    return (struct pf_flame_frame){
+        .name = info->name, .module = module ? module->name : NULL, .kind = kinds[info->kind]};
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct pf_flame_slice *x = a, *y = b;
+    if (x->event != y->event)
+        return x->event < y->event ? -1 : 1;
+    if (x->bucket != y->bucket)
+        return x->bucket < y->bucket ? -1 : 1;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* "cycles" of "cycles:u" and of "cpu/cycles/u"; NULL for names that are no word, such as "cpu/event=0x3c/". */
+static const char *plain_name(const char *name, size_t *bytes)
+{
+    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    const char *slash = strchr(name, '/');
+    name = slash ? slash + 1 : name;
+    *bytes = strspn(name, word);
+    const char end = name[*bytes];
+    return *bytes && (slash ? end == '/' : !end || (end == ':' && !strchr(name + *bytes + 1, '_'))) ? name : NULL;
+}
+
+/* What is counted: periods of the clocks are times, those of hardware and software events the events themselves. */
+static const char *unit_of(struct pf_flame_recording *g, const struct perfile_event *event)
+{
+    enum { SOFTWARE = 1, TRACEPOINT = 2, CPU_CLOCK = 0, TASK_CLOCK = 1 };
+    const struct perfile_attr *attr = &event->attr;
+    size_t bytes;
+    const char *name = plain_name(event->name, &bytes);
+    if (g->options->flame.count_samples)
+        return "samples";
+    if (attr->type == SOFTWARE && (attr->config == CPU_CLOCK || attr->config == TASK_CLOCK))
+        return "ns";
+    return attr->type != TRACEPOINT && name ? pf_arena_text(&g->bottom.arena, name, bytes) : "events";
+}
+
+static bool make_events(struct pf_flame_recording *g, uint32_t plain)
+{
+    g->events = pf_new(g->allocator, (g->stacks_count + 1) * sizeof(*g->events));
+    for (size_t i = 0; g->events && i < g->stacks_count; i++) {
+        struct pf_tree *tree = &g->stacks[i].tree;
+        for (size_t n = 1; n < tree->count; n++)
+            tree->nodes[n].frame = (tree->nodes[n].frame >> 1) + (tree->nodes[n].frame & 1 ? plain : 0);
+        pf_tree_sum(tree);
+        g->events[i] = (struct pf_flame_event){
+            .name = g->stacks[i].event->name, .tree = tree, .unit = unit_of(g, g->stacks[i].event)};
+        if (!g->events[i].unit)
+            return false;
+    }
+    return g->events != NULL;
+}
+
+static bool make_frames(struct pf_flame_recording *g, size_t plain)
+{
+    g->frame_count = plain + g->bottom.frame_count;
+    g->frames = pf_new(g->allocator, (g->frame_count + 1) * sizeof(*g->frames));
+    if (!g->frames || !pf_bottom_finish(&g->bottom))
+        return false;
+    for (size_t i = 0; i < plain; i++)
+        g->frames[i] = flame_frame(g, (uint32_t)i);
+    if (g->bottom.frame_count)
+        memcpy(g->frames + plain, g->bottom.frames, g->bottom.frame_count * sizeof(*g->frames));
+    return true;
+}
+
+static bool make_set(struct pf_flame_recording *g)
+{
+    const size_t plain = pf_profile_frame_count(g->profile);
+    const char *host = NULL;
+    if (!make_frames(g, plain) || !make_events(g, (uint32_t)plain))
+        return false;
+    if (g->slice_count)
+        qsort(g->slices, g->slice_count, sizeof(*g->slices), by_place);
+    if (perfile_feature_text(g->reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL) < 0)
+        host = NULL;
+    snprintf(g->title, sizeof(g->title), "Flame graph%s%s", host ? " of " : "", host ? host : "");
+    g->set = (struct pf_flame_set){.title = g->options->flame.title ? g->options->flame.title : g->title,
+                                   .unit = "events",
+                                   .event_count = (uint32_t)g->stacks_count,
+                                   .events = g->events,
+                                   .frames = g->frames,
+                                   .frame_count = g->frame_count,
+                                   .slices = g->slices,
+                                   .slice_count = g->slice_count,
+                                   .bucket_count = g->slice_count ? BUCKETS : 0,
+                                   .start_ns = g->first_time,
+                                   .bucket_ns = g->span / BUCKETS + 1};
+    return true;
+}
+
+/* ---- the whole ---- */
+
+int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader *reader,
+                            const struct perfile_output_options *options, bool timeline, struct perfile_error *error)
+{
+    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    const struct pf_profile_options how = {.filter = &options->filter,
+                                           .find = pf_find_options_of(&options->symbols),
+                                           .inlines = !options->symbols.no_inline};
+    /* The page joins threads of one name by itself. */
+    const char *by = options->flame.by ? options->flame.by : timeline ? "tid" : "comm";
+    *g = (struct pf_flame_recording){.allocator = allocator, .options = options, .reader = reader};
+    pf_pairs_open(&g->slice_of, allocator);
+    int result = pf_bottom_open(&g->bottom, allocator, by, options->flame.time_quantum, error);
+    if (result == 0)
+        result = pf_profile_open(reader, &how, &g->profile, error);
+    if (result == 0)
+        result = gather(g, timeline, error);
+    if (result == 0 && !make_set(g))
+        result = pf_fail_memory(error, "flame graph");
+    return result;
+}
+
+void pf_flame_recording_close(struct pf_flame_recording *g)
+{
+    for (size_t i = 0; i < g->stacks_count; i++)
+        pf_tree_close(&g->stacks[i].tree);
+    pf_free(g->allocator, g->events, (g->stacks_count + 1) * sizeof(*g->events));
+    pf_free(g->allocator, g->stacks, g->stacks_room * sizeof(*g->stacks));
+    pf_free(g->allocator, g->slices, g->slice_room * sizeof(*g->slices));
+    pf_free(g->allocator, g->frames, (g->frame_count + 1) * sizeof(*g->frames));
+    pf_bottom_close(&g->bottom);
+    pf_pairs_close(&g->slice_of);
+    pf_profile_close(g->profile);
+}
+
+static int fail_event(const struct pf_flame_recording *g, const char *name, struct perfile_error *error)
+{
+    char known[160] = "";
+    for (size_t i = 0; i < g->stacks_count; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", g->events[i].name);
+    }
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "flame graph",
+                   "no samples of an event '%.80s'; there are some of %s", name, known);
+}
+
+int pf_flame_recording_event(const struct pf_flame_recording *g, const char *name, uint32_t *event,
+                             struct perfile_error *error)
+{
+    *event = 0;
+    if (g->stacks_count == 0)
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "flame graph", "the recording has no samples");
+    if (name)
+        return pf_flame_event_find(&g->set, name, event) ? 0 : fail_event(g, name, error);
+    for (uint32_t i = 0; i < g->stacks_count; i++)
+        if (g->stacks[i].samples > g->stacks[*event].samples)
+            *event = i;
+    return 0;
+}
