@@ -28,6 +28,8 @@ static bool is_believed(uint32_t number, const struct perfile_bytes *body, bool 
     const uint32_t first = body->bytes >= 4 ? pf_load32(body->data, swap) : 0;
     if (number == PERFILE_FEATURE_CACHE || number == PERFILE_FEATURE_CLOCK_DATA)
         return first == 1;
+    if (number == PERFILE_FEATURE_BRANCH_STACK || number == PERFILE_FEATURE_STAT)
+        return body->bytes == 0; /* flags */
     if (number == PERFILE_FEATURE_MEM_TOPOLOGY)
         return body->bytes >= 8 && pf_load64(body->data, swap) == 1;
     if (number == PERFILE_FEATURE_NRCPUS)
@@ -77,20 +79,32 @@ static int rebuild_times(struct repair *repair, struct perfile_writer *writer, s
     return perfile_writer_feature(writer, PERFILE_FEATURE_SAMPLE_TIME, times, sizeof(times), error);
 }
 
+static void put_sized(struct pf_text *text, const char *string)
+{
+    const uint64_t bytes = strlen(string);
+    pf_put(text, &bytes, sizeof(bytes));
+    pf_put(text, string, (size_t)bytes);
+}
+
 /* What is known of every tracepoint: the fields that all of them begin with. */
 static void put_tracepoint(struct pf_text *text, uint64_t id)
 {
     char format[512];
-    uint64_t bytes = (uint64_t)snprintf(format, sizeof(format),
-                                        "name: tracepoint_%llu\nID: %llu\nformat:\n"
-                                        "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-                                        "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-                                        "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-                                        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n",
-                                        (unsigned long long)id, (unsigned long long)id);
-    pf_put(text, &bytes, sizeof(bytes));
-    pf_put(text, format, (size_t)bytes);
+    snprintf(format, sizeof(format),
+             "name: tracepoint_%llu\nID: %llu\nformat:\n"
+             "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+             "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+             "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+             "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n\nprint fmt: \"\"\n",
+             (unsigned long long)id, (unsigned long long)id);
+    put_sized(text, format);
 }
+
+/* How a page of the kernel's own trace buffer looks, which readers want to know though nothing here lies in one. */
+static const char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+                                  "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+                                  "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+                                  "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
 
 static void put_tracing(struct pf_text *text, const struct perfile_reader *reader, uint32_t tracepoints)
 {
@@ -104,9 +118,9 @@ static void put_tracing(struct pf_text *text, const struct perfile_reader *reade
     pf_put(text, order_and_long, sizeof(order_and_long));
     pf_put(text, &page_bytes, sizeof(page_bytes));
     pf_put(text, page, sizeof(page));
-    pf_put(text, &nothing, sizeof(nothing));
+    put_sized(text, header_page);
     pf_put(text, event, sizeof(event));
-    pf_put(text, &nothing, sizeof(nothing));
+    put_sized(text, "# compressed entry header\n");
     pf_put(text, &none, sizeof(none)); /* formats of ftrace itself */
     pf_put(text, &one, sizeof(one));   /* systems */
     pf_put(text, "unknown", sizeof("unknown"));
