@@ -73,7 +73,9 @@ struct perfile_writer {
     uint64_t data_start;
     bool started; /* the records have begun */
     bool finished;
-    uint64_t payload_left;            /* of the AUXTRACE record that was written last */
+    uint64_t payload_left;            /* of the AUXTRACE record that was written last, */
+    uint64_t payload_of;              /* which starts here in its file, */
+    uint64_t payload_at;              /* and its payload here */
     struct perfile_section *auxtrace; /* where these records are */
     size_t auxtrace_count;
     size_t auxtrace_room;
@@ -112,6 +114,8 @@ int pf_writer_put(struct perfile_writer *writer, const void *data, size_t bytes,
 int pf_writer_put_plain(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error);
 /* Bytes behind a record. */
 int pf_writer_put_bytes(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error);
+/* No more of the payload will come: the record states what is there, or zeros take the place of the rest. */
+int pf_writer_cut_payload(struct perfile_writer *writer, struct perfile_error *error);
 /* What waits for compression goes out. */
 int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writer, struct perfile_error *error);
 

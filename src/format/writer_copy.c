@@ -167,6 +167,8 @@ int pf_writer_copy_payload(struct perfile_writer *writer, struct perfile_reader 
         if (result < 0)
             return result;
     }
+    if (result == 0 || result == PERFILE_ERROR_TRUNCATED)
+        result = writer->payload_left ? pf_writer_cut_payload(writer, error) : 0;
     return result;
 }
 
@@ -209,7 +211,7 @@ static int copy_plain(struct perfile_writer *writer, struct perfile_reader *read
     int result = bytes_for(writer, reader, record, &body, error);
     if (result == 0)
         result = pf_writer_put(writer, body.data, (size_t)body.bytes, error);
-    return result < 0 || !record->payload_bytes ? result : pf_writer_copy_payload(writer, reader, error);
+    return result < 0 || !writer->payload_left ? result : pf_writer_copy_payload(writer, reader, error);
 }
 
 /* ---- records of pipe mode that describe the recording ---- */
@@ -267,10 +269,10 @@ static int copy_feature_record(struct perfile_writer *writer, struct perfile_rea
 static int copy_tracing_record(struct perfile_writer *writer, struct perfile_reader *reader,
                                const struct perfile_record *record, struct perfile_error *error)
 {
+    if (!reader->tracing_data)
+        return 0; /* not all of it is there */
     if (stays_record(writer, reader))
         return copy_described(writer, reader, record, error);
-    if (!reader->tracing_data)
-        return 0;
     const struct perfile_bytes body = {reader->tracing_data, reader->tracing_bytes};
     return copy_feature_body(writer, reader, PERFILE_FEATURE_TRACING_DATA, &body, error);
 }

@@ -6,6 +6,7 @@
 #include "schema/schema.h"
 
 enum { COMPRESSED_HEADER = 8, COMPRESSED2_HEADER = 16, COMPRESSED2_ROOM = PF_RECORD_ROOM - 8 };
+enum { PAYLOAD_ZEROS_MAX = 1 << 20 };
 
 struct pf_writer_stream *pf_writer_stream(struct perfile_writer *writer)
 {
@@ -137,16 +138,41 @@ int pf_writer_put_plain(struct perfile_writer *writer, const void *data, size_t 
 
 static int note_auxtrace(struct perfile_writer *writer, const uint8_t *data, size_t bytes, struct perfile_error *error)
 {
+    struct pf_writer_stream *stream = pf_writer_stream(writer);
+    int result = pf_writer_flush(stream, writer, error);
     writer->payload_left = bytes >= 16 ? pf_load64(data + 8, writer->swap) : 0;
-    if (writer->options.mode != PERFILE_MODE_FILE)
-        return 0;
+    writer->payload_of = stream->sink.bytes;
+    writer->payload_at = stream->sink.bytes + bytes;
+    if (result < 0 || writer->options.mode != PERFILE_MODE_FILE)
+        return result;
     if (!pf_grow(writer->allocator, &writer->auxtrace, &writer->auxtrace_room, writer->auxtrace_count + 1,
                  sizeof(*writer->auxtrace)))
         return pf_fail_memory(error, "writer");
-    struct pf_writer_stream *stream = pf_writer_stream(writer);
-    int result = pf_writer_flush(stream, writer, error);
     writer->auxtrace[writer->auxtrace_count++] = (struct perfile_section){stream->sink.bytes, bytes};
+    return 0;
+}
+
+static int put_zeros(struct pf_sink *sink, uint64_t bytes, struct perfile_error *error)
+{
+    static const uint8_t zeros[4096];
+    int result = 0;
+    for (; bytes && result == 0; bytes -= pf_min(bytes, sizeof(zeros)))
+        result = pf_sink_put(sink, zeros, (size_t)pf_min(bytes, sizeof(zeros)), error);
     return result;
+}
+
+int pf_writer_cut_payload(struct perfile_writer *writer, struct perfile_error *error)
+{
+    struct pf_sink *sink = &pf_writer_stream(writer)->sink;
+    uint64_t stated = pf_align8(sink->bytes - writer->payload_at), left = writer->payload_left;
+    int result;
+    pf_writer_diagnose(writer, "payload-cut", "the data of an AUXTRACE record is cut off");
+    writer->payload_left = 0;
+    if (writer->options.mode == PERFILE_MODE_PIPE) /* what is cut is the end of the stream, but for damaged sizes */
+        return put_zeros(sink, pf_min(left, PAYLOAD_ZEROS_MAX), error);
+    result = put_zeros(sink, writer->payload_at + stated - sink->bytes, error);
+    stated = pf_load64(&stated, writer->swap);
+    return result < 0 ? result : pf_sink_patch(sink, writer->payload_of + 8, &stated, sizeof(stated), error);
 }
 
 int pf_writer_put(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error)
