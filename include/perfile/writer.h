@@ -149,8 +149,8 @@ perfile_writer_copy_header(struct perfile_writer *writer, struct perfile_reader 
 /*
  * One record with its payload, as perfile_reader_next gave it: byte for byte when both have the same byte order, else
  * with its fields turned. What the mode of the output says in another way (compression, and the records of pipe mode
- * that hold events and features) is said in that way. DAMAGED: a damaged record is not copied; and the errors of both
- * sides.
+ * that hold events and features) is said in that way. DAMAGED, TRUNCATED, EVENT, LIMIT, UNSUPPORTED: this record cannot
+ * be copied, all others can; besides the errors of both sides.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_copy(struct perfile_writer *writer, struct perfile_reader *reader,
                                                        const struct perfile_record *record,

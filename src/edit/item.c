@@ -70,5 +70,5 @@ int pf_item_put(const struct pf_item *item, struct perfile_writer *writer, struc
     result = pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
     if (result == 0 && writer->payload_left)
         result = pf_writer_copy_payload(writer, item->reader, error);
-    return pf_writer_keep(writer, result, error);
+    return pf_writer_concerns_record(result) ? result : pf_writer_keep(writer, result, error);
 }

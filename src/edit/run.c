@@ -86,13 +86,6 @@ static void count(struct pf_edit *edit, const struct perfile_record *record, int
     }
 }
 
-/* Errors of this one record: it is left out, and counted. */
-static bool concerns_record_only(int result)
-{
-    return result == PERFILE_ERROR_DAMAGED || result == PERFILE_ERROR_TRUNCATED || result == PERFILE_ERROR_EVENT ||
-           result == PERFILE_ERROR_LIMIT || result == PERFILE_ERROR_UNSUPPORTED;
-}
-
 static int edit_record(struct pf_edit *edit, struct pf_item *item, struct perfile_error *error)
 {
     const struct perfile_record *record = item->record;
@@ -109,7 +102,7 @@ static int edit_record(struct pf_edit *edit, struct pf_item *item, struct perfil
     if (result == PF_EDIT_KEEP)
         result = write_item(edit, item, error);
     count(edit, record, result);
-    return result < 0 && !concerns_record_only(result) ? result : 0;
+    return result < 0 && !pf_writer_concerns_record(result) ? result : 0; /* that one is left out, and counted */
 }
 
 /* ---- the walk ---- */

@@ -121,6 +121,8 @@ int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writ
 
 /* ---- writer_copy.c ---- */
 
+/* The error is about one record that cannot be turned: the output is as it was before. */
+bool pf_writer_concerns_record(int result);
 /* The payload of the record that the reader gave last. */
 int pf_writer_copy_payload(struct perfile_writer *writer, struct perfile_reader *reader, struct perfile_error *error);
 

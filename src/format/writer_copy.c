@@ -341,11 +341,10 @@ static copier *special_copier(uint32_t type)
     return copy_plain;
 }
 
-/* A record that cannot be turned leaves the output as it was. */
-static bool concerns_record_only(int result)
+bool pf_writer_concerns_record(int result)
 {
     return result == PERFILE_ERROR_DAMAGED || result == PERFILE_ERROR_TRUNCATED || result == PERFILE_ERROR_EVENT ||
-           result == PERFILE_ERROR_LIMIT;
+           result == PERFILE_ERROR_LIMIT || result == PERFILE_ERROR_UNSUPPORTED;
 }
 
 int perfile_writer_copy(struct perfile_writer *writer, struct perfile_reader *reader,
@@ -359,5 +358,5 @@ int perfile_writer_copy(struct perfile_writer *writer, struct perfile_reader *re
     if (record->damaged) /* not a failure of the writer */
         return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "it is damaged, and not copied");
     result = special_copier(record->type)(writer, reader, record, error);
-    return concerns_record_only(result) ? result : pf_writer_keep(writer, result, error);
+    return pf_writer_concerns_record(result) ? result : pf_writer_keep(writer, result, error);
 }
