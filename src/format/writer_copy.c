@@ -293,11 +293,13 @@ static int copy_build_id_record(struct perfile_writer *writer, struct perfile_re
     return result;
 }
 
-/* The names went with the events. */
+/* A name comes behind its event. */
 static int copy_event_type_record(struct perfile_writer *writer, struct perfile_reader *reader,
                                   const struct perfile_record *record, struct perfile_error *error)
 {
-    return stays_record(writer, reader) ? copy_described(writer, reader, record, error) : 0;
+    const bool stays = stays_record(writer, reader);
+    int result = follow_names(writer, reader, writer->options.mode == PERFILE_MODE_PIPE && !stays, error);
+    return result < 0 || !stays ? result : copy_described(writer, reader, record, error);
 }
 
 static int copy_update_record(struct perfile_writer *writer, struct perfile_reader *reader,

@@ -41,9 +41,11 @@ int perfile_writer_part(struct perfile_writer *writer, uint32_t part, struct per
     struct perfile_error here;
     error = error ? error : &here;
     char name[32];
-    if (part && writer->options.mode != PERFILE_MODE_DIRECTORY)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_part",
-                       "only a directory has parts");
+    if (part && writer->options.mode != PERFILE_MODE_DIRECTORY) {
+        int refused = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_part",
+                              "only a directory has parts");
+        return pf_writer_keep(writer, refused, error);
+    }
     if (part < writer->stream_count && writer->streams[part].open) {
         writer->stream_now = part;
         return 0;
