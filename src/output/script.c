@@ -97,7 +97,7 @@ static void open_script(struct pf_script *script, struct pf_text *out)
     script->out = out;
     memcpy(script->second_text, "    0.", 6); /* of second_ns 0 */
     script->second_bytes = 6;
-    script->held_end = &script->held;
+    pf_held_open(&script->held, out->allocator);
     script->pipe = perfile_reader_file(script->reader)->mode == PERFILE_MODE_PIPE;
     if (perfile_feature_text(script->reader, PERFILE_FEATURE_ARCH, NULL, &script->arch, NULL) < 0)
         script->arch = NULL;
@@ -116,6 +116,7 @@ static void close_script(struct pf_script *script)
     pf_script_symbols_close(script);
     perfile_session_close(script->session);
     pf_filter_close(&script->filter);
+    pf_held_close(&script->held);
     pf_map_close(&script->cgroups);
     pf_map_close(&script->guest_index);
     pf_map_close(&script->counter_ids);

@@ -26,6 +26,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "symbol/callchain.h"
 
 /* ---- fields ------------------------------------------------------------------------------------------------- */
 
@@ -120,6 +121,7 @@ struct pf_script_plan {
     uint64_t fields;
     uint64_t absent;                        /* of TID, TIME, CPU, IP: perf shows -1 for them */
     bool has_callchain;                     /* the samples have one */
+    bool has_user_part;                     /* and its user part stands elsewhere in them */
     bool shows_ip;                          /* perf knows how: an event of this type that is not a dummy exists */
     struct pf_script_places *places;        /* for ip and addr; NULL: plain numbers */
     struct pf_script_places *branch_places; /* for branches; NULL: plain numbers */
@@ -140,22 +142,6 @@ struct pf_script_comm {
 enum {
     SCRIPT_COMM_SLOTS = 256,
     SCRIPT_CHAIN_CHUNK = 64,
-    SCRIPT_MAX_STACK = 127, /* frames of a callchain; perf's --max-stack */
-};
-
-/* Values from -4095 on are context markers, not addresses. */
-static inline bool pf_script_is_marker(uint64_t ip)
-{
-    return ip >= (uint64_t)-4095;
-}
-
-/* A sample that waits for the user part of its callchain. */
-struct pf_script_held {
-    struct pf_script_held *next;
-    struct perfile_record record; /* its data is the copy behind this struct */
-    size_t bytes;                 /* of this allocation */
-    int32_t tid;
-    uint64_t cookie;
 };
 
 /* Where the samples of an id come from, when guests were recorded. */
@@ -186,9 +172,9 @@ struct pf_script {
     struct perfile_sample sample;
     uint64_t id; /* of the event instance: finds the guest */
     const char *comm;
-    const char *arch;                   /* uname -m of the recording; NULL: not known yet */
-    uint64_t unwound[SCRIPT_MAX_STACK]; /* what a dumped stack gave */
-    struct perfile_u64s late_chain;     /* the user part that came later; it follows sample.callchain */
+    const char *arch;                     /* uname -m of the recording; NULL: not known yet */
+    uint64_t user_part[PF_CALLCHAIN_MAX]; /* of a callchain: from branches, or what a dumped stack gave */
+    struct perfile_u64s late_chain; /* the user part from there or from a later record; follows sample.callchain */
 
     /* texts that are likely to be printed again */
     struct pf_script_comm comms[SCRIPT_COMM_SLOTS];
@@ -217,8 +203,7 @@ struct pf_script {
     uint64_t *last_values;
     size_t value_count, value_room;
 
-    struct pf_script_held *held, **held_end; /* oldest first */
-    size_t held_bytes;
+    struct pf_held_list held; /* samples that wait for the user part of their callchains */
 };
 
 /* Remembers the first failure; returns its code. */

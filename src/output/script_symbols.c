@@ -15,9 +15,6 @@ enum {
     TEXT_BYTES_MAX = 32 << 20, /* then all texts are forgotten: what is still in use comes back soon */
     COPY_BYTES_MAX = 4096,     /* longer texts exist, but need no speed */
     INLINES_MAX = 64,
-    KERNEL_PID = -1,
-    MODE_KERNEL = 1, /* of misc */
-    MODE_USER = 2,
 };
 
 /* The text of one address. In the style of a frame it is "\t", the line and "\n". */
@@ -86,27 +83,22 @@ struct subject {
     struct pf_source_frame inlines[INLINES_MAX];
 };
 
-static bool starts_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
 /* Code that comes from no file has no offsets: perf shows its addresses. */
 static bool is_file(const struct pf_module *module)
 {
-    return !starts_with(module->name, "/tmp/perf-") && !starts_with(module->name, "//anon") &&
-           !starts_with(module->name, "[heap]") && !starts_with(module->name, "[stack");
+    return !pf_starts_with(module->name, "/tmp/perf-") && !pf_starts_with(module->name, "//anon") &&
+           !pf_starts_with(module->name, "[heap]") && !pf_starts_with(module->name, "[stack");
 }
 
 static bool is_kernel_itself(const struct subject *subject)
 {
-    return starts_with(subject->module->name, "[kernel.") || starts_with(subject->module->name, "[guest.kernel.");
+    return pf_starts_with(subject->module->name, "[kernel.") || pf_starts_with(subject->module->name, "[guest.kernel.");
 }
 
 /* The pgoff of the kernel's mapping says something else, and old kernels give the vdso's address as its pgoff. */
 static uint64_t map_offset(const struct subject *subject)
 {
-    bool from_start = is_kernel_itself(subject) || starts_with(subject->module->name, "[vdso");
+    bool from_start = is_kernel_itself(subject) || pf_starts_with(subject->module->name, "[vdso");
     return subject->address - subject->map->start + (from_start ? 0 : subject->map->pgoff);
 }
 
@@ -248,17 +240,17 @@ static inline const struct place *find_place(struct pf_script *script, struct pf
 /* Guests and hypervisors have no mappings here. */
 static const struct perfile_space *space_of(struct pf_script *script, unsigned mode)
 {
-    if (mode == MODE_KERNEL)
-        return perfile_session_space(script->session, KERNEL_PID);
+    if (mode == PF_MODE_KERNEL)
+        return perfile_session_space(script->session, PF_KERNEL_PID);
     int32_t pid = script->sample.pid;
-    return mode == MODE_USER && pid >= 0 ? perfile_session_space(script->session, pid) : NULL;
+    return mode == PF_MODE_USER && pid >= 0 ? perfile_session_space(script->session, pid) : NULL;
 }
 
 /* Data addresses and branches need not be where the sample's mode says: the kernel touches user memory, too. */
 static const struct place *find_anywhere(struct pf_script *script, struct pf_script_places *places, uint64_t address)
 {
     unsigned mode = script->record->misc & PERFILE_MISC_CPUMODE_MASK;
-    unsigned other = mode == MODE_KERNEL ? MODE_USER : MODE_KERNEL;
+    unsigned other = mode == PF_MODE_KERNEL ? PF_MODE_USER : PF_MODE_KERNEL;
     const struct place *place = find_place(script, places, space_of(script, mode), address);
     if (!place->mapped)
         place = find_place(script, places, space_of(script, other), address);
@@ -295,25 +287,16 @@ char *pf_script_put_addr_place(struct pf_script *script, char *at)
     return put_frame(script, at, find_anywhere(script, script->plan->places, script->sample.addr));
 }
 
-/* The space of the addresses behind a marker. */
-static const struct perfile_space *space_of_marker(struct pf_script *script, uint64_t marker)
-{
-    enum { CONTEXT_KERNEL = -128, CONTEXT_USER = -512 };
-    int64_t context = (int64_t)marker;
-    return space_of(script, context == CONTEXT_KERNEL ? MODE_KERNEL : context == CONTEXT_USER ? MODE_USER : 0);
-}
-
 /* *left frames at most. */
 static void put_chain(struct pf_script *script, const struct perfile_u64s *chain, unsigned *left)
 {
-    const struct perfile_space *space = space_of(script, MODE_USER);
+    struct pf_callchain_walk walk = pf_callchain_start(chain);
+    unsigned mode = walk.mode;
+    const struct perfile_space *space = space_of(script, mode);
     struct pf_text *out = script->out;
-    for (uint64_t i = 0; i < chain->count && *left; i++) {
-        uint64_t ip = perfile_u64_at(chain, i);
-        if (PF_UNLIKELY(pf_script_is_marker(ip))) {
-            space = space_of_marker(script, ip);
-            continue;
-        }
+    for (uint64_t ip; *left && pf_callchain_next(&walk, &ip);) {
+        if (PF_UNLIKELY(walk.mode != mode))
+            space = space_of(script, mode = walk.mode);
         const struct place *place = find_place(script, script->plan->places, space, ip);
         if (PF_LIKELY(place->bytes <= COPY_BYTES_MAX)) {
             char *at = pf_text_reserve(out, COPY_BYTES_MAX);
@@ -333,9 +316,9 @@ void pf_script_unwind(struct pf_script *script)
         return;
     if (!script->arch && perfile_feature_text(script->reader, PERFILE_FEATURE_ARCH, NULL, &script->arch, NULL) < 0)
         return;
-    const struct pf_unwinding how = {.space = space_of(script, MODE_USER), .arch = script->arch, .only_known = true};
-    pf_symbols_unwind(script->symbols, &script->sample, &how, script->unwound, SCRIPT_MAX_STACK, &count);
-    script->late_chain = (struct perfile_u64s){.data = (const uint8_t *)script->unwound, .count = count};
+    const struct pf_unwinding how = {.space = space_of(script, PF_MODE_USER), .arch = script->arch, .only_known = true};
+    pf_symbols_unwind(script->symbols, &script->sample, &how, script->user_part, PF_CALLCHAIN_MAX, &count);
+    script->late_chain = (struct perfile_u64s){.data = (const uint8_t *)script->user_part, .count = count};
 }
 
 char *pf_script_put_callchain_places(struct pf_script *script, char *at)
@@ -343,7 +326,7 @@ char *pf_script_put_callchain_places(struct pf_script *script, char *at)
     *at++ = '\n';
     pf_script_leave(script, at);
     if (script->plan->shows_ip) {
-        unsigned left = SCRIPT_MAX_STACK;
+        unsigned left = PF_CALLCHAIN_MAX;
         put_chain(script, &script->sample.callchain, &left);
         put_chain(script, &script->late_chain, &left);
     }

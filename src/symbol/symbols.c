@@ -175,11 +175,6 @@ void pf_symbols_close(struct pf_symbols *symbols)
 
 /* ---- which module a mapping belongs to ---- */
 
-static bool starts_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
 /* Memory without a file: its code, if any, was made at run time. */
 static bool is_anonymous(const struct perfile_map *map)
 {
@@ -188,7 +183,7 @@ static bool is_anonymous(const struct perfile_map *map)
     if (strcmp(map->filename, "//anon") == 0 || strcmp(map->filename, "[heap]") == 0 || map->flags & MAP_HUGETLB_BIT)
         return true;
     for (size_t i = 0; i < PF_COUNT(starts); i++)
-        if (starts_with(map->filename, starts[i]))
+        if (pf_starts_with(map->filename, starts[i]))
             return true;
     return false;
 }
@@ -203,13 +198,13 @@ static enum module_kind kind_of(const struct perfile_map *map)
 {
     if (map->symbol)
         return KIND_SYMBOL;
-    if (starts_with(map->filename, "[kernel.kallsyms]") || starts_with(map->filename, "[guest.kernel.kallsyms"))
+    if (pf_starts_with(map->filename, "[kernel.kallsyms]") || pf_starts_with(map->filename, "[guest.kernel.kallsyms"))
         return KIND_KERNEL;
     if (map->kernel)
         return KIND_KERNEL_MODULE;
     if (is_anonymous(map))
         return is_executable(map) ? KIND_PERF_MAP : KIND_NONE;
-    if (starts_with(map->filename, "[vdso"))
+    if (pf_starts_with(map->filename, "[vdso"))
         return KIND_VDSO;
     return map->filename[0] == '/' ? KIND_ELF : KIND_NONE;
 }
@@ -223,7 +218,7 @@ static const char *shown_name(struct pf_symbols *symbols, const struct perfile_m
         return pf_arena_text(&symbols->arena, text, strlen(text));
     }
     if (kind == KIND_KERNEL)
-        return starts_with(map->filename, "[guest") ? "[guest.kernel.kallsyms]" : "[kernel.kallsyms]";
+        return pf_starts_with(map->filename, "[guest") ? "[guest.kernel.kallsyms]" : "[kernel.kallsyms]";
     return pf_arena_text(&symbols->arena, map->filename, strlen(map->filename));
 }
 
