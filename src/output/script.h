@@ -8,6 +8,8 @@
  *     script_samples.c  the steps of the hot fields
  *     script_symbols.c  addresses with symbols and modules
  *     script_values.c   the steps of registers, branches ...
+ *     script_code.c     machine code: the sampled instruction, and those between branches
+ *     script_source.c   lines of source code
  *     script_memory.c   the steps of memory accesses and page sizes
  *     script_trace.c    tracepoint text; trace_parse.c and trace_print.c are the language it is written in
  *     script_deliver.c  which lines a sample is good for: groups of counters, callchains that come later
@@ -27,6 +29,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "symbol/callchain.h"
+#include "symbol/symbols.h"
 
 /* ---- fields ------------------------------------------------------------------------------------------------- */
 
@@ -112,7 +115,23 @@ enum {
     SCRIPT_PLACE_ADDRESS = 1 << 5, /* 0x and the address */
     SCRIPT_PLACE_OFFSET = 1 << 6,  /* 0x and the offset in the file */
     SCRIPT_PLACE_BARE = 1 << 7,    /* nothing */
+    /* of frames: */
+    SCRIPT_PLACE_SRCLINE = 1 << 8, /* a line with FILE:LINE below */
+    SCRIPT_PLACE_SINGLE = 1 << 9,  /* no lines for the functions that were inlined there */
+    /* or nothing of the above, but the instruction: */
+    SCRIPT_PLACE_INSNLEN = 1 << 10,
+    SCRIPT_PLACE_INSN = 1 << 11,
+    SCRIPT_PLACE_CODE = SCRIPT_PLACE_INSNLEN | SCRIPT_PLACE_INSN,
 };
+
+/* What is known of an address. */
+struct pf_script_spot {
+    uint64_t address;
+    const struct perfile_map *map; /* NULL: nothing is there, and nothing below is known */
+    const struct pf_module *module;
+    struct pf_location location;
+};
+
 struct pf_script_places; /* addresses and their texts in one of these styles */
 
 /* How the samples of one event are printed. */
@@ -123,7 +142,9 @@ struct pf_script_plan {
     bool has_callchain;                     /* the samples have one */
     bool has_user_part;                     /* and its user part stands elsewhere in them */
     bool shows_ip;                          /* perf knows how: an event of this type that is not a dummy exists */
-    struct pf_script_places *places;        /* for ip and addr; NULL: plain numbers */
+    struct pf_script_places *places;        /* for ip; NULL: plain numbers */
+    struct pf_script_places *addr_places;   /* for addr */
+    struct pf_script_places *code_places;   /* for the instruction */
     struct pf_script_places *branch_places; /* for branches; NULL: plain numbers */
     unsigned head_count;                    /* the first steps head other records too */
     unsigned step_count;
@@ -187,6 +208,8 @@ struct pf_script {
     unsigned data_src_width;
     struct pf_symbols *symbols; /* opened when the first address asks */
     struct pf_script_places *places;
+    struct pf_script_source *source;
+    uint8_t *block; /* code between two branches */
     struct pf_script_trace *trace;
     struct pf_script_stat *stat;
     struct pf_map cgroups; /* id -> index in cgroup_paths */
@@ -236,9 +259,27 @@ char *pf_script_right(char *at, uint64_t value, unsigned width);
 struct pf_script_places *pf_script_places(struct pf_script *script, unsigned style);
 /* Where the sample's mode says, or wherever something is mapped. Not in a step: the text is used. */
 void pf_script_put_place(struct pf_script *script, struct pf_script_places *places, uint64_t address);
+/* The same of the sample's own address, in the space of its mode. */
+void pf_script_put_ip_text(struct pf_script *script, struct pf_script_places *places);
 void pf_script_symbols_close(struct pf_script *script);
+/* Not before the first sample: the recording's build ids may come as records. False after a failure. */
+bool pf_script_open_symbols(struct pf_script *script);
+/* Where an address is. False after a failure. */
+bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address, struct pf_script_spot *spot);
+/* FILE:LINE, or MODULE[ADDRESS]; nothing, `lead` included, where nothing is mapped. */
+void pf_script_put_source_line(struct pf_script *script, const struct pf_script_spot *spot, const char *lead);
 /* Unwinds the dumped user stack of the sample in hand: it becomes script->late_chain. */
 void pf_script_unwind(struct pf_script *script);
+
+/* script_code.c: the instruction at an address; `map` may be NULL. */
+void pf_script_put_code_at(struct pf_script *script, struct pf_text *text, const struct perfile_map *map,
+                           uint64_t address, unsigned style);
+
+/* script_source.c */
+void pf_script_source_close(struct pf_script *script);
+/* The line of source code at an address of the thread in hand, with `lead` before it, unless it is the last again. */
+void pf_script_put_source_code(struct pf_script *script, unsigned mode, uint64_t address, const char *lead,
+                               const char *end);
 
 /* script_deliver.c: decodes, filters and prints a SAMPLE; all the lines that it is good for. */
 void pf_script_sample(struct pf_script *script, const struct perfile_record *record);
@@ -295,6 +336,9 @@ SCRIPT_STEP(brstack)
 SCRIPT_STEP(brstacksym)
 SCRIPT_STEP(brstackoff)
 SCRIPT_STEP(bpf_output)
+SCRIPT_STEP(code)
+SCRIPT_STEP(brstackinsn)
+SCRIPT_STEP(srccode)
 SCRIPT_STEP(phys_addr)
 SCRIPT_STEP(data_page_size)
 SCRIPT_STEP(code_page_size)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/symbols.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -63,6 +64,9 @@ struct pf_symbols {
     size_t map_room;
     char *kallsyms;
     size_t kallsyms_bytes;
+    uint32_t code_module; /* whose binary is open for its code; module + 1 */
+    int code_file;
+    struct pf_insn_machine code_machine;
     char *cache; /* the folder, or NULL */
     bool cache_tried;
 };
@@ -157,6 +161,13 @@ static void close_module(struct module *module)
     pf_inlines_close(module->inlines);
 }
 
+static void close_code(struct pf_symbols *symbols)
+{
+    if (symbols->code_module && symbols->code_file >= 0)
+        close(symbols->code_file);
+    symbols->code_module = 0;
+}
+
 void pf_symbols_close(struct pf_symbols *symbols)
 {
     if (!symbols)
@@ -165,6 +176,7 @@ void pf_symbols_close(struct pf_symbols *symbols)
         close_module(symbols->modules[i]);
     pf_free(symbols->allocator, symbols->modules, symbols->room * sizeof(struct module *));
     pf_free(symbols->allocator, symbols->module_of_map, symbols->map_room * sizeof(*symbols->module_of_map));
+    close_code(symbols);
     free(symbols->kallsyms);
     free(symbols->cache);
     pf_map_close(&symbols->by_key);
@@ -633,6 +645,55 @@ size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *
         open_inlines(symbols, module);
     }
     return module->inlines ? pf_min(pf_inlines_find(module->inlines, location->address, frames, room), room) : 0;
+}
+
+/* ---- machine code ---- */
+
+static struct pf_insn_machine machine_of(int file)
+{
+    uint8_t header[EI_NIDENT + 4];
+    if (pread(file, header, sizeof(header), 0) != (ssize_t)sizeof(header) || memcmp(header, ELFMAG, SELFMAG) != 0)
+        return (struct pf_insn_machine){0};
+    const bool is_big_endian = header[EI_DATA] == ELFDATA2MSB;
+    return (struct pf_insn_machine){
+        .elf_machine = pf_load16(header + EI_NIDENT + 2, is_big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)),
+        .is_64 = header[EI_CLASS] == ELFCLASS64,
+        .is_big_endian = is_big_endian};
+}
+
+/* One file is open at a time: neighbouring addresses tend to be of one module. */
+static bool open_code(struct pf_symbols *symbols, uint32_t number)
+{
+    if (symbols->code_module == number + 1)
+        return symbols->code_file >= 0;
+    close_code(symbols);
+    const char *path = symbols->modules[number]->binary;
+    symbols->code_module = number + 1;
+    symbols->code_file = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    if (symbols->code_file >= 0)
+        symbols->code_machine = machine_of(symbols->code_file);
+    return symbols->code_file >= 0;
+}
+
+size_t pf_symbols_code(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip, uint8_t *code,
+                       size_t room, struct pf_insn_machine *machine)
+{
+    const uint32_t number = map ? module_of(symbols, map) : UINT32_MAX;
+    *machine = (struct pf_insn_machine){0};
+    if (number == UINT32_MAX)
+        return 0;
+    struct module *module = symbols->modules[number];
+    if (!module->public.looked_for)
+        load(symbols, module);
+    const uint64_t offset = ip - map->start + (module->kind == KIND_VDSO ? 0 : map->pgoff);
+    if ((module->kind != KIND_ELF && module->kind != KIND_VDSO) || offset > INT64_MAX || !open_code(symbols, number))
+        return 0;
+    *machine = symbols->code_machine;
+    ssize_t got;
+    do
+        got = pread(symbols->code_file, code, room, (off_t)offset);
+    while (got < 0 && errno == EINTR);
+    return got > 0 ? (size_t)got : 0;
 }
 
 size_t pf_symbols_module_count(const struct pf_symbols *symbols)

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* Machine code: the sampled instruction, and the instructions between the branches of a stack. */
+#include "output/script.h"
+
+enum {
+    BLOCK_BYTES = 16384, /* perf shows no longer blocks */
+    INSN_BYTES = 15,     /* what is read behind the last address of a block */
+    INSN_WIDTH = 30,     /* of the last instruction of a block, before what is known of its branch */
+    SCAN_BYTES = 128,    /* behind the last branch, when the sample is before it */
+};
+
+/* ---- the sampled instruction ------------------------------------------------------------------------------------- */
+
+void pf_script_put_code_at(struct pf_script *script, struct pf_text *text, const struct perfile_map *map,
+                           uint64_t address, unsigned style)
+{
+    uint8_t code[PF_INSN_BYTES_MAX];
+    struct pf_insn_machine machine;
+    struct pf_insn insn;
+    const size_t got = pf_symbols_code(script->symbols, map, address, code, sizeof(code), &machine);
+    if (!pf_insn_decode(&machine, code, got, &insn))
+        insn.bytes = 0;
+    if (style & SCRIPT_PLACE_INSNLEN)
+        pf_put_format(text, " ilen: %u", insn.bytes);
+    if (style & SCRIPT_PLACE_INSN && insn.bytes)
+        pf_put_string(text, " insn:");
+    for (unsigned i = 0; style & SCRIPT_PLACE_INSN && i < insn.bytes; i++)
+        pf_put_format(text, " %02x", code[i]);
+}
+
+char *pf_script_put_code(struct pf_script *script, char *at)
+{
+    pf_script_leave(script, at);
+    pf_script_put_ip_text(script, script->plan->code_places);
+    return pf_script_enter(script);
+}
+
+/* ---- the instructions between branches --------------------------------------------------------------------------- */
+
+/* The code of a block, and what the lines before it leave behind. */
+struct blocks {
+    struct pf_script *script;
+    struct pf_insn_machine machine;
+    unsigned mode;
+    const uint8_t *code;
+    size_t bytes;
+    struct pf_location last; /* the symbol that was named last */
+    unsigned total_cycles;
+    bool shows_bytes;
+    bool shows_lines;
+    bool shows_source;
+};
+
+/* Addresses of the upper half are the kernel's on all machines that record branches. */
+static bool is_kernel(uint64_t address)
+{
+    return address >> 63;
+}
+
+enum { BLOCK_NONE, BLOCK_READ, BLOCK_CROSSES };
+
+/* Reads the code from `start` up to and with the instruction at `end`. */
+static int read_block(struct blocks *b, uint64_t start, uint64_t end)
+{
+    struct pf_script_spot spot;
+    b->bytes = 0;
+    if (!start || !end)
+        return BLOCK_NONE;
+    b->mode = is_kernel(start) ? PF_MODE_KERNEL : PF_MODE_USER;
+    if (is_kernel(start) != is_kernel(end))
+        return BLOCK_CROSSES;
+    if (end - start > BLOCK_BYTES - INSN_BYTES || !pf_script_locate(b->script, b->mode, start, &spot))
+        return BLOCK_NONE;
+    b->bytes = pf_symbols_code(b->script->symbols, spot.map, start, b->script->block,
+                               (size_t)(end - start) + INSN_BYTES, &b->machine);
+    b->code = b->script->block;
+    return b->bytes ? BLOCK_READ : BLOCK_NONE;
+}
+
+/* "\tFUNCTION+OFFSET:" where another function begins. */
+static void put_function(struct blocks *b, uint64_t address)
+{
+    struct pf_text *out = b->script->out;
+    struct pf_script_spot spot;
+    if (!pf_script_locate(b->script, b->mode, address, &spot) || !spot.map || spot.location.symbol == PF_NO_SYMBOL ||
+        (spot.location.module == b->last.module && spot.location.symbol == b->last.symbol))
+        return;
+    b->last = spot.location;
+    pf_put_char(out, '\t');
+    pf_put_string(out, pf_symbols_name(b->script->symbols, spot.location.module, spot.location.symbol));
+    if (spot.location.offset)
+        pf_put_format(out, "+%" PRIu64, spot.location.offset);
+    pf_put_char(out, ':');
+    if (b->shows_lines)
+        pf_script_put_source_line(b->script, &spot, "\t");
+    pf_put_char(out, '\n');
+}
+
+/* "\tADDRESS\tinsn: BYTES "; returns how many places the text behind the address took. */
+static unsigned put_insn(struct blocks *b, uint64_t address, size_t at, struct pf_insn *insn)
+{
+    struct pf_text *out = b->script->out;
+    pf_put_format(out, "\t%016" PRIx64 "\t", address);
+    if (!pf_insn_decode(&b->machine, b->code + at, b->bytes - at, insn)) {
+        insn->bytes = 0;
+        pf_put_string(out, "<bad>");
+        return 5;
+    }
+    pf_put_string(out, "insn: ");
+    for (unsigned i = 0; i < insn->bytes; i++)
+        pf_put_format(out, "%02x ", b->code[at + i]);
+    return 6 + 3 * insn->bytes;
+}
+
+static void put_source(struct blocks *b, uint64_t address)
+{
+    if (b->shows_source)
+        pf_script_put_source_code(b->script, b->mode, address, "", "\n");
+}
+
+/* A line within a block; false at what is no instruction. */
+static bool put_insn_line(struct blocks *b, uint64_t address, size_t at, struct pf_insn *insn)
+{
+    put_insn(b, address, at, insn);
+    if (b->shows_bytes)
+        pf_put_format(b->script->out, "\tilen: %u", insn->bytes);
+    pf_put_char(b->script->out, '\n');
+    return insn->bytes;
+}
+
+static void put_outcome(struct blocks *b, const struct perfile_branch *branch, unsigned insns)
+{
+    struct pf_text *out = b->script->out;
+    pf_put_format(out, "#%s%s%s%s", branch->predicted ? " PRED" : "", branch->mispred ? " MISPRED" : "",
+                  branch->in_tx ? " INTX" : "", branch->abort ? " ABORT" : "");
+    if (branch->cycles) {
+        b->total_cycles += branch->cycles;
+        pf_put_format(out, " %u cycles [%u]", branch->cycles, b->total_cycles);
+        if (insns)
+            pf_put_format(out, " %.2f IPC", (double)((float)insns / (float)branch->cycles));
+    }
+    pf_put_char(out, '\n');
+}
+
+/* The line of the instruction that branches; `insns` of its block, with it; 0: not known. */
+static void put_branch_line(struct blocks *b, size_t at, const struct perfile_branch *branch, unsigned insns)
+{
+    struct pf_text *out = b->script->out;
+    struct pf_script_spot spot;
+    struct pf_insn insn;
+    for (unsigned width = put_insn(b, branch->from, at, &insn); width < INSN_WIDTH; width++)
+        pf_put_char(out, ' ');
+    pf_put_char(out, '\t');
+    if (b->shows_bytes)
+        pf_put_format(out, "ilen: %u\t", insn.bytes);
+    if (b->shows_lines && pf_script_locate(b->script, b->mode, branch->from, &spot)) {
+        pf_script_put_source_line(b->script, &spot, " srcline: ");
+        pf_put_char(out, '\t');
+    }
+    put_outcome(b, branch, insns);
+    put_source(b, branch->from);
+}
+
+/* From where one branch went to where the next one was taken. */
+static void put_block(struct blocks *b, uint64_t start, const struct perfile_branch *branch)
+{
+    struct pf_insn insn;
+    size_t at = 0;
+    for (unsigned insns = 1; at < b->bytes; at += insn.bytes, insns++) {
+        put_function(b, start + at);
+        if (start + at == branch->from) {
+            put_branch_line(b, at, branch, insns);
+            break;
+        }
+        if (!put_insn_line(b, start + at, at, &insn))
+            break;
+        put_source(b, start + at);
+    }
+    if (at != branch->from - start)
+        pf_put_string(b->script->out, "\tmismatch of LBR data and executable\n");
+}
+
+/* From where the last branch went to the sample. */
+static void put_last_block(struct blocks *b, uint64_t start, uint64_t ip)
+{
+    const uint64_t end = ip < start ? start + SCAN_BYTES : ip; /* a branch is missing */
+    const int found = read_block(b, start, end);
+    struct pf_insn insn;
+    put_function(b, start);
+    if (found != BLOCK_READ) {
+        if (read_block(b, ip, ip) == BLOCK_READ) {
+            put_insn_line(b, ip, 0, &insn);
+            put_source(b, ip);
+        }
+        return;
+    }
+    for (size_t at = 0; at <= end - start && at < b->bytes; at += insn.bytes) {
+        if (!put_insn_line(b, start + at, at, &insn))
+            break;
+        if (insn.jumps && start + at != ip) {
+            pf_put_string(b->script->out, "\t... not reaching sample ...\n");
+            break;
+        }
+        put_source(b, start + at);
+    }
+}
+
+static void put_blocks(struct blocks *b, const struct perfile_branch_stack *stack)
+{
+    struct perfile_branch branch, before;
+    uint64_t i = stack->count - 1;
+    perfile_branch_at(stack, i, &branch);
+    if (read_block(b, branch.from, branch.from) == BLOCK_READ) { /* where its block began is not known */
+        put_function(b, branch.from);
+        put_branch_line(b, 0, &branch, 0);
+    }
+    while (i-- > 0 && !b->script->failed) {
+        before = branch;
+        perfile_branch_at(stack, i, &branch);
+        int found = read_block(b, before.to, branch.from);
+        if (found == BLOCK_CROSSES && i > 0) { /* the way into the kernel is not recorded, the way out is */
+            perfile_branch_at(stack, --i, &branch);
+            found = read_block(b, before.to, branch.from);
+        }
+        if (found == BLOCK_READ)
+            put_block(b, before.to, &branch);
+    }
+    if (branch.from != b->script->sample.ip && !branch.abort)
+        put_last_block(b, branch.to, b->script->sample.ip);
+}
+
+char *pf_script_put_brstackinsn(struct pf_script *script, char *at)
+{
+    const uint64_t fields = script->plan->fields;
+    struct blocks b = {.script = script,
+                       .last = {.module = PF_NO_SYMBOL, .symbol = PF_NO_SYMBOL},
+                       .shows_bytes = fields & SCRIPT_BIT(SCRIPT_BRSTACKINSNLEN),
+                       .shows_lines = fields & SCRIPT_BIT(SCRIPT_SRCLINE),
+                       .shows_source = fields & SCRIPT_BIT(SCRIPT_SRCCODE)};
+    if (!script->sample.branch_stack.count)
+        return at;
+    pf_script_leave(script, at);
+    if (!script->block)
+        script->block = pf_arena_new(&script->arena, BLOCK_BYTES);
+    pf_put_char(script->out, '\n');
+    if (script->block && pf_script_open_symbols(script))
+        put_blocks(&b, &script->sample.branch_stack);
+    else
+        pf_script_fail(script, PERFILE_ERROR_MEMORY, "script", "out of memory");
+    return pf_script_enter(script);
+}
