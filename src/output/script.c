@@ -114,6 +114,7 @@ static void close_script(struct pf_script *script)
     pf_script_trace_close(script);
     pf_script_stat_close(script);
     pf_script_source_close(script);
+    pf_disassembler_close(script->disassembler);
     pf_script_symbols_close(script);
     perfile_session_close(script->session);
     pf_filter_close(&script->filter);

@@ -29,6 +29,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "symbol/callchain.h"
+#include "symbol/disassembler.h"
 #include "symbol/symbols.h"
 
 /* ---- fields ------------------------------------------------------------------------------------------------- */
@@ -121,7 +122,8 @@ enum {
     /* or nothing of the above, but the instruction: */
     SCRIPT_PLACE_INSNLEN = 1 << 10,
     SCRIPT_PLACE_INSN = 1 << 11,
-    SCRIPT_PLACE_CODE = SCRIPT_PLACE_INSNLEN | SCRIPT_PLACE_INSN,
+    SCRIPT_PLACE_DISASM = 1 << 12,
+    SCRIPT_PLACE_CODE = SCRIPT_PLACE_INSNLEN | SCRIPT_PLACE_INSN | SCRIPT_PLACE_DISASM,
 };
 
 /* What is known of an address. */
@@ -210,6 +212,7 @@ struct pf_script {
     struct pf_script_places *places;
     struct pf_script_source *source;
     uint8_t *block; /* code between two branches */
+    struct pf_disassembler *disassembler;
     struct pf_script_trace *trace;
     struct pf_script_stat *stat;
     struct pf_map cgroups; /* id -> index in cgroup_paths */
@@ -271,9 +274,14 @@ void pf_script_put_source_line(struct pf_script *script, const struct pf_script_
 /* Unwinds the dumped user stack of the sample in hand: it becomes script->late_chain. */
 void pf_script_unwind(struct pf_script *script);
 
-/* script_code.c: the instruction at an address; `map` may be NULL. */
-void pf_script_put_code_at(struct pf_script *script, struct pf_text *text, const struct perfile_map *map,
-                           uint64_t address, unsigned style);
+/* The function at an address as FUNCTION+0xOFFSET; how many bytes that took, 0 when there is none. */
+size_t pf_script_put_function(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
+                              uint64_t address);
+const struct perfile_space *pf_script_space(struct pf_script *script, unsigned mode);
+
+/* script_code.c: the instruction at an address. */
+void pf_script_put_code_at(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
+                           const struct pf_script_spot *spot, unsigned style);
 
 /* script_source.c */
 void pf_script_source_close(struct pf_script *script);

@@ -2,6 +2,8 @@
 /* Machine code: the sampled instruction, and the instructions between the branches of a stack. */
 #include "output/script.h"
 
+#include <stdio.h>
+
 enum {
     BLOCK_BYTES = 16384, /* perf shows no longer blocks */
     INSN_BYTES = 15,     /* what is read behind the last address of a block */
@@ -11,21 +13,74 @@ enum {
 
 /* ---- the sampled instruction ------------------------------------------------------------------------------------- */
 
-void pf_script_put_code_at(struct pf_script *script, struct pf_text *text, const struct perfile_map *map,
-                           uint64_t address, unsigned style)
-{
-    uint8_t code[PF_INSN_BYTES_MAX];
+/* Code as it was read. */
+struct code {
     struct pf_insn_machine machine;
+    const uint8_t *data;
+    size_t bytes;
+    uint64_t address;
+};
+
+/*
+ * The instruction at the start of the code as text; a jump's target by name, and as number when the *width of the text is
+ * wanted, as in blocks. The instruction's length, or 0: it is none that capstone knows.
+ */
+static unsigned put_words(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
+                          const struct code *code, size_t *width)
+{
+    struct pf_insn_words words;
+    char target[24] = "";
+    if (!script->disassembler && !(script->disassembler = pf_disassembler_open(script->out->allocator))) {
+        pf_script_fail(script, PERFILE_ERROR_MEMORY, "script", "out of memory");
+        return 0;
+    }
+    if (!pf_disassemble(script->disassembler, &code->machine, code->data, code->bytes, code->address, &words))
+        return 0;
+    pf_put_string(text, words.mnemonic);
+    pf_put_char(text, ' ');
+    size_t behind = words.has_target ? pf_script_put_function(script, text, space, words.target) : 0;
+    if (!behind) {
+        pf_put_string(text, words.operands);
+        behind = strlen(words.operands);
+    } else if (width) {
+        behind += (size_t)snprintf(target, sizeof(target), " [0x%" PRIx64 "]", words.target);
+        pf_put_string(text, target);
+    }
+    if (width)
+        *width = strlen(words.mnemonic) + 1 + behind;
+    return words.bytes;
+}
+
+/* Bytes in hexadecimal, with what stands before each of them. */
+static void put_bytes(struct pf_text *text, const uint8_t *bytes, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        pf_put_format(text, i ? " %02x" : "%02x", bytes[i]);
+}
+
+void pf_script_put_code_at(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
+                           const struct pf_script_spot *spot, unsigned style)
+{
+    uint8_t data[PF_INSN_BYTES_MAX];
+    struct code code = {.data = data, .address = spot->address};
     struct pf_insn insn;
-    const size_t got = pf_symbols_code(script->symbols, map, address, code, sizeof(code), &machine);
-    if (!pf_insn_decode(&machine, code, got, &insn))
+    const size_t got = pf_symbols_code(script->symbols, spot->map, spot->address, data, sizeof(data), &code.machine);
+    if (!pf_insn_decode(&code.machine, data, got, &insn))
         insn.bytes = 0;
+    code.bytes = insn.bytes;
     if (style & SCRIPT_PLACE_INSNLEN)
         pf_put_format(text, " ilen: %u", insn.bytes);
-    if (style & SCRIPT_PLACE_INSN && insn.bytes)
-        pf_put_string(text, " insn:");
-    for (unsigned i = 0; style & SCRIPT_PLACE_INSN && i < insn.bytes; i++)
-        pf_put_format(text, " %02x", code[i]);
+    if (!insn.bytes)
+        return;
+    if (style & SCRIPT_PLACE_INSN) {
+        pf_put_string(text, " insn: ");
+        put_bytes(text, data, insn.bytes);
+    }
+    if (style & SCRIPT_PLACE_DISASM) {
+        pf_put_string(text, "\t\t");
+        if (!put_words(script, text, space, &code, NULL))
+            put_bytes(text, data, insn.bytes);
+    }
 }
 
 char *pf_script_put_code(struct pf_script *script, char *at)
@@ -40,15 +95,14 @@ char *pf_script_put_code(struct pf_script *script, char *at)
 /* The code of a block, and what the lines before it leave behind. */
 struct blocks {
     struct pf_script *script;
-    struct pf_insn_machine machine;
+    struct code code;
     unsigned mode;
-    const uint8_t *code;
-    size_t bytes;
     struct pf_location last; /* the symbol that was named last */
     unsigned total_cycles;
     bool shows_bytes;
     bool shows_lines;
     bool shows_source;
+    bool shows_words;
 };
 
 /* Addresses of the upper half are the kernel's on all machines that record branches. */
@@ -63,7 +117,7 @@ enum { BLOCK_NONE, BLOCK_READ, BLOCK_CROSSES };
 static int read_block(struct blocks *b, uint64_t start, uint64_t end)
 {
     struct pf_script_spot spot;
-    b->bytes = 0;
+    b->code.bytes = 0;
     if (!start || !end)
         return BLOCK_NONE;
     b->mode = is_kernel(start) ? PF_MODE_KERNEL : PF_MODE_USER;
@@ -71,10 +125,10 @@ static int read_block(struct blocks *b, uint64_t start, uint64_t end)
         return BLOCK_CROSSES;
     if (end - start > BLOCK_BYTES - INSN_BYTES || !pf_script_locate(b->script, b->mode, start, &spot))
         return BLOCK_NONE;
-    b->bytes = pf_symbols_code(b->script->symbols, spot.map, start, b->script->block,
-                               (size_t)(end - start) + INSN_BYTES, &b->machine);
-    b->code = b->script->block;
-    return b->bytes ? BLOCK_READ : BLOCK_NONE;
+    b->code.data = b->script->block;
+    b->code.bytes = pf_symbols_code(b->script->symbols, spot.map, start, b->script->block,
+                                    (size_t)(end - start) + INSN_BYTES, &b->code.machine);
+    return b->code.bytes ? BLOCK_READ : BLOCK_NONE;
 }
 
 /* "\tFUNCTION+OFFSET:" where another function begins. */
@@ -96,20 +150,28 @@ static void put_function(struct blocks *b, uint64_t address)
     pf_put_char(out, '\n');
 }
 
-/* "\tADDRESS\tinsn: BYTES "; returns how many places the text behind the address took. */
-static unsigned put_insn(struct blocks *b, uint64_t address, size_t at, struct pf_insn *insn)
+/* "\tADDRESS\tinsn: BYTES ", or the instruction's text; returns how many places it took behind the address. */
+static size_t put_insn(struct blocks *b, uint64_t address, size_t at, struct pf_insn *insn)
 {
     struct pf_text *out = b->script->out;
+    struct code code = b->code;
+    code.data += at;
+    code.bytes -= at;
+    code.address = address;
     pf_put_format(out, "\t%016" PRIx64 "\t", address);
-    if (!pf_insn_decode(&b->machine, b->code + at, b->bytes - at, insn)) {
-        insn->bytes = 0;
-        pf_put_string(out, "<bad>");
-        return 5;
+    const bool known = pf_insn_decode(&code.machine, code.data, code.bytes, insn);
+    size_t width;
+    unsigned words = 0;
+    if (b->shows_words)
+        words = put_words(b->script, out, pf_script_space(b->script, b->mode), &code, &width);
+    if (words) {
+        insn->bytes = words;
+        return width;
     }
-    pf_put_string(out, "insn: ");
-    for (unsigned i = 0; i < insn->bytes; i++)
-        pf_put_format(out, "%02x ", b->code[at + i]);
-    return 6 + 3 * insn->bytes;
+    pf_put_string(out, known ? "insn: " : "<bad>");
+    put_bytes(out, code.data, insn->bytes);
+    pf_put_string(out, known ? " " : "");
+    return known ? 6 + 3 * (size_t)insn->bytes : 5;
 }
 
 static void put_source(struct blocks *b, uint64_t address)
@@ -148,7 +210,7 @@ static void put_branch_line(struct blocks *b, size_t at, const struct perfile_br
     struct pf_text *out = b->script->out;
     struct pf_script_spot spot;
     struct pf_insn insn;
-    for (unsigned width = put_insn(b, branch->from, at, &insn); width < INSN_WIDTH; width++)
+    for (size_t width = put_insn(b, branch->from, at, &insn); width < INSN_WIDTH; width++)
         pf_put_char(out, ' ');
     pf_put_char(out, '\t');
     if (b->shows_bytes)
@@ -166,7 +228,7 @@ static void put_block(struct blocks *b, uint64_t start, const struct perfile_bra
 {
     struct pf_insn insn;
     size_t at = 0;
-    for (unsigned insns = 1; at < b->bytes; at += insn.bytes, insns++) {
+    for (unsigned insns = 1; at < b->code.bytes; at += insn.bytes, insns++) {
         put_function(b, start + at);
         if (start + at == branch->from) {
             put_branch_line(b, at, branch, insns);
@@ -194,7 +256,7 @@ static void put_last_block(struct blocks *b, uint64_t start, uint64_t ip)
         }
         return;
     }
-    for (size_t at = 0; at <= end - start && at < b->bytes; at += insn.bytes) {
+    for (size_t at = 0; at <= end - start && at < b->code.bytes; at += insn.bytes) {
         if (!put_insn_line(b, start + at, at, &insn))
             break;
         if (insn.jumps && start + at != ip) {
@@ -236,7 +298,8 @@ char *pf_script_put_brstackinsn(struct pf_script *script, char *at)
                        .last = {.module = PF_NO_SYMBOL, .symbol = PF_NO_SYMBOL},
                        .shows_bytes = fields & SCRIPT_BIT(SCRIPT_BRSTACKINSNLEN),
                        .shows_lines = fields & SCRIPT_BIT(SCRIPT_SRCLINE),
-                       .shows_source = fields & SCRIPT_BIT(SCRIPT_SRCCODE)};
+                       .shows_source = fields & SCRIPT_BIT(SCRIPT_SRCCODE),
+                       .shows_words = fields & SCRIPT_BIT(SCRIPT_BRSTACKDISASM)};
     if (!script->sample.branch_stack.count)
         return at;
     pf_script_leave(script, at);

@@ -269,6 +269,9 @@ static int check_company(struct pf_script_fields *fields, int type, const struct
                          struct perfile_error *error)
 {
     const char *message = NULL;
+    const bool blocks = has_field(fields, type, SCRIPT_BRSTACKINSN) || has_field(fields, type, SCRIPT_BRSTACKINSNLEN) ||
+                        has_field(fields, type, SCRIPT_BRSTACKDISASM);
+    const bool words = has_field(fields, type, SCRIPT_DISASM) || has_field(fields, type, SCRIPT_BRSTACKDISASM);
     const bool has_ip = has_field(fields, type, SCRIPT_IP);
     if (has_field(fields, type, SCRIPT_SYMOFF) && !has_field(fields, type, SCRIPT_SYM)) {
         if (fields->named[type])
@@ -277,9 +280,11 @@ static int check_company(struct pf_script_fields *fields, int type, const struct
     }
     if (!has_ip && (has_field(fields, type, SCRIPT_SRCLINE) || has_field(fields, type, SCRIPT_SRCCODE)))
         message = "source lines go with \"ip\", which is not in the list";
-    if ((has_field(fields, type, SCRIPT_BRSTACKINSN) || has_field(fields, type, SCRIPT_BRSTACKINSNLEN)) &&
-        !has_feature(reader, PERFILE_FEATURE_AUXTRACE) && !has_all_branches(reader))
+    if (blocks && !has_feature(reader, PERFILE_FEATURE_AUXTRACE) && !has_all_branches(reader))
         message = "the instructions between branches need all branches, which perf record -b records";
+    if (words && !pf_disassembler_exists())
+        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "field list",
+                       "this build has no capstone: \"disasm\" and \"brstackdisasm\" cannot be printed");
     return message ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "field list", "%s", message) : 0;
 }
 
@@ -320,7 +325,8 @@ bool pf_script_fields_want_maps(const struct pf_script_fields *fields)
     const uint64_t mapped = SCRIPT_BIT(SCRIPT_SYM) | SCRIPT_BIT(SCRIPT_DSO) | SCRIPT_BIT(SCRIPT_DSOFF) |
                             SCRIPT_BIT(SCRIPT_BRSTACKSYM) | SCRIPT_BIT(SCRIPT_BRSTACKOFF) | SCRIPT_BIT(SCRIPT_INSN) |
                             SCRIPT_BIT(SCRIPT_INSNLEN) | SCRIPT_BIT(SCRIPT_SRCLINE) | SCRIPT_BIT(SCRIPT_SRCCODE) |
-                            SCRIPT_BIT(SCRIPT_BRSTACKINSN) | SCRIPT_BIT(SCRIPT_BRSTACKINSNLEN);
+                            SCRIPT_BIT(SCRIPT_BRSTACKINSN) | SCRIPT_BIT(SCRIPT_BRSTACKINSNLEN) |
+                            SCRIPT_BIT(SCRIPT_BRSTACKDISASM) | SCRIPT_BIT(SCRIPT_DISASM);
     uint64_t all = 0;
     for (int type = 0; type < SCRIPT_TYPES; type++)
         all |= fields->fields[type];

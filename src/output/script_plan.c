@@ -51,8 +51,12 @@ static pf_script_step *choose_step(const struct pf_script *script, const struct 
         return plan->addr_places && is_page_fault(&plan->event->attr) ? pf_script_put_addr_place : pf_script_put_addr;
     case SCRIPT_INSN:
         return has(plan, SCRIPT_INSNLEN) ? NULL : pf_script_put_code;
+    case SCRIPT_DISASM:
+        return has(plan, SCRIPT_INSNLEN) || has(plan, SCRIPT_INSN) ? NULL : pf_script_put_code;
     case SCRIPT_BRSTACKINSNLEN:
         return has(plan, SCRIPT_BRSTACKINSN) ? NULL : pf_script_put_brstackinsn;
+    case SCRIPT_BRSTACKDISASM:
+        return has(plan, SCRIPT_BRSTACKINSN) || has(plan, SCRIPT_BRSTACKINSNLEN) ? NULL : pf_script_put_brstackinsn;
     case SCRIPT_BRSTACKSYM:
         return has(plan, SCRIPT_BRSTACK) ? NULL : pf_script_put_brstacksym;
     case SCRIPT_BRSTACKOFF:
@@ -93,8 +97,9 @@ static bool add_places(struct pf_script *script, struct pf_script_plan *plan)
         style |= SCRIPT_PLACE_DSOFF;
     const unsigned single = SCRIPT_PLACE_FRAME | SCRIPT_PLACE_SINGLE;
     const unsigned lines = has(plan, SCRIPT_SRCLINE) ? SCRIPT_PLACE_SRCLINE : 0;
-    const unsigned code =
-        (has(plan, SCRIPT_INSNLEN) ? SCRIPT_PLACE_INSNLEN : 0) | (has(plan, SCRIPT_INSN) ? SCRIPT_PLACE_INSN : 0);
+    const unsigned code = (has(plan, SCRIPT_INSNLEN) ? SCRIPT_PLACE_INSNLEN : 0) |
+                          (has(plan, SCRIPT_INSN) ? SCRIPT_PLACE_INSN : 0) |
+                          (has(plan, SCRIPT_DISASM) ? SCRIPT_PLACE_DISASM : 0);
     unsigned branches = 0;
     if (has(plan, SCRIPT_BRSTACK))
         branches = module ? module | SCRIPT_PLACE_ADDRESS : 0;

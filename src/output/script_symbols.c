@@ -5,6 +5,7 @@
  */
 #include "output/script.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/pairs.h"
@@ -263,7 +264,7 @@ static bool put_text(struct pf_script *script, struct pf_script_places *places, 
     }
     if (!locate(script, space, &subject->spot))
         return false;
-    pf_script_put_code_at(script, &places->texts, subject->spot.map, subject->spot.address, places->style);
+    pf_script_put_code_at(script, &places->texts, space, &subject->spot, places->style);
     return true;
 }
 
@@ -300,7 +301,7 @@ static inline const struct place *find_place(struct pf_script *script, struct pf
 /* ---- where ------------------------------------------------------------------------------------------------------- */
 
 /* Guests and hypervisors have no mappings here. */
-static const struct perfile_space *space_of(struct pf_script *script, unsigned mode)
+const struct perfile_space *pf_script_space(struct pf_script *script, unsigned mode)
 {
     if (mode == PF_MODE_KERNEL)
         return perfile_session_space(script->session, PF_KERNEL_PID);
@@ -313,9 +314,9 @@ static const struct place *find_anywhere(struct pf_script *script, struct pf_scr
 {
     unsigned mode = script->record->misc & PERFILE_MISC_CPUMODE_MASK;
     unsigned other = mode == PF_MODE_KERNEL ? PF_MODE_USER : PF_MODE_KERNEL;
-    const struct place *place = find_place(script, places, space_of(script, mode), address);
+    const struct place *place = find_place(script, places, pf_script_space(script, mode), address);
     if (!place->mapped)
-        place = find_place(script, places, space_of(script, other), address);
+        place = find_place(script, places, pf_script_space(script, other), address);
     return place;
 }
 
@@ -328,17 +329,33 @@ void pf_script_put_place(struct pf_script *script, struct pf_script_places *plac
 void pf_script_put_ip_text(struct pf_script *script, struct pf_script_places *places)
 {
     const unsigned mode = script->record->misc & PERFILE_MISC_CPUMODE_MASK;
-    const struct place *place = find_place(script, places, space_of(script, mode), script->sample.ip);
+    const struct place *place = find_place(script, places, pf_script_space(script, mode), script->sample.ip);
     pf_put(script->out, place->text, place->bytes);
 }
 
 bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address, struct pf_script_spot *spot)
 {
     *spot = (struct pf_script_spot){.address = address};
-    if (locate(script, space_of(script, mode), spot))
+    if (locate(script, pf_script_space(script, mode), spot))
         return true;
     pf_script_fail(script, PERFILE_ERROR_MEMORY, "symbols", "out of memory");
     return false;
+}
+
+size_t pf_script_put_function(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
+                              uint64_t address)
+{
+    char offset[24];
+    struct pf_script_spot spot = {.address = address};
+    const char *name = locate(script, space, &spot) && spot.map
+                           ? pf_symbols_name(script->symbols, spot.location.module, spot.location.symbol)
+                           : NULL;
+    if (!name)
+        return 0;
+    const size_t bytes = (size_t)snprintf(offset, sizeof(offset), "+0x%" PRIx64, spot.location.offset);
+    pf_put_string(text, name);
+    pf_put(text, offset, bytes);
+    return strlen(name) + bytes;
 }
 
 void pf_script_put_source_line(struct pf_script *script, const struct pf_script_spot *spot, const char *lead)
@@ -367,7 +384,7 @@ char *pf_script_put_ip_place(struct pf_script *script, char *at)
     unsigned mode = script->record->misc & PERFILE_MISC_CPUMODE_MASK;
     *at = ' ';
     return put_frame(script, at + 1,
-                     find_place(script, script->plan->places, space_of(script, mode), script->sample.ip));
+                     find_place(script, script->plan->places, pf_script_space(script, mode), script->sample.ip));
 }
 
 char *pf_script_put_addr_place(struct pf_script *script, char *at)
@@ -380,11 +397,11 @@ static void put_chain(struct pf_script *script, const struct perfile_u64s *chain
 {
     struct pf_callchain_walk walk = pf_callchain_start(chain);
     unsigned mode = walk.mode;
-    const struct perfile_space *space = space_of(script, mode);
+    const struct perfile_space *space = pf_script_space(script, mode);
     struct pf_text *out = script->out;
     for (uint64_t ip; *left && pf_callchain_next(&walk, &ip);) {
         if (PF_UNLIKELY(walk.mode != mode))
-            space = space_of(script, mode = walk.mode);
+            space = pf_script_space(script, mode = walk.mode);
         const struct place *place = find_place(script, script->plan->places, space, ip);
         if (PF_LIKELY(place->bytes <= COPY_BYTES_MAX)) {
             char *at = pf_text_reserve(out, COPY_BYTES_MAX);
@@ -404,7 +421,8 @@ void pf_script_unwind(struct pf_script *script)
         return;
     if (!script->arch && perfile_feature_text(script->reader, PERFILE_FEATURE_ARCH, NULL, &script->arch, NULL) < 0)
         return;
-    const struct pf_unwinding how = {.space = space_of(script, PF_MODE_USER), .arch = script->arch, .only_known = true};
+    const struct pf_unwinding how = {
+        .space = pf_script_space(script, PF_MODE_USER), .arch = script->arch, .only_known = true};
     pf_symbols_unwind(script->symbols, &script->sample, &how, script->user_part, PF_CALLCHAIN_MAX, &count);
     script->late_chain = (struct perfile_u64s){.data = (const uint8_t *)script->user_part, .count = count};
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "output/output.h"
+#include "symbol/disassembler.h"
 
 enum {
     PROGRAM = 0x401000,
@@ -201,6 +202,19 @@ static void instructions_come_from_the_binary(void **state)
            "             1234 ilen: 0\n");
 }
 
+static void instructions_have_names(void **state)
+{
+    struct recording r;
+    (void)state;
+    if (!has_program || !pf_disassembler_exists())
+        skip();
+    make_flat(&r, program());
+    expect(&r, "ip,insnlen,disasm",
+           "           401000 ilen: 5\t\tmovl $0xa, %ecx\n           401005 ilen: 3\t\tsubl $1, %ecx\n"
+           "           401006 ilen: 5\t\tjmp 0xffffffffc43b850c\n           40100b ilen: 5\t\tcallq spin+0x0\n"
+           "             1234 ilen: 0\n");
+}
+
 static void blocks_between_branches(void **state)
 {
     static const uint64_t stack[] = {2,           PROGRAM + 8, PROGRAM + 5,         PREDICTED | CYCLES_4,
@@ -225,6 +239,23 @@ static void blocks_between_branches(void **state)
            "\t0000000000401010\tinsn: eb f9 \n\t0000000000401012\tinsn: 00 00 \n\t0000000000401014\tinsn: 00 00 \n"
            "\t0000000000401016\t<bad>\n\tmismatch of LBR data and executable\n"
            "\t000000000040100b\tinsn: e8 f0 ff ff ff \n\t... not reaching sample ...\n\n");
+}
+
+static void blocks_have_names(void **state)
+{
+    static const uint64_t stack[] = {2, PROGRAM + 8, PROGRAM + 0xb, PREDICTED, PROGRAM + 8, PROGRAM + 5, PREDICTED};
+    struct recording r;
+    (void)state;
+    if (!has_program || !pf_disassembler_exists())
+        skip();
+    open_recording(&r, PERFILE_SAMPLE_BRANCH_STACK, program());
+    put_sample(&r, PROGRAM + 0xb, stack, PF_COUNT(stack));
+    expect(&r, "ip,brstackdisasm,brstackinsnlen",
+           "           40100b\n\tspin+8:\n"
+           "\t0000000000401008\tjne spin+0x5 [0x401005]       \tilen: 2\t# PRED\n"
+           "\t0000000000401005\tsubl $1, %ecx\tilen: 3\n"
+           "\t0000000000401008\tjne spin+0x5 [0x401005]       \tilen: 2\t# PRED\n"
+           "\t_start:\n\t000000000040100b\tcallq spin+0x0 [0x401000]\tilen: 5\n\n");
 }
 
 static void expect_failure(const char *fields, uint64_t more, const char *part)
@@ -257,6 +288,8 @@ int main(void)
         cmocka_unit_test(source_code_follows_the_sample),
         cmocka_unit_test(instructions_come_from_the_binary),
         cmocka_unit_test(blocks_between_branches),
+        cmocka_unit_test(instructions_have_names),
+        cmocka_unit_test(blocks_have_names),
         cmocka_unit_test(what_is_needed_is_said),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
