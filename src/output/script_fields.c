@@ -284,7 +284,7 @@ static int check_company(struct pf_script_fields *fields, int type, const struct
         message = "the instructions between branches need all branches, which perf record -b records";
     if (words && !pf_disassembler_exists())
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "field list",
-                       "this build has no capstone: \"disasm\" and \"brstackdisasm\" cannot be printed");
+                       "\"disasm\" and \"brstackdisasm\" need capstone, which this build or machine does not have");
     return message ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "field list", "%s", message) : 0;
 }
 

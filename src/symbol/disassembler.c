@@ -7,9 +7,24 @@
 #include <elf.h>
 #include <stdio.h>
 
+#include "symbol/library.h"
+
+/* Loaded when it is wanted: its many relocations would double the time that perfile takes to start. */
+struct library {
+    void *handle;
+    __typeof__(&cs_open) open;
+    __typeof__(&cs_close) close;
+    __typeof__(&cs_option) option;
+    __typeof__(&cs_malloc) malloc;
+    __typeof__(&cs_free) free;
+    __typeof__(&cs_disasm_iter) disasm_iter;
+};
+
 struct pf_disassembler {
     const struct perfile_allocator *allocator;
+    struct library library;
     struct pf_insn_machine machine; /* of the handle */
+    bool is_loaded;
     bool is_tried;
     bool is_open;
     csh handle;
@@ -28,25 +43,45 @@ static const struct {
     {EM_MIPS, CS_ARCH_MIPS, CS_MODE_MIPS32, CS_MODE_MIPS64},
 };
 
+/* The version that the headers are of. */
+static bool load_library(struct library *library)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "libcapstone.so.%d", CS_API_MAJOR);
+    library->handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    return library->handle && pf_library_function(library->handle, "cs_open", &library->open) &&
+           pf_library_function(library->handle, "cs_close", &library->close) &&
+           pf_library_function(library->handle, "cs_option", &library->option) &&
+           pf_library_function(library->handle, "cs_malloc", &library->malloc) &&
+           pf_library_function(library->handle, "cs_free", &library->free) &&
+           pf_library_function(library->handle, "cs_disasm_iter", &library->disasm_iter);
+}
+
 bool pf_disassembler_exists(void)
 {
-    return true;
+    struct library library = {0};
+    const bool found = load_library(&library);
+    if (library.handle)
+        dlclose(library.handle);
+    return found;
 }
 
 struct pf_disassembler *pf_disassembler_open(const struct perfile_allocator *allocator)
 {
     struct pf_disassembler *made = pf_new(allocator, sizeof(*made));
-    if (made)
-        made->allocator = allocator;
+    if (!made)
+        return NULL;
+    made->allocator = allocator;
+    made->is_loaded = load_library(&made->library);
     return made;
 }
 
 static void close_handle(struct pf_disassembler *disassembler)
 {
     if (disassembler->insn)
-        cs_free(disassembler->insn, 1);
+        disassembler->library.free(disassembler->insn, 1);
     if (disassembler->is_open)
-        cs_close(&disassembler->handle);
+        disassembler->library.close(&disassembler->handle);
     disassembler->insn = NULL;
     disassembler->is_open = false;
 }
@@ -56,6 +91,8 @@ void pf_disassembler_close(struct pf_disassembler *disassembler)
     if (!disassembler)
         return;
     close_handle(disassembler);
+    if (disassembler->library.handle)
+        dlclose(disassembler->library.handle);
     pf_free(disassembler->allocator, disassembler, sizeof(*disassembler));
 }
 
@@ -65,15 +102,16 @@ static bool open_handle(struct pf_disassembler *d, const struct pf_insn_machine 
         if (machines[i].elf_machine != machine->elf_machine)
             continue;
         const unsigned mode = (unsigned)(machine->is_64 ? machines[i].mode_64 : machines[i].mode_32);
-        if (cs_open(machines[i].arch, (cs_mode)(mode | (machine->is_big_endian ? (unsigned)CS_MODE_BIG_ENDIAN : 0)),
-                    &d->handle) != CS_ERR_OK)
+        if (d->library.open(machines[i].arch,
+                            (cs_mode)(mode | (machine->is_big_endian ? (unsigned)CS_MODE_BIG_ENDIAN : 0)),
+                            &d->handle) != CS_ERR_OK)
             return false;
         d->is_open = true;
         if (machines[i].arch == CS_ARCH_X86) {
-            cs_option(d->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
-            cs_option(d->handle, CS_OPT_DETAIL, CS_OPT_ON);
+            d->library.option(d->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+            d->library.option(d->handle, CS_OPT_DETAIL, CS_OPT_ON);
         }
-        d->insn = cs_malloc(d->handle);
+        d->insn = d->library.malloc(d->handle);
         return d->insn;
     }
     return false;
@@ -105,8 +143,8 @@ bool pf_disassemble(struct pf_disassembler *disassembler, const struct pf_insn_m
                     size_t bytes, uint64_t address, struct pf_insn_words *words)
 {
     *words = (struct pf_insn_words){0};
-    if (!choose_machine(disassembler, machine) ||
-        !cs_disasm_iter(disassembler->handle, &code, &bytes, &address, disassembler->insn))
+    if (!disassembler->is_loaded || !choose_machine(disassembler, machine) ||
+        !disassembler->library.disasm_iter(disassembler->handle, &code, &bytes, &address, disassembler->insn))
         return false;
     words->bytes = disassembler->insn->size;
     snprintf(words->mnemonic, sizeof(words->mnemonic), "%s", disassembler->insn->mnemonic);

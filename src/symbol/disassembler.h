@@ -16,7 +16,7 @@ struct pf_insn_words {
     uint64_t target;
 };
 
-/* False: this build has no capstone, and nothing is ever disassembled. */
+/* False: the build or this machine has no capstone, and nothing is disassembled. */
 bool pf_disassembler_exists(void);
 /* NULL: memory is short. */
 struct pf_disassembler *pf_disassembler_open(const struct perfile_allocator *allocator);

@@ -534,10 +534,10 @@ static struct pf_insn_machine machine_of(int file)
     if (pread(file, header, sizeof(header), 0) != (ssize_t)sizeof(header) || memcmp(header, ELFMAG, SELFMAG) != 0)
         return (struct pf_insn_machine){0};
     const bool is_big_endian = header[EI_DATA] == ELFDATA2MSB;
-    return (struct pf_insn_machine){
-        .elf_machine = pf_load16(header + EI_NIDENT + 2, is_big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)),
-        .is_64 = header[EI_CLASS] == ELFCLASS64,
-        .is_big_endian = is_big_endian};
+    return (struct pf_insn_machine){.elf_machine =
+                                        pf_load16(header + EI_NIDENT + 2, is_big_endian != PF_NATIVE_BIG_ENDIAN),
+                                    .is_64 = header[EI_CLASS] == ELFCLASS64,
+                                    .is_big_endian = is_big_endian};
 }
 
 /* One file is open at a time: neighbouring addresses tend to be of one module. */
