@@ -62,13 +62,17 @@ static int open_clock(struct pf_script *script)
                           "\"tod\" needs the feature CLOCK_DATA, which recordings made with -k (--clockid) have");
 }
 
-/* Dumped stacks are unwound whatever is printed of them; the events of a stream come later. */
-static bool dumps_stacks(const struct perfile_reader *reader)
+/*
+ * Dumped stacks are unwound whatever is printed of them, and callchains have lines for inlined functions; the events of
+ * a stream come later.
+ */
+static bool stacks_want_maps(const struct pf_script *script)
 {
-    for (size_t i = 0; i < perfile_event_count(reader); i++)
-        if (perfile_event_get(reader, i)->attr.sample_type & PERFILE_SAMPLE_STACK_USER)
+    const uint64_t chains = script->options->symbols.no_inline ? 0 : PERFILE_SAMPLE_CALLCHAIN;
+    for (size_t i = 0; i < perfile_event_count(script->reader); i++)
+        if (perfile_event_get(script->reader, i)->attr.sample_type & (PERFILE_SAMPLE_STACK_USER | chains))
             return true;
-    return perfile_reader_file(reader)->mode == PERFILE_MODE_PIPE;
+    return script->pipe;
 }
 
 static int open_parts(struct pf_script *script)
@@ -87,7 +91,7 @@ static int open_parts(struct pf_script *script)
         result = open_clock(script);
     if (result == 0)
         result = perfile_session_open(script->reader, &script->session, script->error);
-    if (result == 0 && (pf_script_fields_want_maps(&script->fields) || dumps_stacks(script->reader)))
+    if (result == 0 && (pf_script_fields_want_maps(&script->fields) || stacks_want_maps(script)))
         perfile_session_follow_maps(script->session);
     return result;
 }

@@ -100,6 +100,9 @@ static bool add_places(struct pf_script *script, struct pf_script_plan *plan)
     const unsigned code = (has(plan, SCRIPT_INSNLEN) ? SCRIPT_PLACE_INSNLEN : 0) |
                           (has(plan, SCRIPT_INSN) ? SCRIPT_PLACE_INSN : 0) |
                           (has(plan, SCRIPT_DISASM) ? SCRIPT_PLACE_DISASM : 0);
+    /* functions that were inlined have lines of their own, whatever is printed of them */
+    const unsigned inlined =
+        plan->has_callchain && has(plan, SCRIPT_IP) && !script->options->symbols.no_inline ? SCRIPT_PLACE_FRAME : 0;
     unsigned branches = 0;
     if (has(plan, SCRIPT_BRSTACK))
         branches = module ? module | SCRIPT_PLACE_ADDRESS : 0;
@@ -107,7 +110,8 @@ static bool add_places(struct pf_script *script, struct pf_script_plan *plan)
         branches = module | SCRIPT_PLACE_BARE | SCRIPT_PLACE_SYM | SCRIPT_PLACE_SYMOFF;
     else if (has(plan, SCRIPT_BRSTACKOFF))
         branches = module | SCRIPT_PLACE_OFFSET;
-    return add_style(script, &plan->places, style | lines, plan->has_callchain ? SCRIPT_PLACE_FRAME : single) &&
+    return add_style(script, &plan->places, style | lines | inlined,
+                     plan->has_callchain ? SCRIPT_PLACE_FRAME : single) &&
            add_style(script, &plan->addr_places, style, single) &&
            add_style(script, &plan->branch_places, branches, 0) && add_style(script, &plan->code_places, code, 0);
 }

@@ -84,6 +84,9 @@ def main():
                     f'\t{here:16x} outer', '  prog.c:10']
         if got != expected:
             sys.exit('source lines:\n' + '\n'.join(got) + '\nexpected:\n' + '\n'.join(expected))
+        got = [line for line in lines(fields='ip') if line.strip()]
+        if got != [f'\t{here:16x} (inlined)', f'\t{here:16x} (inlined)', f'\t{here:16x}']:
+            sys.exit('addresses:\n' + '\n'.join(got))
         # what is no callchain is one line, as in perf
         text = text.replace('|CALLCHAIN', '').replace('sample ip', 'sample misc=2 ip').split(' callchain=')[0]
         recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
