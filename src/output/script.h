@@ -9,6 +9,7 @@
  *     script_symbols.c  addresses with symbols and modules
  *     script_values.c   the steps of registers, branches ...
  *     script_code.c     machine code: the sampled instruction, and those between branches
+ *     script_counters.c what was counted between them
  *     script_source.c   lines of source code
  *     script_memory.c   the steps of memory accesses and page sizes
  *     script_trace.c    tracepoint text; trace_parse.c and trace_print.c are the language it is written in
@@ -148,7 +149,7 @@ struct pf_script_plan {
     struct pf_script_places *addr_places;   /* for addr */
     struct pf_script_places *code_places;   /* for the instruction */
     struct pf_script_places *branch_places; /* for branches; NULL: plain numbers */
-    unsigned head_count;                    /* the first steps head other records too */
+    unsigned head_first, head_count;        /* steps that head other records too: from, and up to */
     unsigned step_count;
     pf_script_step *steps[SCRIPT_FIELD_COUNT];
     const char *name; /* padded, with ": " */
@@ -213,6 +214,7 @@ struct pf_script {
     struct pf_script_source *source;
     uint8_t *block; /* code between two branches */
     struct pf_disassembler *disassembler;
+    struct pf_script_counters *counters_of_branches;
     struct pf_script_trace *trace;
     struct pf_script_stat *stat;
     struct pf_map cgroups; /* id -> index in cgroup_paths */
@@ -283,6 +285,9 @@ const struct perfile_space *pf_script_space(struct pf_script *script, unsigned m
 void pf_script_put_code_at(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
                            const struct pf_script_spot *spot, unsigned style);
 
+/* script_counters.c: one value of the branch counters, behind "\t# br_cntr: ". */
+void pf_script_put_branch_counter(struct pf_script *script, uint64_t value);
+
 /* script_source.c */
 void pf_script_source_close(struct pf_script *script);
 /* The line of source code at an address of the thread in hand, with `lead` before it, unless it is the last again. */
@@ -309,6 +314,7 @@ void pf_script_stat_close(struct pf_script *script);
 void pf_script_trace_close(struct pf_script *script);
 
 #define SCRIPT_STEP(name) char *pf_script_put_##name(struct pf_script *script, char *at);
+SCRIPT_STEP(brcntr)
 SCRIPT_STEP(machine_pid)
 SCRIPT_STEP(vcpu)
 SCRIPT_STEP(comm)

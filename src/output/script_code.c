@@ -103,6 +103,8 @@ struct blocks {
     bool shows_lines;
     bool shows_source;
     bool shows_words;
+    bool shows_counters;
+    uint64_t counter; /* of the block that ends at the branch in hand */
 };
 
 /* Addresses of the upper half are the kernel's on all machines that record branches. */
@@ -193,8 +195,10 @@ static bool put_insn_line(struct blocks *b, uint64_t address, size_t at, struct 
 static void put_outcome(struct blocks *b, const struct perfile_branch *branch, unsigned insns)
 {
     struct pf_text *out = b->script->out;
-    pf_put_format(out, "#%s%s%s%s", branch->predicted ? " PRED" : "", branch->mispred ? " MISPRED" : "",
-                  branch->in_tx ? " INTX" : "", branch->abort ? " ABORT" : "");
+    if (b->shows_counters)
+        pf_script_put_branch_counter(b->script, b->counter);
+    pf_put_format(out, "%s%s%s%s%s", b->shows_counters ? "" : "#", branch->predicted ? " PRED" : "",
+                  branch->mispred ? " MISPRED" : "", branch->in_tx ? " INTX" : "", branch->abort ? " ABORT" : "");
     if (branch->cycles) {
         b->total_cycles += branch->cycles;
         pf_put_format(out, " %u cycles [%u]", branch->cycles, b->total_cycles);
@@ -267,21 +271,29 @@ static void put_last_block(struct blocks *b, uint64_t start, uint64_t ip)
     }
 }
 
+/* The branch at `index`, and its counter. */
+static void get_branch(struct blocks *b, const struct perfile_branch_stack *stack, uint64_t index,
+                       struct perfile_branch *branch)
+{
+    perfile_branch_at(stack, index, branch);
+    b->counter = index < stack->counters.count ? perfile_u64_at(&stack->counters, index) : 0;
+}
+
 static void put_blocks(struct blocks *b, const struct perfile_branch_stack *stack)
 {
     struct perfile_branch branch, before;
     uint64_t i = stack->count - 1;
-    perfile_branch_at(stack, i, &branch);
+    get_branch(b, stack, i, &branch);
     if (read_block(b, branch.from, branch.from) == BLOCK_READ) { /* where its block began is not known */
         put_function(b, branch.from);
         put_branch_line(b, 0, &branch, 0);
     }
     while (i-- > 0 && !b->script->failed) {
         before = branch;
-        perfile_branch_at(stack, i, &branch);
+        get_branch(b, stack, i, &branch);
         int found = read_block(b, before.to, branch.from);
         if (found == BLOCK_CROSSES && i > 0) { /* the way into the kernel is not recorded, the way out is */
-            perfile_branch_at(stack, --i, &branch);
+            get_branch(b, stack, --i, &branch);
             found = read_block(b, before.to, branch.from);
         }
         if (found == BLOCK_READ)
@@ -299,6 +311,7 @@ char *pf_script_put_brstackinsn(struct pf_script *script, char *at)
                        .shows_bytes = fields & SCRIPT_BIT(SCRIPT_BRSTACKINSNLEN),
                        .shows_lines = fields & SCRIPT_BIT(SCRIPT_SRCLINE),
                        .shows_source = fields & SCRIPT_BIT(SCRIPT_SRCCODE),
+                       .shows_counters = fields & SCRIPT_BIT(SCRIPT_BRCNTR),
                        .shows_words = fields & SCRIPT_BIT(SCRIPT_BRSTACKDISASM)};
     if (!script->sample.branch_stack.count)
         return at;

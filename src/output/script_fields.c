@@ -254,14 +254,18 @@ static bool has_field(const struct pf_script_fields *fields, int type, int field
     return fields->fields[type] >> field & 1;
 }
 
-/* Branches of all kinds were recorded by some event: between two of them nothing jumps. */
-static bool has_all_branches(const struct perfile_reader *reader)
+enum {
+    BRANCH_ANY = 1 << 3, /* branches of all kinds: between two of them nothing jumps */
+    BRANCH_COUNTERS = 1 << 19,
+};
+
+/* Some event was recorded with it. */
+static bool has_branch_type(const struct perfile_reader *reader, uint64_t type)
 {
-    enum { BRANCH_ANY = 1 << 3 };
     uint64_t types = 0;
     for (size_t i = 0; i < perfile_event_count(reader); i++)
         types |= perfile_event_get(reader, i)->attr.branch_sample_type;
-    return types & BRANCH_ANY;
+    return types & type;
 }
 
 /* Fields that need other fields, or certain branches. */
@@ -280,8 +284,10 @@ static int check_company(struct pf_script_fields *fields, int type, const struct
     }
     if (!has_ip && (has_field(fields, type, SCRIPT_SRCLINE) || has_field(fields, type, SCRIPT_SRCCODE)))
         message = "source lines go with \"ip\", which is not in the list";
-    if (blocks && !has_feature(reader, PERFILE_FEATURE_AUXTRACE) && !has_all_branches(reader))
+    if (blocks && !has_feature(reader, PERFILE_FEATURE_AUXTRACE) && !has_branch_type(reader, BRANCH_ANY))
         message = "the instructions between branches need all branches, which perf record -b records";
+    if (has_field(fields, type, SCRIPT_BRCNTR) && !has_branch_type(reader, BRANCH_COUNTERS))
+        message = "\"brcntr\" needs branch counters, which perf record -j any,counter records";
     if (words && !pf_disassembler_exists())
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "field list",
                        "\"disasm\" and \"brstackdisasm\" need capstone, which this build or machine does not have");

@@ -159,6 +159,7 @@ static struct pf_script_plan *make_plan(struct pf_script *script, const struct p
     plan->shows_ip = pf_script_first_event(script->reader, type) != NULL;
     if (!add_places(script, plan))
         return NULL;
+    plan->head_first = has(plan, SCRIPT_BRCNTR); /* its legend stands before samples only */
     add_steps(script, plan);
     return make_name(script, plan) ? plan : NULL;
 }

@@ -350,7 +350,7 @@ void pf_script_put_head(struct pf_script *script)
 {
     const struct pf_script_plan *plan = script->plan;
     char *at = pf_script_enter(script);
-    for (unsigned i = 0; i < plan->head_count; i++)
+    for (unsigned i = plan->head_first; i < plan->head_count; i++)
         at = plan->steps[i](script, at);
     pf_script_leave(script, at);
 }

@@ -276,6 +276,7 @@ static void what_is_needed_is_said(void **state)
     (void)state;
     expect_failure("sym,srcline", 0, "go with \"ip\"");
     expect_failure("time,srccode", 0, "go with \"ip\"");
+    expect_failure("ip,brcntr", PERFILE_SAMPLE_BRANCH_STACK, "any,counter");
     expect_failure("ip,brstackinsn", PERFILE_SAMPLE_BRANCH_STACK, "record -b");
 }
 
