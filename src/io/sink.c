@@ -279,6 +279,18 @@ static int name_it(struct pf_sink *sink, struct perfile_error *error)
     return fail(sink, PERFILE_ERROR_WRITE, EEXIST, error);
 }
 
+int pf_sink_name(struct pf_sink *sink, struct perfile_error *error)
+{
+    int result = sink->unnamed ? name_it(sink, error) : 0;
+    if (result < 0 || !sink->temporary)
+        return result;
+    if (renameat(sink->directory, sink->temporary, sink->directory, sink->name) < 0)
+        return fail(sink, PERFILE_ERROR_WRITE, errno, error);
+    free_text(sink->allocator, sink->temporary);
+    sink->temporary = NULL;
+    return 0;
+}
+
 int pf_sink_commit(struct pf_sink *sink, bool sync, struct perfile_error *error)
 {
     int result = pf_sink_flush(sink, error);
@@ -287,14 +299,7 @@ int pf_sink_commit(struct pf_sink *sink, bool sync, struct perfile_error *error)
     /* what cannot be synchronised, such as a pipe, says EINVAL */
     if (sync && sink->owned && fsync(sink->fd) < 0 && errno != EINVAL && errno != EROFS)
         return fail(sink, PERFILE_ERROR_WRITE, errno, error);
-    if (sink->unnamed)
-        result = name_it(sink, error);
-    if (result == 0 && sink->temporary) {
-        if (renameat(sink->directory, sink->temporary, sink->directory, sink->name) < 0)
-            return fail(sink, PERFILE_ERROR_WRITE, errno, error);
-        free_text(sink->allocator, sink->temporary);
-        sink->temporary = NULL;
-    }
+    result = pf_sink_name(sink, error);
     if (result == 0 && sink->owned) {
         int fd = sink->fd;
         sink->fd = -1;
