@@ -30,26 +30,26 @@ extern "C" {
 #endif
 
 enum perfile_recorder_flags {
-    PERFILE_RECORD_ALL_CPUS = 1 << 0,       /* -a: everything that runs */
-    PERFILE_RECORD_NO_INHERIT = 1 << 1,     /* -i: not the children of what is recorded */
-    PERFILE_RECORD_ENABLE_ON_EXEC = 1 << 2, /* start when the (one) process of `pids` executes a program */
-    PERFILE_RECORD_ADDRESS = 1 << 3,        /* -d: data addresses */
-    PERFILE_RECORD_PHYS_ADDRESS = 1 << 4,   /* --phys-data */
-    PERFILE_RECORD_DATA_PAGE_SIZE = 1 << 5, /* --data-page-size */
-    PERFILE_RECORD_CODE_PAGE_SIZE = 1 << 6, /* --code-page-size */
-    PERFILE_RECORD_WEIGHT = 1 << 7,         /* -W */
-    PERFILE_RECORD_TRANSACTION = 1 << 8,    /* --transaction */
-    PERFILE_RECORD_NO_TIME = 1 << 9,        /* no times of samples */
-    PERFILE_RECORD_CPU = 1 << 10,           /* --sample-cpu */
-    PERFILE_RECORD_PERIOD = 1 << 11,        /* -P */
-    PERFILE_RECORD_STAT = 1 << 12,          /* -s: counts per thread */
-    PERFILE_RECORD_SWITCHES = 1 << 13,      /* --switch-events */
-    PERFILE_RECORD_NAMESPACES = 1 << 14,    /* --namespaces */
-    PERFILE_RECORD_CGROUPS = 1 << 15,       /* --all-cgroups */
-    PERFILE_RECORD_OVERWRITE = 1 << 16, /* --overwrite: only the newest records, taken by perfile_recorder_snapshot */
-    PERFILE_RECORD_NO_SYNTHESIZE = 1 << 17, /* do not say what ran before */
-    PERFILE_RECORD_TAIL_SYNTHESIZE = 1 << 18 /* say it at the end */,
-    PERFILE_RECORD_RAW = 1 << 19, /* -R: raw data also of events that are no tracepoints */
+    PERFILE_RECORDER_ALL_CPUS = 1 << 0,       /* -a: everything that runs */
+    PERFILE_RECORDER_NO_INHERIT = 1 << 1,     /* -i: not the children of what is recorded */
+    PERFILE_RECORDER_ENABLE_ON_EXEC = 1 << 2, /* start when the (one) process of `pids` executes a program */
+    PERFILE_RECORDER_ADDRESS = 1 << 3,        /* -d: data addresses */
+    PERFILE_RECORDER_PHYS_ADDRESS = 1 << 4,   /* --phys-data */
+    PERFILE_RECORDER_DATA_PAGE_SIZE = 1 << 5, /* --data-page-size */
+    PERFILE_RECORDER_CODE_PAGE_SIZE = 1 << 6, /* --code-page-size */
+    PERFILE_RECORDER_WEIGHT = 1 << 7,         /* -W */
+    PERFILE_RECORDER_TRANSACTION = 1 << 8,    /* --transaction */
+    PERFILE_RECORDER_NO_TIME = 1 << 9,        /* no times of samples */
+    PERFILE_RECORDER_CPU = 1 << 10,           /* --sample-cpu */
+    PERFILE_RECORDER_PERIOD = 1 << 11,        /* -P */
+    PERFILE_RECORDER_STAT = 1 << 12,          /* -s: counts per thread */
+    PERFILE_RECORDER_SWITCHES = 1 << 13,      /* --switch-events */
+    PERFILE_RECORDER_NAMESPACES = 1 << 14,    /* --namespaces */
+    PERFILE_RECORDER_CGROUPS = 1 << 15,       /* --all-cgroups */
+    PERFILE_RECORDER_OVERWRITE = 1 << 16, /* --overwrite: only the newest records, taken by perfile_recorder_snapshot */
+    PERFILE_RECORDER_NO_SYNTHESIZE = 1 << 17, /* do not say what ran before */
+    PERFILE_RECORDER_TAIL_SYNTHESIZE = 1 << 18 /* say it at the end */,
+    PERFILE_RECORDER_RAW = 1 << 19, /* -R: raw data also of events that are no tracepoints */
 };
 
 struct perfile_recorder_options {
@@ -62,9 +62,10 @@ struct perfile_recorder_options {
     uint64_t period;    /* or: events between samples */
     const char *pids;   /* "1,2": these processes with all their threads */
     const char *tids;
-    const char *cpus;       /* "0-3,7": only there */
-    const char *user;       /* a name or number: all processes of this user */
-    const char *cgroup;     /* path below the mount of the perf_event hierarchy or of cgroup v2; needs ALL_CPUS */
+    const char *cpus; /* "0-3,7": only there */
+    const char *user; /* a name or number: all processes of this user */
+    const char
+        *cgroup; /* path below the mount of the perf_event hierarchy or of cgroup v2; needs PERFILE_RECORDER_ALL_CPUS */
     const char *call_graph; /* "fp", "dwarf", "dwarf,8192", "lbr"; NULL: none */
     const char *user_regs;  /* "ip,sp"; "" all */
     const char *intr_regs;
@@ -72,7 +73,7 @@ struct perfile_recorder_options {
     const char *clock;   /* as -k: "monotonic", "monotonic_raw", "boottime", "realtime", "tai"; NULL: perf's own */
     uint64_t mmap_bytes; /* of each ring buffer; 0: chosen */
     uint64_t max_stack;  /* entries of kernel callchains; 0: the system's limit */
-    uint64_t delay_ms;   /* for ENABLE_ON_EXEC: so much later */
+    uint64_t delay_ms;   /* for PERFILE_RECORDER_ENABLE_ON_EXEC: so much later */
     unsigned threads;    /* that read /proc at the start; 0: as many as processors, at most 8 */
     const struct perfile_allocator *allocator;
     /* Called for what was done otherwise than asked, such as another event. May be NULL. */
