@@ -400,6 +400,10 @@ static int finish(struct perfile_writer *writer, struct perfile_error *error)
                          "its payload lacks %llu bytes", (unsigned long long)writer->payload_left);
     for (size_t i = 0; i < writer->stream_count && result == 0; i++)
         result = pf_writer_flush(&writer->streams[i], writer, error);
+    /* a live file that cannot be finished stays the stream that it is */
+    if (result == 0)
+        result = pf_sink_flush(&writer->streams[0].sink, error);
+    writer->streams[0].sink.sealed = result == 0;
     if (result == 0 && writer->options.mode != PERFILE_MODE_PIPE)
         result = end_file(writer, error);
     for (size_t i = writer->stream_count; i-- > 0 && result == 0;)

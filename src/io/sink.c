@@ -182,6 +182,9 @@ void pf_sink_close(struct pf_sink *sink)
 {
     if (!sink->allocator)
         return;
+    const bool named = sink->directory >= 0 && !sink->unnamed && !sink->temporary;
+    if (sink->failure && sink->fd >= 0 && named && ftruncate(sink->fd, (off_t)sink->sound) < 0)
+        sink->failure = PERFILE_ERROR_WRITE; /* there is nobody left to tell */
     if (sink->owned && sink->fd >= 0)
         close(sink->fd);
     if (sink->temporary)
@@ -224,6 +227,8 @@ int pf_sink_flush(struct pf_sink *sink, struct perfile_error *error)
         return fail_again(sink, error);
     int result = write_all(sink, sink->buffer, sink->used, error);
     sink->used = 0;
+    if (result == 0 && !sink->sealed)
+        sink->sound = sink->bytes;
     return result;
 }
 

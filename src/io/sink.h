@@ -24,6 +24,8 @@ struct pf_sink {
     char *temporary; /* the name until then */
     uint64_t base;   /* where the descriptor stood */
     uint64_t bytes;  /* taken so far */
+    uint64_t sound;  /* handed to the system in whole; what is behind it when a named file fails is cut off */
+    bool sealed;     /* `sound` stays: what follows only makes sense when all of it is there */
     uint8_t *buffer;
     size_t used;
     int failure; /* 0, or the code of the first failure */
