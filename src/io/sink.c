@@ -240,7 +240,10 @@ int pf_sink_write(struct pf_sink *sink, const void *data, size_t bytes, struct p
     if (bytes < PF_SINK_ROOM)
         return pf_sink_put(sink, data, bytes, error);
     sink->bytes += bytes;
-    return write_all(sink, data, bytes, error);
+    result = write_all(sink, data, bytes, error);
+    if (result == 0 && !sink->sealed)
+        sink->sound = sink->bytes;
+    return result;
 }
 
 int pf_sink_patch(struct pf_sink *sink, uint64_t offset, const void *data, size_t bytes, struct perfile_error *error)
