@@ -99,7 +99,7 @@ struct perfile_split_part {
     size_t index;     /* in order of the values, of comms in order of the names */
     int by;           /* enum perfile_split_by */
     uint64_t value;   /* number of the window or piece from 0 on, pid, tid, cpu, index of the event or comm;
-                         UINT64_MAX: samples that do not say */
+                         UINT64_MAX: samples that do not say, or a recording without samples */
     const char *name; /* of the event or thread, else NULL */
 };
 

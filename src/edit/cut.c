@@ -278,7 +278,7 @@ static int write_sample(struct writing *writing, struct pf_item *item, struct pe
     uint64_t part = 0;
     bool unscaled = false;
     bool kept = pf_cut_passes(cut, item);
-    if (kept && cut->splits && !pf_map_get(&cut->part_of, pf_cut_key(cut, item, &name), &part))
+    if (kept && cut->splits && !pf_cut_part_of(cut, pf_cut_key(cut, item, &name), &part))
         return pf_fail(error, PERFILE_ERROR_READ, record->offset, "input", "it changed while it was read");
     cut->bytes += kept ? record->bytes : 0;
     kept = kept && (!cut->thins || pf_cut_thin(cut, item, &unscaled));
@@ -374,6 +374,20 @@ static int begin_output(struct output *output, struct pf_cut *cut, struct pf_cut
     return result < 0 ? result : pf_edit_begin(&output->edit, error);
 }
 
+/* Readers take the difference from one sample to the next for its weight. */
+static void warn_of_counters(const struct pf_cut *cut, const struct perfile_writer *writer)
+{
+    for (size_t i = 0; i < cut->reader->event_count; i++) {
+        const struct perfile_attr *attr = &cut->reader->events[i]->public.attr;
+        if (is_whole(cut) || cut->thins || !(attr->sample_type & PERFILE_SAMPLE_READ))
+            continue;
+        pf_writer_diagnose(writer, "counter-start",
+                           "samples hold counters that go on: the first sample behind what was left out seems to count "
+                           "all before it");
+        return;
+    }
+}
+
 static void add_counts(struct perfile_edit_report *report, const struct output *output)
 {
     report->bytes_dropped = output->report.bytes_dropped;
@@ -393,6 +407,7 @@ static int write_one(struct pf_cut *cut, struct perfile_writer *writer, struct p
     int result = begin_output(output, cut, cut->part_count ? cut->parts : &whole, writer, error);
     if (result == 0)
         result = pf_edit_walk(&output->edit, cut->by_time, write_record, &writing, error);
+    warn_of_counters(cut, writer);
     if (output->open)
         result = pf_edit_end(&output->edit, result, error);
     add_counts(report, output);
@@ -444,6 +459,8 @@ static int write_group(struct writing *writing, struct perfile_error *error)
     memset(writing->outputs, 0, writing->count * sizeof(*writing->outputs));
     pf_cut_select_rewind(cut);
     int result = open_outputs(writing, error);
+    if (result == 0 && !writing->first)
+        warn_of_counters(cut, writing->outputs[0].edit.writer);
     if (result == 0)
         result = pf_edit_walk(&writing->outputs[0].edit, cut->by_time, write_record, writing, error);
     return close_outputs(writing, result, error);

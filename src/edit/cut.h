@@ -121,6 +121,9 @@ struct pf_cut {
     struct perfile_edit_options edit_options; /* ours, with the progress over all passes */
 };
 
+/* The key of samples that do not say. */
+#define PF_CUT_NO_KEY UINT64_MAX
+
 /* ---- cut_select.c: what becomes of a record ---- */
 
 /* Prepares the filters; ABSENT when the span is needed and not known. */
@@ -132,6 +135,8 @@ void pf_cut_select_rewind(struct pf_cut *cut);
 bool pf_cut_passes(struct pf_cut *cut, struct pf_item *item);
 /* What names its part. The item passed the filters. */
 uint64_t pf_cut_key(struct pf_cut *cut, struct pf_item *item, const char **name);
+/* False: there was no such sample when they were counted. */
+bool pf_cut_part_of(const struct pf_cut *cut, uint64_t key, uint64_t *part);
 /*
  * Whether a sample that passes is kept where others stand for it; its period is changed then. *unscaled: it has none.
  */

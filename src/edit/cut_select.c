@@ -4,7 +4,6 @@
 #include "edit/cut.h"
 
 #define USER_DEFERRED ((uint64_t)-640) /* in a callchain: what follows is a cookie */
-#define NO_KEY UINT64_MAX
 
 /* ---- samples ---- */
 
@@ -114,21 +113,27 @@ uint64_t pf_cut_key(struct pf_cut *cut, struct pf_item *item, const char **name)
         return cut->bytes / cut->split.step;
     case PERFILE_SPLIT_EVENT:
         *name = record->event ? record->event->name : NULL;
-        return record->event ? record->event->index : NO_KEY;
+        return record->event ? record->event->index : PF_CUT_NO_KEY;
     default:
         break;
     }
     if (pf_item_decode(item, NULL) < 0)
-        return NO_KEY;
+        return PF_CUT_NO_KEY;
     if (cut->split.by == PERFILE_SPLIT_CPU)
-        return sample->present & PERFILE_SAMPLE_CPU ? sample->cpu : NO_KEY;
+        return sample->present & PERFILE_SAMPLE_CPU ? sample->cpu : PF_CUT_NO_KEY;
     if (!(sample->present & PERFILE_SAMPLE_TID))
-        return NO_KEY;
+        return PF_CUT_NO_KEY;
     if (cut->split.by == PERFILE_SPLIT_COMM) {
         *name = pf_name_line_at(&cut->line, sample->tid, cut->moment);
         return (uintptr_t)*name;
     }
     return (uint32_t)(cut->split.by == PERFILE_SPLIT_PID ? sample->pid : sample->tid);
+}
+
+bool pf_cut_part_of(const struct pf_cut *cut, uint64_t key, uint64_t *part)
+{
+    /* events of a stream may stand behind samples: these did not say when they were counted */
+    return pf_map_get(&cut->part_of, key, part) || pf_map_get(&cut->part_of, PF_CUT_NO_KEY, part);
 }
 
 /* ---- thinning ---- */

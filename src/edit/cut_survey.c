@@ -300,7 +300,9 @@ int pf_cut_count(struct pf_cut *cut, struct perfile_error *error)
     int result = pf_edit_walk(&edit, cut->by_time, count_record, cut, error);
     if (result < 0)
         return result;
-    if (!link_parents(cut))
+    uint64_t only;
+    /* without samples all goes to one part */
+    if ((cut->splits && !cut->part_count && !add_part(cut, PF_CUT_NO_KEY, NULL, &only)) || !link_parents(cut))
         return pf_fail_memory(error, "cut");
     for (size_t i = 0; i < cut->part_count; i++)
         cut->parts[i].public.index = i;

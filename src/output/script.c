@@ -20,7 +20,7 @@ static int open_filter(struct pf_script *script)
     bool known = script->options->filter.time && strpbrk(script->options->filter.time, "%+") &&
                  perfile_feature_number(script->reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &span.first, NULL) == 0 &&
                  perfile_feature_number(script->reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &span.last, NULL) == 0 &&
-                 span.first <= span.last;
+                 span.first <= span.last && span.last; /* perf record -z writes zeros */
     return pf_filter_open(&script->filter, &script->options->filter, known ? &span : NULL, script->out->allocator,
                           script->error);
 }
