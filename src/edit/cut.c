@@ -278,7 +278,7 @@ static int write_sample(struct writing *writing, struct pf_item *item, struct pe
     uint64_t part = 0;
     bool unscaled = false;
     bool kept = pf_cut_passes(cut, item);
-    if (kept && cut->splits && !pf_cut_part_of(cut, pf_cut_key(cut, item, &name), &part))
+    if (kept && cut->splits && !pf_cut_part_of(cut, pf_cut_key(cut, record, &name), &part))
         return pf_fail(error, PERFILE_ERROR_READ, record->offset, "input", "it changed while it was read");
     cut->bytes += kept ? record->bytes : 0;
     kept = kept && (!cut->thins || pf_cut_thin(cut, item, &unscaled));

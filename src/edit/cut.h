@@ -107,6 +107,7 @@ struct pf_cut {
     struct pf_cut_link *links; /* sorted by pid once all are known */
     size_t link_count, link_room;
     struct pf_pairs linked;
+    struct pf_cut_link last_link; /* a cache in front of it */
     struct pf_cut_fork *forks;
     size_t fork_count, fork_room;
     struct pf_pairs forked;
@@ -126,6 +127,9 @@ struct pf_cut {
 
 /* ---- cut_select.c: what becomes of a record ---- */
 
+/* What most cuts ask of a sample, from its fixed place; false: the sample does not say. */
+bool pf_cut_thread(const struct perfile_record *record, int32_t *pid, int32_t *tid);
+bool pf_cut_cpu(const struct perfile_record *record, int32_t *cpu);
 /* Prepares the filters; ABSENT when the span is needed and not known. */
 int pf_cut_open_cgroups(struct pf_cut *cut, struct perfile_error *error);
 int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error);
@@ -133,8 +137,8 @@ int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error);
 void pf_cut_select_rewind(struct pf_cut *cut);
 /* The sample passes the filters. */
 bool pf_cut_passes(struct pf_cut *cut, struct pf_item *item);
-/* What names its part. The item passed the filters. */
-uint64_t pf_cut_key(struct pf_cut *cut, struct pf_item *item, const char **name);
+/* What names the part of a sample that passes the filters. */
+uint64_t pf_cut_key(struct pf_cut *cut, const struct perfile_record *record, const char **name);
 /* False: there was no such sample when they were counted. */
 bool pf_cut_part_of(const struct pf_cut *cut, uint64_t key, uint64_t *part);
 /*

@@ -74,25 +74,52 @@ static bool has_time(const struct perfile_record *record)
     return record->event && record->event->attr.sample_type & PERFILE_SAMPLE_TIME;
 }
 
+/* NULL: the event is not known, or has no such part. */
+static const uint8_t *place_of(const struct perfile_record *record, uint16_t at)
+{
+    return at && record->bytes >= at + 8u ? record->data + at : NULL;
+}
+
+static const struct pf_plan *plan_of(const struct perfile_record *record)
+{
+    static const struct pf_plan none;
+    return record->event ? &((const struct pf_event *)(const void *)record->event)->plan : &none;
+}
+
+bool pf_cut_thread(const struct perfile_record *record, int32_t *pid, int32_t *tid)
+{
+    const struct pf_plan *plan = plan_of(record);
+    const uint8_t *at = place_of(record, plan->tid_at);
+    *pid = at ? (int32_t)pf_load32(at, plan->swap) : -1;
+    *tid = at ? (int32_t)pf_load32(at + 4, plan->swap) : -1;
+    return at;
+}
+
+bool pf_cut_cpu(const struct perfile_record *record, int32_t *cpu)
+{
+    const struct pf_plan *plan = plan_of(record);
+    const uint8_t *at = place_of(record, plan->cpu_at);
+    *cpu = at ? (int32_t)pf_load32(at, plan->swap) : -1;
+    return at;
+}
+
 bool pf_cut_passes(struct pf_cut *cut, struct pf_item *item)
 {
     const struct perfile_record *record = item->record;
-    const struct perfile_sample *sample = &item->sample;
     const uint64_t time = has_time(record) ? record->time : UINT64_MAX;
     if (!pf_filter_time(&cut->filter, time))
         return false;
     if (time_alone(cut))
         return !cut->filter.has_times || has_time(record);
-    if (pf_item_decode(item, NULL) < 0 || (cut->options.cgroups && !cgroup_passes(cut, sample)))
+    if (cut->options.cgroups && (pf_item_decode(item, NULL) < 0 || !cgroup_passes(cut, &item->sample)))
         return false;
-    const bool has_tid = sample->present & PERFILE_SAMPLE_TID;
-    const struct pf_filter_subject subject = {
-        .time = time,
-        .cpu = sample->present & PERFILE_SAMPLE_CPU ? (int32_t)sample->cpu : -1,
-        .pid = has_tid ? sample->pid : -1,
-        .tid = has_tid ? sample->tid : -1,
-        .comm = cut->filter.has_comms ? pf_name_line_at(&cut->line, sample->tid, cut->moment) : NULL,
-        .event = record->event};
+    struct pf_filter_subject subject = {.time = time, .event = record->event};
+    if ((!record->event && cut->filter.has_events) ||
+        (!pf_cut_thread(record, &subject.pid, &subject.tid) && cut->filter.has_comms))
+        return false;
+    (void)pf_cut_cpu(record, &subject.cpu);
+    if (cut->filter.has_comms)
+        subject.comm = pf_name_line_at(&cut->line, subject.tid, cut->moment);
     return pf_filter_passes(&cut->filter, &subject);
 }
 
@@ -101,10 +128,8 @@ static uint64_t window_of(const struct pf_cut *cut, uint64_t time)
     return time > cut->span.first ? (time - cut->span.first) / cut->split.step : 0;
 }
 
-uint64_t pf_cut_key(struct pf_cut *cut, struct pf_item *item, const char **name)
+uint64_t pf_cut_key(struct pf_cut *cut, const struct perfile_record *record, const char **name)
 {
-    const struct perfile_record *record = item->record;
-    const struct perfile_sample *sample = &item->sample;
     *name = NULL;
     switch (cut->split.by) {
     case PERFILE_SPLIT_TIME:
@@ -117,17 +142,16 @@ uint64_t pf_cut_key(struct pf_cut *cut, struct pf_item *item, const char **name)
     default:
         break;
     }
-    if (pf_item_decode(item, NULL) < 0)
-        return PF_CUT_NO_KEY;
+    int32_t cpu, pid, tid;
     if (cut->split.by == PERFILE_SPLIT_CPU)
-        return sample->present & PERFILE_SAMPLE_CPU ? sample->cpu : PF_CUT_NO_KEY;
-    if (!(sample->present & PERFILE_SAMPLE_TID))
+        return pf_cut_cpu(record, &cpu) ? (uint32_t)cpu : PF_CUT_NO_KEY;
+    if (!pf_cut_thread(record, &pid, &tid))
         return PF_CUT_NO_KEY;
     if (cut->split.by == PERFILE_SPLIT_COMM) {
-        *name = pf_name_line_at(&cut->line, sample->tid, cut->moment);
+        *name = pf_name_line_at(&cut->line, tid, cut->moment);
         return (uintptr_t)*name;
     }
-    return (uint32_t)(cut->split.by == PERFILE_SPLIT_PID ? sample->pid : sample->tid);
+    return (uint32_t)(cut->split.by == PERFILE_SPLIT_PID ? pid : tid);
 }
 
 bool pf_cut_part_of(const struct pf_cut *cut, uint64_t key, uint64_t *part)
@@ -176,8 +200,9 @@ bool pf_cut_thin(struct pf_cut *cut, struct pf_item *item, bool *unscaled)
         thinning->period = 0;
         return true;
     }
-    if (event->attr.sample_type & PERFILE_SAMPLE_PERIOD && pf_item_decode(item, NULL) == 0 &&
-        !pf_add(thinning->period, item->sample.period, &thinning->period))
+    const struct pf_plan *plan = plan_of(item->record);
+    const uint8_t *at = place_of(item->record, plan->period_at);
+    if (at && !pf_add(thinning->period, pf_load64(at, plan->swap), &thinning->period))
         thinning->period = UINT64_MAX;
     return false;
 }

@@ -52,7 +52,11 @@ static bool add_part(struct pf_cut *cut, uint64_t key, const char *name, uint64_
 
 static bool add_link(struct pf_cut *cut, int32_t pid, uint64_t part)
 {
+    struct pf_cut_link *last = &cut->last_link;
     uint32_t found;
+    if (last->pid == pid && last->part == part) /* pid 0 is never linked */
+        return true;
+    *last = (struct pf_cut_link){.pid = pid, .part = (uint32_t)part};
     if (pf_pairs_get(&cut->linked, (uint32_t)pid, part, &found))
         return true;
     if (!pf_grow(cut->allocator, &cut->links, &cut->link_room, cut->link_count + 1, sizeof(*cut->links)) ||
@@ -126,11 +130,6 @@ static bool note_thinning(struct pf_cut *cut, const struct perfile_event *event)
     return true;
 }
 
-static int32_t pid_of(const struct pf_item *item)
-{
-    return item->decoded && item->sample.present & PERFILE_SAMPLE_TID ? item->sample.pid : -1;
-}
-
 static bool count_sample(struct pf_cut *cut, struct pf_item *item)
 {
     const struct perfile_record *record = item->record;
@@ -139,7 +138,7 @@ static bool count_sample(struct pf_cut *cut, struct pf_item *item)
     if (!pf_cut_passes(cut, item))
         return true;
     if (cut->splits) {
-        const uint64_t key = pf_cut_key(cut, item, &name);
+        const uint64_t key = pf_cut_key(cut, record, &name);
         if (!add_part(cut, key, name, &part))
             return false;
     }
@@ -150,7 +149,8 @@ static bool count_sample(struct pf_cut *cut, struct pf_item *item)
         to->first_time = pf_min(to->first_time, record->time);
         to->last_time = pf_max(to->last_time, record->time);
     }
-    if (cut->prunes && pf_item_decode(item, NULL) == 0 && pid_of(item) > 0 && !add_link(cut, pid_of(item), part))
+    int32_t pid, tid;
+    if (cut->prunes && pf_cut_thread(record, &pid, &tid) && pid > 0 && !add_link(cut, pid, part))
         return false;
     return note_cookie(cut, item, part) && note_thinning(cut, record->event);
 }
