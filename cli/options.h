@@ -42,6 +42,12 @@ struct pf_settings {
     const char *write_compression;
     uint64_t write_level;
     bool write_no_sync;
+    const char *cut_cgroups;
+    const char *cut_split;
+    uint64_t cut_every;
+    uint64_t cut_samples;
+    uint64_t cut_limit_parts;
+    uint64_t cut_limit_open;
     char **operands; /* what is not an option, in order */
     size_t operand_count;
 };

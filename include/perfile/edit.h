@@ -27,6 +27,7 @@ struct perfile_edit_report {
     uint64_t records_mended;  /* repair: kept, with one number set right that made readers refuse the recording */
     uint64_t features_rebuilt;
     uint64_t features_dropped; /* that could not be read, or not be said in the output */
+    uint64_t samples_unscaled; /* of samples_kept: they stand for others too, and have no period that could say so */
 };
 
 /* What all calls take. */
@@ -55,6 +56,83 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_convert(struct perfile_reader *reader
 PERFILE_API PERFILE_MUST_CHECK int perfile_repair(struct perfile_reader *reader, struct perfile_writer *writer,
                                                   const struct perfile_edit_options *options,
                                                   struct perfile_edit_report *report, struct perfile_error *error);
+
+/* ---- cut -------------------------------------------------------------------------------------------------------- */
+
+/* Which samples to keep; all that is given must match. */
+struct perfile_cut_options {
+    size_t size;                  /* sizeof(struct perfile_cut_options) */
+    struct perfile_filter filter; /* relative times and percentages work without the feature SAMPLE_TIME too */
+    const char *cgroups;          /* paths as in CGROUP records: "/system.slice,/user.slice"; all below them too */
+    uint64_t every;               /* of these, every Nth of each event; 0 and 1: all */
+    uint64_t samples;             /* at most so many, spread evenly; 0: all. Not together with `every` */
+    const struct perfile_edit_options *edit; /* or NULL */
+};
+#define PERFILE_CUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_cut_options)
+
+/*
+ * Keeps some of the samples, and what readers need to understand them.
+ *   Maps, names, namespaces, kernel symbols ... stay when they are older than the end of the time range. Of cuts by
+ *   process, thread or comm those of processes that have no sample go, except those of their parents.
+ *   LOST, THROTTLE, AUX, SWITCH and so on belong to the time, processor and event that they tell of.
+ *   AUXTRACE data goes when its processor or thread is not wanted; it cannot be cut by time.
+ *   Other records of the recorder stay.
+ *   `every` and `samples` add the periods of what is left out to the next sample of the same event that is kept, so that
+ *   the totals stay. Events whose samples have no period are counted in samples_unscaled.
+ *   The feature SAMPLE_TIME is corrected; the events stay, also those without samples.
+ * When all samples are wanted the output is the input. Names and cgroups, `every` and `samples` need the recording to be
+ * read before: ABSENT when it is a stream. Errors: those of filters, reading and writing.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_cut(struct perfile_reader *reader, struct perfile_writer *writer,
+                                               const struct perfile_cut_options *options,
+                                               struct perfile_edit_report *report, struct perfile_error *error);
+
+/* What makes a part of a recording. */
+enum perfile_split_by {
+    PERFILE_SPLIT_TIME, /* windows of `step` ns from the first sample on */
+    PERFILE_SPLIT_SIZE, /* `step` bytes of uncompressed records in the order of the file, maps and names not counted */
+    PERFILE_SPLIT_PID,
+    PERFILE_SPLIT_TID,
+    PERFILE_SPLIT_CPU,
+    PERFILE_SPLIT_EVENT,
+    PERFILE_SPLIT_COMM,
+};
+
+/* One part. Made by the library. */
+struct perfile_split_part {
+    size_t index;     /* in order of the values, of comms in order of the names */
+    int by;           /* enum perfile_split_by */
+    uint64_t value;   /* number of the window or piece from 0 on, pid, tid, cpu, index of the event or comm;
+                         UINT64_MAX: samples that do not say, or a recording without samples */
+    const char *name; /* of the event or thread, else NULL */
+};
+
+struct perfile_split_options {
+    size_t size;          /* sizeof(struct perfile_split_options) */
+    int by;               /* enum perfile_split_by */
+    uint64_t step;        /* of TIME and SIZE */
+    uint64_t limit_parts; /* 0: 65536; more is LIMIT */
+    uint64_t limit_open; /* parts written at the same time, 0: 64; a writer takes 400 KB, a compressing one 1 MB more */
+    void *context;
+    /* A new writer for a part; a negative result ends all. */
+    int (*open)(void *context, const struct perfile_split_part *part, struct perfile_writer **writer,
+                struct perfile_error *error);
+    /* The part is `complete`: the callee finishes the writer, and closes it in any case. */
+    int (*close)(void *context, const struct perfile_split_part *part, struct perfile_writer *writer, bool complete,
+                 struct perfile_error *error);
+};
+#define PERFILE_SPLIT_OPTIONS_INIT PERFILE_SIZED(struct perfile_split_options)
+
+/*
+ * The samples that `cut` (may be NULL: all) keeps, each in one of several recordings. Every part has what it needs as
+ * with perfile_cut; what belongs to no part in particular is in all of them, but that of processes without samples is in
+ * the first one. When there are more than limit_open parts, the recording is read once more for each limit_open of them.
+ * Counts in the report are those of the recording. Errors: as perfile_cut; ABSENT for streams, LIMIT (too many parts), and
+ * those of the callbacks.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_split(struct perfile_reader *reader, const struct perfile_cut_options *cut,
+                                                 const struct perfile_split_options *split,
+                                                 struct perfile_edit_report *report, struct perfile_error *error);
 
 #ifdef __cplusplus
 }
