@@ -3,16 +3,24 @@
 
 #include <stdio.h>
 
+void pf_input_name(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings,
+                   const char *name)
+{
+    *input = (struct pf_input){.command = command, .settings = settings, .name = name};
+    input->log.input = strcmp(name, "-") ? name : "standard input";
+}
+
 int pf_input_choose(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings)
 {
-    *input = (struct pf_input){.command = command, .settings = settings};
+    pf_input_name(input, command, settings,
+                  settings->operand_count ? settings->operands[0]
+                  : settings->input       ? settings->input
+                                          : "perf.data");
     if (settings->operand_count && settings->input) {
         pf_message("%s: the recording is given twice, as %s and as %s", command->name, settings->input,
                    settings->operands[0]);
         return PF_STATUS_USAGE;
     }
-    input->name = settings->operand_count ? settings->operands[0] : settings->input ? settings->input : "perf.data";
-    input->log.input = strcmp(input->name, "-") ? input->name : "standard input";
     return PF_STATUS_OK;
 }
 

@@ -15,6 +15,9 @@ struct pf_input {
     struct perfile_error error;
 };
 
+/* The recording called `name`, of several. */
+void pf_input_name(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings,
+                   const char *name);
 /* Operand, -i, or perf.data. PF_STATUS_USAGE when it is given twice. */
 int pf_input_choose(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings);
 /* PF_STATUS_UNREADABLE when a message was printed. */

@@ -40,6 +40,8 @@ struct pf_settings {
     const char *write_compression;
     uint64_t write_level;
     bool write_no_sync;
+    const char *merge_clock; /* NULL: not given */
+    bool merge_separate_hosts;
     char **operands; /* what is not an option, in order */
     size_t operand_count;
 };
