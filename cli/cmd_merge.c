@@ -268,10 +268,12 @@ static void print_json(const struct run *run, FILE *to)
     print_json_counts(to, report->total);
     fprintf(to,
             ",\"events\":%" PRIu64 ",\"events_unified\":%" PRIu64 ",\"ids_renumbered\":%" PRIu64
-            ",\"records_unified\":%" PRIu64 ",\"unordered\":%" PRIu64 ",\"reshaped\":%s,\"clocks_aligned\":%s,"
+            ",\"records_unified\":%" PRIu64 ",\"stacks_trimmed\":%" PRIu64 ",\"unordered\":%" PRIu64
+            ",\"reshaped\":%s,\"clocks_aligned\":%s,"
             "\"inputs\":[",
-            report->events, report->events_unified, report->ids_renumbered, report->records_unified, report->unordered,
-            report->reshaped ? "true" : "false", report->clocks_aligned ? "true" : "false");
+            report->events, report->events_unified, report->ids_renumbered, report->records_unified,
+            report->stacks_trimmed, report->unordered, report->reshaped ? "true" : "false",
+            report->clocks_aligned ? "true" : "false");
     for (size_t i = 0; i < run->count; i++) {
         fprintf(to, "%s{\"name\":", i ? "," : "");
         print_json_text(to, run->names[i]);
@@ -317,6 +319,7 @@ static void print_text(const struct run *run, FILE *to)
     fprintf(to, "  %s events", pf_grouped(report->events, events));
     print_count(to, report->events_unified, "are the same as one of an earlier recording");
     print_count(to, report->ids_renumbered, "ids renumbered");
+    print_count(to, report->stacks_trimmed, "user stacks cut a little to make room for ids");
     print_count(to, report->unordered, "records out of order");
     fprintf(to, "\n");
     for (size_t i = 0; i < run->count; i++) {

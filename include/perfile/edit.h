@@ -95,6 +95,7 @@ struct perfile_merge_report {
     uint64_t events_unified;  /* of the inputs, that are the same event as one of an earlier input */
     uint64_t ids_renumbered;  /* event ids that are other ones in the output */
     uint64_t records_unified; /* sideband that several parts of one recording have: written once, counted as dropped */
+    uint64_t stacks_trimmed;  /* samples whose user stack lost its outermost words: the record had no room for an id */
     uint64_t unordered;       /* records that are older than one before them in the output */
     bool reshaped;            /* events got ids or other parts that all events of a recording must share */
     bool clocks_aligned;

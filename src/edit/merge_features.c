@@ -268,9 +268,9 @@ static void look_inside(struct pf_merge *merge, struct pf_merge_input *input, ui
 {
     const bool swap = merge->writer->swap;
     if (number == PERFILE_FEATURE_SAMPLE_TIME && body->bytes >= 16) {
-        input->has_span = true;
         input->first_time = pf_load64(body->data, swap);
         input->last_time = pf_load64(body->data + 8, swap);
+        input->has_span = input->first_time && input->first_time <= input->last_time;
     }
     if (number == PERFILE_FEATURE_CLOCK_DATA && body->bytes >= 24) {
         input->has_clock = true;
@@ -393,7 +393,7 @@ static void join_spans(struct pf_merge *merge, struct pf_merge_feature *feature)
         first = pf_min(first, input->first_time);
         last = pf_max(last, input->last_time);
     }
-    if (feature->bytes >= 16 && merge->input_count > 1) {
+    if (feature->bytes >= 16 && merge->input_count > 1 && last) {
         put_word(&pair, feature->data, first);
         put_word(&pair, feature->data + 8, last);
     }

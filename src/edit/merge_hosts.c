@@ -128,6 +128,7 @@ int pf_merge_settle_hosts(struct pf_merge *merge, struct perfile_error *error)
         struct pf_merge_input *input = &merge->inputs[i];
         input->first_time += input->shift_ns;
         input->last_time += input->shift_ns;
+        input->has_span &= input->first_time <= input->last_time;
         input->plain =
             !input->ids.used && !input->shift_ns && !(merge->options.separate_hosts && merge->input_count > 1);
     }

@@ -349,6 +349,29 @@ static int put_bytes(struct change *c, const struct perfile_record *record, stru
     return result < 0 ? result : put_payload(c, record, error);
 }
 
+/*
+ * Samples whose user stack fills the record have no room for an id: the outermost words of the stack make it, which is
+ * less than the sample.
+ */
+static int encode_trimmed(struct change *c, const struct pf_plan *plan, struct pf_out *o, struct perfile_error *error)
+{
+    enum { WORDS_MAX = 16 };
+    struct perfile_writer *writer = c->merge->writer;
+    struct pf_item *item = c->merge->item;
+    struct perfile_stack *stack = &item->sample.stack_user;
+    int result = pf_item_encode(item, plan, writer->big_endian, o, error);
+    if (result != PERFILE_ERROR_LIMIT || c->type != PERFILE_RECORD_SAMPLE)
+        return result;
+    for (int i = 0; i < WORDS_MAX && result == PERFILE_ERROR_LIMIT && stack->bytes > 8; i++) {
+        stack->bytes -= 8;
+        stack->dyn_size = pf_min(stack->dyn_size, stack->bytes);
+        *o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+        result = pf_item_encode(item, plan, writer->big_endian, o, error);
+    }
+    c->merge->report->stacks_trimmed += result == 0;
+    return result;
+}
+
 static int put_changed(struct change *c, const struct perfile_record *record, struct perfile_error *error)
 {
     struct perfile_writer *writer = c->merge->writer;
@@ -369,7 +392,7 @@ static int put_changed(struct change *c, const struct perfile_record *record, st
                        "its pid is above 4194303");
     const struct pf_plan *plan = c->event ? &writer->events[c->event - c->merge->events].plan : NULL;
     struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
-    result = pf_item_encode(item, plan, writer->big_endian, &o, error);
+    result = encode_trimmed(c, plan, &o, error);
     if (result == 0)
         result = pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
     return result < 0 ? result : put_payload(c, record, error);
@@ -391,11 +414,10 @@ static int put_unknown(struct change *c, const struct perfile_record *record, st
 static int put_stray(struct change *c, const struct perfile_record *record, struct perfile_error *error)
 {
     const struct pf_merge_input *input = c->input;
-    if (!input->route_count || input->reader->file.swapped != c->merge->writer->swap)
-        return pf_fail(error, PERFILE_ERROR_EVENT, record->offset, "SAMPLE record", "its event is not known");
-    if (c->merge->input_count == 1)
+    const bool same_order = input->reader->file.swapped == c->merge->writer->swap;
+    if (same_order && c->merge->input_count == 1)
         return put_bytes(c, record, error);
-    if (c->merge->events[input->routes[0].event].reshaped)
+    if (!same_order || !input->route_count || c->merge->events[input->routes[0].event].reshaped)
         return pf_fail(error, PERFILE_ERROR_EVENT, record->offset, "SAMPLE record", "its event is not known");
     return put_patched(c, &input->routes[0].at, record, error);
 }
