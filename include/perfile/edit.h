@@ -108,7 +108,7 @@ struct perfile_merge_report {
  * read_format), it is added to their attributes and records. Sideband that several parts of one recording have alike
  * (same host, command, events and ids) is written as often as the part with the most has it; samples never get lost.
  * Header features: those that differ are the first input's, but for BUILD_ID, GROUP_DESC, TRACING_DATA (all of both),
- * NRCPUS, TOTAL_MEM (the greater), SAMPLE_TIME (from first to last). One reader: the same recording in the order of time.
+ * TOTAL_MEM (the greater), NRCPUS and CPU_TOPOLOGY (of the input with the most CPUs), SAMPLE_TIME (first to last). One reader: the same recording in the order of time.
  * Errors: those of reading and writing; ARGUMENT; ABSENT (clock); UNSUPPORTED: what cannot stand in one recording, such
  * as the AUX data of two, or one tracepoint id with two meanings.
  */

@@ -135,6 +135,7 @@ static int settle(struct pf_merge *merge, struct perfile_error *error)
 {
     int result = 0;
     find_greatest_id(merge);
+    pf_merge_choose_cpus(merge);
     merge->rounds = merge->writer->options.mode != PERFILE_MODE_DIRECTORY;
     for (size_t i = 0; i < merge->input_count && result == 0; i++) {
         struct pf_merge_input *input = &merge->inputs[i];

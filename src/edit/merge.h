@@ -88,6 +88,7 @@ struct pf_merge {
     size_t feature_count;
     size_t feature_room;
     struct pf_map build_ids;        /* hashes of the entries, to where they stand */
+    struct pf_merge_input *cpus;    /* whose features about CPUs are kept */
     struct pf_merge_input *tracing; /* whose TRACING_DATA is the base; NULL: none */
     struct pf_merge_added *added;   /* formats that it lacks */
     size_t added_count;
@@ -130,6 +131,8 @@ int pf_merge_write(struct pf_merge *merge, struct pf_merge_input *input, const s
 
 /* The features that the reader knows now. */
 int pf_merge_take_features(struct pf_merge *merge, struct pf_merge_input *input, struct perfile_error *error);
+/* Before features are taken. */
+void pf_merge_choose_cpus(struct pf_merge *merge);
 /* A feature of the input, in its byte order. */
 int pf_merge_take_feature(struct pf_merge *merge, struct pf_merge_input *input, uint32_t number,
                           const struct perfile_bytes *body, struct perfile_error *error);

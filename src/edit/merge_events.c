@@ -157,8 +157,10 @@ static bool add_event(struct pf_merge *merge, const struct pf_merge_input *input
 {
     if (!pf_grow(merge->allocator, &merge->events, &merge->event_room, merge->event_count + 1, sizeof(*merge->events)))
         return false;
+    /* where one event has a name, readers do not make one for the others */
+    const char *name = event->file_name || merge->input_count == 1 ? event->file_name : event->name;
     merge->events[merge->event_count] =
-        (struct pf_merge_event){.from = event, .reader = input->reader, .attr = event->attr, .name = event->file_name};
+        (struct pf_merge_event){.from = event, .reader = input->reader, .attr = event->attr, .name = name};
     merge->events[merge->event_count++].attr.size = event->attr_bytes;
     return true;
 }
@@ -202,8 +204,6 @@ static int route_event(struct pf_merge *merge, struct pf_merge_input *input, con
     if (!pf_grow(merge->allocator, &input->routes, &input->route_room, input->route_count + 1, sizeof(*input->routes)))
         return PERFILE_ERROR_MEMORY;
     input->routes[input->route_count++] = (struct pf_merge_route){.event = index, .at = find_places(&event->attr)};
-    if (!merge->events[index].name)
-        merge->events[index].name = event->file_name;
     int result = 0;
     for (size_t i = 0; i < event->id_count && result == 0; i++)
         result = take_id(merge, input, index, event->ids[i]);

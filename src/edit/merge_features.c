@@ -102,15 +102,6 @@ static int keep_first(struct pair *pair)
     return 0;
 }
 
-static int keep_greater_words32(struct pair *pair)
-{
-    const bool swap = pair->merge->writer->swap;
-    for (size_t i = 0; i + 4 <= pair->feature->bytes && i + 4 <= pair->body.bytes; i += 4)
-        if (pf_load32(pair->body.data + i, swap) > pf_load32(pair->feature->data + i, swap))
-            memcpy(pair->feature->data + i, pair->body.data + i, 4);
-    return 0;
-}
-
 static int keep_greater_word(struct pair *pair)
 {
     if (pair->feature->bytes < 8 || pair->body.bytes < 8)
@@ -252,9 +243,9 @@ static keeper *keeper_of(uint32_t number)
         uint32_t number;
         keeper *keep;
     } keepers[] = {
-        {PERFILE_FEATURE_BUILD_ID, keep_build_ids},     {PERFILE_FEATURE_NRCPUS, keep_greater_words32},
-        {PERFILE_FEATURE_TOTAL_MEM, keep_greater_word}, {PERFILE_FEATURE_SAMPLE_TIME, keep_for_later},
-        {PERFILE_FEATURE_GROUP_DESC, keep_groups},      {PERFILE_FEATURE_CLOCK_DATA, keep_for_later},
+        {PERFILE_FEATURE_BUILD_ID, keep_build_ids},    {PERFILE_FEATURE_TOTAL_MEM, keep_greater_word},
+        {PERFILE_FEATURE_SAMPLE_TIME, keep_for_later}, {PERFILE_FEATURE_CLOCK_DATA, keep_for_later},
+        {PERFILE_FEATURE_GROUP_DESC, keep_groups},
     };
     for (size_t i = 0; i < PF_COUNT(keepers); i++)
         if (keepers[i].number == number)
@@ -295,12 +286,58 @@ static int take_first(struct pf_merge *merge, struct pf_merge_input *input, uint
     return append(merge, feature, none, sizeof(none)) ? keep_groups(&pair) : PERFILE_ERROR_MEMORY;
 }
 
+/*
+ * perf reads CPU_TOPOLOGY by the counts of NRCPUS, and refuses the file when these are of another machine: all of them
+ * are those of the input with the most CPUs.
+ */
+static bool counts_cpus(uint32_t number)
+{
+    return number == PERFILE_FEATURE_NRCPUS || number == PERFILE_FEATURE_CPU_TOPOLOGY ||
+           number == PERFILE_FEATURE_CPU_DOMAIN_INFO;
+}
+
+void pf_merge_choose_cpus(struct pf_merge *merge)
+{
+    uint64_t most = 0, count;
+    merge->cpus = &merge->inputs[0];
+    for (size_t i = 0; i < merge->input_count; i++) {
+        struct pf_merge_input *input = &merge->inputs[i];
+        if (perfile_feature_number(input->reader, PERFILE_FEATURE_NRCPUS, "nr_cpus_available", &count, NULL) < 0 ||
+            count <= most)
+            continue;
+        most = count;
+        merge->cpus = input;
+    }
+}
+
+static void drop_cpus(const struct pf_merge *merge, const struct pf_merge_input *input, uint32_t number,
+                      const struct perfile_bytes *body)
+{
+    const uint8_t *kept;
+    size_t bytes;
+    const bool same_order = input->reader->file.swapped == merge->cpus->reader->file.swapped;
+    /* `body` is in the order of the output already */
+    if (perfile_feature_bytes(merge->cpus->reader, number, &kept, &bytes, NULL) == 0 && bytes == body->bytes &&
+        (!same_order || merge->writer->swap != input->reader->file.swapped || !bytes ||
+         memcmp(kept, body->data, bytes) == 0))
+        return;
+    input->counts->features_dropped++;
+    pf_merge_note(merge, input, "feature-differs", number,
+                  "its feature %s differs: that of %s, which has the most CPUs, "
+                  "is kept",
+                  perfile_feature_name(number), merge->cpus->name);
+}
+
 static int take_turned(struct pf_merge *merge, struct pf_merge_input *input, uint32_t number,
                        const struct perfile_bytes *body, struct perfile_error *error)
 {
     struct pf_merge_feature *feature = find_feature(merge, number);
     struct pair pair = {merge, input, feature, *body};
     look_inside(merge, input, number, body);
+    if (counts_cpus(number) && input != merge->cpus) {
+        drop_cpus(merge, input, number, body);
+        return 0;
+    }
     const int result = feature ? keeper_of(number)(&pair) : take_first(merge, input, number, body);
     return result < 0 ? pf_fail_memory(error, "feature") : 0;
 }
