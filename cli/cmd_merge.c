@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "edit.h"
-#include "input.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -140,8 +139,7 @@ static int open_inputs(struct run *run)
 
 static int open_writer(struct run *run)
 {
-    const bool big_endian = perfile_reader_file(run->readers[0])->big_endian;
-    const struct perfile_writer_options made = pf_writer_options(run->settings, big_endian, &run->log);
+    const struct perfile_writer_options made = pf_writing_options(&run->inputs[0], run->settings->output, &run->log);
     int result = perfile_writer_open_path(run->settings->output, &made, &run->writer, &run->error);
 
     run->log.input = strcmp(run->settings->output, "-") ? run->settings->output : "standard output";

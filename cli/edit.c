@@ -155,17 +155,19 @@ static bool to_standard_output(const struct run *run)
     return !strcmp(run->output, "-");
 }
 
-struct perfile_writer_options pf_writer_options(const struct pf_settings *settings, bool big_endian, struct pf_log *log)
+struct perfile_writer_options pf_writing_options(const struct pf_input *input, const char *output, struct pf_log *log)
 {
+    const struct pf_settings *settings = input->settings;
+    const struct perfile_file *file = perfile_reader_file(input->reader);
     struct perfile_writer_options made = PERFILE_WRITER_OPTIONS_INIT;
     bool named = settings->write_compression && strcmp(settings->write_compression, "none");
 
-    made.mode = settings->write_mode             ? value_of(modes, settings->write_mode)
-                : !strcmp(settings->output, "-") ? PERFILE_MODE_PIPE
-                                                 : PERFILE_MODE_FILE;
+    made.mode = settings->write_mode   ? value_of(modes, settings->write_mode)
+                : !strcmp(output, "-") ? PERFILE_MODE_PIPE
+                                       : PERFILE_MODE_FILE;
     made.byte_order = value_of(orders, settings->write_order);
     if (made.byte_order == PERFILE_ORDER_NATIVE)
-        made.byte_order = big_endian ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
+        made.byte_order = file->big_endian ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
     made.compression = settings->write_level ? (int)(settings->write_level < 99 ? settings->write_level : 99) : named;
     made.compressed_v1 = value_of(compressions, settings->write_compression);
     made.no_sync = settings->write_no_sync;
@@ -176,8 +178,7 @@ struct perfile_writer_options pf_writer_options(const struct pf_settings *settin
 
 static int open_writer(struct run *run)
 {
-    const struct perfile_file *file = perfile_reader_file(run->input.reader);
-    const struct perfile_writer_options made = pf_writer_options(run->input.settings, file->big_endian, &run->log);
+    const struct perfile_writer_options made = pf_writing_options(&run->input, run->output, &run->log);
     int result = perfile_writer_open_path(run->output, &made, &run->writer, &run->input.error);
 
     run->log.input = to_standard_output(run) ? "standard output" : run->output;

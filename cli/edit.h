@@ -5,8 +5,9 @@
 
 #include <perfile/edit.h>
 
-#include "message.h"
-#include "options.h"
+#include <stdio.h>
+
+#include "input.h"
 
 /* What a verb does between an open reader and a finished writer. */
 typedef int pf_edit(struct perfile_reader *reader, struct perfile_writer *writer, const struct pf_settings *settings,
@@ -16,9 +17,8 @@ typedef int pf_edit(struct perfile_reader *reader, struct perfile_writer *writer
 /* Opens the recording and the output, edits, finishes the output, prints the report. */
 int pf_run_edit(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit);
 
-/* What pf_writing_group chose, for a recording whose byte order is this; what cannot be written goes into the log. */
-struct perfile_writer_options pf_writer_options(const struct pf_settings *settings, bool big_endian,
-                                                struct pf_log *log);
+/* What the options say about an output; `output` is its path or "-", `log` gets what cannot be written as it was. */
+struct perfile_writer_options pf_writing_options(const struct pf_input *input, const char *output, struct pf_log *log);
 
 /* Where the output goes and what it looks like: -o, --mode, --byte-order, -z. */
 extern const struct pf_option_group pf_writing_group;
