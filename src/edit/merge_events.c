@@ -301,12 +301,37 @@ static int add_all_to_writer(struct pf_merge *merge, struct perfile_error *error
     return result;
 }
 
+/* How much of an attr says something: what newer recorders write behind it is zeros most of the time. */
+static uint32_t needed_bytes(const struct pf_merge_event *event)
+{
+    enum { USUAL = 112 };
+    uint32_t bytes = event->from->attr_bytes;
+    while (bytes > USUAL && !event->from->attr_data[bytes - 1])
+        bytes--;
+    return (uint32_t)pf_align8(bytes);
+}
+
+/* All have one size in the output. perf opens no file whose attrs are larger than its own: the smallest that will do. */
+static void size_attrs(struct pf_merge *merge)
+{
+    uint32_t smallest = UINT32_MAX, needed = 0;
+    for (size_t i = 0; i < merge->event_count; i++) {
+        smallest = (uint32_t)pf_min(smallest, merge->events[i].from->attr_bytes);
+        needed = (uint32_t)pf_max(needed, needed_bytes(&merge->events[i]));
+    }
+    const uint32_t most = (uint32_t)pf_max(smallest, needed);
+    for (size_t i = 0; i < merge->event_count; i++)
+        merge->events[i].attr.size = (uint32_t)pf_min(merge->events[i].attr.size, most);
+}
+
 int pf_merge_settle_events(struct pf_merge *merge, struct perfile_error *error)
 {
     bool alike = true;
     for (size_t i = 0; i < merge->event_count; i++)
         alike &= are_alike(merge, &merge->events[0].attr, &merge->events[i].attr);
     merge->settled = true;
+    if (merge->input_count > 1)
+        size_attrs(merge);
     if (merge->input_count > 1 && merge->event_count > 1) {
         if (!alike)
             reshape_all(merge);

@@ -27,10 +27,16 @@ static bool same_host(const struct pf_merge_input *a, const struct pf_merge_inpu
     return a->twin == b->twin || (a->host && b->host && strcmp(a->host, b->host) == 0);
 }
 
+/* Two that do not say where they come from may be of one host, and are not complained about. */
+static bool other_host(const struct pf_merge_input *a, const struct pf_merge_input *b)
+{
+    return a->host && b->host && strcmp(a->host, b->host) != 0;
+}
+
 static bool hosts_differ(const struct pf_merge *merge)
 {
     for (size_t i = 1; i < merge->input_count; i++)
-        if (!same_host(&merge->inputs[0], &merge->inputs[i]))
+        if (other_host(&merge->inputs[0], &merge->inputs[i]))
             return true;
     return false;
 }
@@ -118,11 +124,10 @@ int pf_merge_settle_hosts(struct pf_merge *merge, struct perfile_error *error)
         result = settle_pids(merge, error);
     for (size_t i = 1; i < merge->input_count && result == 0; i++) {
         const struct pf_merge_input *input = &merge->inputs[i];
-        if (!same_host(&merge->inputs[0], input))
+        if (other_host(&merge->inputs[0], input))
             pf_merge_note(merge, input, "other-host", PERFILE_FEATURE_HOSTNAME,
-                          "it comes from another host%s%s than %s: kernel addresses%s share one space in the output",
-                          input->host ? ", " : "", input->host ? input->host : "", merge->inputs[0].name,
-                          merge->options.separate_hosts ? "" : ", pids and tids");
+                          "it comes from another host, %s, than %s: kernel addresses%s share one space in the output",
+                          input->host, merge->inputs[0].name, merge->options.separate_hosts ? "" : ", pids and tids");
     }
     for (size_t i = 0; i < merge->input_count; i++) {
         struct pf_merge_input *input = &merge->inputs[i];

@@ -410,16 +410,12 @@ static int put_unknown(struct change *c, const struct perfile_record *record, st
     return result < 0 ? result : pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
 }
 
-/* A sample whose id no event of its input has: by the first event's places it is found out that it has none. */
+/* A sample of no event that is known: alone it may stay what it is, beside others it could seem to be of one of theirs. */
 static int put_stray(struct change *c, const struct perfile_record *record, struct perfile_error *error)
 {
-    const struct pf_merge_input *input = c->input;
-    const bool same_order = input->reader->file.swapped == c->merge->writer->swap;
-    if (same_order && c->merge->input_count == 1)
+    if (c->input->reader->file.swapped == c->merge->writer->swap && c->merge->input_count == 1)
         return put_bytes(c, record, error);
-    if (!same_order || !input->route_count || c->merge->events[input->routes[0].event].reshaped)
-        return pf_fail(error, PERFILE_ERROR_EVENT, record->offset, "SAMPLE record", "its event is not known");
-    return put_patched(c, &input->routes[0].at, record, error);
+    return pf_fail(error, PERFILE_ERROR_EVENT, record->offset, "SAMPLE record", "its event is not known");
 }
 
 int pf_merge_write(struct pf_merge *merge, struct pf_merge_input *input, const struct perfile_record *record,
