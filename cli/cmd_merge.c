@@ -170,6 +170,9 @@ static int failure(const struct run *run, int result)
         return PF_STATUS_OUTPUT;
     if (result == PERFILE_ERROR_ARGUMENT || result == PERFILE_ERROR_UNSUPPORTED || result == PERFILE_ERROR_ABSENT)
         return PF_STATUS_USAGE;
+    for (size_t i = 0; i < run->count; i++)
+        if (perfile_reader_counts(run->readers[i])->records)
+            return PF_STATUS_FINDINGS;
     return PF_STATUS_UNREADABLE;
 }
 

@@ -62,12 +62,21 @@ static bool concerns_record_only(int result)
 
 /* ---- inputs ---- */
 
+/* Which of the recordings it was that could not be read. */
+static int say_where(const struct pf_merge_input *input, int result, struct perfile_error *error)
+{
+    char message[sizeof(error->message)];
+    snprintf(message, sizeof(message), "%.80s: %.170s", input->name, error->message);
+    memcpy(error->message, message, sizeof(message));
+    return result;
+}
+
 static int advance(struct pf_merge_input *input, struct perfile_error *error)
 {
     int more = perfile_session_next(input->session, &input->head, error);
     if (more <= 0)
         input->head = NULL;
-    return more < 0 ? more : 0;
+    return more < 0 ? say_where(input, more, error) : 0;
 }
 
 /* Up to the first record that is more than a description; features are found with the reader then. */
@@ -376,6 +385,7 @@ static int open_merge(struct pf_merge *merge, struct perfile_writer *writer,
     *merge = (struct pf_merge){.writer = writer, .allocator = writer->allocator, .aux_owner = SIZE_MAX};
     pf_map_open(&merge->ids, merge->allocator);
     pf_map_open(&merge->build_ids, merge->allocator);
+    pf_map_open(&merge->known, merge->allocator);
     if (options->size < sizeof(size_t))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "merge options", "size is not set");
     memcpy(&merge->options, options, pf_min(options->size, sizeof(*options)));
@@ -406,6 +416,7 @@ static void close_merge(struct pf_merge *merge)
     pf_free(allocator, merge->scratch, PF_MERGE_SCRATCH);
     pf_twins_close(merge->twins);
     pf_map_close(&merge->ids);
+    pf_map_close(&merge->known);
     pf_merge_close_features(merge);
 }
 

@@ -15,6 +15,8 @@ struct pf_merge_event {
     const struct perfile_reader *reader;
     struct perfile_attr attr; /* as it goes out */
     const char *name;         /* or NULL */
+    size_t routed;            /* 1 + the last input that has it; 0: none */
+    size_t next;              /* 1 + the event that came before it under the same hash; 0: none */
     uint64_t *ids;
     size_t id_count;
     size_t id_room;
@@ -81,6 +83,7 @@ struct pf_merge {
     size_t event_count;
     size_t event_room;
     size_t events_added; /* to the writer */
+    struct pf_map known; /* hashes of attr and name to the last event that has them */
     struct pf_map ids;   /* all ids of the output, to their events */
     uint64_t next_id;
     bool settled; /* the shape of the events is fixed */

@@ -119,6 +119,8 @@ static int take_id(struct pf_merge *merge, struct pf_merge_input *input, uint32_
     uint64_t owner, made = id;
     const bool taken = pf_map_get(&merge->ids, id, &owner);
     struct pf_merge_input *twin = &merge->inputs[input->twin];
+    if (merge->input_count == 1)
+        return add_id(merge, event, id) ? 0 : PERFILE_ERROR_MEMORY;
     if (twin != input && pf_map_get(&twin->ids, id, &made))
         return pf_map_put(&input->ids, id, made) ? 0 : PERFILE_ERROR_MEMORY;
     if (taken && owner == event && may_share(merge, input, event))
@@ -134,35 +136,52 @@ static int take_id(struct pf_merge *merge, struct pf_merge_input *input, uint32_
 
 /* ---- which events are the same ---- */
 
-/* Two events of one input stay two, however equal they are. */
-static bool is_routed(const struct pf_merge_input *input, uint32_t event)
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
 {
-    for (size_t i = 0; i < input->route_count; i++)
-        if (input->routes[i].event == event)
-            return true;
-    return false;
+    const uint8_t *at = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ at[i]) * 0x100000001b3ull;
+    return hash;
 }
 
-static uint32_t find_event(const struct pf_merge *merge, const struct pf_merge_input *input,
-                           const struct perfile_event *event)
+static uint64_t hash_event(const struct perfile_event *event)
 {
-    for (uint32_t i = 0; i < merge->event_count && !merge->settled; i++)
-        if (same_attr(merge->events[i].from, event) && strcmp(merge->events[i].from->name, event->name) == 0 &&
-            !is_routed(input, i))
-            return i;
-    return (uint32_t)merge->event_count;
+    struct perfile_attr attr = event->attr;
+    attr.size = 0;
+    return hash_bytes(hash_bytes(0xcbf29ce484222325ull, &attr, sizeof(attr)), event->name, strlen(event->name));
+}
+
+/* Two events of one input stay two, however equal they are. */
+static bool find_event(const struct pf_merge *merge, const struct pf_merge_input *input,
+                       const struct perfile_event *event, uint32_t *index)
+{
+    uint64_t found;
+    if (merge->settled || !pf_map_get(&merge->known, hash_event(event), &found))
+        return false;
+    size_t best = 0;
+    for (size_t i = (size_t)found + 1; i; i = merge->events[i - 1].next) {
+        const struct pf_merge_event *known = &merge->events[i - 1];
+        if (known->routed != input->number + 1 && same_attr(known->from, event) &&
+            strcmp(known->from->name, event->name) == 0)
+            best = i; /* of several the first */
+    }
+    *index = best ? (uint32_t)best - 1 : *index;
+    return best;
 }
 
 static bool add_event(struct pf_merge *merge, const struct pf_merge_input *input, const struct perfile_event *event)
 {
+    const uint64_t hash = hash_event(event);
+    uint64_t before;
     if (!pf_grow(merge->allocator, &merge->events, &merge->event_room, merge->event_count + 1, sizeof(*merge->events)))
         return false;
     /* where one event has a name, readers do not make one for the others */
     const char *name = event->file_name || merge->input_count == 1 ? event->file_name : event->name;
-    merge->events[merge->event_count] =
-        (struct pf_merge_event){.from = event, .reader = input->reader, .attr = event->attr, .name = name};
-    merge->events[merge->event_count++].attr.size = event->attr_bytes;
-    return true;
+    struct pf_merge_event *made = &merge->events[merge->event_count];
+    *made = (struct pf_merge_event){.from = event, .reader = input->reader, .attr = event->attr, .name = name};
+    made->attr.size = event->attr_bytes;
+    made->next = pf_map_get(&merge->known, hash, &before) ? (size_t)before + 1 : 0;
+    return pf_map_put(&merge->known, hash, merge->event_count++);
 }
 
 static struct pf_merge_places find_places(const struct perfile_attr *attr)
@@ -196,11 +215,12 @@ static struct pf_merge_places find_places(const struct perfile_attr *attr)
 
 static int route_event(struct pf_merge *merge, struct pf_merge_input *input, const struct perfile_event *event)
 {
-    const uint32_t index = find_event(merge, input, event);
-    if (index < merge->event_count)
+    uint32_t index = (uint32_t)merge->event_count;
+    if (merge->input_count > 1 && find_event(merge, input, event, &index))
         merge->report->events_unified++;
     else if (!add_event(merge, input, event))
         return PERFILE_ERROR_MEMORY;
+    merge->events[index].routed = input->number + 1;
     if (!pf_grow(merge->allocator, &input->routes, &input->route_room, input->route_count + 1, sizeof(*input->routes)))
         return PERFILE_ERROR_MEMORY;
     input->routes[input->route_count++] = (struct pf_merge_route){.event = index, .at = find_places(&event->attr)};
