@@ -3,6 +3,7 @@
  * Several recordings into one: a session per input gives its records in the order of time, and the oldest goes out.
  * Before the first record it must be known what all events are, so streams are read up to theirs.
  */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -261,11 +262,23 @@ static int check_aux(struct pf_merge *merge, const struct pf_merge_input *input,
     return 0;
 }
 
+static void check_stat(struct pf_merge *merge, const struct pf_merge_input *input)
+{
+    if (merge->stat_owner == SIZE_MAX)
+        merge->stat_owner = input->twin;
+    if (merge->stat_owner != input->twin)
+        pf_merge_note(merge, input, "stat", PERFILE_FEATURE_STAT,
+                      "it holds counts of perf stat as %s does: perf shows them with the threads and CPUs of the first",
+                      merge->inputs[merge->stat_owner].name);
+}
+
 static int check_type(struct pf_merge *merge, const struct pf_merge_input *input, uint32_t type,
                       struct perfile_error *error)
 {
     if (type == PERFILE_RECORD_AUXTRACE_INFO || type == PERFILE_RECORD_AUXTRACE)
         return check_aux(merge, input, error);
+    if (type == PERFILE_RECORD_STAT_CONFIG)
+        check_stat(merge, input);
     if (!pf_record_is_android(type))
         return 0;
     for (size_t i = 1; i < merge->input_count; i++)
@@ -382,9 +395,11 @@ static int walk(struct pf_merge *merge, struct perfile_error *error)
 static int open_merge(struct pf_merge *merge, struct perfile_writer *writer,
                       const struct perfile_merge_options *options, struct perfile_error *error)
 {
-    *merge = (struct pf_merge){.writer = writer, .allocator = writer->allocator, .aux_owner = SIZE_MAX};
+    *merge = (struct pf_merge){
+        .writer = writer, .allocator = writer->allocator, .aux_owner = SIZE_MAX, .stat_owner = SIZE_MAX};
     pf_map_open(&merge->ids, merge->allocator);
     pf_map_open(&merge->build_ids, merge->allocator);
+    pf_map_open(&merge->files, merge->allocator);
     pf_map_open(&merge->known, merge->allocator);
     if (options->size < sizeof(size_t))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "merge options", "size is not set");
@@ -453,6 +468,22 @@ static int fill_report(struct pf_merge *merge, struct perfile_error *error)
     return 0;
 }
 
+/* What is known at the end. */
+static void note_rest(const struct pf_merge *merge)
+{
+    for (size_t i = 0; i < merge->input_count; i++)
+        if (merge->inputs[i].other_files)
+            pf_merge_note(merge, &merge->inputs[i], "build-id-differs", PERFILE_FEATURE_BUILD_ID,
+                          "%" PRIu64 " of its files have another build id in a recording before: both are kept, and "
+                          "perf finds the symbols of one",
+                          merge->inputs[i].other_files);
+    if (pf_twins_full(merge->twins))
+        pf_merge_note(
+            merge, &merge->inputs[0], "twins-limit", 0,
+            "too many records to find those that several parts of one recording have: some stand in the output "
+            "more than once (limit_queue_bytes)");
+}
+
 static int run(struct pf_merge *merge, struct perfile_error *error)
 {
     int result = 0;
@@ -464,11 +495,8 @@ static int run(struct pf_merge *merge, struct perfile_error *error)
         result = walk(merge, error);
     if (result == 0 && merge->writer->options.mode != PERFILE_MODE_PIPE)
         result = pf_merge_put_features(merge, error);
-    if (result == 0 && pf_twins_full(merge->twins))
-        pf_merge_note(
-            merge, &merge->inputs[0], "twins-limit", 0,
-            "too many records to find those that several parts of one recording have: some stand in the output "
-            "more than once (limit_queue_bytes)");
+    if (result == 0)
+        note_rest(merge);
     return result;
 }
 

@@ -48,7 +48,8 @@ struct pf_merge_input {
     struct pf_map ids;   /* its ids that become others */
     uint64_t unknown_id; /* what becomes of ids that it never declared and that another input has */
     uint64_t last_id, last_new_id;
-    const char *host; /* HOSTNAME, or NULL */
+    uint64_t other_files; /* files that have another build id in an earlier input */
+    const char *host;     /* HOSTNAME, or NULL */
     int32_t pid_offset;
     bool has_clock; /* CLOCK_DATA: */
     uint64_t wall_ns, clock_ns;
@@ -91,6 +92,7 @@ struct pf_merge {
     size_t feature_count;
     size_t feature_room;
     struct pf_map build_ids;        /* hashes of the entries, to where they stand */
+    struct pf_map files;            /* hashes of the paths with a build id, to the input that came first */
     struct pf_merge_input *cpus;    /* whose features about CPUs are kept */
     struct pf_merge_input *tracing; /* whose TRACING_DATA is the base; NULL: none */
     struct pf_merge_added *added;   /* formats that it lacks */
@@ -98,6 +100,7 @@ struct pf_merge {
     size_t added_room;
     struct pf_twins *twins;
     size_t aux_owner;  /* which recording has AUX data; SIZE_MAX: none yet */
+    size_t stat_owner; /* and the configuration of perf stat */
     bool rounds;       /* everything comes in the order of time */
     uint64_t round_at; /* bytes of the output at the last round */
     uint64_t last_time;

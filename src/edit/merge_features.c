@@ -61,6 +61,7 @@ void pf_merge_close_features(struct pf_merge *merge)
     pf_free(merge->allocator, merge->features, merge->feature_room * sizeof(*merge->features));
     pf_free(merge->allocator, merge->added, merge->added_room * sizeof(*merge->added));
     pf_map_close(&merge->build_ids);
+    pf_map_close(&merge->files);
 }
 
 /* ---- two of the same number ---- */
@@ -210,16 +211,36 @@ static bool is_new_entry(struct pf_merge *merge, const struct pf_merge_feature *
     return true;
 }
 
-static int take_build_ids(struct pf_merge *merge, struct pf_merge_feature *feature, const uint8_t *data, size_t bytes)
+/* Counts the files that had another build id in an earlier input: readers know one for each path. */
+static int note_file(struct pf_merge *merge, struct pf_merge_input *input, const uint8_t *data, size_t bytes)
 {
+    enum { NAME_AT = 36 };
+    if (bytes <= NAME_AT)
+        return 0;
+    const size_t length = pf_text_length(data + NAME_AT, bytes - NAME_AT);
+    const uint64_t hash = (uint64_t)pf_crc32(pf_load32(data + 8, false), data + NAME_AT, length) << 16 | length;
+    uint64_t owner;
+    if (!pf_map_get(&merge->files, hash, &owner))
+        return pf_map_put(&merge->files, hash, input->number) ? 0 : PERFILE_ERROR_MEMORY;
+    input->other_files += owner != input->number;
+    return 0;
+}
+
+static int take_build_ids(struct pf_merge *merge, struct pf_merge_input *input, struct pf_merge_feature *feature,
+                          const struct perfile_bytes *body)
+{
+    const uint8_t *data = body->data;
+    size_t bytes = (size_t)body->bytes;
     int result = 0;
     while (bytes >= 8 && result == 0) {
         const size_t size = pf_load16(data + 6, merge->writer->swap);
         if (size < 8 || size > bytes)
             break;
         /* one recording may have an entry twice, and keeps it */
-        if (is_new_entry(merge, feature, data, size, &result) || merge->input_count == 1)
+        if (is_new_entry(merge, feature, data, size, &result) || merge->input_count == 1) {
             result = append(merge, feature, data, size) ? result : PERFILE_ERROR_MEMORY;
+            result = result < 0 ? result : note_file(merge, input, data, size);
+        }
         data += size;
         bytes -= size;
     }
@@ -230,7 +251,7 @@ static int take_build_ids(struct pf_merge *merge, struct pf_merge_feature *featu
 
 static int keep_build_ids(struct pair *pair)
 {
-    return take_build_ids(pair->merge, pair->feature, pair->body.data, (size_t)pair->body.bytes);
+    return take_build_ids(pair->merge, pair->input, pair->feature, &pair->body);
 }
 
 /* ---- taking ---- */

@@ -29,13 +29,15 @@ def run(*args):
 
 
 def records(perfile, path):
-    """The multiset of the records; None when the recording is damaged."""
+    """The multiset of the records; None when the recording is damaged, or describes its events behind its samples."""
     dump = run(perfile, "dump", "--format", "json", path)
     if dump.returncode:
         return None
     found = collections.Counter()
     for line in dump.stdout.splitlines()[1:]:
         record = json.loads(line)
+        if "error" in record:
+            return None
         if record.get("type") not in DESCRIBE:
             found[json.dumps({k: v for k, v in record.items() if k not in PLACE}, sort_keys=True)] += 1
     return found
