@@ -101,6 +101,7 @@ struct result {
     uint64_t dropped[4], damaged[4]; /* records of the inputs */
     char text[4096];
     char notes[1024];
+    uint64_t last_id; /* of the last sample */
     struct perfile_error error;
 };
 
@@ -112,7 +113,7 @@ static void take_note(void *context, const struct perfile_merge_note *note)
 }
 
 /* Samples as "CONFIG/PID@TIME ", COMM as "'NAME'/PID@TIME "; other records are left out. */
-static void tell(struct perfile_reader *reader, char *text, size_t room)
+static uint64_t tell(struct perfile_reader *reader, char *text, size_t room)
 {
     const struct perfile_record *record;
     struct perfile_sample decoded = PERFILE_SAMPLE_INIT;
@@ -131,6 +132,7 @@ static void tell(struct perfile_reader *reader, char *text, size_t room)
         }
     }
     assert_int_equal(got, 0);
+    return decoded.identifier;
 }
 
 /* `makers` are read, merged and freed. The output stays in result->memory. */
@@ -163,7 +165,7 @@ static int merge(struct maker *makers, size_t count, struct perfile_merge_option
     }
     if (code == 0) {
         assert_int_equal(perfile_open_memory(result->memory.data, result->memory.bytes, NULL, &reader, NULL), 0);
-        tell(reader, result->text, sizeof(result->text));
+        result->last_id = tell(reader, result->text, sizeof(result->text));
         perfile_close(reader);
     }
     return code;
@@ -234,6 +236,27 @@ static void test_other_places_of_the_id(void **state)
     expect(makers, 3, NULL, "1/5@1 2/5@2 3/5@3 'x'/5@11 'x'/5@12 'x'/5@13 ", &result);
     assert_true(result.report.reshaped);
     assert_string_equal(result.notes, "0:events-reshaped ");
+}
+
+/* A part for the id that is added says what the part for it said that was there. */
+static void test_ids_of_instances(void **state)
+{
+    (void)state;
+    static const uint64_t ids[] = {7, 9};
+    struct maker makers[2];
+    struct result result;
+    start(&makers[0]);
+    event(&makers[0], 1, PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, 0);
+    sample(&makers[0], 0, 0, 1, 5);
+    start(&makers[1]);
+    makers[1].event.attr.config = 2;
+    makers[1].event.attr.sample_type = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ID;
+    makers[1].event.ids = ids;
+    makers[1].event.id_count = 2;
+    assert_int_equal(perfile_writer_add_event(makers[1].writer, &makers[1].event, NULL, NULL), 0);
+    sample(&makers[1], 0, 9, 2, 5);
+    expect(makers, 2, NULL, "1/5@1 2/5@2 ", &result);
+    assert_int_equal(result.last_id, 9);
 }
 
 /* An id that no event of its recording has must not become that of another one. */
@@ -454,6 +477,7 @@ int main(void)
         cmocka_unit_test(test_ids_collide),
         cmocka_unit_test(test_other_places_of_the_id),
         cmocka_unit_test(test_counters_get_ids_of_their_own),
+        cmocka_unit_test(test_ids_of_instances),
         cmocka_unit_test(test_stray_ids),
         cmocka_unit_test(test_clocks),
         cmocka_unit_test(test_separate_hosts),
