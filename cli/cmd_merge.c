@@ -10,17 +10,22 @@
 
 static const char *clock_at(const struct pf_command *command, size_t index, const char **doc)
 {
-    static const char *const names[] = {"auto", "align", "keep"};
-    static const char *const docs[] = {"align when all recordings have CLOCK_DATA (perf record -k) and come from "
-                                       "different hosts or boots, the default",
-                                       "by the wall clock; fails when a recording has no CLOCK_DATA",
-                                       "times stay as recorded"};
+    static const struct {
+        const char *name;
+        const char *doc;
+    } clocks[] = {
+        {"auto",
+         "align when all recordings have CLOCK_DATA (perf record -k) and come from different hosts or boots, the "
+         "default"},
+        {"align", "by the wall clock; fails when a recording has no CLOCK_DATA"},
+        {"keep", "times stay as recorded"},
+    };
 
     (void)command;
-    if (index > 2)
+    if (index >= sizeof(clocks) / sizeof(*clocks))
         return NULL;
-    *doc = docs[index];
-    return names[index];
+    *doc = clocks[index].doc;
+    return clocks[index].name;
 }
 
 static const struct pf_option options[] = {

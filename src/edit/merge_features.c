@@ -366,8 +366,13 @@ static int take_turned(struct pf_merge *merge, struct pf_merge_input *input, uin
 int pf_merge_take_feature(struct pf_merge *merge, struct pf_merge_input *input, uint32_t number,
                           const struct perfile_bytes *body, struct perfile_error *error)
 {
+    enum { NUMBER_MAX = 255 }; /* of the bitmap in the header; streams can state any */
     if (pf_writer_owns_feature(number))
         return 0;
+    if (number == 0 || number > NUMBER_MAX) {
+        input->counts->features_dropped++;
+        return 0;
+    }
     if (number == PERFILE_FEATURE_TRACING_DATA)
         return pf_merge_take_tracing(merge, input, error);
     if (input->reader->file.swapped == merge->writer->swap)
