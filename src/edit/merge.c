@@ -348,7 +348,9 @@ static int put_record(struct pf_merge *merge, struct pf_merge_input *input, stru
 static int take_head(struct pf_merge *merge, struct pf_merge_input *input, struct perfile_error *error)
 {
     const uint32_t type = input->head->type;
-    int result = pf_merge_route_events(merge, input, error);
+    int result = 0;
+    if (PF_UNLIKELY(input->route_count != input->reader->event_count))
+        result = pf_merge_route_events(merge, input, error);
     if (result < 0)
         return result;
     if (describes(type)) {
