@@ -132,7 +132,7 @@ static int open_inputs(struct run *run)
     }
     for (; run->count < wanted; run->count++) {
         struct pf_input *input = &run->inputs[run->count];
-        pf_input_name(input, run->command, run->settings, run->settings->operands[run->count]);
+        pf_input_set(input, run->command, run->settings, run->settings->operands[run->count]);
         int status = pf_input_open(input);
         if (status)
             return status;

@@ -3,24 +3,25 @@
 
 #include <stdio.h>
 
-void pf_input_name(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings,
-                   const char *name)
+void pf_input_set(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings,
+                  const char *path)
 {
-    *input = (struct pf_input){.command = command, .settings = settings, .name = name};
-    input->log.input = strcmp(name, "-") ? name : "standard input";
+    *input = (struct pf_input){.command = command, .settings = settings, .name = path, .chosen = true};
+    input->log.input = strcmp(path, "-") ? path : "standard input";
 }
 
 int pf_input_choose(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings)
 {
-    pf_input_name(input, command, settings,
-                  settings->operand_count ? settings->operands[0]
-                  : settings->input       ? settings->input
-                                          : "perf.data");
     if (settings->operand_count && settings->input) {
         pf_message("%s: the recording is given twice, as %s and as %s", command->name, settings->input,
                    settings->operands[0]);
         return PF_STATUS_USAGE;
     }
+    pf_input_set(input, command, settings,
+                 settings->operand_count ? settings->operands[0]
+                 : settings->input       ? settings->input
+                                         : "perf.data");
+    input->chosen = settings->operand_count || settings->input;
     return PF_STATUS_OK;
 }
 
@@ -39,7 +40,6 @@ static const char *sentence(const struct pf_input *input)
 int pf_input_open(struct pf_input *input)
 {
     struct perfile_open_options *options = &input->settings->open;
-    bool chosen = input->settings->operand_count || input->settings->input;
 
     if (!input->command->findings || input->settings->verbose) {
         options->diagnostic = pf_log_diagnostic;
@@ -48,7 +48,7 @@ int pf_input_open(struct pf_input *input)
     if (perfile_open_path(input->name, options, &input->reader, &input->error) == 0)
         return PF_STATUS_OK;
     pf_message("%s: %s%s", input->log.input, sentence(input),
-               input->error.code == PERFILE_ERROR_OPEN && !chosen ? " (no FILE was given)" : "");
+               input->error.code == PERFILE_ERROR_OPEN && !input->chosen ? " (no FILE was given)" : "");
     return PF_STATUS_UNREADABLE;
 }
 
@@ -83,10 +83,10 @@ int pf_input_failure(const struct pf_input *input, int code)
 
 int pf_input_losses(const struct pf_input *input)
 {
-    const struct perfile_counts *counts = perfile_reader_counts(input->reader);
+    const struct perfile_counts *counts = input->reader ? perfile_reader_counts(input->reader) : NULL;
     char bytes[PF_GROUPED_BYTES], places[PF_GROUPED_BYTES], damaged[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
 
-    if (!counts->losses && !counts->bytes_lost && !counts->damaged)
+    if (!counts || (!counts->losses && !counts->bytes_lost && !counts->damaged))
         return PF_STATUS_OK;
     if (!input->command->findings)
         pf_message("%s: damaged in %s places: %s bytes lost, %s records not decoded; %s samples read", input->log.input,

@@ -98,7 +98,7 @@ static int put_tracing_record(struct perfile_writer *writer, const void *data, s
     return result < 0 ? result : pf_writer_put_bytes(writer, zeros, (size_t)padded - bytes, error);
 }
 
-/* The entries of the section are records already; in the stream they say so, and perf wants their sizes aligned. */
+/* The entries of the section are records already; in the stream they say so. */
 static int put_build_id_records(struct perfile_writer *writer, const uint8_t *data, size_t bytes,
                                 struct perfile_error *error)
 {
@@ -106,14 +106,10 @@ static int put_build_id_records(struct perfile_writer *writer, const uint8_t *da
         size_t size = pf_load16(data + 6, writer->swap);
         if (size < 8 || size > bytes)
             break;
-        const size_t aligned = size > UINT16_MAX - 7 ? size : (size_t)pf_align8(size);
         struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
         pf_out_u32(&o, PERFILE_RECORD_HEADER_BUILD_ID);
-        pf_out_put(&o, data + 4, 2);
-        pf_out_u16(&o, (uint16_t)aligned);
-        pf_out_put(&o, data + 8, size - 8);
-        pf_out_zeros(&o, aligned - size);
-        int result = pf_writer_put_plain(writer, writer->record, aligned, error);
+        pf_out_put(&o, data + 4, size - 4);
+        int result = pf_writer_put_plain(writer, writer->record, size, error);
         if (result < 0)
             return result;
         data += size;
