@@ -48,6 +48,8 @@ struct pf_settings {
     uint64_t cut_samples;
     uint64_t cut_limit_parts;
     uint64_t cut_limit_open;
+    const char *merge_clock; /* NULL: not given */
+    bool merge_separate_hosts;
     char **operands; /* what is not an option, in order */
     size_t operand_count;
 };

@@ -133,6 +133,69 @@ struct perfile_split_options {
 PERFILE_API PERFILE_MUST_CHECK int perfile_split(struct perfile_reader *reader, const struct perfile_cut_options *cut,
                                                  const struct perfile_split_options *split,
                                                  struct perfile_edit_report *report, struct perfile_error *error);
+/* ---- several recordings into one ------------------------------------------------------------------------------ */
+
+enum perfile_merge_clock {
+    PERFILE_MERGE_CLOCK_AUTO,  /* align when all have CLOCK_DATA and come from different hosts or boots */
+    PERFILE_MERGE_CLOCK_ALIGN, /* ABSENT when a recording has no CLOCK_DATA */
+    PERFILE_MERGE_CLOCK_KEEP
+};
+
+/* Something that could not be kept as it was in one of the inputs, or that the reader of the output should know. */
+struct perfile_merge_note {
+    size_t input;        /* position of the reader */
+    const char *rule;    /* stable id: "feature-differs", "clock-aligned"; static text */
+    uint32_t feature;    /* number of the header feature it is about; 0: none */
+    const char *message; /* one sentence, valid during the call only */
+};
+
+struct perfile_merge_options {
+    size_t size; /* sizeof(struct perfile_merge_options) */
+    void (*progress)(void *context, uint64_t done, uint64_t total);
+    void *progress_context;
+    struct perfile_reader *const *readers; /* just opened; the caller's to close */
+    size_t reader_count;                   /* 1 or more */
+    const char *const *names;              /* of the inputs, for messages; NULL: "input 1" ... */
+    int clock;                             /* enum perfile_merge_clock */
+    /*
+     * Processes of different hosts (by the feature HOSTNAME) are kept apart: to pids and tids of the second host 4194304
+     * is added, to those of the third twice as much, and so on; the names of threads become HOST:COMM.
+     */
+    bool separate_hosts;
+    void (*note)(void *context, const struct perfile_merge_note *note); /* may be NULL */
+    void *note_context;
+};
+#define PERFILE_MERGE_OPTIONS_INIT PERFILE_SIZED(struct perfile_merge_options)
+
+/* Made by the library. What it points to lives until the writer is closed. */
+struct perfile_merge_report {
+    const struct perfile_edit_report *total;
+    const struct perfile_edit_report *const *inputs; /* one per reader */
+    size_t input_count;
+    uint64_t events;          /* of the output */
+    uint64_t events_unified;  /* of the inputs, that are the same event as one of an earlier input */
+    uint64_t ids_renumbered;  /* event ids that are other ones in the output */
+    uint64_t records_unified; /* sideband that several parts of one recording have: written once, counted as dropped */
+    uint64_t stacks_trimmed;  /* samples whose user stack lost its outermost words: the record had no room for an id */
+    uint64_t unordered;       /* records that are older than one before them in the output */
+    bool reshaped;            /* events got ids or other parts that all events of a recording must share */
+    bool clocks_aligned;
+};
+
+/*
+ * Several recordings as one, its records in the order of time: of any hosts, times, events, modes and byte orders.
+ * Events with the same attributes and the same name become one. Ids that collide are renumbered, in samples and all
+ * else. When the events differ in what all events of one recording must share (place of the id, sample_id_all,
+ * read_format), it is added to their attributes and records. Sideband that several parts of one recording have alike
+ * (same host, command, events and ids) is written as often as the part with the most has it; samples never get lost.
+ * Header features: those that differ are the first input's, but for BUILD_ID, GROUP_DESC, TRACING_DATA (all of both),
+ * TOTAL_MEM (the greater), NRCPUS and CPU_TOPOLOGY (of the input with the most CPUs), SAMPLE_TIME (first to last). One reader: the same recording in the order of time.
+ * Errors: those of reading and writing; ARGUMENT; ABSENT (clock); UNSUPPORTED: what cannot stand in one recording, such
+ * as the AUX data of two, or one tracepoint id with two meanings.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_merge(struct perfile_writer *writer,
+                                                 const struct perfile_merge_options *options,
+                                                 struct perfile_merge_report *report, struct perfile_error *error);
 
 #ifdef __cplusplus
 }

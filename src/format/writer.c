@@ -416,6 +416,9 @@ static int finish(struct perfile_writer *writer, struct perfile_error *error)
     int result = writer->started ? 0 : pf_writer_start(writer, error);
     if (result == 0)
         result = avoid_emptiness(writer, error);
+    /* perf opens no directory that has only `data` */
+    if (result == 0 && writer->options.mode == PERFILE_MODE_DIRECTORY && writer->stream_count < 2)
+        result = perfile_writer_part(writer, 1, error);
     if (result == 0 && writer->payload_left)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUXTRACE record",
                          "its payload lacks %llu bytes", (unsigned long long)writer->payload_left);
