@@ -132,6 +132,7 @@ struct run {
     struct pf_log log; /* what cannot be written as it was */
     struct pf_progress progress;
     struct perfile_edit_report report;
+    pf_edit_print *print; /* or NULL */
 };
 
 static int check_output(struct run *run)
@@ -190,14 +191,19 @@ static int open_writer(struct run *run)
 
 /* ---- the report ---- */
 
-static void print_json(const struct perfile_edit_report *report, FILE *to)
+static void print_json(const struct run *run, FILE *to)
 {
+    const struct perfile_edit_report *report = &run->report;
+
     fprintf(to,
             "{\"records_kept\":%" PRIu64 ",\"samples_kept\":%" PRIu64 ",\"records_dropped\":%" PRIu64
             ",\"samples_dropped\":%" PRIu64 ",\"records_damaged\":%" PRIu64 ",\"bytes_dropped\":%" PRIu64
-            ",\"features_rebuilt\":%" PRIu64 ",\"features_dropped\":%" PRIu64 "}\n",
+            ",\"features_rebuilt\":%" PRIu64 ",\"features_dropped\":%" PRIu64,
             report->records_kept, report->samples_kept, report->records_dropped, report->samples_dropped,
             report->records_damaged, report->bytes_dropped, report->features_rebuilt, report->features_dropped);
+    if (run->print)
+        run->print(to, true);
+    fprintf(to, "}\n");
 }
 
 static void print_count(FILE *to, uint64_t count, const char *what)
@@ -221,6 +227,8 @@ static void print_text(const struct run *run, FILE *to)
     print_count(to, report->features_rebuilt, "features rebuilt");
     print_count(to, report->features_dropped, "features lost");
     fprintf(to, "\n");
+    if (run->print)
+        run->print(to, false);
 }
 
 static int print_report(const struct run *run)
@@ -229,7 +237,7 @@ static int print_report(const struct run *run)
     FILE *to = to_standard_output(run) ? stderr : stdout;
 
     if (settings->format && !strcmp(settings->format, "json"))
-        print_json(&run->report, to);
+        print_json(run, to);
     else if (!settings->quiet && (to == stdout || settings->verbose))
         print_text(run, to);
     if (fflush(to) == 0)
@@ -279,7 +287,13 @@ static int run_open(struct run *run, pf_edit *edit)
 
 int pf_run_edit(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit)
 {
-    struct run run = {0};
+    return pf_run_edit_report(command, settings, edit, NULL);
+}
+
+int pf_run_edit_report(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit,
+                       pf_edit_print *print)
+{
+    struct run run = {.print = print};
     int status;
 
     if ((status = pf_input_choose(&run.input, command, settings)) || (status = check_output(&run)) ||

@@ -40,6 +40,13 @@ struct pf_settings {
     const char *write_compression;
     uint64_t write_level;
     bool write_no_sync;
+    const char *hide_key; /* of anonymize */
+    const char *hide_key_file;
+    const char *hide_keep;
+    const char *hide_change;
+    const char *hide_drop;
+    bool hide_words;
+    bool list_words;
     char **operands; /* what is not an option, in order */
     size_t operand_count;
 };

@@ -47,6 +47,8 @@ struct pf_edit {
     struct perfile_writer *writer;
     const struct pf_edit_step *steps;
     size_t step_count;
+    bool follows_maps; /* records come by time, and `session` knows the mappings when the steps see them */
+    struct perfile_session *session; /* NULL: records come in the order of the file */
     struct perfile_edit_options options;
     struct perfile_edit_report *report;
 };

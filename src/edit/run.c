@@ -128,25 +128,26 @@ static void tell_progress(const struct pf_edit *edit, uint64_t records)
 }
 
 /* In a file rounds of ring buffers would tell lies about the parts of a directory; in the order of time they cannot. */
-static int open_session(const struct pf_edit *edit, struct perfile_session **session, struct perfile_error *error)
+static int open_session(struct pf_edit *edit, struct perfile_error *error)
 {
-    *session = NULL;
-    if (edit->reader->part_count <= 1 || edit->writer->options.mode == PERFILE_MODE_DIRECTORY)
+    if (!edit->follows_maps && (edit->reader->part_count <= 1 || edit->writer->options.mode == PERFILE_MODE_DIRECTORY))
         return 0;
-    return perfile_session_open(edit->reader, session, error);
+    int result = perfile_session_open(edit->reader, &edit->session, error);
+    if (result == 0 && edit->follows_maps)
+        perfile_session_follow_maps(edit->session);
+    return result;
 }
 
 static int walk(struct pf_edit *edit, struct perfile_error *error)
 {
     const struct perfile_record *record;
-    struct perfile_session *session;
     struct pf_item *item = pf_new(edit->reader->allocator, sizeof(*item));
     if (!item)
         return pf_fail_memory(error, "edit");
-    int result = open_session(edit, &session, error);
+    int result = open_session(edit, error);
     for (uint64_t n = 0; result == 0; n++) {
-        int more =
-            session ? perfile_session_next(session, &record, error) : perfile_reader_next(edit->reader, &record, error);
+        int more = edit->session ? perfile_session_next(edit->session, &record, error)
+                                 : perfile_reader_next(edit->reader, &record, error);
         if (more <= 0) {
             result = more;
             break;
@@ -155,7 +156,8 @@ static int walk(struct pf_edit *edit, struct perfile_error *error)
         result = edit_record(edit, item, error);
         tell_progress(edit, n);
     }
-    perfile_session_close(session);
+    perfile_session_close(edit->session);
+    edit->session = NULL;
     pf_free(edit->reader->allocator, item, sizeof(*item));
     return result;
 }
