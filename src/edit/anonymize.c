@@ -158,11 +158,30 @@ static void hide_numbers(struct pf_anonymizer *a, struct perfile_attr *attr)
     attr->sig_data = 0;
 }
 
+/* What a damaged file calls an attr may be anything: no kernel would have taken this one. */
+static bool is_plausible(const struct perfile_attr *attr)
+{
+    enum { LAST_SAMPLE_BIT = 24, LAST_READ_BIT = 4, LAST_BRANCH_BIT = 20, TYPE_MAX = 65535 };
+    const bool own_config = attr->type == 4 || attr->type >= TYPE_BREAKPOINT;
+    return attr->sample_type >> (LAST_SAMPLE_BIT + 1) == 0 && attr->read_format >> (LAST_READ_BIT + 1) == 0 &&
+           attr->branch_sample_type >> (LAST_BRANCH_BIT + 1) == 0 && attr->type <= TYPE_MAX &&
+           attr->sample_period_or_freq >> 56 == 0 && (own_config || attr->config >> 48 == 0);
+}
+
+static void wipe(struct pf_anonymizer *a, struct perfile_attr *attr)
+{
+    const uint32_t size = attr->size;
+    pf_anon_count(a, PF_ANON_OTHER, PF_ANON_DROP);
+    *attr = (struct perfile_attr){.type = attr->type <= FIRST_DYNAMIC_TYPE ? attr->type : 0, .size = size};
+}
+
 static int change_event(void *context, struct perfile_event_spec *event, struct perfile_error *error)
 {
     struct pf_anonymizer *a = context;
     struct perfile_attr *attr = &event->attr;
     (void)error;
+    if (!is_plausible(attr))
+        wipe(a, attr);
     drop_parts(a, attr);
     hide_numbers(a, attr);
     attr->__reserved_1 = 0;

@@ -69,7 +69,12 @@ uint64_t pf_anon_physical(const struct pf_anonymizer *a, uint64_t address)
 
 static struct pf_anon_move *slot_of(struct pf_anonymizer *a, uint32_t id)
 {
-    return pf_grow(a->allocator, &a->moves, &a->move_room, (size_t)id + 1, sizeof(*a->moves)) ? &a->moves[id] : NULL;
+    const size_t before = a->move_room;
+    if (!pf_grow(a->allocator, &a->moves, &a->move_room, (size_t)id + 1, sizeof(*a->moves)))
+        return NULL;
+    if (a->move_room > before)
+        memset(a->moves + before, 0, (a->move_room - before) * sizeof(*a->moves));
+    return &a->moves[id];
 }
 
 static bool place(struct pf_anonymizer *a, struct pf_anon_zone *zone, uint64_t start, uint64_t length, uint64_t *to)
@@ -118,30 +123,29 @@ void pf_anon_set_process(struct pf_anonymizer *a, int32_t pid, uint16_t misc)
     a->kernel_first = mode == CPUMODE_KERNEL || mode == CPUMODE_GUEST_KERNEL || mode == CPUMODE_HYPERVISOR;
 }
 
-static const struct perfile_map *find(const struct pf_anonymizer *a, uint64_t address, bool kernel_first)
+/* Maps that are too large to be moved are of no use: the next space may have one that is. */
+static const struct perfile_map *find(struct pf_anonymizer *a, uint64_t address, bool kernel_first,
+                                      struct pf_anon_move *move)
 {
-    const struct perfile_map *map = perfile_space_find(kernel_first ? a->kernel : a->user, address);
-    return map ? map : perfile_space_find(kernel_first ? a->user : a->kernel, address);
+    const struct perfile_space *spaces[] = {kernel_first ? a->kernel : a->user, kernel_first ? a->user : a->kernel};
+    for (size_t i = 0; i < PF_COUNT(spaces); i++) {
+        const struct perfile_map *map = perfile_space_find(spaces[i], address);
+        if (map && move_of(a, map, move) && !move->fixed)
+            return map;
+    }
+    return NULL;
 }
 
 static void remember(struct pf_anonymizer *a, struct pf_anon_cached *cached, uint64_t address)
 {
-    const struct perfile_map *map = find(a, address, cached->kernel_first);
-    struct pf_anon_move move = {.fixed = true};
-    if (map && !move_of(a, map, &move))
-        move.fixed = true; /* the address is hidden all the same */
+    struct pf_anon_move move;
+    const struct perfile_map *map = find(a, address, cached->kernel_first, &move);
     cached->page = address >> PAGE_BITS;
     cached->user = a->user;
     cached->kernel = a->kernel;
-    if (!move.fixed) {
-        cached->start = map->start;
-        cached->end = map->end;
-        cached->delta = move.delta;
-        return;
-    }
-    cached->start = address;
-    cached->end = address + 1;
-    cached->delta = move_page(a, address) - address;
+    cached->start = map ? map->start : address;
+    cached->end = map ? map->end : address + 1;
+    cached->delta = map ? move.delta : move_page(a, address) - address;
 }
 
 static uint64_t move_address(struct pf_anonymizer *a, uint64_t address, bool kernel_first)
