@@ -33,7 +33,7 @@ static const struct pf_option options[] = {
      .argument = "LIST",
      .offset = AT(hide_keep),
      .value_at = category_at,
-     .doc = "What stays as it is, secrets included. Of:"},
+     .doc = "What stays as it is, secrets included."},
     {.name = "change",
      .kind = PF_OPTION_LIST,
      .argument = "LIST",
@@ -130,7 +130,7 @@ static void print_json(FILE *to)
 {
     fprintf(to, ",\"categories\":[");
     for (size_t i = 0; i < report.category_count; i++) {
-        const struct perfile_anonymize_category *c = &report.categories[i];
+        const struct perfile_anonymized *c = &report.categories[i];
         fprintf(to,
                 "%s{\"name\":\"%s\",\"action\":\"%s\",\"changed\":%" PRIu64 ",\"removed\":%" PRIu64 ",\"kept\":%" PRIu64
                 "}",
@@ -152,7 +152,7 @@ static void print_count(FILE *to, uint64_t count, const char *what, const char *
 static void print_text(FILE *to)
 {
     for (size_t i = 0; i < report.category_count; i++) {
-        const struct perfile_anonymize_category *c = &report.categories[i];
+        const struct perfile_anonymized *c = &report.categories[i];
         const char *between = "";
         if (!c->changed && !c->removed && !c->kept)
             continue;

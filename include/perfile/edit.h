@@ -55,7 +55,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_repair(struct perfile_reader *reader,
 /* ---- recordings for strangers --------------------------------------------------------------------------------- */
 
 /* One kind of things that a recording tells, and what became of it. Made by the library. */
-struct perfile_anonymize_category {
+struct perfile_anonymized {
     const char *name; /* "comms" */
     const char *doc;
     const char *action; /* what was to be done: "keep", "change", "drop" */
@@ -69,7 +69,7 @@ enum { PERFILE_ANONYMIZE_CATEGORIES_MAX = 32 };
 struct perfile_anonymize_report {
     struct perfile_edit_report edit;
     size_t category_count;
-    struct perfile_anonymize_category categories[PERFILE_ANONYMIZE_CATEGORIES_MAX];
+    struct perfile_anonymized categories[PERFILE_ANONYMIZE_CATEGORIES_MAX];
 };
 
 struct perfile_anonymize_options {

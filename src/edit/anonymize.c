@@ -40,7 +40,7 @@ static const char *action_name(unsigned action)
 
 void pf_anon_count(struct pf_anonymizer *a, enum pf_anonymize_category category, enum pf_anonymize_action done)
 {
-    struct perfile_anonymize_category *counted = &a->report->categories[category];
+    struct perfile_anonymized *counted = &a->report->categories[category];
     if (done == PF_ANON_CHANGE)
         counted->changed++;
     else if (done == PF_ANON_DROP)
@@ -168,9 +168,48 @@ static bool is_plausible(const struct perfile_attr *attr)
            attr->sample_period_or_freq >> 56 == 0 && (own_config || attr->config >> 48 == 0);
 }
 
-static void wipe(struct pf_anonymizer *a, struct perfile_attr *attr)
+static bool is_same(const struct perfile_event *read, const struct perfile_event_spec *event)
 {
+    return read->ids == event->ids && read->attr_bytes == event->attr.size && read->attr.config == event->attr.config &&
+           read->attr.type == event->attr.type && read->attr.sample_type == event->attr.sample_type;
+}
+
+/* It states the size that it has; they are asked about in the order of the recording, over and over. */
+static bool states_size(struct pf_anonymizer *a, const struct perfile_event_spec *event)
+{
+    const struct perfile_reader *reader = a->edit->reader;
+    for (size_t i = 0; i < reader->event_count; i++, a->event_at++) {
+        const struct perfile_event *read = &reader->events[a->event_at % reader->event_count]->public;
+        if (!is_same(read, event))
+            continue;
+        const uint32_t stated = pf_load32(read->attr_data + 4, reader->file.swapped);
+        a->event_at++;
+        return stated == 0 || stated == read->attr_bytes;
+    }
+    return true;
+}
+
+/* Older perfs refuse files with larger attrs than theirs, whatever is in them. */
+static uint32_t size_wanted(const struct perfile_attr *attr)
+{
+    const uint32_t known = (uint32_t)pf_min(attr->size, (uint32_t)ATTR_BYTES_KNOWN);
+    return attr->config4 || known < 136 ? known : attr->config3 ? 136 : 128;
+}
+
+/* The kernel counts them; numbers that large were something else. */
+static bool has_ids(const struct perfile_event_spec *event)
+{
+    for (size_t i = 0; i < event->id_count; i++)
+        if (event->ids[i] >> 48)
+            return false;
+    return true;
+}
+
+static void wipe(struct pf_anonymizer *a, struct perfile_event_spec *event)
+{
+    struct perfile_attr *attr = &event->attr;
     const uint32_t size = attr->size;
+    event->id_count = 0;
     pf_anon_count(a, PF_ANON_OTHER, PF_ANON_DROP);
     *attr = (struct perfile_attr){.type = attr->type <= FIRST_DYNAMIC_TYPE ? attr->type : 0, .size = size};
 }
@@ -180,8 +219,8 @@ static int change_event(void *context, struct perfile_event_spec *event, struct 
     struct pf_anonymizer *a = context;
     struct perfile_attr *attr = &event->attr;
     (void)error;
-    if (!is_plausible(attr))
-        wipe(a, attr);
+    if (!is_plausible(attr) || !has_ids(event) || !states_size(a, event))
+        wipe(a, event);
     drop_parts(a, attr);
     hide_numbers(a, attr);
     attr->__reserved_1 = 0;
@@ -189,7 +228,7 @@ static int change_event(void *context, struct perfile_event_spec *event, struct 
     attr->__reserved_3 = 0;
     if (!pf_anon_keeps(a, PF_ANON_AUX))
         attr->aux_output = attr->aux_start_paused = attr->aux_pause = attr->aux_resume = 0;
-    attr->size = (uint32_t)pf_min(attr->size, (uint32_t)ATTR_BYTES_KNOWN);
+    attr->size = size_wanted(attr);
     event->name = pf_anon_event_name(a, event->name);
     return 0;
 }
@@ -239,7 +278,7 @@ static int prepare(struct pf_anonymizer *a, const struct perfile_anonymize_optio
     a->strict = options->strict;
     a->report->category_count = PF_COUNT(categories);
     for (size_t i = 0; i < PF_COUNT(categories); i++)
-        a->report->categories[i] = (struct perfile_anonymize_category){
+        a->report->categories[i] = (struct perfile_anonymized){
             .name = categories[i].name, .doc = categories[i].doc, .action = action_name(a->action[i])};
     if (result == 0)
         result = make_key(a, options, error);

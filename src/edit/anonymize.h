@@ -55,6 +55,7 @@ struct pf_anonymizer {
     struct pf_map words; /* keyed hashes of the vocabulary */
 
     struct pf_anon_zone user_zone, kernel_zone, spare_user_zone, spare_kernel_zone;
+    size_t event_at; /* which event of the reader is asked about next */
     uint64_t moves_made;
     struct pf_anon_move *moves; /* by the id of the mapping */
     size_t move_room;

@@ -46,16 +46,21 @@ static uint64_t permute(const struct pf_anonymizer *a, uint8_t domain, uint64_t 
 
 static uint64_t move_page(const struct pf_anonymizer *a, uint64_t address)
 {
-    enum { DOMAIN = 33, USUAL_BITS = 35, ALL_BITS = 48 };
+    enum { DOMAIN = 33, USUAL_BITS = 35, USER_BITS = 50, KERNEL_BITS = 51 };
     const uint64_t usual_kernel = 0xffff800000000000ull, within = address & (SMALLEST - 1), page = address >> PAGE_BITS;
-    const uint64_t usual = page & ((1ull << USUAL_BITS) - 1), all = page & ((1ull << ALL_BITS) - 1);
+    const uint64_t usual = page & ((1ull << USUAL_BITS) - 1);
     if (address < 1ull << 47)
         return 1ull << 47 | permute(a, DOMAIN, usual, USUAL_BITS) << PAGE_BITS | within;
     if (address >= usual_kernel)
         return 0xfe00000000000000ull | permute(a, DOMAIN + 1, usual, USUAL_BITS) << PAGE_BITS | within;
     if (address < FIRST_KERNEL)
-        return 1ull << 62 | permute(a, DOMAIN + 2, all, ALL_BITS) << PAGE_BITS | within;
-    return 0xc000000000000000ull | permute(a, DOMAIN + 3, all, ALL_BITS) << PAGE_BITS | within;
+        return 1ull << 62 | permute(a, DOMAIN + 2, page & ((1ull << USER_BITS) - 1), USER_BITS) << PAGE_BITS | within;
+    /* no machine has these, but damaged branch stacks do */
+    uint64_t made = page & ((1ull << KERNEL_BITS) - 1);
+    do
+        made = permute(a, DOMAIN + 3, made, KERNEL_BITS);
+    while (made == (1ull << KERNEL_BITS) - 1);
+    return FIRST_KERNEL | made << PAGE_BITS | within;
 }
 
 uint64_t pf_anon_physical(const struct pf_anonymizer *a, uint64_t address)

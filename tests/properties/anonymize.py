@@ -354,9 +354,9 @@ def words_of(records):
             texts += [features.get('HOSTNAME') or ''] + list(features.get('CMDLINE') or [])
             found.update(piece for text in strings(features.get('BUILD_ID')) for piece in text.split('/'))
         elif o.get('type') in ('MMAP', 'MMAP2'):
-            texts += o['filename'].split('/') + [o['filename']]
+            texts += o.get('filename', '').split('/') + [o.get('filename', '')]
         elif o.get('type') == 'COMM':
-            texts.append(o['comm'])
+            texts.append(o.get('comm', ''))
         elif o.get('type') == 'HEADER_FEATURE' and isinstance(o.get('data'), (str, list)) and o['feat'] in ('HOSTNAME', 'CMDLINE'):
             texts += [o['data']] if isinstance(o['data'], str) else o['data']
         found.update(t for t in texts if isinstance(t, str))
