@@ -132,6 +132,7 @@ struct run {
     struct pf_log log; /* what cannot be written as it was */
     struct pf_progress progress;
     struct perfile_edit_report report;
+    pf_edit_print *print; /* or NULL */
 };
 
 static int check_output(struct run *run)
@@ -233,9 +234,13 @@ static int print_report(const struct run *run)
 
     if (settings->format && !strcmp(settings->format, "json")) {
         pf_report_json(&run->report, to);
+        if (run->print)
+            run->print(to, true);
         fprintf(to, "}\n");
     } else if (!settings->quiet && (to == stdout || settings->verbose)) {
         pf_report_text(&run->report, run->log.input, to);
+        if (run->print)
+            run->print(to, false);
     }
     if (fflush(to) == 0)
         return PF_STATUS_OK;
@@ -284,7 +289,13 @@ static int run_open(struct run *run, pf_edit *edit)
 
 int pf_run_edit(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit)
 {
-    struct run run = {0};
+    return pf_run_edit_report(command, settings, edit, NULL);
+}
+
+int pf_run_edit_report(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit,
+                       pf_edit_print *print)
+{
+    struct run run = {.print = print};
     int status;
 
     if ((status = pf_input_choose(&run.input, command, settings)) || (status = check_output(&run)) ||

@@ -3,6 +3,8 @@
 #ifndef PERFILE_CLI_EDIT_H
 #define PERFILE_CLI_EDIT_H
 
+#include <stdio.h>
+
 #include <perfile/edit.h>
 
 #include <stdio.h>
@@ -14,8 +16,14 @@ typedef int pf_edit(struct perfile_reader *reader, struct perfile_writer *writer
                     const struct perfile_edit_options *options, struct perfile_edit_report *report,
                     struct perfile_error *error);
 
+/* What a verb's report says besides: members of the JSON object, or lines. */
+typedef void pf_edit_print(FILE *to, bool json);
+
 /* Opens the recording and the output, edits, finishes the output, prints the report. */
 int pf_run_edit(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit);
+/* The same with a report of its own behind the common one; `print` may be NULL. */
+int pf_run_edit_report(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit,
+                       pf_edit_print *print);
 
 /* What the options say about an output; `output` is its path or "-", `log` gets what cannot be written as it was. */
 struct perfile_writer_options pf_writing_options(const struct pf_input *input, const char *output, struct pf_log *log);

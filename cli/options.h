@@ -50,6 +50,13 @@ struct pf_settings {
     uint64_t cut_limit_open;
     const char *merge_clock; /* NULL: not given */
     bool merge_separate_hosts;
+    const char *hide_key; /* of anonymize */
+    const char *hide_key_file;
+    const char *hide_keep;
+    const char *hide_change;
+    const char *hide_drop;
+    bool hide_words;
+    bool list_words;
     char **operands; /* what is not an option, in order */
     size_t operand_count;
 };

@@ -196,6 +196,53 @@ struct perfile_merge_report {
 PERFILE_API PERFILE_MUST_CHECK int perfile_merge(struct perfile_writer *writer,
                                                  const struct perfile_merge_options *options,
                                                  struct perfile_merge_report *report, struct perfile_error *error);
+/* ---- recordings for strangers --------------------------------------------------------------------------------- */
+
+/* One kind of things that a recording tells, and what became of it. Made by the library. */
+struct perfile_anonymized {
+    const char *name; /* "comms" */
+    const char *doc;
+    const char *action; /* what was to be done: "keep", "change", "drop" */
+    uint64_t changed;   /* how often something else stands there now */
+    uint64_t removed;
+    uint64_t kept; /* how often it stayed: as was asked, or because it is one of the words that tell nothing */
+};
+
+enum { PERFILE_ANONYMIZE_CATEGORIES_MAX = 32 };
+
+struct perfile_anonymize_report {
+    struct perfile_edit_report edit;
+    size_t category_count;
+    struct perfile_anonymized categories[PERFILE_ANONYMIZE_CATEGORIES_MAX];
+};
+
+struct perfile_anonymize_options {
+    size_t size;     /* sizeof(struct perfile_anonymize_options) */
+    const void *key; /* what names are made of: the same key, the same names. NULL: a random one that nobody knows */
+    size_t key_bytes;
+    const char *keep; /* names of categories, separated by commas, that stay as they are; NULL: none */
+    const char *change;
+    const char *drop;
+    bool strict;                             /* no word of a path and no tracepoint stays because it is well known */
+    const struct perfile_edit_options *edit; /* or NULL */
+};
+#define PERFILE_ANONYMIZE_OPTIONS_INIT PERFILE_SIZED(struct perfile_anonymize_options)
+
+/*
+ * A recording that strangers may have, and that is still worth having: who ran, which files were mapped where, what was
+ * on stacks and in tracepoints is replaced by names and numbers that only the key could tell, or left out; what each
+ * sample hit, relative to its mapping, stays. Records come in the order of time. What is not understood is left out and
+ * counted. `options` and `report` may be NULL. Errors: ARGUMENT (a category that is unknown, or that cannot be treated
+ * like that), and those of reading and writing.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_anonymize(struct perfile_reader *reader, struct perfile_writer *writer,
+                                                     const struct perfile_anonymize_options *options,
+                                                     struct perfile_anonymize_report *report,
+                                                     struct perfile_error *error);
+/* The categories by position: name, and what they are about (`doc` may be NULL). NULL behind the last. */
+PERFILE_API const char *perfile_anonymize_category(size_t index, const char **doc);
+/* The words that may stay, by position; NULL behind the last. */
+PERFILE_API const char *perfile_anonymize_word(size_t index);
 
 #ifdef __cplusplus
 }

@@ -26,7 +26,7 @@ static int survey_record(void *context, struct pf_item *item, struct perfile_err
 
 int pf_cut_survey(struct pf_cut *cut, struct perfile_error *error)
 {
-    const struct pf_edit edit = {.reader = cut->reader, .options = cut->edit_options};
+    struct pf_edit edit = {.reader = cut->reader, .options = cut->edit_options};
     cut->span = (struct pf_range){0, 0};
     int result = pf_edit_walk(&edit, cut->line_known || cut->by_time, survey_record, cut, error);
     pf_name_line_sort(&cut->line);
@@ -295,7 +295,7 @@ static void plan_thinning(struct pf_cut *cut)
 
 int pf_cut_count(struct pf_cut *cut, struct perfile_error *error)
 {
-    const struct pf_edit edit = {.reader = cut->reader, .options = cut->edit_options};
+    struct pf_edit edit = {.reader = cut->reader, .options = cut->edit_options};
     pf_cut_select_rewind(cut);
     int result = pf_edit_walk(&edit, cut->by_time, count_record, cut, error);
     if (result < 0)

@@ -47,6 +47,8 @@ struct pf_edit {
     struct perfile_writer *writer;
     const struct pf_edit_step *steps;
     size_t step_count;
+    bool follows_maps; /* records come by time, and `session` knows the mappings when the steps see them */
+    struct perfile_session *session; /* NULL: records come in the order of the file */
     struct perfile_edit_options options;
     struct perfile_edit_report *report;
     struct pf_writer_hooks hooks;
@@ -65,7 +67,7 @@ int pf_edit_record(struct pf_edit *edit, struct pf_item *item, struct perfile_er
 /* ... what the steps do behind the last record, and the counts that are known then. */
 int pf_edit_end(struct pf_edit *edit, int result, struct perfile_error *error);
 /* All records from where the reader stands, in the order of time or of the file, until `each` fails. */
-int pf_edit_walk(const struct pf_edit *edit, bool by_time,
+int pf_edit_walk(struct pf_edit *edit, bool by_time,
                  int (*each)(void *context, struct pf_item *item, struct perfile_error *error), void *context,
                  struct perfile_error *error);
 

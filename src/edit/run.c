@@ -120,19 +120,20 @@ static void tell_progress(const struct pf_edit *edit, uint64_t records)
     edit->options.progress(edit->options.progress_context, reader->counts.data_bytes, total);
 }
 
-int pf_edit_walk(const struct pf_edit *edit, bool by_time,
+int pf_edit_walk(struct pf_edit *edit, bool by_time,
                  int (*each)(void *context, struct pf_item *item, struct perfile_error *error), void *context,
                  struct perfile_error *error)
 {
     const struct perfile_record *record;
-    struct perfile_session *session = NULL;
     struct pf_item *item = pf_new(edit->reader->allocator, sizeof(*item));
     if (!item)
         return pf_fail_memory(error, "edit");
-    int result = by_time ? perfile_session_open(edit->reader, &session, error) : 0;
+    int result = by_time ? perfile_session_open(edit->reader, &edit->session, error) : 0;
+    if (result == 0 && edit->follows_maps)
+        perfile_session_follow_maps(edit->session);
     for (uint64_t n = 0; result == 0; n++) {
-        int more =
-            session ? perfile_session_next(session, &record, error) : perfile_reader_next(edit->reader, &record, error);
+        int more = edit->session ? perfile_session_next(edit->session, &record, error)
+                                 : perfile_reader_next(edit->reader, &record, error);
         if (more <= 0) {
             result = more;
             break;
@@ -141,7 +142,8 @@ int pf_edit_walk(const struct pf_edit *edit, bool by_time,
         result = each(context, item, error);
         tell_progress(edit, n);
     }
-    perfile_session_close(session);
+    perfile_session_close(edit->session);
+    edit->session = NULL;
     pf_free(edit->reader->allocator, item, sizeof(*item));
     return result;
 }
@@ -179,7 +181,8 @@ int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct
     error = error ? error : &here;
     edit->report = report ? report : &unseen;
     /* in a file rounds of ring buffers would tell lies about the parts of a directory; in the order of time they cannot */
-    const bool by_time = edit->reader->part_count > 1 && edit->writer->options.mode != PERFILE_MODE_DIRECTORY;
+    const bool by_time =
+        edit->follows_maps || (edit->reader->part_count > 1 && edit->writer->options.mode != PERFILE_MODE_DIRECTORY);
     int result = pf_edit_begin(edit, error);
     if (result == 0)
         result = pf_edit_walk(edit, by_time, take_record, edit, error);
