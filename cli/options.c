@@ -152,7 +152,7 @@ static const struct pf_option common_options[] = {
     {.name = "pager",
      .kind = PF_OPTION_FLAG,
      .offset = AT(pager),
-     .doc = "Show the output in a pager, if standard output is a terminal. The default of report, script, dump, info, "
+     .doc = "Show the output in a pager, if standard output is a terminal. The default of report, script, dump, info, list, "
             "check and help."},
     {.name = "paginate", .hidden = true, .kind = PF_OPTION_FLAG, .offset = AT(pager), .doc = "perf's name for it."},
     {.name = "no-pager", .kind = PF_OPTION_FLAG, .offset = AT(no_pager), .doc = "Do not use a pager."},
@@ -182,6 +182,8 @@ void pf_settings_init(struct pf_settings *settings)
 void pf_settings_free(struct pf_settings *settings)
 {
     free(settings->fields);
+    free(settings->record.events);
+    free(settings->record.filters);
     settings->fields = NULL;
 }
 
@@ -376,6 +378,53 @@ static int add_fields(const char *text, char **fields)
     return PF_STATUS_OK;
 }
 
+static int add_events(const char *text, char **events)
+{
+    char *joined = NULL;
+
+    if (asprintf(&joined, "%s%s%s", *events ? *events : "", *events ? "," : "", text) < 0) {
+        pf_message("out of memory");
+        return PF_STATUS_USAGE;
+    }
+    free(*events);
+    *events = joined;
+    return PF_STATUS_OK;
+}
+
+/* Commas between slashes separate terms, not events. */
+static size_t count_events(const char *list)
+{
+    size_t count = 1;
+    bool terms = false;
+
+    for (; *list; list++) {
+        terms ^= *list == '/';
+        count += *list == ',' && !terms;
+    }
+    return count;
+}
+
+static int add_filter(const char *text, struct pf_record_settings *record)
+{
+    const size_t count = record->events ? count_events(record->events) : 0;
+    const char **filters;
+
+    if (!count) {
+        pf_message("--filter belongs behind the --event that it is for");
+        return PF_STATUS_USAGE;
+    }
+    filters = realloc(record->filters, count * sizeof(*filters));
+    if (!filters) {
+        pf_message("out of memory");
+        return PF_STATUS_USAGE;
+    }
+    while (record->filter_count < count)
+        filters[record->filter_count++] = NULL;
+    filters[count - 1] = text;
+    record->filters = filters;
+    return PF_STATUS_OK;
+}
+
 static int set_option(const struct given *given, const char *text, struct pf_settings *settings)
 {
     const struct pf_option *option = given->option;
@@ -396,6 +445,10 @@ static int set_option(const struct given *given, const char *text, struct pf_set
         return set_choice(given, text, to);
     case PF_OPTION_FIELDS:
         return add_fields(text, to);
+    case PF_OPTION_EVENTS:
+        return add_events(text, to);
+    case PF_OPTION_FILTER:
+        return add_filter(text, &settings->record);
     case PF_OPTION_NUMBER:
     case PF_OPTION_SIZE:
         return set_number(given, text, to);
@@ -520,7 +573,8 @@ int pf_options_parse(const struct pf_command *command, char **arguments, struct 
     while (*parse.next && !status) {
         char *argument = *parse.next++;
 
-        if (!strcmp(argument, "--") || (!command->name[0] && (argument[0] != '-' || !argument[1]))) {
+        if (!strcmp(argument, "--") ||
+            ((!command->name[0] || command->takes_command) && (argument[0] != '-' || !argument[1]))) {
             parse.next -= strcmp(argument, "--") != 0;
             while (*parse.next)
                 settings->operands[settings->operand_count++] = *parse.next++;

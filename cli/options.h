@@ -8,6 +8,7 @@
 
 #include <perfile/analysis.h>
 #include <perfile/perfile.h>
+#include <perfile/recorder.h>
 
 enum pf_status {
     PF_STATUS_OK = 0,
@@ -15,6 +16,21 @@ enum pf_status {
     PF_STATUS_USAGE = 2,
     PF_STATUS_UNREADABLE = 3, /* nothing of the input could be read */
     PF_STATUS_OUTPUT = 4,     /* the output could not be written */
+};
+
+/* Of the verb record. */
+struct pf_record_settings {
+    struct perfile_recorder_options options;
+    char *events;         /* -e, joined from all that were given; owned */
+    const char **filters; /* filters[i] is of the i-th event, or NULL; owned */
+    size_t filter_count;
+    const char *frequency;
+    const char *ring_size;
+    const char *fail_on_lost;
+    uint64_t max_bytes;
+    bool frame_pointers;
+    bool any_branch;
+    bool no_clobber;
 };
 
 /* What the options of all verbs write to; the tables hold offsets into it. */
@@ -42,6 +58,7 @@ struct pf_settings {
     const char *write_compression;
     uint64_t write_level;
     bool write_no_sync;
+    struct pf_record_settings record;
     const char *cut_cgroups;
     const char *cut_split;
     uint64_t cut_every;
@@ -68,6 +85,8 @@ enum pf_option_kind {
     PF_OPTION_CHOICE, /* const char *, one of the values */
     PF_OPTION_LIST,   /* const char *, values separated by commas; the library checks them */
     PF_OPTION_FIELDS, /* char *, likewise; what is given again is added */
+    PF_OPTION_EVENTS, /* char *; what is given again is added behind a comma */
+    PF_OPTION_FILTER, /* of the last event that was given */
     PF_OPTION_NUMBER, /* uint64_t */
     PF_OPTION_SIZE,   /* uint64_t of bytes: K, M, G, T, or "unlimited" */
     PF_OPTION_IGNORE, /* nothing: accepted because perf has it */
@@ -105,6 +124,7 @@ struct pf_command {
     const char *operand; /* "[FILE]", or NULL */
     size_t operand_max;
     pf_value_at *operand_at;                  /* values of the operand, or NULL */
+    bool takes_command;                       /* from the first operand on, all is the command line of a program */
     bool pages;                               /* prints long text, which goes through a pager on a terminal */
     bool findings;                            /* the output itself tells what is wrong with the recording */
     const struct pf_option_group *groups[10]; /* NULL-terminated */

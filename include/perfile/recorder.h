@@ -130,10 +130,14 @@ struct perfile_known_event {
     const char *name; /* as -e takes it */
     const char *kind; /* "hardware", "software", "cache", "tracepoint", "pmu", "breakpoint", "raw" */
     const char *doc;  /* or NULL */
-    bool works;       /* it can be counted here and now; always true for tracepoints */
+    bool works;       /* it can be counted here and now; always true for tracepoints and terms of PMUs */
 };
-/* Calls `each` for every event that this machine knows and that has `pattern` (NULL: all) in its name. Stops when `each`
- * returns non-zero, with STOPPED. */
+/*
+ * Calls `each` for every event that this machine knows and that has `pattern` (NULL: all) in its name, whatever the case;
+ * with one of *?[ in it, it is a glob for the whole name. Events of one kind come together: hardware, software, cache,
+ * pmu, raw, breakpoint, tracepoint. The event lives until `each` returns. Stops when `each` returns non-zero, with
+ * STOPPED. OPEN, after all the others: the tracepoints cannot be read (with what to do). MEMORY, ARGUMENT.
+ */
 PERFILE_API PERFILE_MUST_CHECK int
 perfile_known_events(const char *pattern, int (*each)(void *context, const struct perfile_known_event *event),
                      void *context, struct perfile_error *error);

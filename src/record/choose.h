@@ -8,11 +8,13 @@
 #include "base/memory.h"
 
 struct pf_chosen_event {
-    struct perfile_attr attr; /* type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive: what the text says */
-    const char *name;         /* as perf names it in the recording */
-    const char *cpus;         /* that its PMU has, "0,4"; NULL: any */
-    const char *filter;       /* of a tracepoint, or NULL */
-    const char *unit;         /* or NULL */
+    /* type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive, aux_*, weights of :R: what the text says. Its
+     * sample_period_or_freq is 1 where that is the custom (tracepoints, breakpoints, bpf-output), else 0. */
+    struct perfile_attr attr;
+    const char *name;   /* as perf names it in the recording */
+    const char *cpus;   /* that its PMU has, "0,4"; NULL: any */
+    const char *filter; /* of a tracepoint, or NULL */
+    const char *unit;   /* or NULL */
     double scale;
     uint32_t leader;    /* index of the first event of its group; its own without a group */
     bool sample_read;   /* :S */
@@ -22,8 +24,10 @@ struct pf_chosen_event {
     /* terms of the event itself, which come before the options of the recording */
     uint64_t period; /* 0: not given */
     uint64_t frequency;
-    const char *call_graph; /* NULL: not given; "no" */
-    uint32_t stack_bytes;   /* 0: not given */
+    uint64_t sample_limit;     /* nr=: 0 not given */
+    const char *branch_filter; /* branch_type=, as -j takes it; NULL: not given */
+    const char *call_graph;    /* NULL: not given; "no" */
+    uint32_t stack_bytes;      /* 0: not given */
     uint32_t max_stack;
     signed char inherit; /* -1 not given, 0, 1 */
     signed char time;
@@ -36,13 +40,15 @@ struct pf_chosen {
     struct pf_chosen_event *items;
     size_t count;
     size_t room;
+    const char *sysfs; /* what to take for /sys; for tests */
 };
 
 void pf_chosen_open(struct pf_chosen *chosen, const struct perfile_allocator *allocator);
 void pf_chosen_close(struct pf_chosen *chosen);
 /*
- * Appends the events of a list. ARGUMENT: it cannot be understood (with the nearest names); ABSENT: no such event here;
- * OPEN: tracefs cannot be read (with what to do).
+ * Appends the events of a list; all or none. ARGUMENT: it cannot be understood (with the nearest names); ABSENT: no such
+ * event here; UNSUPPORTED: a term that belongs to what is not recorded here; OPEN: tracefs cannot be read (with what to
+ * do); LIMIT: too many events; MEMORY.
  */
 int pf_choose_events(struct pf_chosen *chosen, const char *list, struct perfile_error *error);
 

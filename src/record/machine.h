@@ -21,15 +21,60 @@ struct pf_machine_options {
     bool data_maps; /* mappings that are not executable, too */
     bool namespaces;
     bool cgroups;
-    unsigned threads; /* that read /proc */
-    const struct perfile_allocator *allocator;
+    unsigned threads;                          /* that read /proc; 0 and 1: the caller's alone */
+    const struct perfile_allocator *allocator; /* called in the caller's thread only */
+    /* What could not be found out, a sentence each. May be NULL. */
+    void (*note)(void *context, const char *sentence);
+    void *note_context;
+    const char *root; /* the folder that has proc and sys; NULL: / */
 };
 
-/* HOSTNAME to CLN_SIZE: all that can be said before the first record. */
+/*
+ * HOSTNAME to CLN_SIZE: all that can be said before the first record; what this machine does not say is left out. The
+ * attrs of the events are those that were opened: BRANCH_STACK depends on their sample_type.
+ */
 int pf_machine_features(struct perfile_writer *writer, const struct pf_chosen *events, struct perfile_error *error);
-/* TRACING_DATA for the tracepoints among the events. OPEN: tracefs cannot be read. */
+int pf_machine_features_of(const char *root, struct perfile_writer *writer, const struct pf_chosen *events,
+                           struct perfile_error *error);
+/* TRACING_DATA for the tracepoints among the events; nothing without one. OPEN: tracefs cannot be read. */
 int pf_machine_tracing(struct perfile_writer *writer, const struct pf_chosen *events, struct perfile_error *error);
-/* The kernel and its modules, BPF programs, control groups, processes and their mappings. */
+int pf_machine_tracing_of(const char *root, struct perfile_writer *writer, const struct pf_chosen *events,
+                          struct perfile_error *error);
+/*
+ * The kernel and its modules, BPF programs, control groups, processes and their mappings: in this order, processes by
+ * their numbers, all with times of 0. What ends meanwhile is left out.
+ */
 int pf_machine_tell(const struct pf_machine_options *options, const struct pf_told *told, struct perfile_error *error);
+
+/* ---- what depends on the events as they were opened ------------------------------------------------------------ */
+
+struct pf_opened_id {
+    uint64_t id;
+    uint32_t buffer; /* index of the ring buffer that it writes to */
+    int32_t cpu;     /* -1: any */
+    int32_t tid;     /* -1: any */
+};
+
+/* ID_INDEX records: as many as the ids need. */
+int pf_tell_id_index(const struct pf_opened_id *ids, size_t count, const struct pf_told *told,
+                     struct perfile_error *error);
+/*
+ * EVENT_UPDATE records: unit, scale and CPUs of the events that have them, and, for pipe mode, the names. first_ids[i] is
+ * the first id of event i.
+ */
+int pf_tell_event_updates(const struct pf_chosen *events, const uint64_t *first_ids, bool names,
+                          const struct pf_told *told, struct perfile_error *error);
+/* THREAD_MAP. No tids: all of the machine. */
+int pf_tell_thread_map(const char *root, const int32_t *tids, size_t count, const struct pf_told *told,
+                       struct perfile_error *error);
+/* CPU_MAP of a list such as "0-3,7"; NULL: any CPU. ARGUMENT: no such list. */
+int pf_tell_cpu_map(const char *cpus, const struct pf_told *told, struct perfile_error *error);
+/* TIME_CONV from the control page of a ring buffer; nothing where the kernel does not say how TSC becomes time. */
+struct perf_event_mmap_page;
+int pf_tell_time_conv(const struct perf_event_mmap_page *page, const struct pf_told *told, struct perfile_error *error);
+/* CLOCKID and CLOCK_DATA of a clock of clock_gettime, which the records use. */
+int pf_machine_clock(struct perfile_writer *writer, int32_t clockid, struct perfile_error *error);
+/* SAMPLE_TIME; 0 and 0 when there was none. */
+int pf_machine_sample_time(struct perfile_writer *writer, uint64_t first, uint64_t last, struct perfile_error *error);
 
 #endif

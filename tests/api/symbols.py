@@ -7,7 +7,7 @@ layer uses its own symbols and headers and those that USES allows it, and no oth
 import pathlib, re, subprocess, sys
 
 # the table of CONTRIBUTING.md; `public` is what <perfile/*.h> declare
-READER = ['base', 'io', 'schema', 'format', 'model', 'edit']
+READER = ['base', 'io', 'schema', 'format', 'model', 'edit', 'record']
 USES = {
     'base': [],
     'io': ['base'],
@@ -15,6 +15,7 @@ USES = {
     'format': ['base', 'io', 'schema'],
     'model': ['base', 'io', 'schema', 'format'],
     'edit': ['base', 'io', 'schema', 'format', 'model'],
+    'record': ['base', 'io', 'schema', 'format'],
     'symbol': ['base', 'public'],
     'analysis': ['base', 'symbol', 'public'],
     'output': ['base', 'symbol', 'analysis', 'public'],

@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: MIT */
+#include "message.h"
+#include "options.h"
+#include "workload.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <perfile/recorder.h>
+
+#define AT(member) offsetof(struct pf_settings, record.member)
+#define FLAG(option, short_option, bit, text)                                                                          \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(options.flags), .bits = bit,      \
+        .doc = text                                                                                                    \
+    }
+#define TEXT(option, short_option, value, member, text)                                                                \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
+        .doc = text                                                                                                    \
+    }
+#define NUMBER(option, short_option, value, member, text)                                                              \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_NUMBER, .argument = value, .offset = AT(member),     \
+        .doc = text                                                                                                    \
+    }
+
+static const struct pf_option what_options[] = {
+    {.name = "event",
+     .letter = 'e',
+     .kind = PF_OPTION_EVENTS,
+     .argument = "LIST",
+     .offset = AT(events),
+     .doc = "The events, as perf has them: cycles:u, cpu-clock, sched:sched_switch, cpu/event=0x3c/, {a,b}:S. perfile "
+            "list "
+            "shows those of this machine. Without it the best one for sampling is taken, and named."},
+    {.name = "filter",
+     .kind = PF_OPTION_FILTER,
+     .argument = "FILTER",
+     .offset = AT(filters),
+     .doc = "Only when the fields of the tracepoint before it are so: 'prev_pid != 0'."},
+    TEXT("freq", 'F', "N", frequency, "Take N samples a second on each processor [4000], or max: as many as allowed."),
+    NUMBER("count", 'c', "N", options.period, "Take a sample every N events."),
+    FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Record everything that runs; the default without a command."),
+    TEXT("cpu", 'C', "LIST", options.cpus, "Only on these processors: 0-3,7."),
+    TEXT("pid", 'p', "LIST", options.pids, "These processes with all their threads."),
+    TEXT("tid", 't', "LIST", options.tids, "These threads."),
+    TEXT("uid", 'u', "USER", options.user, "All processes of a user."),
+    TEXT("cgroup", 'G', "PATH", options.cgroup, "Only the processes of a control group; with --all-cpus."),
+    FLAG("no-inherit", 'i', PERFILE_RECORDER_NO_INHERIT, "Not the children of what is recorded."),
+    NUMBER("delay", 'D', "MS", options.delay_ms, "Start MS milliseconds after the command."),
+    {0},
+};
+static const struct pf_option_group what_group = {"What is recorded", what_options};
+
+static const struct pf_option sample_options[] = {
+    {.name = "stack-frames",
+     .letter = 'g',
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(frame_pointers),
+     .doc = "Callchains by frame pointers: --call-graph fp."},
+    TEXT("call-graph", 0, "HOW", options.call_graph,
+         "Callchains: fp (frame pointers), dwarf or dwarf,BYTES (a copy of the stack, unwound later), lbr (branches)."),
+    TEXT("user-regs", 0, "LIST", options.user_regs, "Registers of user space: ip,sp."),
+    TEXT("intr-regs", 'I', "LIST", options.intr_regs, "Registers at the interrupt."),
+    TEXT("branch-filter", 'j', "LIST", options.branch_filter, "Taken branches: any,u."),
+    {.name = "branch-any",
+     .letter = 'b',
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(any_branch),
+     .doc = "All taken branches: --branch-filter any."},
+    FLAG("data", 'd', PERFILE_RECORDER_ADDRESS, "Data addresses."),
+    FLAG("phys-data", 0, PERFILE_RECORDER_PHYS_ADDRESS, "Physical data addresses."),
+    FLAG("data-page-size", 0, PERFILE_RECORDER_DATA_PAGE_SIZE, "The sizes of the pages of data addresses."),
+    FLAG("code-page-size", 0, PERFILE_RECORDER_CODE_PAGE_SIZE, "The sizes of the pages of instructions."),
+    FLAG("weight", 'W', PERFILE_RECORDER_WEIGHT, "What an access cost."),
+    FLAG("transaction", 0, PERFILE_RECORDER_TRANSACTION, "Flags of hardware transactions."),
+    {.name = "timestamp", .letter = 'T', .kind = PF_OPTION_IGNORE, .doc = "Accepted: samples have times anyway."},
+    FLAG("period", 'P', PERFILE_RECORDER_PERIOD, "The period of each sample."),
+    FLAG("sample-cpu", 0, PERFILE_RECORDER_CPU, "The processor of each sample."),
+    FLAG("raw-samples", 'R', PERFILE_RECORDER_RAW, "Raw data also of events that are no tracepoints."),
+    FLAG("stat", 's', PERFILE_RECORDER_STAT, "The counts of each thread."),
+    FLAG("switch-events", 0, PERFILE_RECORDER_SWITCHES, "When threads were switched in and out."),
+    FLAG("namespaces", 0, PERFILE_RECORDER_NAMESPACES, "The namespaces of processes."),
+    FLAG("all-cgroups", 0, PERFILE_RECORDER_CGROUPS, "The control groups of samples."),
+    TEXT("clockid", 'k', "CLOCK", options.clock,
+         "The clock of the times: monotonic, monotonic_raw, boottime, realtime, tai."),
+    NUMBER("kernel-maxstack", 0, "N", options.max_stack, "The longest callchains."),
+    {0},
+};
+static const struct pf_option_group sample_group = {"What samples hold", sample_options};
+
+static const struct pf_option file_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = PF_OPTION_TEXT,
+     .argument = "FILE",
+     .offset = offsetof(struct pf_settings, output),
+     .doc = "The recording [perf.data], - for a stream to standard output. A recording of that name becomes FILE.old. "
+            "From "
+            "the first moment on, what is in FILE can be read."},
+    TEXT("mmap-pages", 'm', "SIZE", ring_size, "The buffer of each processor: pages, or bytes with K or M [512K]."),
+    {.name = "compression-level",
+     .letter = 'z',
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = offsetof(struct pf_settings, write_level),
+     .doc = "Compress the records, from 1 (fast) to 22 (small)."},
+    {.name = "max-size",
+     .kind = PF_OPTION_SIZE,
+     .argument = "BYTES",
+     .offset = AT(max_bytes),
+     .doc = "Stop when the recording has this size; the command goes on."},
+    TEXT("fail-on-lost", 0, "PERCENT", fail_on_lost, "Exit with 1 when more than this share of the samples was lost."),
+    {.name = "no-clobber",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(no_clobber),
+     .doc = "Refuse to record when the output exists."},
+    FLAG("tail-synthesize", 0, PERFILE_RECORDER_TAIL_SYNTHESIZE, "Say at the end, not at the start, what runs."),
+    {0},
+};
+static const struct pf_option_group file_group = {"The recording", file_options};
+
+struct run {
+    struct pf_settings *settings;
+    struct perfile_recorder_options options;
+    struct pf_workload workload;
+    struct perfile_writer *writer;
+    struct perfile_recorder *recorder;
+    struct perfile_error error;
+    const char *output;
+    int signals; /* a signalfd */
+    int signal;  /* that ends the recording; 0: none came */
+    char pid[16];
+    bool stopped; /* nothing more can be written */
+};
+
+static bool to_standard_output(const struct run *run)
+{
+    return !strcmp(run->output, "-");
+}
+
+static void note(void *context, const char *sentence)
+{
+    const struct run *run = context;
+
+    if (!run->settings->quiet)
+        pf_message("record: %s", sentence);
+}
+
+/* ---- options ---- */
+
+static int refuse(const char *option, const char *text)
+{
+    pf_message("record: --%s %s is no number that it takes", option, text);
+    return PF_STATUS_USAGE;
+}
+
+static int read_frequency(struct run *run)
+{
+    const char *text = run->settings->record.frequency;
+    char *end, line[32] = "";
+    FILE *file;
+
+    if (!text)
+        return PF_STATUS_OK;
+    if (!strcmp(text, "max")) {
+        file = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "r");
+        if (file && !fgets(line, sizeof(line), file))
+            line[0] = 0;
+        if (file)
+            fclose(file);
+        run->options.frequency = strtoull(line, NULL, 10);
+        return PF_STATUS_OK;
+    }
+    run->options.frequency = strtoull(text, &end, 10);
+    return *text && !*end && run->options.frequency ? PF_STATUS_OK : refuse("freq", text);
+}
+
+static int read_ring_size(struct run *run)
+{
+    const char *text = run->settings->record.ring_size;
+    char *end;
+
+    if (!text)
+        return PF_STATUS_OK;
+    const unsigned long long number = strtoull(text, &end, 10);
+    const uint64_t unit = !*end                        ? (uint64_t)sysconf(_SC_PAGESIZE)
+                          : !strcmp(end, "B")          ? 1
+                          : *end == 'K' || *end == 'k' ? 1 << 10
+                          : *end == 'M' || *end == 'm' ? 1 << 20
+                          : *end == 'G' || *end == 'g' ? 1 << 30
+                                                       : 0;
+    run->options.mmap_bytes = number * unit;
+    return number && unit && number < 1 << 30 ? PF_STATUS_OK : refuse("mmap-pages", text);
+}
+
+static int read_options(struct run *run)
+{
+    const struct pf_record_settings *record = &run->settings->record;
+    int status;
+
+    run->options = record->options;
+    run->options.size = sizeof(run->options);
+    run->options.events = record->events;
+    run->options.filters = record->filters;
+    run->options.filter_count = record->filter_count;
+    run->options.note = note;
+    run->options.note_context = run;
+    run->output = run->settings->output ? run->settings->output : "perf.data";
+    if (record->any_branch && !run->options.branch_filter)
+        run->options.branch_filter = "any";
+    if ((record->frame_pointers || !record->events) && !run->options.call_graph)
+        run->options.call_graph = "fp";
+    if ((status = read_frequency(run)) || (status = read_ring_size(run)))
+        return status;
+    if (run->settings->operand_count && (run->options.pids || run->options.tids || run->options.user)) {
+        pf_message("record: a command, or what runs already: not both");
+        return PF_STATUS_USAGE;
+    }
+    if (!run->settings->operand_count && !run->options.pids && !run->options.tids && !run->options.user)
+        run->options.flags |= PERFILE_RECORDER_ALL_CPUS;
+    return PF_STATUS_OK;
+}
+
+/* ---- the output ---- */
+
+static int check_output(const struct run *run)
+{
+    struct stat status;
+
+    if (to_standard_output(run)) {
+        if (!isatty(STDOUT_FILENO))
+            return PF_STATUS_OK;
+        pf_message("record: a recording is nothing to look at: -o - needs a pipe or a file behind it");
+        return PF_STATUS_USAGE;
+    }
+    if (stat(run->output, &status) < 0)
+        return PF_STATUS_OK;
+    if (S_ISDIR(status.st_mode)) {
+        pf_message("record: %s is a directory", run->output);
+        return PF_STATUS_OUTPUT;
+    }
+    if (!run->settings->record.no_clobber)
+        return PF_STATUS_OK;
+    pf_message("record: %s exists", run->output);
+    return PF_STATUS_OUTPUT;
+}
+
+static int open_writer(struct run *run)
+{
+    struct perfile_writer_options made = PERFILE_WRITER_OPTIONS_INIT;
+    struct stat status;
+
+    made.mode = to_standard_output(run) ? PERFILE_MODE_PIPE : PERFILE_MODE_FILE;
+    made.live = !to_standard_output(run) && (stat(run->output, &status) < 0 || S_ISREG(status.st_mode));
+    made.compression = (int)(run->settings->write_level < 99 ? run->settings->write_level : 99);
+    if (perfile_writer_open_path(run->output, &made, &run->writer, &run->error) == 0)
+        return PF_STATUS_OK;
+    pf_message("record: %s", run->error.message);
+    return PF_STATUS_OUTPUT;
+}
+
+/* The recording of that name that is there already steps aside. */
+static int publish(struct run *run)
+{
+    char old[4096];
+    struct stat status;
+
+    if (to_standard_output(run) || (stat(run->output, &status) == 0 && !S_ISREG(status.st_mode)))
+        return PF_STATUS_OK;
+    if (stat(run->output, &status) == 0 && status.st_size > 0) {
+        snprintf(old, sizeof(old), "%.4000s.old", run->output);
+        if (rename(run->output, old) < 0) {
+            pf_message("record: %s cannot become %s: %s", run->output, old, strerror(errno));
+            return PF_STATUS_OUTPUT;
+        }
+    }
+    if (perfile_writer_publish(run->writer, &run->error) == 0)
+        return PF_STATUS_OK;
+    pf_message("record: %s", run->error.message);
+    return PF_STATUS_OUTPUT;
+}
+
+/* ---- recording ---- */
+
+static int failure(const struct run *run, int result)
+{
+    pf_message("record: %s", run->error.message);
+    return result == PERFILE_ERROR_WRITE      ? PF_STATUS_OUTPUT
+           : result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE
+                                              : PF_STATUS_UNREADABLE;
+}
+
+/* The signals that end a recording, and the end of the command, come through a descriptor. */
+static int open_signals(struct run *run)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGCHLD);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on files is a failure of write(2) */
+    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0 || (run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) < 0) {
+        pf_message("record: %s", strerror(errno));
+        return PF_STATUS_OUTPUT;
+    }
+    return PF_STATUS_OK;
+}
+
+static void read_signals(struct run *run)
+{
+    struct signalfd_siginfo info;
+
+    while (read(run->signals, &info, sizeof(info)) == sizeof(info))
+        if (info.ssi_signo != SIGCHLD && !run->signal)
+            run->signal = (int)info.ssi_signo;
+}
+
+static bool is_large_enough(const struct run *run)
+{
+    const uint64_t most = run->settings->record.max_bytes;
+
+    return most && perfile_writer_progress(run->writer)->bytes >= most;
+}
+
+/* Nothing more can be written: the command is left to itself. */
+static void give_up(struct run *run)
+{
+    run->stopped = true;
+    pf_message("record: %s; the recording ends here%s", run->error.message,
+               run->workload.running ? ", the command goes on" : "");
+    if (perfile_recorder_disable(run->recorder, NULL) < 0)
+        return;
+}
+
+enum { DRAIN_MS = 250 };
+
+static void record(struct run *run)
+{
+    struct pollfd fds[] = {{.fd = run->signals, .events = POLLIN},
+                           {.fd = perfile_recorder_fd(run->recorder), .events = POLLIN}};
+    int result = 1;
+
+    while (result > 0 && !run->signal) {
+        poll(fds, 2, DRAIN_MS);
+        read_signals(run);
+        result = perfile_recorder_drain(run->recorder, 0, &run->error);
+        if (run->workload.pid && pf_workload_ended(&run->workload))
+            break;
+        if (result > 0 && is_large_enough(run))
+            break;
+    }
+    if (result < 0)
+        give_up(run);
+}
+
+static int enable(struct run *run)
+{
+    return perfile_recorder_enable(run->recorder, &run->error) < 0 ? failure(run, PERFILE_ERROR_OPEN) : PF_STATUS_OK;
+}
+
+/* The recording of before is touched only when the command could be executed. */
+static int start(struct run *run)
+{
+    const bool by_exec = run->options.flags & PERFILE_RECORDER_ENABLE_ON_EXEC;
+    int status = PF_STATUS_OK;
+
+    if (!by_exec && !run->options.delay_ms)
+        status = enable(run);
+    if (!status && run->workload.pid)
+        status = pf_workload_start(&run->workload);
+    if (!status)
+        status = publish(run);
+    if (status || !run->options.delay_ms)
+        return status;
+    poll(NULL, 0, (int)run->options.delay_ms);
+    return enable(run);
+}
+
+/* ---- the end ---- */
+
+/* What is in a file that could not be written to its end is what is read again. */
+static uint64_t samples_in_file(const struct run *run)
+{
+    struct perfile_reader *reader;
+    const struct perfile_record *record;
+    uint64_t samples = 0;
+
+    if (to_standard_output(run) || perfile_open_path(run->output, NULL, &reader, NULL) < 0)
+        return 0;
+    while (perfile_reader_next(reader, &record, NULL) > 0)
+        continue;
+    samples = perfile_reader_counts(reader)->samples;
+    perfile_close(reader);
+    return samples;
+}
+
+static void print_losses(const struct run *run, uint64_t samples)
+{
+    const uint64_t lost = perfile_recorder_counts_get(run->recorder)->lost;
+    char text[PF_GROUPED_BYTES];
+    uint64_t of_event;
+    const char *name;
+
+    pf_message("record: %s samples LOST (%.2f %%): larger buffers (-m), fewer events or a lower rate (-F) lose less",
+               pf_grouped(lost, text), 100 * (double)lost / (double)(lost + samples));
+    for (size_t i = 0; (name = perfile_recorder_event_lost(run->recorder, i, &of_event)); i++)
+        if (of_event && of_event != lost)
+            pf_message("record: of %s: %s", name, pf_grouped(of_event, text));
+}
+
+static void print_summary(const struct run *run)
+{
+    const struct perfile_recorder_counts *counts = perfile_recorder_counts_get(run->recorder);
+    const uint64_t samples = run->stopped ? samples_in_file(run) : counts->samples;
+    char text[PF_GROUPED_BYTES], bytes[PF_GROUPED_BYTES];
+
+    if (run->settings->quiet)
+        return;
+    if (run->stopped)
+        pf_message("%s: %s samples are in it", run->output, pf_grouped(samples, text));
+    else
+        pf_message("%s: %s samples, %s bytes", to_standard_output(run) ? "standard output" : run->output,
+                   pf_grouped(samples, text), pf_grouped(perfile_writer_progress(run->writer)->bytes, bytes));
+    if (counts->throttled)
+        pf_message("record: the kernel held events back %s times: a lower rate (-F) avoids that",
+                   pf_grouped(counts->throttled, text));
+    if (counts->lost)
+        print_losses(run, samples);
+}
+
+static int check_losses(const struct run *run)
+{
+    const struct perfile_recorder_counts *counts = perfile_recorder_counts_get(run->recorder);
+    const char *limit = run->settings->record.fail_on_lost;
+    const double share = counts->lost ? 100 * (double)counts->lost / (double)(counts->lost + counts->samples) : 0;
+
+    return limit && share > strtod(limit, NULL) ? PF_STATUS_FINDINGS : PF_STATUS_OK;
+}
+
+static int finish(struct run *run)
+{
+    int result = run->stopped ? 0 : perfile_recorder_stop(run->recorder, &run->error);
+
+    if (result == 0 && !run->stopped)
+        result = perfile_writer_finish(run->writer, &run->error);
+    if (result < 0)
+        give_up(run);
+    if (run->stopped) {
+        perfile_writer_close(run->writer); /* cuts off what is not whole */
+        run->writer = NULL;
+    }
+    print_summary(run);
+    return run->stopped ? PF_STATUS_OUTPUT : check_losses(run);
+}
+
+/* The command's own status is what counts, unless the recording failed. */
+static int end(struct run *run)
+{
+    int status = finish(run);
+
+    if (!run->workload.pid)
+        return status;
+    if (run->signal && !pf_workload_ended(&run->workload))
+        kill(run->workload.pid, SIGTERM); /* as perf does: who ends the recording means the command, too */
+    pf_workload_wait(&run->workload);
+    const int own = pf_workload_status(&run->workload);
+    return status ? status : own;
+}
+
+static int record_all(struct run *run)
+{
+    int result, status;
+
+    if (run->settings->operand_count) {
+        if ((status = pf_workload_prepare(&run->workload, run->settings->operands)))
+            return status;
+        snprintf(run->pid, sizeof(run->pid), "%d", (int)run->workload.pid);
+        if (!(run->options.flags & PERFILE_RECORDER_ALL_CPUS)) {
+            run->options.tids = run->pid;
+            run->options.flags |= run->options.delay_ms ? 0 : PERFILE_RECORDER_ENABLE_ON_EXEC;
+        }
+    }
+    if ((status = open_signals(run)) || (status = open_writer(run)))
+        return status;
+    result = perfile_recorder_open(&run->options, run->writer, &run->recorder, &run->error);
+    if (result < 0)
+        return failure(run, result);
+    if ((status = start(run)))
+        return status;
+    record(run);
+    return end(run);
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    struct run run = {.settings = settings, .signals = -1, .workload = {.go = -1, .news = -1}};
+    int status;
+
+    (void)command;
+    settings->operands[settings->operand_count] = NULL;
+    if (!(status = read_options(&run)) && !(status = check_output(&run)))
+        status = record_all(&run);
+    perfile_recorder_close(run.recorder);
+    perfile_writer_close(run.writer);
+    pf_workload_close(&run.workload);
+    if (run.signals >= 0)
+        close(run.signals);
+    return status;
+}
+
+const struct pf_command pf_command_record = {
+    .name = "record",
+    .summary = "record a command, a process or everything that runs",
+    .doc =
+        "Runs a command, or looks at what runs already, and writes what happens into a recording that can be read from "
+        "the first moment on: when perfile is killed, the disk is full or the terminal closed, all that was written is "
+        "there. Without --event the best event for sampling is taken, with callchains by frame pointers.",
+    .operand = "[COMMAND [ARGUMENT...]]",
+    .operand_max = SIZE_MAX,
+    .takes_command = true,
+    .groups = {&what_group, &sample_group, &file_group, &pf_common_group},
+    .run = run,
+};

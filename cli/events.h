@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of events, for options that take them. */
+#ifndef PERFILE_CLI_EVENTS_H
+#define PERFILE_CLI_EVENTS_H
+
+#include "options.h"
+
+/* Those that have the same name on every machine: completions are made where perfile is built. */
+pf_value_at pf_event_at;
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "workload.h"
+#include "message.h"
+#include "options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
+
+/* In the child: waits for the word, then becomes the command. */
+static void become(char **arguments, int go, int news)
+{
+    char byte;
+
+    signal(SIGPIPE, SIG_DFL);
+    while (read(go, &byte, 1) < 0 && errno == EINTR)
+        continue;
+    execvp(arguments[0], arguments);
+    const int why = errno;
+    if (write(news, &why, sizeof(why)) < 0)
+        _exit(STATUS_NOT_FOUND);
+    _exit(why == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
+}
+
+int pf_workload_prepare(struct pf_workload *workload, char **arguments)
+{
+    int go[2], news[2];
+
+    *workload = (struct pf_workload){.name = arguments[0], .go = -1, .news = -1};
+    if (pipe2(go, O_CLOEXEC) < 0 || pipe2(news, O_CLOEXEC) < 0) {
+        pf_message("record: %s", strerror(errno));
+        return PF_STATUS_OUTPUT;
+    }
+    workload->pid = fork();
+    if (workload->pid == 0) {
+        close(go[1]);
+        close(news[0]);
+        become(arguments, go[0], news[1]);
+    }
+    close(go[0]);
+    close(news[1]);
+    workload->go = go[1];
+    workload->news = news[0];
+    workload->running = workload->pid > 0;
+    if (workload->running)
+        return PF_STATUS_OK;
+    pf_message("record: %s", strerror(errno));
+    return PF_STATUS_OUTPUT;
+}
+
+int pf_workload_start(struct pf_workload *workload)
+{
+    int why = 0;
+
+    if (write(workload->go, "", 1) < 0)
+        why = errno;
+    close(workload->go);
+    workload->go = -1;
+    while (!why && read(workload->news, &why, sizeof(why)) < 0 && errno == EINTR)
+        continue;
+    if (!why)
+        return PF_STATUS_OK;
+    pf_message("record: %s: %s", workload->name, strerror(why));
+    pf_workload_wait(workload);
+    return why == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+}
+
+static void reap(struct pf_workload *workload, int flags)
+{
+    pid_t ended;
+
+    if (!workload->running)
+        return;
+    while ((ended = waitpid(workload->pid, &workload->status, flags)) < 0 && errno == EINTR)
+        continue;
+    workload->running = ended == 0;
+}
+
+bool pf_workload_ended(struct pf_workload *workload)
+{
+    reap(workload, WNOHANG);
+    return !workload->running;
+}
+
+void pf_workload_wait(struct pf_workload *workload)
+{
+    reap(workload, 0);
+}
+
+int pf_workload_status(const struct pf_workload *workload)
+{
+    if (WIFEXITED(workload->status))
+        return WEXITSTATUS(workload->status);
+    pf_message("record: %s was ended by signal %d (%s)", workload->name, WTERMSIG(workload->status),
+               strsignal(WTERMSIG(workload->status)));
+    return STATUS_SIGNAL + WTERMSIG(workload->status);
+}
+
+void pf_workload_close(struct pf_workload *workload)
+{
+    if (workload->go >= 0 && workload->running) {
+        kill(workload->pid, SIGKILL); /* it has not begun */
+        pf_workload_wait(workload);
+    }
+    if (workload->go >= 0)
+        close(workload->go);
+    if (workload->news >= 0)
+        close(workload->news);
+}

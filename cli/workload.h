@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The command that is recorded: started, but held back until everything is ready for it. */
+#ifndef PERFILE_CLI_WORKLOAD_H
+#define PERFILE_CLI_WORKLOAD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct pf_workload {
+    const char *name;
+    pid_t pid; /* 0: there is none */
+    int go;    /* close it to let the command start */
+    int news;  /* errno, when it could not be executed; the end of the file, when it could */
+    bool running;
+    int status; /* as wait(2) gives it, once it is not running any more */
+};
+
+/* `arguments` ends with NULL. PF_STATUS_OK, or a status when a message was printed. */
+int pf_workload_prepare(struct pf_workload *workload, char **arguments);
+/* Lets it execute. PF_STATUS_OK; else 127 or 126, as shells have it, and a message was printed. */
+int pf_workload_start(struct pf_workload *workload);
+/* Whether it has ended, without waiting. */
+bool pf_workload_ended(struct pf_workload *workload);
+void pf_workload_wait(struct pf_workload *workload);
+/* Its exit status; 128 and the signal that ended it, which is said. */
+int pf_workload_status(const struct pf_workload *workload);
+/* Ends what was not started. */
+void pf_workload_close(struct pf_workload *workload);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* From the options of a recording to the attrs of its events. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "record/events.h"
+
+enum {
+    TYPE_TRACEPOINT = 2,
+    TYPE_BREAKPOINT = 5,
+    READ_ENABLED = 1,
+    READ_RUNNING = 2,
+    READ_ID = 4,
+    READ_GROUP = 8,
+    READ_LOST = 16,
+    FREQUENCY = 4000,
+    STACK_BYTES = 8192,
+    STACK_BYTES_MAX = 65528,
+};
+
+void pf_events_note(const struct perfile_recorder_options *options, const char *format, ...)
+{
+    char sentence[256];
+    va_list arguments;
+    if (!options->note)
+        return;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_end(arguments);
+    options->note(options->note_context, sentence);
+}
+
+static int refuse(struct perfile_error *error, const char *what, const char *given, const char *known)
+{
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "there is no \"%.40s\"; there is: %s", given,
+                   known);
+}
+
+/* ---- words of the options ---- */
+
+struct word {
+    const char *name;
+    uint64_t value;
+};
+
+static bool value_of(const struct word *words, const char *name, size_t bytes, uint64_t *value)
+{
+    for (; words->name; words++)
+        if (strlen(words->name) == bytes && memcmp(words->name, name, bytes) == 0) {
+            *value |= words->value;
+            return true;
+        }
+    return false;
+}
+
+/* "a,b": the values of all words, or-ed. */
+static int values_of(const struct word *words, const char *list, uint64_t *values)
+{
+    *values = 0;
+    for (const char *at = list; *at;) {
+        const size_t bytes = strcspn(at, ",");
+        if (!value_of(words, at, bytes, values))
+            return PERFILE_ERROR_ARGUMENT;
+        at += bytes + (at[bytes] == ',');
+    }
+    return 0;
+}
+
+static const struct word clocks[] = {
+    {"realtime", CLOCK_REALTIME},
+    {"monotonic", CLOCK_MONOTONIC},
+    {"monotonic_raw", CLOCK_MONOTONIC_RAW},
+    {"mono", CLOCK_MONOTONIC},
+    {"raw", CLOCK_MONOTONIC_RAW},
+    {"boottime", CLOCK_BOOTTIME},
+    {"boot", CLOCK_BOOTTIME},
+    {"real", CLOCK_REALTIME},
+    {"tai", CLOCK_TAI},
+    {NULL, 0},
+};
+
+/* include/uapi/linux/perf_event.h: perf_branch_sample_type */
+static const struct word branches[] = {
+    {"u", 1 << 0},          {"k", 1 << 1},          {"hv", 1 << 2},
+    {"any", 1 << 3},        {"any_call", 1 << 4},   {"any_ret", 1 << 5},
+    {"ind_call", 1 << 6},   {"abort_tx", 1 << 7},   {"in_tx", 1 << 8},
+    {"no_tx", 1 << 9},      {"cond", 1 << 10},      {"stack", 1 << 11},
+    {"ind_jmp", 1 << 12},   {"call", 1 << 13},      {"no_flags", 1 << 14},
+    {"no_cycles", 1 << 15}, {"save_type", 1 << 16}, {"hw_index", 1 << 17},
+    {"priv", 1 << 18},      {"counter", 1 << 19},   {NULL, 0},
+};
+enum {
+    BRANCH_MODES = 7,
+    BRANCH_USER = 1,
+    BRANCH_CALL_STACK = 1 << 11,
+    BRANCH_NO_FLAGS = 1 << 14,
+    BRANCH_NO_CYCLES = 1 << 15
+};
+
+/* ---- registers ---- */
+
+/* arch/ARCH/include/uapi/asm/perf_regs.h: what user space has, and what unwinding needs of it. */
+#if defined(__x86_64__)
+static const uint64_t all_registers = 0xff0fff;
+static const char architecture[] = "x86_64";
+#elif defined(__i386__)
+static const uint64_t all_registers = 0xfff;
+static const char architecture[] = "i386";
+#elif defined(__aarch64__)
+static const uint64_t all_registers = 0x1ffffffff;
+static const char architecture[] = "aarch64";
+#elif defined(__arm__)
+static const uint64_t all_registers = 0xffff;
+static const char architecture[] = "arm";
+#elif defined(__riscv)
+static const uint64_t all_registers = 0xffffffff;
+static const char architecture[] = "riscv64";
+#elif defined(__s390x__)
+static const uint64_t all_registers = 0x3ffffffff;
+static const char architecture[] = "s390x";
+#elif defined(__powerpc64__)
+static const uint64_t all_registers = 0x7ffffffffff;
+static const char architecture[] = "ppc64le";
+#else
+static const uint64_t all_registers = 0;
+static const char architecture[] = "";
+#endif
+
+static bool same_letters(const char *name, const char *given, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (!name[i] || (name[i] | 0x20) != (given[i] | 0x20))
+            return false;
+    return !name[bytes];
+}
+
+/* "ip,sp"; "" is all of them. */
+static int registers_of(const char *list, uint64_t *mask, struct perfile_error *error)
+{
+    *mask = *list ? 0 : all_registers;
+    for (const char *at = list; *at;) {
+        const size_t bytes = strcspn(at, ",");
+        const char *name;
+        unsigned number = 0;
+        for (; number < 64; number++)
+            if ((all_registers >> number & 1) && (name = perfile_register_name(architecture, number)) &&
+                same_letters(name, at, bytes))
+                break;
+        if (number == 64)
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "registers",
+                           "there is no register \"%.*s\" on %s", (int)pf_min(bytes, 20), at, architecture);
+        *mask |= 1ull << number;
+        at += bytes + (at[bytes] == ',');
+    }
+    return 0;
+}
+
+/* ---- callchains ---- */
+
+static int configure_dwarf(struct perfile_attr *attr, const char *bytes, struct perfile_error *error)
+{
+    char *end = NULL;
+    const unsigned long wanted = *bytes == ',' ? strtoul(bytes + 1, &end, 0) : STACK_BYTES;
+    if ((end && *end) || wanted == 0 || wanted > STACK_BYTES_MAX)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "call graph",
+                       "\"%.40s\" is no number of bytes from 8 to %d", bytes + 1, STACK_BYTES_MAX);
+    attr->sample_type |= PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_STACK_USER;
+    attr->sample_regs_user = all_registers;
+    attr->sample_stack_user = (uint32_t)pf_align8(wanted);
+    attr->exclude_callchain_user = 1;
+    return 0;
+}
+
+static int configure_call_graph(struct perfile_attr *attr, const char *how, struct perfile_error *error)
+{
+    if (!how || strcmp(how, "no") == 0)
+        return 0;
+    if (strcmp(how, "fp") == 0) {
+        attr->sample_type |= PERFILE_SAMPLE_CALLCHAIN;
+        return 0;
+    }
+    if (strncmp(how, "dwarf", 5) == 0 && (!how[5] || how[5] == ','))
+        return configure_dwarf(attr, how + 5, error);
+    if (strcmp(how, "lbr") != 0)
+        return refuse(error, "call graph", how, "fp, dwarf, dwarf,BYTES, lbr");
+    attr->sample_type |= PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_BRANCH_STACK;
+    attr->branch_sample_type = BRANCH_USER | BRANCH_CALL_STACK | BRANCH_NO_FLAGS | BRANCH_NO_CYCLES;
+    attr->exclude_callchain_user = 1;
+    return 0;
+}
+
+static int configure_branches(struct perfile_attr *attr, const char *filter, struct perfile_error *error)
+{
+    uint64_t values;
+    if (values_of(branches, filter, &values) < 0)
+        return refuse(error, "branch filter", filter,
+                      "any, any_call, any_ret, ind_call, call, cond, u, k, save_type ...");
+    if (!(values & BRANCH_MODES)) /* as the event itself counts */
+        values |= (attr->exclude_user ? 0 : 1u) | (attr->exclude_kernel ? 0 : 2u) | (attr->exclude_hv ? 0 : 4u);
+    attr->branch_sample_type |= values;
+    attr->sample_type |= PERFILE_SAMPLE_BRANCH_STACK;
+    return 0;
+}
+
+/* ---- one event ---- */
+
+static void configure_period(struct pf_chosen_event *event, const struct perfile_recorder_options *options)
+{
+    struct perfile_attr *attr = &event->attr;
+    const bool each = attr->type == TYPE_TRACEPOINT || attr->type == TYPE_BREAKPOINT;
+    uint64_t period = event->period, frequency = event->frequency;
+    if (!period && !frequency) {
+        period = options->period;
+        frequency = options->frequency;
+    }
+    if (!period && !frequency && each)
+        period = 1;
+    attr->freq = !period;
+    attr->sample_period_or_freq = period ? period : frequency ? frequency : FREQUENCY;
+    if (attr->freq)
+        attr->sample_type |= PERFILE_SAMPLE_PERIOD;
+}
+
+static void configure_parts(struct pf_chosen_event *event, const struct pf_target *target, unsigned flags)
+{
+    static const struct {
+        unsigned flag;
+        uint64_t part;
+    } parts[] = {
+        {PERFILE_RECORDER_ADDRESS, PERFILE_SAMPLE_ADDR | PERFILE_SAMPLE_DATA_SRC},
+        {PERFILE_RECORDER_PHYS_ADDRESS, PERFILE_SAMPLE_ADDR | PERFILE_SAMPLE_PHYS_ADDR},
+        {PERFILE_RECORDER_DATA_PAGE_SIZE, PERFILE_SAMPLE_ADDR | PERFILE_SAMPLE_DATA_PAGE_SIZE},
+        {PERFILE_RECORDER_CODE_PAGE_SIZE, PERFILE_SAMPLE_CODE_PAGE_SIZE},
+        {PERFILE_RECORDER_WEIGHT, PERFILE_SAMPLE_WEIGHT},
+        {PERFILE_RECORDER_TRANSACTION, PERFILE_SAMPLE_TRANSACTION},
+        {PERFILE_RECORDER_CPU, PERFILE_SAMPLE_CPU},
+        {PERFILE_RECORDER_PERIOD, PERFILE_SAMPLE_PERIOD},
+        {PERFILE_RECORDER_RAW, PERFILE_SAMPLE_RAW},
+        {PERFILE_RECORDER_CGROUPS, PERFILE_SAMPLE_CGROUP},
+    };
+    struct perfile_attr *attr = &event->attr;
+    attr->sample_type |= PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID;
+    if (event->time != 0 && (event->time > 0 || !(flags & PERFILE_RECORDER_NO_TIME)))
+        attr->sample_type |= PERFILE_SAMPLE_TIME;
+    if (target->everybody || target->some_cpus)
+        attr->sample_type |= PERFILE_SAMPLE_CPU;
+    if (attr->type == TYPE_TRACEPOINT)
+        attr->sample_type |= PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_RAW | PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_PERIOD;
+    for (size_t i = 0; i < PF_COUNT(parts); i++)
+        if (flags & parts[i].flag)
+            attr->sample_type |= parts[i].part;
+}
+
+static int configure_registers(struct perfile_attr *attr, const struct perfile_recorder_options *options,
+                               struct perfile_error *error)
+{
+    int result = 0;
+    if (options->user_regs) {
+        result = registers_of(options->user_regs, &attr->sample_regs_user, error);
+        attr->sample_type |= PERFILE_SAMPLE_REGS_USER;
+    }
+    if (result == 0 && options->intr_regs) {
+        result = registers_of(options->intr_regs, &attr->sample_regs_intr, error);
+        attr->sample_type |= PERFILE_SAMPLE_REGS_INTR;
+    }
+    return result;
+}
+
+static int configure_clock(struct perfile_attr *attr, const char *clock, struct perfile_error *error)
+{
+    uint64_t value;
+    if (!clock)
+        return 0;
+    if (values_of(clocks, clock, &value) < 0)
+        return refuse(error, "clock", clock, "realtime, monotonic, monotonic_raw, boottime, tai");
+    attr->use_clockid = 1;
+    attr->clockid = (int32_t)value;
+    return 0;
+}
+
+static int configure_event(struct pf_chosen_event *event, const struct pf_target *target,
+                           const struct perfile_recorder_options *options, struct perfile_error *error)
+{
+    struct perfile_attr *attr = &event->attr;
+    const char *call_graph = event->call_graph ? event->call_graph : options->call_graph;
+    attr->disabled = 1;
+    attr->sample_id_all = 1;
+    attr->inherit = event->inherit >= 0 ? event->inherit != 0 : !(options->flags & PERFILE_RECORDER_NO_INHERIT);
+    attr->enable_on_exec = (options->flags & PERFILE_RECORDER_ENABLE_ON_EXEC) && !options->delay_ms;
+    attr->write_backward = event->overwrite > 0 || (event->overwrite < 0 && options->flags & PERFILE_RECORDER_OVERWRITE);
+    attr->sample_max_stack = (uint16_t)(event->max_stack ? event->max_stack : options->max_stack);
+    attr->read_format = READ_ID | READ_LOST;
+    if (options->flags & PERFILE_RECORDER_STAT) {
+        attr->inherit_stat = 1;
+        attr->read_format |= READ_ENABLED | READ_RUNNING;
+    }
+    configure_parts(event, target, options->flags);
+    configure_period(event, options);
+    int result = configure_call_graph(attr, call_graph, error);
+    if (result == 0 && event->stack_bytes && attr->sample_stack_user)
+        attr->sample_stack_user = event->stack_bytes;
+    if (result == 0 && options->branch_filter)
+        result = configure_branches(attr, options->branch_filter, error);
+    if (result == 0)
+        result = configure_registers(attr, options, error);
+    return result < 0 ? result : configure_clock(attr, options->clock, error);
+}
+
+/* The first event tells what else happens. */
+static void configure_tracking(struct perfile_attr *attr, unsigned flags)
+{
+    attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
+    attr->ksymbol = attr->bpf_event = attr->build_id = 1;
+    attr->mmap_data = (flags & PERFILE_RECORDER_ADDRESS) != 0;
+    attr->namespaces = (flags & PERFILE_RECORDER_NAMESPACES) != 0;
+    attr->cgroup = (flags & PERFILE_RECORDER_CGROUPS) != 0;
+    attr->context_switch = (flags & PERFILE_RECORDER_SWITCHES) != 0;
+}
+
+/* :S: the leader's samples hold the values of all; the others only count. */
+static void configure_group(struct pf_chosen *chosen, struct pf_chosen_event *event)
+{
+    struct pf_chosen_event *leader = &chosen->items[event->leader];
+    if (leader != event) {
+        event->attr.disabled = 0; /* it follows the leader */
+        event->attr.enable_on_exec = 0;
+    }
+    if (!event->sample_read)
+        return;
+    event->attr.inherit = 0;
+    event->attr.read_format |= READ_GROUP;
+    leader->attr.sample_type |= PERFILE_SAMPLE_READ;
+    if (leader == event)
+        return;
+    event->attr.freq = 0;
+    event->attr.sample_period_or_freq = 0;
+    event->attr.sample_type = leader->attr.sample_type;
+}
+
+/* How samples say whose they are: an id among their parts, at one place for all. */
+static void configure_ids(struct pf_chosen *chosen)
+{
+    bool alike = true;
+    for (size_t i = 1; i < chosen->count; i++)
+        alike = alike && chosen->items[i].attr.sample_type == chosen->items[0].attr.sample_type;
+    for (size_t i = 0; i < chosen->count && chosen->count > 1; i++)
+        chosen->items[i].attr.sample_type |= alike ? PERFILE_SAMPLE_ID : PERFILE_SAMPLE_IDENTIFIER;
+}
+
+int pf_events_configure(struct pf_chosen *chosen, const struct pf_target *target,
+                        const struct perfile_recorder_options *options, struct perfile_error *error)
+{
+    int result = 0;
+    for (size_t i = 0; i < chosen->count && result == 0; i++) {
+        if (i < options->filter_count && options->filters && options->filters[i])
+            chosen->items[i].filter = options->filters[i];
+        result = configure_event(&chosen->items[i], target, options, error);
+    }
+    if (result < 0)
+        return result;
+    configure_tracking(&chosen->items[0].attr, options->flags);
+    for (size_t i = 0; i < chosen->count; i++)
+        configure_group(chosen, &chosen->items[i]);
+    configure_ids(chosen);
+    return 0;
+}

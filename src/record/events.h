@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The events of a recording: their final attrs, and their descriptors for each processor and thread. */
+#ifndef PF_RECORD_EVENTS_H
+#define PF_RECORD_EVENTS_H
+
+#include "record/choose.h"
+#include "record/target.h"
+
+/* Makes the attrs what the options ask for; the first event also tells of maps, comms and tasks. ARGUMENT. */
+int pf_events_configure(struct pf_chosen *chosen, const struct pf_target *target,
+                        const struct perfile_recorder_options *options, struct perfile_error *error);
+
+/* An event that was opened. */
+struct pf_opened {
+    int fd;                   /* -1: there is none here */
+    uint32_t event, cpu, tid; /* indices */
+    uint64_t id;
+};
+
+struct pf_opened_set {
+    const struct perfile_allocator *allocator;
+    struct pf_opened *items; /* by event, then processor, then thread */
+    size_t count;
+    size_t room;
+};
+
+/*
+ * Opens all, and does without what this kernel does not know or allow, as far as the user did not ask for it by name;
+ * each such thing is a note. OPEN, UNSUPPORTED, ABSENT with what would help.
+ */
+int pf_events_open(struct pf_opened_set *opened, struct pf_chosen *chosen, const struct pf_target *target,
+                   const struct perfile_recorder_options *options, struct perfile_error *error);
+void pf_events_close(struct pf_opened_set *opened);
+void pf_events_note(const struct perfile_recorder_options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading the small files of /proc and /sys, below a folder that tests replace. */
+#ifndef PF_RECORD_MACHINE_FILES_H
+#define PF_RECORD_MACHINE_FILES_H
+
+#include <sys/types.h>
+
+#include "base/text.h"
+
+/* A descriptor of the folder; NULL: that of the system. Negative: it cannot be opened. */
+int pf_root_open(const char *root);
+
+/* Up to room - 1 bytes of a file, with a NUL behind them; -1: it cannot be read. */
+ssize_t pf_read_at(int folder, const char *path, void *buffer, size_t room);
+/* The same without white space at the end; false also for an empty file. */
+bool pf_read_line(int folder, const char *path, char *buffer, size_t room);
+/* A whole file, of at most `limit` bytes, behind what is in the text; false: it cannot be read, or is longer. */
+bool pf_read_whole(int folder, const char *path, struct pf_text *text, size_t limit);
+/* printf for paths: false when it does not fit. */
+bool pf_path(char *path, size_t room, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+enum { PF_PATH_ROOM = 4096 + 256 };
+
+/* A number in any base that strtoull guesses; `base` 0 does so. */
+bool pf_read_number(int folder, const char *path, int base, uint64_t *value);
+
+/* The names in a folder without . and .., numbers in them in the order of their values. */
+struct pf_listing {
+    const struct perfile_allocator *allocator;
+    struct pf_arena arena;
+    const char **items;
+    size_t count;
+    size_t room;
+};
+/* False when the folder cannot be read, or memory is short; to be closed in any case. */
+bool pf_listing_open(struct pf_listing *names, const struct perfile_allocator *allocator, int folder, const char *path);
+void pf_listing_close(struct pf_listing *names);
+
+/*
+ * Where the first file system of a type is mounted that has `option` (NULL: any) among its options, without the first
+ * slash; false: nowhere.
+ */
+bool pf_find_mount(const struct perfile_allocator *allocator, int root, const char *type, const char *option,
+                   char where[PF_PATH_ROOM]);
+
+/* The next range of a list of CPUs such as "0-3,7": false at its end, or where it is none. */
+bool pf_next_range(const char **list, unsigned *first, unsigned *last);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* perf_event_open for each event, processor and thread; what this kernel lacks or forbids is done without. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/out.h"
+#include "format/encode.h"
+#include "record/events.h"
+
+enum { TYPE_HARDWARE, TYPE_SOFTWARE, TYPE_TRACEPOINT, TYPE_CACHE, TYPE_RAW, TYPE_BREAKPOINT, READ_LOST = 16 };
+enum { ATTR_ROOM = 256, ATTR_LEAST = 112 };
+
+/* ---- the call ---- */
+
+static int open_one(const struct perfile_attr *attr, int32_t tid, int32_t cpu, int group)
+{
+    uint8_t bytes[ATTR_ROOM] = {0};
+    struct pf_out o = pf_out_make(bytes, sizeof(bytes), false);
+    uint32_t size = ATTR_ROOM;
+    pf_encode_attr(attr, size, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, &o);
+    while (size > ATTR_LEAST && !bytes[size - 1])
+        size--;
+    size = (size + 7) & ~7u; /* an old kernel refuses members that it does not know only when they are set */
+    memcpy(bytes + 4, &size, sizeof(size));
+    return (int)syscall(SYS_perf_event_open, bytes, tid, cpu, group, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* ---- doing without ---- */
+
+/* What kernels learned late, newest first: the first that helps when the call is not understood is left out. */
+struct step {
+    const char *what;
+    const char *since;
+    bool (*drop)(struct perfile_attr *attr); /* true: it was there */
+};
+
+static bool drop_lost(struct perfile_attr *attr)
+{
+    const bool there = attr->read_format & READ_LOST;
+    attr->read_format &= ~(uint64_t)READ_LOST;
+    return there;
+}
+#define DROP(name)                                                                                                     \
+    static bool drop_##name(struct perfile_attr *attr)                                                                 \
+    {                                                                                                                  \
+        const bool there = attr->name;                                                                                 \
+        attr->name = 0;                                                                                                \
+        return there;                                                                                                  \
+    }
+DROP(build_id)
+DROP(cgroup)
+DROP(bpf_event)
+DROP(ksymbol)
+DROP(namespaces)
+DROP(mmap2)
+DROP(exclude_guest)
+DROP(precise_ip)
+
+static const struct step steps[] = {
+    {"counts of lost samples", "6.0", drop_lost},
+    {"build ids of mappings", "5.12", drop_build_id},
+    {"control groups", "5.7", drop_cgroup},
+    {"BPF programs", "5.1", drop_bpf_event},
+    {"names of generated kernel code", "5.1", drop_ksymbol},
+    {"namespaces", "4.12", drop_namespaces},
+    {"the difference of host and guest", "3.3", drop_exclude_guest},
+    {"precise sampling", NULL, drop_precise_ip},
+    {"identities of mapped files", "3.16", drop_mmap2},
+};
+
+/* Leaves out one more thing; false: there is nothing left to leave out. */
+static bool relax(struct pf_chosen *chosen, size_t *next, const struct perfile_recorder_options *options)
+{
+    for (; *next < PF_COUNT(steps); (*next)++) {
+        bool there = false;
+        for (size_t i = 0; i < chosen->count; i++)
+            there |= steps[*next].drop(&chosen->items[i].attr);
+        if (!there)
+            continue;
+        pf_events_note(options, "recorded without %s, which this kernel or processor does not have", steps[*next].what);
+        (*next)++;
+        return true;
+    }
+    return false;
+}
+
+/* Ordinary users may look at user space only: perf_event_paranoid 2. */
+static bool leave_kernel_out(struct pf_chosen *chosen, const struct perfile_recorder_options *options)
+{
+    bool changed = false;
+    for (size_t i = 0; i < chosen->count; i++) {
+        struct pf_chosen_event *event = &chosen->items[i];
+        if (event->attr.exclude_kernel || event->exclude_given || event->attr.type == TYPE_TRACEPOINT)
+            continue;
+        event->attr.exclude_kernel = event->attr.exclude_hv = 1;
+        changed = true;
+    }
+    if (changed)
+        pf_events_note(options, "only user space is recorded: the system does not let this user look at the kernel "
+                                "(/proc/sys/kernel/perf_event_paranoid is above 1)");
+    return changed;
+}
+
+/* Without a PMU, as in many virtual machines, time is what can be sampled. */
+static bool take_clock_instead(struct pf_chosen_event *event, const struct perfile_recorder_options *options)
+{
+    if (event->attr.type != TYPE_HARDWARE || event->attr.config != 0 || event->leader != 0)
+        return false;
+    pf_events_note(options,
+                   "cpu-clock is recorded instead of %s, which this machine cannot count (no PMU: a virtual "
+                   "machine?)",
+                   event->name);
+    event->attr.type = TYPE_SOFTWARE;
+    event->attr.precise_ip = 0;
+    event->name = "cpu-clock";
+    return true;
+}
+
+/* As many descriptors as the administrator allows. */
+static bool raise_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= limit.rlim_max)
+        return false;
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+/* ---- why not ---- */
+
+static int paranoid(void)
+{
+    char text[16] = "";
+    FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
+    if (file && !fgets(text, sizeof(text), file))
+        text[0] = 0;
+    if (file)
+        fclose(file);
+    return atoi(text);
+}
+
+static int explain(const struct pf_chosen_event *event, const struct pf_target *target, int why,
+                   struct perfile_error *error)
+{
+    const char *name = event->name ? event->name : "event";
+    switch (why) {
+    case EACCES:
+    case EPERM:
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
+                       "%s is not allowed for this user: run as root, with CAP_PERFMON, or lower "
+                       "/proc/sys/kernel/perf_event_paranoid (now %d) to %d",
+                       target->everybody ? "recording everything that runs" : "recording this", paranoid(),
+                       target->everybody || event->attr.type == TYPE_TRACEPOINT ? -1 : 1);
+    case EMFILE:
+        return pf_fail(
+            error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
+            "too many descriptors are needed: raise the limit (ulimit -n), or record fewer events, threads or "
+            "processors");
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, name,
+                       event->attr.type == TYPE_SOFTWARE || event->attr.type == TYPE_TRACEPOINT
+                           ? "this kernel does not have it"
+                           : "this machine cannot count it (no PMU: a virtual machine?); cpu-clock and other software "
+                             "events work everywhere");
+    case EBUSY:
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name, "the PMU is in use by another program");
+    case EINVAL:
+        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, name,
+                       "this kernel does not take it with these options");
+    case ESRCH:
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, name, "what was to be recorded has ended");
+    default:
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name, "%s", strerror(why));
+    }
+}
+
+/* ---- all of them ---- */
+
+static int fd_of_leader(const struct pf_opened_set *opened, const struct pf_chosen *chosen,
+                        const struct pf_target *target, const struct pf_opened *wanted)
+{
+    const uint32_t leader = chosen->items[wanted->event].leader;
+    if (leader == wanted->event)
+        return -1;
+    return opened->items[((size_t)leader * target->cpu_count + wanted->cpu) * target->tid_count + wanted->tid].fd;
+}
+
+/* errno of the first that cannot be opened, and which event it is; threads that have ended are no failure. */
+static int open_all(struct pf_opened_set *opened, const struct pf_chosen *chosen, const struct pf_target *target,
+                    uint32_t *event)
+{
+    size_t at = 0, alive = 0;
+    for (*event = 0; *event < chosen->count; (*event)++) {
+        const struct pf_chosen_event *one = &chosen->items[*event];
+        for (uint32_t cpu = 0; cpu < target->cpu_count; cpu++)
+            for (uint32_t tid = 0; tid < target->tid_count; tid++) {
+                struct pf_opened *place = &opened->items[at++];
+                *place = (struct pf_opened){.fd = -1, .event = *event, .cpu = cpu, .tid = tid};
+                opened->count = at;
+                if (target->cpus[cpu] >= 0 && !pf_list_holds(one->cpus, target->cpus[cpu]))
+                    continue;
+                place->fd = open_one(&one->attr, target->tids[tid], target->cpus[cpu],
+                                     fd_of_leader(opened, chosen, target, place));
+                if (place->fd < 0 && !(errno == ESRCH && !target->everybody))
+                    return errno;
+                alive += place->fd >= 0;
+            }
+    }
+    *event = 0;
+    return alive ? 0 : ESRCH;
+}
+
+static void close_all(struct pf_opened_set *opened)
+{
+    for (size_t i = 0; i < opened->count; i++)
+        if (opened->items[i].fd >= 0)
+            close(opened->items[i].fd);
+    opened->count = 0;
+}
+
+void pf_events_close(struct pf_opened_set *opened)
+{
+    close_all(opened);
+    pf_free(opened->allocator, opened->items, opened->room * sizeof(*opened->items));
+    opened->items = NULL;
+}
+
+/* :P: as precise as it goes. */
+static bool less_precise(struct pf_chosen_event *event)
+{
+    if (!event->precise_most || !event->attr.precise_ip)
+        return false;
+    event->attr.precise_ip--;
+    return true;
+}
+
+/* True when it is worth another try. */
+static bool adapt(struct pf_chosen *chosen, uint32_t event, int why, const struct perfile_recorder_options *options,
+                  size_t *step)
+{
+    switch (why) {
+    case EMFILE:
+        return raise_limit();
+    case EACCES:
+    case EPERM:
+        return leave_kernel_out(chosen, options);
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+        return less_precise(&chosen->items[event]) || take_clock_instead(&chosen->items[event], options);
+    case EINVAL:
+        return less_precise(&chosen->items[event]) || relax(chosen, step, options);
+    default:
+        return false;
+    }
+}
+
+static int finish_opening(struct pf_opened_set *opened, const struct pf_chosen *chosen, struct perfile_error *error)
+{
+    for (size_t i = 0; i < opened->count; i++) {
+        struct pf_opened *one = &opened->items[i];
+        const struct pf_chosen_event *event = &chosen->items[one->event];
+        if (one->fd < 0)
+            continue;
+        if (ioctl(one->fd, PERF_EVENT_IOC_ID, &one->id) < 0)
+            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, event->name, "%s", strerror(errno));
+        if (event->filter && ioctl(one->fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0)
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, event->name,
+                           "the kernel does not take the filter \"%.80s\": %s", event->filter, strerror(errno));
+    }
+    return 0;
+}
+
+int pf_events_open(struct pf_opened_set *opened, struct pf_chosen *chosen, const struct pf_target *target,
+                   const struct perfile_recorder_options *options, struct perfile_error *error)
+{
+    const size_t wanted = chosen->count * target->cpu_count * target->tid_count;
+    uint32_t event;
+    size_t step = 0;
+    *opened = (struct pf_opened_set){.allocator = pf_allocator_or_default(options->allocator)};
+    if (!pf_grow(opened->allocator, &opened->items, &opened->room, wanted, sizeof(*opened->items)))
+        return pf_fail_memory(error, "events");
+    for (;;) {
+        int why = open_all(opened, chosen, target, &event);
+        if (why == 0)
+            return finish_opening(opened, chosen, error);
+        close_all(opened);
+        if (!adapt(chosen, event, why, options, &step))
+            return explain(&chosen->items[event], target, why, error);
+    }
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/ring.h"
+
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+int pf_ring_open(struct pf_ring *ring, int fd, size_t bytes, bool backward)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    /* whoever only overwrites must not see a tail of ours */
+    void *pages = mmap(NULL, page + bytes, backward ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (pages == MAP_FAILED)
+        return PERFILE_ERROR_OPEN;
+    *ring = (struct pf_ring){.fd = fd, .pages = pages, .bytes = bytes, .backward = backward};
+    return 0;
+}
+
+void pf_ring_close(struct pf_ring *ring)
+{
+    if (ring->pages)
+        munmap(ring->pages, (size_t)sysconf(_SC_PAGESIZE) + ring->bytes);
+    ring->pages = NULL;
+}
+
+static const uint8_t *data_of(const struct pf_ring *ring)
+{
+    return (const uint8_t *)ring->pages + sysconf(_SC_PAGESIZE);
+}
+
+static uint16_t size_at(const struct pf_ring *ring, uint64_t at)
+{
+    /* records are aligned to 8 bytes: the size never runs over the end */
+    return pf_load16(data_of(ring) + (at & (ring->bytes - 1)) + 6, false);
+}
+
+static int take_split(const struct pf_ring *ring, uint64_t at, uint16_t bytes, pf_ring_taker *take, void *context,
+                      struct perfile_error *error)
+{
+    uint8_t record[1 << 16];
+    const size_t first = ring->bytes - (size_t)(at & (ring->bytes - 1));
+    memcpy(record, data_of(ring) + (at & (ring->bytes - 1)), first);
+    memcpy(record + first, data_of(ring), bytes - first);
+    return take(context, record, bytes, error);
+}
+
+/* How many of the `left` bytes from `at` on are whole records before the end of the buffer; *split: the next runs over it. */
+static int measure(const struct pf_ring *ring, uint64_t at, uint64_t left, size_t *whole, uint16_t *split,
+                   struct perfile_error *error)
+{
+    const size_t room = ring->bytes - (size_t)(at & (ring->bytes - 1));
+    *whole = 0;
+    *split = 0;
+    while (*whole < left && *whole < room) {
+        const uint16_t bytes = size_at(ring, at + *whole);
+        if (bytes < 8 || bytes % 8 || bytes > left - *whole)
+            return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "ring buffer",
+                           "a record of %u bytes where %llu are there", bytes, (unsigned long long)(left - *whole));
+        if (bytes > room - *whole) {
+            *split = bytes;
+            return 0;
+        }
+        *whole += bytes;
+    }
+    return 0;
+}
+
+static int take_range(const struct pf_ring *ring, uint64_t at, uint64_t left, pf_ring_taker *take, void *context,
+                      struct perfile_error *error)
+{
+    while (left) {
+        size_t whole;
+        uint16_t split;
+        int result = measure(ring, at, left, &whole, &split, error);
+        if (result == 0 && whole)
+            result = take(context, data_of(ring) + (at & (ring->bytes - 1)), whole, error);
+        if (result == 0 && split)
+            result = take_split(ring, at + whole, split, take, context, error);
+        if (result != 0)
+            return result;
+        at += whole + split;
+        left -= whole + split;
+    }
+    return 0;
+}
+
+/* The newest record stands at the head; older ones follow, up to the first that was overwritten. */
+static int drain_backward(struct pf_ring *ring, pf_ring_taker *take, void *context, struct perfile_error *error)
+{
+    const struct perf_event_mmap_page *control = ring->pages;
+    const uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
+    const uint64_t fresh = ring->tail - head; /* it counts down from 0 */
+    uint64_t left = 0;
+    while (left < ring->bytes && left < fresh) {
+        const uint16_t bytes = size_at(ring, head + left);
+        if (bytes < 8 || bytes % 8 || bytes > ring->bytes - left || bytes > fresh - left)
+            break;
+        left += bytes;
+    }
+    ring->tail = head;
+    return take_range(ring, head, left, take, context, error);
+}
+
+int pf_ring_drain(struct pf_ring *ring, pf_ring_taker *take, void *context, struct perfile_error *error)
+{
+    struct perf_event_mmap_page *control = ring->pages;
+    if (ring->backward)
+        return drain_backward(ring, take, context, error);
+    const uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
+    if (head - ring->tail > ring->bytes)
+        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "ring buffer", "the kernel went round it unseen");
+    int result = take_range(ring, ring->tail, head - ring->tail, take, context, error);
+    ring->tail = head;
+    __atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);
+    return result;
+}

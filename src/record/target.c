@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/target.h"
+
+#include <dirent.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+enum { NUMBER_MAX = 1 << 22 };
+
+static int add(const struct pf_target *target, int32_t **items, size_t *count, size_t *room, int32_t item)
+{
+    if (!pf_grow(target->allocator, items, room, *count + 1, sizeof(**items)))
+        return PERFILE_ERROR_MEMORY;
+    (*items)[(*count)++] = item;
+    return 0;
+}
+
+static int add_tid(struct pf_target *target, int32_t tid)
+{
+    return add(target, &target->tids, &target->tid_count, &target->tid_room, tid);
+}
+
+static int add_cpu(struct pf_target *target, int32_t cpu)
+{
+    return add(target, &target->cpus, &target->cpu_count, &target->cpu_room, cpu);
+}
+
+/* ---- lists of numbers ---- */
+
+/* The next range of "0-3,7"; false at the end. *bad: it is none. */
+static bool next_range(const char **list, int32_t *first, int32_t *last, bool *bad)
+{
+    char *end;
+    *bad = false;
+    if (!**list || **list == '\n')
+        return false;
+    long from = strtol(*list, &end, 10), to = from;
+    *bad = end == *list || from < 0 || from > NUMBER_MAX;
+    if (!*bad && *end == '-') {
+        const char *second = end + 1;
+        to = strtol(second, &end, 10);
+        *bad = end == second || to < from || to > NUMBER_MAX;
+    }
+    *bad |= *end && *end != ',' && *end != '\n';
+    *list = *end == ',' ? end + 1 : end;
+    *first = (int32_t)from;
+    *last = (int32_t)to;
+    return true;
+}
+
+bool pf_list_holds(const char *list, int32_t number)
+{
+    int32_t first, last;
+    bool bad = false;
+    if (!list)
+        return true;
+    while (!bad && next_range(&list, &first, &last, &bad))
+        if (!bad && number >= first && number <= last)
+            return true;
+    return false;
+}
+
+static int refuse_list(const char *what, const char *list, struct perfile_error *error)
+{
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "\"%.64s\" is no list such as 1,4-6", list);
+}
+
+static int add_cpus(struct pf_target *target, const char *list, struct perfile_error *error)
+{
+    const char *rest = list;
+    int32_t first, last;
+    bool bad = false;
+    int result = 0;
+    while (result == 0 && !bad && next_range(&rest, &first, &last, &bad))
+        for (int32_t cpu = first; cpu <= last && !bad && result == 0; cpu++)
+            result = add_cpu(target, cpu);
+    if (bad || !target->cpu_count)
+        return refuse_list("CPU list", list, error);
+    return result < 0 ? pf_fail_memory(error, "CPU list") : 0;
+}
+
+/* ---- threads ---- */
+
+static int add_threads_of(struct pf_target *target, int32_t pid, struct perfile_error *error)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/task", pid);
+    DIR *tasks = opendir(path);
+    if (!tasks)
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "process", "there is no process %d", pid);
+    int result = 0;
+    for (const struct dirent *entry; result == 0 && (entry = readdir(tasks));)
+        if (entry->d_name[0] != '.')
+            result = add_tid(target, (int32_t)strtol(entry->d_name, NULL, 10));
+    closedir(tasks);
+    return result < 0 ? pf_fail_memory(error, "threads") : 0;
+}
+
+static int add_listed(struct pf_target *target, const char *list, bool processes, struct perfile_error *error)
+{
+    const char *rest = list;
+    int32_t first, last;
+    bool bad = false;
+    int result = 0;
+    while (result == 0 && !bad && next_range(&rest, &first, &last, &bad)) {
+        if (bad || first != last || first == 0)
+            return refuse_list(processes ? "process list" : "thread list", list, error);
+        result = processes ? add_threads_of(target, first, error) : add_tid(target, first);
+    }
+    if (result == PERFILE_ERROR_MEMORY)
+        return pf_fail_memory(error, "threads");
+    return result == 0 && bad ? refuse_list(processes ? "process list" : "thread list", list, error) : result;
+}
+
+static int find_user(const char *user, uid_t *uid, struct perfile_error *error)
+{
+    char *end;
+    const unsigned long number = strtoul(user, &end, 10);
+    struct passwd entry, *found = NULL;
+    char text[4096];
+    if (*user && !*end) {
+        *uid = (uid_t)number;
+        return 0;
+    }
+    if (getpwnam_r(user, &entry, text, sizeof(text), &found) != 0 || !found)
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "user", "there is no user %s", user);
+    *uid = found->pw_uid;
+    return 0;
+}
+
+static int add_user(struct pf_target *target, const char *user, struct perfile_error *error)
+{
+    uid_t uid = 0;
+    int result = find_user(user, &uid, error);
+    DIR *processes = result == 0 ? opendir("/proc") : NULL;
+    if (!processes)
+        return result < 0 ? result : pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "/proc", "cannot be read");
+    for (const struct dirent *entry; result == 0 && (entry = readdir(processes));) {
+        struct stat status;
+        char path[300];
+        const int32_t pid = (int32_t)strtol(entry->d_name, NULL, 10);
+        snprintf(path, sizeof(path), "/proc/%s", entry->d_name);
+        if (pid <= 0 || stat(path, &status) < 0 || status.st_uid != uid)
+            continue;
+        result = add_threads_of(target, pid, NULL);
+        if (result == PERFILE_ERROR_ABSENT)
+            result = 0; /* it ended meanwhile */
+    }
+    closedir(processes);
+    if (result == 0 && !target->tid_count)
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "user", "%s has no processes", user);
+    return result < 0 ? pf_fail_memory(error, "threads") : 0;
+}
+
+/* ---- all of it ---- */
+
+static int add_online(struct pf_target *target, struct perfile_error *error)
+{
+    char list[4096] = "0";
+    FILE *file = fopen("/sys/devices/system/cpu/online", "r");
+    if (file) {
+        if (!fgets(list, sizeof(list), file))
+            strcpy(list, "0");
+        fclose(file);
+    }
+    return add_cpus(target, list, error);
+}
+
+int pf_target_open(struct pf_target *target, const struct perfile_recorder_options *options,
+                   struct perfile_error *error)
+{
+    *target = (struct pf_target){.allocator = pf_allocator_or_default(options->allocator)};
+    int result = 0;
+    if (options->pids)
+        result = add_listed(target, options->pids, true, error);
+    if (result == 0 && options->tids)
+        result = add_listed(target, options->tids, false, error);
+    if (result == 0 && options->user)
+        result = add_user(target, options->user, error);
+    if (result < 0)
+        return result;
+    target->everybody = !target->tid_count;
+    target->some_cpus = options->cpus != NULL;
+    if (target->everybody && !(options->flags & PERFILE_RECORDER_ALL_CPUS) && !options->cpus)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "target", "nothing to record is named");
+    if (target->everybody && add_tid(target, -1) < 0)
+        return pf_fail_memory(error, "threads");
+    /* a buffer of a thread that children write to, too, must belong to one processor */
+    if (options->cpus)
+        return add_cpus(target, options->cpus, error);
+    if (target->everybody || !(options->flags & PERFILE_RECORDER_NO_INHERIT))
+        return add_online(target, error);
+    return add_cpu(target, -1) < 0 ? pf_fail_memory(error, "CPU list") : 0;
+}
+
+void pf_target_close(struct pf_target *target)
+{
+    pf_free(target->allocator, target->tids, target->tid_room * sizeof(*target->tids));
+    pf_free(target->allocator, target->cpus, target->cpu_room * sizeof(*target->cpus));
+}

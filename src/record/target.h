@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Whom a recorder looks at: the threads and processors that each event is opened for. */
+#ifndef PF_RECORD_TARGET_H
+#define PF_RECORD_TARGET_H
+
+#include <perfile/recorder.h>
+
+#include "base/memory.h"
+
+struct pf_target {
+    const struct perfile_allocator *allocator;
+    int32_t *tids; /* one -1: everybody */
+    size_t tid_count, tid_room;
+    int32_t *cpus; /* one -1: wherever the thread runs */
+    size_t cpu_count, cpu_room;
+    bool everybody;
+    bool some_cpus; /* not all that there are */
+};
+
+/* ARGUMENT: a list that cannot be understood; ABSENT: no such process or user. Close it also after a failure. */
+int pf_target_open(struct pf_target *target, const struct perfile_recorder_options *options,
+                   struct perfile_error *error);
+void pf_target_close(struct pf_target *target);
+/* A list such as "0-3,7" holds the number; NULL holds all. */
+bool pf_list_holds(const char *list, int32_t number);
+
+#endif

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""record.py PERFILE: what perfile record leaves behind when things go wrong. Exit 77 where events cannot be opened.
+
+Each case runs a real recording. Whatever was drained must be readable afterwards, the command must live or die as it is
+said, and a recording that was there before stays unless there is a new one."""
+import os, pathlib, resource, shutil, signal, subprocess, sys, tempfile, time
+
+PERFILE = os.path.abspath(sys.argv[1])
+SPIN = 'while :; do :; done'
+wrong = []
+
+
+def run(*arguments, **more):
+    return subprocess.run([PERFILE, *arguments], capture_output=True, text=True, errors='replace', timeout=60, **more)
+
+
+def expect(condition, what, detail=''):
+    if not condition:
+        wrong.append(what)
+        print(f'wrong: {what}: {detail}')
+
+
+def samples(path):
+    """Of a recording without any damage; -1 for others."""
+    checked = run('check', str(path))
+    if checked.returncode != 0:
+        print(checked.stdout, checked.stderr)
+        return -1
+    return int(checked.stdout.split(' samples are whole')[0].split()[-1].replace(',', ''))
+
+
+def start(output, *more):
+    """A recorder of a busy command in a process group of its own, after it has drained something."""
+    recorder = subprocess.Popen([PERFILE, 'record', '-q', '-e', 'cpu-clock', '-F', '2000', '-o', str(output), *more, '--',
+                                 'sh', '-c', SPIN], stderr=subprocess.PIPE, text=True, start_new_session=True)
+    for _ in range(200):
+        time.sleep(0.05)
+        if output.exists() and samples(output) > 0:
+            return recorder
+    expect(False, 'a recording that starts', recorder.poll())
+    return recorder
+
+
+def end(recorder):
+    status = recorder.wait(timeout=30)
+    try:
+        os.killpg(recorder.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    return status
+
+
+def test_statuses(folder):
+    output = folder / 'status.data'
+    expect(run('record', '-q', '-e', 'cpu-clock', '-o', str(output), 'sh', '-c', 'exit 3').returncode == 3, 'status 3')
+    done = run('record', '-e', 'cpu-clock', '-o', str(output), 'sh', '-c', 'kill -SEGV $$')
+    expect(done.returncode == 128 + signal.SIGSEGV and 'signal 11' in done.stderr, 'a command that crashes', done)
+    expect(pathlib.Path(f'{output}.old').exists(), 'the recording of before is FILE.old')
+
+
+def test_not_started(folder):
+    output = folder / 'kept.data'
+    output.write_bytes(b'of before')
+    plain = folder / 'plain'
+    plain.write_text('text')
+    cases = [('/no/such/program', 127), (str(plain), 126)]
+    for command, status in cases:
+        done = run('record', '-e', 'cpu-clock', '-o', str(output), command)
+        expect(done.returncode == status and command in done.stderr, f'{command}: status {status}', done)
+        expect(output.read_bytes() == b'of before', f'{command}: the recording of before is kept')
+    done = run('record', '-e', 'no-such-event', '-o', str(output), 'true')
+    expect(done.returncode == 2 and 'no-such-event' in done.stderr, 'an unknown event', done)
+    expect(run('record', '-e', 'cpu-clock', '-o', str(folder), 'true').returncode == 4, 'a directory')
+    expect(run('record', '-e', 'cpu-clock', '-o', '/no/dir/x', 'true').returncode == 4, 'no directory')
+    expect(run('record', '-e', 'cpu-clock', '-o', '/dev/full', 'true').returncode == 4, '/dev/full')
+    expect(sorted(path.name for path in folder.iterdir() if path.name.startswith('.')) == [], 'nothing is left over')
+
+
+def test_signals(folder):
+    for number in (signal.SIGKILL, signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+        output = folder / f'{number.name}.data'
+        recorder = start(output)
+        before = samples(output)
+        recorder.send_signal(number)
+        if number == signal.SIGINT:
+            recorder.send_signal(number)
+        status = end(recorder)
+        expected = -signal.SIGKILL if number == signal.SIGKILL else 128 + signal.SIGTERM
+        expect(status == expected, f'{number.name}: status {status}')
+        expect(samples(output) >= before > 0, f'{number.name}: all that was drained', (before, samples(output)))
+
+
+def test_limits(folder):
+    output = folder / 'limit.data'
+    busy = ['sh', '-c', 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo lives']
+    command = ['record', '-e', 'cpu-clock', '-F', '10000', '-g', '-o', str(output), '--', *busy]
+    done = run(*command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)))
+    expect(done.returncode == 4 and 'lives' in done.stdout, 'a limit on files: the command lives', done)
+    expect(samples(output) > 0, 'a limit on files: what fits is there')
+    done = run('record', '-e', 'cpu-clock', '-o', '-', '--', 'true', preexec_fn=lambda: os.dup2(closed_pipe(), 1))
+    expect(done.returncode == 4 and 'Broken pipe' in done.stderr, 'a closed pipe', done)
+    done = run('record', '-a', '-e', 'cpu-clock,page-faults', '-o', str(folder / 'fd.data'), 'true',
+               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (9, 9)))
+    expect(done.returncode == 3 and 'ulimit -n' in done.stderr, 'too few descriptors', done)
+    expect(not (folder / 'fd.data').exists(), 'too few descriptors: no file')
+
+
+def closed_pipe():
+    read, write = os.pipe()
+    os.close(read)
+    return write
+
+
+def test_full_disk(folder):
+    if os.geteuid() != 0 or not shutil.which('unshare'):
+        print('skipped: a full disk needs root')
+        return
+    small = folder / 'small'
+    small.mkdir()
+    script = (f'mount -t tmpfs -o size=128k tmpfs {small} && {{ {PERFILE} record -e cpu-clock -F 10000 -g -o {small}/p.data '
+              f'-- sh -c "i=0; while [ \\$i -lt 300000 ]; do i=\\$((i+1)); done; echo lives"; s=$?; cp {small}/p.data '
+              f'{folder}/full.data; exit $s; }}')
+    done = subprocess.run(['unshare', '-m', 'sh', '-c', script], capture_output=True, text=True, timeout=60)
+    if 'mount' in done.stderr or 'unshare' in done.stderr:
+        print('skipped: a full disk:', done.stderr.strip())
+        return
+    expect(done.returncode == 4 and 'lives' in done.stdout, 'a full disk: the command lives', done)
+    expect(samples(folder / 'full.data') > 0, 'a full disk: what fits is there')
+
+
+def test_nobody(folder):
+    level = int(pathlib.Path('/proc/sys/kernel/perf_event_paranoid').read_text())
+    if os.geteuid() != 0 or level < 2:
+        print('skipped: an ordinary user needs root and perf_event_paranoid 2')
+        return
+    place = folder / 'nobody'
+    place.mkdir(mode=0o777)
+    place.chmod(0o777)
+    folder.chmod(0o755)
+    become = {'user': 65534, 'group': 65534}
+    done = run('record', '-e', 'cpu-clock', '-o', str(place / 'u.data'), 'true', **become)
+    if 'Permission denied' in done.stderr and 'u.data' in done.stderr:
+        print('skipped: an ordinary user cannot reach the place')
+        return
+    expect(done.returncode == 0 and 'only user space' in done.stderr, 'an ordinary user', done)
+    done = run('record', '-a', '-e', 'cpu-clock', '-o', str(place / 'a.data'), 'true', **become)
+    expect(done.returncode == 3 and 'perf_event_paranoid' in done.stderr, 'an ordinary user and everything', done)
+    expect(not (place / 'a.data').exists(), 'an ordinary user and everything: no file')
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        probe = run('record', '-q', '-e', 'cpu-clock', '-o', str(folder / 'probe.data'), 'true')
+        if probe.returncode == 3:
+            print('skipped: events cannot be opened here:', probe.stderr.strip())
+            sys.exit(77)
+        for test in (test_statuses, test_not_started, test_signals, test_limits, test_full_disk, test_nobody):
+            test(folder)
+    print(f'{len(wrong)} wrong')
+    sys.exit(bool(wrong))
+
+
+main()
