@@ -20,6 +20,9 @@ static const struct pf_option options[] = {
     TEXT("sort", 's', "LIST", sort,
          "The columns that rows are made by, separated by commas: comm, dso, symbol (or sym), pid, tgid, tid, cpu; and "
          "overhead, sample and period to be shown. +LIST adds to the default, which is comm,dso,symbol."),
+    FLAG("group", 0, PERFILE_REPORT_GROUP,
+         "text: show all events side by side in one table. Events that were recorded as a group are anyway."),
+    FLAG("no-group", 0, PERFILE_REPORT_NO_GROUP, "text: a table for each event, also of groups."),
     FLAG("show-nr-samples", 'n', PERFILE_REPORT_SAMPLES, "Show the number of samples, too."),
     TEXT("percent-limit", 0, "PERCENT", percent_limit,
          "Leave out rows, and branches of call graphs, below this share."),

@@ -76,6 +76,8 @@ enum perfile_report_flags {
     PERFILE_REPORT_INVERTED = 1 << 2,    /* call graphs from the caller */
     PERFILE_REPORT_SAMPLES = 1 << 3,     /* a column with the number of samples */
     PERFILE_REPORT_COLOR = 1 << 4,       /* text: colours */
+    PERFILE_REPORT_GROUP = 1 << 5,       /* text: one table for all events, if they were not recorded in groups */
+    PERFILE_REPORT_NO_GROUP = 1 << 6,    /* text: a table for each event of a group */
 };
 
 struct perfile_report_options {

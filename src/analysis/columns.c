@@ -7,7 +7,10 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-enum { ADDRESS_WIDTH = 16 }; /* perf leaves room for an address as soon as one has no symbol */
+enum {
+    ADDRESS_WIDTH = 16, /* perf leaves room for an address as soon as one has no symbol */
+    NUMBER_WIDTH = 12,
+};
 
 static int order(uint64_t a, uint64_t b)
 {
@@ -26,59 +29,62 @@ double pf_report_percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-static void put_percent(const struct pf_report *report, const struct pf_report_row *row, uint64_t part,
+/* The heavier row first; the events of a group one after the other. */
+static int compare_parts(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b,
+                         size_t member)
+{
+    const uint32_t shown = pf_report_shown(pf_report_event(report, a));
+    int difference = 0;
+    for (uint32_t i = 0; i < shown && !difference; i++) {
+        const struct pf_report_part left = pf_report_part(report, a, i), right = pf_report_part(report, b, i);
+        uint64_t x, y;
+        memcpy(&x, (const char *)&left + member, sizeof(x));
+        memcpy(&y, (const char *)&right + member, sizeof(y));
+        difference = order(y, x);
+    }
+    return difference;
+}
+
+static void put_percents(const struct pf_report *report, const struct pf_report_row *row, size_t member,
+                         struct pf_text *text)
+{
+    const struct pf_report_event *event = pf_report_event(report, row);
+    const uint32_t shown = pf_report_shown(event);
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct pf_report_part part = pf_report_part(report, row, i);
+        uint64_t value;
+        memcpy(&value, (const char *)&part + member, sizeof(value));
+        pf_put_format(text, i ? "%7.2f%%" : "%6.2f%%",
+                      pf_report_percent(value, pf_report_member(report, event, i)->period));
+    }
+}
+
+static void put_numbers(const struct pf_report *report, const struct pf_report_row *row, size_t member,
                         struct pf_text *text)
 {
-    pf_put_format(text, "%6.2f%%", pf_report_percent(part, pf_report_event(report, row)->period));
+    const uint32_t shown = pf_report_shown(pf_report_event(report, row));
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct pf_report_part part = pf_report_part(report, row, i);
+        uint64_t value;
+        memcpy(&value, (const char *)&part + member, sizeof(value));
+        pf_put_format(text, "%*" PRIu64, i ? NUMBER_WIDTH : 0, value);
+    }
 }
 
-static int compare_overhead_children(const struct pf_report *report, const struct pf_report_row *a,
-                                     const struct pf_report_row *b)
-{
-    (void)report;
-    return order(b->children, a->children);
-}
-
-static void text_overhead_children(const struct pf_report *report, const struct pf_report_row *row,
-                                   struct pf_text *text)
-{
-    put_percent(report, row, row->children, text);
-}
-
-static int compare_overhead(const struct pf_report *report, const struct pf_report_row *a,
-                            const struct pf_report_row *b)
-{
-    (void)report;
-    return order(b->self, a->self);
-}
-
-static void text_overhead(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
-{
-    put_percent(report, row, row->self, text);
-}
-
-static int compare_sample(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
-{
-    (void)report;
-    return order(b->samples, a->samples);
-}
-
-static void text_sample(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
-{
-    (void)report;
-    pf_put_unsigned(text, row->samples);
-}
-
-static int compare_period(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
-{
-    return compare_overhead(report, a, b);
-}
-
-static void text_period(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
-{
-    (void)report;
-    pf_put_unsigned(text, row->self);
-}
+#define VALUE(id, member, put)                                                                                         \
+    static int compare_##id(const struct pf_report *report, const struct pf_report_row *a,                             \
+                            const struct pf_report_row *b)                                                             \
+    {                                                                                                                  \
+        return compare_parts(report, a, b, offsetof(struct pf_report_part, member));                                   \
+    }                                                                                                                  \
+    static void text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)       \
+    {                                                                                                                  \
+        put(report, row, offsetof(struct pf_report_part, member), text);                                               \
+    }
+VALUE(overhead_children, children, put_percents)
+VALUE(overhead, self, put_percents)
+VALUE(sample, samples, put_numbers)
+VALUE(period, self, put_numbers)
 
 /* ---- of the sample ---- */
 

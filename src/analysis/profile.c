@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/counters.h"
 #include "analysis/filter.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -40,7 +41,10 @@ struct pf_profile {
     uint32_t *stack;
     size_t stack_room;
     struct perfile_sample decoded;
-    const char *arch; /* uname -m of the recording, for unwinding; NULL: not known */
+    struct pf_counters counters;
+    uint64_t next_value; /* of the sample in hand; the count of its values or more: none is left */
+    bool resolved;       /* its stack */
+    const char *arch;    /* uname -m of the recording, for unwinding; NULL: not known */
     struct pf_profile_sample sample;
     struct pf_profile_totals totals;
 };
@@ -68,6 +72,7 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     pf_arena_open(&made->arena, allocator);
     pf_pairs_open(&made->cache, allocator);
     pf_pairs_open(&made->numbered, allocator);
+    pf_counters_open(&made->counters, allocator);
     int result = pf_symbols_open(reader, &options->find, &made->symbols, error);
     if (result == 0 && options->filter) {
         struct pf_range span;
@@ -99,6 +104,7 @@ void pf_profile_close(struct pf_profile *profile)
     pf_symbols_close(profile->symbols);
     pf_pairs_close(&profile->cache);
     pf_pairs_close(&profile->numbered);
+    pf_counters_close(&profile->counters);
     pf_free(profile->allocator, profile->frames, profile->frame_room * sizeof(*profile->frames));
     pf_free(profile->allocator, profile->expanded, profile->expanded_room * sizeof(*profile->expanded));
     pf_arena_close(&profile->arena);
@@ -319,21 +325,69 @@ static void count_sample(struct pf_profile *profile)
     profile->totals.unresolved += leaf->symbol == PF_NO_SYMBOL;
 }
 
-int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
+enum { READ_ID = 4, READ_GROUP = 8 };
+
+/* Groups without ids: nobody can tell whose values these are. */
+static bool has_counters(const struct pf_profile *profile)
+{
+    const uint64_t format = profile->decoded.read.format;
+    return profile->decoded.present & PERFILE_SAMPLE_READ && (format & READ_ID || !(format & READ_GROUP));
+}
+
+/* The next counter of the sample in hand that counted something: 1, 0 when none is left, or an error. */
+static int next_counter(struct pf_profile *profile, struct perfile_error *error)
+{
+    const struct perfile_read *read = &profile->decoded.read;
+    struct pf_profile_sample *sample = &profile->sample;
+    while (profile->next_value < read->count) {
+        struct perfile_read_value value;
+        perfile_read_at(read, profile->next_value++, &value);
+        const bool has_id = read->format & READ_ID;
+        const struct perfile_event *event = has_id ? perfile_event_find(profile->reader, value.id) : sample->event;
+        if (!event)
+            continue;
+        const struct pf_counter_value now = {event, has_id ? value.id : profile->decoded.id, sample->tid, value.value};
+        if (!pf_counters_advance(&profile->counters, &now, &sample->period))
+            return pf_fail_memory(error, "profile");
+        sample->event = event;
+        if (sample->period)
+            return 1;
+    }
+    return 0;
+}
+
+/* The next sample of the recording, or of the counters of the last one: 1, 0 at the end, or an error. */
+static int next_sample(struct pf_profile *profile, struct perfile_error *error)
 {
     const struct perfile_record *record;
-    int result;
-    while ((result = perfile_session_next(profile->session, &record, error)) > 0) {
+    int result = next_counter(profile, error);
+    while (result == 0 && (result = perfile_session_next(profile->session, &record, error)) > 0) {
         if (record->type != PERFILE_RECORD_SAMPLE || record->damaged ||
-            perfile_sample_decode(record, &profile->decoded, NULL) < 0)
+            perfile_sample_decode(record, &profile->decoded, NULL) < 0) {
+            result = 0;
             continue;
+        }
         fill_sample(profile, record);
+        profile->resolved = false;
+        profile->next_value = has_counters(profile) ? 0 : UINT64_MAX;
+        if (PF_LIKELY(profile->next_value))
+            return 1;
+        result = next_counter(profile, error);
+    }
+    return result;
+}
+
+int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
+{
+    int result;
+    while ((result = next_sample(profile, error)) > 0) {
         if (profile->filtered && !passes(profile)) {
             profile->totals.filtered++;
             continue;
         }
-        if (!resolve_stack(profile, profile->sample.cpumode))
+        if (!profile->resolved && !resolve_stack(profile, profile->sample.cpumode))
             return pf_fail_memory(error, "profile");
+        profile->resolved = true;
         count_sample(profile);
         *sample = &profile->sample;
         return 1;

@@ -173,7 +173,7 @@ static bool is_same_key(const struct pf_report_key *a, const struct pf_report_ke
 }
 
 /* The number of the key, through two words that are nearly always enough to tell it; NO_NUMBER: memory is short. */
-static uint32_t find_key(struct pf_report *report, const struct pf_report_key *key)
+uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_key *key)
 {
     uint64_t a = (uintptr_t)key->comm * 0x9e3779b97f4a7c15ull ^ ((uint64_t)key->event << 32 | key->cpu);
     const uint64_t b = (uint64_t)(uint32_t)key->pid << 32 | (uint32_t)key->tid;
@@ -198,7 +198,7 @@ static uint32_t key_of(struct pf_report *report, const struct pf_profile_sample 
     if (report->key_count && is_same_key(&report->last_key, &key))
         return report->last_key_number;
     report->last_key = key;
-    return report->last_key_number = find_key(report, &key);
+    return report->last_key_number = pf_report_find_key(report, &key);
 }
 
 /* Threads are shown under the last name that they had. */
@@ -223,7 +223,7 @@ const char *pf_report_thread_name(const struct pf_report *report, int32_t id)
 
 /* ---- samples ---- */
 
-static struct pf_report_event *event_of(struct pf_report *report, const struct perfile_event *event)
+struct pf_report_event *pf_report_note_event(struct pf_report *report, const struct perfile_event *event)
 {
     const size_t room = report->event_room;
     if (event->index >= report->event_count) {
@@ -272,7 +272,7 @@ static bool sample_passes(struct pf_report *report, const struct pf_profile_samp
 
 static bool add_sample(struct pf_report *report, const struct pf_profile_sample *sample)
 {
-    struct pf_report_event *event = event_of(report, sample->event);
+    struct pf_report_event *event = pf_report_note_event(report, sample->event);
     if (!event)
         return false;
     event->samples++;
@@ -660,7 +660,7 @@ static bool has_callchains(const struct pf_report *report)
     return false;
 }
 
-static int make_table(struct pf_report *report, struct perfile_error *error)
+static int make_table(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error)
 {
     if (!has_callchains(report)) {
         report->children = false;
@@ -672,6 +672,8 @@ static int make_table(struct pf_report *report, struct perfile_error *error)
         drop_children_column(report);
         drop_callers(report);
     }
+    if (report->joins_groups && !pf_report_join_groups(report, reader))
+        return pf_fail_memory(error, "report");
     sort_rows(report);
     return 0;
 }
@@ -693,9 +695,11 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
 }
 
 int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
-                   const struct perfile_output_options *options, struct perfile_error *error)
+                   const struct perfile_output_options *options, bool groups, struct perfile_error *error)
 {
     *report = (struct pf_report){.allocator = pf_allocator_or_default(NULL), .options = options};
+    report->joins_groups = groups && !(options->report.flags & PERFILE_REPORT_NO_GROUP);
+    pf_arena_open(&report->texts, report->allocator);
     pf_pairs_open(&report->key_index, report->allocator);
     pf_map_open(&report->thread_names, report->allocator);
     int result = open_filters(report, error);
@@ -713,7 +717,7 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
         result = read_samples(report, reader, error);
     if (result < 0 && !report->passed)
         return result;
-    int table = make_table(report, error); /* also of what came before a fault: the caller tells of both */
+    int table = make_table(report, reader, error); /* also of what came before a fault: the caller tells of both */
     return table < 0 ? table : result;
 }
 
@@ -727,6 +731,10 @@ void pf_report_close(struct pf_report *report)
     pf_free(allocator, report->keys, report->key_room * sizeof(*report->keys));
     pf_pairs_close(&report->key_index);
     pf_map_close(&report->thread_names);
+    pf_arena_close(&report->texts);
+    pf_free(allocator, report->groups, report->group_room * sizeof(*report->groups));
+    pf_free(allocator, report->members, report->member_room * sizeof(*report->members));
+    pf_free(allocator, report->parts, report->part_room * sizeof(*report->parts));
     if (report->tree.allocator)
         pf_tree_close(&report->tree);
     pf_free(allocator, report->made_by, report->made_by_room * sizeof(*report->made_by));

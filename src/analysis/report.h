@@ -37,6 +37,20 @@ struct pf_report_row {
     uint64_t children; /* period of the samples that have the frame anywhere in their stack */
     uint64_t self;     /* period of the samples that were in it */
     uint64_t samples;  /* how many of those */
+    size_t parts;      /* of an event in a group: what it weighs for each member, in pf_report.parts */
+};
+
+/* What a row weighs for one event of a group. */
+struct pf_report_part {
+    uint64_t children, self, samples;
+};
+
+/* Events that were recorded together, the leader first. */
+struct pf_report_group {
+    uint32_t first, count; /* indices of the events */
+    uint32_t shown;        /* how many of them have samples */
+    size_t members;        /* which, in pf_report.members */
+    const char *name;      /* NULL: made by --group */
 };
 
 struct pf_report_event {
@@ -45,6 +59,8 @@ struct pf_report_event {
     uint64_t period;                   /* of these; what percentages are of */
     struct pf_report_row *rows;        /* in the order of the table */
     size_t row_count;
+    const struct pf_report_group *group; /* that shares a table, or NULL */
+    uint32_t place;                      /* among those of the group that are shown */
 };
 
 /* ---- columns ---- */
@@ -143,6 +159,15 @@ struct pf_report {
     size_t event_count, event_room;
     uint64_t passed; /* samples in rows */
 
+    bool joins_groups;
+    struct pf_report_group *groups;
+    size_t group_count, group_room;
+    uint32_t *members;
+    size_t member_count, member_room;
+    struct pf_report_part *parts;
+    size_t part_count, part_room;
+    struct pf_arena texts; /* names of groups */
+
     struct pf_report_key *keys;
     size_t key_count, key_room;
     struct pf_pairs key_index; /* see find_key */
@@ -187,9 +212,18 @@ static inline uint32_t pf_report_maker(const struct pf_profile_sample *sample)
 /* report_stacks.c: the node where the sample's stack ends; 0 when memory is short. */
 uint32_t pf_report_add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample);
 
-/* Reads the whole recording. `report` is filled; close it also after a failure. */
+/* report.c: NULL and UINT32_MAX when memory is short. */
+struct pf_report_event *pf_report_note_event(struct pf_report *report, const struct perfile_event *event);
+uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_key *key);
+/* report_groups.c: gives the events of a group one table. False when memory is short. */
+bool pf_report_join_groups(struct pf_report *report, struct perfile_reader *reader);
+
+/*
+ * Reads the whole recording. `report` is filled; close it also after a failure. `groups`: events of a group have one
+ * table unless the options say otherwise.
+ */
 int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
-                   const struct perfile_output_options *options, struct perfile_error *error);
+                   const struct perfile_output_options *options, bool groups, struct perfile_error *error);
 void pf_report_close(struct pf_report *report);
 
 /* What the percentages and the limit look at: with children their sum, else what was in the function itself. */
@@ -206,6 +240,15 @@ static inline const struct pf_report_event *pf_report_event(const struct pf_repo
 {
     return &report->events[report->keys[row->key].event];
 }
+/* How many events the table of this one shows side by side; 0 and 1: only this one. */
+static inline uint32_t pf_report_shown(const struct pf_report_event *event)
+{
+    return event->group ? event->group->shown : 1;
+}
+/* What a row weighs for the event at this place, and which event that is. */
+struct pf_report_part pf_report_part(const struct pf_report *report, const struct pf_report_row *row, uint32_t place);
+const struct pf_report_event *pf_report_member(const struct pf_report *report, const struct pf_report_event *event,
+                                               uint32_t place);
 /* NULL when no column takes the frame. */
 static inline const struct pf_frame_info *pf_report_frame(const struct pf_report *report,
                                                           const struct pf_report_row *row)

@@ -198,7 +198,7 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
 {
     struct pf_report report;
     struct page page = {.report = &report, .json = {.text = out, .max_bytes = UINT64_MAX}};
-    int result = pf_report_open(&report, reader, options, error);
+    int result = pf_report_open(&report, reader, options, false, error);
     if (result == 0 || report.row_count) {
         if (pf_text_open(&page.cell, report.allocator, NULL, NULL) < 0 || !put_page(&page))
             result = pf_fail_memory(error, "report");

@@ -111,16 +111,40 @@ static void put_filters(struct table *table)
 
 /* ---- the head of an event's table ---- */
 
+/* "cpu-clock", "anon group { cpu-clock, page-faults }". */
+static void put_event_names(struct table *table)
+{
+    const struct pf_report_group *group = table->event->group;
+    const uint32_t shown = pf_report_shown(table->event);
+    if (group && group->name) {
+        pf_put_string(table->out, group->name);
+        pf_put_string(table->out, " { ");
+    }
+    for (uint32_t i = 0; i < shown; i++) {
+        pf_put_string(table->out, i ? ", " : "");
+        pf_put_string(table->out, pf_report_member(table->report, table->event, i)->event->name);
+    }
+    if (group && group->name)
+        pf_put_string(table->out, " }");
+}
+
 static void put_title(struct table *table)
 {
     static const char units[] = " KMG";
-    uint64_t samples = table->event->samples;
+    const uint32_t shown = pf_report_shown(table->event);
+    uint64_t samples = 0, period = 0;
     size_t unit = 0;
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct pf_report_event *member = pf_report_member(table->report, table->event, i);
+        samples += member->samples;
+        period += member->period;
+    }
     for (; samples > 1000 && unit < sizeof(units) - 2; unit++)
         samples /= 1000;
-    pf_put_format(table->out, "# Samples: %" PRIu64 "%c of event '", samples, units[unit]);
-    pf_put_string(table->out, table->event->event->name);
-    pf_put_format(table->out, "'\n# Event count (approx.): %" PRIu64 "\n#\n", table->event->period);
+    pf_put_format(table->out, "# Samples: %" PRIu64 "%c of event%s '", samples, units[unit],
+                  table->event->group ? "s" : "");
+    put_event_names(table);
+    pf_put_format(table->out, "'\n# Event count (approx.): %" PRIu64 "\n#\n", period);
 }
 
 static const char *header_of(const struct table *table, const struct pf_column *column)
@@ -133,8 +157,9 @@ static const char *header_of(const struct table *table, const struct pf_column *
 static size_t width_of(struct table *table, const struct pf_column *column)
 {
     size_t width = strlen(header_of(table, column));
-    if (column->width > width)
-        width = column->width;
+    const size_t least_width = (size_t)column->width * pf_report_shown(table->event);
+    if (least_width > width)
+        width = least_width;
     if (column->of == PF_COLUMN_OF_VALUE)
         return width;
     for (size_t i = 0; i < table->event->row_count; i++) {
@@ -387,7 +412,8 @@ static bool put_report(struct table *table)
     }
     for (size_t i = 0; i < report->event_count && enough; i++) {
         table->event = &report->events[i];
-        if (table->event->samples)
+        const struct pf_report_group *group = table->event->group;
+        if (group ? group->first == i : table->event->samples != 0)
             enough = put_table(table);
     }
     if (enough && !report->totals->samples)
@@ -403,7 +429,7 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
 {
     struct pf_report report;
     struct table table = {.report = &report, .out = out};
-    int result = pf_report_open(&report, reader, options, error);
+    int result = pf_report_open(&report, reader, options, true, error);
     if (result == 0 || report.row_count)
         result = put_report(&table) ? result : pf_fail_memory(error, "report");
     pf_report_close(&report);

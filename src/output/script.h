@@ -21,6 +21,7 @@
 
 #include <perfile/analysis.h>
 
+#include "analysis/counters.h"
 #include "analysis/filter.h"
 #include "base/error.h"
 #include "base/map.h"
@@ -210,12 +211,7 @@ struct pf_script {
     struct pf_script_guest *guests;
     size_t guest_count, guest_room;
 
-    /* counters of group reads: the last value of each id, or of each id and thread */
-    struct pf_map counter_ids; /* id -> small number */
-    uint64_t counter_id_count;
-    struct pf_map counters; /* small number << 32 | tid -> index in last_values */
-    uint64_t *last_values;
-    size_t value_count, value_room;
+    struct pf_counters counters; /* of group reads */
 
     struct pf_script_held *held, **held_end; /* oldest first */
     size_t held_bytes;

@@ -54,7 +54,7 @@ static int run(void)
 {
     recording_finish(&made);
     assert_int_equal(perfile_open_memory(made.data, made.bytes, NULL, &reader, &error), 0);
-    return pf_report_open(&report, reader, &options, &error);
+    return pf_report_open(&report, reader, &options, false, &error);
 }
 
 static void finish(void)
@@ -301,6 +301,31 @@ static void leaf_apart_from_its_stack(void **state)
     finish();
 }
 
+static void sample_of_counter(uint64_t ip, uint64_t value)
+{
+    const size_t at = recording_sample(&made, ip, 1, 1);
+    recording_u64(&made, value);
+    recording_u64(&made, RECORDING_ID);
+    recording_store16(&made, at + 6, (uint16_t)(made.bytes - at));
+}
+
+/* Samples that carry counters weigh what was counted since the last one; nothing counted, no sample. */
+static void counters_weigh_their_differences(void **state)
+{
+    enum { READ_FORMAT_AT = 112 + 32, READ_ID = 4 };
+    (void)state;
+    start(IP | TID | TIME | PERFILE_SAMPLE_READ);
+    recording_store64(&made, READ_FORMAT_AT, READ_ID);
+    comm(1, "one");
+    sample_of_counter('a', 10);
+    sample_of_counter('b', 25);
+    sample_of_counter('c', 25);
+    sample_of_counter('a', 27);
+    assert_int_equal(run(), 0);
+    assert_string_equal(rows(), "one b 15/15*1; one a 12/12*2");
+    finish();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +339,7 @@ int main(void)
         cmocka_unit_test(small_branches_are_left_out),
         cmocka_unit_test(stacks_can_be_cut),
         cmocka_unit_test(leaf_apart_from_its_stack),
+        cmocka_unit_test(counters_weigh_their_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
