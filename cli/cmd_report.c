@@ -31,9 +31,6 @@ static const struct pf_option options[] = {
     TEXT("field-separator", 't', "TEXT", separator, "csv: what stands between two fields [,]."),
     PF_OPTION_OUTPUT,
     {.name = "stdio", .kind = PF_OPTION_IGNORE, .doc = "Accepted because perf has it: the output is always text."},
-    {.name = "no-inline",
-     .kind = PF_OPTION_IGNORE,
-     .doc = "Accepted because perf has it: this version shows no inlined functions anyway."},
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
@@ -54,6 +51,7 @@ static const struct pf_option graphs[] = {
      .argument = "N",
      .offset = AT(max_stack),
      .doc = "Look at the N innermost frames of a stack only."},
+    PF_OPTION_NO_INLINE,
     {0},
 };
 static const struct pf_option_group graph_group = {"Callchains", graphs};

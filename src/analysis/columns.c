@@ -202,7 +202,14 @@ static void text_dso(const struct pf_report *report, const struct pf_report_row 
 static size_t least_dso(const struct pf_report *report, const struct pf_report_row *row)
 {
     const struct pf_frame_info *frame = pf_report_frame(report, row);
-    return !frame || frame->symbol == PF_NO_SYMBOL ? ADDRESS_WIDTH : 0;
+    return !frame || !frame->name ? ADDRESS_WIDTH : 0;
+}
+
+void pf_report_put_name(const struct pf_frame_info *frame, struct pf_text *text)
+{
+    pf_put_string(text, frame->name);
+    if (frame->kind == PF_FRAME_INLINED)
+        pf_put_string(text, " (inlined)");
 }
 
 static int compare_symbol(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
@@ -216,7 +223,7 @@ static void text_symbol(const struct pf_report *report, const struct pf_report_r
     const struct pf_frame_info *frame = pf_report_frame(report, row);
     pf_put_format(text, "[%c] ", row->level);
     if (frame->name)
-        pf_put_string(text, frame->name);
+        pf_report_put_name(frame, text);
     else /* perf prints 0 without the 0x */
         pf_put_format(text, "%#.16" PRIx64, frame->address);
 }

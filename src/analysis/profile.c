@@ -30,6 +30,7 @@ struct pf_profile {
     bool filtered;
     struct pf_arena arena; /* names of inlined functions */
     bool inlines;
+    bool inlines_by_function;
     struct pf_pairs cache;    /* (address space, address) to frame, or to EXPANDED */
     struct pf_pairs numbered; /* (module and kind, symbol or address) to frame */
     struct pf_frame_info *frames;
@@ -69,6 +70,7 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->reader = reader;
     made->decoded.size = sizeof(made->decoded);
     made->inlines = options->inlines;
+    made->inlines_by_function = options->inlines_by_function;
     pf_arena_open(&made->arena, allocator);
     pf_pairs_open(&made->cache, allocator);
     pf_pairs_open(&made->numbered, allocator);
@@ -151,18 +153,22 @@ static uint32_t number_location(struct pf_profile *profile, const struct pf_loca
 }
 
 /* Equal names of one module are equal pointers. */
-static uint32_t number_inlined(struct pf_profile *profile, uint32_t module, const char *function)
+static uint32_t number_inlined(struct pf_profile *profile, const struct pf_location *location, const char *function)
 {
     const uint64_t a = (uint64_t)1 << 63 | (uintptr_t)function;
+    const uint64_t into = profile->inlines_by_function ? location->symbol : PF_NO_SYMBOL;
+    const uint64_t b = into << 32 | location->module;
     uint32_t frame;
-    if (pf_pairs_get(&profile->numbered, a, module, &frame))
+    if (pf_pairs_get(&profile->numbered, a, b, &frame))
         return frame;
     char *readable = function ? pf_demangle(function) : NULL;
     const char *name = readable ? pf_arena_text(&profile->arena, readable, strlen(readable)) : function;
     free(readable);
-    const struct pf_frame_info info = {
-        .module = module, .symbol = PF_NO_SYMBOL, .name = name ? name : "[unknown]", .kind = PF_FRAME_INLINED};
-    return number_frame(profile, a, module, &info);
+    const struct pf_frame_info info = {.module = location->module,
+                                       .symbol = PF_NO_SYMBOL,
+                                       .name = name ? name : "[unknown]",
+                                       .kind = PF_FRAME_INLINED};
+    return number_frame(profile, a, b, &info);
 }
 
 /* The frame of the location, or EXPANDED when functions were inlined there; UINT32_MAX when memory is short. */
@@ -182,7 +188,7 @@ static uint32_t expand(struct pf_profile *profile, const struct pf_location *loc
     uint32_t *list = profile->expanded + start;
     *list++ = (uint32_t)inlined + 1;
     for (size_t i = 0; i < inlined; i++, list++)
-        if ((*list = number_inlined(profile, location->module, sources[i].function)) == UINT32_MAX)
+        if ((*list = number_inlined(profile, location, sources[i].function)) == UINT32_MAX)
             return UINT32_MAX;
     *list = frame;
     profile->expanded_count += inlined + 2;

@@ -53,8 +53,9 @@ struct pf_profile;
 struct pf_profile_options {
     const struct perfile_filter *filter; /* may be NULL */
     struct pf_find_options find;
-    bool keeps_comms; /* threads that ended keep their names */
-    bool inlines;     /* stacks have the functions that were inlined, too; `leaf` is never one of them */
+    bool keeps_comms;         /* threads that ended keep their names */
+    bool inlines;             /* stacks have the functions that were inlined, too; `leaf` is never one of them */
+    bool inlines_by_function; /* and they are others in each function that they were inlined into, as in perf */
 };
 
 /* The reader must be at its start and is driven by the profile. The texts of the options must outlive it. */

@@ -334,7 +334,7 @@ static uint64_t symbol_key(const struct pf_report *report, uint32_t frame, const
     *kind = 0;
     if (!report->by_symbol)
         return 0;
-    if (info->symbol != PF_NO_SYMBOL) {
+    if (info->name) {
         *kind = 1;
         return frame;
     }
@@ -529,13 +529,19 @@ static bool make_rows(struct pf_report *report)
     return enough;
 }
 
+static bool is_kernel(const struct pf_report *report, const struct pf_frame_info *frame)
+{
+    const struct pf_module *module = pf_symbols_module(report->symbols, frame->module);
+    return module && module->kernel;
+}
+
 /* Samples say in which mode they were taken; of the frames above them only the module is known. */
 static char level_of(const struct pf_report *report, uint32_t node)
 {
     const struct pf_tree_node *at = &report->tree.nodes[node];
     const struct pf_frame_info *frame = pf_profile_frame(report->profile, at->frame & ~PF_REPORT_APART);
     if (!at->samples)
-        return frame->kind == PF_FRAME_KERNEL ? 'k' : '.';
+        return is_kernel(report, frame) ? 'k' : '.';
     switch (report->made_by[node] >> PF_REPORT_TID_BITS) {
     case MODE_KERNEL:
         return 'k';
@@ -684,8 +690,11 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
     const struct perfile_filter filter = {
         .time = options->filter.time, .cpus = options->filter.cpus, .events = options->filter.events};
     const bool any = filter.time || filter.cpus || filter.events;
-    const struct pf_profile_options how = {
-        .filter = any ? &filter : NULL, .find = pf_find_options_of(&options->symbols), .keeps_comms = true};
+    const struct pf_profile_options how = {.filter = any ? &filter : NULL,
+                                           .find = pf_find_options_of(&options->symbols),
+                                           .keeps_comms = true,
+                                           .inlines = report->stacks && !options->symbols.no_inline,
+                                           .inlines_by_function = true};
     int result = pf_profile_open(reader, &how, &report->profile, error);
     if (result == 0) {
         report->symbols = pf_profile_symbols(report->profile);

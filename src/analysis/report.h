@@ -106,6 +106,9 @@ enum { PF_REPORT_COLUMNS = 16 };
 int pf_columns_parse(const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS], size_t *count,
                      struct perfile_error *error);
 
+/* The function of a frame that has one. */
+void pf_report_put_name(const struct pf_frame_info *frame, struct pf_text *text);
+
 /* ---- reports ---- */
 
 enum pf_graph_order { PF_GRAPH_NONE, PF_GRAPH_CALLER, PF_GRAPH_CALLEE };

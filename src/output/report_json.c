@@ -39,6 +39,8 @@ static void put_symbol(struct page *page, const struct pf_frame_info *frame)
     pf_json_string(&page->json, "symbol", frame->name);
     if (!frame->name)
         pf_json_unsigned(&page->json, "address", frame->address);
+    if (frame->kind == PF_FRAME_INLINED)
+        pf_json_bool(&page->json, "inlined", true);
 }
 
 static void put_dso(struct page *page, const struct pf_frame_info *frame)

@@ -220,7 +220,7 @@ static void put_frame(struct table *table, uint32_t number)
 {
     const struct pf_frame_info *frame = pf_profile_frame(table->report->profile, number);
     if (frame->name) {
-        pf_put_string(table->out, frame->name);
+        pf_report_put_name(frame, table->out);
     } else {
         const struct pf_module *module = pf_symbols_module(table->report->symbols, frame->module);
         if (module && !module->kernel) /* the address is one in the file */
