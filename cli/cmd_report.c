@@ -28,6 +28,10 @@ static const struct pf_option options[] = {
          "Leave out rows, and branches of call graphs, below this share."),
     TEXT("dsos", 'd', "LIST", dsos, "Only samples in these files: libc.so.6,make."),
     TEXT("symbols", 'S', "LIST", symbols, "Only samples in these functions."),
+    TEXT("time-quantum", 0, "TIME", time_quantum, "The steps of the column time, such as 1s or 20us [100ms]."),
+    TEXT("parent", 'p', "REGEX", parent,
+         "What the column parent looks for in stacks, an extended regular expression [^sys_|^do_page_fault]. Adds the "
+         "column."),
     TEXT("field-separator", 't', "TEXT", separator, "csv: what stands between two fields [,]."),
     PF_OPTION_OUTPUT,
     {.name = "stdio", .kind = PF_OPTION_IGNORE, .doc = "Accepted because perf has it: the output is always text."},

@@ -89,6 +89,8 @@ struct perfile_report_options {
     const char *percent_limit; /* "0.5": rows and branches below it are left out */
     const char *separator;     /* csv; NULL: "," */
     uint64_t max_stack;        /* the innermost frames that are looked at; 0: all */
+    const char *time_quantum;  /* steps of the column time; NULL: "100ms" */
+    const char *parent;        /* regular expression for the column parent; NULL: "^sys_|^do_page_fault" */
 };
 
 /* The columns of reports by position; NULL behind the last. Static text; doc may be NULL. */
@@ -115,7 +117,7 @@ struct perfile_output_options {
         sizeof(struct perfile_output_options), {NULL, NULL, NULL, NULL, NULL, NULL}, NULL, false, 0, 0, false, false,  \
             NULL, NULL, {NULL, NULL, NULL, NULL, false}, {0, false, false, false, false, NULL, NULL},                  \
         {                                                                                                              \
-            0, NULL, NULL, NULL, NULL, NULL, NULL, 0                                                                   \
+            0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL                                                       \
         }                                                                                                              \
     }
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analysis/report.h"
+#include "analysis/columns.h"
 #include "base/bytes.h"
 #include "base/error.h"
 
@@ -88,8 +88,9 @@ VALUE(period, self, put_numbers)
 
 /* ---- of the sample ---- */
 
-static void take_comm(struct pf_report_key *key, const struct pf_profile_sample *sample)
+static void take_comm(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
 {
+    (void)report;
     key->comm = sample->comm;
 }
 
@@ -103,8 +104,9 @@ static void text_comm(const struct pf_report *report, const struct pf_report_row
     pf_put_string(text, pf_report_key(report, row)->comm);
 }
 
-static void take_tid(struct pf_report_key *key, const struct pf_profile_sample *sample)
+static void take_tid(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
 {
+    (void)report;
     key->tid = sample->tid;
 }
 
@@ -119,9 +121,9 @@ static void text_tid(const struct pf_report *report, const struct pf_report_row 
 }
 
 /* perf's "pid" is the thread. */
-static void take_pid(struct pf_report_key *key, const struct pf_profile_sample *sample)
+static void take_pid(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
 {
-    take_tid(key, sample);
+    take_tid(report, key, sample);
 }
 
 static int compare_pid(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
@@ -141,8 +143,9 @@ static void text_pid(const struct pf_report *report, const struct pf_report_row 
     put_thread(report, pf_report_key(report, row)->tid, text);
 }
 
-static void take_tgid(struct pf_report_key *key, const struct pf_profile_sample *sample)
+static void take_tgid(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
 {
+    (void)report;
     key->pid = sample->pid;
 }
 
@@ -156,8 +159,9 @@ static void text_tgid(const struct pf_report *report, const struct pf_report_row
     put_thread(report, pf_report_key(report, row)->pid, text);
 }
 
-static void take_cpu(struct pf_report_key *key, const struct pf_profile_sample *sample)
+static void take_cpu(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
 {
+    (void)report;
     key->cpu = sample->event->attr.sample_type & PERFILE_SAMPLE_CPU ? sample->cpu : UINT32_MAX; /* perf's -1 */
 }
 
@@ -237,13 +241,90 @@ static size_t least_symbol(const struct pf_report *report, const struct pf_repor
 
 /* ---- the table ---- */
 
+/* Of one value: which of two comes first. */
+static int number_up(uint64_t a, uint64_t b)
+{
+    return order_signed((int64_t)a, (int64_t)b);
+}
+
+static int number_down(uint64_t a, uint64_t b)
+{
+    return order(b, a);
+}
+
+static int text(uint64_t a, uint64_t b)
+{
+    return compare_names((const char *)(uintptr_t)a, (const char *)(uintptr_t)b);
+}
+
+#define PF_COLUMN_VALUE(...)
+#define PF_COLUMN_SAMPLE(...)
+#define PF_COLUMN_FRAME(...)
+#define PF_COLUMN_KEPT(id, name, header, width, right, number, order, doc)                                             \
+    static int pf_compare_##id(const struct pf_report *report, const struct pf_report_row *a,                          \
+                               const struct pf_report_row *b)                                                          \
+    {                                                                                                                  \
+        return order(pf_report_key(report, a)->values[PF_VALUE_##id],                                                  \
+                     pf_report_key(report, b)->values[PF_VALUE_##id]);                                                 \
+    }
+#define PF_COLUMN_PLACE(...)
+#define PF_COLUMN_LATER(name)
+#include "analysis/columns.def"
+
 const struct pf_column pf_columns[PF_COLUMN_COUNT] = {
-#define PF_COLUMN_VALUE(id, name, alias, header, width, doc)                                                           \
-    {name, alias, header, doc, PF_COLUMN_OF_VALUE, width, true, true, NULL, compare_##id, text_##id, NULL},
-#define PF_COLUMN_SAMPLE(id, name, alias, header, width, right, number, doc)                                           \
-    {name, alias, header, doc, PF_COLUMN_OF_SAMPLE, width, right, number, take_##id, compare_##id, text_##id, NULL},
-#define PF_COLUMN_FRAME(id, name, alias, header, doc)                                                                  \
-    {name, alias, header, doc, PF_COLUMN_OF_FRAME, 0, false, false, NULL, compare_##id, text_##id, least_##id},
+#define PF_COLUMN_VALUE(i, n, a, h, w, d)                                                                              \
+    {.name = n,                                                                                                        \
+     .alias = a,                                                                                                       \
+     .header = h,                                                                                                      \
+     .doc = d,                                                                                                         \
+     .of = PF_COLUMN_OF_VALUE,                                                                                         \
+     .width = w,                                                                                                       \
+     .right = true,                                                                                                    \
+     .number = true,                                                                                                   \
+     .compare = compare_##i,                                                                                           \
+     .text = text_##i},
+#define PF_COLUMN_SAMPLE(i, n, a, h, w, r, is_number, d)                                                               \
+    {.name = n,                                                                                                        \
+     .alias = a,                                                                                                       \
+     .header = h,                                                                                                      \
+     .doc = d,                                                                                                         \
+     .of = PF_COLUMN_OF_SAMPLE,                                                                                        \
+     .width = w,                                                                                                       \
+     .right = r,                                                                                                       \
+     .number = is_number,                                                                                              \
+     .take = take_##i,                                                                                                 \
+     .compare = compare_##i,                                                                                           \
+     .text = text_##i},
+#define PF_COLUMN_FRAME(i, n, a, h, d)                                                                                 \
+    {.name = n,                                                                                                        \
+     .alias = a,                                                                                                       \
+     .header = h,                                                                                                      \
+     .doc = d,                                                                                                         \
+     .of = PF_COLUMN_OF_FRAME,                                                                                         \
+     .compare = compare_##i,                                                                                           \
+     .text = text_##i,                                                                                                 \
+     .least = least_##i},
+#define PF_COLUMN_KEPT(i, n, h, w, r, is_number, o, d)                                                                 \
+    {.name = n,                                                                                                        \
+     .header = h,                                                                                                      \
+     .doc = d,                                                                                                         \
+     .of = PF_COLUMN_OF_SAMPLE,                                                                                        \
+     .width = w,                                                                                                       \
+     .right = r,                                                                                                       \
+     .number = is_number,                                                                                              \
+     .kept = true,                                                                                                     \
+     .take = pf_take_##i,                                                                                              \
+     .compare = pf_compare_##i,                                                                                        \
+     .text = pf_text_##i},
+#define PF_COLUMN_PLACE(i, n, h, r, d)                                                                                 \
+    {.name = n,                                                                                                        \
+     .header = h,                                                                                                      \
+     .doc = d,                                                                                                         \
+     .of = PF_COLUMN_OF_FRAME,                                                                                         \
+     .right = r,                                                                                                       \
+     .compare = pf_compare_##i,                                                                                        \
+     .text = pf_text_##i,                                                                                              \
+     .tell = pf_tell_##i},
 #define PF_COLUMN_LATER(name)
 #include "analysis/columns.def"
 };
@@ -252,6 +333,8 @@ static const char *const later[] = {
 #define PF_COLUMN_VALUE(...)
 #define PF_COLUMN_SAMPLE(...)
 #define PF_COLUMN_FRAME(...)
+#define PF_COLUMN_KEPT(...)
+#define PF_COLUMN_PLACE(...)
 #define PF_COLUMN_LATER(name) name,
 #include "analysis/columns.def"
 };
@@ -278,8 +361,11 @@ static int fail_unknown(const char *word, size_t bytes, struct perfile_error *er
             return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "sort",
                            "this version cannot sort by '%s' yet", later[i]);
     for (size_t i = 0; i < PF_COUNT(pf_columns); i++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", pf_columns[i].name);
+        const size_t used = strlen(known);
+        const bool fits = used + strlen(pf_columns[i].name) + sizeof(", , ...") <= sizeof(known);
+        snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", fits ? pf_columns[i].name : "...");
+        if (!fits)
+            break;
     }
     return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort", "there is no '%.*s'; there is: %s",
                    (int)pf_min(bytes, 40), word, known);

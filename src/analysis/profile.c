@@ -7,6 +7,7 @@
 #include "analysis/filter.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "base/pairs.h"
 #include "symbol/demangle.h"
 
@@ -31,6 +32,8 @@ struct pf_profile {
     struct pf_arena arena; /* names of inlined functions */
     bool inlines;
     bool inlines_by_function;
+    bool by_address, lines;
+    struct pf_map cgroups;    /* id to its path, a pointer */
     struct pf_pairs cache;    /* (address space, address) to frame, or to EXPANDED */
     struct pf_pairs numbered; /* (module and kind, symbol or address) to frame */
     struct pf_frame_info *frames;
@@ -71,6 +74,9 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->decoded.size = sizeof(made->decoded);
     made->inlines = options->inlines;
     made->inlines_by_function = options->inlines_by_function;
+    made->by_address = options->by_address;
+    made->lines = options->lines;
+    pf_map_open(&made->cgroups, allocator);
     pf_arena_open(&made->arena, allocator);
     pf_pairs_open(&made->cache, allocator);
     pf_pairs_open(&made->numbered, allocator);
@@ -107,6 +113,7 @@ void pf_profile_close(struct pf_profile *profile)
     pf_pairs_close(&profile->cache);
     pf_pairs_close(&profile->numbered);
     pf_counters_close(&profile->counters);
+    pf_map_close(&profile->cgroups);
     pf_free(profile->allocator, profile->frames, profile->frame_room * sizeof(*profile->frames));
     pf_free(profile->allocator, profile->expanded, profile->expanded_room * sizeof(*profile->expanded));
     pf_arena_close(&profile->arena);
@@ -137,10 +144,29 @@ static uint32_t number_frame(struct pf_profile *profile, uint64_t a, uint64_t b,
         return UINT32_MAX;
     frame = (uint32_t)profile->frame_count++;
     profile->frames[frame] = *info;
+    if (!info->ip)
+        profile->frames[frame].function = frame;
     return pf_pairs_put(&profile->numbered, a, b, frame) ? frame : UINT32_MAX;
 }
 
-static uint32_t number_location(struct pf_profile *profile, const struct pf_location *location)
+/* The frame of one address in the function; UINT32_MAX when memory is short. */
+static uint32_t number_address(struct pf_profile *profile, uint32_t function, const struct pf_location *location,
+                               uint64_t ip, const struct pf_source_frame *source)
+{
+    if (function == UINT32_MAX || !profile->by_address || !ip)
+        return function;
+    struct pf_frame_info info = profile->frames[function];
+    info.function = function;
+    info.ip = ip;
+    info.address = location->offset;
+    if (source) {
+        info.file = source->file;
+        info.line = source->line;
+    }
+    return number_frame(profile, (uint64_t)1 << 62 | function, ip, &info);
+}
+
+static uint32_t number_location(struct pf_profile *profile, const struct pf_location *location, uint64_t ip)
 {
     const bool named = location->symbol != PF_NO_SYMBOL;
     const struct pf_frame_info info = {.module = location->module,
@@ -148,8 +174,12 @@ static uint32_t number_location(struct pf_profile *profile, const struct pf_loca
                                        .address = location->offset,
                                        .name = pf_symbols_name(profile->symbols, location->module, location->symbol),
                                        .kind = kind_of(profile, location)};
-    return number_frame(profile, (uint64_t)location->module << 1 | named, named ? location->symbol : location->offset,
-                        &info);
+    const uint32_t function = number_frame(profile, (uint64_t)location->module << 1 | named,
+                                           named ? location->symbol : location->offset, &info);
+    struct pf_source_frame source;
+    const bool known = profile->lines && location->module != PF_NO_SYMBOL &&
+                       pf_symbols_inlines(profile->symbols, location, &source, 1);
+    return number_address(profile, function, location, ip, known ? &source : NULL);
 }
 
 /* Equal names of one module are equal pointers. */
@@ -172,7 +202,7 @@ static uint32_t number_inlined(struct pf_profile *profile, const struct pf_locat
 }
 
 /* The frame of the location, or EXPANDED when functions were inlined there; UINT32_MAX when memory is short. */
-static uint32_t expand(struct pf_profile *profile, const struct pf_location *location, uint32_t frame)
+static uint32_t expand(struct pf_profile *profile, const struct pf_location *location, uint64_t ip, uint32_t frame)
 {
     struct pf_source_frame sources[INLINES_MAX];
     const size_t start = profile->expanded_count;
@@ -187,9 +217,11 @@ static uint32_t expand(struct pf_profile *profile, const struct pf_location *loc
         return UINT32_MAX;
     uint32_t *list = profile->expanded + start;
     *list++ = (uint32_t)inlined + 1;
-    for (size_t i = 0; i < inlined; i++, list++)
-        if ((*list = number_inlined(profile, location, sources[i].function)) == UINT32_MAX)
+    for (size_t i = 0; i < inlined; i++, list++) {
+        const uint32_t function = number_inlined(profile, location, sources[i].function);
+        if ((*list = number_address(profile, function, location, ip, &sources[i])) == UINT32_MAX)
             return UINT32_MAX;
+    }
     *list = frame;
     profile->expanded_count += inlined + 2;
     return (uint32_t)start | EXPANDED;
@@ -204,9 +236,9 @@ static uint32_t place_at(struct pf_profile *profile, const struct perfile_space 
     struct pf_location location;
     if (!pf_symbols_locate(profile->symbols, pf_symbols_map(profile->symbols, space, ip), ip, &location))
         return UINT32_MAX;
-    place = number_location(profile, &location);
+    place = number_location(profile, &location, ip);
     if (place != UINT32_MAX && profile->inlines && location.symbol != PF_NO_SYMBOL)
-        place = expand(profile, &location, place);
+        place = expand(profile, &location, ip, place);
     if (place != UINT32_MAX && !pf_pairs_put(&profile->cache, (uintptr_t)space, ip, place))
         return UINT32_MAX;
     return place;
@@ -307,6 +339,7 @@ static void fill_sample(struct pf_profile *profile, const struct perfile_record 
     sample->cpumode = record->misc & PERFILE_MISC_CPUMODE_MASK;
     sample->comm = perfile_session_comm(profile->session, decoded->pid, decoded->tid);
     sample->ip = decoded->ip;
+    sample->decoded = decoded;
 }
 
 static bool passes(struct pf_profile *profile)
@@ -362,12 +395,29 @@ static int next_counter(struct pf_profile *profile, struct perfile_error *error)
     return 0;
 }
 
+static bool keep_cgroup(struct pf_profile *profile, const struct perfile_record *record)
+{
+    struct perfile_cgroup cgroup;
+    if (perfile_record_decode(profile->reader, record, &cgroup, sizeof(cgroup), NULL) < 0)
+        return true; /* the reader has counted it */
+    const char *path = pf_arena_text(&profile->arena, cgroup.path, strlen(cgroup.path));
+    return path && pf_map_put(&profile->cgroups, cgroup.id, (uintptr_t)path);
+}
+
+const char *pf_profile_cgroup(const struct pf_profile *profile, uint64_t id)
+{
+    uint64_t path;
+    return pf_map_get(&profile->cgroups, id, &path) ? (const char *)(uintptr_t)path : "unknown";
+}
+
 /* The next sample of the recording, or of the counters of the last one: 1, 0 at the end, or an error. */
 static int next_sample(struct pf_profile *profile, struct perfile_error *error)
 {
     const struct perfile_record *record;
     int result = next_counter(profile, error);
     while (result == 0 && (result = perfile_session_next(profile->session, &record, error)) > 0) {
+        if (record->type == PERFILE_RECORD_CGROUP && !keep_cgroup(profile, record))
+            return pf_fail_memory(error, "profile");
         if (record->type != PERFILE_RECORD_SAMPLE || record->damaged ||
             perfile_sample_decode(record, &profile->decoded, NULL) < 0) {
             result = 0;

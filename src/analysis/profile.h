@@ -14,11 +14,16 @@
 enum pf_frame_kind { PF_FRAME_USER, PF_FRAME_KERNEL, PF_FRAME_INLINED, PF_FRAME_JIT, PF_FRAME_UNKNOWN };
 
 struct pf_frame_info {
-    uint32_t module;  /* PF_NO_SYMBOL: no mapping */
-    uint32_t symbol;  /* PF_NO_SYMBOL: `address` is all there is */
-    uint64_t address; /* of frames without a symbol */
-    const char *name; /* the function; NULL without a symbol */
-    uint8_t kind;     /* enum pf_frame_kind */
+    uint32_t module;   /* PF_NO_SYMBOL: no mapping */
+    uint32_t symbol;   /* PF_NO_SYMBOL: `address` is all there is */
+    uint64_t address;  /* in the module; in the symbol when there is one */
+    const char *name;  /* the function; NULL without a symbol */
+    uint8_t kind;      /* enum pf_frame_kind */
+    uint32_t function; /* frame of the function: this one itself, but for frames that are single addresses */
+    /* of those, see pf_profile_options.by_address; of others 0 */
+    uint64_t ip;      /* in memory */
+    const char *file; /* source file, NULL: not known */
+    uint32_t line;
 };
 
 /* One sample. Made by pf_profile_next, valid until its next call. */
@@ -36,6 +41,7 @@ struct pf_profile_sample {
     uint32_t leaf;          /* frame of the sampled address itself */
     const uint32_t *frames; /* the whole stack, leaf first; without callchains just the leaf */
     size_t frame_count;
+    const struct perfile_sample *decoded; /* all else that was recorded */
 };
 
 struct pf_profile_totals {
@@ -55,6 +61,8 @@ struct pf_profile_options {
     struct pf_find_options find;
     bool keeps_comms;         /* threads that ended keep their names */
     bool inlines;             /* stacks have the functions that were inlined, too; `leaf` is never one of them */
+    bool by_address;          /* frames are addresses, not functions */
+    bool lines;               /* with its source line */
     bool inlines_by_function; /* and they are others in each function that they were inlined into, as in perf */
 };
 
@@ -67,6 +75,8 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
 size_t pf_profile_frame_count(const struct pf_profile *profile);
 const struct pf_frame_info *pf_profile_frame(const struct pf_profile *profile, uint32_t frame);
 struct pf_symbols *pf_profile_symbols(struct pf_profile *profile);
+/* The path of a control group, "unknown" for one that the recording does not name. Lives as long as the profile. */
+const char *pf_profile_cgroup(const struct pf_profile *profile, uint64_t id);
 const struct pf_profile_totals *pf_profile_totals(const struct pf_profile *profile);
 
 #endif

@@ -137,6 +137,8 @@ static void note_key(struct pf_report *report, const struct pf_column *column)
     report->by_frame |= column->of == PF_COLUMN_OF_FRAME;
     report->by_symbol |= column == &pf_columns[PF_COLUMN_symbol];
     report->by_dso |= column == &pf_columns[PF_COLUMN_dso];
+    report->by_address |= column->tell != NULL;
+    report->by_value |= column->kept;
     report->by_thread |= column == &pf_columns[PF_COLUMN_pid] || column == &pf_columns[PF_COLUMN_tgid];
 }
 
@@ -150,6 +152,8 @@ static int choose_columns(struct pf_report *report, struct perfile_error *error)
     if (options->flags & PERFILE_REPORT_SAMPLES)
         all[count++] = &pf_columns[PF_COLUMN_sample];
     int result = pf_columns_parse(options->sort ? options->sort : "comm,dso,symbol", all, &count, error);
+    if (result == 0 && options->parent)
+        result = pf_columns_parse("parent", all, &count, error);
     for (size_t i = 0; i < count && result == 0; i++) {
         if (all[i]->of != PF_COLUMN_OF_VALUE)
             note_key(report, all[i]);
@@ -167,9 +171,10 @@ static void drop_children_column(struct pf_report *report)
 
 /* ---- keys ---- */
 
-static bool is_same_key(const struct pf_report_key *a, const struct pf_report_key *b)
+static bool is_same_key(const struct pf_report *report, const struct pf_report_key *a, const struct pf_report_key *b)
 {
-    return a->comm == b->comm && a->event == b->event && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu;
+    return a->comm == b->comm && a->event == b->event && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu &&
+           (!report->by_value || memcmp(a->values, b->values, sizeof(a->values)) == 0);
 }
 
 /* The number of the key, through two words that are nearly always enough to tell it; NO_NUMBER: memory is short. */
@@ -177,9 +182,11 @@ uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_key
 {
     uint64_t a = (uintptr_t)key->comm * 0x9e3779b97f4a7c15ull ^ ((uint64_t)key->event << 32 | key->cpu);
     const uint64_t b = (uint64_t)(uint32_t)key->pid << 32 | (uint32_t)key->tid;
+    for (size_t i = 0; report->by_value && i < PF_COUNT(key->values); i++)
+        a = (a ^ key->values[i] ^ a >> 29) * 0x9e3779b97f4a7c15ull + (uintptr_t)report;
     uint32_t number;
     for (; pf_pairs_get(&report->key_index, a, b, &number); a++)
-        if (is_same_key(&report->keys[number], key))
+        if (is_same_key(report, &report->keys[number], key))
             return number;
     if (!pf_grow(report->allocator, &report->keys, &report->key_room, report->key_count + 1, sizeof(*report->keys)) ||
         report->key_count >= NO_NUMBER - 1)
@@ -194,8 +201,8 @@ static uint32_t key_of(struct pf_report *report, const struct pf_profile_sample 
     struct pf_report_key key = {.event = sample->event->index};
     for (size_t i = 0; i < report->key_count_of; i++)
         if (report->keys_of[i]->take)
-            report->keys_of[i]->take(&key, sample);
-    if (report->key_count && is_same_key(&report->last_key, &key))
+            report->keys_of[i]->take(report, &key, sample);
+    if (report->key_count && is_same_key(report, &report->last_key, &key))
         return report->last_key_number;
     report->last_key = key;
     return report->last_key_number = pf_report_find_key(report, &key);
@@ -283,6 +290,8 @@ static bool add_sample(struct pf_report *report, const struct pf_profile_sample 
         return true;
     report->passed++;
     const uint32_t key = key_of(report, sample);
+    if (report->short_of_memory)
+        return false;
     const uint32_t node = key == NO_NUMBER ? 0 : pf_report_add_stack(report, key, sample);
     if (node)
         pf_tree_add(&report->tree, node, sample->period);
@@ -328,15 +337,14 @@ static bool number_dsos(struct pf_report *report, uint32_t *numbers, size_t coun
 }
 
 /* Functions are themselves; addresses without one are equal when they are, in the same file if that is a column. */
-static uint64_t symbol_key(const struct pf_report *report, uint32_t frame, const struct pf_frame_info *info,
-                           uint64_t *kind)
+static uint64_t symbol_key(const struct pf_report *report, const struct pf_frame_info *info, uint64_t *kind)
 {
     *kind = 0;
     if (!report->by_symbol)
         return 0;
     if (info->name) {
         *kind = 1;
-        return frame;
+        return info->function;
     }
     *kind = 2;
     return info->address;
@@ -351,7 +359,7 @@ static bool number_frames(struct pf_report *report, const uint32_t *dsos)
     for (uint32_t frame = 0; frame < count && enough; frame++) {
         const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
         const uint64_t dso = info->module == PF_NO_SYMBOL ? PF_NO_SYMBOL : dsos[info->module];
-        uint64_t kind, symbol = symbol_key(report, frame, info, &kind);
+        uint64_t kind, symbol = symbol_key(report, info, &kind);
         const uint64_t a = (report->by_dso ? dso : 0) << 2 | kind;
         if (!pf_pairs_get(&known, a, symbol, &report->same[frame])) {
             report->same[frame] = frame;
@@ -360,6 +368,25 @@ static bool number_frames(struct pf_report *report, const uint32_t *dsos)
     }
     pf_pairs_close(&known);
     return enough;
+}
+
+/* Of frames that were the same so far, those that the column tells apart no longer are. */
+static bool tell_apart(struct pf_report *report, const struct pf_column *column)
+{
+    const size_t count = pf_profile_frame_count(report->profile);
+    struct pf_pairs known;
+    bool enough = true;
+    pf_pairs_open(&known, report->allocator);
+    for (uint32_t frame = 0; frame < count && enough; frame++) {
+        const uint64_t value = column->tell(report, pf_profile_frame(report->profile, frame));
+        const uint32_t same = report->same[frame];
+        if (!pf_pairs_get(&known, same, value, &report->same[frame])) {
+            report->same[frame] = frame;
+            enough = pf_pairs_put(&known, same, value, frame);
+        }
+    }
+    pf_pairs_close(&known);
+    return enough && !report->short_of_memory;
 }
 
 static bool find_same_frames(struct pf_report *report)
@@ -373,6 +400,9 @@ static bool find_same_frames(struct pf_report *report)
                   pf_grow(report->allocator, &report->same, &report->same_room,
                           pf_profile_frame_count(report->profile) + 1, sizeof(*report->same)) &&
                   number_dsos(report, dsos, count) && number_frames(report, dsos);
+    for (size_t i = 0; i < report->key_count_of && enough; i++)
+        if (report->keys_of[i]->tell)
+            enough = tell_apart(report, report->keys_of[i]);
     pf_free(report->allocator, dsos, room * sizeof(*dsos));
     return enough;
 }
@@ -693,6 +723,8 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
     const struct pf_profile_options how = {.filter = any ? &filter : NULL,
                                            .find = pf_find_options_of(&options->symbols),
                                            .keeps_comms = true,
+                                           .by_address = report->by_address,
+                                           .lines = report->by_address,
                                            .inlines = report->stacks && !options->symbols.no_inline,
                                            .inlines_by_function = true};
     int result = pf_profile_open(reader, &how, &report->profile, error);
@@ -709,6 +741,7 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
     *report = (struct pf_report){.allocator = pf_allocator_or_default(NULL), .options = options};
     report->joins_groups = groups && !(options->report.flags & PERFILE_REPORT_NO_GROUP);
     pf_arena_open(&report->texts, report->allocator);
+    pf_map_open(&report->interned, report->allocator);
     pf_pairs_open(&report->key_index, report->allocator);
     pf_map_open(&report->thread_names, report->allocator);
     int result = open_filters(report, error);
@@ -718,6 +751,8 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
         result = parse_graph_options(report, error);
     if (result == 0)
         result = choose_columns(report, error);
+    if (result == 0)
+        result = pf_report_prepare(report, reader, error);
     if (result == 0 && pf_tree_open(&report->tree, report->allocator) < 0)
         result = pf_fail_memory(error, "report");
     if (result == 0)
@@ -740,6 +775,7 @@ void pf_report_close(struct pf_report *report)
     pf_free(allocator, report->keys, report->key_room * sizeof(*report->keys));
     pf_pairs_close(&report->key_index);
     pf_map_close(&report->thread_names);
+    pf_report_unprepare(report);
     pf_arena_close(&report->texts);
     pf_free(allocator, report->groups, report->group_room * sizeof(*report->groups));
     pf_free(allocator, report->members, report->member_room * sizeof(*report->members));

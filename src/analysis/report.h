@@ -9,14 +9,30 @@
 #ifndef PF_ANALYSIS_REPORT_H
 #define PF_ANALYSIS_REPORT_H
 
+#include <regex.h>
+
 #include "analysis/filter.h"
 #include "analysis/profile.h"
+#include "analysis/trace_text.h"
 #include "analysis/tree.h"
 #include "base/map.h"
 #include "base/pairs.h"
 #include "base/text.h"
 
 struct pf_report;
+
+/* Places of what PF_COLUMN_KEPT columns take. */
+enum pf_report_value {
+#define PF_COLUMN_VALUE(...)
+#define PF_COLUMN_SAMPLE(...)
+#define PF_COLUMN_FRAME(...)
+#define PF_COLUMN_KEPT(id, ...) PF_VALUE_##id,
+#define PF_COLUMN_PLACE(...)
+#define PF_COLUMN_LATER(...)
+#include "analysis/columns.def"
+    PF_VALUE_FIELDS, /* fields of tracepoints */
+    PF_VALUE_COUNT = PF_VALUE_FIELDS + 8
+};
 
 /* What the columns take of a sample. What no column takes is 0. */
 struct pf_report_key {
@@ -25,6 +41,7 @@ struct pf_report_key {
     int32_t pid;
     int32_t tid;
     uint32_t cpu;
+    uint64_t values[PF_VALUE_COUNT]; /* numbers, and texts as pointers: equal texts are equal pointers */
 };
 
 struct pf_report_row {
@@ -81,23 +98,28 @@ struct pf_column {
     uint8_t width; /* at least */
     bool right;    /* flush right */
     bool number;   /* the text is a number to programs */
-    void (*take)(struct pf_report_key *key, const struct pf_profile_sample *sample);
+    bool kept;     /* takes a value of the key */
+    void (*take)(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample);
     int (*compare)(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b);
     void (*text)(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
     size_t (*least)(const struct pf_report *report, const struct pf_report_row *row); /* width that it asks for */
+    /* columns of addresses, else NULL: what tells two addresses of one function apart */
+    uint64_t (*tell)(struct pf_report *report, const struct pf_frame_info *frame);
 };
 
 enum pf_column_number {
 #define PF_COLUMN_VALUE(id, ...) PF_COLUMN_##id,
 #define PF_COLUMN_SAMPLE(id, ...) PF_COLUMN_##id,
 #define PF_COLUMN_FRAME(id, ...) PF_COLUMN_##id,
+#define PF_COLUMN_KEPT(id, ...) PF_COLUMN_##id,
+#define PF_COLUMN_PLACE(id, ...) PF_COLUMN_##id,
 #define PF_COLUMN_LATER(...)
 #include "analysis/columns.def"
     PF_COLUMN_COUNT
 };
 extern const struct pf_column pf_columns[PF_COLUMN_COUNT];
 
-enum { PF_REPORT_COLUMNS = 16 };
+enum { PF_REPORT_COLUMNS = 64 };
 
 /*
  * The columns of a list like perf's --sort, "+" before it adds to the default. ARGUMENT (what there is is said),
@@ -106,6 +128,11 @@ enum { PF_REPORT_COLUMNS = 16 };
 int pf_columns_parse(const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS], size_t *count,
                      struct perfile_error *error);
 
+/* The one copy of a text, as a number; 0 when memory is short, and the report knows. */
+uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t bytes);
+/* columns_kept.c: what its columns need of the recording and the options. */
+int pf_report_prepare(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error);
+void pf_report_unprepare(struct pf_report *report);
 /* The function of a frame that has one. */
 void pf_report_put_name(const struct pf_frame_info *frame, struct pf_text *text);
 
@@ -147,6 +174,8 @@ struct pf_report {
     bool by_frame;  /* a column takes the frame */
     bool by_symbol; /* pf_columns[PF_COLUMN_symbol] is one of them */
     bool by_dso;
+    bool by_address; /* a column tells addresses of a function apart */
+    bool by_value;   /* a column keeps values in the key */
     bool stacks;     /* whole stacks are wanted */
     bool children;   /* rows for all frames of a stack */
     uint8_t order;   /* enum pf_graph_order */
@@ -169,7 +198,17 @@ struct pf_report {
     size_t member_count, member_room;
     struct pf_report_part *parts;
     size_t part_count, part_room;
-    struct pf_arena texts; /* names of groups */
+    struct pf_arena texts; /* names of groups, what columns take */
+    struct pf_map interned;
+    bool short_of_memory; /* while columns were taken */
+    struct pf_trace_texts traces;
+    struct pf_text scratch;
+    uint64_t quantum_ns; /* of the column time */
+    int32_t *sockets;    /* by processor */
+    size_t socket_count, socket_room;
+    regex_t *parent;   /* of the column parent */
+    uint64_t *parents; /* by frame: its name when it matches, 0 when not, 1 not known yet */
+    size_t parent_room;
 
     struct pf_report_key *keys;
     size_t key_count, key_room;

@@ -159,7 +159,7 @@ static void bad_requests_are_named(void **state)
     } cases[] = {
         {"comm,nosuch", NULL, NULL, "'nosuch'; there is: overhead_children", PERFILE_ERROR_ARGUMENT},
         {"", NULL, NULL, "''", PERFILE_ERROR_ARGUMENT},
-        {"srcline", NULL, NULL, "'srcline'", PERFILE_ERROR_UNSUPPORTED},
+        {"dcacheline", NULL, NULL, "'dcacheline'", PERFILE_ERROR_UNSUPPORTED},
         {NULL, "callers", NULL, "'callers'", PERFILE_ERROR_ARGUMENT},
         {NULL, "101", NULL, "101", PERFILE_ERROR_ARGUMENT},
         {NULL, "caller,flat", NULL, "'flat'", PERFILE_ERROR_UNSUPPORTED},
