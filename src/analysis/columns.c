@@ -371,34 +371,39 @@ static int fail_unknown(const char *word, size_t bytes, struct perfile_error *er
                    (int)pf_min(bytes, 40), word, known);
 }
 
-static int add_column(const char *word, size_t bytes, const struct pf_column *columns[PF_REPORT_COLUMNS], size_t *count,
-                      struct perfile_error *error)
+static int add_column(struct pf_report *report, const char *word, size_t bytes,
+                      const struct pf_column *columns[PF_REPORT_COLUMNS], size_t *count)
 {
-    for (size_t i = 0; i < PF_COUNT(pf_columns); i++) {
-        if (!is_named(pf_columns[i].name, word, bytes) && !is_named(pf_columns[i].alias, word, bytes))
-            continue;
-        for (size_t j = 0; j < *count; j++)
-            if (columns[j] == &pf_columns[i])
-                return 0;
-        columns[(*count)++] = &pf_columns[i]; /* each column once: there is room for all */
-        return 0;
-    }
-    return fail_unknown(word, bytes, error);
+    const struct pf_column *column = NULL;
+    for (size_t i = 0; i < PF_COUNT(pf_columns) && !column; i++)
+        if (is_named(pf_columns[i].name, word, bytes) || is_named(pf_columns[i].alias, word, bytes))
+            column = &pf_columns[i];
+    for (size_t i = 0; i < PF_COUNT(later) && !column; i++)
+        if (is_named(later[i], word, bytes))
+            return PERFILE_ERROR_UNSUPPORTED;
+    if (!column && !(column = pf_report_field_column(report, word, bytes)))
+        return PERFILE_ERROR_ARGUMENT;
+    for (size_t i = 0; i < *count; i++)
+        if (columns[i] == column)
+            return 0;
+    columns[(*count)++] = column; /* each column once: there is room for all */
+    return 0;
 }
 
-int pf_columns_parse(const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS], size_t *count,
-                     struct perfile_error *error)
+int pf_columns_parse(struct pf_report *report, const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS],
+                     size_t *count, struct perfile_error *error)
 {
     static const char usual[] = "comm,dso,symbol";
-    _Static_assert((int)PF_COLUMN_COUNT <= (int)PF_REPORT_COLUMNS, "room for all columns");
+    _Static_assert((int)PF_COLUMN_COUNT + (int)PF_REPORT_FIELDS <= (int)PF_REPORT_COLUMNS, "room for all columns");
     int result = 0;
     if (*list == '+') {
-        result = pf_columns_parse(usual, columns, count, error);
+        result = pf_columns_parse(report, usual, columns, count, error);
         list++;
     }
     while (result == 0) {
-        size_t bytes = strcspn(list, ", ");
-        result = add_column(list, bytes, columns, count, error);
+        const size_t bytes = strcspn(list, ", ");
+        if (add_column(report, list, bytes, columns, count) < 0)
+            return fail_unknown(list, bytes, error);
         if (!list[bytes])
             break;
         list += bytes + 1;

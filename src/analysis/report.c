@@ -142,6 +142,18 @@ static void note_key(struct pf_report *report, const struct pf_column *column)
     report->by_thread |= column == &pf_columns[PF_COLUMN_pid] || column == &pf_columns[PF_COLUMN_tgid];
 }
 
+/* Their text tells more than where in the kernel they are. In pipe mode nothing is known yet, as in perf. */
+static bool has_only_tracepoints(const struct pf_report *report)
+{
+    enum { TYPE_TRACEPOINT = 2 };
+    const struct perfile_event *event;
+    size_t count = 0;
+    for (; (event = perfile_event_get(report->reader, count)) != NULL; count++)
+        if (event->attr.type != TYPE_TRACEPOINT)
+            return false;
+    return count != 0;
+}
+
 static int choose_columns(struct pf_report *report, struct perfile_error *error)
 {
     const struct perfile_report_options *options = &report->options->report;
@@ -151,9 +163,10 @@ static int choose_columns(struct pf_report *report, struct perfile_error *error)
     all[count++] = &pf_columns[PF_COLUMN_overhead];
     if (options->flags & PERFILE_REPORT_SAMPLES)
         all[count++] = &pf_columns[PF_COLUMN_sample];
-    int result = pf_columns_parse(options->sort ? options->sort : "comm,dso,symbol", all, &count, error);
+    const char *usual = has_only_tracepoints(report) ? "trace" : "comm,dso,symbol";
+    int result = pf_columns_parse(report, options->sort ? options->sort : usual, all, &count, error);
     if (result == 0 && options->parent)
-        result = pf_columns_parse("parent", all, &count, error);
+        result = pf_columns_parse(report, "parent", all, &count, error);
     for (size_t i = 0; i < count && result == 0; i++) {
         if (all[i]->of != PF_COLUMN_OF_VALUE)
             note_key(report, all[i]);
@@ -738,7 +751,7 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
 int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
                    const struct perfile_output_options *options, bool groups, struct perfile_error *error)
 {
-    *report = (struct pf_report){.allocator = pf_allocator_or_default(NULL), .options = options};
+    *report = (struct pf_report){.allocator = pf_allocator_or_default(NULL), .options = options, .reader = reader};
     report->joins_groups = groups && !(options->report.flags & PERFILE_REPORT_NO_GROUP);
     pf_arena_open(&report->texts, report->allocator);
     pf_map_open(&report->interned, report->allocator);

@@ -30,8 +30,9 @@ enum pf_report_value {
 #define PF_COLUMN_PLACE(...)
 #define PF_COLUMN_LATER(...)
 #include "analysis/columns.def"
-    PF_VALUE_FIELDS, /* fields of tracepoints */
-    PF_VALUE_COUNT = PF_VALUE_FIELDS + 8
+    PF_VALUE_FIELDS, /* of tracepoints */
+    PF_REPORT_FIELDS = 8,
+    PF_VALUE_COUNT = PF_VALUE_FIELDS + PF_REPORT_FIELDS
 };
 
 /* What the columns take of a sample. What no column takes is 0. */
@@ -121,12 +122,26 @@ extern const struct pf_column pf_columns[PF_COLUMN_COUNT];
 
 enum { PF_REPORT_COLUMNS = 64 };
 
+/* A column of a field of tracepoints. */
+struct pf_report_field {
+    struct pf_column column;
+    const char *event; /* NULL: any */
+    const char *name;
+    const struct perfile_event *seen; /* last, and its field or NULL */
+    const struct perfile_tracepoint_field *found;
+};
+
 /*
  * The columns of a list like perf's --sort, "+" before it adds to the default. ARGUMENT (what there is is said),
  * UNSUPPORTED.
  */
-int pf_columns_parse(const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS], size_t *count,
-                     struct perfile_error *error);
+int pf_columns_parse(struct pf_report *report, const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS],
+                     size_t *count, struct perfile_error *error);
+/* columns_field.c: a column of a field of tracepoints; NULL: there is no such field, or no room. */
+const struct pf_column *pf_report_field_column(struct pf_report *report, const char *word, size_t bytes);
+/* False: a field that the event does not have. */
+bool pf_report_column_applies(const struct pf_report *report, const struct pf_column *column,
+                              const struct perfile_event *event);
 
 /* The one copy of a text, as a number; 0 when memory is short, and the report knows. */
 uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t bytes);
@@ -163,6 +178,7 @@ struct pf_report_step {
 struct pf_report {
     const struct perfile_allocator *allocator;
     const struct perfile_output_options *options;
+    struct perfile_reader *reader;
     struct pf_profile *profile;
     struct pf_symbols *symbols;
     const struct pf_profile_totals *totals;
@@ -202,6 +218,8 @@ struct pf_report {
     struct pf_map interned;
     bool short_of_memory; /* while columns were taken */
     struct pf_trace_texts traces;
+    struct pf_report_field fields[PF_REPORT_FIELDS];
+    size_t field_count;
     struct pf_text scratch;
     uint64_t quantum_ns; /* of the column time */
     int32_t *sockets;    /* by processor */

@@ -20,8 +20,10 @@ struct table {
     struct pf_report *report;
     const struct pf_report_event *event;
     struct pf_text *out;
-    struct pf_text cell;   /* one text that is to be padded */
-    struct pf_text margin; /* of the graph, as deep as it is */
+    struct pf_text cell;                                /* one text that is to be padded */
+    struct pf_text margin;                              /* of the graph, as deep as it is */
+    const struct pf_column *columns[PF_REPORT_COLUMNS]; /* of this event */
+    size_t column_count;
     size_t widths[PF_REPORT_COLUMNS];
 };
 
@@ -177,24 +179,32 @@ static void put_cell(struct table *table, size_t i, const char *text, size_t byt
     const size_t blanks = table->widths[i] > bytes ? table->widths[i] - bytes : 0;
     if (i)
         pf_put_string(table->out, "  ");
-    if (table->report->columns[i]->right)
+    if (table->columns[i]->right)
         pad(table->out, blanks);
     pf_put(table->out, text, bytes);
-    if (!table->report->columns[i]->right && !last)
+    if (!table->columns[i]->right && !last)
         pad(table->out, blanks);
+}
+
+static void choose_columns(struct table *table)
+{
+    const struct pf_report *report = table->report;
+    table->column_count = 0;
+    for (size_t i = 0; i < report->column_count; i++)
+        if (pf_report_column_applies(report, report->columns[i], table->event->event))
+            table->columns[table->column_count++] = report->columns[i];
 }
 
 static void put_header(struct table *table)
 {
-    const struct pf_report *report = table->report;
     pf_put_string(table->out, "# ");
-    for (size_t i = 0; i < report->column_count; i++) {
-        const char *header = header_of(table, report->columns[i]);
-        table->widths[i] = width_of(table, report->columns[i]);
+    for (size_t i = 0; i < table->column_count; i++) {
+        const char *header = header_of(table, table->columns[i]);
+        table->widths[i] = width_of(table, table->columns[i]);
         put_cell(table, i, header, strlen(header), false);
     }
     pf_put_string(table->out, "\n# ");
-    for (size_t i = 0; i < report->column_count; i++) {
+    for (size_t i = 0; i < table->column_count; i++) {
         pf_put_string(table->out, i ? "  " : "");
         for (size_t j = 0; j < table->widths[i]; j++)
             pf_put_char(table->out, '.');
@@ -371,13 +381,12 @@ static const char *row_color(const struct table *table, const struct pf_column *
 
 static void put_row(struct table *table, const struct pf_report_row *row)
 {
-    const struct pf_report *report = table->report;
     pf_put_string(table->out, "  ");
-    for (size_t i = 0; i < report->column_count; i++) {
-        const struct pf_text *cell = cell_of(table, report->columns[i], row);
-        const char *color = row_color(table, report->columns[i], row);
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct pf_text *cell = cell_of(table, table->columns[i], row);
+        const char *color = row_color(table, table->columns[i], row);
         pf_put_string(table->out, color ? color : "");
-        put_cell(table, i, cell->data, cell->used, i + 1 == report->column_count);
+        put_cell(table, i, cell->data, cell->used, i + 1 == table->column_count);
         pf_put_string(table->out, color ? plain : "");
     }
     pf_put_string(table->out, "\n");
@@ -387,6 +396,7 @@ static bool put_table(struct table *table)
 {
     const bool graphs = pf_report_has_graph(table->report, table->event);
     bool enough = true;
+    choose_columns(table);
     put_title(table);
     put_header(table);
     for (size_t i = 0; i < table->event->row_count && enough; i++) {
