@@ -85,6 +85,10 @@ VALUE(overhead_children, children, put_percents)
 VALUE(overhead, self, put_percents)
 VALUE(sample, samples, put_numbers)
 VALUE(period, self, put_numbers)
+VALUE(overhead_sys, sys, put_percents)
+VALUE(overhead_us, us, put_percents)
+VALUE(overhead_guest_sys, guest_sys, put_percents)
+VALUE(overhead_guest_us, guest_us, put_percents)
 
 /* ---- of the sample ---- */
 
@@ -393,20 +397,13 @@ static int add_column(struct pf_report *report, const char *word, size_t bytes,
 int pf_columns_parse(struct pf_report *report, const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS],
                      size_t *count, struct perfile_error *error)
 {
-    static const char usual[] = "comm,dso,symbol";
     _Static_assert((int)PF_COLUMN_COUNT + (int)PF_REPORT_FIELDS <= (int)PF_REPORT_COLUMNS, "room for all columns");
-    int result = 0;
-    if (*list == '+') {
-        result = pf_columns_parse(report, usual, columns, count, error);
-        list++;
-    }
-    while (result == 0) {
+    for (;;) {
         const size_t bytes = strcspn(list, ", ");
         if (add_column(report, list, bytes, columns, count) < 0)
             return fail_unknown(list, bytes, error);
         if (!list[bytes])
-            break;
+            return 0;
         list += bytes + 1;
     }
-    return result;
 }

@@ -32,7 +32,7 @@ struct pf_profile {
     struct pf_arena arena; /* names of inlined functions */
     bool inlines;
     bool inlines_by_function;
-    bool by_address, lines;
+    bool by_address, lines, gives_decoded;
     struct pf_map cgroups;    /* id to its path, a pointer */
     struct pf_pairs cache;    /* (address space, address) to frame, or to EXPANDED */
     struct pf_pairs numbered; /* (module and kind, symbol or address) to frame */
@@ -76,6 +76,7 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->inlines_by_function = options->inlines_by_function;
     made->by_address = options->by_address;
     made->lines = options->lines;
+    made->gives_decoded = options->decoded;
     pf_map_open(&made->cgroups, allocator);
     pf_arena_open(&made->arena, allocator);
     pf_pairs_open(&made->cache, allocator);
@@ -339,7 +340,7 @@ static void fill_sample(struct pf_profile *profile, const struct perfile_record 
     sample->cpumode = record->misc & PERFILE_MISC_CPUMODE_MASK;
     sample->comm = perfile_session_comm(profile->session, decoded->pid, decoded->tid);
     sample->ip = decoded->ip;
-    sample->decoded = decoded;
+    sample->decoded = profile->gives_decoded ? decoded : NULL;
 }
 
 static bool passes(struct pf_profile *profile)

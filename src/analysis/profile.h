@@ -41,7 +41,7 @@ struct pf_profile_sample {
     uint32_t leaf;          /* frame of the sampled address itself */
     const uint32_t *frames; /* the whole stack, leaf first; without callchains just the leaf */
     size_t frame_count;
-    const struct perfile_sample *decoded; /* all else that was recorded */
+    const struct perfile_sample *decoded; /* all else that was recorded; NULL unless it is asked for */
 };
 
 struct pf_profile_totals {
@@ -63,6 +63,7 @@ struct pf_profile_options {
     bool inlines;             /* stacks have the functions that were inlined, too; `leaf` is never one of them */
     bool by_address;          /* frames are addresses, not functions */
     bool lines;               /* with its source line */
+    bool decoded;             /* samples come with all that was recorded, valid as long as they are */
     bool inlines_by_function; /* and they are others in each function that they were inlined into, as in perf */
 };
 

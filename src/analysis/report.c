@@ -103,6 +103,8 @@ static int parse_graph_options(struct pf_report *report, struct perfile_error *e
     if (options->flags & PERFILE_REPORT_INVERTED)
         report->order = PF_GRAPH_CALLER;
     int result = options->call_graph ? parse_graph(report, options->call_graph, error) : 0;
+    report->relative = options->percentage && strcmp(options->percentage, "relative") == 0;
+    report->hides_unresolved = options->flags & PERFILE_REPORT_RESOLVED;
     report->stacks = report->children || report->order != PF_GRAPH_NONE;
     return result;
 }
@@ -119,67 +121,6 @@ static int open_filters(struct pf_report *report, struct perfile_error *error)
     if (result == 0)
         result = pf_filter_open(&report->names, &names, NULL, report->allocator, error);
     return result;
-}
-
-/* ---- columns ---- */
-
-/* A column that would say the same in each row is not printed, as in perf. */
-static bool is_hidden(const struct pf_report *report, const struct pf_column *column)
-{
-    return (column == &pf_columns[PF_COLUMN_comm] && report->threads.comms.count == 1) ||
-           (column == &pf_columns[PF_COLUMN_dso] && report->dsos.comms.count == 1) ||
-           (column == &pf_columns[PF_COLUMN_symbol] && report->names.comms.count == 1);
-}
-
-static void note_key(struct pf_report *report, const struct pf_column *column)
-{
-    report->keys_of[report->key_count_of++] = column;
-    report->by_frame |= column->of == PF_COLUMN_OF_FRAME;
-    report->by_symbol |= column == &pf_columns[PF_COLUMN_symbol];
-    report->by_dso |= column == &pf_columns[PF_COLUMN_dso];
-    report->by_address |= column->tell != NULL;
-    report->by_value |= column->kept;
-    report->by_thread |= column == &pf_columns[PF_COLUMN_pid] || column == &pf_columns[PF_COLUMN_tgid];
-}
-
-/* Their text tells more than where in the kernel they are. In pipe mode nothing is known yet, as in perf. */
-static bool has_only_tracepoints(const struct pf_report *report)
-{
-    enum { TYPE_TRACEPOINT = 2 };
-    const struct perfile_event *event;
-    size_t count = 0;
-    for (; (event = perfile_event_get(report->reader, count)) != NULL; count++)
-        if (event->attr.type != TYPE_TRACEPOINT)
-            return false;
-    return count != 0;
-}
-
-static int choose_columns(struct pf_report *report, struct perfile_error *error)
-{
-    const struct perfile_report_options *options = &report->options->report;
-    const struct pf_column *all[PF_REPORT_COLUMNS];
-    size_t count = 0;
-    all[count++] = &pf_columns[PF_COLUMN_overhead_children];
-    all[count++] = &pf_columns[PF_COLUMN_overhead];
-    if (options->flags & PERFILE_REPORT_SAMPLES)
-        all[count++] = &pf_columns[PF_COLUMN_sample];
-    const char *usual = has_only_tracepoints(report) ? "trace" : "comm,dso,symbol";
-    int result = pf_columns_parse(report, options->sort ? options->sort : usual, all, &count, error);
-    if (result == 0 && options->parent)
-        result = pf_columns_parse(report, "parent", all, &count, error);
-    for (size_t i = 0; i < count && result == 0; i++) {
-        if (all[i]->of != PF_COLUMN_OF_VALUE)
-            note_key(report, all[i]);
-        if (!is_hidden(report, all[i]))
-            report->columns[report->column_count++] = all[i];
-    }
-    report->skip_first = report->key_count_of && report->keys_of[0] == &pf_columns[PF_COLUMN_symbol];
-    return result;
-}
-
-static void drop_children_column(struct pf_report *report)
-{
-    memmove(report->columns, report->columns + 1, --report->column_count * sizeof(report->columns[0]));
 }
 
 /* ---- keys ---- */
@@ -266,7 +207,7 @@ static bool name_passes(struct pf_filter *filter, const char *name)
 static bool frame_passes(struct pf_report *report, uint32_t frame)
 {
     const size_t room = report->pass_room;
-    if (!report->dsos.active && !report->names.active)
+    if (!report->dsos.active && !report->names.active && !report->options->report.symbol_filter)
         return true;
     if (frame >= room) {
         if (!pf_grow(report->allocator, &report->passes, &report->pass_room, (size_t)frame + 1, 1))
@@ -278,7 +219,9 @@ static bool frame_passes(struct pf_report *report, uint32_t frame)
         const struct pf_module *module = pf_symbols_module(report->symbols, info->module);
         bool passes = name_passes(&report->dsos, module ? module->short_name : "[unknown]") ||
                       name_passes(&report->dsos, module ? module->name : "");
-        report->passes[frame] = passes && name_passes(&report->names, info->name) ? 2 : 1;
+        const char *part = report->options->report.symbol_filter;
+        const bool has_part = !part || (info->name && strstr(info->name, part));
+        report->passes[frame] = passes && has_part && name_passes(&report->names, info->name) ? 2 : 1;
     }
     return report->passes[frame] == 2;
 }
@@ -295,17 +238,24 @@ static bool add_sample(struct pf_report *report, const struct pf_profile_sample 
     struct pf_report_event *event = pf_report_note_event(report, sample->event);
     if (!event)
         return false;
-    event->samples++;
-    event->period += sample->period;
+    if (report->hides_unresolved && !pf_profile_frame(report->profile, sample->leaf)->name)
+        return true;
+    const bool passes = sample_passes(report, sample);
+    if (passes || !report->relative) {
+        event->samples++;
+        event->period += sample->period;
+    }
     if (report->by_thread && !name_thread(report, sample))
         return false;
-    if (!sample_passes(report, sample))
+    if (!passes)
+        return true;
+    const uint32_t key = key_of(report, sample);
+    if (report->short_of_memory || key == NO_NUMBER)
+        return false;
+    if (report->options->report.flags & PERFILE_REPORT_ONLY_PARENT && !report->keys[key].values[PF_VALUE_parent])
         return true;
     report->passed++;
-    const uint32_t key = key_of(report, sample);
-    if (report->short_of_memory)
-        return false;
-    const uint32_t node = key == NO_NUMBER ? 0 : pf_report_add_stack(report, key, sample);
+    const uint32_t node = pf_report_add_stack(report, key, sample);
     if (node)
         pf_tree_add(&report->tree, node, sample->period);
     return node != 0;
@@ -652,15 +602,11 @@ static int compare_rows(const void *left, const void *right, void *context)
     if (pf_report_key(report, a)->event != pf_report_key(report, b)->event)
         return pf_report_key(report, a)->event < pf_report_key(report, b)->event ? -1 : 1;
     int difference = 0;
-    if (report->children) {
-        difference = compare_by(report, &pf_columns[PF_COLUMN_overhead_children], a, b);
-        difference = difference ? difference : compare_callers(report, a, b);
+    for (size_t i = 0; i < report->sort_count && !difference; i++) {
+        difference = compare_by(report, report->sorts[i], a, b);
+        if (!difference && report->sorts[i] == &pf_columns[PF_COLUMN_overhead_children])
+            difference = compare_callers(report, a, b);
     }
-    for (size_t i = 0; i < report->column_count && !difference; i++)
-        if (report->columns[i]->of == PF_COLUMN_OF_VALUE)
-            difference = compare_by(report, report->columns[i], a, b);
-    for (size_t i = 0; i < report->key_count_of && !difference; i++)
-        difference = compare_by(report, report->keys_of[i], a, b);
     return difference ? difference : compare_identity(report, a, b);
 }
 
@@ -679,12 +625,15 @@ static void sort_rows(struct pf_report *report)
 }
 
 /* Rows of frames that no sample was in are for children only. */
-static void drop_callers(struct pf_report *report)
+static void drop_rows(struct pf_report *report)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < report->row_count; i++)
-        if (report->rows[i].samples)
+    for (size_t i = 0; i < report->row_count; i++) {
+        const struct pf_frame_info *frame = pf_report_frame(report, &report->rows[i]);
+        const bool hidden = report->hides_unresolved && frame && !frame->name;
+        if (!hidden && (report->children || report->rows[i].samples))
             report->rows[kept++] = report->rows[i];
+    }
     report->row_count = kept;
 }
 
@@ -717,10 +666,9 @@ static int make_table(struct pf_report *report, struct perfile_reader *reader, s
     }
     if (!find_same_frames(report) || !make_rows(report))
         return pf_fail_memory(error, "report");
-    if (!report->children) {
-        drop_children_column(report);
-        drop_callers(report);
-    }
+    if (!report->children)
+        pf_report_drop_children(report);
+    drop_rows(report);
     if (report->joins_groups && !pf_report_join_groups(report, reader))
         return pf_fail_memory(error, "report");
     sort_rows(report);
@@ -736,6 +684,7 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
     const struct pf_profile_options how = {.filter = any ? &filter : NULL,
                                            .find = pf_find_options_of(&options->symbols),
                                            .keeps_comms = true,
+                                           .decoded = report->by_value,
                                            .by_address = report->by_address,
                                            .lines = report->by_address,
                                            .inlines = report->stacks && !options->symbols.no_inline,
@@ -763,7 +712,7 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
     if (result == 0)
         result = parse_graph_options(report, error);
     if (result == 0)
-        result = choose_columns(report, error);
+        result = pf_report_choose_columns(report, error);
     if (result == 0)
         result = pf_report_prepare(report, reader, error);
     if (result == 0 && pf_tree_open(&report->tree, report->allocator) < 0)

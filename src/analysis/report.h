@@ -61,6 +61,7 @@ struct pf_report_row {
 /* What a row weighs for one event of a group. */
 struct pf_report_part {
     uint64_t children, self, samples;
+    uint64_t sys, us, guest_sys, guest_us; /* of self, by mode; only with such a column */
 };
 
 /* Events that were recorded together, the leader first. */
@@ -132,8 +133,7 @@ struct pf_report_field {
 };
 
 /*
- * The columns of a list like perf's --sort, "+" before it adds to the default. ARGUMENT (what there is is said),
- * UNSUPPORTED.
+ * Appends the columns of a list like perf's --sort, each once. ARGUMENT (what there is is said), UNSUPPORTED.
  */
 int pf_columns_parse(struct pf_report *report, const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS],
                      size_t *count, struct perfile_error *error);
@@ -187,12 +187,17 @@ struct pf_report {
     size_t column_count;
     const struct pf_column *keys_of[PF_REPORT_COLUMNS]; /* those that group, hidden ones included */
     size_t key_count_of;
+    const struct pf_column *sorts[PF_REPORT_COLUMNS]; /* what rows are sorted by, the first one first */
+    size_t sort_count;
     bool by_frame;  /* a column takes the frame */
     bool by_symbol; /* pf_columns[PF_COLUMN_symbol] is one of them */
     bool by_dso;
     bool by_address; /* a column tells addresses of a function apart */
     bool by_value;   /* a column keeps values in the key */
+    bool by_mode;    /* a column asks for the mode of samples */
     bool stacks;     /* whole stacks are wanted */
+    bool hides_unresolved;
+    bool relative;   /* shares are of what filters let pass */
     bool children;   /* rows for all frames of a stack */
     uint8_t order;   /* enum pf_graph_order */
     bool fractal;    /* shares are of the branch above */
@@ -272,6 +277,9 @@ static inline uint32_t pf_report_maker(const struct pf_profile_sample *sample)
 /* report_stacks.c: the node where the sample's stack ends; 0 when memory is short. */
 uint32_t pf_report_add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample);
 
+/* report_columns.c */
+int pf_report_choose_columns(struct pf_report *report, struct perfile_error *error);
+void pf_report_drop_children(struct pf_report *report);
 /* report.c: NULL and UINT32_MAX when memory is short. */
 struct pf_report_event *pf_report_note_event(struct pf_report *report, const struct perfile_event *event);
 uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_key *key);

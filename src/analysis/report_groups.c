@@ -142,6 +142,18 @@ static bool find_leader_row(struct pf_report *report, struct pf_pairs *index, ui
     return pf_pairs_put(index, number, like.frame, *row) && give_parts(report, *row, group);
 }
 
+static struct pf_report_part own_part(const struct pf_report *report, const struct pf_report_row *row)
+{
+    struct pf_report_part part = {.children = row->children, .self = row->self, .samples = row->samples};
+    uint64_t *const by_mode[] = {NULL, &part.sys, &part.us, NULL, &part.guest_sys, &part.guest_us, NULL, NULL};
+    for (uint32_t node = report->by_mode ? row->nodes : 0; node; node = report->links[node].next) {
+        uint64_t *sum = by_mode[report->made_by[node] >> PF_REPORT_TID_BITS];
+        if (sum)
+            *sum += report->tree.nodes[node].self;
+    }
+    return part;
+}
+
 static bool join_row(struct pf_report *report, struct pf_pairs *index, uint32_t member)
 {
     const struct pf_report_event *event = pf_report_event(report, &report->rows[member]);
@@ -150,9 +162,7 @@ static bool join_row(struct pf_report *report, struct pf_pairs *index, uint32_t 
         return true;
     if (event->event->index != event->group->first && !find_leader_row(report, index, member, event->group, &row))
         return false;
-    const struct pf_report_row *from = &report->rows[member];
-    report->parts[report->rows[row].parts + event->place] =
-        (struct pf_report_part){from->children, from->self, from->samples};
+    report->parts[report->rows[row].parts + event->place] = own_part(report, &report->rows[member]);
     return true;
 }
 
@@ -202,7 +212,7 @@ struct pf_report_part pf_report_part(const struct pf_report *report, const struc
     const struct pf_report_event *event = pf_report_event(report, row);
     if (event->group)
         return report->parts[row->parts + place];
-    return (struct pf_report_part){row->children, row->self, row->samples};
+    return own_part(report, row);
 }
 
 const struct pf_report_event *pf_report_member(const struct pf_report *report, const struct pf_report_event *event,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The report as a table for people, laid out as perf report --stdio does it. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "analysis/report.h"
 #include "base/error.h"
@@ -11,6 +12,7 @@ enum {
     BRANCH_INDENT = 10, /* behind the pipe of a branch */
     MOST_LEVELS = 256,  /* of branches in branches: what is deeper is no longer read by anybody */
     MOST_IN_RUN = 512,  /* frames, likewise */
+    WIDEST = 4096,      /* column that may be asked for */
     MOST_MODULES = 6,   /* that are named for lack of symbols */
 };
 
@@ -25,6 +27,7 @@ struct table {
     const struct pf_column *columns[PF_REPORT_COLUMNS]; /* of this event */
     size_t column_count;
     size_t widths[PF_REPORT_COLUMNS];
+    size_t fixed[PF_REPORT_COLUMNS]; /* widths that were asked for, or 0 */
 };
 
 static void put_spaces(struct pf_text *text, size_t count)
@@ -156,10 +159,16 @@ static const char *header_of(const struct table *table, const struct pf_column *
     return column->header;
 }
 
+/* How many numbers stand in a cell. */
+static size_t events_in(const struct table *table, const struct pf_column *column)
+{
+    return column->of == PF_COLUMN_OF_VALUE ? pf_report_shown(table->event) : 1;
+}
+
 static size_t width_of(struct table *table, const struct pf_column *column)
 {
     size_t width = strlen(header_of(table, column));
-    const size_t least_width = (size_t)column->width * pf_report_shown(table->event);
+    const size_t least_width = (size_t)column->width * events_in(table, column);
     if (least_width > width)
         width = least_width;
     if (column->of == PF_COLUMN_OF_VALUE)
@@ -176,6 +185,8 @@ static size_t width_of(struct table *table, const struct pf_column *column)
 
 static void put_cell(struct table *table, size_t i, const char *text, size_t bytes, bool last)
 {
+    if (table->fixed[i] && table->columns[i]->of != PF_COLUMN_OF_VALUE && bytes > table->widths[i])
+        bytes = table->widths[i];
     const size_t blanks = table->widths[i] > bytes ? table->widths[i] - bytes : 0;
     if (i)
         pf_put_string(table->out, "  ");
@@ -184,6 +195,19 @@ static void put_cell(struct table *table, size_t i, const char *text, size_t byt
     pf_put(table->out, text, bytes);
     if (!table->columns[i]->right && !last)
         pad(table->out, blanks);
+}
+
+static void parse_widths(struct table *table)
+{
+    const char *list = table->report->options->report.widths;
+    char *end;
+    for (size_t i = 0; list && i < PF_REPORT_COLUMNS; i++) {
+        const unsigned long width = strtoul(list, &end, 10);
+        table->fixed[i] = width <= WIDEST ? width : WIDEST;
+        if (*end != ',')
+            break;
+        list = end + 1;
+    }
 }
 
 static void choose_columns(struct table *table)
@@ -200,7 +224,8 @@ static void put_header(struct table *table)
     pf_put_string(table->out, "# ");
     for (size_t i = 0; i < table->column_count; i++) {
         const char *header = header_of(table, table->columns[i]);
-        table->widths[i] = width_of(table, table->columns[i]);
+        const size_t fixed = table->fixed[i] * events_in(table, table->columns[i]);
+        table->widths[i] = fixed ? fixed : width_of(table, table->columns[i]);
         put_cell(table, i, header, strlen(header), false);
     }
     pf_put_string(table->out, "\n# ");
@@ -417,6 +442,7 @@ static bool put_report(struct table *table)
     bool enough = pf_text_open(&table->cell, report->allocator, NULL, NULL) == 0 &&
                   pf_text_open(&table->margin, report->allocator, NULL, NULL) == 0;
     if (enough) {
+        parse_widths(table);
         put_filters(table);
         put_losses(table);
     }
