@@ -69,6 +69,10 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, print.nanoseconds),
      .doc = "Show times in nanoseconds."},
+    FLAG("branch-stack", 'b', PERFILE_REPORT_BRANCHES,
+         "Sum up the taken branches of the samples: each weighs 1, by comm,dso_from,symbol_from,symbol_to,cycles. The "
+         "default where branches were recorded."),
+    FLAG("no-branch-stack", 0, PERFILE_REPORT_NO_BRANCHES, "Sum up the samples, also where branches were recorded."),
     TEXT("column-widths", 'w', "LIST", widths,
          "text: fixed widths of the columns, such as 8,20; longer texts are cut."),
     TEXT("field-separator", 't', "TEXT", separator, "csv: what stands between two fields [,]."),

@@ -82,6 +82,8 @@ enum perfile_report_flags {
     PERFILE_REPORT_MODES = 1 << 8,        /* columns with the shares of kernel and user space */
     PERFILE_REPORT_RESOLVED = 1 << 9,     /* only samples and callers with a symbol */
     PERFILE_REPORT_ONLY_PARENT = 1 << 10, /* only samples with a parent */
+    PERFILE_REPORT_BRANCHES = 1 << 11,    /* rows are of taken branches; the default where they were recorded */
+    PERFILE_REPORT_NO_BRANCHES = 1 << 12, /* rows are of samples */
 };
 
 struct perfile_report_options {

@@ -246,19 +246,33 @@ static size_t least_symbol(const struct pf_report *report, const struct pf_repor
 /* ---- the table ---- */
 
 /* Of one value: which of two comes first. */
-static int number_up(uint64_t a, uint64_t b)
+static int number_up(const struct pf_report *report, uint64_t a, uint64_t b)
 {
+    (void)report;
     return order_signed((int64_t)a, (int64_t)b);
 }
 
-static int number_down(uint64_t a, uint64_t b)
+static int number_down(const struct pf_report *report, uint64_t a, uint64_t b)
 {
+    (void)report;
     return order(b, a);
 }
 
-static int text(uint64_t a, uint64_t b)
+static int text(const struct pf_report *report, uint64_t a, uint64_t b)
 {
+    (void)report;
     return compare_names((const char *)(uintptr_t)a, (const char *)(uintptr_t)b);
+}
+
+/* By address, what has no symbol first. */
+static int frame(const struct pf_report *report, uint64_t a, uint64_t b)
+{
+    const struct pf_frame_info *left = pf_profile_frame(report->profile, (uint32_t)a);
+    const struct pf_frame_info *right = pf_profile_frame(report->profile, (uint32_t)b);
+    const int named = !right->name - !left->name;
+    if (named)
+        return named;
+    return left->name ? order(left->symbol, right->symbol) : order(left->address, right->address);
 }
 
 #define PF_COLUMN_VALUE(...)
@@ -268,7 +282,7 @@ static int text(uint64_t a, uint64_t b)
     static int pf_compare_##id(const struct pf_report *report, const struct pf_report_row *a,                          \
                                const struct pf_report_row *b)                                                          \
     {                                                                                                                  \
-        return order(pf_report_key(report, a)->values[PF_VALUE_##id],                                                  \
+        return order(report, pf_report_key(report, a)->values[PF_VALUE_##id],                                          \
                      pf_report_key(report, b)->values[PF_VALUE_##id]);                                                 \
     }
 #define PF_COLUMN_PLACE(...)

@@ -281,6 +281,14 @@ static const struct perfile_space *space_of_mode(struct pf_profile *profile, uns
     return perfile_session_space(profile->session, mode == MODE_USER ? profile->decoded.pid : KERNEL_PID);
 }
 
+uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip)
+{
+    const uint32_t frame = leaf_of(profile, place_at(profile, space_of_mode(profile, MODE_USER), ip));
+    if (frame == UINT32_MAX || profile->frames[frame].module != PF_NO_SYMBOL)
+        return frame;
+    return leaf_of(profile, place_at(profile, space_of_mode(profile, MODE_KERNEL), ip));
+}
+
 /* Appends what the dumped user stack unwinds to. */
 static bool unwind(struct pf_profile *profile)
 {

@@ -73,6 +73,8 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
 void pf_profile_close(struct pf_profile *profile);
 /* 1 and *sample, 0 at the end, or an error. */
 int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error);
+/* The frame at an address of the last sample's process, whatever mode it is of; UINT32_MAX when memory is short. */
+uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip);
 size_t pf_profile_frame_count(const struct pf_profile *profile);
 const struct pf_frame_info *pf_profile_frame(const struct pf_profile *profile, uint32_t frame);
 struct pf_symbols *pf_profile_symbols(struct pf_profile *profile);

@@ -105,6 +105,12 @@ static int parse_graph_options(struct pf_report *report, struct perfile_error *e
     int result = options->call_graph ? parse_graph(report, options->call_graph, error) : 0;
     report->relative = options->percentage && strcmp(options->percentage, "relative") == 0;
     report->hides_unresolved = options->flags & PERFILE_REPORT_RESOLVED;
+    report->branches = options->flags & PERFILE_REPORT_BRANCHES ||
+                       (!(options->flags & PERFILE_REPORT_NO_BRANCHES) && pf_report_has_branches(report));
+    if (report->branches) {
+        report->children = false;
+        report->order = PF_GRAPH_NONE;
+    }
     report->stacks = report->children || report->order != PF_GRAPH_NONE;
     return result;
 }
@@ -233,20 +239,13 @@ static bool sample_passes(struct pf_report *report, const struct pf_profile_samp
            frame_passes(report, sample->leaf);
 }
 
-static bool add_sample(struct pf_report *report, const struct pf_profile_sample *sample)
+/* One sample that is to be shown, or one branch of it. */
+static bool add_row(struct pf_report *report, const struct pf_profile_sample *sample)
 {
-    struct pf_report_event *event = pf_report_note_event(report, sample->event);
-    if (!event)
-        return false;
-    if (report->hides_unresolved && !pf_profile_frame(report->profile, sample->leaf)->name)
-        return true;
+    struct pf_report_event *event = &report->events[sample->event->index];
     const bool passes = sample_passes(report, sample);
-    if (passes || !report->relative) {
-        event->samples++;
+    if (passes || !report->relative)
         event->period += sample->period;
-    }
-    if (report->by_thread && !name_thread(report, sample))
-        return false;
     if (!passes)
         return true;
     const uint32_t key = key_of(report, sample);
@@ -259,6 +258,17 @@ static bool add_sample(struct pf_report *report, const struct pf_profile_sample 
     if (node)
         pf_tree_add(&report->tree, node, sample->period);
     return node != 0;
+}
+
+static bool add_sample(struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    struct pf_report_event *event = pf_report_note_event(report, sample->event);
+    if (!event || (report->by_thread && !name_thread(report, sample)))
+        return false;
+    if (report->hides_unresolved && !pf_profile_frame(report->profile, sample->leaf)->name)
+        return true;
+    event->samples += !report->relative || sample_passes(report, sample);
+    return report->branches ? pf_report_add_branches(report, sample, add_row) : add_row(report, sample);
 }
 
 static int read_samples(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error)
@@ -684,7 +694,7 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
     const struct pf_profile_options how = {.filter = any ? &filter : NULL,
                                            .find = pf_find_options_of(&options->symbols),
                                            .keeps_comms = true,
-                                           .decoded = report->by_value,
+                                           .decoded = report->by_value || report->branches,
                                            .by_address = report->by_address,
                                            .lines = report->by_address,
                                            .inlines = report->stacks && !options->symbols.no_inline,

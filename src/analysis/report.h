@@ -137,6 +137,14 @@ struct pf_report_field {
  */
 int pf_columns_parse(struct pf_report *report, const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS],
                      size_t *count, struct perfile_error *error);
+/*
+ * columns_branch.c: whether the recording says that it has branches; one sample as those of its branches, `add` for
+ * each; false when it failed.
+ */
+bool pf_report_is_branch_column(const struct pf_column *column);
+bool pf_report_has_branches(const struct pf_report *report);
+bool pf_report_add_branches(struct pf_report *report, const struct pf_profile_sample *sample,
+                            bool (*add)(struct pf_report *report, const struct pf_profile_sample *sample));
 /* columns_field.c: a column of a field of tracepoints; NULL: there is no such field, or no room. */
 const struct pf_column *pf_report_field_column(struct pf_report *report, const char *word, size_t bytes);
 /* False: a field that the event does not have. */
@@ -229,6 +237,9 @@ struct pf_report {
     uint64_t quantum_ns; /* of the column time */
     int32_t *sockets;    /* by processor */
     size_t socket_count, socket_room;
+    bool branches;                /* rows are of branches */
+    struct perfile_branch branch; /* in hand, and its frames */
+    uint32_t branch_from, branch_to;
     regex_t *parent;   /* of the column parent */
     uint64_t *parents; /* by frame: its name when it matches, 0 when not, 1 not known yet */
     size_t parent_room;

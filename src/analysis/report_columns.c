@@ -5,6 +5,7 @@
  */
 #include "analysis/report.h"
 #include "base/bytes.h"
+#include "base/error.h"
 
 struct chosen {
     const struct pf_column *columns[PF_REPORT_COLUMNS];
@@ -118,6 +119,15 @@ static void keep(struct pf_report *report, const struct chosen *fields, const st
     report->skip_first = report->key_count_of && report->keys_of[0] == &pf_columns[PF_COLUMN_symbol];
 }
 
+static int check_branches(const struct pf_report *report, struct perfile_error *error)
+{
+    for (size_t i = 0; i < report->key_count_of && !report->branches; i++)
+        if (pf_report_is_branch_column(report->keys_of[i]))
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
+                           "'%s' is of branches: it needs --branch-stack", report->keys_of[i]->name);
+    return 0;
+}
+
 /* Of several requests the last one counts. */
 static const char *last_request(const char *fields)
 {
@@ -130,7 +140,9 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
     const char *sort_list = report->options->report.sort;
     const char *field_list = last_request(report->options->fields);
     const bool strict = field_list && *field_list != '+';
-    const char *usual = has_only_tracepoints(report) ? "trace" : "comm,dso,symbol";
+    const char *usual = report->branches               ? "comm,dso_from,symbol_from,symbol_to,cycles"
+                        : has_only_tracepoints(report) ? "trace"
+                                                       : "comm,dso,symbol";
     struct chosen sort = {.count = 0}, fields = {.count = 0}, order = {.count = 0};
     int result = parse(report, sort_list, strict ? NULL : usual, &sort, error);
     if (result == 0 && report->options->report.parent)
@@ -150,7 +162,7 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
     if (!strict)
         add_all(&fields, &sort);
     keep(report, &fields, &order);
-    return 0;
+    return check_branches(report, error);
 }
 
 static void remove_column(const struct pf_column **columns, size_t *count, const struct pf_column *column)
