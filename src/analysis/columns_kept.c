@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/columns.h"
+#include "analysis/data_src.h"
 #include "base/bytes.h"
 #include "base/error.h"
 
@@ -217,6 +218,31 @@ void pf_text_transaction(const struct pf_report *report, const struct pf_report_
     if (value >> ABORT_SHIFT)
         pf_put_format(text, ":%" PRIx64, value >> ABORT_SHIFT);
 }
+
+/* ---- where the data came from ---- */
+
+static uint64_t describe(struct pf_report *report, const struct pf_profile_sample *sample,
+                         void (*put)(struct pf_words *words, uint64_t data_src))
+{
+    struct pf_words words = {{0}, 0};
+    put(&words, sample->decoded->data_src);
+    return pf_report_intern(report, words.text, words.used);
+}
+
+#define DATA_SRC(id, part)                                                                                             \
+    void pf_take_##id(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)     \
+    {                                                                                                                  \
+        key->values[PF_VALUE_##id] = describe(report, sample, part);                                                   \
+    }                                                                                                                  \
+    void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)           \
+    {                                                                                                                  \
+        put_interned(text, value_of(report, row, PF_VALUE_##id));                                                      \
+    }
+DATA_SRC(mem, pf_data_src_level)
+DATA_SRC(snoop, pf_data_src_snoop)
+DATA_SRC(tlb, pf_data_src_tlb)
+DATA_SRC(locked, pf_data_src_lock)
+DATA_SRC(blocked, pf_data_src_blocked)
 
 /* ---- trace ---- */
 
