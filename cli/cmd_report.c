@@ -73,6 +73,9 @@ static const struct pf_option options[] = {
          "Sum up the taken branches of the samples: each weighs 1, by comm,dso_from,symbol_from,symbol_to,cycles. The "
          "default where branches were recorded."),
     FLAG("no-branch-stack", 0, PERFILE_REPORT_NO_BRANCHES, "Sum up the samples, also where branches were recorded."),
+    FLAG("mem-mode", 0, PERFILE_REPORT_MEMORY,
+         "Sum up memory accesses: each weighs what it cost, by local_weight,mem,symbol,dso,dso_daddr,snoop,tlb,locked,"
+         "blocked."),
     TEXT("column-widths", 'w', "LIST", widths,
          "text: fixed widths of the columns, such as 8,20; longer texts are cut."),
     TEXT("field-separator", 't', "TEXT", separator, "csv: what stands between two fields [,]."),

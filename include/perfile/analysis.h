@@ -84,6 +84,7 @@ enum perfile_report_flags {
     PERFILE_REPORT_ONLY_PARENT = 1 << 10, /* only samples with a parent */
     PERFILE_REPORT_BRANCHES = 1 << 11,    /* rows are of taken branches; the default where they were recorded */
     PERFILE_REPORT_NO_BRANCHES = 1 << 12, /* rows are of samples */
+    PERFILE_REPORT_MEMORY = 1 << 13,      /* samples weigh what their memory accesses cost */
 };
 
 struct perfile_report_options {

@@ -11,7 +11,7 @@ static uint64_t value_of(const struct pf_report *report, const struct pf_report_
 
 /* ---- from where to where ---- */
 
-static uint64_t dso_of(struct pf_report *report, uint32_t frame)
+uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame)
 {
     const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
     const struct pf_module *module = info ? pf_symbols_module(report->symbols, info->module) : NULL;
@@ -22,7 +22,7 @@ static uint64_t dso_of(struct pf_report *report, uint32_t frame)
 void pf_take_dso_from(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    key->values[PF_VALUE_dso_from] = dso_of(report, report->branch_from);
+    key->values[PF_VALUE_dso_from] = pf_report_dso_of(report, report->branch_from);
 }
 
 void pf_text_dso_from(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -33,7 +33,7 @@ void pf_text_dso_from(const struct pf_report *report, const struct pf_report_row
 void pf_take_dso_to(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    key->values[PF_VALUE_dso_to] = dso_of(report, report->branch_to);
+    key->values[PF_VALUE_dso_to] = pf_report_dso_of(report, report->branch_to);
 }
 
 void pf_text_dso_to(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)

@@ -126,7 +126,7 @@ static int parse_quantum(struct pf_report *report, struct perfile_error *error)
 /* ---- numbers ---- */
 
 /* With PERF_SAMPLE_WEIGHT_STRUCT the upper half has other things. */
-static uint64_t weight_of(const struct pf_profile_sample *sample)
+uint64_t pf_report_weight_of(const struct pf_profile_sample *sample)
 {
     const uint64_t weight = sample->decoded->weight;
     return sample->decoded->present & PERFILE_SAMPLE_WEIGHT_STRUCT ? (uint32_t)weight : weight;
@@ -135,7 +135,7 @@ static uint64_t weight_of(const struct pf_profile_sample *sample)
 void pf_take_local_weight(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
 {
     (void)report;
-    key->values[PF_VALUE_local_weight] = weight_of(sample);
+    key->values[PF_VALUE_local_weight] = pf_report_weight_of(sample);
 }
 
 void pf_text_local_weight(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -146,7 +146,7 @@ void pf_text_local_weight(const struct pf_report *report, const struct pf_report
 void pf_take_weight(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
 {
     (void)report;
-    key->values[PF_VALUE_weight] = weight_of(sample);
+    key->values[PF_VALUE_weight] = pf_report_weight_of(sample);
 }
 
 void pf_text_weight(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -243,6 +243,18 @@ DATA_SRC(snoop, pf_data_src_snoop)
 DATA_SRC(tlb, pf_data_src_tlb)
 DATA_SRC(locked, pf_data_src_lock)
 DATA_SRC(blocked, pf_data_src_blocked)
+
+void pf_take_dso_daddr(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+{
+    const uint32_t frame = pf_profile_frame_at(report->profile, sample->decoded->addr);
+    report->short_of_memory |= frame == UINT32_MAX;
+    key->values[PF_VALUE_dso_daddr] = pf_report_dso_of(report, frame);
+}
+
+void pf_text_dso_daddr(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    put_interned(text, value_of(report, row, PF_VALUE_dso_daddr));
+}
 
 /* ---- trace ---- */
 

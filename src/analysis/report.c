@@ -105,8 +105,10 @@ static int parse_graph_options(struct pf_report *report, struct perfile_error *e
     int result = options->call_graph ? parse_graph(report, options->call_graph, error) : 0;
     report->relative = options->percentage && strcmp(options->percentage, "relative") == 0;
     report->hides_unresolved = options->flags & PERFILE_REPORT_RESOLVED;
-    report->branches = options->flags & PERFILE_REPORT_BRANCHES ||
-                       (!(options->flags & PERFILE_REPORT_NO_BRANCHES) && pf_report_has_branches(report));
+    report->branches =
+        options->flags & PERFILE_REPORT_BRANCHES ||
+        (!(options->flags & (PERFILE_REPORT_NO_BRANCHES | PERFILE_REPORT_MEMORY)) && pf_report_has_branches(report));
+    report->by_weight = options->flags & PERFILE_REPORT_MEMORY;
     if (report->branches) {
         report->children = false;
         report->order = PF_GRAPH_NONE;
@@ -268,7 +270,13 @@ static bool add_sample(struct pf_report *report, const struct pf_profile_sample 
     if (report->hides_unresolved && !pf_profile_frame(report->profile, sample->leaf)->name)
         return true;
     event->samples += !report->relative || sample_passes(report, sample);
-    return report->branches ? pf_report_add_branches(report, sample, add_row) : add_row(report, sample);
+    if (report->branches)
+        return pf_report_add_branches(report, sample, add_row);
+    if (!report->by_weight)
+        return add_row(report, sample);
+    struct pf_profile_sample weighed = *sample;
+    weighed.period = pf_max(pf_report_weight_of(sample), 1);
+    return add_row(report, &weighed);
 }
 
 static int read_samples(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error)
@@ -694,7 +702,7 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
     const struct pf_profile_options how = {.filter = any ? &filter : NULL,
                                            .find = pf_find_options_of(&options->symbols),
                                            .keeps_comms = true,
-                                           .decoded = report->by_value || report->branches,
+                                           .decoded = report->by_value || report->branches || report->by_weight,
                                            .by_address = report->by_address,
                                            .lines = report->by_address,
                                            .inlines = report->stacks && !options->symbols.no_inline,

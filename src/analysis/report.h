@@ -153,6 +153,10 @@ bool pf_report_column_applies(const struct pf_report *report, const struct pf_co
 
 /* The one copy of a text, as a number; 0 when memory is short, and the report knows. */
 uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t bytes);
+/* What the access of a sample cost. */
+uint64_t pf_report_weight_of(const struct pf_profile_sample *sample);
+/* The short name of the file of a frame, interned; "[unknown]" for UINT32_MAX. */
+uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame);
 /* columns_kept.c: what its columns need of the recording and the options. */
 int pf_report_prepare(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error);
 void pf_report_unprepare(struct pf_report *report);
@@ -237,6 +241,7 @@ struct pf_report {
     uint64_t quantum_ns; /* of the column time */
     int32_t *sockets;    /* by processor */
     size_t socket_count, socket_room;
+    bool by_weight;               /* samples weigh what their access cost */
     bool branches;                /* rows are of branches */
     struct perfile_branch branch; /* in hand, and its frames */
     uint32_t branch_from, branch_to;

@@ -140,7 +140,8 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
     const char *sort_list = report->options->report.sort;
     const char *field_list = last_request(report->options->fields);
     const bool strict = field_list && *field_list != '+';
-    const char *usual = report->branches               ? "comm,dso_from,symbol_from,symbol_to,cycles"
+    const char *usual = report->branches    ? "comm,dso_from,symbol_from,symbol_to,cycles"
+                        : report->by_weight ? "local_weight,mem,symbol,dso,dso_daddr,snoop,tlb,locked,blocked"
                         : has_only_tracepoints(report) ? "trace"
                                                        : "comm,dso,symbol";
     struct chosen sort = {.count = 0}, fields = {.count = 0}, order = {.count = 0};
