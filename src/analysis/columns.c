@@ -92,10 +92,10 @@ VALUE(overhead_guest_us, guest_us, put_percents)
 
 /* ---- of the sample ---- */
 
-static void take_comm(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+static void take_comm(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     (void)report;
-    key->comm = sample->comm;
+    taken->key.comm = sample->comm;
 }
 
 static int compare_comm(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
@@ -108,10 +108,10 @@ static void text_comm(const struct pf_report *report, const struct pf_report_row
     pf_put_string(text, pf_report_key(report, row)->comm);
 }
 
-static void take_tid(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+static void take_tid(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     (void)report;
-    key->tid = sample->tid;
+    taken->key.tid = sample->tid;
 }
 
 static int compare_tid(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
@@ -125,9 +125,9 @@ static void text_tid(const struct pf_report *report, const struct pf_report_row 
 }
 
 /* perf's "pid" is the thread. */
-static void take_pid(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+static void take_pid(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
-    take_tid(report, key, sample);
+    take_tid(report, taken, sample);
 }
 
 static int compare_pid(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
@@ -147,10 +147,10 @@ static void text_pid(const struct pf_report *report, const struct pf_report_row 
     put_thread(report, pf_report_key(report, row)->tid, text);
 }
 
-static void take_tgid(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+static void take_tgid(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     (void)report;
-    key->pid = sample->pid;
+    taken->key.pid = sample->pid;
 }
 
 static int compare_tgid(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
@@ -163,10 +163,10 @@ static void text_tgid(const struct pf_report *report, const struct pf_report_row
     put_thread(report, pf_report_key(report, row)->pid, text);
 }
 
-static void take_cpu(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+static void take_cpu(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     (void)report;
-    key->cpu = sample->event->attr.sample_type & PERFILE_SAMPLE_CPU ? sample->cpu : UINT32_MAX; /* perf's -1 */
+    taken->key.cpu = sample->event->attr.sample_type & PERFILE_SAMPLE_CPU ? sample->cpu : UINT32_MAX; /* perf's -1 */
 }
 
 static int compare_cpu(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
@@ -282,8 +282,7 @@ static int frame(const struct pf_report *report, uint64_t a, uint64_t b)
     static int pf_compare_##id(const struct pf_report *report, const struct pf_report_row *a,                          \
                                const struct pf_report_row *b)                                                          \
     {                                                                                                                  \
-        return order(report, pf_report_key(report, a)->values[PF_VALUE_##id],                                          \
-                     pf_report_key(report, b)->values[PF_VALUE_##id]);                                                 \
+        return order(report, pf_report_value(report, a, PF_VALUE_##id), pf_report_value(report, b, PF_VALUE_##id));    \
     }
 #define PF_COLUMN_PLACE(...)
 #define PF_COLUMN_LATER(name)
@@ -330,6 +329,7 @@ const struct pf_column pf_columns[PF_COLUMN_COUNT] = {
      .width = w,                                                                                                       \
      .right = r,                                                                                                       \
      .number = is_number,                                                                                              \
+     .place = PF_VALUE_##i,                                                                                            \
      .kept = true,                                                                                                     \
      .take = pf_take_##i,                                                                                              \
      .compare = pf_compare_##i,                                                                                        \

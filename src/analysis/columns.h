@@ -9,7 +9,8 @@
 #define PF_COLUMN_SAMPLE(...)
 #define PF_COLUMN_FRAME(...)
 #define PF_COLUMN_KEPT(id, ...)                                                                                        \
-    void pf_take_##id(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample);    \
+    void pf_take_##id(struct pf_report *report, struct pf_report_taken *taken,                                         \
+                      const struct pf_profile_sample *sample);                                                         \
     void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
 #define PF_COLUMN_PLACE(id, ...)                                                                                       \
     uint64_t pf_tell_##id(struct pf_report *report, const struct pf_frame_info *frame);                                \

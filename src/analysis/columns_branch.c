@@ -4,11 +4,6 @@
 
 #include "analysis/columns.h"
 
-static uint64_t value_of(const struct pf_report *report, const struct pf_report_row *row, unsigned place)
-{
-    return pf_report_key(report, row)->values[place];
-}
-
 /* ---- from where to where ---- */
 
 uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame)
@@ -19,26 +14,26 @@ uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame)
     return pf_report_intern(report, name, strlen(name));
 }
 
-void pf_take_dso_from(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_dso_from(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    key->values[PF_VALUE_dso_from] = pf_report_dso_of(report, report->branch_from);
+    taken->values[PF_VALUE_dso_from] = pf_report_dso_of(report, report->branch_from);
 }
 
 void pf_text_dso_from(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    pf_put_string(text, (const char *)(uintptr_t)value_of(report, row, PF_VALUE_dso_from));
+    pf_put_string(text, (const char *)(uintptr_t)pf_report_value(report, row, PF_VALUE_dso_from));
 }
 
-void pf_take_dso_to(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_dso_to(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    key->values[PF_VALUE_dso_to] = pf_report_dso_of(report, report->branch_to);
+    taken->values[PF_VALUE_dso_to] = pf_report_dso_of(report, report->branch_to);
 }
 
 void pf_text_dso_to(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    pf_put_string(text, (const char *)(uintptr_t)value_of(report, row, PF_VALUE_dso_to));
+    pf_put_string(text, (const char *)(uintptr_t)pf_report_value(report, row, PF_VALUE_dso_to));
 }
 
 /* The mode is that of the code: a branch may lead from one to another. */
@@ -53,76 +48,77 @@ static void put_place(const struct pf_report *report, uint64_t frame, struct pf_
         pf_put_format(text, "%#.16" PRIx64, info->address);
 }
 
-void pf_take_symbol_from(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_symbol_from(struct pf_report *report, struct pf_report_taken *taken,
+                         const struct pf_profile_sample *sample)
 {
     (void)sample;
-    key->values[PF_VALUE_symbol_from] = pf_profile_frame(report->profile, report->branch_from)->function;
+    taken->values[PF_VALUE_symbol_from] = pf_profile_frame(report->profile, report->branch_from)->function;
 }
 
 void pf_text_symbol_from(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    put_place(report, value_of(report, row, PF_VALUE_symbol_from), text);
+    put_place(report, pf_report_value(report, row, PF_VALUE_symbol_from), text);
 }
 
-void pf_take_symbol_to(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_symbol_to(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    key->values[PF_VALUE_symbol_to] = pf_profile_frame(report->profile, report->branch_to)->function;
+    taken->values[PF_VALUE_symbol_to] = pf_profile_frame(report->profile, report->branch_to)->function;
 }
 
 void pf_text_symbol_to(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    put_place(report, value_of(report, row, PF_VALUE_symbol_to), text);
+    put_place(report, pf_report_value(report, row, PF_VALUE_symbol_to), text);
 }
 
 /* ---- flags ---- */
 
 enum { PREDICTED, MISPREDICTED, NOT_KNOWN };
 
-void pf_take_mispredict(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_mispredict(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     const struct perfile_branch *branch = &report->branch;
     (void)sample;
-    key->values[PF_VALUE_mispredict] = branch->predicted ? PREDICTED : branch->mispred ? MISPREDICTED : NOT_KNOWN;
+    taken->values[PF_VALUE_mispredict] = branch->predicted ? PREDICTED : branch->mispred ? MISPREDICTED : NOT_KNOWN;
 }
 
 void pf_text_mispredict(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
     static const char *const words[] = {[PREDICTED] = "N", [MISPREDICTED] = "Y", [NOT_KNOWN] = "N/A"};
-    pf_put_string(text, words[value_of(report, row, PF_VALUE_mispredict)]);
+    pf_put_string(text, words[pf_report_value(report, row, PF_VALUE_mispredict)]);
 }
 
-void pf_take_in_tx(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_in_tx(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    key->values[PF_VALUE_in_tx] = report->branch.in_tx;
+    taken->values[PF_VALUE_in_tx] = report->branch.in_tx;
 }
 
 void pf_text_in_tx(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    pf_put_char(text, value_of(report, row, PF_VALUE_in_tx) ? 'T' : '.');
+    pf_put_char(text, pf_report_value(report, row, PF_VALUE_in_tx) ? 'T' : '.');
 }
 
-void pf_take_abort(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_abort(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    key->values[PF_VALUE_abort] = report->branch.abort;
+    taken->values[PF_VALUE_abort] = report->branch.abort;
 }
 
 void pf_text_abort(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    pf_put_char(text, value_of(report, row, PF_VALUE_abort) ? 'A' : '.');
+    pf_put_char(text, pf_report_value(report, row, PF_VALUE_abort) ? 'A' : '.');
 }
 
-void pf_take_cycles(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_cycles(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     (void)sample;
-    key->values[PF_VALUE_cycles] = report->branch.cycles;
+    taken->values[PF_VALUE_cycles] = report->branch.cycles;
 }
 
 void pf_text_cycles(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    const uint64_t cycles = value_of(report, row, PF_VALUE_cycles);
+    const uint64_t cycles = pf_report_value(report, row, PF_VALUE_cycles);
     if (cycles)
         pf_put_unsigned(text, cycles);
     else

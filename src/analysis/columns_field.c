@@ -69,19 +69,19 @@ static uint64_t take_text(struct pf_report *report, const struct pf_report_field
     return pf_report_intern(report, text->data, text->used);
 }
 
-static void take(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample,
+static void take(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample,
                  unsigned number)
 {
     static const char none[] = "N/A";
     struct pf_report_field *field = &report->fields[number];
-    key->values[PF_VALUE_FIELDS + number] = field_of(report, field, sample->event)
-                                                ? take_text(report, field, sample)
-                                                : pf_report_intern(report, none, sizeof(none) - 1);
+    taken->values[PF_VALUE_FIELDS + number] = field_of(report, field, sample->event)
+                                                  ? take_text(report, field, sample)
+                                                  : pf_report_intern(report, none, sizeof(none) - 1);
 }
 
 static const char *text_of(const struct pf_report *report, const struct pf_report_row *row, unsigned number)
 {
-    const uint64_t value = pf_report_key(report, row)->values[PF_VALUE_FIELDS + number];
+    const uint64_t value = pf_report_value(report, row, PF_VALUE_FIELDS + number);
     return value ? (const char *)(uintptr_t)value : "";
 }
 
@@ -95,9 +95,10 @@ static int compare(const char *a, const char *b)
 }
 
 #define FIELD(n)                                                                                                       \
-    static void take_##n(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)  \
+    static void take_##n(struct pf_report *report, struct pf_report_taken *taken,                                      \
+                         const struct pf_profile_sample *sample)                                                       \
     {                                                                                                                  \
-        take(report, key, sample, n);                                                                                  \
+        take(report, taken, sample, n);                                                                                \
     }                                                                                                                  \
     static int compare_##n(const struct pf_report *report, const struct pf_report_row *a,                              \
                            const struct pf_report_row *b)                                                              \
@@ -118,7 +119,7 @@ FIELD(6)
 FIELD(7)
 
 static const struct {
-    void (*take)(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample);
+    void (*take)(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample);
     int (*compare)(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b);
     void (*text)(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
 } functions[PF_REPORT_FIELDS] = {
@@ -167,6 +168,7 @@ const struct pf_column *pf_report_field_column(struct pf_report *report, const c
                                        .of = PF_COLUMN_OF_SAMPLE,
                                        .right = true,
                                        .kept = true,
+                                       .place = (uint8_t)(PF_VALUE_FIELDS + number),
                                        .take = functions[number].take,
                                        .compare = functions[number].compare,
                                        .text = functions[number].text};

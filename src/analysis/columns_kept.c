@@ -10,11 +10,6 @@
 
 enum { DEFAULT_QUANTUM_NS = 100000000, NOT_KNOWN = 1, TYPE_TRACEPOINT = 2 };
 
-static uint64_t value_of(const struct pf_report *report, const struct pf_report_row *row, unsigned place)
-{
-    return pf_report_key(report, row)->values[place];
-}
-
 /* ---- texts ---- */
 
 uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t bytes)
@@ -42,15 +37,15 @@ static void put_interned(struct pf_text *text, uint64_t value)
 
 /* ---- cgroup ---- */
 
-void pf_take_cgroup(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_cgroup(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     (void)report;
-    key->values[PF_VALUE_cgroup] = sample->decoded->cgroup;
+    taken->values[PF_VALUE_cgroup] = sample->decoded->cgroup;
 }
 
 void pf_text_cgroup(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    const uint64_t id = value_of(report, row, PF_VALUE_cgroup);
+    const uint64_t id = pf_report_value(report, row, PF_VALUE_cgroup);
     pf_put_string(text, id ? pf_profile_cgroup(report->profile, id) : "N/A");
 }
 
@@ -75,28 +70,28 @@ static void read_sockets(struct pf_report *report, struct perfile_reader *reader
         return; /* absent: sockets are not known */
 }
 
-void pf_take_socket(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_socket(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     const bool has_cpu = sample->decoded->present & PERFILE_SAMPLE_CPU;
     const int32_t socket = has_cpu && sample->cpu < report->socket_count ? report->sockets[sample->cpu] : -1;
-    key->values[PF_VALUE_socket] = (uint64_t)(int64_t)socket;
+    taken->values[PF_VALUE_socket] = (uint64_t)(int64_t)socket;
 }
 
 void pf_text_socket(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    pf_put_format(text, "%.3d", (int)value_of(report, row, PF_VALUE_socket));
+    pf_put_format(text, "%.3d", (int)pf_report_value(report, row, PF_VALUE_socket));
 }
 
 /* ---- time ---- */
 
-void pf_take_time(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_time(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
-    key->values[PF_VALUE_time] = sample->time - sample->time % report->quantum_ns;
+    taken->values[PF_VALUE_time] = sample->time - sample->time % report->quantum_ns;
 }
 
 void pf_text_time(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    const uint64_t time = value_of(report, row, PF_VALUE_time);
+    const uint64_t time = pf_report_value(report, row, PF_VALUE_time);
     const bool exact = report->options->nanoseconds;
     pf_put_format(text, "%" PRIu64 ".%0*" PRIu64, time / 1000000000, exact ? 9 : 6,
                   time % 1000000000 / (exact ? 1 : 1000));
@@ -132,37 +127,39 @@ uint64_t pf_report_weight_of(const struct pf_profile_sample *sample)
     return sample->decoded->present & PERFILE_SAMPLE_WEIGHT_STRUCT ? (uint32_t)weight : weight;
 }
 
-void pf_take_local_weight(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_local_weight(struct pf_report *report, struct pf_report_taken *taken,
+                          const struct pf_profile_sample *sample)
 {
     (void)report;
-    key->values[PF_VALUE_local_weight] = pf_report_weight_of(sample);
+    taken->values[PF_VALUE_local_weight] = pf_report_weight_of(sample);
 }
 
 void pf_text_local_weight(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    pf_put_unsigned(text, value_of(report, row, PF_VALUE_local_weight));
+    pf_put_unsigned(text, pf_report_value(report, row, PF_VALUE_local_weight));
 }
 
-void pf_take_weight(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_weight(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     (void)report;
-    key->values[PF_VALUE_weight] = pf_report_weight_of(sample);
+    taken->values[PF_VALUE_weight] = pf_report_weight_of(sample);
 }
 
 void pf_text_weight(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    pf_put_unsigned(text, value_of(report, row, PF_VALUE_weight) * row->samples);
+    pf_put_unsigned(text, pf_report_value(report, row, PF_VALUE_weight) * row->samples);
 }
 
-void pf_take_phys_daddr(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_phys_daddr(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     (void)report;
-    key->values[PF_VALUE_phys_daddr] = sample->decoded->phys_addr;
+    taken->values[PF_VALUE_phys_daddr] = sample->decoded->phys_addr;
 }
 
 void pf_text_phys_daddr(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    pf_put_format(text, "[%c] %#.16" PRIx64, row->level ? row->level : '.', value_of(report, row, PF_VALUE_phys_daddr));
+    pf_put_format(text, "[%c] %#.16" PRIx64, row->level ? row->level : '.',
+                  pf_report_value(report, row, PF_VALUE_phys_daddr));
 }
 
 static void put_page_size(struct pf_text *text, uint64_t bytes)
@@ -176,32 +173,35 @@ static void put_page_size(struct pf_text *text, uint64_t bytes)
     pf_put_format(text, bytes ? "%" PRIu64 "%c" : "N/A", bytes, units[unit]);
 }
 
-void pf_take_code_page_size(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_code_page_size(struct pf_report *report, struct pf_report_taken *taken,
+                            const struct pf_profile_sample *sample)
 {
     (void)report;
-    key->values[PF_VALUE_code_page_size] = sample->decoded->code_page_size;
+    taken->values[PF_VALUE_code_page_size] = sample->decoded->code_page_size;
 }
 
 void pf_text_code_page_size(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    put_page_size(text, value_of(report, row, PF_VALUE_code_page_size));
+    put_page_size(text, pf_report_value(report, row, PF_VALUE_code_page_size));
 }
 
-void pf_take_data_page_size(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_data_page_size(struct pf_report *report, struct pf_report_taken *taken,
+                            const struct pf_profile_sample *sample)
 {
     (void)report;
-    key->values[PF_VALUE_data_page_size] = sample->decoded->data_page_size;
+    taken->values[PF_VALUE_data_page_size] = sample->decoded->data_page_size;
 }
 
 void pf_text_data_page_size(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    put_page_size(text, value_of(report, row, PF_VALUE_data_page_size));
+    put_page_size(text, pf_report_value(report, row, PF_VALUE_data_page_size));
 }
 
-void pf_take_transaction(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_transaction(struct pf_report *report, struct pf_report_taken *taken,
+                         const struct pf_profile_sample *sample)
 {
     (void)report;
-    key->values[PF_VALUE_transaction] = sample->decoded->transaction;
+    taken->values[PF_VALUE_transaction] = sample->decoded->transaction;
 }
 
 /* The words of the flags in the order of their bits, then the code of an abort. */
@@ -209,7 +209,7 @@ void pf_text_transaction(const struct pf_report *report, const struct pf_report_
 {
     static const char *const words[] = {"EL ", "TX ", "SYNC ", "ASYNC ", "RETRY ", "CON ", "CAP-WRITE ", "CAP-READ "};
     enum { SYNC = 1 << 2, ASYNC = 1 << 3, ABORT_SHIFT = 32 };
-    const uint64_t value = value_of(report, row, PF_VALUE_transaction);
+    const uint64_t value = pf_report_value(report, row, PF_VALUE_transaction);
     for (size_t i = 0; i < PF_COUNT(words); i++)
         if (value >> i & 1)
             pf_put_string(text, words[i]);
@@ -230,13 +230,13 @@ static uint64_t describe(struct pf_report *report, const struct pf_profile_sampl
 }
 
 #define DATA_SRC(id, part)                                                                                             \
-    void pf_take_##id(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)     \
+    void pf_take_##id(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample) \
     {                                                                                                                  \
-        key->values[PF_VALUE_##id] = describe(report, sample, part);                                                   \
+        taken->values[PF_VALUE_##id] = describe(report, sample, part);                                                 \
     }                                                                                                                  \
     void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)           \
     {                                                                                                                  \
-        put_interned(text, value_of(report, row, PF_VALUE_##id));                                                      \
+        put_interned(text, pf_report_value(report, row, PF_VALUE_##id));                                               \
     }
 DATA_SRC(mem, pf_data_src_level)
 DATA_SRC(snoop, pf_data_src_snoop)
@@ -244,33 +244,33 @@ DATA_SRC(tlb, pf_data_src_tlb)
 DATA_SRC(locked, pf_data_src_lock)
 DATA_SRC(blocked, pf_data_src_blocked)
 
-void pf_take_dso_daddr(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_dso_daddr(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     const uint32_t frame = pf_profile_frame_at(report->profile, sample->decoded->addr);
     report->short_of_memory |= frame == UINT32_MAX;
-    key->values[PF_VALUE_dso_daddr] = pf_report_dso_of(report, frame);
+    taken->values[PF_VALUE_dso_daddr] = pf_report_dso_of(report, frame);
 }
 
 void pf_text_dso_daddr(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    put_interned(text, value_of(report, row, PF_VALUE_dso_daddr));
+    put_interned(text, pf_report_value(report, row, PF_VALUE_dso_daddr));
 }
 
 /* ---- trace ---- */
 
-void pf_take_trace(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_trace(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     report->scratch.used = 0;
     if (sample->event->attr.type != TYPE_TRACEPOINT)
         pf_put_string(&report->scratch, "N/A");
     else if (!pf_trace_texts_put(&report->traces, sample->event, &sample->decoded->raw, &report->scratch))
         report->short_of_memory = true;
-    key->values[PF_VALUE_trace] = pf_report_intern(report, report->scratch.data, report->scratch.used);
+    taken->values[PF_VALUE_trace] = pf_report_intern(report, report->scratch.data, report->scratch.used);
 }
 
 void pf_text_trace(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    put_interned(text, value_of(report, row, PF_VALUE_trace));
+    put_interned(text, pf_report_value(report, row, PF_VALUE_trace));
 }
 
 /* ---- parent ---- */
@@ -297,18 +297,18 @@ static uint64_t parent_of_frame(struct pf_report *report, uint32_t frame)
 }
 
 /* The sampled address itself is no parent when there is no callchain, as in perf. */
-void pf_take_parent(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample)
+void pf_take_parent(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     uint64_t parent = 0;
     const bool has_stack = sample->decoded->present & (PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_STACK_USER);
     for (size_t i = 0; has_stack && i < sample->frame_count && !parent; i++)
         parent = parent_of_frame(report, sample->frames[i]);
-    key->values[PF_VALUE_parent] = parent;
+    taken->values[PF_VALUE_parent] = parent;
 }
 
 void pf_text_parent(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    const uint64_t parent = value_of(report, row, PF_VALUE_parent);
+    const uint64_t parent = pf_report_value(report, row, PF_VALUE_parent);
     pf_put_string(text, parent ? (const char *)(uintptr_t)parent : "[other]");
 }
 

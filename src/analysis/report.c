@@ -133,41 +133,77 @@ static int open_filters(struct pf_report *report, struct perfile_error *error)
 
 /* ---- keys ---- */
 
-static bool is_same_key(const struct pf_report *report, const struct pf_report_key *a, const struct pf_report_key *b)
+static bool is_same_key(const struct pf_report_key *a, const struct pf_report_key *b)
 {
-    return a->comm == b->comm && a->event == b->event && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu &&
-           (!report->by_value || memcmp(a->values, b->values, sizeof(a->values)) == 0);
+    return a->comm == b->comm && a->event == b->event && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu;
+}
+
+static uint64_t *values_of(const struct pf_report *report, uint32_t key)
+{
+    return report->values + key * report->kept_count;
+}
+
+uint64_t pf_report_key_value(const struct pf_report *report, uint32_t key, unsigned place)
+{
+    for (size_t i = 0; i < report->kept_count; i++)
+        if (report->kept[i] == place)
+            return values_of(report, key)[i];
+    return 0;
+}
+
+static bool is_key(const struct pf_report *report, uint32_t key, const struct pf_report_taken *taken)
+{
+    bool same = is_same_key(&report->keys[key], &taken->key);
+    for (size_t i = 0; i < report->kept_count && same; i++)
+        same = values_of(report, key)[i] == taken->values[report->kept[i]];
+    return same;
+}
+
+static uint32_t add_key(struct pf_report *report, const struct pf_report_taken *taken)
+{
+    const size_t number = report->key_count;
+    if (!pf_grow(report->allocator, &report->keys, &report->key_room, number + 1, sizeof(*report->keys)) ||
+        !pf_grow(report->allocator, &report->values, &report->value_room, (number + 1) * report->kept_count,
+                 sizeof(*report->values)) ||
+        number >= NO_NUMBER - 1)
+        return NO_NUMBER;
+    report->keys[number] = taken->key;
+    for (size_t i = 0; i < report->kept_count; i++)
+        values_of(report, (uint32_t)number)[i] = taken->values[report->kept[i]];
+    report->key_count++;
+    return (uint32_t)number;
 }
 
 /* The number of the key, through two words that are nearly always enough to tell it; NO_NUMBER: memory is short. */
-uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_key *key)
+uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_taken *taken)
 {
+    const struct pf_report_key *key = &taken->key;
     uint64_t a = (uintptr_t)key->comm * 0x9e3779b97f4a7c15ull ^ ((uint64_t)key->event << 32 | key->cpu);
     const uint64_t b = (uint64_t)(uint32_t)key->pid << 32 | (uint32_t)key->tid;
-    for (size_t i = 0; report->by_value && i < PF_COUNT(key->values); i++)
-        a = (a ^ key->values[i] ^ a >> 29) * 0x9e3779b97f4a7c15ull + (uintptr_t)report;
+    for (size_t i = 0; i < report->kept_count; i++)
+        a = (a ^ taken->values[report->kept[i]] ^ a >> 29) * 0x9e3779b97f4a7c15ull + (uintptr_t)report;
     uint32_t number;
     for (; pf_pairs_get(&report->key_index, a, b, &number); a++)
-        if (is_same_key(report, &report->keys[number], key))
+        if (is_key(report, number, taken))
             return number;
-    if (!pf_grow(report->allocator, &report->keys, &report->key_room, report->key_count + 1, sizeof(*report->keys)) ||
-        report->key_count >= NO_NUMBER - 1)
-        return NO_NUMBER;
-    number = (uint32_t)report->key_count++;
-    report->keys[number] = *key;
-    return pf_pairs_put(&report->key_index, a, b, number) ? number : NO_NUMBER;
+    number = add_key(report, taken);
+    return number != NO_NUMBER && pf_pairs_put(&report->key_index, a, b, number) ? number : NO_NUMBER;
 }
 
 static uint32_t key_of(struct pf_report *report, const struct pf_profile_sample *sample)
 {
-    struct pf_report_key key = {.event = sample->event->index};
+    struct pf_report_taken taken;
+    taken.key = (struct pf_report_key){.event = sample->event->index};
     for (size_t i = 0; i < report->key_count_of; i++)
         if (report->keys_of[i]->take)
-            report->keys_of[i]->take(report, &key, sample);
-    if (report->key_count && is_same_key(report, &report->last_key, &key))
+            report->keys_of[i]->take(report, &taken, sample);
+    bool same = report->key_count && is_same_key(&report->last_taken.key, &taken.key);
+    for (size_t i = 0; i < report->kept_count && same; i++)
+        same = report->last_taken.values[report->kept[i]] == taken.values[report->kept[i]];
+    if (same)
         return report->last_key_number;
-    report->last_key = key;
-    return report->last_key_number = pf_report_find_key(report, &key);
+    report->last_taken = taken;
+    return report->last_key_number = pf_report_find_key(report, &taken);
 }
 
 /* Threads are shown under the last name that they had. */
@@ -253,7 +289,8 @@ static bool add_row(struct pf_report *report, const struct pf_profile_sample *sa
     const uint32_t key = key_of(report, sample);
     if (report->short_of_memory || key == NO_NUMBER)
         return false;
-    if (report->options->report.flags & PERFILE_REPORT_ONLY_PARENT && !report->keys[key].values[PF_VALUE_parent])
+    if (report->options->report.flags & PERFILE_REPORT_ONLY_PARENT &&
+        !pf_report_key_value(report, key, PF_VALUE_parent))
         return true;
     report->passed++;
     const uint32_t node = pf_report_add_stack(report, key, sample);
@@ -702,7 +739,7 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
     const struct pf_profile_options how = {.filter = any ? &filter : NULL,
                                            .find = pf_find_options_of(&options->symbols),
                                            .keeps_comms = true,
-                                           .decoded = report->by_value || report->branches || report->by_weight,
+                                           .decoded = report->kept_count != 0 || report->branches || report->by_weight,
                                            .by_address = report->by_address,
                                            .lines = report->by_address,
                                            .inlines = report->stacks && !options->symbols.no_inline,
@@ -753,6 +790,7 @@ void pf_report_close(struct pf_report *report)
     pf_filter_close(&report->names);
     pf_free(allocator, report->events, report->event_room * sizeof(*report->events));
     pf_free(allocator, report->keys, report->key_room * sizeof(*report->keys));
+    pf_free(allocator, report->values, report->value_room * sizeof(*report->values));
     pf_pairs_close(&report->key_index);
     pf_map_close(&report->thread_names);
     pf_report_unprepare(report);

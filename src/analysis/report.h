@@ -35,14 +35,19 @@ enum pf_report_value {
     PF_VALUE_COUNT = PF_VALUE_FIELDS + PF_REPORT_FIELDS
 };
 
-/* What the columns take of a sample. What no column takes is 0. */
+/* What rows of one key have in common. What no column takes is 0. */
 struct pf_report_key {
     const char *comm;
     uint32_t event; /* always: its index */
     int32_t pid;
     int32_t tid;
     uint32_t cpu;
-    uint64_t values[PF_VALUE_COUNT]; /* numbers, and texts as pointers: equal texts are equal pointers */
+};
+
+/* What the columns take of a sample: the key, and values: numbers, and texts as pointers (equal ones are equal). */
+struct pf_report_taken {
+    struct pf_report_key key;
+    uint64_t values[PF_VALUE_COUNT];
 };
 
 struct pf_report_row {
@@ -100,8 +105,9 @@ struct pf_column {
     uint8_t width; /* at least */
     bool right;    /* flush right */
     bool number;   /* the text is a number to programs */
-    bool kept;     /* takes a value of the key */
-    void (*take)(struct pf_report *report, struct pf_report_key *key, const struct pf_profile_sample *sample);
+    bool kept;     /* takes a value */
+    uint8_t place; /* of it, among those of a key */
+    void (*take)(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample);
     int (*compare)(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b);
     void (*text)(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
     size_t (*least)(const struct pf_report *report, const struct pf_report_row *row); /* width that it asks for */
@@ -205,7 +211,6 @@ struct pf_report {
     bool by_symbol; /* pf_columns[PF_COLUMN_symbol] is one of them */
     bool by_dso;
     bool by_address; /* a column tells addresses of a function apart */
-    bool by_value;   /* a column keeps values in the key */
     bool by_mode;    /* a column asks for the mode of samples */
     bool stacks;     /* whole stacks are wanted */
     bool hides_unresolved;
@@ -252,7 +257,11 @@ struct pf_report {
     struct pf_report_key *keys;
     size_t key_count, key_room;
     struct pf_pairs key_index; /* see find_key */
-    struct pf_report_key last_key;
+    uint64_t *values;          /* by key: those that a column keeps, in the order of `kept` */
+    size_t value_room;
+    uint8_t kept[PF_VALUE_COUNT]; /* their places in struct pf_report_taken */
+    size_t kept_count;
+    struct pf_report_taken last_taken;
     uint32_t last_key_number;
 
     struct pf_map thread_names; /* id to its last name, for columns that show it */
@@ -298,7 +307,13 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
 void pf_report_drop_children(struct pf_report *report);
 /* report.c: NULL and UINT32_MAX when memory is short. */
 struct pf_report_event *pf_report_note_event(struct pf_report *report, const struct perfile_event *event);
-uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_key *key);
+uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_taken *taken);
+/* A value of a key; 0 when no column keeps it. */
+uint64_t pf_report_key_value(const struct pf_report *report, uint32_t key, unsigned place);
+static inline uint64_t pf_report_value(const struct pf_report *report, const struct pf_report_row *row, unsigned place)
+{
+    return pf_report_key_value(report, row->key, place);
+}
 /* report_groups.c: gives the events of a group one table. False when memory is short. */
 bool pf_report_join_groups(struct pf_report *report, struct perfile_reader *reader);
 

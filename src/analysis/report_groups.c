@@ -126,9 +126,11 @@ static bool give_parts(struct pf_report *report, uint32_t row, const struct pf_r
 static bool find_leader_row(struct pf_report *report, struct pf_pairs *index, uint32_t member,
                             const struct pf_report_group *group, uint32_t *row)
 {
-    struct pf_report_key key = *pf_report_key(report, &report->rows[member]);
-    key.event = group->first;
-    const uint32_t number = pf_report_find_key(report, &key);
+    struct pf_report_taken taken = {.key = *pf_report_key(report, &report->rows[member])};
+    taken.key.event = group->first;
+    for (size_t i = 0; i < report->kept_count; i++)
+        taken.values[report->kept[i]] = pf_report_value(report, &report->rows[member], report->kept[i]);
+    const uint32_t number = pf_report_find_key(report, &taken);
     if (number == UINT32_MAX)
         return false;
     const struct pf_report_row like = report->rows[member];
