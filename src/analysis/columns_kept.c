@@ -224,8 +224,10 @@ void pf_text_transaction(const struct pf_report *report, const struct pf_report_
 static uint64_t describe(struct pf_report *report, const struct pf_profile_sample *sample,
                          void (*put)(struct pf_words *words, uint64_t data_src))
 {
+    static const uint64_t not_known = 1 | 1 << 5 | 1 << 19 | 1 << 24 | 1 << 26; /* PERF_MEM_*_NA */
+    const bool known = sample->decoded->present & PERFILE_SAMPLE_DATA_SRC;
     struct pf_words words = {{0}, 0};
-    put(&words, sample->decoded->data_src);
+    put(&words, known ? sample->decoded->data_src : not_known);
     return pf_report_intern(report, words.text, words.used);
 }
 
