@@ -49,6 +49,20 @@ void pf_text_cgroup(const struct pf_report *report, const struct pf_report_row *
     pf_put_string(text, id ? pf_profile_cgroup(report->profile, id) : "N/A");
 }
 
+void pf_take_cgroup_id(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    static const uint64_t none[2];
+    const uint64_t *link = sample->cgroup_link ? sample->cgroup_link : none;
+    report->scratch.used = 0;
+    pf_put_format(&report->scratch, "%" PRIu64 "/0x%" PRIx64, link[0], link[1]);
+    taken->values[PF_VALUE_cgroup_id] = pf_report_intern(report, report->scratch.data, report->scratch.used);
+}
+
+void pf_text_cgroup_id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    put_interned(text, pf_report_value(report, row, PF_VALUE_cgroup_id));
+}
+
 /* ---- socket ---- */
 
 static int see_socket(void *context, const struct perfile_value *value)

@@ -33,9 +33,10 @@ struct pf_profile {
     bool inlines;
     bool inlines_by_function;
     bool by_address, lines, gives_decoded;
-    struct pf_map cgroups;    /* id to its path, a pointer */
-    struct pf_pairs cache;    /* (address space, address) to frame, or to EXPANDED */
-    struct pf_pairs numbered; /* (module and kind, symbol or address) to frame */
+    struct pf_map cgroups;      /* id to its path, a pointer */
+    struct pf_map cgroup_links; /* thread to device and inode of its cgroup namespace, a pointer */
+    struct pf_pairs cache;      /* (address space, address) to frame, or to EXPANDED */
+    struct pf_pairs numbered;   /* (module and kind, symbol or address) to frame */
     struct pf_frame_info *frames;
     size_t frame_count;
     size_t frame_room;
@@ -78,6 +79,7 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->lines = options->lines;
     made->gives_decoded = options->decoded;
     pf_map_open(&made->cgroups, allocator);
+    pf_map_open(&made->cgroup_links, allocator);
     pf_arena_open(&made->arena, allocator);
     pf_pairs_open(&made->cache, allocator);
     pf_pairs_open(&made->numbered, allocator);
@@ -115,6 +117,7 @@ void pf_profile_close(struct pf_profile *profile)
     pf_pairs_close(&profile->numbered);
     pf_counters_close(&profile->counters);
     pf_map_close(&profile->cgroups);
+    pf_map_close(&profile->cgroup_links);
     pf_free(profile->allocator, profile->frames, profile->frame_room * sizeof(*profile->frames));
     pf_free(profile->allocator, profile->expanded, profile->expanded_room * sizeof(*profile->expanded));
     pf_arena_close(&profile->arena);
@@ -349,6 +352,9 @@ static void fill_sample(struct pf_profile *profile, const struct perfile_record 
     sample->comm = perfile_session_comm(profile->session, decoded->pid, decoded->tid);
     sample->ip = decoded->ip;
     sample->decoded = profile->gives_decoded ? decoded : NULL;
+    uint64_t link;
+    const bool linked = profile->gives_decoded && pf_map_get(&profile->cgroup_links, (uint32_t)decoded->tid, &link);
+    sample->cgroup_link = linked ? (const uint64_t *)(uintptr_t)link : NULL;
 }
 
 static bool passes(struct pf_profile *profile)
@@ -413,6 +419,32 @@ static bool keep_cgroup(struct pf_profile *profile, const struct perfile_record 
     return path && pf_map_put(&profile->cgroups, cgroup.id, (uintptr_t)path);
 }
 
+static bool keep_namespaces(struct pf_profile *profile, const struct perfile_record *record)
+{
+    enum { CGROUP_NAMESPACE = 6 };
+    struct perfile_namespaces namespaces;
+    struct perfile_namespace_link link;
+    if (!profile->gives_decoded ||
+        perfile_record_decode(profile->reader, record, &namespaces, sizeof(namespaces), NULL) < 0 ||
+        namespaces.link_info.count <= CGROUP_NAMESPACE)
+        return true;
+    perfile_namespace_link_at(&namespaces.link_info, CGROUP_NAMESPACE, &link);
+    uint64_t *kept = pf_arena_new(&profile->arena, 2 * sizeof(*kept));
+    if (!kept || !pf_map_put(&profile->cgroup_links, (uint32_t)namespaces.tid, (uintptr_t)kept))
+        return false;
+    kept[0] = link.dev;
+    kept[1] = link.ino;
+    return true;
+}
+
+/* False when memory is short. */
+static bool keep(struct pf_profile *profile, const struct perfile_record *record)
+{
+    if (record->type == PERFILE_RECORD_CGROUP)
+        return keep_cgroup(profile, record);
+    return record->type != PERFILE_RECORD_NAMESPACES || keep_namespaces(profile, record);
+}
+
 const char *pf_profile_cgroup(const struct pf_profile *profile, uint64_t id)
 {
     uint64_t path;
@@ -425,7 +457,7 @@ static int next_sample(struct pf_profile *profile, struct perfile_error *error)
     const struct perfile_record *record;
     int result = next_counter(profile, error);
     while (result == 0 && (result = perfile_session_next(profile->session, &record, error)) > 0) {
-        if (record->type == PERFILE_RECORD_CGROUP && !keep_cgroup(profile, record))
+        if (record->type != PERFILE_RECORD_SAMPLE && !keep(profile, record))
             return pf_fail_memory(error, "profile");
         if (record->type != PERFILE_RECORD_SAMPLE || record->damaged ||
             perfile_sample_decode(record, &profile->decoded, NULL) < 0) {
