@@ -176,17 +176,6 @@ void pf_text_phys_daddr(const struct pf_report *report, const struct pf_report_r
                   pf_report_value(report, row, PF_VALUE_phys_daddr));
 }
 
-static void put_page_size(struct pf_text *text, uint64_t bytes)
-{
-    static const char units[] = "BKMG";
-    unsigned unit = 0;
-    while (bytes / 1024 > 1 && units[unit + 1]) { /* 1 GiB is 1024M to perf */
-        bytes /= 1024;
-        unit++;
-    }
-    pf_put_format(text, bytes ? "%" PRIu64 "%c" : "N/A", bytes, units[unit]);
-}
-
 void pf_take_code_page_size(struct pf_report *report, struct pf_report_taken *taken,
                             const struct pf_profile_sample *sample)
 {
@@ -196,7 +185,7 @@ void pf_take_code_page_size(struct pf_report *report, struct pf_report_taken *ta
 
 void pf_text_code_page_size(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    put_page_size(text, pf_report_value(report, row, PF_VALUE_code_page_size));
+    pf_put_page_size(text, pf_report_value(report, row, PF_VALUE_code_page_size));
 }
 
 void pf_take_data_page_size(struct pf_report *report, struct pf_report_taken *taken,
@@ -208,7 +197,7 @@ void pf_take_data_page_size(struct pf_report *report, struct pf_report_taken *ta
 
 void pf_text_data_page_size(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    put_page_size(text, pf_report_value(report, row, PF_VALUE_data_page_size));
+    pf_put_page_size(text, pf_report_value(report, row, PF_VALUE_data_page_size));
 }
 
 void pf_take_transaction(struct pf_report *report, struct pf_report_taken *taken,

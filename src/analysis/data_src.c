@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/data_src.h"
 
+#include <inttypes.h>
+
 #include "base/bytes.h"
 
 static void add(struct pf_words *words, const char *text)
@@ -130,4 +132,15 @@ void pf_data_src_all(struct pf_words *words, uint64_t data_src)
         add(words, parts[i].label);
         parts[i].put(words, data_src);
     }
+}
+
+void pf_put_page_size(struct pf_text *text, uint64_t bytes)
+{
+    static const char units[] = "BKMG";
+    unsigned unit = 0;
+    while (bytes / 1024 > 1 && units[unit + 1]) { /* 1 GiB is 1024M to perf */
+        bytes /= 1024;
+        unit++;
+    }
+    pf_put_format(text, bytes ? "%" PRIu64 "%c" : "N/A", bytes, units[unit]);
 }

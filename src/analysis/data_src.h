@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* data_src, where the data of a memory access came from, in perf's words. */
+/* data_src, where the data of a memory access came from, and page sizes, in perf's words. */
 #ifndef PF_ANALYSIS_DATA_SRC_H
 #define PF_ANALYSIS_DATA_SRC_H
 
 #include <stdint.h>
+
+#include "base/text.h"
 
 /* perf writes the words into 99 places and cuts off what does not fit; so do we, for the lines' sake. */
 enum { PF_WORDS_ROOM = 99 };
@@ -21,5 +23,7 @@ void pf_data_src_snoop(struct pf_words *words, uint64_t data_src);
 void pf_data_src_tlb(struct pf_words *words, uint64_t data_src);
 void pf_data_src_lock(struct pf_words *words, uint64_t data_src);
 void pf_data_src_blocked(struct pf_words *words, uint64_t data_src);
+/* The size of a page: "4K", "2M"; "N/A" for 0. */
+void pf_put_page_size(struct pf_text *text, uint64_t bytes);
 
 #endif

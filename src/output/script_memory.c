@@ -22,18 +22,9 @@ char *pf_script_put_data_src(struct pf_script *script, char *at)
 
 static char *put_page_size(struct pf_script *script, char *at, uint64_t bytes)
 {
-    static const char units[] = "BKMG";
-    unsigned unit = 0;
     pf_script_leave(script, at);
-    if (!bytes) {
-        pf_put_string(script->out, " N/A");
-        return pf_script_enter(script);
-    }
-    while (bytes / 1024 > 1 && units[unit + 1]) { /* 1 GiB is 1024M to perf */
-        bytes /= 1024;
-        unit++;
-    }
-    pf_put_format(script->out, " %" PRIu64 "%c", bytes, units[unit]);
+    pf_put_char(script->out, ' ');
+    pf_put_page_size(script->out, bytes);
     return pf_script_enter(script);
 }
 
