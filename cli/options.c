@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define AT(member) offsetof(struct pf_settings, member)
 
@@ -450,9 +451,17 @@ static int unknown_long(const struct pf_command *command, const char *name, size
                     where_to_read(command, advice));
 }
 
+/* Behind an option that needs no value: the next option and the recording are none. */
+static bool is_value(const char *argument)
+{
+    return argument && argument[0] != '-' && access(argument, F_OK) != 0;
+}
+
 /* `value` is what stands behind the option in the same argument, or NULL. */
 static int apply(struct parse *parse, struct given *given, const char *value)
 {
+    if (!value && given->option->usual && !is_value(*parse->next))
+        value = given->option->usual;
     if (given->option->argument && !value)
         value = *parse->next ? *parse->next++ : NULL;
     if (given->option->argument && !value)

@@ -67,10 +67,19 @@ PERFILE_API const char *perfile_flame_palette_at(size_t index, const char **doc)
 
 /* How `report` looks at the samples. */
 enum perfile_report_flags {
-    PERFILE_REPORT_CHILDREN = 1 << 0,    /* a row for every function in a stack; the default with callchains */
-    PERFILE_REPORT_NO_CHILDREN = 1 << 1, /* rows for the functions that were running */
-    PERFILE_REPORT_INVERTED = 1 << 2,    /* call graphs from the caller */
-    PERFILE_REPORT_SAMPLES = 1 << 3,     /* a column with the number of samples */
+    PERFILE_REPORT_CHILDREN = 1 << 0,     /* a row for every function in a stack; the default with callchains */
+    PERFILE_REPORT_NO_CHILDREN = 1 << 1,  /* rows for the functions that were running */
+    PERFILE_REPORT_INVERTED = 1 << 2,     /* call graphs from the caller */
+    PERFILE_REPORT_SAMPLES = 1 << 3,      /* a column with the number of samples */
+    PERFILE_REPORT_GROUP = 1 << 4,        /* text: one table for all events, if they were not recorded in groups */
+    PERFILE_REPORT_NO_GROUP = 1 << 5,     /* text: a table for each event of a group */
+    PERFILE_REPORT_PERIOD = 1 << 6,       /* a column with the period */
+    PERFILE_REPORT_MODES = 1 << 7,        /* columns with the shares of kernel and user space */
+    PERFILE_REPORT_RESOLVED = 1 << 8,     /* only samples and callers with a symbol */
+    PERFILE_REPORT_ONLY_PARENT = 1 << 9,  /* only samples with a parent */
+    PERFILE_REPORT_BRANCHES = 1 << 10,    /* rows are of taken branches; the default where they were recorded */
+    PERFILE_REPORT_NO_BRANCHES = 1 << 11, /* rows are of samples */
+    PERFILE_REPORT_MEMORY = 1 << 12,      /* samples weigh what their memory accesses cost */
 };
 
 struct perfile_report_options {
@@ -82,6 +91,11 @@ struct perfile_report_options {
     const char *percent_limit; /* "0.5": rows and branches below it are left out */
     const char *separator;     /* csv; NULL: "," */
     uint64_t max_stack;        /* the innermost frames that are looked at; 0: all */
+    const char *time_quantum;  /* steps of the column time; NULL: "100ms" */
+    const char *symbol_filter; /* only samples in functions whose names have this text */
+    const char *percentage;    /* "relative": shares are of what filters let pass; NULL, "absolute": of all */
+    const char *widths;        /* text: of the columns, "10,20"; 0: as wide as needed */
+    const char *parent;        /* regular expression for the column parent; NULL: "^sys_|^do_page_fault" */
 };
 
 /* The columns of reports by position; NULL behind the last. Static text; doc may be NULL. */
@@ -90,7 +104,8 @@ PERFILE_API const char *perfile_report_column_at(size_t index, const char **doc)
 struct perfile_output_options {
     size_t size; /* sizeof(struct perfile_output_options) */
     struct perfile_filter filter;
-    const char *fields; /* script: as perf's -F: "comm,tid,ip", "+addr", "-period", "EVENTTYPE:LIST"; NULL: default */
+    /* script: as perf's -F: "comm,tid,ip", "+addr", "-period", "EVENTTYPE:LIST"; report: columns; NULL: default */
+    const char *fields;
     bool nanoseconds;   /* script: 9 digits instead of 6 */
     unsigned show;      /* script: enum perfile_show */
     uint64_t max_bytes; /* dump: longer byte strings become length and CRC-32; 0 = 4096, UINT64_MAX = never */

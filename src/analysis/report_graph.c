@@ -103,13 +103,20 @@ void pf_graph_close(struct pf_graph *graph)
 
 /* ---- one level ---- */
 
+/* Graphs are of functions, also when the rows are of addresses. */
+static uint32_t function_of(const struct pf_report *report, uint32_t frame)
+{
+    return report->by_address ? pf_profile_frame(report->profile, frame & ~PF_REPORT_APART)->function : frame;
+}
+
 static bool push(struct pf_graph *graph, size_t *count, uint32_t node, bool whole, uint64_t hits)
 {
     if (!hits)
         return true;
     if (!pf_grow(graph->report->allocator, &graph->items, &graph->item_room, *count + 1, sizeof(*graph->items)))
         return false;
-    graph->items[(*count)++] = (struct pf_graph_item){node, graph->report->tree.nodes[node].frame, whole, hits};
+    const uint32_t frame = function_of(graph->report, graph->report->tree.nodes[node].frame);
+    graph->items[(*count)++] = (struct pf_graph_item){node, frame, whole, hits};
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The report as a table for people, laid out as perf report --stdio does it. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "analysis/report.h"
 #include "base/error.h"
@@ -11,6 +12,7 @@ enum {
     BRANCH_INDENT = 10, /* behind the pipe of a branch */
     MOST_LEVELS = 256,  /* of branches in branches: what is deeper is no longer read by anybody */
     MOST_IN_RUN = 512,  /* frames, likewise */
+    WIDEST = 4096,      /* column that may be asked for */
     MOST_MODULES = 6,   /* that are named for lack of symbols */
 };
 
@@ -18,9 +20,12 @@ struct table {
     struct pf_report *report;
     const struct pf_report_event *event;
     struct pf_text *out;
-    struct pf_text cell;   /* one text that is to be padded */
-    struct pf_text margin; /* of the graph, as deep as it is */
+    struct pf_text cell;                                /* one text that is to be padded */
+    struct pf_text margin;                              /* of the graph, as deep as it is */
+    const struct pf_column *columns[PF_REPORT_COLUMNS]; /* of this event */
+    size_t column_count;
     size_t widths[PF_REPORT_COLUMNS];
+    size_t fixed[PF_REPORT_COLUMNS]; /* widths that were asked for, or 0 */
 };
 
 static void put_spaces(struct pf_text *text, size_t count)
@@ -109,16 +114,40 @@ static void put_filters(struct table *table)
 
 /* ---- the head of an event's table ---- */
 
+/* "cpu-clock", "anon group { cpu-clock, page-faults }". */
+static void put_event_names(struct table *table)
+{
+    const struct pf_report_group *group = table->event->group;
+    const uint32_t shown = pf_report_shown(table->event);
+    if (group && group->name) {
+        pf_put_string(table->out, group->name);
+        pf_put_string(table->out, " { ");
+    }
+    for (uint32_t i = 0; i < shown; i++) {
+        pf_put_string(table->out, i ? ", " : "");
+        pf_put_string(table->out, pf_report_member(table->report, table->event, i)->event->name);
+    }
+    if (group && group->name)
+        pf_put_string(table->out, " }");
+}
+
 static void put_title(struct table *table)
 {
     static const char units[] = " KMG";
-    uint64_t samples = table->event->samples;
+    const uint32_t shown = pf_report_shown(table->event);
+    uint64_t samples = 0, period = 0;
     size_t unit = 0;
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct pf_report_event *member = pf_report_member(table->report, table->event, i);
+        samples += member->samples;
+        period += member->period;
+    }
     for (; samples > 1000 && unit < sizeof(units) - 2; unit++)
         samples /= 1000;
-    pf_put_format(table->out, "# Samples: %" PRIu64 "%c of event '", samples, units[unit]);
-    pf_put_string(table->out, table->event->event->name);
-    pf_put_format(table->out, "'\n# Event count (approx.): %" PRIu64 "\n#\n", table->event->period);
+    pf_put_format(table->out, "# Samples: %" PRIu64 "%c of event%s '", samples, units[unit],
+                  table->event->group ? "s" : "");
+    put_event_names(table);
+    pf_put_format(table->out, "'\n# Event count (approx.): %" PRIu64 "\n#\n", period);
 }
 
 static const char *header_of(const struct table *table, const struct pf_column *column)
@@ -128,11 +157,18 @@ static const char *header_of(const struct table *table, const struct pf_column *
     return column->header;
 }
 
+/* How many numbers stand in a cell. */
+static size_t events_in(const struct table *table, const struct pf_column *column)
+{
+    return column->of == PF_COLUMN_OF_VALUE ? pf_report_shown(table->event) : 1;
+}
+
 static size_t width_of(struct table *table, const struct pf_column *column)
 {
     size_t width = strlen(header_of(table, column));
-    if (column->width > width)
-        width = column->width;
+    const size_t least_width = (size_t)column->width * events_in(table, column);
+    if (least_width > width)
+        width = least_width;
     if (column->of == PF_COLUMN_OF_VALUE)
         return width;
     for (size_t i = 0; i < table->event->row_count; i++) {
@@ -147,27 +183,51 @@ static size_t width_of(struct table *table, const struct pf_column *column)
 
 static void put_cell(struct table *table, size_t i, const char *text, size_t bytes, bool last)
 {
+    if (table->fixed[i] && table->columns[i]->of != PF_COLUMN_OF_VALUE && bytes > table->widths[i])
+        bytes = table->widths[i];
     const size_t blanks = table->widths[i] > bytes ? table->widths[i] - bytes : 0;
     if (i)
         pf_put_string(table->out, "  ");
-    if (table->report->columns[i]->right)
+    if (table->columns[i]->right)
         pad(table->out, blanks);
     pf_put(table->out, text, bytes);
-    if (!table->report->columns[i]->right && !last)
+    if (!table->columns[i]->right && !last)
         pad(table->out, blanks);
+}
+
+static void parse_widths(struct table *table)
+{
+    const char *list = table->report->options->report.widths;
+    char *end;
+    for (size_t i = 0; list && i < PF_REPORT_COLUMNS; i++) {
+        const unsigned long width = strtoul(list, &end, 10);
+        table->fixed[i] = width <= WIDEST ? width : WIDEST;
+        if (*end != ',')
+            break;
+        list = end + 1;
+    }
+}
+
+static void choose_columns(struct table *table)
+{
+    const struct pf_report *report = table->report;
+    table->column_count = 0;
+    for (size_t i = 0; i < report->column_count; i++)
+        if (pf_report_column_applies(report, report->columns[i], table->event->event))
+            table->columns[table->column_count++] = report->columns[i];
 }
 
 static void put_header(struct table *table)
 {
-    const struct pf_report *report = table->report;
     pf_put_string(table->out, "# ");
-    for (size_t i = 0; i < report->column_count; i++) {
-        const char *header = header_of(table, report->columns[i]);
-        table->widths[i] = width_of(table, report->columns[i]);
+    for (size_t i = 0; i < table->column_count; i++) {
+        const char *header = header_of(table, table->columns[i]);
+        const size_t fixed = table->fixed[i] * events_in(table, table->columns[i]);
+        table->widths[i] = fixed ? fixed : width_of(table, table->columns[i]);
         put_cell(table, i, header, strlen(header), false);
     }
     pf_put_string(table->out, "\n# ");
-    for (size_t i = 0; i < report->column_count; i++) {
+    for (size_t i = 0; i < table->column_count; i++) {
         pf_put_string(table->out, i ? "  " : "");
         for (size_t j = 0; j < table->widths[i]; j++)
             pf_put_char(table->out, '.');
@@ -193,7 +253,7 @@ static void put_frame(struct table *table, uint32_t number)
 {
     const struct pf_frame_info *frame = pf_profile_frame(table->report->profile, number);
     if (frame->name) {
-        pf_put_string(table->out, frame->name);
+        pf_report_put_name(frame, table->out);
     } else {
         const struct pf_module *module = pf_symbols_module(table->report->symbols, frame->module);
         if (module && !module->kernel) /* the address is one in the file */
@@ -344,13 +404,12 @@ static const char *row_color(const struct table *table, const struct pf_column *
 
 static void put_row(struct table *table, const struct pf_report_row *row)
 {
-    const struct pf_report *report = table->report;
     pf_put_string(table->out, "  ");
-    for (size_t i = 0; i < report->column_count; i++) {
-        const struct pf_text *cell = cell_of(table, report->columns[i], row);
-        const char *color = row_color(table, report->columns[i], row);
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct pf_text *cell = cell_of(table, table->columns[i], row);
+        const char *color = row_color(table, table->columns[i], row);
         pf_put_string(table->out, color ? color : "");
-        put_cell(table, i, cell->data, cell->used, i + 1 == report->column_count);
+        put_cell(table, i, cell->data, cell->used, i + 1 == table->column_count);
         pf_put_string(table->out, color ? PF_PLAIN : "");
     }
     pf_put_string(table->out, "\n");
@@ -360,6 +419,7 @@ static bool put_table(struct table *table)
 {
     const bool graphs = pf_report_has_graph(table->report, table->event);
     bool enough = true;
+    choose_columns(table);
     put_title(table);
     put_header(table);
     for (size_t i = 0; i < table->event->row_count && enough; i++) {
@@ -380,12 +440,14 @@ static bool put_report(struct table *table)
     bool enough = pf_text_open(&table->cell, report->allocator, NULL, NULL) == 0 &&
                   pf_text_open(&table->margin, report->allocator, NULL, NULL) == 0;
     if (enough) {
+        parse_widths(table);
         put_filters(table);
         put_losses(table);
     }
     for (size_t i = 0; i < report->event_count && enough; i++) {
         table->event = &report->events[i];
-        if (table->event->samples)
+        const struct pf_report_group *group = table->event->group;
+        if (group ? group->first == i : table->event->samples != 0)
             enough = put_table(table);
     }
     if (enough && !report->totals->samples)
@@ -401,7 +463,7 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
 {
     struct pf_report report;
     struct table table = {.report = &report, .out = out};
-    int result = pf_report_open(&report, reader, options, error);
+    int result = pf_report_open(&report, reader, options, true, error);
     if (result == 0 || report.row_count)
         result = put_report(&table) ? result : pf_fail_memory(error, "report");
     pf_report_close(&report);

@@ -108,8 +108,7 @@ static void open_script(struct pf_script *script, struct pf_text *out)
     pf_arena_open(&script->arena, out->allocator);
     pf_map_open(&script->cgroups, out->allocator);
     pf_map_open(&script->guest_index, out->allocator);
-    pf_map_open(&script->counter_ids, out->allocator);
-    pf_map_open(&script->counters, out->allocator);
+    pf_counters_open(&script->counters, out->allocator);
 }
 
 static void close_script(struct pf_script *script)
@@ -125,11 +124,9 @@ static void close_script(struct pf_script *script)
     pf_held_close(&script->held);
     pf_map_close(&script->cgroups);
     pf_map_close(&script->guest_index);
-    pf_map_close(&script->counter_ids);
-    pf_map_close(&script->counters);
+    pf_counters_close(&script->counters);
     pf_free(allocator, script->cgroup_paths, script->cgroup_room * sizeof(*script->cgroup_paths));
     pf_free(allocator, script->guests, script->guest_room * sizeof(*script->guests));
-    pf_free(allocator, script->last_values, script->value_room * sizeof(*script->last_values));
     pf_free(allocator, script->plans, script->plan_room * sizeof(*script->plans));
     pf_arena_close(&script->arena);
 }

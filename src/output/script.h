@@ -24,6 +24,7 @@
 
 #include <perfile/analysis.h>
 
+#include "analysis/counters.h"
 #include "base/error.h"
 #include "base/filter.h"
 #include "base/map.h"
@@ -224,12 +225,7 @@ struct pf_script {
     struct pf_script_guest *guests;
     size_t guest_count, guest_room;
 
-    /* counters of group reads: the last value of each id, or of each id and thread */
-    struct pf_map counter_ids; /* id -> small number */
-    uint64_t counter_id_count;
-    struct pf_map counters; /* small number << 32 | tid -> index in last_values */
-    uint64_t *last_values;
-    size_t value_count, value_room;
+    struct pf_counters counters; /* of group reads */
 
     struct pf_held_list held; /* samples that wait for the user part of their callchains */
 };
