@@ -141,6 +141,16 @@ static inline size_t recording_comm(struct recording *r, int32_t tid, const char
     return at;
 }
 
+static inline void recording_cgroup(struct recording *r, uint64_t id, const char *path, uint64_t time)
+{
+    size_t at = r->bytes, length = strlen(path) + 1;
+    recording_header(r, PERFILE_RECORD_CGROUP, 0, 0);
+    recording_u64(r, id);
+    recording_bytes(r, path, length);
+    recording_bytes(r, "\0\0\0\0\0\0\0", (8 - length % 8) % 8);
+    recording_trailer(r, at, 0, time);
+}
+
 /* FORK or EXIT */
 static inline size_t recording_task(struct recording *r, uint32_t type, int32_t tid, int32_t parent, uint64_t time)
 {
