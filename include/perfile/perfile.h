@@ -634,10 +634,21 @@ struct perfile_map {
     bool kernel;
     bool data;   /* not executable */
     bool symbol; /* a KSYMBOL: filename is the name of the symbol */
+    uint32_t code; /* what perfile_session_add_map was given; 0: the map is a record's */
 };
 
 /* Call it before the first _next of the session when mappings are wanted; their memory grows with their number. */
 PERFILE_API void perfile_session_follow_maps(struct perfile_session *session);
+
+/*
+ * Adds a mapping that no record tells of, such as code that a jitdump file tells of: it holds from `time` on (ns on the
+ * recording's clock; a time that has passed: from the next record with a time on) and covers what was there. Of `map` all
+ * members count but `id`; `filename` is copied. Records of anonymous memory of that process are passed over from now on: a
+ * JIT changes the protection of memory that holds its code. Since 0.1. Errors: ARGUMENT (empty), LIMIT (2^20 of them),
+ * MEMORY.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_session_add_map(struct perfile_session *session, uint64_t time,
+                                                           const struct perfile_map *map, struct perfile_error *error);
 
 /*
  * An address space at one moment: immutable, and the same pointer as long as nothing is mapped. NULL: nothing is mapped.

@@ -25,6 +25,7 @@ struct pf_profile {
     struct perfile_reader *reader;
     struct perfile_session *session;
     struct pf_symbols *symbols;
+    struct pf_jit *jit;
     struct pf_filter filter;
     bool filtered;
     struct pf_arena arena; /* names of inlined functions */
@@ -76,12 +77,15 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     }
     if (result == 0)
         result = perfile_session_open(reader, &made->session, error);
+    if (result == 0)
+        result = pf_jit_open(reader, made->session, &options->find, &made->jit, error);
     if (result < 0) {
         pf_profile_close(made);
         return result;
     }
     if (perfile_feature_text(reader, PERFILE_FEATURE_ARCH, NULL, &made->arch, NULL) < 0)
         made->arch = NULL;
+    pf_symbols_use_jit(made->symbols, made->jit);
     perfile_session_follow_maps(made->session);
     if (options->keeps_comms)
         perfile_session_keep_comms(made->session);
@@ -97,6 +101,7 @@ void pf_profile_close(struct pf_profile *profile)
     if (profile->filtered)
         pf_filter_close(&profile->filter);
     pf_symbols_close(profile->symbols);
+    pf_jit_close(profile->jit);
     pf_pairs_close(&profile->cache);
     pf_pairs_close(&profile->numbered);
     pf_free(profile->allocator, profile->frames, profile->frame_room * sizeof(*profile->frames));
@@ -115,7 +120,7 @@ static uint8_t kind_of(const struct pf_profile *profile, const struct pf_locatio
         return PF_FRAME_UNKNOWN;
     if (module->kernel)
         return PF_FRAME_KERNEL;
-    return strncmp(module->name, "/tmp/perf-", 10) == 0 ? PF_FRAME_JIT : PF_FRAME_USER;
+    return module->jit ? PF_FRAME_JIT : PF_FRAME_USER;
 }
 
 /* The number of the frame with these keys, a new one when there is none; UINT32_MAX when memory is short. */
@@ -324,8 +329,12 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
     const struct perfile_record *record;
     int result;
     while ((result = perfile_session_next(profile->session, &record, error)) > 0) {
-        if (record->type != PERFILE_RECORD_SAMPLE || record->damaged ||
-            perfile_sample_decode(record, &profile->decoded, NULL) < 0)
+        if (record->type != PERFILE_RECORD_SAMPLE) {
+            if ((result = pf_jit_follow(profile->jit, record, error)) < 0)
+                return result;
+            continue;
+        }
+        if (record->damaged || perfile_sample_decode(record, &profile->decoded, NULL) < 0)
             continue;
         fill_sample(profile, record);
         if (profile->filtered && !passes(profile)) {

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/maps.h"
 
-#include "base/bytes.h"
+#include <stdlib.h>
 
-enum { KERNEL_PID = -1 };
+#include "base/bytes.h"
+#include "base/error.h"
+
+enum { KERNEL_PID = -1, LATER_MOST = 1 << 20 };
+
+/* A map and when it comes to hold. */
+struct pf_later_map {
+    uint64_t time;
+    const struct perfile_map *map;
+};
 
 /* A treap by start address, ordered as a heap by random priorities: its depth is logarithmic whatever the addresses. */
 struct perfile_space {
@@ -15,15 +24,18 @@ struct perfile_space {
 
 void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocator)
 {
-    *maps = (struct pf_maps){.random = (uintptr_t)maps | 1};
+    *maps = (struct pf_maps){.random = (uintptr_t)maps | 1, .next_time = UINT64_MAX};
     pf_arena_open(&maps->arena, allocator);
     pf_map_open(&maps->spaces, allocator);
+    pf_map_open(&maps->overlaid, allocator);
 }
 
 void pf_maps_close(struct pf_maps *maps)
 {
     pf_arena_close(&maps->arena);
     pf_map_close(&maps->spaces);
+    pf_map_close(&maps->overlaid);
+    pf_free(maps->arena.allocator, maps->later, maps->later_room * sizeof(*maps->later));
 }
 
 /* ---- trees; every function returns new nodes and leaves the old ones alone ---- */
@@ -172,26 +184,92 @@ static bool is_kernel(const struct perfile_record *record)
     return mode == 1 || mode == 4;
 }
 
-static bool add(struct pf_maps *maps, int32_t pid, const struct perfile_map *like)
+/* NULL when memory is short. */
+static const struct perfile_map *make_map(struct pf_maps *maps, const struct perfile_map *like, uint64_t end)
 {
-    struct build b = {.maps = maps};
-    uint64_t end;
-    if (!pf_add(like->start, like->end, &end)) /* `end` holds the length so far */
-        end = UINT64_MAX;
-    if (end <= like->start)
-        return true; /* empty */
     struct perfile_map *map = pf_arena_new(&maps->arena, sizeof(*map));
     if (!map)
-        return false;
+        return NULL;
     *map = *like;
     map->end = end;
     map->id = maps->count++;
     map->filename = pf_arena_text(&maps->arena, like->filename, strlen(like->filename));
-    if (!map->filename)
-        return false;
+    return map->filename ? map : NULL;
+}
+
+static bool put_map(struct pf_maps *maps, int32_t pid, const struct perfile_map *map)
+{
+    struct build b = {.maps = maps};
     const struct perfile_space *space = insert(&b, pf_maps_space(maps, pid), map);
     return !b.failed && set_space(maps, pid, space);
 }
+
+static bool is_anonymous(const char *name)
+{
+    static const char *const starts[] = {"//anon", "[anon:", "/memfd:"};
+    for (size_t i = 0; i < PF_COUNT(starts); i++)
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool add(struct pf_maps *maps, int32_t pid, const struct perfile_map *like)
+{
+    uint64_t end, overlaid;
+    if (!pf_add(like->start, like->end, &end)) /* `end` holds the length so far */
+        end = UINT64_MAX;
+    if (end <= like->start)
+        return true; /* empty */
+    if (PF_UNLIKELY(maps->overlaid.used) && is_anonymous(like->filename) &&
+        pf_map_get(&maps->overlaid, (uint32_t)pid, &overlaid))
+        return true; /* the protection of memory changed that holds code */
+    const struct perfile_map *map = make_map(maps, like, end);
+    return map && put_map(maps, pid, map);
+}
+
+/* ---- maps that no record tells of ---- */
+
+int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_map *like, struct perfile_error *error)
+{
+    if (like->start >= like->end)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "map", "it is empty");
+    if (maps->later_count >= LATER_MOST)
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "map", "there are %d already", LATER_MOST);
+    const struct perfile_map *map = make_map(maps, like, like->end);
+    if (!map || !pf_map_put(&maps->overlaid, (uint32_t)like->pid, 1) ||
+        !pf_grow(maps->arena.allocator, &maps->later, &maps->later_room, maps->later_count + 1, sizeof(*maps->later)))
+        return pf_fail_memory(error, "maps");
+    maps->later_unsorted |= maps->later_count > maps->later_done && time < maps->later[maps->later_count - 1].time;
+    maps->later[maps->later_count++] = (struct pf_later_map){time, map};
+    maps->next_time = pf_min(maps->next_time, time);
+    return 0;
+}
+
+/* At equal times what was added first holds first. */
+static int compare_later(const void *a, const void *b)
+{
+    const struct pf_later_map *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->map->id < y->map->id ? -1 : x->map->id > y->map->id;
+}
+
+bool pf_maps_advance(struct pf_maps *maps, uint64_t time)
+{
+    if (maps->later_unsorted)
+        qsort(maps->later + maps->later_done, maps->later_count - maps->later_done, sizeof(*maps->later),
+              compare_later);
+    maps->later_unsorted = false;
+    while (maps->later_done < maps->later_count && maps->later[maps->later_done].time <= time) {
+        const struct perfile_map *map = maps->later[maps->later_done++].map;
+        if (!put_map(maps, map->pid, map))
+            return false;
+    }
+    maps->next_time = maps->later_done < maps->later_count ? maps->later[maps->later_done].time : UINT64_MAX;
+    return true;
+}
+
+/* ---- records ---- */
 
 static bool follow_mmap(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
 {

@@ -86,6 +86,9 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
         session->unordered += now->time < session->last_time;
         session->last_time = pf_max(session->last_time, now->time);
     }
+    if (PF_UNLIKELY(now->time >= session->maps.next_time) && now->time != UINT64_MAX &&
+        !pf_maps_advance(&session->maps, now->time))
+        return pf_fail_memory(error, "maps");
     if (PF_LIKELY(now->type == PERFILE_RECORD_SAMPLE))
         return 1;
     if (now->type == PERFILE_RECORD_EXIT && !session->keeps_comms)
@@ -267,6 +270,12 @@ void perfile_session_keep_comms(struct perfile_session *session)
 void perfile_session_follow_maps(struct perfile_session *session)
 {
     session->follows_maps = true;
+}
+
+int perfile_session_add_map(struct perfile_session *session, uint64_t time, const struct perfile_map *map,
+                            struct perfile_error *error)
+{
+    return pf_maps_add_later(&session->maps, time, map, error);
 }
 
 const struct perfile_space *perfile_session_space(struct perfile_session *session, int32_t pid)

@@ -200,6 +200,7 @@ struct pf_script {
     uint64_t wall_base_ns;
     unsigned data_src_width;
     struct pf_symbols *symbols; /* opened when the first address asks */
+    struct pf_jit *jit;         /* NULL: no maps are wanted */
     struct pf_script_places *places;
     struct pf_script_trace *trace;
     struct pf_script_stat *stat;
@@ -252,6 +253,9 @@ struct pf_script_places *pf_script_places(struct pf_script *script, unsigned sty
 /* Where the sample's mode says, or wherever something is mapped. Not in a step: the text is used. */
 void pf_script_put_place(struct pf_script *script, struct pf_script_places *places, uint64_t address);
 void pf_script_symbols_close(struct pf_script *script);
+/* Code of JITs becomes mappings; negative when memory is short. */
+int pf_script_jit_open(struct pf_script *script);
+int pf_script_jit_follow(struct pf_script *script, const struct perfile_record *record);
 /* Unwinds the dumped user stack of the sample in hand: it becomes script->late_chain. */
 void pf_script_unwind(struct pf_script *script);
 

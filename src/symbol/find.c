@@ -566,7 +566,21 @@ struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *w
                                     .vmlinux = wanted->vmlinux,
                                     .kallsyms = wanted->kallsyms,
                                     .buildid_dir = wanted->buildid_dir,
-                                    .debuginfod = urls && *urls};
+                                    .debuginfod = urls && *urls,
+                                    .note = wanted->note,
+                                    .note_context = wanted->note_context};
+}
+
+void pf_find_note(const struct pf_find_options *options, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    if (!options->note)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    options->note(options->note_context, text);
 }
 
 int pf_find_binary(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
@@ -588,6 +602,19 @@ int pf_find_binary(const struct pf_find_options *options, const char *name, cons
         return 0;
     pf_found_close(found);
     return PERFILE_ERROR_MEMORY;
+}
+
+int pf_find_jitdump(const struct pf_find_options *options, const char *name, char **path)
+{
+    struct search s = {0};
+    *path = NULL;
+    s.no_memory = !open_search(&s, options, name);
+    if (!s.no_memory && may_be_opened(&s) &&
+        !take_any(make_path(&s, "%s%s%s", s.symfs, *s.symfs && s.name[0] != '/' ? "/" : "", s.name), path) && *s.symfs)
+        take_any(make_path(&s, "%s/%s", s.symfs, base_name(s.name)), path);
+    free(s.cache);
+    free(s.name);
+    return s.no_memory ? PERFILE_ERROR_MEMORY : 0;
 }
 
 void pf_found_close(struct pf_found *found)

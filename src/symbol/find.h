@@ -14,10 +14,15 @@ struct pf_find_options {
     const char *buildid_dir; /* perf's cache; NULL: ~/.debug */
     bool same_machine;       /* the recording was made here (host name and boot match): /proc may be asked */
     bool debuginfod;         /* DEBUGINFOD_URLS is set and may be asked */
+    void (*note)(void *context, const char *text); /* as in perfile_symbol_options */
+    void *note_context;
 };
 
 /* What a user said; debuginfod may be asked when DEBUGINFOD_URLS is set. The texts are those of `wanted`. */
 struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *wanted);
+
+/* Tells the user; printf's text without its end. */
+void pf_find_note(const struct pf_find_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 struct pf_found {
     char *path;            /* the binary, or NULL; owned */
@@ -34,6 +39,8 @@ struct pf_found {
  */
 int pf_find_binary(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
                    size_t build_id_bytes, struct pf_found *found);
+/* The file of that name that a JIT wrote: below symfs, in that folder itself. *path is owned, NULL: there is none. */
+int pf_find_jitdump(const struct pf_find_options *options, const char *name, char **path);
 void pf_found_close(struct pf_found *found);
 /* The build id of an ELF file (.note.gnu.build-id); its length, 0 when there is none, negative on errors. */
 int pf_elf_build_id(const char *path, uint8_t build_id[20]);

@@ -23,6 +23,7 @@ enum module_kind {
     KIND_KERNEL_MODULE,
     KIND_PERF_MAP, /* code made at run time, named by a text file */
     KIND_SYMBOL,   /* the mapping is one symbol */
+    KIND_JIT,      /* the mapping is one piece of code of a jitdump */
 };
 
 struct module {
@@ -32,7 +33,9 @@ struct module {
     uint8_t build_id_bytes;
     const char *map_name; /* the file name in the recording */
     uint64_t relocation;  /* run-time address minus the table's */
-    uint64_t reference;   /* kernel: run-time address of the symbol that its mapping names */
+    uint32_t code;        /* KIND_JIT: its number, and its name once it was asked for */
+    const char *code_name;
+    uint64_t reference; /* kernel: run-time address of the symbol that its mapping names */
     struct pf_symbol_table *table;
     const char *binary; /* the file itself, and its separate debug file; NULL: not found */
     const char *debug;
@@ -65,6 +68,7 @@ struct pf_symbols {
     size_t kallsyms_bytes;
     char *cache; /* the folder, or NULL */
     bool cache_tried;
+    struct pf_jit *jit; /* may be NULL */
 };
 
 /* ---- names and build ids ---- */
@@ -147,6 +151,11 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
     return 0;
 }
 
+void pf_symbols_use_jit(struct pf_symbols *symbols, struct pf_jit *jit)
+{
+    symbols->jit = jit;
+}
+
 static void close_module(struct module *module)
 {
     for (size_t i = 0; module->names && i < module->table->count; i++)
@@ -203,6 +212,8 @@ static enum module_kind kind_of(const struct perfile_map *map)
 {
     if (map->symbol)
         return KIND_SYMBOL;
+    if (map->code)
+        return KIND_JIT;
     if (starts_with(map->filename, "[kernel.kallsyms]") || starts_with(map->filename, "[guest.kernel.kallsyms"))
         return KIND_KERNEL;
     if (map->kernel)
@@ -252,9 +263,11 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
         return false;
     module->kind = kind_of(map);
     module->map_name = map->filename;
+    module->code = map->code;
     module->reference = map->pgoff;
     module->public.name = shown_name(symbols, map, module->kind);
     module->public.kernel = map->kernel;
+    module->public.jit = module->kind == KIND_PERF_MAP || module->kind == KIND_JIT;
     module->build_id_bytes = map->build_id_bytes;
     memcpy(module->build_id, map->build_id, sizeof(module->build_id));
     if (!module->public.name)
@@ -273,7 +286,7 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
 
 static bool is_module_of(const struct module *module, const struct perfile_map *map)
 {
-    if (strcmp(module->map_name, map->filename) != 0 || module->kind != kind_of(map))
+    if (strcmp(module->map_name, map->filename) != 0 || module->kind != kind_of(map) || module->code != map->code)
         return false;
     return map->build_id_bytes == 0 || (map->build_id_bytes == module->build_id_bytes &&
                                         memcmp(map->build_id, module->build_id, map->build_id_bytes) == 0);
@@ -292,6 +305,7 @@ static uint32_t module_of(struct pf_symbols *symbols, const struct perfile_map *
     uint64_t hash = hash_bytes(hash_name(map->filename), map->build_id, map->build_id_bytes);
     if (kind_of(map) == KIND_PERF_MAP)
         hash = hash_bytes(hash, &map->pid, sizeof(map->pid));
+    hash = hash_bytes(hash, &map->code, sizeof(map->code));
     uint64_t first;
     uint32_t number = UINT32_MAX;
     if (pf_map_get(&symbols->by_key, hash, &first) && is_module_of(symbols->modules[first], map))
@@ -476,9 +490,13 @@ static void load_perf_map(struct pf_symbols *symbols, struct module *module)
 static void load(struct pf_symbols *symbols, struct module *module)
 {
     static void (*const loaders[])(struct pf_symbols *, struct module *) = {
-        [KIND_ELF] = load_elf,           [KIND_VDSO] = load_elf,
-        [KIND_KERNEL] = load_kernel,     [KIND_KERNEL_MODULE] = load_kernel_module,
-        [KIND_PERF_MAP] = load_perf_map, [KIND_SYMBOL] = NULL,
+        [KIND_ELF] = load_elf,
+        [KIND_VDSO] = load_elf,
+        [KIND_KERNEL] = load_kernel,
+        [KIND_KERNEL_MODULE] = load_kernel_module,
+        [KIND_PERF_MAP] = load_perf_map,
+        [KIND_SYMBOL] = NULL,
+        [KIND_JIT] = NULL,
     };
     module->public.looked_for = true;
     if (loaders[module->kind])
@@ -511,6 +529,20 @@ static const struct pf_symbol *whole_symbol(const struct pf_symbol_table *table,
     return symbol;
 }
 
+/* The mapping may be longer than the code, and lie elsewhere than where it was made. */
+static void locate_code(const struct pf_symbols *symbols, struct module *module, const struct perfile_map *map,
+                        uint64_t ip, struct pf_location *location)
+{
+    const struct pf_jit_code *code = pf_jit_code(symbols->jit, module->code);
+    location->offset = ip - map->start + map->pgoff;
+    if (!code || location->offset - PF_JIT_TEXT_OFFSET >= code->bytes)
+        return;
+    location->symbol = 0;
+    location->offset -= PF_JIT_TEXT_OFFSET;
+    location->address = code->address + location->offset;
+    module->public.resolved++;
+}
+
 bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
                        struct pf_location *location)
 {
@@ -530,6 +562,10 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
         location->symbol = 0;
         location->offset = ip - map->start;
         module->public.resolved++;
+        return true;
+    }
+    if (module->kind == KIND_JIT) {
+        locate_code(symbols, module, map, ip, location);
         return true;
     }
     uint64_t address;
@@ -633,6 +669,8 @@ size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *
     if (location->module >= symbols->count || !location->address)
         return 0;
     struct module *module = symbols->modules[location->module];
+    if (module->kind == KIND_JIT)
+        return room && pf_jit_line(symbols->jit, module->code, location->address, &frames[0]);
     if (!module->inlines_tried) {
         module->inlines_tried = true;
         open_inlines(symbols, module);
@@ -650,6 +688,18 @@ const struct pf_module *pf_symbols_module(const struct pf_symbols *symbols, uint
     return module < symbols->count ? &symbols->modules[module]->public : NULL;
 }
 
+static const char *code_name(struct pf_symbols *symbols, struct module *module)
+{
+    const char *raw = pf_jit_code(symbols->jit, module->code)->name;
+    char *readable = module->code_name ? NULL : pf_demangle(raw);
+    if (readable)
+        module->code_name = pf_arena_text(&symbols->arena, readable, strlen(readable));
+    free(readable);
+    if (!module->code_name)
+        module->code_name = raw;
+    return module->code_name;
+}
+
 const char *pf_symbols_name(struct pf_symbols *symbols, uint32_t number, uint32_t symbol)
 {
     if (number >= symbols->count || symbol == PF_NO_SYMBOL)
@@ -657,8 +707,10 @@ const char *pf_symbols_name(struct pf_symbols *symbols, uint32_t number, uint32_
     struct module *module = symbols->modules[number];
     if (module->kind == KIND_SYMBOL)
         return module->map_name;
+    if (module->kind == KIND_JIT)
+        return code_name(symbols, module);
     const char *raw = pf_symbol_name(module->table, &module->table->symbols[symbol]);
-    if (raw[0] != '_' && raw[0] != '.')
+    if (raw[0] != '_' && raw[0] != '.' && raw[0] != 'L')
         return raw; /* no mangled name starts otherwise */
     if (!module->names)
         module->names = calloc(module->table->count, sizeof(*module->names));
