@@ -499,6 +499,79 @@ static bool may_be_opened(const struct search *s)
     return !begins_with(s->name, "/proc/") && !begins_with(s->name, "/sys/") && !begins_with(s->name, "/dev/");
 }
 
+/* ---- kernel modules ---- */
+
+void pf_kernel_module_name(char *text, size_t room, const char *name)
+{
+    const char *start = name[0] == '/' ? base_name(name) : name;
+    start += start[0] == '[';
+    snprintf(text, room, "%.*s", (int)pf_min(strcspn(start, ".]"), room - 1), start);
+    for (char *c = text; *c; c++)
+        if (*c == '-')
+            *c = '_';
+}
+
+/* Installed kernels may compress what the recorded path names, or not. */
+static bool take_module_at(struct search *s, const char *directory, const char *path)
+{
+    static const char *const endings[] = {"", ".xz", ".zst"};
+    for (size_t i = 0; i < PF_COUNT(endings); i++)
+        if (take_if(make_path(s, "%s%s%.*s%s", s->symfs, directory, plain_length(path), path, endings[i]), &s->id,
+                    &s->found->path, &s->found->build_id_differs))
+            return true;
+    return false;
+}
+
+/* Lines are "kernel/net/nf_nat.ko.xz: kernel/lib/libcrc32c.ko.xz", or the first file alone. */
+static bool take_listed_module(struct search *s, FILE *list, const char *directory)
+{
+    enum { LINES_MAX = 100000 };
+    char line[4096], wanted[128], name[128];
+    pf_kernel_module_name(wanted, sizeof(wanted), s->name);
+    for (unsigned i = 0; i < LINES_MAX && fgets(line, sizeof(line), list); i++) {
+        line[strcspn(line, ":\n")] = 0;
+        const char *slash = strrchr(line, '/');
+        pf_kernel_module_name(name, sizeof(name), slash ? slash + 1 : line);
+        if (strcmp(name, wanted) == 0 && !strstr(line, "..") && take_module_at(s, directory, line))
+            return true;
+    }
+    return false;
+}
+
+/* Either list may be missing: depmod makes the first, the build of the kernel the second. */
+static bool take_module_of_release(struct search *s)
+{
+    static const char *const lists[] = {"dep", "order"};
+    const char *release = s->options->release;
+    bool taken = false;
+    if (!release || strchr(release, '/') || release[0] == '.')
+        return false;
+    char *directory = make_path(s, "/lib/modules/%s/", release);
+    for (size_t i = 0; directory && i < PF_COUNT(lists) && !taken; i++) {
+        char *path = make_path(s, "%s%smodules.%s", s->symfs, directory, lists[i]);
+        FILE *list = path && is_file(path) ? fopen(path, "re") : NULL;
+        if (list) {
+            taken = take_listed_module(s, list, directory);
+            fclose(list);
+        }
+        free(path);
+    }
+    free(directory);
+    return taken;
+}
+
+static void find_module(struct search *s)
+{
+    char **result = &s->found->path;
+    bool is_path = s->name[0] == '/' && may_be_opened(s);
+    if ((is_path && take_module_at(s, "", s->name)) || take_from_cache(s, "elf", true, result) ||
+        take_module_of_release(s) || take_debug_from_tree(s, &s->id, result) ||
+        (is_path && take_by_name(s, &s->id, result)))
+        return;
+    if (is_path && *s->symfs && s->id.count)
+        take_if(make_path(s, "%s/%s", s->symfs, base_name(s->name)), &s->id, result, NULL);
+}
+
 /* ---- all together ---- */
 
 static void find_file(struct search *s)
@@ -583,25 +656,43 @@ void pf_find_note(const struct pf_find_options *options, const char *format, ...
     options->note(options->note_context, text);
 }
 
+static void find_any(struct search *s)
+{
+    if (is_kernel(s->name)) {
+        find_kernel(s);
+    } else if (!is_no_file(s->name)) {
+        find_file(s);
+        find_debug(s);
+    }
+}
+
+/* One search of the kind that `look` is for. */
+static int find(void (*look)(struct search *), struct search *s, const char *name, const uint8_t *build_id,
+                size_t build_id_bytes)
+{
+    *s->found = (struct pf_found){0};
+    set_build_id(&s->id, build_id, build_id ? build_id_bytes : 0);
+    s->no_memory = !open_search(s, s->options, name);
+    if (!s->no_memory)
+        look(s);
+    free(s->cache);
+    free(s->name);
+    if (!s->no_memory)
+        return 0;
+    pf_found_close(s->found);
+    return PERFILE_ERROR_MEMORY;
+}
+
 int pf_find_binary(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
                    size_t build_id_bytes, struct pf_found *found)
 {
-    struct search s = {.found = found};
-    *found = (struct pf_found){0};
-    set_build_id(&s.id, build_id, build_id ? build_id_bytes : 0);
-    s.no_memory = !open_search(&s, options, name);
-    if (!s.no_memory && is_kernel(s.name)) {
-        find_kernel(&s);
-    } else if (!s.no_memory && !is_no_file(s.name)) {
-        find_file(&s);
-        find_debug(&s);
-    }
-    free(s.cache);
-    free(s.name);
-    if (!s.no_memory)
-        return 0;
-    pf_found_close(found);
-    return PERFILE_ERROR_MEMORY;
+    return find(find_any, &(struct search){.options = options, .found = found}, name, build_id, build_id_bytes);
+}
+
+int pf_find_kernel_module(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
+                          size_t build_id_bytes, struct pf_found *found)
+{
+    return find(find_module, &(struct search){.options = options, .found = found}, name, build_id, build_id_bytes);
 }
 
 int pf_find_jitdump(const struct pf_find_options *options, const char *name, char **path)

@@ -12,6 +12,7 @@ struct pf_find_options {
     const char *vmlinux;     /* NULL, or the kernel's ELF file */
     const char *kallsyms;    /* NULL, or a file like /proc/kallsyms */
     const char *buildid_dir; /* perf's cache; NULL: ~/.debug */
+    const char *release;     /* uname -r of the recording, or NULL: where kernel modules are */
     bool same_machine;       /* the recording was made here (host name and boot match): /proc may be asked */
     bool debuginfod;         /* DEBUGINFOD_URLS is set and may be asked */
     void (*note)(void *context, const char *text); /* as in perfile_symbol_options */
@@ -41,6 +42,14 @@ int pf_find_binary(const struct pf_find_options *options, const char *name, cons
                    size_t build_id_bytes, struct pf_found *found);
 /* The file of that name that a JIT wrote: below symfs, in that folder itself. *path is owned, NULL: there is none. */
 int pf_find_jitdump(const struct pf_find_options *options, const char *name, char **path);
+/*
+ * The file of a kernel module, "[nf_nat]" or a path: as pf_find_binary, and by its name in /lib/modules/RELEASE. It may be
+ * compressed, and without a debug file.
+ */
+int pf_find_kernel_module(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
+                          size_t build_id_bytes, struct pf_found *found);
+/* "/lib/modules/5.1/kernel/net/nf-nat.ko.xz" is "nf_nat", and so is "[nf_nat]". */
+void pf_kernel_module_name(char *text, size_t room, const char *name);
 void pf_found_close(struct pf_found *found);
 /* The build id of an ELF file (.note.gnu.build-id); its length, 0 when there is none, negative on errors. */
 int pf_elf_build_id(const char *path, uint8_t build_id[20]);

@@ -33,6 +33,7 @@ struct module {
     uint8_t build_id_bytes;
     const char *map_name; /* the file name in the recording */
     uint64_t relocation;  /* run-time address minus the table's */
+    bool is_relative;     /* the table's addresses count from where the map begins */
     uint32_t code;        /* KIND_JIT: its number, and its name once it was asked for */
     const char *code_name;
     uint64_t reference; /* kernel: run-time address of the symbol that its mapping names */
@@ -138,6 +139,8 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
     if (find)
         made->find = *find;
     made->find.same_machine = made_here(reader);
+    if (perfile_feature_text(reader, PERFILE_FEATURE_OSRELEASE, NULL, &made->find.release, NULL) < 0)
+        made->find.release = NULL;
     pf_arena_open(&made->arena, allocator);
     pf_map_open(&made->by_key, allocator);
     pf_map_open(&made->build_ids, allocator);
@@ -430,19 +433,23 @@ static void load_kernel(struct pf_symbols *symbols, struct module *module)
         relocate(symbols, module);
 }
 
-/* "/lib/modules/5.1/kernel/net/nf-nat.ko.xz" is "nf_nat", and so is "[nf_nat]". */
-static void module_name(char *text, size_t room, const char *name)
+static void load_module_file(struct pf_symbols *symbols, struct module *module)
 {
-    const char *start = last_part(name);
-    size_t length;
-    start += start[0] == '[';
-    length = strcspn(start, ".]");
-    snprintf(text, room, "%.*s", (int)pf_min(length, room - 1), start);
-    for (char *c = text; *c; c++)
-        if (*c == '-')
-            *c = '_';
+    struct pf_found found = {0};
+    struct pf_symbol_table *table;
+    if (pf_find_kernel_module(&symbols->find, module->map_name, module->build_id, module->build_id_bytes, &found) < 0)
+        return;
+    if (found.path && pf_symbol_table_from_elf(found.path, NULL, symbols->allocator, &table, NULL) == 0) {
+        pf_symbol_table_close(module->table);
+        module->table = table;
+        module->public.path = pf_arena_text(&symbols->arena, found.path, strlen(found.path));
+        module->is_relative = true;
+    }
+    module->public.build_id_differs = found.build_id_differs;
+    pf_found_close(&found);
 }
 
+/* As perf: from the text that the kernel's own symbols come from, else from the module's file. */
 static void load_kernel_module(struct pf_symbols *symbols, struct module *module)
 {
     struct module *kernel = NULL;
@@ -453,10 +460,12 @@ static void load_kernel_module(struct pf_symbols *symbols, struct module *module
     const char *elf;
     if (!symbols->kallsyms)
         find_kernel(symbols, kernel ? kernel : module, &elf);
-    module_name(name, sizeof(name), module->map_name);
+    pf_kernel_module_name(name, sizeof(name), module->map_name);
     if (symbols->kallsyms)
         (void)pf_symbol_table_from_kallsyms(symbols->kallsyms, symbols->kallsyms_bytes, name, symbols->allocator,
                                             &module->table, NULL);
+    if (!module->table || !module->table->count)
+        load_module_file(symbols, module);
 }
 
 static void load_elf(struct pf_symbols *symbols, struct module *module)
@@ -509,6 +518,10 @@ static void load(struct pf_symbols *symbols, struct module *module)
 /* The address in the terms of the module's table. */
 static bool table_address(const struct module *module, const struct perfile_map *map, uint64_t ip, uint64_t *address)
 {
+    if (module->is_relative) {
+        *address = ip - map->start + map->pgoff;
+        return true;
+    }
     if (module->kind == KIND_KERNEL || module->kind == KIND_KERNEL_MODULE || module->kind == KIND_PERF_MAP) {
         *address = ip - module->relocation;
         return true;

@@ -6,6 +6,7 @@
 #include <gelf.h>
 
 #include "symbol/table_build.h"
+#include "symbol/unpack.h"
 
 struct pf_elf_section {
     Elf_Scn *scn;
@@ -17,7 +18,8 @@ struct pf_elf_section {
 
 struct pf_elf {
     const struct perfile_allocator *allocator;
-    int fd; /* -1: in memory */
+    int fd;                   /* -1: in memory */
+    struct pf_unpacked image; /* of a compressed file */
     Elf *elf;
     uint64_t file_bytes;
     GElf_Ehdr header;
@@ -27,7 +29,7 @@ struct pf_elf {
     size_t section_count;
 };
 
-/* Errors: OPEN, READ, FORMAT, DAMAGED, MEMORY. */
+/* Also of a file that is compressed as a whole, as kernel modules are. Errors: OPEN, READ, FORMAT, DAMAGED, MEMORY. */
 int pf_elf_open(struct pf_elf *elf, const char *path, const struct perfile_allocator *allocator,
                 struct perfile_error *error);
 /* The image stays the caller's and must outlive it. */

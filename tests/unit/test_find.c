@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/find.h"
 
+#include <zstd.h>
+
 #include "made_elf.h"
 
 enum { ID = 0xab, OTHER_ID = 0xcd };
@@ -248,6 +250,55 @@ static void test_kernel(void **state)
     pf_found_close(&found);
 }
 
+static void expect_module(const char *name, uint8_t build_id, const char *path)
+{
+    uint8_t wanted[20];
+    memset(wanted, build_id, sizeof(wanted));
+    assert_int_equal(pf_find_kernel_module(&options, name, wanted, sizeof(wanted), &found), 0);
+    if (path)
+        assert_string_equal(found.path ? found.path : "(nothing)", made_path(path));
+    else
+        assert_null(found.path);
+}
+
+static void put_packed(const char *name, uint8_t build_id)
+{
+    struct made m;
+    uint8_t packed[4096];
+    made_elf(&m, &(struct made_elf){ET_REL, EM_X86_64, .id = build_id});
+    size_t bytes = ZSTD_compress(packed, sizeof(packed), m.data, m.bytes, 1);
+    assert_false(ZSTD_isError(bytes));
+    made_file(name, packed, bytes);
+}
+
+/* By path, compressed or not whatever the path says; by name as the lists of the release have it. */
+static void test_kernel_modules(void **state)
+{
+    (void)state;
+    static const char list[] = "kernel/../../../evil.ko\nkernel/net/nf-nat.ko.zst: kernel/net/other.ko\n";
+    put_packed("lib/modules/5.1/kernel/net/nf-nat.ko.zst", ID);
+    put_packed("evil.ko", ID);
+    expect_module("/lib/modules/5.1/kernel/net/nf-nat.ko", ID, "lib/modules/5.1/kernel/net/nf-nat.ko.zst");
+    assert_false(differs());
+    expect_module("/lib/modules/5.1/kernel/net/nf-nat.ko.xz", OTHER_ID, NULL);
+    assert_true(differs());
+    expect_module("[nf_nat]", ID, NULL);
+    options.release = "5.1";
+    expect_module("[nf_nat]", ID, NULL); /* there is no list */
+    made_file("lib/modules/5.1/modules.order", list, sizeof(list) - 1);
+    expect_module("[nf_nat]", ID, "lib/modules/5.1/kernel/net/nf-nat.ko.zst");
+    assert_false(differs());
+    expect_module("[nf_nat]", OTHER_ID, NULL);
+    assert_true(differs());
+    expect_module("[evil]", ID, NULL);
+    expect_module("[nat]", ID, NULL);
+    options.release = "../modules/5.1";
+    expect_module("[nf_nat]", ID, NULL);
+    put_packed("cache/.build-id/ab/" REST "/elf", ID);
+    expect_module("[nf_nat]", ID, "cache/.build-id/ab/" REST "/elf");
+    assert_false(differs());
+}
+
 static void test_folder_of_binaries(void **state)
 {
     (void)state;
@@ -301,6 +352,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_vdso_by_build_id, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_debug_by_build_id, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_debug_by_link, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_kernel_modules, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_kernel, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_folder_of_binaries, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_system_files_are_not_opened, open_world, made_directory_close),

@@ -81,17 +81,8 @@ static void dump_close(struct recording *d, const char *name)
 
 static void put_map(struct recording *r, uint64_t start, uint64_t bytes, const char *name, uint64_t time)
 {
-    static const uint8_t zeros[64];
-    size_t at = r->bytes, length = strlen(name) + 1;
-    recording_header(r, PERFILE_RECORD_MMAP, 2, 0);
-    recording_u32(r, PID);
-    recording_u32(r, PID);
-    recording_u64(r, start);
-    recording_u64(r, bytes);
-    recording_u64(r, 0);
-    recording_bytes(r, name, length);
-    recording_bytes(r, zeros, (8 - length % 8) % 8);
-    recording_trailer(r, at, PID, time);
+    const struct recording_map map = {.misc = 2, .pid = PID, .start = start, .bytes = bytes, .name = name};
+    recording_map(r, &map, time);
 }
 
 static void open_recording(struct recording *r, bool same_clock)
