@@ -94,7 +94,7 @@ def main():
         make_command(folder, perfile)
         keep = {name: value for name, value in os.environ.items() if name.endswith('SAN_OPTIONS') or name == 'TMPDIR'}
         environment = {**keep, 'PATH': f'{folder}:/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', 'HOME': '/nonexistent',
-                       **{name[1:]: value for name, value in FOLDERS.items()}}
+                       'XDG_CACHE_HOME': f'{folder}/cache', **{name[1:]: value for name, value in FOLDERS.items()}}
         version = subprocess.run([f'{folder}/perfile', '--version'], capture_output=True, text=True).stdout.split()[1]
         replacements = {version: '@VERSION@', **{value: name for name, value in FOLDERS.items()}}
         failed = sum(run_file(path, environment, replacements, options.update) for path in options.cases)
