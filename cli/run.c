@@ -115,6 +115,7 @@ static int print(struct run *run)
         options->progress = pf_progress_update;
         options->progress_context = &run->progress;
     }
+    options->symbols.recording = run->input;
     options->symbols.note = pf_log_note;
     options->symbols.note_context = &run->log;
     result = perfile_output_write(run->reader, run->command->name, run->settings->format, options, &sink, &run->error);

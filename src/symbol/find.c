@@ -455,6 +455,40 @@ static bool is_running_kernel(const struct build_id *wanted)
     return !wanted->count || is_same_id(&id, wanted);
 }
 
+/* The text says that the kernel ran where the recording says. */
+static bool is_of_this_boot(const struct pf_find_options *options, const char *path)
+{
+    uint64_t address = 0;
+    size_t bytes;
+    char *text = options->reference ? pf_read_text(path, &bytes) : NULL;
+    bool same =
+        text && pf_kallsyms_address(text, bytes, options->reference, &address) && address == options->reference_address;
+    free(text);
+    return same;
+}
+
+/* `perf buildid-cache --kcore`: one folder for each boot that was kept, CACHE/[kernel.kcore]/ID/DATE. */
+static bool take_kcore(struct search *s)
+{
+    enum { BOOTS_MAX = 256 };
+    bool taken = false;
+    char *path = s->cache && s->id.count ? make_path(s, "%s/[kernel.kcore]/%s", s->cache, s->id.hex) : NULL;
+    DIR *boots = path ? opendir(path) : NULL;
+    struct dirent *boot;
+    for (unsigned i = 0; boots && !taken && i < BOOTS_MAX && (boot = readdir(boots)) != NULL; i++) {
+        char *text = boot->d_name[0] != '.' ? make_path(s, "%s/%s/kallsyms", path, boot->d_name) : NULL;
+        taken = text && is_file(text) && is_of_this_boot(s->options, text);
+        if (taken)
+            s->found->path = text;
+        else
+            free(text);
+    }
+    if (boots)
+        closedir(boots);
+    free(path);
+    return taken;
+}
+
 static void find_kernel(struct search *s)
 {
     const struct pf_find_options *o = s->options;
@@ -463,8 +497,11 @@ static void find_kernel(struct search *s)
         return;
     if (o->vmlinux && take_if(make_path(s, "%s", o->vmlinux), &s->id, result, &s->found->build_id_differs))
         return;
+    /* perf record --kcore: the recording is a directory that holds a copy */
+    if (o->recording && take_any(make_path(s, "%s/kcore_dir/kallsyms", o->recording), result))
+        return;
     if (take_from_cache(s, "elf", true, result) || take_from_cache(s, "vmlinux", true, result) ||
-        take_debug_from_tree(s, &s->id, result) || take_installed_kernel(s) ||
+        take_debug_from_tree(s, &s->id, result) || take_installed_kernel(s) || take_kcore(s) ||
         take_from_cache(s, "kallsyms", false, result))
         return;
     if (o->same_machine && is_running_kernel(&s->id))
@@ -640,6 +677,7 @@ struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *w
                                     .kallsyms = wanted->kallsyms,
                                     .buildid_dir = wanted->buildid_dir,
                                     .debuginfod = urls && *urls,
+                                    .recording = wanted->recording,
                                     .note = wanted->note,
                                     .note_context = wanted->note_context};
 }
@@ -698,11 +736,15 @@ int pf_find_kernel_module(const struct pf_find_options *options, const char *nam
 int pf_find_jitdump(const struct pf_find_options *options, const char *name, char **path)
 {
     struct search s = {0};
+    const char *beside = options->recording;
     *path = NULL;
     s.no_memory = !open_search(&s, options, name);
     if (!s.no_memory && may_be_opened(&s) &&
-        !take_any(make_path(&s, "%s%s%s", s.symfs, *s.symfs && s.name[0] != '/' ? "/" : "", s.name), path) && *s.symfs)
-        take_any(make_path(&s, "%s/%s", s.symfs, base_name(s.name)), path);
+        !take_any(make_path(&s, "%s%s%s", s.symfs, *s.symfs && s.name[0] != '/' ? "/" : "", s.name), path) &&
+        !(*s.symfs && take_any(make_path(&s, "%s/%s", s.symfs, base_name(s.name)), path)) && beside)
+        take_any(strchr(beside, '/') ? make_path(&s, "%.*s/%s", directory_length(beside), beside, base_name(s.name))
+                                     : make_path(&s, "%s", base_name(s.name)),
+                 path);
     free(s.cache);
     free(s.name);
     return s.no_memory ? PERFILE_ERROR_MEMORY : 0;

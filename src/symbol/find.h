@@ -12,9 +12,12 @@ struct pf_find_options {
     const char *vmlinux;     /* NULL, or the kernel's ELF file */
     const char *kallsyms;    /* NULL, or a file like /proc/kallsyms */
     const char *buildid_dir; /* perf's cache; NULL: ~/.debug */
-    const char *release;     /* uname -r of the recording, or NULL: where kernel modules are */
-    bool same_machine;       /* the recording was made here (host name and boot match): /proc may be asked */
-    bool debuginfod;         /* DEBUGINFOD_URLS is set and may be asked */
+    const char *recording;   /* its path, or NULL: a directory may hold kallsyms, and JITs write beside it */
+    const char *reference;   /* a symbol that the kernel's mapping names, or NULL; and its run-time address */
+    uint64_t reference_address;
+    const char *release; /* uname -r of the recording, or NULL: where kernel modules are */
+    bool same_machine;   /* the recording was made here (host name and boot match): /proc may be asked */
+    bool debuginfod;     /* DEBUGINFOD_URLS is set and may be asked */
     void (*note)(void *context, const char *text); /* as in perfile_symbol_options */
     void *note_context;
 };

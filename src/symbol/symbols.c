@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/symbols.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -36,6 +33,8 @@ struct module {
     bool is_relative;     /* the table's addresses count from where the map begins */
     uint32_t code;        /* KIND_JIT: its number, and its name once it was asked for */
     const char *code_name;
+    uint64_t map_start; /* where it was first seen */
+    uint64_t map_end;
     uint64_t reference; /* kernel: run-time address of the symbol that its mapping names */
     struct pf_symbol_table *table;
     const char *binary; /* the file itself, and its separate debug file; NULL: not found */
@@ -69,6 +68,7 @@ struct pf_symbols {
     size_t kallsyms_bytes;
     char *cache; /* the folder, or NULL */
     bool cache_tried;
+    bool kernel_tried;  /* for its modules */
     struct pf_jit *jit; /* may be NULL */
 };
 
@@ -267,6 +267,8 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
     module->kind = kind_of(map);
     module->map_name = map->filename;
     module->code = map->code;
+    module->map_start = map->start;
+    module->map_end = map->end;
     module->reference = map->pgoff;
     module->public.name = shown_name(symbols, map, module->kind);
     module->public.kernel = map->kernel;
@@ -322,39 +324,13 @@ static uint32_t module_of(struct pf_symbols *symbols, const struct perfile_map *
 
 /* ---- loading ---- */
 
-/* A whole file of text as it is now; files of /proc do not say how long they are. */
-static char *read_text(const char *path, size_t *bytes)
-{
-    char *text = NULL;
-    size_t room = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    *bytes = 0;
-    while (fd >= 0) {
-        if (*bytes + 65536 > room) {
-            char *bigger = realloc(text, room = room ? room * 2 : 1 << 20);
-            if (!bigger)
-                break;
-            text = bigger;
-        }
-        ssize_t got = read(fd, text + *bytes, room - *bytes);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        *bytes += (size_t)got;
-    }
-    if (fd >= 0)
-        close(fd);
-    return text;
-}
-
 /* The build id in the notes of the kernel that runs here equals that of the recording's kernel. */
 static bool kernel_runs_here(const struct module *kernel)
 {
     size_t bytes;
     if (!kernel->build_id_bytes)
         return false;
-    char *notes = read_text("/sys/kernel/notes", &bytes);
+    char *notes = pf_read_text("/sys/kernel/notes", &bytes);
     bool found = notes && memmem(notes, bytes, kernel->build_id, kernel->build_id_bytes);
     free(notes);
     return found;
@@ -366,14 +342,23 @@ static bool is_elf(const char *path)
     return pf_elf_build_id(path, id) >= 0;
 }
 
+/* The symbol that the kernel's mapping names, "[kernel.kallsyms]_text", or NULL. */
+static const char *reference_of(const struct module *kernel)
+{
+    const char *name = strchr(kernel->map_name, ']');
+    return name && name[1] && kernel->reference ? name + 1 : NULL;
+}
+
 /* What stands for the kernel: `*elf` is an ELF file or NULL, and the text of kallsyms is read when there is any. */
 static void find_kernel(struct pf_symbols *symbols, const struct module *kernel, const char **elf)
 {
     struct pf_found found = {0};
-    const char *text = symbols->find.kallsyms;
+    struct pf_find_options find = symbols->find;
+    const char *text = find.kallsyms;
     *elf = NULL;
-    if (!text &&
-        pf_find_binary(&symbols->find, "[kernel.kallsyms]", kernel->build_id, kernel->build_id_bytes, &found) == 0 &&
+    find.reference = reference_of(kernel);
+    find.reference_address = kernel->reference;
+    if (!text && pf_find_binary(&find, "[kernel.kallsyms]", kernel->build_id, kernel->build_id_bytes, &found) == 0 &&
         found.path) {
         char *path = pf_arena_text(&symbols->arena, found.path, strlen(found.path));
         if (path && is_elf(path))
@@ -385,20 +370,19 @@ static void find_kernel(struct pf_symbols *symbols, const struct module *kernel,
     if (!text && !*elf && (kernel->build_id_bytes ? kernel_runs_here(kernel) : symbols->find.same_machine))
         text = "/proc/kallsyms";
     if (text && !symbols->kallsyms)
-        symbols->kallsyms = read_text(text, &symbols->kallsyms_bytes);
+        symbols->kallsyms = pf_read_text(text, &symbols->kallsyms_bytes);
     pf_found_close(&found);
 }
 
 /* The mapping of the kernel names a symbol and its run-time address: the table may have it elsewhere. */
 static void relocate(const struct pf_symbols *symbols, struct module *module)
 {
-    const char *name = strchr(module->map_name, ']');
+    const char *name = reference_of(module);
     uint64_t address;
-    if (!name || !name[1] || !module->reference)
+    if (!name)
         return;
-    bool known = module->public.path
-                     ? pf_elf_symbol_address(module->public.path, name + 1, &address) == 0
-                     : pf_kallsyms_address(symbols->kallsyms, symbols->kallsyms_bytes, name + 1, &address);
+    bool known = module->public.path ? pf_elf_symbol_address(module->public.path, name, &address) == 0
+                                     : pf_kallsyms_address(symbols->kallsyms, symbols->kallsyms_bytes, name, &address);
     if (known)
         module->relocation = module->reference - address;
 }
@@ -420,10 +404,12 @@ static void load_kernel(struct pf_symbols *symbols, struct module *module)
     int bytes = elf && module->build_id_bytes ? pf_elf_build_id(elf, id) : 0;
     if (bytes > 0 && !same_build_id(id, (size_t)bytes, module->build_id, module->build_id_bytes)) {
         module->public.build_id_differs = true;
+        pf_find_note(&symbols->find, "%s was not used: it is another kernel than the recording's", elf);
         elf = NULL;
     }
     if (!elf)
         find_kernel(symbols, module, &elf);
+    symbols->kernel_tried = true;
     if (elf && pf_symbol_table_from_elf(elf, NULL, symbols->allocator, &module->table, NULL) == 0)
         module->public.path = elf;
     else if (symbols->kallsyms)
@@ -440,7 +426,6 @@ static void load_module_file(struct pf_symbols *symbols, struct module *module)
     if (pf_find_kernel_module(&symbols->find, module->map_name, module->build_id, module->build_id_bytes, &found) < 0)
         return;
     if (found.path && pf_symbol_table_from_elf(found.path, NULL, symbols->allocator, &table, NULL) == 0) {
-        pf_symbol_table_close(module->table);
         module->table = table;
         module->public.path = pf_arena_text(&symbols->arena, found.path, strlen(found.path));
         module->is_relative = true;
@@ -449,23 +434,49 @@ static void load_module_file(struct pf_symbols *symbols, struct module *module)
     pf_found_close(&found);
 }
 
+/* The kernel's module, or one that is made of what the recording says of the kernel. */
+static const struct module *kernel_of(const struct pf_symbols *symbols, struct module *made)
+{
+    static const char name[] = "[kernel.kallsyms]";
+    uint64_t known;
+    for (size_t i = 0; i < symbols->count; i++)
+        if (symbols->modules[i]->kind == KIND_KERNEL)
+            return symbols->modules[i];
+    *made = (struct module){.map_name = name};
+    if (pf_map_get(&symbols->build_ids, hash_name(name), &known)) {
+        const struct known_id *id = (const struct known_id *)(uintptr_t)known;
+        made->build_id_bytes = id->count;
+        memcpy(made->build_id, id->bytes, sizeof(made->build_id));
+    }
+    return made;
+}
+
+/* The text knows the module where it was recorded: in another boot it lay elsewhere. */
+static bool lies_in_map(const struct module *module)
+{
+    const struct pf_symbol_table *table = module->table;
+    return table && table->count && table->symbols[0].start >= module->map_start &&
+           table->symbols[0].start < module->map_end;
+}
+
 /* As perf: from the text that the kernel's own symbols come from, else from the module's file. */
 static void load_kernel_module(struct pf_symbols *symbols, struct module *module)
 {
-    struct module *kernel = NULL;
+    struct module made;
     char name[128];
-    for (size_t i = 0; i < symbols->count && !kernel; i++)
-        if (symbols->modules[i]->kind == KIND_KERNEL)
-            kernel = symbols->modules[i];
     const char *elf;
-    if (!symbols->kallsyms)
-        find_kernel(symbols, kernel ? kernel : module, &elf);
+    if (!symbols->kallsyms && !symbols->kernel_tried)
+        find_kernel(symbols, kernel_of(symbols, &made), &elf);
+    symbols->kernel_tried = true;
     pf_kernel_module_name(name, sizeof(name), module->map_name);
     if (symbols->kallsyms)
         (void)pf_symbol_table_from_kallsyms(symbols->kallsyms, symbols->kallsyms_bytes, name, symbols->allocator,
                                             &module->table, NULL);
-    if (!module->table || !module->table->count)
-        load_module_file(symbols, module);
+    if (lies_in_map(module))
+        return;
+    pf_symbol_table_close(module->table);
+    module->table = NULL;
+    load_module_file(symbols, module);
 }
 
 static void load_elf(struct pf_symbols *symbols, struct module *module)
@@ -490,7 +501,7 @@ static void load_elf(struct pf_symbols *symbols, struct module *module)
 static void load_perf_map(struct pf_symbols *symbols, struct module *module)
 {
     size_t bytes;
-    char *text = read_text(module->public.name, &bytes);
+    char *text = pf_read_text(module->public.name, &bytes);
     if (text)
         (void)pf_symbol_table_from_perf_map(text, bytes, symbols->allocator, &module->table, NULL);
     free(text);

@@ -299,6 +299,62 @@ static void test_kernel_modules(void **state)
     assert_false(differs());
 }
 
+static void put_text(const char *name, const char *text)
+{
+    made_file(name, text, strlen(text));
+}
+
+/* Of the boots that were kept that one where the kernel lay as in the recording; the recording's own copy first. */
+static void test_kcore(void **state)
+{
+    (void)state;
+    static char recording[128];
+    put_text("cache/[kernel.kcore]/" HEX "/2024010112000000/kallsyms", "ffffffff81000000 T _text\n");
+    put_text("cache/[kernel.kcore]/" HEX "/2024010212000000/kallsyms", "ffffffff92000000 T _text\n");
+    put_text("cache/[kernel.kcore]/" HEX "/2024010312000000/kallsyms", "");
+    expect("[kernel.kallsyms]", true, NULL, NULL); /* which boot is not known */
+    options.reference = "_text";
+    options.reference_address = 0xffffffff92000000;
+    expect("[kernel.kallsyms]_text", true, "cache/[kernel.kcore]/" HEX "/2024010212000000/kallsyms", NULL);
+    assert_false(differs());
+    options.reference_address++;
+    expect("[kernel.kallsyms]_text", true, NULL, NULL);
+    put_text("cache/[kernel.kallsyms]/" HEX "/kallsyms", "ffffffff81000000 T _text\n");
+    expect("[kernel.kallsyms]", true, "cache/[kernel.kallsyms]/" HEX "/kallsyms", NULL);
+    pf_found_close(&found);
+    snprintf(recording, sizeof(recording), "%s/perf.data", made_directory);
+    options.recording = recording;
+    put_text("perf.data/kcore_dir/kallsyms", "ffffffff81000000 T _text\n");
+    expect("[kernel.kallsyms]", true, "perf.data/kcore_dir/kallsyms", NULL);
+    pf_found_close(&found);
+}
+
+static void expect_jitdump(const char *name, const char *expected)
+{
+    char *path;
+    assert_int_equal(pf_find_jitdump(&options, name, &path), 0);
+    if (expected)
+        assert_string_equal(path ? path : "(nothing)", made_path(expected));
+    else
+        assert_null(path);
+    free(path);
+}
+
+static void test_jitdump(void **state)
+{
+    (void)state;
+    static char recording[128];
+    snprintf(recording, sizeof(recording), "%s/r/perf.data", made_directory);
+    expect_jitdump("/w/jit-1.dump", NULL);
+    options.recording = recording;
+    put_text("r/jit-1.dump", "");
+    expect_jitdump("/w/jit-1.dump", "r/jit-1.dump");
+    put_text("jit-1.dump", "");
+    expect_jitdump("/w/jit-1.dump", "jit-1.dump");
+    put_text("w/jit-1.dump", "");
+    expect_jitdump("/w/jit-1.dump", "w/jit-1.dump");
+}
+
 static void test_folder_of_binaries(void **state)
 {
     (void)state;
@@ -353,6 +409,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_debug_by_build_id, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_debug_by_link, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_kernel_modules, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_kcore, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_jitdump, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_kernel, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_folder_of_binaries, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_system_files_are_not_opened, open_world, made_directory_close),

@@ -94,9 +94,26 @@ static void test_kernel_module(void **state)
     }
 }
 
+/* Kernel and modules lie elsewhere in each boot: the kernel is moved to where its map says, a module is not guessed. */
+static void test_another_boot(void **state)
+{
+    (void)state;
+    static const char lines[] = "ffffffff92000000 T _text\nffffffff92000100 T run\nffffffff92000200 T end\n"
+                                "ffffffffc0900010 t other\t[m]\n";
+    const uint64_t ips[] = {KERNEL_START + 0x104, MODULE_START + 0x14};
+    static const char *const expected[] = {"run+4 [kernel.kallsyms]", "?+0 [m]"};
+    struct recording r;
+    find.kallsyms = made_file("kallsyms", lines, sizeof(lines) - 1);
+    recording_open(&r, TYPE, false);
+    put_kernel_map(&r, KERNEL_START, 0x1000, KERNEL_START, "[kernel.kallsyms]_text");
+    put_kernel_map(&r, MODULE_START, 0x1000, 0, "[m]");
+    expect(&r, ips, expected, PF_COUNT(expected));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_another_boot, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_kernel_module, open_world, made_directory_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
