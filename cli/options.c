@@ -85,6 +85,12 @@ static const struct pf_option symbol_options[] = {
      .argument = "DIR",
      .offset = AT(print.symbols.symfs),
      .doc = "Look for the recording's programs and libraries below DIR, as if it were the root of the file system."},
+    {.name = "archive",
+     .kind = PF_OPTION_TEXT,
+     .argument = "FILE",
+     .offset = AT(print.symbols.archive),
+     .doc = "Binaries that `perf archive` packed, a tar file or a folder. They come before those of perf's build-id "
+            "cache."},
     {.name = "vmlinux",
      .letter = 'k',
      .kind = PF_OPTION_TEXT,

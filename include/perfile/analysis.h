@@ -49,6 +49,7 @@ struct perfile_symbol_options {
     const char *vmlinux;     /* the kernel with its symbols */
     const char *kallsyms;    /* a copy of /proc/kallsyms of the recording's machine */
     const char *buildid_dir; /* perf's build-id cache; NULL: ~/.debug */
+    const char *archive;     /* a file of `perf archive`, or a folder as it unpacks */
     const char *recording;   /* its path, where symbols may lie, too: kcore_dir/ in it, jitdump files beside it */
     bool no_inline;          /* leave out inlined functions, and do not read debug info for them */
     /* Called with what a user should know of the search, one sentence without a line end at a time. May be NULL. */
@@ -115,7 +116,8 @@ struct perfile_output_options {
 #define PERFILE_OUTPUT_OPTIONS_INIT                                                                                    \
     {                                                                                                                  \
         sizeof(struct perfile_output_options), {NULL, NULL, NULL, NULL, NULL, NULL}, NULL, false, 0, 0, false, false,  \
-            NULL, NULL, {NULL, NULL, NULL, NULL, NULL, false, NULL, NULL}, {0, false, false, false, false, NULL, NULL},                  \
+            NULL, NULL, {NULL, NULL, NULL, NULL, NULL, NULL, false, NULL, NULL},                                       \
+            {0, false, false, false, false, NULL, NULL},                                                               \
         {                                                                                                              \
             0, NULL, NULL, NULL, NULL, NULL, NULL, 0                                                                   \
         }                                                                                                              \

@@ -30,8 +30,9 @@ struct build_id {
 struct search {
     const struct pf_find_options *options;
     const char *symfs;
-    char *cache; /* perf's build-id cache, or NULL */
-    char *name;  /* without what the kernel adds to it */
+    char *cache;           /* perf's build-id cache, or NULL */
+    const char *caches[2]; /* the archive's and this one */
+    char *name;            /* without what the kernel adds to it */
     struct build_id id;
     struct pf_found *found;
     time_t debuginfod_until; /* 0: not asked yet; the binary and its debug file together get DEBUGINFOD_SECONDS */
@@ -167,20 +168,25 @@ static bool take_from_cache(struct search *s, const char *leaf, bool compare, ch
 {
     static const struct build_id none;
     const struct build_id *wanted = compare ? &s->id : &none;
-    if (!s->cache || !s->id.count)
-        return false;
-    return take_if(make_path(s, "%s/.build-id/%.2s/%s/%s", s->cache, s->id.hex, s->id.hex + 2, leaf), wanted, result,
-                   NULL) ||
-           take_if(make_path(s, "%s/%s/%s/%s", s->cache, s->name[0] == '/' ? s->name + 1 : s->name, s->id.hex, leaf),
-                   wanted, result, NULL);
+    const char *name = s->name[0] == '/' ? s->name + 1 : s->name;
+    for (size_t i = 0; s->id.count && i < PF_COUNT(s->caches); i++) {
+        const char *cache = s->caches[i];
+        if (cache && (take_if(make_path(s, "%s/.build-id/%.2s/%s/%s", cache, s->id.hex, s->id.hex + 2, leaf), wanted,
+                              result, NULL) ||
+                      take_if(make_path(s, "%s/%s/%s/%s", cache, name, s->id.hex, leaf), wanted, result, NULL)))
+            return true;
+    }
+    return false;
 }
 
 /* Before perf 4.11 the link led to the file itself. */
 static bool take_old_cache(struct search *s, char **result)
 {
-    if (!s->cache || !s->id.count)
-        return false;
-    return take_if(make_path(s, "%s/.build-id/%.2s/%s", s->cache, s->id.hex, s->id.hex + 2), &s->id, result, NULL);
+    for (size_t i = 0; s->id.count && i < PF_COUNT(s->caches); i++)
+        if (s->caches[i] &&
+            take_if(make_path(s, "%s/.build-id/%.2s/%s", s->caches[i], s->id.hex, s->id.hex + 2), &s->id, result, NULL))
+            return true;
+    return false;
 }
 
 /* Links to binaries, as Fedora has them. */
@@ -468,11 +474,11 @@ static bool is_of_this_boot(const struct pf_find_options *options, const char *p
 }
 
 /* `perf buildid-cache --kcore`: one folder for each boot that was kept, CACHE/[kernel.kcore]/ID/DATE. */
-static bool take_kcore(struct search *s)
+static bool take_kcore_of(struct search *s, const char *cache)
 {
     enum { BOOTS_MAX = 256 };
     bool taken = false;
-    char *path = s->cache && s->id.count ? make_path(s, "%s/[kernel.kcore]/%s", s->cache, s->id.hex) : NULL;
+    char *path = make_path(s, "%s/[kernel.kcore]/%s", cache, s->id.hex);
     DIR *boots = path ? opendir(path) : NULL;
     struct dirent *boot;
     for (unsigned i = 0; boots && !taken && i < BOOTS_MAX && (boot = readdir(boots)) != NULL; i++) {
@@ -487,6 +493,14 @@ static bool take_kcore(struct search *s)
         closedir(boots);
     free(path);
     return taken;
+}
+
+static bool take_kcore(struct search *s)
+{
+    for (size_t i = 0; s->id.count && i < PF_COUNT(s->caches); i++)
+        if (s->caches[i] && take_kcore_of(s, s->caches[i]))
+            return true;
+    return false;
 }
 
 static void find_kernel(struct search *s)
@@ -666,6 +680,8 @@ static bool open_search(struct search *s, const struct pf_find_options *options,
         s->cache = strdup(options->buildid_dir);
     else if (home && *home)
         s->cache = make_path(s, "%s/.debug", home);
+    s->caches[0] = options->archive_dir;
+    s->caches[1] = s->cache;
     return s->name && (s->cache || !(options->buildid_dir || (home && *home)));
 }
 
@@ -677,6 +693,7 @@ struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *w
                                     .kallsyms = wanted->kallsyms,
                                     .buildid_dir = wanted->buildid_dir,
                                     .debuginfod = urls && *urls,
+                                    .archive = wanted->archive,
                                     .recording = wanted->recording,
                                     .note = wanted->note,
                                     .note_context = wanted->note_context};

@@ -15,9 +15,11 @@ struct pf_find_options {
     const char *recording;   /* its path, or NULL: a directory may hold kallsyms, and JITs write beside it */
     const char *reference;   /* a symbol that the kernel's mapping names, or NULL; and its run-time address */
     uint64_t reference_address;
-    const char *release; /* uname -r of the recording, or NULL: where kernel modules are */
-    bool same_machine;   /* the recording was made here (host name and boot match): /proc may be asked */
-    bool debuginfod;     /* DEBUGINFOD_URLS is set and may be asked */
+    const char *archive;     /* of perf archive, as the user gave it, or NULL */
+    const char *archive_dir; /* the build-id cache that it stands for, or NULL */
+    const char *release;     /* uname -r of the recording, or NULL: where kernel modules are */
+    bool same_machine;       /* the recording was made here (host name and boot match): /proc may be asked */
+    bool debuginfod;         /* DEBUGINFOD_URLS is set and may be asked */
     void (*note)(void *context, const char *text); /* as in perfile_symbol_options */
     void *note_context;
 };

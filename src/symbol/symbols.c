@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "symbol/archive.h"
 #include "symbol/demangle.h"
 #include "symbol/table_elf.h"
 
@@ -66,7 +67,8 @@ struct pf_symbols {
     size_t map_room;
     char *kallsyms;
     size_t kallsyms_bytes;
-    char *cache; /* the folder, or NULL */
+    char *archive; /* the folder that it stands for, or NULL */
+    char *cache;   /* the folder, or NULL */
     bool cache_tried;
     bool kernel_tried;  /* for its modules */
     struct pf_jit *jit; /* may be NULL */
@@ -150,6 +152,11 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
         pf_symbols_close(made);
         return pf_fail_memory(error, "build ids");
     }
+    if (made->find.archive && pf_archive_open(&made->find, made->find.archive, &made->archive) < 0) {
+        pf_symbols_close(made);
+        return pf_fail_memory(error, "archive");
+    }
+    made->find.archive_dir = made->archive;
     *symbols = made;
     return 0;
 }
@@ -179,6 +186,7 @@ void pf_symbols_close(struct pf_symbols *symbols)
     pf_free(symbols->allocator, symbols->module_of_map, symbols->map_room * sizeof(*symbols->module_of_map));
     free(symbols->kallsyms);
     free(symbols->cache);
+    free(symbols->archive);
     pf_map_close(&symbols->by_key);
     pf_map_close(&symbols->build_ids);
     pf_arena_close(&symbols->arena);
