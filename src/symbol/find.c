@@ -8,10 +8,12 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -750,21 +752,82 @@ int pf_find_kernel_module(const struct pf_find_options *options, const char *nam
     return find(find_module, &(struct search){.options = options, .found = found}, name, build_id, build_id_bytes);
 }
 
-int pf_find_jitdump(const struct pf_find_options *options, const char *name, char **path)
+/* The pid that the process has where it lives itself; `pid` when it lives here, or is gone. */
+static int32_t own_pid(int32_t pid)
+{
+    char path[64], line[256];
+    int32_t own = pid;
+    snprintf(path, sizeof(path), "/proc/%" PRId32 "/status", pid);
+    FILE *status = fopen(path, "re");
+    while (status && fgets(line, sizeof(line), status))
+        if (begins_with(line, "NStgid:")) {
+            const char *last = strrchr(line, '\t'); /* the innermost namespace */
+            own = last ? (int32_t)strtol(last, NULL, 10) : pid;
+        }
+    if (status)
+        fclose(status);
+    return own;
+}
+
+/* What a process writes for those who look at it. */
+static bool take_of_process(struct search *s, int32_t pid, const char *own_name, char **result)
+{
+    const char *beside = s->options->recording;
+    if (*s->symfs && (take_any(make_path(s, "%s%s", s->symfs, s->name), result) ||
+                      take_any(make_path(s, "%s/%s", s->symfs, base_name(s->name)), result)))
+        return true;
+    if (s->options->same_machine && take_any(make_path(s, "/proc/%" PRId32 "/root%s", pid, own_name), result))
+        return true;
+    if ((!*s->symfs || s->options->same_machine) && take_any(make_path(s, "%s", s->name), result))
+        return true;
+    if (!beside)
+        return false;
+    return take_any(strchr(beside, '/') ? make_path(s, "%.*s/%s", directory_length(beside), beside, base_name(s->name))
+                                        : make_path(s, "%s", base_name(s->name)),
+                    result);
+}
+
+int pf_find_jitdump(const struct pf_find_options *options, const char *name, int32_t pid, char **path)
 {
     struct search s = {0};
-    const char *beside = options->recording;
     *path = NULL;
     s.no_memory = !open_search(&s, options, name);
-    if (!s.no_memory && may_be_opened(&s) &&
-        !take_any(make_path(&s, "%s%s%s", s.symfs, *s.symfs && s.name[0] != '/' ? "/" : "", s.name), path) &&
-        !(*s.symfs && take_any(make_path(&s, "%s/%s", s.symfs, base_name(s.name)), path)) && beside)
-        take_any(strchr(beside, '/') ? make_path(&s, "%.*s/%s", directory_length(beside), beside, base_name(s.name))
-                                     : make_path(&s, "%s", base_name(s.name)),
-                 path);
+    if (!s.no_memory && s.name[0] == '/' && may_be_opened(&s))
+        take_of_process(&s, pid, s.name, path);
     free(s.cache);
     free(s.name);
     return s.no_memory ? PERFILE_ERROR_MEMORY : 0;
+}
+
+int pf_find_perf_map(const struct pf_find_options *options, int32_t pid, char **path)
+{
+    char name[64], own_name[64];
+    struct search s = {0};
+    *path = NULL;
+    snprintf(name, sizeof(name), "/tmp/perf-%" PRId32 ".map", pid);
+    snprintf(own_name, sizeof(own_name), "/tmp/perf-%" PRId32 ".map", options->same_machine ? own_pid(pid) : pid);
+    s.no_memory = !open_search(&s, options, name);
+    if (!s.no_memory)
+        take_of_process(&s, pid, own_name, path);
+    free(s.cache);
+    free(s.name);
+    return s.no_memory ? PERFILE_ERROR_MEMORY : 0;
+}
+
+static bool same_text(struct perfile_reader *reader, uint32_t feature, const char *text)
+{
+    const char *recorded;
+    return perfile_feature_text(reader, feature, NULL, &recorded, NULL) == 0 && strcmp(recorded, text) == 0;
+}
+
+void pf_find_learn(struct pf_find_options *options, struct perfile_reader *reader)
+{
+    struct utsname here;
+    /* made on this machine with the kernel that runs now; addresses still have to agree */
+    options->same_machine = uname(&here) == 0 && same_text(reader, PERFILE_FEATURE_HOSTNAME, here.nodename) &&
+                            same_text(reader, PERFILE_FEATURE_OSRELEASE, here.release);
+    if (perfile_feature_text(reader, PERFILE_FEATURE_OSRELEASE, NULL, &options->release, NULL) < 0)
+        options->release = NULL;
 }
 
 void pf_found_close(struct pf_found *found)

@@ -27,6 +27,9 @@ struct pf_find_options {
 /* What a user said; debuginfod may be asked when DEBUGINFOD_URLS is set. The texts are those of `wanted`. */
 struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *wanted);
 
+/* What the recording says of its machine: same_machine and release. The texts are the reader's. */
+void pf_find_learn(struct pf_find_options *options, struct perfile_reader *reader);
+
 /* Tells the user; printf's text without its end. */
 void pf_find_note(const struct pf_find_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -45,8 +48,13 @@ struct pf_found {
  */
 int pf_find_binary(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
                    size_t build_id_bytes, struct pf_found *found);
-/* The file of that name that a JIT wrote: below symfs, in that folder itself. *path is owned, NULL: there is none. */
-int pf_find_jitdump(const struct pf_find_options *options, const char *name, char **path);
+/*
+ * The file of that name that the process `pid` wrote, a JIT: below symfs or in that folder itself, else where the process
+ * sees it when it still lives here, else under its name; and beside the recording. *path is owned, NULL: there is none.
+ */
+int pf_find_jitdump(const struct pf_find_options *options, const char *name, int32_t pid, char **path);
+/* The same for "/tmp/perf-PID.map", which the process may know under the pid of its own namespace. */
+int pf_find_perf_map(const struct pf_find_options *options, int32_t pid, char **path);
 /*
  * The file of a kernel module, "[nf_nat]" or a path: as pf_find_binary, and by its name in /lib/modules/RELEASE. It may be
  * compressed, and without a debug file.

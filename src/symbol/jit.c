@@ -266,8 +266,9 @@ static int follow_file(struct pf_jit *jit, const char *name, int32_t pid, struct
     if (jit->dump_count >= DUMPS_MAX)
         return 0;
     char *path;
+    pf_find_learn(&jit->find, jit->reader);
     if (!pf_grow(jit->allocator, &jit->dumps, &jit->dump_room, jit->dump_count + 1, sizeof(*jit->dumps)) ||
-        pf_find_jitdump(&jit->find, name, &path) < 0)
+        pf_find_jitdump(&jit->find, name, pid, &path) < 0)
         return pf_fail_memory(error, "jitdump");
     struct dump dump = {.name = pf_arena_text(&jit->arena, name, strlen(name)),
                         .found = path ? pf_arena_text(&jit->arena, path, strlen(path)) : NULL,

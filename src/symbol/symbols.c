@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -34,6 +33,7 @@ struct module {
     bool is_relative;     /* the table's addresses count from where the map begins */
     uint32_t code;        /* KIND_JIT: its number, and its name once it was asked for */
     const char *code_name;
+    int32_t pid;        /* KIND_PERF_MAP */
     uint64_t map_start; /* where it was first seen */
     uint64_t map_end;
     uint64_t reference; /* kernel: run-time address of the symbol that its mapping names */
@@ -114,20 +114,6 @@ static int collect(void *context, const struct perfile_value *value)
     return 0;
 }
 
-static bool same_text(struct perfile_reader *reader, uint32_t feature, const char *text)
-{
-    const char *recorded;
-    return perfile_feature_text(reader, feature, NULL, &recorded, NULL) == 0 && strcmp(recorded, text) == 0;
-}
-
-/* The recording was made on this machine with the kernel that runs now; addresses still have to agree. */
-static bool made_here(struct perfile_reader *reader)
-{
-    struct utsname here;
-    return uname(&here) == 0 && same_text(reader, PERFILE_FEATURE_HOSTNAME, here.nodename) &&
-           same_text(reader, PERFILE_FEATURE_OSRELEASE, here.release);
-}
-
 int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options *find, struct pf_symbols **symbols,
                     struct perfile_error *error)
 {
@@ -140,9 +126,7 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
     made->reader = reader;
     if (find)
         made->find = *find;
-    made->find.same_machine = made_here(reader);
-    if (perfile_feature_text(reader, PERFILE_FEATURE_OSRELEASE, NULL, &made->find.release, NULL) < 0)
-        made->find.release = NULL;
+    pf_find_learn(&made->find, reader);
     pf_arena_open(&made->arena, allocator);
     pf_map_open(&made->by_key, allocator);
     pf_map_open(&made->build_ids, allocator);
@@ -275,6 +259,7 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
     module->kind = kind_of(map);
     module->map_name = map->filename;
     module->code = map->code;
+    module->pid = map->pid;
     module->map_start = map->start;
     module->map_end = map->end;
     module->reference = map->pgoff;
@@ -508,11 +493,15 @@ static void load_elf(struct pf_symbols *symbols, struct module *module)
 
 static void load_perf_map(struct pf_symbols *symbols, struct module *module)
 {
+    char *path;
     size_t bytes;
-    char *text = pf_read_text(module->public.name, &bytes);
-    if (text)
-        (void)pf_symbol_table_from_perf_map(text, bytes, symbols->allocator, &module->table, NULL);
+    if (pf_find_perf_map(&symbols->find, module->pid, &path) < 0)
+        return;
+    char *text = path ? pf_read_text(path, &bytes) : NULL;
+    if (text && pf_symbol_table_from_perf_map(text, bytes, symbols->allocator, &module->table, NULL) == 0)
+        module->public.path = pf_arena_text(&symbols->arena, path, strlen(path));
     free(text);
+    free(path);
 }
 
 static void load(struct pf_symbols *symbols, struct module *module)

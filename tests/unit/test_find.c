@@ -332,7 +332,7 @@ static void test_kcore(void **state)
 static void expect_jitdump(const char *name, const char *expected)
 {
     char *path;
-    assert_int_equal(pf_find_jitdump(&options, name, &path), 0);
+    assert_int_equal(pf_find_jitdump(&options, name, 1, &path), 0);
     if (expected)
         assert_string_equal(path ? path : "(nothing)", made_path(expected));
     else
@@ -353,6 +353,47 @@ static void test_jitdump(void **state)
     expect_jitdump("/w/jit-1.dump", "jit-1.dump");
     put_text("w/jit-1.dump", "");
     expect_jitdump("/w/jit-1.dump", "w/jit-1.dump");
+}
+
+static void expect_perf_map(int32_t pid, const char *expected)
+{
+    char *path;
+    assert_int_equal(pf_find_perf_map(&options, pid, &path), 0);
+    if (expected)
+        assert_string_equal(path ? path : "(nothing)", expected);
+    else
+        assert_null(path);
+    free(path);
+}
+
+/* Below symfs, in it, beside the recording; a process that lives here is asked when the recording is from here. */
+static void test_perf_map(void **state)
+{
+    (void)state;
+    char path[64], name[64];
+    const int32_t own = getpid();
+    snprintf(name, sizeof(name), "/tmp/perf-%d.map", own);
+    snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", own, own);
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fclose(file);
+    expect_perf_map(own, NULL); /* symfs: another machine */
+    options.same_machine = true;
+    expect_perf_map(own, path);
+    options.symfs = "";
+    expect_perf_map(own, path);
+    options.same_machine = false;
+    expect_perf_map(own, name);
+    unlink(name);
+    expect_perf_map(own, NULL);
+    options.symfs = made_directory;
+    options.recording = made_path("r/perf.data");
+    put_text("r/perf-7.map", "");
+    expect_perf_map(7, made_path("r/perf-7.map"));
+    put_text("perf-7.map", "");
+    expect_perf_map(7, made_path("perf-7.map"));
+    put_text("tmp/perf-7.map", "");
+    expect_perf_map(7, made_path("tmp/perf-7.map"));
 }
 
 static void test_folder_of_binaries(void **state)
@@ -411,6 +452,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_kernel_modules, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_kcore, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_jitdump, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_perf_map, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_kernel, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_folder_of_binaries, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_system_files_are_not_opened, open_world, made_directory_close),
