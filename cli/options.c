@@ -91,6 +91,11 @@ static const struct pf_option symbol_options[] = {
      .offset = AT(print.symbols.archive),
      .doc = "Binaries that `perf archive` packed, a tar file or a folder. They come before those of perf's build-id "
             "cache."},
+    {.name = "debuginfod-limit",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "SECONDS",
+     .offset = AT(print.symbols.debuginfod_seconds),
+     .doc = "Wait at most so long in all for the servers in DEBUGINFOD_URLS [90], and 20 seconds for one file."},
     {.name = "vmlinux",
      .letter = 'k',
      .kind = PF_OPTION_TEXT,

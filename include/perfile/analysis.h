@@ -45,13 +45,14 @@ enum perfile_show {
 
 /* Where the binaries and symbols of the recording are. NULL members: where perf would look. */
 struct perfile_symbol_options {
-    const char *symfs;       /* a folder that holds the file system of the recording's machine */
-    const char *vmlinux;     /* the kernel with its symbols */
-    const char *kallsyms;    /* a copy of /proc/kallsyms of the recording's machine */
-    const char *buildid_dir; /* perf's build-id cache; NULL: ~/.debug */
-    const char *archive;     /* a file of `perf archive`, or a folder as it unpacks */
-    const char *recording;   /* its path, where symbols may lie, too: kcore_dir/ in it, jitdump files beside it */
-    bool no_inline;          /* leave out inlined functions, and do not read debug info for them */
+    const char *symfs;           /* a folder that holds the file system of the recording's machine */
+    const char *vmlinux;         /* the kernel with its symbols */
+    const char *kallsyms;        /* a copy of /proc/kallsyms of the recording's machine */
+    const char *buildid_dir;     /* perf's build-id cache; NULL: ~/.debug */
+    const char *archive;         /* a file of `perf archive`, or a folder as it unpacks */
+    const char *recording;       /* its path, where symbols may lie, too: kcore_dir/ in it, jitdump files beside it */
+    uint64_t debuginfod_seconds; /* how long debuginfod may take in all; 0: 90 s. 20 s for one file */
+    bool no_inline;              /* leave out inlined functions, and do not read debug info for them */
     /* Called with what a user should know of the search, one sentence without a line end at a time. May be NULL. */
     void (*note)(void *context, const char *text);
     void *note_context;
@@ -116,7 +117,7 @@ struct perfile_output_options {
 #define PERFILE_OUTPUT_OPTIONS_INIT                                                                                    \
     {                                                                                                                  \
         sizeof(struct perfile_output_options), {NULL, NULL, NULL, NULL, NULL, NULL}, NULL, false, 0, 0, false, false,  \
-            NULL, NULL, {NULL, NULL, NULL, NULL, NULL, NULL, false, NULL, NULL},                                       \
+            NULL, NULL, {NULL, NULL, NULL, NULL, NULL, NULL, 0, false, NULL, NULL},                                    \
             {0, false, false, false, false, NULL, NULL},                                                               \
         {                                                                                                              \
             0, NULL, NULL, NULL, NULL, NULL, NULL, 0                                                                   \

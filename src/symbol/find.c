@@ -6,7 +6,6 @@
 #include "symbol/find.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -14,13 +13,12 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "symbol/table_elf.h"
 
-enum { BUILD_ID_MOST = 20, DEBUGINFOD_SECONDS = 20 };
+enum { BUILD_ID_MOST = 20 };
 
 struct build_id {
     uint8_t bytes[BUILD_ID_MOST];
@@ -37,7 +35,7 @@ struct search {
     char *name;            /* without what the kernel adds to it */
     struct build_id id;
     struct pf_found *found;
-    time_t debuginfod_until; /* 0: not asked yet; the binary and its debug file together get DEBUGINFOD_SECONDS */
+    int64_t debuginfod_ms; /* that it has taken */
     bool no_memory;
 };
 
@@ -347,79 +345,28 @@ static void find_alternate(struct search *s, const char *holder, const struct li
 
 /* ---- debuginfod ---- */
 
-typedef struct debuginfod_client debuginfod_client;
-struct debuginfod {
-    void *library;
-    debuginfod_client *(*begin)(void);
-    void (*end)(debuginfod_client *client);
-    int (*find_executable)(debuginfod_client *client, const unsigned char *id, int bytes, char **path);
-    int (*find_debuginfo)(debuginfod_client *client, const unsigned char *id, int bytes, char **path);
-    void (*set_progress)(debuginfod_client *client, int (*progress)(debuginfod_client *client, long a, long b));
-    void (*set_user_data)(debuginfod_client *client, void *data);
-    void *(*get_user_data)(debuginfod_client *client);
-};
-
-static bool load_function(void *library, const char *name, void *function)
+static void say_slow(void *context)
 {
-    void *address = dlsym(library, name);
-    memcpy(function, &address, sizeof(address));
-    return address != NULL;
+    const struct search *s = context;
+    const int64_t most_ms = PF_DEBUGINFOD_FILE_SECONDS * 1000, left_ms = s->options->debuginfod->left_ms;
+    pf_find_note(s->options, "waiting for debuginfod: %s, at most %d seconds", s->name,
+                 (int)((left_ms < most_ms ? left_ms : most_ms) / 1000));
 }
 
-static bool load_debuginfod(struct debuginfod *d)
-{
-    d->library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL);
-    return d->library && load_function(d->library, "debuginfod_begin", &d->begin) &&
-           load_function(d->library, "debuginfod_end", &d->end) &&
-           load_function(d->library, "debuginfod_find_executable", &d->find_executable) &&
-           load_function(d->library, "debuginfod_find_debuginfo", &d->find_debuginfo) &&
-           load_function(d->library, "debuginfod_set_progressfn", &d->set_progress) &&
-           load_function(d->library, "debuginfod_set_user_data", &d->set_user_data) &&
-           load_function(d->library, "debuginfod_get_user_data", &d->get_user_data);
-}
-
-static time_t seconds_now(void)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
-
-/* Called now and then while the library waits; it hands over its client alone, which knows the deadline. */
-static int stop_when_late(debuginfod_client *client, long a, long b)
-{
-    (void)a, (void)b;
-    struct debuginfod d = {.library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_NOLOAD)};
-    const time_t *deadline = NULL;
-    if (d.library && load_function(d.library, "debuginfod_get_user_data", &d.get_user_data))
-        deadline = d.get_user_data(client);
-    if (d.library)
-        dlclose(d.library);
-    return deadline && seconds_now() > *deadline;
-}
-
+/* The binary and its debug file together have PF_DEBUGINFOD_FILE_SECONDS. */
 static void ask_debuginfod(struct search *s, const struct build_id *id, bool wants_debug)
 {
-    struct debuginfod d = {0};
-    if (!s->debuginfod_until)
-        s->debuginfod_until = seconds_now() + DEBUGINFOD_SECONDS;
-    if (seconds_now() > s->debuginfod_until)
-        return;
-    debuginfod_client *client = load_debuginfod(&d) ? d.begin() : NULL;
-    if (client) {
-        char *path = NULL;
-        d.set_user_data(client, &s->debuginfod_until);
-        d.set_progress(client, stop_when_late);
-        int fd = wants_debug ? d.find_debuginfo(client, id->bytes, (int)id->shown, &path)
-                             : d.find_executable(client, id->bytes, (int)id->shown, &path);
-        if (fd >= 0) {
-            close(fd);
-            take_if(path, id, wants_debug ? &s->found->debug_path : &s->found->path, NULL);
-        }
-        d.end(client);
-    }
-    if (d.library)
-        dlclose(d.library);
+    const struct pf_debuginfod_question question = {.build_id = id->bytes,
+                                                    .build_id_bytes = id->shown,
+                                                    .wants_debug = wants_debug,
+                                                    .limit_ms = PF_DEBUGINFOD_FILE_SECONDS * 1000 - s->debuginfod_ms,
+                                                    .slow = s->debuginfod_ms < 1000 ? say_slow : NULL,
+                                                    .context = s};
+    const int64_t before = s->options->debuginfod->left_ms;
+    char *path = pf_debuginfod_find(s->options->debuginfod, &question);
+    s->debuginfod_ms += before - s->options->debuginfod->left_ms;
+    if (path)
+        take_if(path, id, wants_debug ? &s->found->debug_path : &s->found->path, NULL);
 }
 
 /* ---- the kernel ---- */
@@ -694,7 +641,8 @@ struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *w
                                     .vmlinux = wanted->vmlinux,
                                     .kallsyms = wanted->kallsyms,
                                     .buildid_dir = wanted->buildid_dir,
-                                    .debuginfod = urls && *urls,
+                                    .asks_debuginfod = urls && *urls,
+                                    .debuginfod_seconds = wanted->debuginfod_seconds,
                                     .archive = wanted->archive,
                                     .recording = wanted->recording,
                                     .note = wanted->note,

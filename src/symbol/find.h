@@ -6,6 +6,7 @@
 #include <perfile/analysis.h>
 
 #include "base/memory.h"
+#include "symbol/debuginfod.h"
 
 struct pf_find_options {
     const char *symfs;       /* "" or a root below which paths are looked up */
@@ -15,11 +16,13 @@ struct pf_find_options {
     const char *recording;   /* its path, or NULL: a directory may hold kallsyms, and JITs write beside it */
     const char *reference;   /* a symbol that the kernel's mapping names, or NULL; and its run-time address */
     uint64_t reference_address;
-    const char *archive;     /* of perf archive, as the user gave it, or NULL */
-    const char *archive_dir; /* the build-id cache that it stands for, or NULL */
-    const char *release;     /* uname -r of the recording, or NULL: where kernel modules are */
-    bool same_machine;       /* the recording was made here (host name and boot match): /proc may be asked */
-    bool debuginfod;         /* DEBUGINFOD_URLS is set and may be asked */
+    const char *archive;              /* of perf archive, as the user gave it, or NULL */
+    const char *archive_dir;          /* the build-id cache that it stands for, or NULL */
+    const char *release;              /* uname -r of the recording, or NULL: where kernel modules are */
+    bool same_machine;                /* the recording was made here (host name and boot match): /proc may be asked */
+    bool asks_debuginfod;             /* DEBUGINFOD_URLS is set */
+    uint64_t debuginfod_seconds;      /* in all; 0: PF_DEBUGINFOD_TOTAL_SECONDS */
+    struct pf_debuginfod *debuginfod; /* NULL: it is not asked */
     void (*note)(void *context, const char *text); /* as in perfile_symbol_options */
     void *note_context;
 };

@@ -70,7 +70,8 @@ struct pf_symbols {
     char *archive; /* the folder that it stands for, or NULL */
     char *cache;   /* the folder, or NULL */
     bool cache_tried;
-    bool kernel_tried;  /* for its modules */
+    bool kernel_tried; /* for its modules */
+    struct pf_debuginfod debuginfod;
     struct pf_jit *jit; /* may be NULL */
 };
 
@@ -136,6 +137,11 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
         pf_symbols_close(made);
         return pf_fail_memory(error, "build ids");
     }
+    made->debuginfod.left_ms = 1000 * (int64_t)pf_min(made->find.debuginfod_seconds ? made->find.debuginfod_seconds
+                                                                                    : PF_DEBUGINFOD_TOTAL_SECONDS,
+                                                      INT32_MAX);
+    if (made->find.asks_debuginfod)
+        made->find.debuginfod = &made->debuginfod;
     if (made->find.archive && pf_archive_open(&made->find, made->find.archive, &made->archive) < 0) {
         pf_symbols_close(made);
         return pf_fail_memory(error, "archive");
@@ -160,10 +166,27 @@ static void close_module(struct module *module)
     pf_inlines_close(module->inlines);
 }
 
+/* What debuginfod could not give. */
+static void tell_debuginfod(const struct pf_symbols *symbols)
+{
+    const struct pf_debuginfod *d = &symbols->debuginfod;
+    if (d->absent)
+        pf_find_note(&symbols->find, "debuginfod has not %u of %u files", d->absent, d->asked);
+    if (d->failed)
+        pf_find_note(&symbols->find, "debuginfod failed for %u of %u files: %s", d->failed, d->asked,
+                     strerror(d->last_error));
+    if (d->late)
+        pf_find_note(&symbols->find, "debuginfod was too slow for %u of %u files", d->late, d->asked);
+    if (d->skipped)
+        pf_find_note(&symbols->find,
+                     "debuginfod was not asked for %u more files: its time is over (--debuginfod-limit)", d->skipped);
+}
+
 void pf_symbols_close(struct pf_symbols *symbols)
 {
     if (!symbols)
         return;
+    tell_debuginfod(symbols);
     for (size_t i = 0; i < symbols->count; i++)
         close_module(symbols->modules[i]);
     pf_free(symbols->allocator, symbols->modules, symbols->room * sizeof(struct module *));

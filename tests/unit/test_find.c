@@ -425,16 +425,16 @@ static void test_options(void **state)
         .symfs = "s", .vmlinux = "v", .kallsyms = "k", .buildid_dir = "b", .no_inline = true};
     (void)state;
     assert_int_equal(setenv("DEBUGINFOD_URLS", "", 1), 0);
-    assert_false(pf_find_options_of(&wanted).debuginfod);
+    assert_false(pf_find_options_of(&wanted).asks_debuginfod);
     assert_int_equal(setenv("DEBUGINFOD_URLS", "file:///nonexistent", 1), 0);
     struct pf_find_options made = pf_find_options_of(&wanted);
-    assert_true(made.debuginfod);
+    assert_true(made.asks_debuginfod);
     assert_string_equal(made.symfs, "s");
     assert_string_equal(made.vmlinux, "v");
     assert_string_equal(made.kallsyms, "k");
     assert_string_equal(made.buildid_dir, "b");
     assert_int_equal(unsetenv("DEBUGINFOD_URLS"), 0);
-    assert_false(pf_find_options_of(&wanted).debuginfod);
+    assert_false(pf_find_options_of(&wanted).asks_debuginfod);
 }
 
 int main(void)
