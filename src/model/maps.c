@@ -324,13 +324,29 @@ static bool follow_fork(struct pf_maps *maps, const struct perfile_reader *reade
     return set_space(maps, r.pid, fresh ? NULL : pf_maps_space(maps, r.ppid));
 }
 
+/* Takes the symbol that holds the address out of the kernel's space. */
+static bool remove_symbol(struct pf_maps *maps, uint64_t address)
+{
+    struct build b = {.maps = maps};
+    const struct perfile_space *space = pf_maps_space(maps, KERNEL_PID), *low, *covered, *high;
+    const struct perfile_map *map = perfile_space_find(space, address);
+    if (!map || !map->symbol)
+        return true;
+    split(&b, space, map->start, &low, &high);
+    split(&b, high, map->end, &covered, &high);
+    space = join(&b, low, high);
+    return !b.failed && set_space(maps, KERNEL_PID, space);
+}
+
 static bool follow_ksymbol(struct pf_maps *maps, const struct perfile_reader *reader,
                            const struct perfile_record *record)
 {
     enum { UNREGISTER = 1 };
     struct perfile_ksymbol r;
-    if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0 || r.len == 0 || r.flags & UNREGISTER)
-        return true; /* what vanished stays: samples of it may still come */
+    if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0 || r.len == 0)
+        return true;
+    if (r.flags & UNREGISTER)
+        return remove_symbol(maps, r.addr);
     const struct perfile_map map = {
         .start = r.addr, .end = r.len, .filename = r.name, .pid = KERNEL_PID, .kernel = true, .symbol = true};
     return add(maps, KERNEL_PID, &map);
