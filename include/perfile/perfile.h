@@ -644,7 +644,7 @@ PERFILE_API void perfile_session_follow_maps(struct perfile_session *session);
  * Adds a mapping that no record tells of, such as code that a jitdump file tells of: it holds from `time` on (ns on the
  * recording's clock; a time that has passed: from the next record with a time on) and covers what was there. Of `map` all
  * members count but `id`; `filename` is copied. Records of anonymous memory of that process are passed over from now on: a
- * JIT changes the protection of memory that holds its code. Since 0.1. Errors: ARGUMENT (empty), LIMIT (2^20 of them),
+ * JIT changes the protection of memory that holds its code. Since 0.1. Errors: ARGUMENT (empty), LIMIT (2^19 of them),
  * MEMORY.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_session_add_map(struct perfile_session *session, uint64_t time,

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-enum { KERNEL_PID = -1, LATER_MOST = 1 << 20 };
+enum { KERNEL_PID = -1, LATER_MOST = 1 << 19 };
 
 /* A map and when it comes to hold. */
 struct pf_later_map {
@@ -20,11 +20,12 @@ struct perfile_space {
     const struct perfile_space *left;
     const struct perfile_space *right;
     uint64_t priority;
+    uint32_t epoch; /* of maps: in the same one nobody else can have seen the node */
 };
 
 void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocator)
 {
-    *maps = (struct pf_maps){.random = (uintptr_t)maps | 1, .next_time = UINT64_MAX};
+    *maps = (struct pf_maps){.random = (uintptr_t)maps | 1, .next_time = UINT64_MAX, .epoch = 1};
     pf_arena_open(&maps->arena, allocator);
     pf_map_open(&maps->spaces, allocator);
     pf_map_open(&maps->overlaid, allocator);
@@ -38,7 +39,7 @@ void pf_maps_close(struct pf_maps *maps)
     pf_free(maps->arena.allocator, maps->later, maps->later_room * sizeof(*maps->later));
 }
 
-/* ---- trees; every function returns new nodes and leaves the old ones alone ---- */
+/* ---- trees; every function returns new nodes and leaves alone those that somebody may hold ---- */
 
 /* An insertion in progress: memory that runs short is noted and looked at once, at the end. */
 struct build {
@@ -46,15 +47,25 @@ struct build {
     bool failed;
 };
 
+static struct perfile_space *new_node(struct build *b)
+{
+    struct perfile_space *node = pf_arena_new(&b->maps->arena, sizeof(*node));
+    if (node)
+        node->epoch = b->maps->epoch;
+    else
+        b->failed = true;
+    return node;
+}
+
+/* The node with other children: itself as long as nobody has seen it. */
 static const struct perfile_space *make_node(struct build *b, const struct perfile_space *like,
                                              const struct perfile_space *left, const struct perfile_space *right)
 {
-    struct perfile_space *node = pf_arena_new(&b->maps->arena, sizeof(*node));
-    if (!node) {
-        b->failed = true;
+    struct perfile_space *node = like->epoch == b->maps->epoch ? (struct perfile_space *)(uintptr_t)like : new_node(b);
+    if (!node)
         return NULL;
-    }
-    *node = *like;
+    node->map = like->map;
+    node->priority = like->priority;
     node->left = left;
     node->right = right;
     return node;
@@ -65,8 +76,12 @@ static const struct perfile_space *make_leaf(struct build *b, const struct perfi
     b->maps->random ^= b->maps->random << 13; /* xorshift */
     b->maps->random ^= b->maps->random >> 7;
     b->maps->random ^= b->maps->random << 17;
-    const struct perfile_space leaf = {.map = map, .priority = b->maps->random};
-    return map ? make_node(b, &leaf, NULL, NULL) : NULL;
+    struct perfile_space *leaf = map ? new_node(b) : NULL;
+    if (leaf) {
+        leaf->map = map;
+        leaf->priority = b->maps->random;
+    }
+    return leaf;
 }
 
 /* Maps that start before `address` go to *low, the others to *high. */
@@ -160,7 +175,7 @@ const struct perfile_map *perfile_space_find(const struct perfile_space *space, 
 
 /* ---- records ---- */
 
-const struct perfile_space *pf_maps_space(struct pf_maps *maps, int32_t pid)
+static const struct perfile_space *space_of(struct pf_maps *maps, int32_t pid)
 {
     if (PF_LIKELY(maps->has_last && pid == maps->last_pid))
         return maps->last_space;
@@ -170,6 +185,19 @@ const struct perfile_space *pf_maps_space(struct pf_maps *maps, int32_t pid)
     maps->last_pid = pid;
     maps->has_last = true;
     return maps->last_space;
+}
+
+const struct perfile_space *pf_maps_space(struct pf_maps *maps, int32_t pid)
+{
+    maps->seen = true;
+    return space_of(maps, pid);
+}
+
+/* Before a change: what somebody holds must stay as it is. */
+static void begin_change(struct pf_maps *maps)
+{
+    maps->epoch += maps->seen;
+    maps->seen = false;
 }
 
 static bool set_space(struct pf_maps *maps, int32_t pid, const struct perfile_space *space)
@@ -200,7 +228,8 @@ static const struct perfile_map *make_map(struct pf_maps *maps, const struct per
 static bool put_map(struct pf_maps *maps, int32_t pid, const struct perfile_map *map)
 {
     struct build b = {.maps = maps};
-    const struct perfile_space *space = insert(&b, pf_maps_space(maps, pid), map);
+    begin_change(maps);
+    const struct perfile_space *space = insert(&b, space_of(maps, pid), map);
     return !b.failed && set_space(maps, pid, space);
 }
 
@@ -321,6 +350,7 @@ static bool follow_fork(struct pf_maps *maps, const struct perfile_reader *reade
     if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0 || r.pid == r.ppid)
         return true;
     bool fresh = record->misc & PERFILE_MISC_FORK_EXEC;
+    /* the tree counts as seen: two processes share it */
     return set_space(maps, r.pid, fresh ? NULL : pf_maps_space(maps, r.ppid));
 }
 
@@ -328,10 +358,11 @@ static bool follow_fork(struct pf_maps *maps, const struct perfile_reader *reade
 static bool remove_symbol(struct pf_maps *maps, uint64_t address)
 {
     struct build b = {.maps = maps};
-    const struct perfile_space *space = pf_maps_space(maps, KERNEL_PID), *low, *covered, *high;
+    const struct perfile_space *space = space_of(maps, KERNEL_PID), *low, *covered, *high;
     const struct perfile_map *map = perfile_space_find(space, address);
     if (!map || !map->symbol)
         return true;
+    begin_change(maps);
     split(&b, space, map->start, &low, &high);
     split(&b, high, map->end, &covered, &high);
     space = join(&b, low, high);

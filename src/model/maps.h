@@ -19,6 +19,8 @@ struct pf_maps {
     struct pf_map spaces; /* pid to the root of its tree, a pointer; the kernel's is that of -1 */
     uint64_t random;      /* state of the priorities */
     uint32_t count;       /* maps made so far: their ids */
+    uint32_t epoch;       /* nodes of this one nobody has seen: they may be changed where they are */
+    bool seen;            /* somebody may hold a tree: the next change begins a new epoch */
     int32_t last_pid;     /* a cache */
     const struct perfile_space *last_space;
     bool has_last;
