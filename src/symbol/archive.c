@@ -202,6 +202,8 @@ struct unpacking {
     uint8_t *block;
     uint64_t bytes;
     unsigned files;
+    bool is_inner;       /* it came out of another archive */
+    char inner_why[256]; /* what was wrong with the one inside */
 };
 
 static bool write_all(int fd, const uint8_t *data, size_t bytes)
@@ -233,21 +235,59 @@ static const char *copy_member(struct unpacking *u, int fd)
     return got < 0 && !why ? "it is damaged" : why;
 }
 
-static const char *take_member(struct unpacking *u, const char *name)
+/* A member under that name below the folder. */
+static const char *take_file(struct unpacking *u, char *path)
 {
-    char place[256], path[PATH_ROOM + 256];
-    if (!place_of(name, place, sizeof(place)))
-        return NULL;
-    snprintf(path, sizeof(path), "%s/%s", u->folder, place);
     int fd = make_folders(path) ? open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
     if (fd < 0)
         return errno == EEXIST ? NULL : strerror(errno);
     const char *wrong = copy_member(u, fd);
     if (close(fd) < 0 && !wrong)
         wrong = strerror(errno);
-    u->files += !wrong;
     if (wrong)
         unlink(path);
+    return wrong;
+}
+
+static const char *take_members(struct unpacking *u);
+static bool open_archive(struct unpacking *u);
+
+/* `perf archive --all` packs the recording and an archive of the binaries. */
+static const char *take_inner(struct unpacking *u)
+{
+    char path[PATH_ROOM + 16];
+    struct unpacking inner = {.l = u->l, .options = u->options, .path = path, .bytes = u->bytes, .is_inner = true};
+    memcpy(inner.folder, u->folder, sizeof(inner.folder));
+    snprintf(path, sizeof(path), "%s/inner.tar", u->folder);
+    const char *wrong = take_file(u, path);
+    if (wrong)
+        return wrong;
+    if (open_archive(&inner))
+        wrong = take_members(&inner);
+    else
+        wrong = inner.archive ? u->l->why(inner.archive) : "out of memory";
+    if (wrong)
+        snprintf(u->inner_why, sizeof(u->inner_why), "%s", wrong);
+    if (inner.archive)
+        u->l->close(inner.archive);
+    free(inner.block);
+    unlink(path);
+    u->files += inner.files;
+    u->bytes = pf_max(u->bytes, inner.bytes);
+    return wrong ? u->inner_why : NULL;
+}
+
+static const char *take_member(struct unpacking *u, const char *name)
+{
+    char place[256], path[PATH_ROOM + 256];
+    const char *slash = strrchr(name, '/');
+    if (!u->is_inner && strcmp(slash ? slash + 1 : name, "perf.symbols.tar.bz2") == 0)
+        return take_inner(u);
+    if (!place_of(name, place, sizeof(place)))
+        return NULL;
+    snprintf(path, sizeof(path), "%s/%s", u->folder, place);
+    const char *wrong = take_file(u, path);
+    u->files += !wrong;
     return wrong;
 }
 

@@ -118,6 +118,25 @@ static void test_names_that_lead_out(void **state)
     free(directory);
 }
 
+/* `perf archive --all`: an archive beside the recording in an archive. */
+static void test_inner_archive(void **state)
+{
+    (void)state;
+    char *directory;
+    if (*made_directory) {
+        put("in/usr/bin/x/" HEX "/elf", "binary");
+        put("perf.data", "a recording");
+    }
+    pack("-cf perf.symbols.tar.bz2 -C in .");
+    const char *path = pack("-cf a.tar perf.data perf.symbols.tar.bz2");
+    assert_int_equal(pf_archive_open(&options, path, &directory), 0);
+    assert_non_null(directory);
+    assert_string_equal(content(directory, ".build-id/ab/" REST "/elf"), "binary");
+    assert_string_equal(content(directory, "inner.tar"), "-");
+    assert_string_equal(notes, "");
+    free(directory);
+}
+
 /* What stands before the damage is used, and the damage said. */
 static void test_cut(void **state)
 {
@@ -161,6 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_unpacked_once, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_names_that_lead_out, open_world, close_world),
+        cmocka_unit_test_setup_teardown(test_inner_archive, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_cut, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_nothing, open_world, close_world),
     };
