@@ -58,6 +58,9 @@ static int print(struct run *run)
         options->progress = pf_progress_update;
         options->progress_context = &run->progress;
     }
+    options->symbols.recording = input->name;
+    options->symbols.note = pf_log_note;
+    options->symbols.note_context = &input->log;
     result = perfile_output_write(input->reader, input->command->name, input->settings->format, options, &sink,
                                   &input->error);
     pf_progress_clear();
@@ -75,6 +78,7 @@ static int write_output(struct run *run)
     int status = pf_stream_open(&run->stream, run->input.settings->output), written;
 
     run->input.settings->print.flame.before = run->before.reader;
+    run->input.settings->print.flame.before_path = run->before.name;
     if (!status) {
         status = print(run);
         written = pf_stream_close(&run->stream, status <= PF_STATUS_FINDINGS);

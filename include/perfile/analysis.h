@@ -29,12 +29,18 @@ enum perfile_show {
 
 /* Where the binaries and symbols of the recording are. NULL members: where perf would look. */
 struct perfile_symbol_options {
-    const char *symfs;       /* a folder that holds the file system of the recording's machine */
-    const char *vmlinux;     /* the kernel with its symbols */
-    const char *kallsyms;    /* a copy of /proc/kallsyms of the recording's machine */
-    const char *buildid_dir; /* perf's build-id cache; NULL: ~/.debug */
-    bool no_inline;          /* leave out inlined functions, and do not read debug info for them */
-    bool full_source_path;   /* script: the files of source lines with their directories */
+    const char *symfs;           /* a folder that holds the file system of the recording's machine */
+    const char *vmlinux;         /* the kernel with its symbols */
+    const char *kallsyms;        /* a copy of /proc/kallsyms of the recording's machine */
+    const char *buildid_dir;     /* perf's build-id cache; NULL: ~/.debug */
+    const char *archive;         /* a file of `perf archive`, or a folder as it unpacks */
+    const char *recording;       /* its path, where symbols may lie, too: kcore_dir/ in it, jitdump files beside it */
+    uint64_t debuginfod_seconds; /* how long debuginfod may take in all; 0: 90 s. 20 s for one file */
+    bool no_inline;              /* leave out inlined functions, and do not read debug info for them */
+    bool full_source_path;       /* script: the files of source lines with their directories */
+    /* Called with what a user should know of the search, one sentence without a line end at a time. May be NULL. */
+    void (*note)(void *context, const char *text);
+    void *note_context;
 };
 
 struct perfile_flame_options {
@@ -49,6 +55,7 @@ struct perfile_flame_options {
      * are against this one. Filters hold for both. The reader must be at its start and is read to its end.
      */
     struct perfile_reader *before;
+    const char *before_path; /* of that recording, as perfile_symbol_options.recording; may be NULL */
     const char *event;     /* folded, svg: which event; html: which is shown first; NULL: that with the most samples */
     const char *title;     /* NULL: made from the recording */
     const char *colors;    /* svg: a name of perfile_flame_palette_at; NULL: the first */

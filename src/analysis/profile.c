@@ -22,6 +22,7 @@ struct pf_profile {
     struct perfile_reader *reader;
     struct perfile_session *session;
     struct pf_symbols *symbols;
+    struct pf_jit *jit;
     struct pf_filter filter;
     bool filtered;
     struct pf_arena arena; /* names of inlined functions */
@@ -95,12 +96,15 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     }
     if (result == 0)
         result = perfile_session_open(reader, &made->session, error);
+    if (result == 0)
+        result = pf_jit_open(reader, made->session, &options->find, &made->jit, error);
     if (result < 0) {
         pf_profile_close(made);
         return result;
     }
     if (perfile_feature_text(reader, PERFILE_FEATURE_ARCH, NULL, &made->arch, NULL) < 0)
         made->arch = NULL;
+    pf_symbols_use_jit(made->symbols, made->jit);
     perfile_session_follow_maps(made->session);
     if (options->keeps_comms)
         perfile_session_keep_comms(made->session);
@@ -119,6 +123,7 @@ void pf_profile_close(struct pf_profile *profile)
     if (profile->released)
         pf_held_free(&profile->held, profile->released);
     pf_held_close(&profile->held);
+    pf_jit_close(profile->jit);
     pf_pairs_close(&profile->cache);
     pf_pairs_close(&profile->numbered);
     pf_counters_close(&profile->counters);
@@ -140,7 +145,7 @@ static uint8_t kind_of(const struct pf_profile *profile, const struct pf_locatio
         return PF_FRAME_UNKNOWN;
     if (module->kernel)
         return PF_FRAME_KERNEL;
-    return strncmp(module->name, "/tmp/perf-", 10) == 0 ? PF_FRAME_JIT : PF_FRAME_USER;
+    return module->jit ? PF_FRAME_JIT : PF_FRAME_USER;
 }
 
 /* The number of the frame with these keys, a new one when there is none; UINT32_MAX when memory is short. */
@@ -563,7 +568,7 @@ static int take_record(struct pf_profile *profile, const struct perfile_record *
     if (record->type != PERFILE_RECORD_SAMPLE) {
         if (record->type == PERFILE_RECORD_CALLCHAIN_DEFERRED)
             take_deferred(profile, record);
-        return keep(profile, record) ? 0 : pf_fail_memory(error, "profile");
+        return keep(profile, record) ? pf_jit_follow(profile->jit, record, error) : pf_fail_memory(error, "profile");
     }
     if (record->damaged || perfile_sample_decode(record, &profile->decoded, NULL) < 0)
         return 0;

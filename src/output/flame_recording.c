@@ -193,11 +193,13 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
                             const struct perfile_output_options *options, bool timeline, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
-    const struct pf_profile_options how = {.filter = &options->filter,
-                                           .find = pf_find_options_of(&options->symbols),
-                                           .inlines = !options->symbols.no_inline};
+    struct pf_profile_options how = {.filter = &options->filter,
+                                     .find = pf_find_options_of(&options->symbols),
+                                     .inlines = !options->symbols.no_inline};
     /* The page joins threads of one name by itself. */
     const char *by = options->flame.by ? options->flame.by : timeline ? "tid" : "comm";
+    if (reader == options->flame.before)
+        how.find.recording = options->flame.before_path;
     *g = (struct pf_flame_recording){.allocator = allocator, .options = options, .reader = reader};
     pf_pairs_open(&g->slice_of, allocator);
     int result = pf_bottom_open(&g->bottom, allocator, by, options->flame.time_quantum, error);

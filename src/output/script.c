@@ -93,6 +93,8 @@ static int open_parts(struct pf_script *script)
         result = perfile_session_open(script->reader, &script->session, script->error);
     if (result == 0 && (pf_script_fields_want_maps(&script->fields) || stacks_want_maps(script)))
         perfile_session_follow_maps(script->session);
+    if (result == 0 && pf_script_fields_want_maps(&script->fields))
+        result = pf_script_jit_open(script);
     return result;
 }
 
@@ -141,6 +143,8 @@ static int drive(struct pf_script *script)
     while ((result = perfile_session_next(script->session, &record, script->error)) > 0) {
         if (PF_LIKELY(record->type == PERFILE_RECORD_SAMPLE))
             pf_script_sample(script, record);
+        else if ((result = pf_script_jit_follow(script, record)) < 0)
+            break;
         else
             pf_script_record(script, record);
         if (PF_UNLIKELY(script->failed))

@@ -211,6 +211,7 @@ struct pf_script {
     uint64_t wall_base_ns;
     unsigned data_src_width;
     struct pf_symbols *symbols; /* opened when the first address asks */
+    struct pf_jit *jit;         /* NULL: no maps are wanted */
     struct pf_script_places *places;
     struct pf_script_source *source;
     uint8_t *block; /* code between two branches */
@@ -269,6 +270,9 @@ bool pf_script_open_symbols(struct pf_script *script);
 bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address, struct pf_script_spot *spot);
 /* FILE:LINE, or MODULE[ADDRESS]; nothing, `lead` included, where nothing is mapped. */
 void pf_script_put_source_line(struct pf_script *script, const struct pf_script_spot *spot, const char *lead);
+/* Code of JITs becomes mappings; negative when memory is short. */
+int pf_script_jit_open(struct pf_script *script);
+int pf_script_jit_follow(struct pf_script *script, const struct perfile_record *record);
 /* Unwinds the dumped user stack of the sample in hand: it becomes script->late_chain. */
 void pf_script_unwind(struct pf_script *script);
 
