@@ -29,7 +29,6 @@ struct pf_profile {
     bool inlines;
     bool inlines_by_function;
     bool by_address, lines, gives_decoded;
-    struct pf_map cgroups;      /* id to its path, a pointer */
     struct pf_map cgroup_links; /* thread to device and inode of its cgroup namespace, a pointer */
     struct pf_pairs cache;      /* (address space, address) to frame, or to EXPANDED */
     struct pf_pairs numbered;   /* (module and kind, symbol or address) to frame */
@@ -81,7 +80,6 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->by_address = options->by_address;
     made->lines = options->lines;
     made->gives_decoded = options->decoded;
-    pf_map_open(&made->cgroups, allocator);
     pf_map_open(&made->cgroup_links, allocator);
     pf_arena_open(&made->arena, allocator);
     pf_held_open(&made->held, allocator);
@@ -127,7 +125,6 @@ void pf_profile_close(struct pf_profile *profile)
     pf_pairs_close(&profile->cache);
     pf_pairs_close(&profile->numbered);
     pf_counters_close(&profile->counters);
-    pf_map_close(&profile->cgroups);
     pf_map_close(&profile->cgroup_links);
     pf_free(profile->allocator, profile->frames, profile->frame_room * sizeof(*profile->frames));
     pf_free(profile->allocator, profile->expanded, profile->expanded_room * sizeof(*profile->expanded));
@@ -454,21 +451,13 @@ static int begin_sample(struct pf_profile *profile, const struct perfile_record 
 
 /* ---- what else is kept of the recording ---- */
 
-static bool keep_cgroup(struct pf_profile *profile, const struct perfile_record *record)
-{
-    struct perfile_cgroup cgroup;
-    if (perfile_record_decode(profile->reader, record, &cgroup, sizeof(cgroup), NULL) < 0)
-        return true; /* the reader has counted it */
-    const char *path = pf_arena_text(&profile->arena, cgroup.path, strlen(cgroup.path));
-    return path && pf_map_put(&profile->cgroups, cgroup.id, (uintptr_t)path);
-}
-
+/* False when memory is short. */
 static bool keep_namespaces(struct pf_profile *profile, const struct perfile_record *record)
 {
     enum { CGROUP_NAMESPACE = 6 };
     struct perfile_namespaces namespaces;
     struct perfile_namespace_link link;
-    if (!profile->gives_decoded ||
+    if (record->type != PERFILE_RECORD_NAMESPACES || !profile->gives_decoded ||
         perfile_record_decode(profile->reader, record, &namespaces, sizeof(namespaces), NULL) < 0 ||
         namespaces.link_info.count <= CGROUP_NAMESPACE)
         return true;
@@ -481,18 +470,10 @@ static bool keep_namespaces(struct pf_profile *profile, const struct perfile_rec
     return true;
 }
 
-/* False when memory is short. */
-static bool keep(struct pf_profile *profile, const struct perfile_record *record)
-{
-    if (record->type == PERFILE_RECORD_CGROUP)
-        return keep_cgroup(profile, record);
-    return record->type != PERFILE_RECORD_NAMESPACES || keep_namespaces(profile, record);
-}
-
 const char *pf_profile_cgroup(const struct pf_profile *profile, uint64_t id)
 {
-    uint64_t path;
-    return pf_map_get(&profile->cgroups, id, &path) ? (const char *)(uintptr_t)path : "unknown";
+    const char *path = perfile_session_cgroup(profile->session, id);
+    return path ? path : "unknown";
 }
 
 /* ---- samples whose user part of the stack comes later ---- */
@@ -568,7 +549,8 @@ static int take_record(struct pf_profile *profile, const struct perfile_record *
     if (record->type != PERFILE_RECORD_SAMPLE) {
         if (record->type == PERFILE_RECORD_CALLCHAIN_DEFERRED)
             take_deferred(profile, record);
-        return keep(profile, record) ? pf_jit_follow(profile->jit, record, error) : pf_fail_memory(error, "profile");
+        return keep_namespaces(profile, record) ? pf_jit_follow(profile->jit, record, error)
+                                                : pf_fail_memory(error, "profile");
     }
     if (record->damaged || perfile_sample_decode(record, &profile->decoded, NULL) < 0)
         return 0;

@@ -108,7 +108,6 @@ static void open_script(struct pf_script *script, struct pf_text *out)
     if (perfile_feature_text(script->reader, PERFILE_FEATURE_ARCH, NULL, &script->arch, NULL) < 0)
         script->arch = NULL;
     pf_arena_open(&script->arena, out->allocator);
-    pf_map_open(&script->cgroups, out->allocator);
     pf_map_open(&script->guest_index, out->allocator);
     pf_counters_open(&script->counters, out->allocator);
 }
@@ -124,10 +123,8 @@ static void close_script(struct pf_script *script)
     perfile_session_close(script->session);
     pf_filter_close(&script->filter);
     pf_held_close(&script->held);
-    pf_map_close(&script->cgroups);
     pf_map_close(&script->guest_index);
     pf_counters_close(&script->counters);
-    pf_free(allocator, script->cgroup_paths, script->cgroup_room * sizeof(*script->cgroup_paths));
     pf_free(allocator, script->guests, script->guest_room * sizeof(*script->guests));
     pf_free(allocator, script->plans, script->plan_room * sizeof(*script->plans));
     pf_arena_close(&script->arena);

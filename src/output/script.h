@@ -219,9 +219,6 @@ struct pf_script {
     struct pf_script_counters *counters_of_branches;
     struct pf_script_trace *trace;
     struct pf_script_stat *stat;
-    struct pf_map cgroups; /* id -> index in cgroup_paths */
-    const char **cgroup_paths;
-    size_t cgroup_count, cgroup_room;
     struct pf_map guest_index; /* event id -> index in guests */
     struct pf_script_guest *guests;
     size_t guest_count, guest_room;
@@ -303,7 +300,6 @@ void pf_script_release_held(struct pf_script *script);
 
 /* script_events.c: keeps what later lines need, and prints the record if it is wanted. */
 void pf_script_record(struct pf_script *script, const struct perfile_record *record);
-const char *pf_script_cgroup(const struct pf_script *script, uint64_t id);
 const struct pf_script_guest *pf_script_guest(const struct pf_script *script);
 
 /* script_stat.c: CPU_MAP, THREAD_MAP, STAT_CONFIG, STAT and STAT_ROUND. */
