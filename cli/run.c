@@ -103,6 +103,17 @@ static int report_losses(const struct run *run)
     return PF_STATUS_FINDINGS;
 }
 
+/* More than a few threads have nothing to do most of the time: who wants them says so. */
+static unsigned thread_count(const struct pf_settings *settings)
+{
+    enum { MOST_UNASKED = 8, MOST = 1024 };
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (settings->jobs)
+        return settings->jobs < MOST ? (unsigned)settings->jobs : MOST;
+    return processors < 1 ? 1 : processors < MOST_UNASKED ? (unsigned)processors : MOST_UNASKED;
+}
+
 static int print(struct run *run)
 {
     struct perfile_output_options *options = &run->settings->print;
@@ -111,6 +122,7 @@ static int print(struct run *run)
     bool bar = run->settings->output || !isatty(STDOUT_FILENO);
     int result, status;
 
+    options->threads = thread_count(run->settings);
     if (pf_progress_start(&run->progress, bar)) {
         options->progress = pf_progress_update;
         options->progress_context = &run->progress;

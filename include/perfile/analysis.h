@@ -107,14 +107,18 @@ struct perfile_output_options {
     struct perfile_symbol_options symbols; /* script, report, flame */
     struct perfile_flame_options flame;
     struct perfile_report_options report;
+    /*
+     * report, flame: threads that may be used, the caller's included; 0 and 1: no other. What is written is the same for
+     * every number. `write` is called from the caller's thread only; with more than one, `progress` and the callbacks that
+     * the reader was opened with (its allocator, `diagnostic`) may be called from others, one at a time.
+     */
+    unsigned threads;
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT                                                                                    \
     {                                                                                                                  \
         sizeof(struct perfile_output_options), {NULL, NULL, NULL, NULL, NULL, NULL}, NULL, false, 0, 0, false, false,  \
             NULL, NULL, {NULL, NULL, NULL, NULL, false}, {0, false, false, false, false, NULL, NULL},                  \
-        {                                                                                                              \
-            0, NULL, NULL, NULL, NULL, NULL, NULL, 0                                                                   \
-        }                                                                                                              \
+            {0, NULL, NULL, NULL, NULL, NULL, NULL, 0}, 0                                                              \
     }
 
 struct perfile_output_info {

@@ -21,7 +21,7 @@ struct pf_frame_info {
     uint8_t kind;     /* enum pf_frame_kind */
 };
 
-/* One sample. Made by pf_profile_next, valid until its next call. */
+/* One sample. Given by pf_profile_next, valid until its next call. */
 struct pf_profile_sample {
     const struct perfile_event *event;
     uint64_t time; /* ns */
@@ -50,20 +50,42 @@ struct pf_profile_totals {
 
 struct pf_profile;
 
+/*
+ * How many threads read and resolve samples, the caller's included (0 is 1), and who is told how far they are. With more
+ * than one, `progress` and the callbacks of the reader come from those threads, one at a time.
+ */
+struct pf_profile_drive {
+    unsigned threads;
+    void (*progress)(void *context, uint64_t done, uint64_t total); /* may be NULL */
+    void *progress_context;
+};
+
+static inline struct pf_profile_drive pf_profile_drive_of(const struct perfile_output_options *options)
+{
+    return (struct pf_profile_drive){options->threads, options->progress, options->progress_context};
+}
+
 struct pf_profile_options {
     const struct perfile_filter *filter; /* may be NULL */
     struct pf_find_options find;
     bool keeps_comms; /* threads that ended keep their names */
     bool inlines;     /* stacks have the functions that were inlined, too; `leaf` is never one of them */
+    struct pf_profile_drive drive;
 };
 
 /* The reader must be at its start and is driven by the profile. The texts of the options must outlive it. */
 int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_options *options,
                     struct pf_profile **profile, struct perfile_error *error);
 void pf_profile_close(struct pf_profile *profile);
-/* 1 and *sample, 0 at the end, or an error. */
+/*
+ * 1 and *sample, 0 at the end, or an error. Until then the reader, the totals and the symbols are at work, perhaps in other
+ * threads: only frames of samples that were given, and their modules, may be looked at.
+ */
 int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error);
+/* Ends the reading before its end. */
+void pf_profile_stop(struct pf_profile *profile);
 size_t pf_profile_frame_count(const struct pf_profile *profile);
+/* NULL: there is no such frame. */
 const struct pf_frame_info *pf_profile_frame(const struct pf_profile *profile, uint32_t frame);
 struct pf_symbols *pf_profile_symbols(struct pf_profile *profile);
 const struct pf_profile_totals *pf_profile_totals(const struct pf_profile *profile);

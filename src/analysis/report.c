@@ -13,7 +13,6 @@ enum {
     MODE_HYPERVISOR = 3,
     MODE_GUEST_KERNEL = 4,
     MODE_GUEST_USER = 5,
-    PROGRESS_SAMPLES = 16384,
 };
 
 /* ---- options ---- */
@@ -289,18 +288,15 @@ static bool add_sample(struct pf_report *report, const struct pf_profile_sample 
     return node != 0;
 }
 
-static int read_samples(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error)
+static int read_samples(struct pf_report *report, struct perfile_error *error)
 {
-    const struct perfile_output_options *options = report->options;
     const struct pf_profile_sample *sample;
     int result;
-    for (uint64_t n = 0; (result = pf_profile_next(report->profile, &sample, error)) > 0; n++) {
-        if (sample->event && !add_sample(report, sample))
+    while ((result = pf_profile_next(report->profile, &sample, error)) > 0)
+        if (sample->event && !add_sample(report, sample)) {
+            pf_profile_stop(report->profile);
             return pf_fail_memory(error, "report");
-        if (options->progress && n % PROGRESS_SAMPLES == 0)
-            options->progress(options->progress_context, perfile_reader_counts(reader)->data_bytes,
-                              perfile_reader_file(reader)->file_bytes);
-    }
+        }
     return result;
 }
 
@@ -682,8 +678,10 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
     const struct perfile_filter filter = {
         .time = options->filter.time, .cpus = options->filter.cpus, .events = options->filter.events};
     const bool any = filter.time || filter.cpus || filter.events;
-    const struct pf_profile_options how = {
-        .filter = any ? &filter : NULL, .find = pf_find_options_of(&options->symbols), .keeps_comms = true};
+    const struct pf_profile_options how = {.filter = any ? &filter : NULL,
+                                           .find = pf_find_options_of(&options->symbols),
+                                           .keeps_comms = true,
+                                           .drive = pf_profile_drive_of(options)};
     int result = pf_profile_open(reader, &how, &report->profile, error);
     if (result == 0) {
         report->symbols = pf_profile_symbols(report->profile);
@@ -710,7 +708,7 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
     if (result == 0)
         result = open_profile(report, reader, error);
     if (result == 0)
-        result = read_samples(report, reader, error);
+        result = read_samples(report, error);
     if (result < 0 && !report->passed)
         return result;
     int table = make_table(report, error); /* also of what came before a fault: the caller tells of both */

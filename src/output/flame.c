@@ -11,7 +11,7 @@
 #include "base/pairs.h"
 #include "output/output.h"
 
-enum { BUCKETS = 200, PROGRESS_SAMPLES = 16384 };
+enum { BUCKETS = 200 };
 
 struct event_stacks {
     const struct perfile_event *event;
@@ -119,12 +119,9 @@ static int gather(struct gathering *g, bool timeline, struct perfile_error *erro
         g->first_time = first;
         g->span = last - first;
     }
-    for (uint64_t n = 0; (result = pf_profile_next(g->profile, &sample, error)) > 0; n++) {
+    while ((result = pf_profile_next(g->profile, &sample, error)) > 0)
         if (sample->event && !add_sample(g, sample))
             return pf_fail_memory(error, "flame graph");
-        if (n % PROGRESS_SAMPLES == 0)
-            pf_output_progress(g->reader, g->options);
-    }
     return result;
 }
 
@@ -254,7 +251,8 @@ static int write_flame(struct perfile_reader *reader, const struct perfile_outpu
     const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
     const struct pf_profile_options how = {.filter = &options->filter,
                                            .find = pf_find_options_of(&options->symbols),
-                                           .inlines = !options->symbols.no_inline};
+                                           .inlines = !options->symbols.no_inline,
+                                           .drive = pf_profile_drive_of(options)};
     struct gathering g = {.allocator = allocator, .options = options, .reader = reader};
     struct made_set made = {0};
     uint32_t event = 0;

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/segments.h"
 #include "symbol/demangle.h"
 #include "symbol/table_elf.h"
 
@@ -54,9 +55,8 @@ struct pf_symbols {
     struct pf_arena arena;
     struct perfile_reader *reader;
     struct pf_find_options find;
-    struct module **modules;
+    struct pf_segments modules; /* struct module: others may look at those they know of while more come */
     size_t count;
-    size_t room;
     struct pf_map by_key;    /* hash of name and build id to the number of a module */
     struct pf_map build_ids; /* hash of a name to what feature BUILD_ID says, a pointer */
     uint32_t *module_of_map; /* by the id of the map; module + 1 */
@@ -66,6 +66,12 @@ struct pf_symbols {
     char *cache; /* the folder, or NULL */
     bool cache_tried;
 };
+
+/* NULL: there is no such module. */
+static struct module *module_at(const struct pf_symbols *symbols, size_t number)
+{
+    return pf_segments_at(&symbols->modules, (uint32_t)number);
+}
 
 /* ---- names and build ids ---- */
 
@@ -135,6 +141,7 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
         made->find = *find;
     made->find.same_machine = made_here(reader);
     pf_arena_open(&made->arena, allocator);
+    pf_segments_open(&made->modules, sizeof(struct module), allocator);
     pf_map_open(&made->by_key, allocator);
     pf_map_open(&made->build_ids, allocator);
     struct collector collector = {.symbols = made};
@@ -162,8 +169,8 @@ void pf_symbols_close(struct pf_symbols *symbols)
     if (!symbols)
         return;
     for (size_t i = 0; i < symbols->count; i++)
-        close_module(symbols->modules[i]);
-    pf_free(symbols->allocator, symbols->modules, symbols->room * sizeof(struct module *));
+        close_module(module_at(symbols, i));
+    pf_segments_close(&symbols->modules);
     pf_free(symbols->allocator, symbols->module_of_map, symbols->map_room * sizeof(*symbols->module_of_map));
     free(symbols->kallsyms);
     free(symbols->cache);
@@ -245,10 +252,10 @@ static const char *short_name(struct pf_symbols *symbols, const struct perfile_m
 
 static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t hash)
 {
-    struct module *module = pf_arena_new(&symbols->arena, sizeof(*module));
+    struct module *module =
+        symbols->count < PF_NO_SYMBOL - 1 ? pf_segments_make(&symbols->modules, (uint32_t)symbols->count) : NULL;
     uint64_t known;
-    if (!module ||
-        !pf_grow(symbols->allocator, &symbols->modules, &symbols->room, symbols->count + 1, sizeof(struct module *)))
+    if (!module)
         return false;
     module->kind = kind_of(map);
     module->map_name = map->filename;
@@ -267,8 +274,7 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
         module->build_id_bytes = id->count;
         memcpy(module->build_id, id->bytes, sizeof(module->build_id));
     }
-    symbols->modules[symbols->count++] = module;
-    return pf_map_put(&symbols->by_key, hash, (symbols->count - 1));
+    return pf_map_put(&symbols->by_key, hash, symbols->count++);
 }
 
 static bool is_module_of(const struct module *module, const struct perfile_map *map)
@@ -294,7 +300,7 @@ static uint32_t module_of(struct pf_symbols *symbols, const struct perfile_map *
         hash = hash_bytes(hash, &map->pid, sizeof(map->pid));
     uint64_t first;
     uint32_t number = UINT32_MAX;
-    if (pf_map_get(&symbols->by_key, hash, &first) && is_module_of(symbols->modules[first], map))
+    if (pf_map_get(&symbols->by_key, hash, &first) && is_module_of(module_at(symbols, first), map))
         number = (uint32_t)first;
     if (number == UINT32_MAX && add_module(symbols, map, hash))
         number = (uint32_t)(symbols->count - 1);
@@ -434,8 +440,8 @@ static void load_kernel_module(struct pf_symbols *symbols, struct module *module
     struct module *kernel = NULL;
     char name[128];
     for (size_t i = 0; i < symbols->count && !kernel; i++)
-        if (symbols->modules[i]->kind == KIND_KERNEL)
-            kernel = symbols->modules[i];
+        if (module_at(symbols, i)->kind == KIND_KERNEL)
+            kernel = module_at(symbols, i);
     const char *elf;
     if (!symbols->kallsyms)
         find_kernel(symbols, kernel ? kernel : module, &elf);
@@ -520,7 +526,7 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
     uint32_t number = module_of(symbols, map);
     if (number == UINT32_MAX)
         return false;
-    struct module *module = symbols->modules[number];
+    struct module *module = module_at(symbols, number);
     if (PF_UNLIKELY(!module->public.looked_for))
         load(symbols, module);
     location->module = number;
@@ -582,7 +588,7 @@ static bool place_of(void *context, uint64_t ip, struct pf_unwind_place *place)
     *place = (struct pf_unwind_place){.executable = map && is_executable(map)};
     if (!map || !pf_symbols_locate(u->symbols, map, ip, &location) || location.module == PF_NO_SYMBOL)
         return map && !u->how->only_known;
-    place->cfi = cfi_of(u->symbols, u->symbols->modules[location.module]);
+    place->cfi = cfi_of(u->symbols, module_at(u->symbols, location.module));
     place->elf_address = location.address;
     return place->cfi || !u->how->only_known;
 }
@@ -632,7 +638,7 @@ size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *
 {
     if (location->module >= symbols->count || !location->address)
         return 0;
-    struct module *module = symbols->modules[location->module];
+    struct module *module = module_at(symbols, location->module);
     if (!module->inlines_tried) {
         module->inlines_tried = true;
         open_inlines(symbols, module);
@@ -647,14 +653,15 @@ size_t pf_symbols_module_count(const struct pf_symbols *symbols)
 
 const struct pf_module *pf_symbols_module(const struct pf_symbols *symbols, uint32_t module)
 {
-    return module < symbols->count ? &symbols->modules[module]->public : NULL;
+    const struct module *known = module_at(symbols, module); /* not `count`, which may be growing */
+    return known && known->public.name ? &known->public : NULL;
 }
 
 const char *pf_symbols_name(struct pf_symbols *symbols, uint32_t number, uint32_t symbol)
 {
     if (number >= symbols->count || symbol == PF_NO_SYMBOL)
         return NULL;
-    struct module *module = symbols->modules[number];
+    struct module *module = module_at(symbols, number);
     if (module->kind == KIND_SYMBOL)
         return module->map_name;
     const char *raw = pf_symbol_name(module->table, &module->table->symbols[symbol]);
