@@ -658,6 +658,7 @@ static bool has_callchains(const struct pf_report *report)
 
 static int make_table(struct pf_report *report, struct perfile_error *error)
 {
+    pf_report_end_stacks(report);
     if (!has_callchains(report)) {
         report->children = false;
         report->order = PF_GRAPH_NONE;
@@ -728,8 +729,7 @@ void pf_report_close(struct pf_report *report)
     if (report->tree.allocator)
         pf_tree_close(&report->tree);
     pf_free(allocator, report->made_by, report->made_by_room * sizeof(*report->made_by));
-    pf_free(allocator, report->slots, report->slot_count * sizeof(*report->slots));
-    pf_free(allocator, report->path, report->path_room * sizeof(*report->path));
+    pf_report_end_stacks(report);
     pf_free(allocator, report->same, report->same_room * sizeof(*report->same));
     pf_free(allocator, report->passes, report->pass_room);
     pf_free(allocator, report->rows, report->row_room * sizeof(*report->rows));
