@@ -78,11 +78,11 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
                     struct pf_profile **profile, struct perfile_error *error);
 void pf_profile_close(struct pf_profile *profile);
 /*
- * 1 and *sample, 0 at the end, or an error. Until then the reader, the totals and the symbols are at work, perhaps in other
- * threads: only frames of samples that were given, and their modules, may be looked at.
+ * 1 and *sample, 0 at the end, or an error. Before that the reader, the totals and the symbols may be at work in another
+ * thread: only frames of samples that were given, and their modules, may be looked at.
  */
 int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error);
-/* Ends the reading before its end. */
+/* Ends the reading before its end; no other thread is at work from then on. */
 void pf_profile_stop(struct pf_profile *profile);
 size_t pf_profile_frame_count(const struct pf_profile *profile);
 /* NULL: there is no such frame. */

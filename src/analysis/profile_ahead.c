@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/profile_ahead.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/stages.h"
+
+enum { THREADS = 2, BATCH_SAMPLES = 1024, BATCH_FRAMES = 64 * 1024, BATCHES = 2 * THREADS + 1 };
+
+struct batch {
+    struct pf_profile_sample *samples; /* BATCH_SAMPLES */
+    size_t count;
+    size_t given;
+    uint32_t *frames; /* of all stacks, one behind the other */
+    size_t frame_count, frame_room;
+    int result; /* what comes behind the samples: 1 for the next batch, or what pf_profile_next returns */
+    struct perfile_error error;
+};
+
+struct pf_ahead {
+    const struct perfile_allocator *allocator;
+    struct pf_profile *profile;
+    struct pf_stages *stages;
+    struct batch batches[BATCHES];
+    struct batch *given; /* the one the caller has */
+};
+
+static bool keep(const struct pf_ahead *ahead, struct batch *batch, const struct pf_profile_sample *sample)
+{
+    if (!pf_grow(ahead->allocator, &batch->frames, &batch->frame_room, batch->frame_count + sample->frame_count,
+                 sizeof(*batch->frames)))
+        return false;
+    memcpy(batch->frames + batch->frame_count, sample->frames, sample->frame_count * sizeof(*batch->frames));
+    batch->frame_count += sample->frame_count;
+    batch->samples[batch->count++] = *sample;
+    return true;
+}
+
+/* The frames may have moved while more came. */
+static void point_at_frames(struct batch *batch)
+{
+    const uint32_t *frames = batch->frames;
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->samples[i].frames = frames;
+        frames += batch->samples[i].frame_count;
+    }
+}
+
+static bool read_batch(void *context, void *item, unsigned worker)
+{
+    const struct pf_ahead *ahead = context;
+    struct batch *batch = item;
+    const struct pf_profile_sample *sample;
+    (void)worker;
+    batch->count = batch->given = batch->frame_count = 0;
+    do {
+        batch->result = pf_profile_read(ahead->profile, &sample, &batch->error);
+        if (batch->result > 0 && !keep(ahead, batch, sample))
+            batch->result = pf_fail_memory(&batch->error, "profile");
+    } while (batch->result > 0 && batch->count < BATCH_SAMPLES && batch->frame_count < BATCH_FRAMES);
+    point_at_frames(batch);
+    return batch->result > 0;
+}
+
+struct pf_ahead *pf_ahead_open(struct pf_profile *profile, unsigned threads)
+{
+    static const struct pf_stage stage = {.work = read_batch};
+    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    struct pf_ahead *ahead = pf_new(allocator, sizeof(*ahead));
+    if (!ahead)
+        return NULL;
+    ahead->allocator = allocator;
+    ahead->profile = profile;
+    bool enough = true;
+    for (unsigned i = 0; i < BATCHES && enough; i++) {
+        ahead->batches[i].samples = pf_new(allocator, BATCH_SAMPLES * sizeof(*ahead->batches[i].samples));
+        enough = ahead->batches[i].samples;
+    }
+    const struct pf_stages_plan plan = {.stages = &stage,
+                                        .stage_count = 1,
+                                        .threads = (unsigned)pf_min(threads, THREADS),
+                                        .context = ahead,
+                                        .items = ahead->batches,
+                                        .item_bytes = sizeof(*ahead->batches),
+                                        .item_count = BATCHES};
+    ahead->stages = enough ? pf_stages_open(&plan, allocator) : NULL;
+    if (!ahead->stages) {
+        pf_ahead_close(ahead);
+        return NULL;
+    }
+    return ahead;
+}
+
+void pf_ahead_stop(struct pf_ahead *ahead)
+{
+    pf_stages_close(ahead->stages);
+    ahead->stages = NULL;
+}
+
+void pf_ahead_close(struct pf_ahead *ahead)
+{
+    if (!ahead)
+        return;
+    pf_ahead_stop(ahead);
+    for (unsigned i = 0; i < BATCHES; i++) {
+        const struct batch *batch = &ahead->batches[i];
+        pf_free(ahead->allocator, batch->samples, BATCH_SAMPLES * sizeof(*batch->samples));
+        pf_free(ahead->allocator, batch->frames, batch->frame_room * sizeof(*batch->frames));
+    }
+    pf_free(ahead->allocator, ahead, sizeof(*ahead));
+}
+
+int pf_ahead_next(struct pf_ahead *ahead, const struct pf_profile_sample **sample, struct perfile_error *error)
+{
+    while (!ahead->given || ahead->given->given == ahead->given->count) {
+        if (ahead->given && ahead->given->result <= 0) {
+            pf_ahead_stop(ahead);
+            if (ahead->given->result < 0 && error)
+                *error = ahead->given->error;
+            return ahead->given->result;
+        }
+        ahead->given = pf_stages_next(ahead->stages);
+    }
+    *sample = &ahead->given->samples[ahead->given->given++];
+    return 1;
+}
