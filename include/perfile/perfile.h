@@ -106,6 +106,8 @@ struct perfile_diagnostic {
 /*
  * Memory for a reader and all that belongs to it. `resize(context, NULL, 0, n)` allocates, `resize(context, p, o, 0)`
  * frees and returns NULL; `old` is the size given before. Alignment as malloc's. NULL instead of one means malloc.
+ * It is called from the thread that uses the reader; outputs with threads of their own (perfile/analysis.h) may call it
+ * from one of these, never two at a time.
  */
 struct perfile_allocator {
     void *context;
