@@ -20,6 +20,7 @@ struct batch {
 struct pf_ahead {
     const struct perfile_allocator *allocator;
     struct pf_profile *profile;
+    unsigned threads;
     struct pf_stages *stages;
     struct batch batches[BATCHES];
     struct batch *given; /* the one the caller has */
@@ -64,31 +65,36 @@ static bool read_batch(void *context, void *item, unsigned worker)
 
 struct pf_ahead *pf_ahead_open(struct pf_profile *profile, unsigned threads)
 {
-    static const struct pf_stage stage = {.work = read_batch};
     const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
     struct pf_ahead *ahead = pf_new(allocator, sizeof(*ahead));
     if (!ahead)
         return NULL;
     ahead->allocator = allocator;
     ahead->profile = profile;
-    bool enough = true;
-    for (unsigned i = 0; i < BATCHES && enough; i++) {
+    ahead->threads = (unsigned)pf_min(threads, THREADS);
+    for (unsigned i = 0; i < BATCHES; i++) {
         ahead->batches[i].samples = pf_new(allocator, BATCH_SAMPLES * sizeof(*ahead->batches[i].samples));
-        enough = ahead->batches[i].samples;
+        if (!ahead->batches[i].samples) {
+            pf_ahead_close(ahead);
+            return NULL;
+        }
     }
+    return ahead;
+}
+
+/* Not before the first sample is asked for: until then the caller may look at the reader. */
+static bool start(struct pf_ahead *ahead)
+{
+    static const struct pf_stage stage = {.work = read_batch};
     const struct pf_stages_plan plan = {.stages = &stage,
                                         .stage_count = 1,
-                                        .threads = (unsigned)pf_min(threads, THREADS),
+                                        .threads = ahead->threads,
                                         .context = ahead,
                                         .items = ahead->batches,
                                         .item_bytes = sizeof(*ahead->batches),
                                         .item_count = BATCHES};
-    ahead->stages = enough ? pf_stages_open(&plan, allocator) : NULL;
-    if (!ahead->stages) {
-        pf_ahead_close(ahead);
-        return NULL;
-    }
-    return ahead;
+    ahead->stages = pf_stages_open(&plan, ahead->allocator);
+    return ahead->stages;
 }
 
 void pf_ahead_stop(struct pf_ahead *ahead)
@@ -112,6 +118,8 @@ void pf_ahead_close(struct pf_ahead *ahead)
 
 int pf_ahead_next(struct pf_ahead *ahead, const struct pf_profile_sample **sample, struct perfile_error *error)
 {
+    if (!ahead->given && !start(ahead))
+        return pf_fail_memory(error, "profile");
     while (!ahead->given || ahead->given->given == ahead->given->count) {
         if (ahead->given && ahead->given->result <= 0) {
             pf_ahead_stop(ahead);
