@@ -42,6 +42,7 @@ struct pf_profile {
     uint32_t *stack;
     size_t stack_room;
     struct perfile_sample decoded;
+    struct perfile_sample peeked;
     const char *arch; /* uname -m of the recording, for unwinding; NULL: not known */
     struct pf_profile_sample sample;
     struct pf_profile_totals totals;
@@ -68,7 +69,7 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
         return pf_fail_memory(error, "profile");
     made->allocator = allocator;
     made->reader = reader;
-    made->decoded.size = sizeof(made->decoded);
+    made->decoded.size = made->peeked.size = sizeof(made->decoded);
     made->inlines = options->inlines;
     made->drive = options->drive;
     pf_segments_open(&made->frames, sizeof(struct pf_frame_info), allocator);
@@ -334,6 +335,19 @@ static void count_sample(struct pf_profile *profile)
     profile->totals.unresolved += leaf->symbol == PF_NO_SYMBOL;
 }
 
+/* The place of the next sample's address in the cache is asked for while this one is being dealt with. */
+static void prefetch_next(struct pf_profile *profile)
+{
+    const struct perfile_record *next = perfile_session_peek(profile->session);
+    if (!next || next->type != PERFILE_RECORD_SAMPLE || next->damaged ||
+        perfile_sample_decode(next, &profile->peeked, NULL) < 0)
+        return;
+    const bool user = (next->misc & PERFILE_MISC_CPUMODE_MASK) == MODE_USER;
+    const struct perfile_space *space =
+        perfile_session_space(profile->session, user ? profile->peeked.pid : KERNEL_PID);
+    pf_pairs_prefetch(&profile->cache, (uintptr_t)space, profile->peeked.ip);
+}
+
 static void tell_progress(struct pf_profile *profile)
 {
     if (profile->until_progress--)
@@ -353,6 +367,7 @@ int pf_profile_read(struct pf_profile *profile, const struct pf_profile_sample *
             perfile_sample_decode(record, &profile->decoded, NULL) < 0)
             continue;
         fill_sample(profile, record);
+        prefetch_next(profile);
         if (profile->filtered && !passes(profile)) {
             profile->totals.filtered++;
             continue;
