@@ -18,7 +18,7 @@
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640)
 
 enum { MODE_KERNEL = 1, MODE_USER = 2, KERNEL_PID = -1, UNWIND_MAX = 127, INLINES_MAX = 64 };
-enum { PROGRESS_SAMPLES = 8192, LOOK_AHEAD = 8 };
+enum { PROGRESS_SAMPLES = 256, LOOK_AHEAD = 8 };
 
 /* Of a number in the cache: the place in `expanded` of a list of frames, not a frame. */
 #define EXPANDED ((uint32_t)1 << 31)
