@@ -18,7 +18,7 @@
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640)
 
 enum { MODE_KERNEL = 1, MODE_USER = 2, KERNEL_PID = -1, UNWIND_MAX = 127, INLINES_MAX = 64 };
-enum { PROGRESS_SAMPLES = 256, LOOK_AHEAD = 8 };
+enum { PROGRESS_SAMPLES = 256, LOOK_AHEAD = 8, FAR_SLOTS = 65536 };
 
 /* Of a number in the cache: the place in `expanded` of a list of frames, not a frame. */
 #define EXPANDED ((uint32_t)1 << 31)
@@ -335,9 +335,11 @@ static void count_sample(struct pf_profile *profile)
     profile->totals.unresolved += leaf->symbol == PF_NO_SYMBOL;
 }
 
-/* The place of the next sample's address in the cache is asked for while this one is being dealt with. */
+/* Once the cache is too large to be near, the next address's place in it is asked for while this one is dealt with. */
 static void prefetch_next(struct pf_profile *profile)
 {
+    if (profile->cache.size < FAR_SLOTS)
+        return;
     const struct perfile_record *next = perfile_session_peek(profile->session);
     if (!next || next->type != PERFILE_RECORD_SAMPLE || next->damaged ||
         perfile_sample_decode(next, &profile->peeked, NULL) < 0)

@@ -8,8 +8,8 @@
 enum { THREADS = 2, BATCH_SAMPLES = 1024, BATCH_FRAMES = 64 * 1024, BATCHES = 2 * THREADS + 1 };
 
 struct batch {
-    struct pf_profile_sample *samples; /* BATCH_SAMPLES */
-    size_t count;
+    struct pf_profile_sample *samples;
+    size_t count, room;
     size_t given;
     uint32_t *frames; /* of all stacks, one behind the other */
     size_t frame_count, frame_room;
@@ -28,7 +28,8 @@ struct pf_ahead {
 
 static bool keep(const struct pf_ahead *ahead, struct batch *batch, const struct pf_profile_sample *sample)
 {
-    if (!pf_grow(ahead->allocator, &batch->frames, &batch->frame_room, batch->frame_count + sample->frame_count,
+    if (!pf_grow(ahead->allocator, &batch->samples, &batch->room, batch->count + 1, sizeof(*batch->samples)) ||
+        !pf_grow(ahead->allocator, &batch->frames, &batch->frame_room, batch->frame_count + sample->frame_count,
                  sizeof(*batch->frames)))
         return false;
     memcpy(batch->frames + batch->frame_count, sample->frames, sample->frame_count * sizeof(*batch->frames));
@@ -72,13 +73,6 @@ struct pf_ahead *pf_ahead_open(struct pf_profile *profile, unsigned threads)
     ahead->allocator = allocator;
     ahead->profile = profile;
     ahead->threads = (unsigned)pf_min(threads, THREADS);
-    for (unsigned i = 0; i < BATCHES; i++) {
-        ahead->batches[i].samples = pf_new(allocator, BATCH_SAMPLES * sizeof(*ahead->batches[i].samples));
-        if (!ahead->batches[i].samples) {
-            pf_ahead_close(ahead);
-            return NULL;
-        }
-    }
     return ahead;
 }
 
@@ -110,7 +104,7 @@ void pf_ahead_close(struct pf_ahead *ahead)
     pf_ahead_stop(ahead);
     for (unsigned i = 0; i < BATCHES; i++) {
         const struct batch *batch = &ahead->batches[i];
-        pf_free(ahead->allocator, batch->samples, BATCH_SAMPLES * sizeof(*batch->samples));
+        pf_free(ahead->allocator, batch->samples, batch->room * sizeof(*batch->samples));
         pf_free(ahead->allocator, batch->frames, batch->frame_room * sizeof(*batch->frames));
     }
     pf_free(ahead->allocator, ahead, sizeof(*ahead));
