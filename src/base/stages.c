@@ -22,6 +22,7 @@ struct pf_stages {
     uint64_t back;  /* and has given back */
     uint64_t last;  /* how many items there are in all, once that is known */
     bool stopped;
+    unsigned idle;                            /* threads that wait, without the caller */
     unsigned passed[2 * PF_THREADS_MOST + 1]; /* by item: stages that are done */
     unsigned thread_count;
     struct thread threads[PF_THREADS_MOST];
@@ -32,10 +33,12 @@ static unsigned *passed(struct pf_stages *stages, uint64_t number)
     return &stages->passed[number % stages->plan.item_count];
 }
 
-static bool is_ready(struct pf_stages *stages, unsigned stage)
+/* Serial stages stay with the threads that do them, as long as one has time: what they know is in its cache. */
+static bool is_ready(struct pf_stages *stages, unsigned stage, unsigned worker)
 {
     const uint64_t number = stages->begun[stage];
-    if ((stages->busy[stage] && !stages->stages[stage].parallel) || stages->stopped)
+    const bool taken = stages->busy[stage] || (worker == 0 && stages->idle);
+    if ((taken && !stages->stages[stage].parallel) || stages->stopped)
         return false;
     if (stage == 0)
         return number < stages->last && number - stages->back < stages->plan.item_count;
@@ -46,7 +49,7 @@ static bool is_ready(struct pf_stages *stages, unsigned stage)
 static bool work(struct pf_stages *stages, unsigned worker)
 {
     unsigned stage = stages->plan.stage_count;
-    while (stage > 0 && !is_ready(stages, stage - 1))
+    while (stage > 0 && !is_ready(stages, stage - 1, worker))
         stage--;
     if (stage-- == 0)
         return false;
@@ -72,8 +75,11 @@ static void *run(void *argument)
     struct pf_stages *stages = thread->stages;
     pthread_mutex_lock(&stages->lock);
     while (!stages->stopped)
-        if (!work(stages, thread->worker))
+        if (!work(stages, thread->worker)) {
+            stages->idle++;
             pthread_cond_wait(&stages->changed, &stages->lock);
+            stages->idle--;
+        }
     pthread_mutex_unlock(&stages->lock);
     return NULL;
 }
