@@ -53,8 +53,8 @@ static const struct pf_option input_options[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(jobs),
-     .doc = "Use up to N threads, 0 for one per processor. The output is the same for every N. This version reads "
-            "with one thread."},
+     .doc = "Use up to N threads; 0, the default, is one per processor, at most 8. The output is the same for every N. "
+            "This version uses them in report and flame."},
     {.name = "force",
      .letter = 'f',
      .kind = PF_OPTION_IGNORE,

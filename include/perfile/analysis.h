@@ -3,7 +3,8 @@
  * perfile/analysis.h: what is made of a recording (libperfile-analysis, on top of libperfile).
  *
  * An output turns a reader into a stream of text. Outputs are named by kind and format: perfile_output_at() lists them.
- * The same rules as in perfile.h hold for results, lifetimes and threads. Since 0.1.
+ * The same rules as in perfile.h hold for results, lifetimes and threads; see also perfile_output_options.threads.
+ * Since 0.1.
  */
 #ifndef PERFILE_ANALYSIS_H
 #define PERFILE_ANALYSIS_H
@@ -125,6 +126,14 @@ struct perfile_output_options {
     struct perfile_symbol_options symbols; /* script, report, flame */
     struct perfile_flame_options flame;
     struct perfile_report_options report;
+    /*
+     * report, flame: threads that may be used, the caller's included; 0 and 1: no other. What is written is the same for
+     * every number. The sink is called from the caller's thread only. With more than one, `progress`, `symbols.note` and
+     * what the reader was opened with (its allocator, `diagnostic`) may be called from another one, but never two of
+     * these at a time.
+     * Other threads block all signals, and are gone when the call returns.
+     */
+    unsigned threads;
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

@@ -125,6 +125,8 @@ struct perfile_diagnostic {
 /*
  * Memory for a reader and all that belongs to it. `resize(context, NULL, 0, n)` allocates, `resize(context, p, o, 0)`
  * frees and returns NULL; `old` is the size given before. Alignment as malloc's. NULL instead of one means malloc.
+ * It is called from the thread that uses the reader; outputs with threads of their own (perfile/analysis.h) may call it
+ * from one of these, never two at a time.
  */
 struct perfile_allocator {
     void *context;
@@ -630,6 +632,11 @@ PERFILE_API void perfile_session_close(struct perfile_session *session);
 PERFILE_API PERFILE_MUST_CHECK int perfile_session_next(struct perfile_session *session,
                                                         const struct perfile_record **record,
                                                         struct perfile_error *error);
+/*
+ * What comes next, as far as that is known already: its type, misc, bytes, data, event and time, nothing else. For who
+ * fetches memory ahead of its use. NULL: nobody knows. Valid until the next call of _next or _peek.
+ */
+PERFILE_API const struct perfile_record *perfile_session_peek(struct perfile_session *session);
 /*
  * The name of a thread at the time of the record that was delivered last; never NULL: ":TID" when the recording does
  * not say. Raw bytes without a NUL inside.

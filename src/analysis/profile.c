@@ -4,15 +4,17 @@
 #include <stdlib.h>
 
 #include "analysis/counters.h"
+#include "analysis/profile_ahead.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/filter.h"
 #include "base/map.h"
 #include "base/pairs.h"
+#include "base/segments.h"
 #include "symbol/callchain.h"
 #include "symbol/demangle.h"
 
-enum { INLINES_MAX = 64 };
+enum { INLINES_MAX = 64, PROGRESS_SAMPLES = 256, LOOK_AHEAD = 8, FAR_SLOTS = 65536 };
 
 /* Of a number in the cache: the place in `expanded` of a list of frames, not a frame. */
 #define EXPANDED ((uint32_t)1 << 31)
@@ -32,15 +34,15 @@ struct pf_profile {
     struct pf_map cgroup_links; /* thread to device and inode of its cgroup namespace, a pointer */
     struct pf_pairs cache;      /* (address space, address) to frame, or to EXPANDED */
     struct pf_pairs numbered;   /* (module and kind, symbol or address) to frame */
-    struct pf_frame_info *frames;
+    struct pf_segments frames;  /* struct pf_frame_info: others may look at those they know of while more come */
     size_t frame_count;
-    size_t frame_room;
     uint32_t *expanded; /* lists: how many, and the frames, innermost first; the last is no inlined one */
     size_t expanded_count;
     size_t expanded_room;
     uint32_t *stack;
     size_t stack_room;
     struct perfile_sample decoded;
+    struct perfile_sample peeked;
     struct pf_held_list held;                /* samples that wait for the user part of their stacks */
     struct pf_held *released;                /* the sample in hand is this one; NULL: it is that of the last record */
     struct perfile_callchain_deferred later; /* such a part, of the thread whose samples go now */
@@ -54,6 +56,9 @@ struct pf_profile {
     const char *arch;                    /* uname -m of the recording, for unwinding; NULL: not known */
     struct pf_profile_sample sample;
     struct pf_profile_totals totals;
+    struct pf_profile_drive drive;
+    struct pf_ahead *ahead; /* reads this profile in another thread; NULL: the caller does */
+    uint64_t until_progress;
 };
 
 /* When the samples are, as the header says; NULL when it does not. */
@@ -74,12 +79,14 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
         return pf_fail_memory(error, "profile");
     made->allocator = allocator;
     made->reader = reader;
-    made->decoded.size = sizeof(made->decoded);
+    made->decoded.size = made->peeked.size = sizeof(made->decoded);
     made->inlines = options->inlines;
     made->inlines_by_function = options->inlines_by_function;
     made->by_address = options->by_address;
     made->lines = options->lines;
     made->gives_decoded = options->decoded;
+    made->drive = options->drive;
+    pf_segments_open(&made->frames, sizeof(struct pf_frame_info), allocator);
     pf_map_open(&made->cgroup_links, allocator);
     pf_arena_open(&made->arena, allocator);
     pf_held_open(&made->held, allocator);
@@ -106,6 +113,10 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     perfile_session_follow_maps(made->session);
     if (options->keeps_comms)
         perfile_session_keep_comms(made->session);
+    if (made->drive.threads > 1 && !made->gives_decoded && !(made->ahead = pf_ahead_open(made, made->drive.threads))) {
+        pf_profile_close(made);
+        return pf_fail_memory(error, "profile");
+    }
     *profile = made;
     return 0;
 }
@@ -114,6 +125,7 @@ void pf_profile_close(struct pf_profile *profile)
 {
     if (!profile)
         return;
+    pf_ahead_close(profile->ahead);
     perfile_session_close(profile->session);
     if (profile->filtered)
         pf_filter_close(&profile->filter);
@@ -126,7 +138,7 @@ void pf_profile_close(struct pf_profile *profile)
     pf_pairs_close(&profile->numbered);
     pf_counters_close(&profile->counters);
     pf_map_close(&profile->cgroup_links);
-    pf_free(profile->allocator, profile->frames, profile->frame_room * sizeof(*profile->frames));
+    pf_segments_close(&profile->frames);
     pf_free(profile->allocator, profile->expanded, profile->expanded_room * sizeof(*profile->expanded));
     pf_arena_close(&profile->arena);
     pf_free(profile->allocator, profile->stack, profile->stack_room * sizeof(*profile->stack));
@@ -151,13 +163,14 @@ static uint32_t number_frame(struct pf_profile *profile, uint64_t a, uint64_t b,
     uint32_t frame;
     if (pf_pairs_get(&profile->numbered, a, b, &frame))
         return frame;
-    if (profile->frame_count >= EXPANDED - 1 || !pf_grow(profile->allocator, &profile->frames, &profile->frame_room,
-                                                         profile->frame_count + 1, sizeof(*profile->frames)))
+    frame = (uint32_t)profile->frame_count;
+    struct pf_frame_info *made = frame < EXPANDED - 1 ? pf_segments_make(&profile->frames, frame) : NULL;
+    if (!made)
         return UINT32_MAX;
-    frame = (uint32_t)profile->frame_count++;
-    profile->frames[frame] = *info;
+    *made = *info;
     if (!info->ip)
-        profile->frames[frame].function = frame;
+        made->function = frame;
+    profile->frame_count++;
     return pf_pairs_put(&profile->numbered, a, b, frame) ? frame : UINT32_MAX;
 }
 
@@ -167,7 +180,7 @@ static uint32_t number_address(struct pf_profile *profile, uint32_t function, co
 {
     if (function == UINT32_MAX || !profile->by_address || !ip)
         return function;
-    struct pf_frame_info info = profile->frames[function];
+    struct pf_frame_info info = *pf_profile_frame(profile, function);
     info.function = function;
     info.ip = ip;
     info.address = location->offset;
@@ -295,7 +308,7 @@ static const struct perfile_space *space_of_mode(struct pf_profile *profile, uns
 uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip)
 {
     const uint32_t frame = leaf_of(profile, place_at(profile, space_of_mode(profile, PF_MODE_USER), ip));
-    if (frame == UINT32_MAX || profile->frames[frame].module != PF_NO_SYMBOL)
+    if (frame == UINT32_MAX || pf_profile_frame(profile, frame)->module != PF_NO_SYMBOL)
         return frame;
     return leaf_of(profile, place_at(profile, space_of_mode(profile, PF_MODE_KERNEL), ip));
 }
@@ -307,6 +320,8 @@ static bool append_chain(struct pf_profile *profile, const struct perfile_u64s *
     unsigned mode = walk.mode;
     const struct perfile_space *space = space_of_mode(profile, mode);
     for (uint64_t ip; pf_callchain_next(&walk, &ip);) {
+        if (walk.next + LOOK_AHEAD <= ips->count)
+            pf_pairs_prefetch(&profile->cache, (uintptr_t)space, perfile_u64_at(ips, walk.next + LOOK_AHEAD - 1));
         if (PF_UNLIKELY(walk.mode != mode))
             space = space_of_mode(profile, mode = walk.mode);
         if (!append(profile, place_at(profile, space, ip)))
@@ -398,7 +413,7 @@ static bool passes(struct pf_profile *profile)
 
 static void count_sample(struct pf_profile *profile)
 {
-    const struct pf_frame_info *leaf = &profile->frames[profile->sample.leaf];
+    const struct pf_frame_info *leaf = pf_profile_frame(profile, profile->sample.leaf);
     profile->totals.samples++;
     profile->totals.period += profile->sample.period;
     profile->totals.unmapped += leaf->module == PF_NO_SYMBOL;
@@ -543,6 +558,21 @@ static void take_deferred(struct pf_profile *profile, const struct perfile_recor
 
 /* ---- all samples ---- */
 
+/* Once the cache is too large to be near, the next address's place in it is asked for while this one is dealt with. */
+static void prefetch_next(struct pf_profile *profile)
+{
+    if (profile->cache.size < FAR_SLOTS)
+        return;
+    const struct perfile_record *next = perfile_session_peek(profile->session);
+    if (!next || next->type != PERFILE_RECORD_SAMPLE || next->damaged ||
+        perfile_sample_decode(next, &profile->peeked, NULL) < 0)
+        return;
+    const bool user = (next->misc & PERFILE_MISC_CPUMODE_MASK) == PF_MODE_USER;
+    const struct perfile_space *space =
+        perfile_session_space(profile->session, user ? profile->peeked.pid : PF_KERNEL_PID);
+    pf_pairs_prefetch(&profile->cache, (uintptr_t)space, profile->peeked.ip);
+}
+
 /* 1: the sample of the record is in hand, 0: it is none, or an error. */
 static int take_record(struct pf_profile *profile, const struct perfile_record *record, struct perfile_error *error)
 {
@@ -554,19 +584,29 @@ static int take_record(struct pf_profile *profile, const struct perfile_record *
     }
     if (record->damaged || perfile_sample_decode(record, &profile->decoded, NULL) < 0)
         return 0;
+    prefetch_next(profile);
     const int held = hold(profile, record, error);
     return held > 0 ? 0 : held < 0 ? held : begin_sample(profile, record, error);
+}
+
+/* The next counter of the sample in hand, or the next held sample that may go: 1, 0, or an error. */
+static int next_known(struct pf_profile *profile, struct perfile_error *error)
+{
+    const bool none = profile->next_value == UINT64_MAX && !profile->released && profile->release == HELD_WAIT;
+    if (PF_LIKELY(none))
+        return 0;
+    const int result = next_counter(profile, error);
+    if (result != 0)
+        return result;
+    put_back(profile);
+    return release_held(profile, error);
 }
 
 /* The next sample, or the next counter of the one in hand: 1, 0 at the end, or an error. */
 static int next_sample(struct pf_profile *profile, struct perfile_error *error)
 {
     const struct perfile_record *record;
-    int result = next_counter(profile, error);
-    if (PF_LIKELY(result == 0)) {
-        put_back(profile);
-        result = release_held(profile, error);
-    }
+    int result = next_known(profile, error);
     while (result == 0) {
         const int more = perfile_session_next(profile->session, &record, error);
         if (more < 0)
@@ -582,7 +622,17 @@ static int next_sample(struct pf_profile *profile, struct perfile_error *error)
     return result;
 }
 
-int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
+static void tell_progress(struct pf_profile *profile)
+{
+    if (profile->until_progress--)
+        return;
+    profile->until_progress = PROGRESS_SAMPLES;
+    if (profile->drive.progress)
+        profile->drive.progress(profile->drive.progress_context, perfile_reader_counts(profile->reader)->data_bytes,
+                                perfile_reader_file(profile->reader)->file_bytes);
+}
+
+int pf_profile_read(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
 {
     int result;
     *sample = &profile->sample;
@@ -595,11 +645,23 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
             return pf_fail_memory(error, "profile");
         profile->resolved = true;
         count_sample(profile);
+        tell_progress(profile);
         return 1;
     }
     const struct perfile_counts *counts = perfile_reader_counts(profile->reader);
     profile->totals.lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
     return result;
+}
+
+int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
+{
+    return profile->ahead ? pf_ahead_next(profile->ahead, sample, error) : pf_profile_read(profile, sample, error);
+}
+
+void pf_profile_stop(struct pf_profile *profile)
+{
+    if (profile->ahead)
+        pf_ahead_stop(profile->ahead);
 }
 
 size_t pf_profile_frame_count(const struct pf_profile *profile)
@@ -609,7 +671,7 @@ size_t pf_profile_frame_count(const struct pf_profile *profile)
 
 const struct pf_frame_info *pf_profile_frame(const struct pf_profile *profile, uint32_t frame)
 {
-    return frame < profile->frame_count ? &profile->frames[frame] : NULL;
+    return pf_segments_at(&profile->frames, frame);
 }
 
 struct pf_symbols *pf_profile_symbols(struct pf_profile *profile)

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/stages.h"
 
 enum {
     NO_NUMBER = UINT32_MAX,
@@ -13,7 +14,7 @@ enum {
     MODE_HYPERVISOR = 3,
     MODE_GUEST_KERNEL = 4,
     MODE_GUEST_USER = 5,
-    PROGRESS_SAMPLES = 256,
+    THREAD_NODES = 65536, /* below that threads take longer to start than to work */
 };
 
 /* ---- options ---- */
@@ -197,12 +198,8 @@ static uint32_t key_of(struct pf_report *report, const struct pf_profile_sample 
     for (size_t i = 0; i < report->key_count_of; i++)
         if (report->keys_of[i]->take)
             report->keys_of[i]->take(report, &taken, sample);
-    bool same = report->key_count && is_same_key(&report->last_taken.key, &taken.key);
-    for (size_t i = 0; i < report->kept_count && same; i++)
-        same = report->last_taken.values[report->kept[i]] == taken.values[report->kept[i]];
-    if (same)
+    if (report->key_count && is_key(report, report->last_key_number, &taken))
         return report->last_key_number;
-    report->last_taken = taken;
     return report->last_key_number = pf_report_find_key(report, &taken);
 }
 
@@ -316,18 +313,15 @@ static bool add_sample(struct pf_report *report, const struct pf_profile_sample 
     return add_row(report, &weighed);
 }
 
-static int read_samples(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error)
+static int read_samples(struct pf_report *report, struct perfile_error *error)
 {
-    const struct perfile_output_options *options = report->options;
     const struct pf_profile_sample *sample;
     int result;
-    for (uint64_t n = 0; (result = pf_profile_next(report->profile, &sample, error)) > 0; n++) {
-        if (sample->event && !add_sample(report, sample))
+    while ((result = pf_profile_next(report->profile, &sample, error)) > 0)
+        if (sample->event && !add_sample(report, sample)) {
+            pf_profile_stop(report->profile);
             return pf_fail_memory(error, "report");
-        if (options->progress && n % PROGRESS_SAMPLES == 0)
-            options->progress(options->progress_context, perfile_reader_counts(reader)->data_bytes,
-                              perfile_reader_file(reader)->file_bytes);
-    }
+        }
     return result;
 }
 
@@ -427,24 +421,6 @@ static bool find_same_frames(struct pf_report *report)
 
 /* ---- rows ---- */
 
-static uint32_t row_at(struct pf_report *report, struct pf_pairs *index, uint32_t key, uint32_t node)
-{
-    const uint32_t frame =
-        report->by_frame ? report->same[report->tree.nodes[node].frame & ~PF_REPORT_APART] : PF_NO_SYMBOL;
-    uint32_t row;
-    if (pf_pairs_get(index, key, frame, &row)) {
-        struct pf_report_row *known = &report->rows[row];
-        known->first = known->first < node ? known->first : node;
-        return row;
-    }
-    if (!pf_grow(report->allocator, &report->rows, &report->row_room, report->row_count + 1, sizeof(*report->rows)) ||
-        report->row_count >= NO_NUMBER - 1)
-        return NO_NUMBER;
-    row = (uint32_t)report->row_count++;
-    report->rows[row] = (struct pf_report_row){.key = key, .frame = frame, .first = node};
-    return pf_pairs_put(index, key, frame, row) ? row : NO_NUMBER;
-}
-
 /* Nodes stand behind their parents, so one walk backwards links them all, children in the order they were made. */
 static bool link_nodes(struct pf_report *report)
 {
@@ -466,17 +442,47 @@ struct step {
     uint32_t height; /* longest way on from here, in frames */
 };
 
+/* A walk over the stacks below one key: no other has to do with its rows. */
 struct walk {
     struct pf_report *report;
-    struct pf_pairs index; /* (key, frame) to row */
-    uint32_t *inner;       /* by row: its node that is entered, deepest */
+    uint32_t key_node; /* 0: there is none */
+    uint32_t node;
+    uint32_t depth; /* in frames; 0 at the node of the key */
+    struct pf_report_row *rows;
+    size_t row_count, row_room;
+    uint32_t *row_of; /* by frame: row + 1; the worker's */
+    uint32_t *inner;  /* by row: its node that is entered, deepest */
     size_t inner_room;
     struct step *steps; /* by depth */
     size_t step_room;
-    uint32_t key;
-    uint32_t node;
-    uint32_t depth; /* in frames; 0 at the node of a key */
+    bool enough;
 };
+
+static size_t place_of_frame(const struct pf_report *report, uint32_t frame)
+{
+    return report->by_frame ? frame : 0;
+}
+
+static uint32_t row_at(struct walk *walk, uint32_t node)
+{
+    const struct pf_report *report = walk->report;
+    const uint32_t frame =
+        report->by_frame ? report->same[report->tree.nodes[node].frame & ~PF_REPORT_APART] : PF_NO_SYMBOL;
+    uint32_t *number = &walk->row_of[place_of_frame(report, frame)];
+    if (*number) {
+        struct pf_report_row *known = &walk->rows[*number - 1];
+        known->first = known->first < node ? known->first : node;
+        return *number - 1;
+    }
+    if (!pf_grow(report->allocator, &walk->rows, &walk->row_room, walk->row_count + 1, sizeof(*walk->rows)) ||
+        walk->row_count >= NO_NUMBER - 1)
+        return NO_NUMBER;
+    const uint32_t row = (uint32_t)walk->row_count++;
+    walk->rows[row] =
+        (struct pf_report_row){.key = report->tree.nodes[walk->key_node].frame, .frame = frame, .first = node};
+    *number = row + 1;
+    return row;
+}
 
 static void note_longest(struct pf_report_row *row, uint32_t depth)
 {
@@ -508,31 +514,27 @@ static bool walk_in(struct walk *walk)
 {
     struct pf_report *report = walk->report;
     const size_t room = walk->inner_room;
-    if (walk->depth == 0) {
-        walk->key = report->tree.nodes[walk->node].frame;
+    if (walk->depth == 0)
         return true;
-    }
-    uint32_t row = row_at(report, &walk->index, walk->key, walk->node);
+    const uint32_t row = row_at(walk, walk->node);
     if (row == NO_NUMBER ||
         !pf_grow(report->allocator, &walk->inner, &walk->inner_room, (size_t)row + 1, sizeof(*walk->inner)) ||
         !pf_grow(report->allocator, &walk->steps, &walk->step_room, (size_t)walk->depth + 1, sizeof(*walk->steps)))
         return false;
     memset(walk->inner + room, 0, (walk->inner_room - room) * sizeof(*walk->inner));
     walk->steps[walk->depth] = (struct step){.row = row, .height = frames_in(report, walk->node)};
-    enter_node(report, &report->rows[row], walk->node, walk->inner[row], walk->depth);
+    enter_node(report, &walk->rows[row], walk->node, walk->inner[row], walk->depth);
     walk->inner[row] = walk->node;
     return true;
 }
 
 static void walk_out(struct walk *walk)
 {
-    struct pf_report *report = walk->report;
-    if (!walk->depth)
-        return;
+    const struct pf_report *report = walk->report;
     const struct step *step = &walk->steps[walk->depth];
     walk->inner[step->row] = report->links[walk->node].outer;
     if (report->order == PF_GRAPH_CALLER)
-        note_longest(&report->rows[step->row], step->height);
+        note_longest(&walk->rows[step->row], step->height);
     if (walk->depth > 1 && step[-1].height < step->height + 1)
         walk->steps[walk->depth - 1].height = step->height + 1;
 }
@@ -546,34 +548,121 @@ static bool walk_on(struct walk *walk)
         walk->depth++;
         return true;
     }
-    for (;;) {
+    while (walk->depth) {
         walk_out(walk);
         if (links[walk->node].sibling) {
             walk->node = links[walk->node].sibling;
             return true;
         }
-        if (!walk->depth--)
-            return false;
+        walk->depth--;
         walk->node = walk->report->tree.nodes[walk->node].parent;
     }
+    return false;
+}
+
+/* The walks of all keys: those of several at a time. */
+struct walks {
+    struct pf_report *report;
+    uint32_t next;                     /* node of a key; 0: there are no more */
+    uint32_t *row_of[PF_THREADS_MOST]; /* by worker, zero between two walks */
+    size_t places;                     /* in each of them */
+    struct walk *walks;
+    unsigned count;
+};
+
+static bool choose_key(void *context, void *item, unsigned worker)
+{
+    struct walks *all = context;
+    struct walk *walk = item;
+    (void)worker;
+    walk->report = all->report;
+    walk->key_node = walk->node = all->next;
+    walk->depth = 0;
+    walk->row_count = 0;
+    if (all->next)
+        all->next = all->report->links[all->next].sibling;
+    return all->next != 0;
+}
+
+static bool walk_key(void *context, void *item, unsigned worker)
+{
+    struct walks *all = context;
+    struct walk *walk = item;
+    const struct pf_report *report = all->report;
+    if (!all->row_of[worker])
+        all->row_of[worker] = pf_new(report->allocator, all->places * sizeof(**all->row_of));
+    walk->row_of = all->row_of[worker];
+    walk->enough = walk->row_of;
+    if (walk->key_node && walk->enough)
+        do
+            walk->enough = walk_in(walk);
+        while (walk->enough && walk_on(walk));
+    for (size_t i = 0; i < walk->row_count; i++)
+        walk->row_of[place_of_frame(report, walk->rows[i].frame)] = 0;
+    return true;
+}
+
+static void close_walks(struct walks *all)
+{
+    const struct perfile_allocator *allocator = all->report->allocator;
+    for (unsigned i = 0; i < all->count; i++) {
+        const struct walk *walk = &all->walks[i];
+        pf_free(allocator, walk->rows, walk->row_room * sizeof(*walk->rows));
+        pf_free(allocator, walk->inner, walk->inner_room * sizeof(*walk->inner));
+        pf_free(allocator, walk->steps, walk->step_room * sizeof(*walk->steps));
+    }
+    for (size_t i = 0; i < PF_THREADS_MOST; i++)
+        pf_free(allocator, all->row_of[i], all->places * sizeof(**all->row_of));
+    pf_free(allocator, all->walks, all->count * sizeof(*all->walks));
+}
+
+static bool add_rows(struct pf_report *report, const struct walk *walk)
+{
+    if (!walk->enough || walk->row_count >= NO_NUMBER - report->row_count ||
+        !pf_grow(report->allocator, &report->rows, &report->row_room, report->row_count + walk->row_count,
+                 sizeof(*report->rows)))
+        return false;
+    if (walk->row_count)
+        memcpy(report->rows + report->row_count, walk->rows, walk->row_count * sizeof(*walk->rows));
+    report->row_count += walk->row_count;
+    return true;
+}
+
+/* The rows of each key behind those of the key before, in whatever order they are made. */
+static bool walk_all(struct walks *all, unsigned threads)
+{
+    static const struct pf_stage stages[] = {{.work = choose_key}, {.work = walk_key, .parallel = true}};
+    struct pf_report *report = all->report;
+    const struct pf_stages_plan plan = {.stages = stages,
+                                        .stage_count = PF_COUNT(stages),
+                                        .threads = threads,
+                                        .context = all,
+                                        .items = all->walks,
+                                        .item_bytes = sizeof(*all->walks),
+                                        .item_count = all->count};
+    struct pf_stages *running = pf_stages_open(&plan, report->allocator);
+    const struct walk *walk;
+    bool enough = running;
+    while (enough && (walk = pf_stages_next(running)))
+        enough = add_rows(report, walk);
+    pf_stages_close(running);
+    return enough;
 }
 
 static bool make_rows(struct pf_report *report)
 {
-    struct walk walk = {.report = report};
-    bool enough = true;
+    const unsigned threads = report->tree.count < THREAD_NODES ? 1 : report->options->threads;
+    struct walks all = {.report = report, .places = 1};
+    if (report->by_frame)
+        all.places += pf_profile_frame_count(report->profile);
     pf_tree_sum(&report->tree);
     if (!link_nodes(report))
         return false;
-    walk.node = report->links[0].child;
-    pf_pairs_open(&walk.index, report->allocator);
-    if (walk.node)
-        do
-            enough = walk_in(&walk);
-        while (enough && walk_on(&walk));
-    pf_pairs_close(&walk.index);
-    pf_free(report->allocator, walk.inner, walk.inner_room * sizeof(*walk.inner));
-    pf_free(report->allocator, walk.steps, walk.step_room * sizeof(*walk.steps));
+    all.next = report->links[0].child;
+    all.walks = pf_new(report->allocator, pf_stages_items(threads) * sizeof(*all.walks));
+    all.count = all.walks ? pf_stages_items(threads) : 0;
+    const bool enough = all.walks && walk_all(&all, threads);
+    close_walks(&all);
     return enough;
 }
 
@@ -715,6 +804,7 @@ static bool has_callchains(const struct pf_report *report)
 
 static int make_table(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error)
 {
+    pf_report_end_stacks(report);
     if (!has_callchains(report)) {
         report->children = false;
         report->order = PF_GRAPH_NONE;
@@ -743,7 +833,8 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
                                            .by_address = report->by_address,
                                            .lines = report->by_address,
                                            .inlines = report->stacks && !options->symbols.no_inline,
-                                           .inlines_by_function = true};
+                                           .inlines_by_function = true,
+                                           .drive = pf_profile_drive_of(options)};
     int result = pf_profile_open(reader, &how, &report->profile, error);
     if (result == 0) {
         report->symbols = pf_profile_symbols(report->profile);
@@ -775,7 +866,7 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
     if (result == 0)
         result = open_profile(report, reader, error);
     if (result == 0)
-        result = read_samples(report, reader, error);
+        result = read_samples(report, error);
     if (result < 0 && !report->passed)
         return result;
     int table = make_table(report, reader, error); /* also of what came before a fault: the caller tells of both */
@@ -801,8 +892,7 @@ void pf_report_close(struct pf_report *report)
     if (report->tree.allocator)
         pf_tree_close(&report->tree);
     pf_free(allocator, report->made_by, report->made_by_room * sizeof(*report->made_by));
-    pf_free(allocator, report->slots, report->slot_count * sizeof(*report->slots));
-    pf_free(allocator, report->path, report->path_room * sizeof(*report->path));
+    pf_report_end_stacks(report);
     pf_free(allocator, report->same, report->same_room * sizeof(*report->same));
     pf_free(allocator, report->passes, report->pass_room);
     pf_free(allocator, report->rows, report->row_room * sizeof(*report->rows));

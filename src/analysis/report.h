@@ -261,7 +261,6 @@ struct pf_report {
     size_t value_room;
     uint8_t kept[PF_VALUE_COUNT]; /* their places in struct pf_report_taken */
     size_t kept_count;
-    struct pf_report_taken last_taken;
     uint32_t last_key_number;
 
     struct pf_map thread_names; /* id to its last name, for columns that show it */
@@ -301,6 +300,8 @@ static inline uint32_t pf_report_maker(const struct pf_profile_sample *sample)
 }
 /* report_stacks.c: the node where the sample's stack ends; 0 when memory is short. */
 uint32_t pf_report_add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample);
+/* All stacks are in: what finds nodes is no longer needed. */
+void pf_report_end_stacks(struct pf_report *report);
 
 /* report_columns.c */
 int pf_report_choose_columns(struct pf_report *report, struct perfile_error *error);
@@ -378,6 +379,8 @@ struct pf_graph {
     const struct pf_report_row *row;
     struct pf_arena arena;
     uint32_t key_node;
+    char *marks;       /* of node 0 */
+    size_t mark_bytes; /* from one to the next */
     bool empty;
     uint64_t least;              /* hits of a branch that is shown; unless fractal */
     uint64_t level_hits;         /* of all branches of the level made last, also those that weigh too little */
@@ -385,8 +388,17 @@ struct pf_graph {
     size_t item_room;
 };
 
+/* No branch would be shown. */
+bool pf_graph_is_empty(const struct pf_report *report, const struct pf_report_row *row);
 /* The graph of one row at a time. */
 void pf_graph_open(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row);
+/*
+ * Several graphs at a time: after _prepare, each of them with a number for every node of the tree, zero before and after.
+ * One may have NULL: the tree has room for its numbers.
+ */
+void pf_graphs_prepare(struct pf_report *report);
+void pf_graph_open_apart(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row,
+                         uint64_t *marks);
 void pf_graph_close(struct pf_graph *graph);
 /*
  * The branches behind one (NULL: the first ones), most hits first, without those that weigh too little. They live as long

@@ -15,6 +15,7 @@ struct perfile_session {
     struct pf_maps maps;
     struct pf_cgroups cgroups;
     struct perfile_record record; /* what is delivered */
+    struct perfile_record peeked;
     struct perfile_record *heads; /* directories: the next record of each part */
     bool *has_head;
     bool heads_read;
@@ -251,6 +252,11 @@ int perfile_session_next(struct perfile_session *session, const struct perfile_r
             return pf_fail_memory(error, "threads");
     }
     return session->heads ? next_of_parts(session, record, error) : next_of_stream(session, record, error);
+}
+
+const struct perfile_record *perfile_session_peek(struct perfile_session *session)
+{
+    return pf_order_peek(&session->order, &session->peeked) ? &session->peeked : NULL;
 }
 
 const char *perfile_session_comm(struct perfile_session *session, int32_t pid, int32_t tid)

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "analysis/report.h"
+#include "base/bytes.h"
 #include "base/error.h"
+#include "base/stages.h"
 #include "output/output.h"
 
 enum {
@@ -14,6 +16,8 @@ enum {
     MOST_IN_RUN = 512,  /* frames, likewise */
     WIDEST = 4096,      /* column that may be asked for */
     MOST_MODULES = 6,   /* that are named for lack of symbols */
+    MOST_DRAWERS = 4,   /* threads that draw graphs: each but the first needs 8 bytes for each node of the tree */
+    DRAWER_ROWS = 8,    /* rows that are worth a thread */
 };
 
 struct table {
@@ -366,7 +370,7 @@ static bool put_trunk(struct table *table, struct pf_graph *graph, struct pf_gra
     return put_run(table, graph, trunk, &next, &next_count) && put_branches(table, graph, next, next_count, total, 0);
 }
 
-static bool put_graph(struct table *table, const struct pf_report_row *row)
+static bool put_graph(struct table *table, const struct pf_report_row *row, uint64_t *marks)
 {
     const uint64_t weight = pf_report_weight(table->report, row);
     const uint64_t total = table->report->fractal ? weight : table->event->period;
@@ -376,7 +380,7 @@ static bool put_graph(struct table *table, const struct pf_report_row *row)
     size_t count;
     table->margin.used = 0;
     pad(&table->margin, MARGIN);
-    pf_graph_open(&graph, table->report, row);
+    pf_graph_open_apart(&graph, table->report, row, marks);
     bool enough = pf_graph_expand(&graph, NULL, &branches, &count);
     if (enough && count == 1 && branches[0].hits == weight)
         enough = put_trunk(table, &graph, branches, total);
@@ -386,6 +390,114 @@ static bool put_graph(struct table *table, const struct pf_report_row *row)
     if (table->out->used != used)
         pf_put_string(table->out, "\n");
     return enough;
+}
+
+/* ---- the graphs of a table, drawn ahead of their rows by several threads ---- */
+
+struct drawing {
+    const struct pf_report_row *row; /* NULL: there are no more */
+    struct table table;              /* writes to `text` */
+    struct pf_text text;
+    bool enough;
+};
+
+struct drawers {
+    const struct table *table;
+    size_t next; /* row to look at */
+    struct drawing *drawings;
+    unsigned drawing_count;
+    uint64_t *marks[MOST_DRAWERS];
+    struct pf_stages *stages;
+};
+
+static bool has_graph(const struct table *table, const struct pf_report_row *row)
+{
+    return pf_report_shows(table->report, row) && !pf_graph_is_empty(table->report, row);
+}
+
+static bool choose_row(void *context, void *item, unsigned worker)
+{
+    struct drawers *drawers = context;
+    struct drawing *drawing = item;
+    const struct pf_report_event *event = drawers->table->event;
+    (void)worker;
+    while (drawers->next < event->row_count && !has_graph(drawers->table, &event->rows[drawers->next]))
+        drawers->next++;
+    drawing->row = drawers->next < event->row_count ? &event->rows[drawers->next++] : NULL;
+    return drawing->row;
+}
+
+static bool draw(void *context, void *item, unsigned worker)
+{
+    struct drawers *drawers = context;
+    struct drawing *drawing = item;
+    const struct pf_report *report = drawers->table->report;
+    drawing->text.used = 0;
+    if (!drawing->row)
+        return true;
+    if (worker && !drawers->marks[worker])
+        drawers->marks[worker] = pf_new(report->allocator, report->tree.count * sizeof(uint64_t));
+    drawing->enough = (!worker || drawers->marks[worker]) &&
+                      put_graph(&drawing->table, drawing->row, drawers->marks[worker]) && !drawing->text.failed &&
+                      !drawing->table.margin.failed;
+    return true;
+}
+
+static void close_drawers(struct drawers *drawers)
+{
+    const struct pf_report *report = drawers->table->report;
+    pf_stages_close(drawers->stages);
+    for (unsigned i = 0; i < drawers->drawing_count; i++) {
+        pf_text_close(&drawers->drawings[i].text);
+        pf_text_close(&drawers->drawings[i].table.margin);
+    }
+    pf_free(report->allocator, drawers->drawings, drawers->drawing_count * sizeof(*drawers->drawings));
+    for (size_t i = 0; i < MOST_DRAWERS; i++)
+        pf_free(report->allocator, drawers->marks[i], report->tree.count * sizeof(uint64_t));
+}
+
+static unsigned drawer_count(const struct table *table)
+{
+    size_t graphs = 0, most = pf_min(table->report->options->threads, MOST_DRAWERS);
+    for (size_t i = 0; i < table->event->row_count && graphs / DRAWER_ROWS < most; i++)
+        graphs += has_graph(table, &table->event->rows[i]);
+    return (unsigned)(graphs / DRAWER_ROWS);
+}
+
+static bool open_drawers(struct drawers *drawers, const struct table *table)
+{
+    static const struct pf_stage stages[] = {{.work = choose_row}, {.work = draw, .parallel = true}};
+    const struct perfile_allocator *allocator = table->report->allocator;
+    const unsigned threads = drawer_count(table), count = pf_stages_items(threads);
+    *drawers = (struct drawers){.table = table, .drawings = pf_new(allocator, count * sizeof(*drawers->drawings))};
+    drawers->drawing_count = drawers->drawings ? count : 0;
+    pf_graphs_prepare(table->report);
+    bool enough = drawers->drawings;
+    for (unsigned i = 0; i < drawers->drawing_count; i++) {
+        struct drawing *drawing = &drawers->drawings[i];
+        drawing->table = (struct table){.report = table->report, .event = table->event, .out = &drawing->text};
+        enough = pf_text_open(&drawing->text, allocator, NULL, NULL) == 0 && enough;
+        enough = pf_text_open(&drawing->table.margin, allocator, NULL, NULL) == 0 && enough;
+    }
+    const struct pf_stages_plan plan = {.stages = stages,
+                                        .stage_count = PF_COUNT(stages),
+                                        .threads = threads,
+                                        .context = drawers,
+                                        .items = drawers->drawings,
+                                        .item_bytes = sizeof(*drawers->drawings),
+                                        .item_count = count};
+    drawers->stages = enough ? pf_stages_open(&plan, allocator) : NULL;
+    return drawers->stages;
+}
+
+/* The graph of the next row that has one. */
+static bool put_drawing(struct table *table, struct drawers *drawers)
+{
+    const struct drawing *drawing = pf_stages_next(drawers->stages);
+    if (!drawing || !drawing->enough)
+        return false;
+    pf_put(table->out, drawing->text.data, drawing->text.used);
+    return true;
 }
 
 /* ---- rows ---- */
@@ -418,7 +530,8 @@ static void put_row(struct table *table, const struct pf_report_row *row)
 static bool put_table(struct table *table)
 {
     const bool graphs = pf_report_has_graph(table->report, table->event);
-    bool enough = true;
+    struct drawers drawers;
+    bool enough = !graphs || open_drawers(&drawers, table);
     choose_columns(table);
     put_title(table);
     put_header(table);
@@ -427,9 +540,11 @@ static bool put_table(struct table *table)
         if (!pf_report_shows(table->report, row))
             continue;
         put_row(table, row);
-        if (graphs)
-            enough = put_graph(table, row);
+        if (graphs && has_graph(table, row))
+            enough = put_drawing(table, &drawers);
     }
+    if (graphs)
+        close_drawers(&drawers);
     pf_put_string(table->out, "\n\n");
     return enough;
 }

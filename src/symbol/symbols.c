@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/segments.h"
 #include "symbol/archive.h"
 #include "symbol/demangle.h"
 #include "symbol/table_elf.h"
@@ -62,9 +63,8 @@ struct pf_symbols {
     struct pf_arena arena;
     struct perfile_reader *reader;
     struct pf_find_options find;
-    struct module **modules;
+    struct pf_segments modules; /* struct module: others may look at those they know of while more come */
     size_t count;
-    size_t room;
     struct pf_map by_key;    /* hash of name and build id to the number of a module */
     struct pf_map build_ids; /* hash of a name to what feature BUILD_ID says, a pointer */
     uint32_t *module_of_map; /* by the id of the map; module + 1 */
@@ -82,6 +82,12 @@ struct pf_symbols {
     struct pf_debuginfod debuginfod;
     struct pf_jit *jit; /* may be NULL */
 };
+
+/* NULL: there is no such module. */
+static struct module *module_at(const struct pf_symbols *symbols, size_t number)
+{
+    return pf_segments_at(&symbols->modules, (uint32_t)number);
+}
 
 /* ---- names and build ids ---- */
 
@@ -145,6 +151,7 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
     pf_find_learn(&made->find, reader);
     made->machine_is_64 = is_64_bit_machine(reader);
     pf_arena_open(&made->arena, allocator);
+    pf_segments_open(&made->modules, sizeof(struct module), allocator);
     pf_map_open(&made->by_key, allocator);
     pf_map_open(&made->build_ids, allocator);
     struct collector collector = {.symbols = made};
@@ -211,8 +218,8 @@ void pf_symbols_close(struct pf_symbols *symbols)
         return;
     tell_debuginfod(symbols);
     for (size_t i = 0; i < symbols->count; i++)
-        close_module(symbols->modules[i]);
-    pf_free(symbols->allocator, symbols->modules, symbols->room * sizeof(struct module *));
+        close_module(module_at(symbols, i));
+    pf_segments_close(&symbols->modules);
     pf_free(symbols->allocator, symbols->module_of_map, symbols->map_room * sizeof(*symbols->module_of_map));
     close_code(symbols);
     free(symbols->kallsyms);
@@ -295,10 +302,10 @@ static const char *short_name(struct pf_symbols *symbols, const struct perfile_m
 
 static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map, enum module_kind kind, uint64_t hash)
 {
-    struct module *module = pf_arena_new(&symbols->arena, sizeof(*module));
+    struct module *module =
+        symbols->count < PF_NO_SYMBOL - 1 ? pf_segments_make(&symbols->modules, (uint32_t)symbols->count) : NULL;
     uint64_t known;
-    if (!module ||
-        !pf_grow(symbols->allocator, &symbols->modules, &symbols->room, symbols->count + 1, sizeof(struct module *)))
+    if (!module)
         return false;
     module->kind = kind;
     module->map_name = map->filename;
@@ -322,8 +329,7 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
         module->build_id_bytes = id->count;
         memcpy(module->build_id, id->bytes, sizeof(module->build_id));
     }
-    symbols->modules[symbols->count++] = module;
-    return pf_map_put(&symbols->by_key, hash, (symbols->count - 1));
+    return pf_map_put(&symbols->by_key, hash, symbols->count++);
 }
 
 static bool is_module_of(const struct module *module, const struct perfile_map *map, enum module_kind kind)
@@ -356,7 +362,7 @@ static uint32_t module_of_kind(struct pf_symbols *symbols, const struct perfile_
     hash = hash_bytes(hash, &map->code, sizeof(map->code));
     uint64_t first;
     uint32_t number = UINT32_MAX;
-    if (pf_map_get(&symbols->by_key, hash, &first) && is_module_of(symbols->modules[first], map, kind))
+    if (pf_map_get(&symbols->by_key, hash, &first) && is_module_of(module_at(symbols, first), map, kind))
         number = (uint32_t)first;
     if (number == UINT32_MAX && add_module(symbols, map, kind, hash))
         number = (uint32_t)(symbols->count - 1);
@@ -367,6 +373,8 @@ static uint32_t module_of_kind(struct pf_symbols *symbols, const struct perfile_
 
 static uint32_t module_of(struct pf_symbols *symbols, const struct perfile_map *map)
 {
+    if (PF_LIKELY(knows_module_of(symbols, map)))
+        return symbols->module_of_map[map->id] - 1;
     return module_of_kind(symbols, map, kind_of(map));
 }
 
@@ -493,8 +501,8 @@ static const struct module *kernel_of(const struct pf_symbols *symbols, struct m
     static const char name[] = "[kernel.kallsyms]";
     uint64_t known;
     for (size_t i = 0; i < symbols->count; i++)
-        if (symbols->modules[i]->kind == KIND_KERNEL)
-            return symbols->modules[i];
+        if (module_at(symbols, i)->kind == KIND_KERNEL)
+            return module_at(symbols, i);
     *made = (struct module){.map_name = name};
     if (pf_map_get(&symbols->build_ids, hash_name(name), &known)) {
         const struct known_id *id = (const struct known_id *)(uintptr_t)known;
@@ -603,7 +611,7 @@ static bool open_code(struct pf_symbols *symbols, uint32_t number)
     if (symbols->code_module == number + 1)
         return symbols->code_file >= 0;
     close_code(symbols);
-    const char *path = symbols->modules[number]->binary;
+    const char *path = module_at(symbols, number)->binary;
     symbols->code_module = number + 1;
     symbols->code_file = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     if (symbols->code_file >= 0)
@@ -663,7 +671,7 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
     uint32_t number = module_of(symbols, map);
     if (number == UINT32_MAX)
         return false;
-    struct module *module = symbols->modules[number];
+    struct module *module = module_at(symbols, number);
     if (PF_UNLIKELY(!module->public.looked_for))
         load(symbols, module);
     location->module = number;
@@ -709,8 +717,8 @@ static bool is_vdso32(struct pf_symbols *symbols, const struct perfile_space *sp
             return false;
         if (number == UINT32_MAX)
             continue;
-        if (!symbols->modules[number]->public.looked_for)
-            load(symbols, symbols->modules[number]);
+        if (!module_at(symbols, number)->public.looked_for)
+            load(symbols, module_at(symbols, number));
         if (open_code(symbols, number) && symbols->code_machine.elf_machine)
             return !symbols->code_machine.is_64;
     }
@@ -756,7 +764,7 @@ static bool place_of(void *context, uint64_t ip, struct pf_unwind_place *place)
     *place = (struct pf_unwind_place){.executable = map && is_executable(map)};
     if (!map || !pf_symbols_locate(u->symbols, map, ip, &location) || location.module == PF_NO_SYMBOL)
         return map && !u->how->only_known;
-    place->cfi = cfi_of(u->symbols, u->symbols->modules[location.module]);
+    place->cfi = cfi_of(u->symbols, module_at(u->symbols, location.module));
     place->elf_address = location.address;
     return place->cfi || !u->how->only_known;
 }
@@ -806,7 +814,7 @@ size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *
 {
     if (location->module >= symbols->count || !location->address)
         return 0;
-    struct module *module = symbols->modules[location->module];
+    struct module *module = module_at(symbols, location->module);
     if (module->kind == KIND_JIT)
         return room && pf_jit_line(symbols->jit, module->code, location->address, &frames[0]);
     if (!module->inlines_tried) {
@@ -825,7 +833,7 @@ size_t pf_symbols_code(struct pf_symbols *symbols, const struct perfile_map *map
     *machine = (struct pf_insn_machine){0};
     if (number == UINT32_MAX)
         return 0;
-    struct module *module = symbols->modules[number];
+    struct module *module = module_at(symbols, number);
     if (!module->public.looked_for)
         load(symbols, module);
     const uint64_t offset = ip - map->start + (is_vdso(module) ? 0 : map->pgoff);
@@ -846,7 +854,8 @@ size_t pf_symbols_module_count(const struct pf_symbols *symbols)
 
 const struct pf_module *pf_symbols_module(const struct pf_symbols *symbols, uint32_t module)
 {
-    return module < symbols->count ? &symbols->modules[module]->public : NULL;
+    const struct module *known = module_at(symbols, module); /* not `count`, which may be growing */
+    return known && known->public.name ? &known->public : NULL;
 }
 
 static const char *code_name(struct pf_symbols *symbols, struct module *module)
@@ -865,7 +874,7 @@ const char *pf_symbols_name(struct pf_symbols *symbols, uint32_t number, uint32_
 {
     if (number >= symbols->count || symbol == PF_NO_SYMBOL)
         return NULL;
-    struct module *module = symbols->modules[number];
+    struct module *module = module_at(symbols, number);
     if (module->kind == KIND_SYMBOL)
         return module->map_name;
     if (module->kind == KIND_JIT)
