@@ -182,6 +182,9 @@ void pf_sink_close(struct pf_sink *sink)
 {
     if (!sink->allocator)
         return;
+    const bool named = sink->directory >= 0 && !sink->unnamed && !sink->temporary;
+    if (sink->failure && sink->fd >= 0 && named && ftruncate(sink->fd, (off_t)sink->sound) < 0)
+        sink->failure = PERFILE_ERROR_WRITE; /* there is nobody left to tell */
     if (sink->owned && sink->fd >= 0)
         close(sink->fd);
     if (sink->temporary)
@@ -224,6 +227,8 @@ int pf_sink_flush(struct pf_sink *sink, struct perfile_error *error)
         return fail_again(sink, error);
     int result = write_all(sink, sink->buffer, sink->used, error);
     sink->used = 0;
+    if (result == 0 && !sink->sealed)
+        sink->sound = sink->bytes;
     return result;
 }
 
@@ -235,7 +240,10 @@ int pf_sink_write(struct pf_sink *sink, const void *data, size_t bytes, struct p
     if (bytes < PF_SINK_ROOM)
         return pf_sink_put(sink, data, bytes, error);
     sink->bytes += bytes;
-    return write_all(sink, data, bytes, error);
+    result = write_all(sink, data, bytes, error);
+    if (result == 0 && !sink->sealed)
+        sink->sound = sink->bytes;
+    return result;
 }
 
 int pf_sink_patch(struct pf_sink *sink, uint64_t offset, const void *data, size_t bytes, struct perfile_error *error)
@@ -279,6 +287,18 @@ static int name_it(struct pf_sink *sink, struct perfile_error *error)
     return fail(sink, PERFILE_ERROR_WRITE, EEXIST, error);
 }
 
+int pf_sink_name(struct pf_sink *sink, struct perfile_error *error)
+{
+    int result = sink->unnamed ? name_it(sink, error) : 0;
+    if (result < 0 || !sink->temporary)
+        return result;
+    if (renameat(sink->directory, sink->temporary, sink->directory, sink->name) < 0)
+        return fail(sink, PERFILE_ERROR_WRITE, errno, error);
+    free_text(sink->allocator, sink->temporary);
+    sink->temporary = NULL;
+    return 0;
+}
+
 int pf_sink_commit(struct pf_sink *sink, bool sync, struct perfile_error *error)
 {
     int result = pf_sink_flush(sink, error);
@@ -287,14 +307,7 @@ int pf_sink_commit(struct pf_sink *sink, bool sync, struct perfile_error *error)
     /* what cannot be synchronised, such as a pipe, says EINVAL */
     if (sync && sink->owned && fsync(sink->fd) < 0 && errno != EINVAL && errno != EROFS)
         return fail(sink, PERFILE_ERROR_WRITE, errno, error);
-    if (sink->unnamed)
-        result = name_it(sink, error);
-    if (result == 0 && sink->temporary) {
-        if (renameat(sink->directory, sink->temporary, sink->directory, sink->name) < 0)
-            return fail(sink, PERFILE_ERROR_WRITE, errno, error);
-        free_text(sink->allocator, sink->temporary);
-        sink->temporary = NULL;
-    }
+    result = pf_sink_name(sink, error);
     if (result == 0 && sink->owned) {
         int fd = sink->fd;
         sink->fd = -1;

@@ -24,6 +24,8 @@ struct pf_sink {
     char *temporary; /* the name until then */
     uint64_t base;   /* where the descriptor stood */
     uint64_t bytes;  /* taken so far */
+    uint64_t sound;  /* handed to the system in whole; what is behind it when a named file fails is cut off */
+    bool sealed;     /* `sound` stays: what follows only makes sense when all of it is there */
     uint8_t *buffer;
     size_t used;
     int failure; /* 0, or the code of the first failure */
@@ -52,6 +54,8 @@ int pf_sink_write(struct pf_sink *sink, const void *data, size_t bytes, struct p
 /* Over bytes that were written before; the sink must be seekable. */
 int pf_sink_patch(struct pf_sink *sink, uint64_t offset, const void *data, size_t bytes, struct perfile_error *error);
 int pf_sink_flush(struct pf_sink *sink, struct perfile_error *error);
+/* The file gets its name now; writing goes on. */
+int pf_sink_name(struct pf_sink *sink, struct perfile_error *error);
 /* Gives the file its name, with `sync` when it is on the disk. WRITE. */
 int pf_sink_commit(struct pf_sink *sink, bool sync, struct perfile_error *error);
 

@@ -379,6 +379,60 @@ static void test_attrs_get_one_size(void **state)
     unlink(path);
 }
 
+static uint64_t samples_in(const char *path, int *mode)
+{
+    struct perfile_reader *reader;
+    struct perfile_error error;
+    const struct perfile_record *record;
+    assert_int_equal(perfile_open_path(path, NULL, &reader, &error), 0);
+    while (perfile_reader_next(reader, &record, &error) > 0)
+        continue;
+    const uint64_t samples = perfile_reader_counts(reader)->samples;
+    *mode = perfile_reader_file(reader)->mode;
+    assert_int_equal(perfile_reader_counts(reader)->losses, 0);
+    assert_int_equal(perfile_event_count(reader), 1);
+    assert_string_equal(perfile_event_get(reader, 0)->name, "made up");
+    perfile_close(reader);
+    return samples;
+}
+
+/* Readable at every moment: a stream first, a file at last. */
+static void test_live_file(void **state)
+{
+    (void)state;
+    for (int compression = 0; compression < 2; compression++) {
+        char folder[] = "/tmp/perfile-live-XXXXXX", path[64];
+        struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
+        const struct perfile_event_spec event = some_event();
+        struct perfile_sample sample = PERFILE_SAMPLE_INIT;
+        struct perfile_writer *writer;
+        struct perfile_error error;
+        int mode;
+        assert_non_null(mkdtemp(folder));
+        snprintf(path, sizeof(path), "%s/x", folder);
+        options.live = true;
+        options.compression = compression;
+        sample.identifier = id;
+        assert_int_equal(perfile_writer_open_path(path, &options, &writer, &error), 0);
+        assert_int_equal(perfile_writer_add_event(writer, &event, NULL, &error), 0);
+        assert_int_not_equal(access(path, F_OK), 0);
+        assert_int_equal(perfile_writer_publish(writer, &error), 0);
+        for (uint64_t n = 0; n < 3; n++) {
+            assert_int_equal(samples_in(path, &mode), n);
+            assert_int_equal(mode, PERFILE_MODE_PIPE);
+            assert_int_equal(perfile_writer_sample(writer, 0, 2, &sample, &error), 0);
+            assert_int_equal(perfile_writer_flush(writer, &error), 0);
+        }
+        assert_int_equal(perfile_writer_feature_text(writer, PERFILE_FEATURE_HOSTNAME, "late", &error), 0);
+        assert_int_equal(perfile_writer_finish(writer, &error), 0);
+        perfile_writer_close(writer);
+        assert_int_equal(samples_in(path, &mode), 3);
+        assert_int_equal(mode, PERFILE_MODE_FILE);
+        unlink(path);
+        rmdir(folder);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +443,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_payload_must_be_whole),
         cmocka_unit_test(test_attrs_get_one_size),
+        cmocka_unit_test(test_live_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
