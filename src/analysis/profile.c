@@ -66,7 +66,8 @@ static const struct pf_range *span_of(struct perfile_reader *reader, struct pf_r
 {
     bool known = perfile_feature_number(reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &span->first, NULL) == 0 &&
                  perfile_feature_number(reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &span->last, NULL) == 0;
-    return known && span->first <= span->last ? span : NULL;
+    /* perf record -z writes zeros */
+    return known && span->first <= span->last && span->last ? span : NULL;
 }
 
 int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_options *options,

@@ -86,7 +86,7 @@ static void count(struct pf_edit *edit, const struct perfile_record *record, int
     }
 }
 
-static int edit_record(struct pf_edit *edit, struct pf_item *item, struct perfile_error *error)
+int pf_edit_record(struct pf_edit *edit, struct pf_item *item, struct perfile_error *error)
 {
     const struct perfile_record *record = item->record;
     if (record->damaged) {
@@ -120,51 +120,46 @@ static void tell_progress(const struct pf_edit *edit, uint64_t records)
     edit->options.progress(edit->options.progress_context, reader->counts.data_bytes, total);
 }
 
-/* In a file rounds of ring buffers would tell lies about the parts of a directory; in the order of time they cannot. */
-static int open_session(const struct pf_edit *edit, struct perfile_session **session, struct perfile_error *error)
-{
-    *session = NULL;
-    if (edit->reader->part_count <= 1 || edit->writer->options.mode == PERFILE_MODE_DIRECTORY)
-        return 0;
-    return perfile_session_open(edit->reader, session, error);
-}
-
-static int walk(struct pf_edit *edit, struct perfile_error *error)
+int pf_edit_walk(struct pf_edit *edit, bool by_time,
+                 int (*each)(void *context, struct pf_item *item, struct perfile_error *error), void *context,
+                 struct perfile_error *error)
 {
     const struct perfile_record *record;
-    struct perfile_session *session;
     struct pf_item *item = pf_new(edit->reader->allocator, sizeof(*item));
     if (!item)
         return pf_fail_memory(error, "edit");
-    int result = open_session(edit, &session, error);
+    int result = by_time ? perfile_session_open(edit->reader, &edit->session, error) : 0;
+    if (result == 0 && edit->follows_maps)
+        perfile_session_follow_maps(edit->session);
     for (uint64_t n = 0; result == 0; n++) {
-        int more =
-            session ? perfile_session_next(session, &record, error) : perfile_reader_next(edit->reader, &record, error);
+        int more = edit->session ? perfile_session_next(edit->session, &record, error)
+                                 : perfile_reader_next(edit->reader, &record, error);
         if (more <= 0) {
             result = more;
             break;
         }
         pf_item_set(item, edit->reader, record);
-        result = edit_record(edit, item, error);
+        result = each(context, item, error);
         tell_progress(edit, n);
     }
-    perfile_session_close(session);
+    perfile_session_close(edit->session);
+    edit->session = NULL;
     pf_free(edit->reader->allocator, item, sizeof(*item));
     return result;
 }
 
-int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct perfile_error *error)
+/* ---- from end to end ---- */
+
+int pf_edit_begin(struct pf_edit *edit, struct perfile_error *error)
 {
-    struct perfile_edit_report unseen;
-    struct perfile_error here;
-    const struct pf_writer_hooks hooks = {.context = edit, .event = each_event, .feature = each_feature};
-    error = error ? error : &here;
-    edit->report = report ? report : &unseen;
+    edit->hooks = (struct pf_writer_hooks){.context = edit, .event = each_event, .feature = each_feature};
     *edit->report = (struct perfile_edit_report){.records_kept = 0};
-    edit->writer->hooks = has_hooks(edit) ? &hooks : NULL;
-    int result = perfile_writer_copy_header(edit->writer, edit->reader, error);
-    if (result == 0)
-        result = walk(edit, error);
+    edit->writer->hooks = has_hooks(edit) ? &edit->hooks : NULL;
+    return perfile_writer_copy_header(edit->writer, edit->reader, error);
+}
+
+int pf_edit_end(struct pf_edit *edit, int result, struct perfile_error *error)
+{
     edit->writer->hooks = NULL;
     for (size_t i = 0; i < edit->step_count && result == 0; i++)
         if (edit->steps[i].end)
@@ -172,4 +167,24 @@ int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct
     edit->report->bytes_dropped = edit->reader->counts.bytes_lost;
     edit->report->features_dropped = edit->writer->features_dropped;
     return result;
+}
+
+static int take_record(void *edit, struct pf_item *item, struct perfile_error *error)
+{
+    return pf_edit_record(edit, item, error);
+}
+
+int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct perfile_error *error)
+{
+    struct perfile_edit_report unseen;
+    struct perfile_error here;
+    error = error ? error : &here;
+    edit->report = report ? report : &unseen;
+    /* in a file rounds of ring buffers would tell lies about the parts of a directory; in the order of time they cannot */
+    const bool by_time =
+        edit->follows_maps || (edit->reader->part_count > 1 && edit->writer->options.mode != PERFILE_MODE_DIRECTORY);
+    int result = pf_edit_begin(edit, error);
+    if (result == 0)
+        result = pf_edit_walk(edit, by_time, take_record, edit, error);
+    return pf_edit_end(edit, result, error);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Making recordings: the container, its events, and records from structs. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "format/attr.h"
@@ -145,11 +146,31 @@ int perfile_writer_open_sink(const struct perfile_sink *sink, const struct perfi
     return end_opening(writer, result, error);
 }
 
+/* A live file whose disk is full ends somewhere in a record: read it to find out where. */
+static void cut_to_whole(const struct perfile_writer *writer)
+{
+    const struct pf_sink *sink = &writer->streams[0].sink;
+    const struct perfile_record *record;
+    struct perfile_reader *reader;
+    uint64_t end = 0;
+    if (lseek(sink->fd, 0, SEEK_SET) < 0 || perfile_open_fd(sink->fd, NULL, &reader, NULL) < 0)
+        return;
+    while (perfile_reader_next(reader, &record, NULL) > 0)
+        if (!record->damaged && !record->compressed)
+            end = record->offset + record->bytes + record->payload_bytes;
+    perfile_close(reader);
+    if (end && ftruncate(sink->fd, (off_t)end) < 0)
+        return; /* readers find the end all the same */
+}
+
 void perfile_writer_close(struct perfile_writer *writer)
 {
     if (!writer)
         return;
     const struct perfile_allocator *allocator = writer->allocator;
+    if (writer->options.live && writer->failure.code && writer->streams[0].sink.fd >= 0 &&
+        !writer->streams[0].sink.sealed)
+        cut_to_whole(writer);
     pf_writer_close_streams(writer);
     pf_folder_close(&writer->folder);
     for (size_t i = 0; i < writer->feature_count; i++)
@@ -395,6 +416,9 @@ static int finish(struct perfile_writer *writer, struct perfile_error *error)
     int result = writer->started ? 0 : pf_writer_start(writer, error);
     if (result == 0)
         result = avoid_emptiness(writer, error);
+    /* perf opens no directory that has only `data` */
+    if (result == 0 && writer->options.mode == PERFILE_MODE_DIRECTORY && writer->stream_count < 2)
+        result = perfile_writer_part(writer, 1, error);
     if (result == 0 && writer->payload_left)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUXTRACE record",
                          "its payload lacks %llu bytes", (unsigned long long)writer->payload_left);
@@ -403,7 +427,8 @@ static int finish(struct perfile_writer *writer, struct perfile_error *error)
     /* a live file that cannot be finished stays the stream that it is */
     if (result == 0)
         result = pf_sink_flush(&writer->streams[0].sink, error);
-    writer->streams[0].sink.sealed = result == 0;
+    if (result == 0)
+        writer->streams[0].sink.sealed = writer->streams[0].sink.bytes;
     if (result == 0 && writer->options.mode != PERFILE_MODE_PIPE)
         result = end_file(writer, error);
     for (size_t i = writer->stream_count; i-- > 0 && result == 0;)

@@ -136,6 +136,10 @@ bool pf_writer_concerns_record(int result);
 /* The payload of the record that the reader gave last. */
 int pf_writer_copy_payload(struct perfile_writer *writer, struct perfile_reader *reader, struct perfile_error *error);
 
+/* Names of events that came behind them; `tell`: the output is a stream that has not said them yet. */
+int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_reader *reader, bool tell,
+                           struct perfile_error *error);
+
 /* ---- writer_features.c ---- */
 
 bool pf_writer_owns_feature(uint32_t number);

@@ -52,12 +52,17 @@ static int copy_event(struct perfile_writer *writer, const struct perfile_reader
 }
 
 /* Names that came behind their events. `tell`: the output is a stream that has not said them yet. */
-static int follow_names(struct perfile_writer *writer, const struct perfile_reader *reader, bool tell,
-                        struct perfile_error *error)
+int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_reader *reader, bool tell,
+                           struct perfile_error *error)
 {
     for (size_t i = 0; i < writer->event_count && i < reader->event_count; i++) {
-        const char *name = reader->events[i]->public.file_name;
         struct pf_writer_event *event = &writer->events[i];
+        struct perfile_event_spec spec;
+        bool reshaped;
+        int asked = ask_about_event(writer, &reader->events[i]->public, &spec, &reshaped, error);
+        const char *name = spec.name;
+        if (asked < 0)
+            return asked;
         if (!name || (event->name && strcmp(event->name, name) == 0))
             continue;
         event->name = pf_arena_text(&writer->arena, name, strlen(name));
@@ -255,7 +260,7 @@ static int copy_feature_record(struct perfile_writer *writer, struct perfile_rea
     if (number == PERFILE_FEATURE_COMPRESSED)
         return 0;
     if (number == PERFILE_FEATURE_EVENT_DESC)
-        result = follow_names(writer, reader, pipe && !stays, error);
+        result = pf_writer_follow_names(writer, reader, pipe && !stays, error);
     if (result < 0)
         return result;
     if (stays)
@@ -298,14 +303,14 @@ static int copy_event_type_record(struct perfile_writer *writer, struct perfile_
                                   const struct perfile_record *record, struct perfile_error *error)
 {
     const bool stays = stays_record(writer, reader);
-    int result = follow_names(writer, reader, writer->options.mode == PERFILE_MODE_PIPE && !stays, error);
+    int result = pf_writer_follow_names(writer, reader, writer->options.mode == PERFILE_MODE_PIPE && !stays, error);
     return result < 0 || !stays ? result : copy_described(writer, reader, record, error);
 }
 
 static int copy_update_record(struct perfile_writer *writer, struct perfile_reader *reader,
                               const struct perfile_record *record, struct perfile_error *error)
 {
-    int result = follow_names(writer, reader, false, error);
+    int result = pf_writer_follow_names(writer, reader, false, error);
     return result < 0 ? result : copy_plain(writer, reader, record, error);
 }
 

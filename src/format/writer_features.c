@@ -103,18 +103,17 @@ static int put_build_id_records(struct perfile_writer *writer, const uint8_t *da
                                 struct perfile_error *error)
 {
     while (bytes >= 8) {
-        size_t size = pf_load16(data + 6, writer->swap);
-        if (size < 8 || size > bytes)
+        size_t size = pf_load16(data + 6, writer->swap), padded = (size_t)pf_align8(size);
+        if (size < 8 || size > bytes || padded > UINT16_MAX)
             break;
+        /* perf 7.0 and later stop at records of a stream whose size is no multiple of 8, as entries of files have it */
         struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
-        size_t padded = (size_t)pf_min(pf_align8(size), UINT16_MAX & ~7); /* perf 7.2 wants whole words */
         pf_out_u32(&o, PERFILE_RECORD_HEADER_BUILD_ID);
         pf_out_put(&o, data + 4, 2);
-        pf_out_u16(&o, (uint16_t)pf_max(padded, size));
+        pf_out_u16(&o, (uint16_t)padded);
         pf_out_put(&o, data + 8, size - 8);
-        pf_out_align(&o, 8);
-        int result = o.failed ? pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "build id", "it is too long")
-                              : pf_writer_put_plain(writer, writer->record, pf_max(padded, size), error);
+        pf_out_zeros(&o, padded - size);
+        int result = pf_writer_put_plain(writer, writer->record, padded, error);
         if (result < 0)
             return result;
         data += size;

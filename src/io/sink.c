@@ -183,7 +183,7 @@ void pf_sink_close(struct pf_sink *sink)
     if (!sink->allocator)
         return;
     const bool named = sink->directory >= 0 && !sink->unnamed && !sink->temporary;
-    if (sink->failure && sink->fd >= 0 && named && ftruncate(sink->fd, (off_t)sink->sound) < 0)
+    if (sink->failure && sink->sealed && sink->fd >= 0 && named && ftruncate(sink->fd, (off_t)sink->sealed) < 0)
         sink->failure = PERFILE_ERROR_WRITE; /* there is nobody left to tell */
     if (sink->owned && sink->fd >= 0)
         close(sink->fd);
@@ -227,8 +227,6 @@ int pf_sink_flush(struct pf_sink *sink, struct perfile_error *error)
         return fail_again(sink, error);
     int result = write_all(sink, sink->buffer, sink->used, error);
     sink->used = 0;
-    if (result == 0 && !sink->sealed)
-        sink->sound = sink->bytes;
     return result;
 }
 
@@ -240,10 +238,7 @@ int pf_sink_write(struct pf_sink *sink, const void *data, size_t bytes, struct p
     if (bytes < PF_SINK_ROOM)
         return pf_sink_put(sink, data, bytes, error);
     sink->bytes += bytes;
-    result = write_all(sink, data, bytes, error);
-    if (result == 0 && !sink->sealed)
-        sink->sound = sink->bytes;
-    return result;
+    return write_all(sink, data, bytes, error);
 }
 
 int pf_sink_patch(struct pf_sink *sink, uint64_t offset, const void *data, size_t bytes, struct perfile_error *error)

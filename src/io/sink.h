@@ -24,8 +24,7 @@ struct pf_sink {
     char *temporary; /* the name until then */
     uint64_t base;   /* where the descriptor stood */
     uint64_t bytes;  /* taken so far */
-    uint64_t sound;  /* handed to the system in whole; what is behind it when a named file fails is cut off */
-    bool sealed;     /* `sound` stays: what follows only makes sense when all of it is there */
+    uint64_t sealed; /* not 0: what follows only makes sense when all of it is there, else a named file is cut off here */
     uint8_t *buffer;
     size_t used;
     int failure; /* 0, or the code of the first failure */

@@ -17,10 +17,10 @@ int pf_script_fail(struct pf_script *script, int code, const char *what, const c
 static int open_filter(struct pf_script *script)
 {
     struct pf_range span;
-    bool known = script->options->filter.time && strchr(script->options->filter.time, '%') &&
+    bool known = script->options->filter.time && strpbrk(script->options->filter.time, "%+") &&
                  perfile_feature_number(script->reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &span.first, NULL) == 0 &&
                  perfile_feature_number(script->reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &span.last, NULL) == 0 &&
-                 span.first <= span.last;
+                 span.first <= span.last && span.last; /* perf record -z writes zeros */
     return pf_filter_open(&script->filter, &script->options->filter, known ? &span : NULL, script->out->allocator,
                           script->error);
 }

@@ -87,9 +87,12 @@ static unsigned leftovers(void)
 
 static void remove_target(void)
 {
-    char data[sizeof(target) + 8];
-    snprintf(data, sizeof(data), "%s/data", target);
-    unlink(data);
+    static const char *const files[] = {"data", "data.0"};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        char path[sizeof(target) + 8];
+        snprintf(path, sizeof(path), "%s/%s", target, files[i]);
+        unlink(path);
+    }
     rmdir(target);
     unlink(target);
 }
