@@ -43,6 +43,8 @@ static inline void *pf_segments_make(struct pf_segments *segments, uint32_t inde
 {
     uint64_t at = index;
     const unsigned part = pf_segment_of(&at);
+    if (part + PF_SEGMENT_FIRST_BITS >= 8 * sizeof(size_t))
+        return NULL;
     if (!segments->parts[part])
         segments->parts[part] =
             pf_new(segments->allocator, ((size_t)1 << (part + PF_SEGMENT_FIRST_BITS)) * segments->bytes);
@@ -52,8 +54,9 @@ static inline void *pf_segments_make(struct pf_segments *segments, uint32_t inde
 static inline void pf_segments_close(struct pf_segments *segments)
 {
     for (unsigned part = 0; part <= PF_SEGMENTS; part++)
-        pf_free(segments->allocator, segments->parts[part],
-                ((size_t)1 << (part + PF_SEGMENT_FIRST_BITS)) * segments->bytes);
+        if (segments->parts[part]) /* the last is too large for 32-bit machines */
+            pf_free(segments->allocator, segments->parts[part],
+                    ((size_t)1 << (part + PF_SEGMENT_FIRST_BITS)) * segments->bytes);
     pf_segments_open(segments, segments->bytes, segments->allocator);
 }
 
