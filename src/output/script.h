@@ -12,7 +12,7 @@
  *     script_counters.c what was counted between them
  *     script_source.c   lines of source code
  *     script_memory.c   the steps of memory accesses and page sizes
- *     script_trace.c    tracepoint text; trace_parse.c and trace_print.c are the language it is written in
+ *     script_trace.c    tracepoint text, which analysis/trace_text.h makes
  *     script_deliver.c  which lines a sample is good for: groups of counters, callchains that come later
  *     script_events.c   the records between the samples
  *     script_stat.c     the tables of `perf stat record`
