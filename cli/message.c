@@ -211,6 +211,14 @@ void pf_log_diagnostic(void *context, const struct perfile_diagnostic *diagnosti
                   diagnostic->file ? diagnostic->file : "", diagnostic->message, diagnostic->rule);
 }
 
+void pf_log_note(void *context, const char *text)
+{
+    const struct pf_log *log = context;
+
+    if (!terminal.quiet)
+        print_message(TONE_WARNING, "%s: %s", log->input, text);
+}
+
 void pf_log_finish(const struct pf_log *log)
 {
     char number[PF_GROUPED_BYTES];

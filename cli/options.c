@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define AT(member) offsetof(struct pf_settings, member)
 
@@ -52,8 +53,8 @@ static const struct pf_option input_options[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(jobs),
-     .doc = "Use up to N threads, 0 for one per processor. The output is the same for every N. This version reads "
-            "with one thread."},
+     .doc = "Use up to N threads; 0, the default, is one per processor, at most 8. The output is the same for every N. "
+            "This version uses them in report and flame."},
     {.name = "force",
      .letter = 'f',
      .kind = PF_OPTION_IGNORE,
@@ -86,6 +87,17 @@ static const struct pf_option symbol_options[] = {
      .argument = "DIR",
      .offset = AT(print.symbols.symfs),
      .doc = "Look for the recording's programs and libraries below DIR, as if it were the root of the file system."},
+    {.name = "archive",
+     .kind = PF_OPTION_TEXT,
+     .argument = "FILE",
+     .offset = AT(print.symbols.archive),
+     .doc = "Binaries that `perf archive` packed, a tar file or a folder. They come before those of perf's build-id "
+            "cache."},
+    {.name = "debuginfod-limit",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "SECONDS",
+     .offset = AT(print.symbols.debuginfod_seconds),
+     .doc = "Wait at most so long in all for the servers in DEBUGINFOD_URLS [90], and 20 seconds for one file."},
     {.name = "vmlinux",
      .letter = 'k',
      .kind = PF_OPTION_TEXT,
@@ -503,9 +515,17 @@ static int unknown_long(const struct pf_command *command, const char *name, size
                     where_to_read(command, advice));
 }
 
+/* Behind an option that needs no value: the next option and the recording are none. */
+static bool is_value(const char *argument)
+{
+    return argument && argument[0] != '-' && access(argument, F_OK) != 0;
+}
+
 /* `value` is what stands behind the option in the same argument, or NULL. */
 static int apply(struct parse *parse, struct given *given, const char *value)
 {
+    if (!value && given->option->usual && !is_value(*parse->next))
+        value = given->option->usual;
     if (given->option->argument && !value)
         value = *parse->next ? *parse->next++ : NULL;
     if (given->option->argument && !value)

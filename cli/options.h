@@ -103,6 +103,7 @@ struct pf_option {
     bool hidden;          /* for the build, not for people */
     int kind;             /* enum pf_option_kind */
     const char *argument; /* NULL: a flag */
+    const char *usual;    /* the value when none follows; NULL: one must */
     size_t offset;        /* in struct pf_settings */
     unsigned bits;
     pf_value_at *value_at; /* or NULL */

@@ -3,6 +3,7 @@
 #include "stream.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* One run of a verb that prints a recording. */
 struct run {
@@ -46,6 +47,17 @@ static int status_of(const struct run *run, int result)
     return pf_input_failure(&run->input, result);
 }
 
+/* More than a few threads have nothing to do most of the time: who wants them says so. */
+static unsigned thread_count(const struct pf_settings *settings)
+{
+    enum { MOST_UNASKED = 8, MOST = 1024 };
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (settings->jobs)
+        return settings->jobs < MOST ? (unsigned)settings->jobs : MOST;
+    return processors < 1 ? 1 : processors < MOST_UNASKED ? (unsigned)processors : MOST_UNASKED;
+}
+
 static int print(struct run *run)
 {
     struct pf_input *input = &run->input;
@@ -54,10 +66,14 @@ static int print(struct run *run)
     int result, status;
 
     options->color = pf_wants_color(input->settings->color, run->stream.fd);
+    options->threads = thread_count(input->settings);
     if (pf_progress_start(&run->progress, input->command->name)) {
         options->progress = pf_progress_update;
         options->progress_context = &run->progress;
     }
+    options->symbols.recording = input->name;
+    options->symbols.note = pf_log_note;
+    options->symbols.note_context = &input->log;
     result = perfile_output_write(input->reader, input->command->name, input->settings->format, options, &sink,
                                   &input->error);
     pf_progress_clear();
@@ -75,6 +91,7 @@ static int write_output(struct run *run)
     int status = pf_stream_open(&run->stream, run->input.settings->output), written;
 
     run->input.settings->print.flame.before = run->before.reader;
+    run->input.settings->print.flame.before_path = run->before.name;
     if (!status) {
         status = print(run);
         written = pf_stream_close(&run->stream, status <= PF_STATUS_FINDINGS);

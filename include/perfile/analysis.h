@@ -3,7 +3,8 @@
  * perfile/analysis.h: what is made of a recording (libperfile-analysis, on top of libperfile).
  *
  * An output turns a reader into a stream of text. Outputs are named by kind and format: perfile_output_at() lists them.
- * The same rules as in perfile.h hold for results, lifetimes and threads. Since 0.1.
+ * The same rules as in perfile.h hold for results, lifetimes and threads; see also perfile_output_options.threads.
+ * Since 0.1.
  */
 #ifndef PERFILE_ANALYSIS_H
 #define PERFILE_ANALYSIS_H
@@ -29,12 +30,18 @@ enum perfile_show {
 
 /* Where the binaries and symbols of the recording are. NULL members: where perf would look. */
 struct perfile_symbol_options {
-    const char *symfs;       /* a folder that holds the file system of the recording's machine */
-    const char *vmlinux;     /* the kernel with its symbols */
-    const char *kallsyms;    /* a copy of /proc/kallsyms of the recording's machine */
-    const char *buildid_dir; /* perf's build-id cache; NULL: ~/.debug */
-    bool no_inline;          /* leave out inlined functions, and do not read debug info for them */
-    bool full_source_path;   /* script: the files of source lines with their directories */
+    const char *symfs;           /* a folder that holds the file system of the recording's machine */
+    const char *vmlinux;         /* the kernel with its symbols */
+    const char *kallsyms;        /* a copy of /proc/kallsyms of the recording's machine */
+    const char *buildid_dir;     /* perf's build-id cache; NULL: ~/.debug */
+    const char *archive;         /* a file of `perf archive`, or a folder as it unpacks */
+    const char *recording;       /* its path, where symbols may lie, too: kcore_dir/ in it, jitdump files beside it */
+    uint64_t debuginfod_seconds; /* how long debuginfod may take in all; 0: 90 s. 20 s for one file */
+    bool no_inline;              /* leave out inlined functions, and do not read debug info for them */
+    bool full_source_path;       /* script: the files of source lines with their directories */
+    /* Called with what a user should know of the search, one sentence without a line end at a time. May be NULL. */
+    void (*note)(void *context, const char *text);
+    void *note_context;
 };
 
 struct perfile_flame_options {
@@ -49,6 +56,7 @@ struct perfile_flame_options {
      * are against this one. Filters hold for both. The reader must be at its start and is read to its end.
      */
     struct perfile_reader *before;
+    const char *before_path; /* of that recording, as perfile_symbol_options.recording; may be NULL */
     const char *event;     /* folded, svg: which event; html: which is shown first; NULL: that with the most samples */
     const char *title;     /* NULL: made from the recording */
     const char *colors;    /* svg: a name of perfile_flame_palette_at; NULL: the first */
@@ -67,10 +75,19 @@ PERFILE_API const char *perfile_flame_palette_at(size_t index, const char **doc)
 
 /* How `report` looks at the samples. */
 enum perfile_report_flags {
-    PERFILE_REPORT_CHILDREN = 1 << 0,    /* a row for every function in a stack; the default with callchains */
-    PERFILE_REPORT_NO_CHILDREN = 1 << 1, /* rows for the functions that were running */
-    PERFILE_REPORT_INVERTED = 1 << 2,    /* call graphs from the caller */
-    PERFILE_REPORT_SAMPLES = 1 << 3,     /* a column with the number of samples */
+    PERFILE_REPORT_CHILDREN = 1 << 0,     /* a row for every function in a stack; the default with callchains */
+    PERFILE_REPORT_NO_CHILDREN = 1 << 1,  /* rows for the functions that were running */
+    PERFILE_REPORT_INVERTED = 1 << 2,     /* call graphs from the caller */
+    PERFILE_REPORT_SAMPLES = 1 << 3,      /* a column with the number of samples */
+    PERFILE_REPORT_GROUP = 1 << 4,        /* text: one table for all events, if they were not recorded in groups */
+    PERFILE_REPORT_NO_GROUP = 1 << 5,     /* text: a table for each event of a group */
+    PERFILE_REPORT_PERIOD = 1 << 6,       /* a column with the period */
+    PERFILE_REPORT_MODES = 1 << 7,        /* columns with the shares of kernel and user space */
+    PERFILE_REPORT_RESOLVED = 1 << 8,     /* only samples and callers with a symbol */
+    PERFILE_REPORT_ONLY_PARENT = 1 << 9,  /* only samples with a parent */
+    PERFILE_REPORT_BRANCHES = 1 << 10,    /* rows are of taken branches; the default where they were recorded */
+    PERFILE_REPORT_NO_BRANCHES = 1 << 11, /* rows are of samples */
+    PERFILE_REPORT_MEMORY = 1 << 12,      /* samples weigh what their memory accesses cost */
 };
 
 struct perfile_report_options {
@@ -82,6 +99,11 @@ struct perfile_report_options {
     const char *percent_limit; /* "0.5": rows and branches below it are left out */
     const char *separator;     /* csv; NULL: "," */
     uint64_t max_stack;        /* the innermost frames that are looked at; 0: all */
+    const char *time_quantum;  /* steps of the column time; NULL: "100ms" */
+    const char *symbol_filter; /* only samples in functions whose names have this text */
+    const char *percentage;    /* "relative": shares are of what filters let pass; NULL, "absolute": of all */
+    const char *widths;        /* text: of the columns, "10,20"; 0: as wide as needed */
+    const char *parent;        /* regular expression for the column parent; NULL: "^sys_|^do_page_fault" */
 };
 
 /* The columns of reports by position; NULL behind the last. Static text; doc may be NULL. */
@@ -90,7 +112,8 @@ PERFILE_API const char *perfile_report_column_at(size_t index, const char **doc)
 struct perfile_output_options {
     size_t size; /* sizeof(struct perfile_output_options) */
     struct perfile_filter filter;
-    const char *fields; /* script: as perf's -F: "comm,tid,ip", "+addr", "-period", "EVENTTYPE:LIST"; NULL: default */
+    /* script: as perf's -F: "comm,tid,ip", "+addr", "-period", "EVENTTYPE:LIST"; report: columns; NULL: default */
+    const char *fields;
     bool nanoseconds;   /* script: 9 digits instead of 6 */
     unsigned show;      /* script: enum perfile_show */
     uint64_t max_bytes; /* dump: longer byte strings become length and CRC-32; 0 = 4096, UINT64_MAX = never */
@@ -103,6 +126,14 @@ struct perfile_output_options {
     struct perfile_symbol_options symbols; /* script, report, flame */
     struct perfile_flame_options flame;
     struct perfile_report_options report;
+    /*
+     * report, flame: threads that may be used, the caller's included; 0 and 1: no other. What is written is the same for
+     * every number. The sink is called from the caller's thread only. With more than one, `progress`, `symbols.note` and
+     * what the reader was opened with (its allocator, `diagnostic`) may be called from another one, but never two of
+     * these at a time.
+     * Other threads block all signals, and are gone when the call returns.
+     */
+    unsigned threads;
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

@@ -22,7 +22,7 @@
  * Lifetimes.   | what                                            | valid until                                       |
  *              | records, and everything decoded from a record   | the next _next or _rewind, or the close           |
  *              | events, features, names, files of a reader      | the close (an event's name may be refined earlier)|
- *              | a comm                                          | the close of the session                          |
+ *              | a comm, the path of a control group             | the close of the session                          |
  * Threads.     A reader and all that hangs on it belongs to one thread at a time. Different readers are independent.
  * Growth.      Structs that the caller makes begin with their own size; set it with the PERFILE_*_INIT initialisers.
  *              Structs that the library makes may grow at their end.
@@ -125,6 +125,8 @@ struct perfile_diagnostic {
 /*
  * Memory for a reader and all that belongs to it. `resize(context, NULL, 0, n)` allocates, `resize(context, p, o, 0)`
  * frees and returns NULL; `old` is the size given before. Alignment as malloc's. NULL instead of one means malloc.
+ * It is called from the thread that uses the reader; outputs with threads of their own (perfile/analysis.h) may call it
+ * from one of these, never two at a time.
  */
 struct perfile_allocator {
     void *context;
@@ -635,10 +637,21 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_session_next(struct perfile_session *
                                                         const struct perfile_record **record,
                                                         struct perfile_error *error);
 /*
+ * What comes next, as far as that is known already: its type, misc, bytes, data, event and time, nothing else. For who
+ * fetches memory ahead of its use. NULL: nobody knows. Valid until the next call of _next or _peek.
+ */
+PERFILE_API const struct perfile_record *perfile_session_peek(struct perfile_session *session);
+/*
  * The name of a thread at the time of the record that was delivered last; never NULL: ":TID" when the recording does
  * not say. Raw bytes without a NUL inside.
  */
 PERFILE_API const char *perfile_session_comm(struct perfile_session *session, int32_t pid, int32_t tid);
+/*
+ * The path of the control group that samples name by this id (perfile_sample.cgroup), below the mount of its hierarchy,
+ * as of the record that was delivered last; NULL when no record has named it. Equal ids give equal pointers until a
+ * record names another path. Since 0.1. From the records CGROUP.
+ */
+PERFILE_API const char *perfile_session_cgroup(const struct perfile_session *session, uint64_t id);
 /* From now on threads keep their names when they end, as perf report shows them; perf script forgets them, the default. */
 PERFILE_API void perfile_session_keep_comms(struct perfile_session *session);
 /* One mapping of a process or of the kernel. Made by the library; lives as long as the session. */
@@ -656,10 +669,21 @@ struct perfile_map {
     bool kernel;
     bool data;   /* not executable */
     bool symbol; /* a KSYMBOL: filename is the name of the symbol */
+    uint32_t code; /* what perfile_session_add_map was given; 0: the map is a record's */
 };
 
 /* Call it before the first _next of the session when mappings are wanted; their memory grows with their number. */
 PERFILE_API void perfile_session_follow_maps(struct perfile_session *session);
+
+/*
+ * Adds a mapping that no record tells of, such as code that a jitdump file tells of: it holds from `time` on (ns on the
+ * recording's clock; a time that has passed: from the next record with a time on) and covers what was there. Of `map` all
+ * members count but `id`; `filename` is copied. Records of anonymous memory of that process are passed over from now on: a
+ * JIT changes the protection of memory that holds its code. Since 0.1. Errors: ARGUMENT (empty), LIMIT (2^19 of them),
+ * MEMORY.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_session_add_map(struct perfile_session *session, uint64_t time,
+                                                           const struct perfile_map *map, struct perfile_error *error);
 
 /*
  * An address space at one moment: immutable, and the same pointer as long as nothing is mapped. NULL: nothing is mapped.

@@ -3,11 +3,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analysis/report.h"
+#include "analysis/columns.h"
 #include "base/bytes.h"
 #include "base/error.h"
 
-enum { ADDRESS_WIDTH = 16 }; /* perf leaves room for an address as soon as one has no symbol */
+enum {
+    ADDRESS_WIDTH = 16, /* perf leaves room for an address as soon as one has no symbol */
+    NUMBER_WIDTH = 12,
+};
 
 static int order(uint64_t a, uint64_t b)
 {
@@ -26,65 +29,73 @@ double pf_report_percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-static void put_percent(const struct pf_report *report, const struct pf_report_row *row, uint64_t part,
+/* The heavier row first; the events of a group one after the other. */
+static int compare_parts(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b,
+                         size_t member)
+{
+    const uint32_t shown = pf_report_shown(pf_report_event(report, a));
+    int difference = 0;
+    for (uint32_t i = 0; i < shown && !difference; i++) {
+        const struct pf_report_part left = pf_report_part(report, a, i), right = pf_report_part(report, b, i);
+        uint64_t x, y;
+        memcpy(&x, (const char *)&left + member, sizeof(x));
+        memcpy(&y, (const char *)&right + member, sizeof(y));
+        difference = order(y, x);
+    }
+    return difference;
+}
+
+static void put_percents(const struct pf_report *report, const struct pf_report_row *row, size_t member,
+                         struct pf_text *text)
+{
+    const struct pf_report_event *event = pf_report_event(report, row);
+    const uint32_t shown = pf_report_shown(event);
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct pf_report_part part = pf_report_part(report, row, i);
+        uint64_t value;
+        memcpy(&value, (const char *)&part + member, sizeof(value));
+        pf_put_format(text, i ? "%7.2f%%" : "%6.2f%%",
+                      pf_report_percent(value, pf_report_member(report, event, i)->period));
+    }
+}
+
+static void put_numbers(const struct pf_report *report, const struct pf_report_row *row, size_t member,
                         struct pf_text *text)
 {
-    pf_put_format(text, "%6.2f%%", pf_report_percent(part, pf_report_event(report, row)->period));
+    const uint32_t shown = pf_report_shown(pf_report_event(report, row));
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct pf_report_part part = pf_report_part(report, row, i);
+        uint64_t value;
+        memcpy(&value, (const char *)&part + member, sizeof(value));
+        pf_put_format(text, "%*" PRIu64, i ? NUMBER_WIDTH : 0, value);
+    }
 }
 
-static int compare_overhead_children(const struct pf_report *report, const struct pf_report_row *a,
-                                     const struct pf_report_row *b)
-{
-    (void)report;
-    return order(b->children, a->children);
-}
-
-static void text_overhead_children(const struct pf_report *report, const struct pf_report_row *row,
-                                   struct pf_text *text)
-{
-    put_percent(report, row, row->children, text);
-}
-
-static int compare_overhead(const struct pf_report *report, const struct pf_report_row *a,
-                            const struct pf_report_row *b)
-{
-    (void)report;
-    return order(b->self, a->self);
-}
-
-static void text_overhead(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
-{
-    put_percent(report, row, row->self, text);
-}
-
-static int compare_sample(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
-{
-    (void)report;
-    return order(b->samples, a->samples);
-}
-
-static void text_sample(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
-{
-    (void)report;
-    pf_put_unsigned(text, row->samples);
-}
-
-static int compare_period(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
-{
-    return compare_overhead(report, a, b);
-}
-
-static void text_period(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
-{
-    (void)report;
-    pf_put_unsigned(text, row->self);
-}
+#define VALUE(id, member, put)                                                                                         \
+    static int compare_##id(const struct pf_report *report, const struct pf_report_row *a,                             \
+                            const struct pf_report_row *b)                                                             \
+    {                                                                                                                  \
+        return compare_parts(report, a, b, offsetof(struct pf_report_part, member));                                   \
+    }                                                                                                                  \
+    static void text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)       \
+    {                                                                                                                  \
+        put(report, row, offsetof(struct pf_report_part, member), text);                                               \
+    }
+VALUE(overhead_children, children, put_percents)
+VALUE(overhead, self, put_percents)
+VALUE(sample, samples, put_numbers)
+VALUE(period, self, put_numbers)
+VALUE(overhead_sys, sys, put_percents)
+VALUE(overhead_us, us, put_percents)
+VALUE(overhead_guest_sys, guest_sys, put_percents)
+VALUE(overhead_guest_us, guest_us, put_percents)
 
 /* ---- of the sample ---- */
 
-static void take_comm(struct pf_report_key *key, const struct pf_profile_sample *sample)
+static void take_comm(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
-    key->comm = sample->comm;
+    (void)report;
+    taken->key.comm = sample->comm;
 }
 
 static int compare_comm(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
@@ -97,9 +108,10 @@ static void text_comm(const struct pf_report *report, const struct pf_report_row
     pf_put_string(text, pf_report_key(report, row)->comm);
 }
 
-static void take_tid(struct pf_report_key *key, const struct pf_profile_sample *sample)
+static void take_tid(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
-    key->tid = sample->tid;
+    (void)report;
+    taken->key.tid = sample->tid;
 }
 
 static int compare_tid(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
@@ -113,9 +125,9 @@ static void text_tid(const struct pf_report *report, const struct pf_report_row 
 }
 
 /* perf's "pid" is the thread. */
-static void take_pid(struct pf_report_key *key, const struct pf_profile_sample *sample)
+static void take_pid(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
-    take_tid(key, sample);
+    take_tid(report, taken, sample);
 }
 
 static int compare_pid(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
@@ -135,9 +147,10 @@ static void text_pid(const struct pf_report *report, const struct pf_report_row 
     put_thread(report, pf_report_key(report, row)->tid, text);
 }
 
-static void take_tgid(struct pf_report_key *key, const struct pf_profile_sample *sample)
+static void take_tgid(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
-    key->pid = sample->pid;
+    (void)report;
+    taken->key.pid = sample->pid;
 }
 
 static int compare_tgid(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
@@ -150,9 +163,10 @@ static void text_tgid(const struct pf_report *report, const struct pf_report_row
     put_thread(report, pf_report_key(report, row)->pid, text);
 }
 
-static void take_cpu(struct pf_report_key *key, const struct pf_profile_sample *sample)
+static void take_cpu(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
-    key->cpu = sample->event->attr.sample_type & PERFILE_SAMPLE_CPU ? sample->cpu : UINT32_MAX; /* perf's -1 */
+    (void)report;
+    taken->key.cpu = sample->event->attr.sample_type & PERFILE_SAMPLE_CPU ? sample->cpu : UINT32_MAX; /* perf's -1 */
 }
 
 static int compare_cpu(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
@@ -196,7 +210,14 @@ static void text_dso(const struct pf_report *report, const struct pf_report_row 
 static size_t least_dso(const struct pf_report *report, const struct pf_report_row *row)
 {
     const struct pf_frame_info *frame = pf_report_frame(report, row);
-    return !frame || frame->symbol == PF_NO_SYMBOL ? ADDRESS_WIDTH : 0;
+    return !frame || !frame->name ? ADDRESS_WIDTH : 0;
+}
+
+void pf_report_put_name(const struct pf_frame_info *frame, struct pf_text *text)
+{
+    pf_put_string(text, frame->name);
+    if (frame->kind == PF_FRAME_INLINED)
+        pf_put_string(text, " (inlined)");
 }
 
 static int compare_symbol(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
@@ -210,7 +231,7 @@ static void text_symbol(const struct pf_report *report, const struct pf_report_r
     const struct pf_frame_info *frame = pf_report_frame(report, row);
     pf_put_format(text, "[%c] ", row->level);
     if (frame->name)
-        pf_put_string(text, frame->name);
+        pf_report_put_name(frame, text);
     else /* perf prints 0 without the 0x */
         pf_put_format(text, "%#.16" PRIx64, frame->address);
 }
@@ -224,13 +245,104 @@ static size_t least_symbol(const struct pf_report *report, const struct pf_repor
 
 /* ---- the table ---- */
 
+/* Of one value: which of two comes first. */
+static int number_up(const struct pf_report *report, uint64_t a, uint64_t b)
+{
+    (void)report;
+    return order_signed((int64_t)a, (int64_t)b);
+}
+
+static int number_down(const struct pf_report *report, uint64_t a, uint64_t b)
+{
+    (void)report;
+    return order(b, a);
+}
+
+static int text(const struct pf_report *report, uint64_t a, uint64_t b)
+{
+    (void)report;
+    return compare_names((const char *)(uintptr_t)a, (const char *)(uintptr_t)b);
+}
+
+/* By address, what has no symbol first. */
+static int frame(const struct pf_report *report, uint64_t a, uint64_t b)
+{
+    const struct pf_frame_info *left = pf_profile_frame(report->profile, (uint32_t)a);
+    const struct pf_frame_info *right = pf_profile_frame(report->profile, (uint32_t)b);
+    const int named = !right->name - !left->name;
+    if (named)
+        return named;
+    return left->name ? order(left->symbol, right->symbol) : order(left->address, right->address);
+}
+
+#define PF_COLUMN_VALUE(...)
+#define PF_COLUMN_SAMPLE(...)
+#define PF_COLUMN_FRAME(...)
+#define PF_COLUMN_KEPT(id, name, header, width, right, number, order, doc)                                             \
+    static int pf_compare_##id(const struct pf_report *report, const struct pf_report_row *a,                          \
+                               const struct pf_report_row *b)                                                          \
+    {                                                                                                                  \
+        return order(report, pf_report_value(report, a, PF_VALUE_##id), pf_report_value(report, b, PF_VALUE_##id));    \
+    }
+#define PF_COLUMN_PLACE(...)
+#define PF_COLUMN_LATER(name)
+#include "analysis/columns.def"
+
 const struct pf_column pf_columns[PF_COLUMN_COUNT] = {
-#define PF_COLUMN_VALUE(id, name, alias, header, width, doc)                                                           \
-    {name, alias, header, doc, PF_COLUMN_OF_VALUE, width, true, true, NULL, compare_##id, text_##id, NULL},
-#define PF_COLUMN_SAMPLE(id, name, alias, header, width, right, number, doc)                                           \
-    {name, alias, header, doc, PF_COLUMN_OF_SAMPLE, width, right, number, take_##id, compare_##id, text_##id, NULL},
-#define PF_COLUMN_FRAME(id, name, alias, header, doc)                                                                  \
-    {name, alias, header, doc, PF_COLUMN_OF_FRAME, 0, false, false, NULL, compare_##id, text_##id, least_##id},
+#define PF_COLUMN_VALUE(i, n, a, h, w, d)                                                                              \
+    {.name = n,                                                                                                        \
+     .alias = a,                                                                                                       \
+     .header = h,                                                                                                      \
+     .doc = d,                                                                                                         \
+     .of = PF_COLUMN_OF_VALUE,                                                                                         \
+     .width = w,                                                                                                       \
+     .right = true,                                                                                                    \
+     .number = true,                                                                                                   \
+     .compare = compare_##i,                                                                                           \
+     .text = text_##i},
+#define PF_COLUMN_SAMPLE(i, n, a, h, w, r, is_number, d)                                                               \
+    {.name = n,                                                                                                        \
+     .alias = a,                                                                                                       \
+     .header = h,                                                                                                      \
+     .doc = d,                                                                                                         \
+     .of = PF_COLUMN_OF_SAMPLE,                                                                                        \
+     .width = w,                                                                                                       \
+     .right = r,                                                                                                       \
+     .number = is_number,                                                                                              \
+     .take = take_##i,                                                                                                 \
+     .compare = compare_##i,                                                                                           \
+     .text = text_##i},
+#define PF_COLUMN_FRAME(i, n, a, h, d)                                                                                 \
+    {.name = n,                                                                                                        \
+     .alias = a,                                                                                                       \
+     .header = h,                                                                                                      \
+     .doc = d,                                                                                                         \
+     .of = PF_COLUMN_OF_FRAME,                                                                                         \
+     .compare = compare_##i,                                                                                           \
+     .text = text_##i,                                                                                                 \
+     .least = least_##i},
+#define PF_COLUMN_KEPT(i, n, h, w, r, is_number, o, d)                                                                 \
+    {.name = n,                                                                                                        \
+     .header = h,                                                                                                      \
+     .doc = d,                                                                                                         \
+     .of = PF_COLUMN_OF_SAMPLE,                                                                                        \
+     .width = w,                                                                                                       \
+     .right = r,                                                                                                       \
+     .number = is_number,                                                                                              \
+     .place = PF_VALUE_##i,                                                                                            \
+     .kept = true,                                                                                                     \
+     .take = pf_take_##i,                                                                                              \
+     .compare = pf_compare_##i,                                                                                        \
+     .text = pf_text_##i},
+#define PF_COLUMN_PLACE(i, n, h, r, d)                                                                                 \
+    {.name = n,                                                                                                        \
+     .header = h,                                                                                                      \
+     .doc = d,                                                                                                         \
+     .of = PF_COLUMN_OF_FRAME,                                                                                         \
+     .right = r,                                                                                                       \
+     .compare = pf_compare_##i,                                                                                        \
+     .text = pf_text_##i,                                                                                              \
+     .tell = pf_tell_##i},
 #define PF_COLUMN_LATER(name)
 #include "analysis/columns.def"
 };
@@ -239,6 +351,8 @@ static const char *const later[] = {
 #define PF_COLUMN_VALUE(...)
 #define PF_COLUMN_SAMPLE(...)
 #define PF_COLUMN_FRAME(...)
+#define PF_COLUMN_KEPT(...)
+#define PF_COLUMN_PLACE(...)
 #define PF_COLUMN_LATER(name) name,
 #include "analysis/columns.def"
 };
@@ -265,44 +379,45 @@ static int fail_unknown(const char *word, size_t bytes, struct perfile_error *er
             return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "sort",
                            "this version cannot sort by '%s' yet", later[i]);
     for (size_t i = 0; i < PF_COUNT(pf_columns); i++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", pf_columns[i].name);
+        const size_t used = strlen(known);
+        const bool fits = used + strlen(pf_columns[i].name) + sizeof(", , ...") <= sizeof(known);
+        snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", fits ? pf_columns[i].name : "...");
+        if (!fits)
+            break;
     }
     return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort", "there is no '%.*s'; there is: %s",
                    (int)pf_min(bytes, 40), word, known);
 }
 
-static int add_column(const char *word, size_t bytes, const struct pf_column *columns[PF_REPORT_COLUMNS], size_t *count,
-                      struct perfile_error *error)
+static int add_column(struct pf_report *report, const char *word, size_t bytes,
+                      const struct pf_column *columns[PF_REPORT_COLUMNS], size_t *count)
 {
-    for (size_t i = 0; i < PF_COUNT(pf_columns); i++) {
-        if (!is_named(pf_columns[i].name, word, bytes) && !is_named(pf_columns[i].alias, word, bytes))
-            continue;
-        for (size_t j = 0; j < *count; j++)
-            if (columns[j] == &pf_columns[i])
-                return 0;
-        columns[(*count)++] = &pf_columns[i]; /* each column once: there is room for all */
-        return 0;
-    }
-    return fail_unknown(word, bytes, error);
+    const struct pf_column *column = NULL;
+    for (size_t i = 0; i < PF_COUNT(pf_columns) && !column; i++)
+        if (is_named(pf_columns[i].name, word, bytes) || is_named(pf_columns[i].alias, word, bytes))
+            column = &pf_columns[i];
+    for (size_t i = 0; i < PF_COUNT(later) && !column; i++)
+        if (is_named(later[i], word, bytes))
+            return PERFILE_ERROR_UNSUPPORTED;
+    if (!column && !(column = pf_report_field_column(report, word, bytes)))
+        return PERFILE_ERROR_ARGUMENT;
+    for (size_t i = 0; i < *count; i++)
+        if (columns[i] == column)
+            return 0;
+    columns[(*count)++] = column; /* each column once: there is room for all */
+    return 0;
 }
 
-int pf_columns_parse(const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS], size_t *count,
-                     struct perfile_error *error)
+int pf_columns_parse(struct pf_report *report, const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS],
+                     size_t *count, struct perfile_error *error)
 {
-    static const char usual[] = "comm,dso,symbol";
-    _Static_assert((int)PF_COLUMN_COUNT <= (int)PF_REPORT_COLUMNS, "room for all columns");
-    int result = 0;
-    if (*list == '+') {
-        result = pf_columns_parse(usual, columns, count, error);
-        list++;
-    }
-    while (result == 0) {
-        size_t bytes = strcspn(list, ", ");
-        result = add_column(list, bytes, columns, count, error);
+    _Static_assert((int)PF_COLUMN_COUNT + (int)PF_REPORT_FIELDS <= (int)PF_REPORT_COLUMNS, "room for all columns");
+    for (;;) {
+        const size_t bytes = strcspn(list, ", ");
+        if (add_column(report, list, bytes, columns, count) < 0)
+            return fail_unknown(list, bytes, error);
         if (!list[bytes])
-            break;
+            return 0;
         list += bytes + 1;
     }
-    return result;
 }

@@ -3,14 +3,18 @@
 
 #include <stdlib.h>
 
+#include "analysis/counters.h"
+#include "analysis/profile_ahead.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/filter.h"
+#include "base/map.h"
 #include "base/pairs.h"
+#include "base/segments.h"
 #include "symbol/callchain.h"
 #include "symbol/demangle.h"
 
-enum { INLINES_MAX = 64 };
+enum { INLINES_MAX = 64, PROGRESS_SAMPLES = 256, LOOK_AHEAD = 8, FAR_SLOTS = 65536 };
 
 /* Of a number in the cache: the place in `expanded` of a list of frames, not a frame. */
 #define EXPANDED ((uint32_t)1 << 31)
@@ -20,29 +24,41 @@ struct pf_profile {
     struct perfile_reader *reader;
     struct perfile_session *session;
     struct pf_symbols *symbols;
+    struct pf_jit *jit;
     struct pf_filter filter;
     bool filtered;
     struct pf_arena arena; /* names of inlined functions */
     bool inlines;
-    struct pf_pairs cache;    /* (address space, address) to frame, or to EXPANDED */
-    struct pf_pairs numbered; /* (module and kind, symbol or address) to frame */
-    struct pf_frame_info *frames;
+    bool inlines_by_function;
+    bool by_address, lines, gives_decoded;
+    struct pf_map cgroup_links; /* thread to device and inode of its cgroup namespace, a pointer */
+    struct pf_pairs cache;      /* (address space, address) to frame, or to EXPANDED */
+    struct pf_pairs numbered;   /* (module and kind, symbol or address) to frame */
+    struct pf_segments frames;  /* struct pf_frame_info: others may look at those they know of while more come */
     size_t frame_count;
-    size_t frame_room;
     uint32_t *expanded; /* lists: how many, and the frames, innermost first; the last is no inlined one */
     size_t expanded_count;
     size_t expanded_room;
     uint32_t *stack;
     size_t stack_room;
     struct perfile_sample decoded;
+    struct perfile_sample peeked;
     struct pf_held_list held;                /* samples that wait for the user part of their stacks */
+    struct pf_held *released;                /* the sample in hand is this one; NULL: it is that of the last record */
     struct perfile_callchain_deferred later; /* such a part, of the thread whose samples go now */
     int32_t later_tid;
     bool joins; /* the sample in hand gets it */
     enum { HELD_WAIT, HELD_GO_THREAD, HELD_GO_ALL } release;
-    const char *arch; /* uname -m of the recording, for unwinding; NULL: not known */
+    struct pf_counters counters;
+    const struct perfile_event *sampled; /* event of the sample in hand; each of its counters has its own */
+    uint64_t next_value;                 /* of its counters; their count or more: none is left */
+    bool resolved;                       /* its stack */
+    const char *arch;                    /* uname -m of the recording, for unwinding; NULL: not known */
     struct pf_profile_sample sample;
     struct pf_profile_totals totals;
+    struct pf_profile_drive drive;
+    struct pf_ahead *ahead; /* reads this profile in another thread; NULL: the caller does */
+    uint64_t until_progress;
 };
 
 /* When the samples are, as the header says; NULL when it does not. */
@@ -64,12 +80,20 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
         return pf_fail_memory(error, "profile");
     made->allocator = allocator;
     made->reader = reader;
-    made->decoded.size = sizeof(made->decoded);
+    made->decoded.size = made->peeked.size = sizeof(made->decoded);
     made->inlines = options->inlines;
+    made->inlines_by_function = options->inlines_by_function;
+    made->by_address = options->by_address;
+    made->lines = options->lines;
+    made->gives_decoded = options->decoded;
+    made->drive = options->drive;
+    pf_segments_open(&made->frames, sizeof(struct pf_frame_info), allocator);
+    pf_map_open(&made->cgroup_links, allocator);
     pf_arena_open(&made->arena, allocator);
     pf_held_open(&made->held, allocator);
     pf_pairs_open(&made->cache, allocator);
     pf_pairs_open(&made->numbered, allocator);
+    pf_counters_open(&made->counters, allocator);
     int result = pf_symbols_open(reader, &options->find, &made->symbols, error);
     if (result == 0 && options->filter) {
         struct pf_range span;
@@ -78,15 +102,22 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     }
     if (result == 0)
         result = perfile_session_open(reader, &made->session, error);
+    if (result == 0)
+        result = pf_jit_open(reader, made->session, &options->find, &made->jit, error);
     if (result < 0) {
         pf_profile_close(made);
         return result;
     }
     if (perfile_feature_text(reader, PERFILE_FEATURE_ARCH, NULL, &made->arch, NULL) < 0)
         made->arch = NULL;
+    pf_symbols_use_jit(made->symbols, made->jit);
     perfile_session_follow_maps(made->session);
     if (options->keeps_comms)
         perfile_session_keep_comms(made->session);
+    if (made->drive.threads > 1 && !made->gives_decoded && !(made->ahead = pf_ahead_open(made, made->drive.threads))) {
+        pf_profile_close(made);
+        return pf_fail_memory(error, "profile");
+    }
     *profile = made;
     return 0;
 }
@@ -95,14 +126,20 @@ void pf_profile_close(struct pf_profile *profile)
 {
     if (!profile)
         return;
+    pf_ahead_close(profile->ahead);
     perfile_session_close(profile->session);
     if (profile->filtered)
         pf_filter_close(&profile->filter);
     pf_symbols_close(profile->symbols);
+    if (profile->released)
+        pf_held_free(&profile->held, profile->released);
     pf_held_close(&profile->held);
+    pf_jit_close(profile->jit);
     pf_pairs_close(&profile->cache);
     pf_pairs_close(&profile->numbered);
-    pf_free(profile->allocator, profile->frames, profile->frame_room * sizeof(*profile->frames));
+    pf_counters_close(&profile->counters);
+    pf_map_close(&profile->cgroup_links);
+    pf_segments_close(&profile->frames);
     pf_free(profile->allocator, profile->expanded, profile->expanded_room * sizeof(*profile->expanded));
     pf_arena_close(&profile->arena);
     pf_free(profile->allocator, profile->stack, profile->stack_room * sizeof(*profile->stack));
@@ -118,7 +155,7 @@ static uint8_t kind_of(const struct pf_profile *profile, const struct pf_locatio
         return PF_FRAME_UNKNOWN;
     if (module->kernel)
         return PF_FRAME_KERNEL;
-    return strncmp(module->name, "/tmp/perf-", 10) == 0 ? PF_FRAME_JIT : PF_FRAME_USER;
+    return module->jit ? PF_FRAME_JIT : PF_FRAME_USER;
 }
 
 /* The number of the frame with these keys, a new one when there is none; UINT32_MAX when memory is short. */
@@ -127,15 +164,35 @@ static uint32_t number_frame(struct pf_profile *profile, uint64_t a, uint64_t b,
     uint32_t frame;
     if (pf_pairs_get(&profile->numbered, a, b, &frame))
         return frame;
-    if (profile->frame_count >= EXPANDED - 1 || !pf_grow(profile->allocator, &profile->frames, &profile->frame_room,
-                                                         profile->frame_count + 1, sizeof(*profile->frames)))
+    frame = (uint32_t)profile->frame_count;
+    struct pf_frame_info *made = frame < EXPANDED - 1 ? pf_segments_make(&profile->frames, frame) : NULL;
+    if (!made)
         return UINT32_MAX;
-    frame = (uint32_t)profile->frame_count++;
-    profile->frames[frame] = *info;
+    *made = *info;
+    if (!info->ip)
+        made->function = frame;
+    profile->frame_count++;
     return pf_pairs_put(&profile->numbered, a, b, frame) ? frame : UINT32_MAX;
 }
 
-static uint32_t number_location(struct pf_profile *profile, const struct pf_location *location)
+/* The frame of one address in the function; UINT32_MAX when memory is short. */
+static uint32_t number_address(struct pf_profile *profile, uint32_t function, const struct pf_location *location,
+                               uint64_t ip, const struct pf_source_frame *source)
+{
+    if (function == UINT32_MAX || !profile->by_address || !ip)
+        return function;
+    struct pf_frame_info info = *pf_profile_frame(profile, function);
+    info.function = function;
+    info.ip = ip;
+    info.address = location->offset;
+    if (source) {
+        info.file = source->file;
+        info.line = source->line;
+    }
+    return number_frame(profile, (uint64_t)1 << 62 | function, ip, &info);
+}
+
+static uint32_t number_location(struct pf_profile *profile, const struct pf_location *location, uint64_t ip)
 {
     const bool named = location->symbol != PF_NO_SYMBOL;
     const struct pf_frame_info info = {.module = location->module,
@@ -143,27 +200,35 @@ static uint32_t number_location(struct pf_profile *profile, const struct pf_loca
                                        .address = location->offset,
                                        .name = pf_symbols_name(profile->symbols, location->module, location->symbol),
                                        .kind = kind_of(profile, location)};
-    return number_frame(profile, (uint64_t)location->module << 1 | named, named ? location->symbol : location->offset,
-                        &info);
+    const uint32_t function = number_frame(profile, (uint64_t)location->module << 1 | named,
+                                           named ? location->symbol : location->offset, &info);
+    struct pf_source_frame source;
+    const bool known = profile->lines && location->module != PF_NO_SYMBOL &&
+                       pf_symbols_inlines(profile->symbols, location, &source, 1);
+    return number_address(profile, function, location, ip, known ? &source : NULL);
 }
 
 /* Equal names of one module are equal pointers. */
-static uint32_t number_inlined(struct pf_profile *profile, uint32_t module, const char *function)
+static uint32_t number_inlined(struct pf_profile *profile, const struct pf_location *location, const char *function)
 {
     const uint64_t a = (uint64_t)1 << 63 | (uintptr_t)function;
+    const uint64_t into = profile->inlines_by_function ? location->symbol : PF_NO_SYMBOL;
+    const uint64_t b = into << 32 | location->module;
     uint32_t frame;
-    if (pf_pairs_get(&profile->numbered, a, module, &frame))
+    if (pf_pairs_get(&profile->numbered, a, b, &frame))
         return frame;
     char *readable = function ? pf_demangle(function) : NULL;
     const char *name = readable ? pf_arena_text(&profile->arena, readable, strlen(readable)) : function;
     free(readable);
-    const struct pf_frame_info info = {
-        .module = module, .symbol = PF_NO_SYMBOL, .name = name ? name : "[unknown]", .kind = PF_FRAME_INLINED};
-    return number_frame(profile, a, module, &info);
+    const struct pf_frame_info info = {.module = location->module,
+                                       .symbol = PF_NO_SYMBOL,
+                                       .name = name ? name : "[unknown]",
+                                       .kind = PF_FRAME_INLINED};
+    return number_frame(profile, a, b, &info);
 }
 
 /* The frame of the location, or EXPANDED when functions were inlined there; UINT32_MAX when memory is short. */
-static uint32_t expand(struct pf_profile *profile, const struct pf_location *location, uint32_t frame)
+static uint32_t expand(struct pf_profile *profile, const struct pf_location *location, uint64_t ip, uint32_t frame)
 {
     struct pf_source_frame sources[INLINES_MAX];
     const size_t start = profile->expanded_count;
@@ -178,9 +243,11 @@ static uint32_t expand(struct pf_profile *profile, const struct pf_location *loc
         return UINT32_MAX;
     uint32_t *list = profile->expanded + start;
     *list++ = (uint32_t)inlined + 1;
-    for (size_t i = 0; i < inlined; i++, list++)
-        if ((*list = number_inlined(profile, location->module, sources[i].function)) == UINT32_MAX)
+    for (size_t i = 0; i < inlined; i++, list++) {
+        const uint32_t function = number_inlined(profile, location, sources[i].function);
+        if ((*list = number_address(profile, function, location, ip, &sources[i])) == UINT32_MAX)
             return UINT32_MAX;
+    }
     *list = frame;
     profile->expanded_count += inlined + 2;
     return (uint32_t)start | EXPANDED;
@@ -195,9 +262,9 @@ static uint32_t place_at(struct pf_profile *profile, const struct perfile_space 
     struct pf_location location;
     if (!pf_symbols_locate(profile->symbols, pf_symbols_map(profile->symbols, space, ip), ip, &location))
         return UINT32_MAX;
-    place = number_location(profile, &location);
+    place = number_location(profile, &location, ip);
     if (place != UINT32_MAX && profile->inlines && location.symbol != PF_NO_SYMBOL)
-        place = expand(profile, &location, place);
+        place = expand(profile, &location, ip, place);
     if (place != UINT32_MAX && !pf_pairs_put(&profile->cache, (uintptr_t)space, ip, place))
         return UINT32_MAX;
     return place;
@@ -239,6 +306,14 @@ static const struct perfile_space *space_of_mode(struct pf_profile *profile, uns
     return perfile_session_space(profile->session, mode == PF_MODE_USER ? profile->decoded.pid : PF_KERNEL_PID);
 }
 
+uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip)
+{
+    const uint32_t frame = leaf_of(profile, place_at(profile, space_of_mode(profile, PF_MODE_USER), ip));
+    if (frame == UINT32_MAX || pf_profile_frame(profile, frame)->module != PF_NO_SYMBOL)
+        return frame;
+    return leaf_of(profile, place_at(profile, space_of_mode(profile, PF_MODE_KERNEL), ip));
+}
+
 /* Appends the addresses of a chain. False when memory is short. */
 static bool append_chain(struct pf_profile *profile, const struct perfile_u64s *ips)
 {
@@ -246,6 +321,8 @@ static bool append_chain(struct pf_profile *profile, const struct perfile_u64s *
     unsigned mode = walk.mode;
     const struct perfile_space *space = space_of_mode(profile, mode);
     for (uint64_t ip; pf_callchain_next(&walk, &ip);) {
+        if (walk.next + LOOK_AHEAD <= ips->count)
+            pf_pairs_prefetch(&profile->cache, (uintptr_t)space, perfile_u64_at(ips, walk.next + LOOK_AHEAD - 1));
         if (PF_UNLIKELY(walk.mode != mode))
             space = space_of_mode(profile, mode = walk.mode);
         if (!append(profile, place_at(profile, space, ip)))
@@ -284,7 +361,7 @@ static bool resolve_stack(struct pf_profile *profile, unsigned mode)
     sample->frame_count = 0;
     sample->leaf = leaf_of(profile, leaf);
     bool enough = leaf != UINT32_MAX;
-    if (pf_callchain_has_branches(&sample->event->attr))
+    if (pf_callchain_has_branches(&profile->sampled->attr))
         count = pf_callchain_branches(decoded, addresses, PF_CALLCHAIN_MAX);
     if (enough && decoded->present & PERFILE_SAMPLE_CALLCHAIN)
         enough = append_chain(profile, &decoded->callchain);
@@ -306,7 +383,7 @@ static void fill_sample(struct pf_profile *profile, const struct perfile_record 
 {
     const struct perfile_sample *decoded = &profile->decoded;
     struct pf_profile_sample *sample = &profile->sample;
-    sample->event = record->event;
+    sample->event = profile->sampled = record->event;
     sample->time = decoded->time;
     sample->period = decoded->period;
     sample->weight = decoded->weight;
@@ -316,6 +393,10 @@ static void fill_sample(struct pf_profile *profile, const struct perfile_record 
     sample->cpumode = record->misc & PERFILE_MISC_CPUMODE_MASK;
     sample->comm = perfile_session_comm(profile->session, decoded->pid, decoded->tid);
     sample->ip = decoded->ip;
+    sample->decoded = profile->gives_decoded ? decoded : NULL;
+    uint64_t link;
+    const bool linked = profile->gives_decoded && pf_map_get(&profile->cgroup_links, (uint32_t)decoded->tid, &link);
+    sample->cgroup_link = linked ? (const uint64_t *)(uintptr_t)link : NULL;
 }
 
 static bool passes(struct pf_profile *profile)
@@ -333,50 +414,124 @@ static bool passes(struct pf_profile *profile)
 
 static void count_sample(struct pf_profile *profile)
 {
-    const struct pf_frame_info *leaf = &profile->frames[profile->sample.leaf];
+    const struct pf_frame_info *leaf = pf_profile_frame(profile, profile->sample.leaf);
     profile->totals.samples++;
     profile->totals.period += profile->sample.period;
     profile->totals.unmapped += leaf->module == PF_NO_SYMBOL;
     profile->totals.unresolved += leaf->symbol == PF_NO_SYMBOL;
 }
 
-/* What is known of the sample now, and its stack. 1: it is one, 0: it is filtered out. */
-static int deliver(struct pf_profile *profile, const struct perfile_record *record, struct perfile_error *error)
+/* ---- counters ---- */
+
+enum { READ_ID = 4, READ_GROUP = 8 };
+
+/* Groups without ids: nobody can tell whose values these are. */
+static bool has_counters(const struct pf_profile *profile)
+{
+    const uint64_t format = profile->decoded.read.format;
+    return profile->decoded.present & PERFILE_SAMPLE_READ && (format & READ_ID || !(format & READ_GROUP));
+}
+
+/* The next counter of the sample in hand that counted something: 1, 0 when none is left, or an error. */
+static int next_counter(struct pf_profile *profile, struct perfile_error *error)
+{
+    const struct perfile_read *read = &profile->decoded.read;
+    struct pf_profile_sample *sample = &profile->sample;
+    while (profile->next_value < read->count) {
+        struct perfile_read_value value;
+        perfile_read_at(read, profile->next_value++, &value);
+        const bool has_id = read->format & READ_ID;
+        const struct perfile_event *event = has_id ? perfile_event_find(profile->reader, value.id) : sample->event;
+        if (!event)
+            continue;
+        const struct pf_counter_value now = {event, has_id ? value.id : profile->decoded.id, sample->tid, value.value};
+        if (!pf_counters_advance(&profile->counters, &now, &sample->period))
+            return pf_fail_memory(error, "profile");
+        sample->event = event;
+        if (sample->period)
+            return 1;
+    }
+    return 0;
+}
+
+/* The sample that was decoded is in hand: 1, 0 when nothing was counted for it, or an error. */
+static int begin_sample(struct pf_profile *profile, const struct perfile_record *record, struct perfile_error *error)
 {
     fill_sample(profile, record);
-    if (profile->filtered && !passes(profile)) {
-        profile->totals.filtered++;
-        return 0;
-    }
-    if (!resolve_stack(profile, profile->sample.cpumode))
-        return pf_fail_memory(error, "profile");
-    count_sample(profile);
-    return 1;
+    profile->resolved = false;
+    if (PF_LIKELY(!has_counters(profile)))
+        return 1;
+    profile->next_value = 0;
+    return next_counter(profile, error);
+}
+
+/* ---- what else is kept of the recording ---- */
+
+/* False when memory is short. */
+static bool keep_namespaces(struct pf_profile *profile, const struct perfile_record *record)
+{
+    enum { CGROUP_NAMESPACE = 6 };
+    struct perfile_namespaces namespaces;
+    struct perfile_namespace_link link;
+    if (record->type != PERFILE_RECORD_NAMESPACES || !profile->gives_decoded ||
+        perfile_record_decode(profile->reader, record, &namespaces, sizeof(namespaces), NULL) < 0 ||
+        namespaces.link_info.count <= CGROUP_NAMESPACE)
+        return true;
+    perfile_namespace_link_at(&namespaces.link_info, CGROUP_NAMESPACE, &link);
+    uint64_t *kept = pf_arena_new(&profile->arena, 2 * sizeof(*kept));
+    if (!kept || !pf_map_put(&profile->cgroup_links, (uint32_t)namespaces.tid, (uintptr_t)kept))
+        return false;
+    kept[0] = link.dev;
+    kept[1] = link.ino;
+    return true;
+}
+
+const char *pf_profile_cgroup(const struct pf_profile *profile, uint64_t id)
+{
+    const char *path = perfile_session_cgroup(profile->session, id);
+    return path ? path : "unknown";
 }
 
 /* ---- samples whose user part of the stack comes later ---- */
 
+/* The held sample is in hand. 1, 0: it is none, or an error. */
+static int take_held(struct pf_profile *profile, struct pf_held *held, struct perfile_error *error)
+{
+    uint64_t cookie;
+    const bool joins = profile->release == HELD_GO_THREAD;
+    profile->released = held;
+    if (perfile_sample_decode(&held->record, &profile->decoded, NULL) < 0)
+        return 0;
+    pf_held_take_cookie(&profile->decoded.callchain, &cookie);
+    profile->joins = joins && held->cookie == profile->later.cookie;
+    return begin_sample(profile, &held->record, error);
+}
+
+/* Nothing is in hand. */
+static void put_back(struct pf_profile *profile)
+{
+    if (PF_UNLIKELY(profile->released != NULL))
+        pf_held_free(&profile->held, profile->released);
+    profile->released = NULL;
+    profile->joins = false;
+    profile->next_value = UINT64_MAX;
+}
+
 /* The next held sample that may go. 1, 0: they wait, or an error. */
 static int release_held(struct pf_profile *profile, struct perfile_error *error)
 {
-    uint64_t cookie;
     int result = 0;
     while (result == 0) {
-        const bool joins = profile->release == HELD_GO_THREAD;
-        if (profile->release == HELD_WAIT && !pf_held_is_full(&profile->held))
+        if (PF_LIKELY(profile->release == HELD_WAIT && !pf_held_is_full(&profile->held)))
             return 0;
-        struct pf_held *held = pf_held_take(&profile->held, joins ? &profile->later_tid : NULL);
+        put_back(profile);
+        struct pf_held *held =
+            pf_held_take(&profile->held, profile->release == HELD_GO_THREAD ? &profile->later_tid : NULL);
         if (!held) {
             profile->release = HELD_WAIT;
             return 0;
         }
-        if (perfile_sample_decode(&held->record, &profile->decoded, NULL) == 0) {
-            pf_held_take_cookie(&profile->decoded.callchain, &cookie);
-            profile->joins = joins && held->cookie == profile->later.cookie;
-            result = deliver(profile, &held->record, error);
-            profile->joins = false;
-        }
-        pf_held_free(&profile->held, held);
+        result = take_held(profile, held, error);
     }
     return result;
 }
@@ -402,39 +557,112 @@ static void take_deferred(struct pf_profile *profile, const struct perfile_recor
     profile->release = HELD_GO_THREAD;
 }
 
+/* ---- all samples ---- */
+
+/* Once the cache is too large to be near, the next address's place in it is asked for while this one is dealt with. */
+static void prefetch_next(struct pf_profile *profile)
+{
+    if (profile->cache.size < FAR_SLOTS)
+        return;
+    const struct perfile_record *next = perfile_session_peek(profile->session);
+    if (!next || next->type != PERFILE_RECORD_SAMPLE || next->damaged ||
+        perfile_sample_decode(next, &profile->peeked, NULL) < 0)
+        return;
+    const bool user = (next->misc & PERFILE_MISC_CPUMODE_MASK) == PF_MODE_USER;
+    const struct perfile_space *space =
+        perfile_session_space(profile->session, user ? profile->peeked.pid : PF_KERNEL_PID);
+    pf_pairs_prefetch(&profile->cache, (uintptr_t)space, profile->peeked.ip);
+}
+
 /* 1: the sample of the record is in hand, 0: it is none, or an error. */
 static int take_record(struct pf_profile *profile, const struct perfile_record *record, struct perfile_error *error)
 {
-    if (record->type == PERFILE_RECORD_CALLCHAIN_DEFERRED)
-        take_deferred(profile, record);
-    if (record->type != PERFILE_RECORD_SAMPLE || record->damaged ||
-        perfile_sample_decode(record, &profile->decoded, NULL) < 0)
+    if (record->type != PERFILE_RECORD_SAMPLE) {
+        if (record->type == PERFILE_RECORD_CALLCHAIN_DEFERRED)
+            take_deferred(profile, record);
+        return keep_namespaces(profile, record) ? pf_jit_follow(profile->jit, record, error)
+                                                : pf_fail_memory(error, "profile");
+    }
+    if (record->damaged || perfile_sample_decode(record, &profile->decoded, NULL) < 0)
         return 0;
+    prefetch_next(profile);
     const int held = hold(profile, record, error);
-    return held > 0 ? 0 : held < 0 ? held : deliver(profile, record, error);
+    return held > 0 ? 0 : held < 0 ? held : begin_sample(profile, record, error);
 }
 
-int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
+/* The next counter of the sample in hand, or the next held sample that may go: 1, 0, or an error. */
+static int next_known(struct pf_profile *profile, struct perfile_error *error)
+{
+    const bool none = profile->next_value == UINT64_MAX && !profile->released && profile->release == HELD_WAIT;
+    if (PF_LIKELY(none))
+        return 0;
+    const int result = next_counter(profile, error);
+    if (result != 0)
+        return result;
+    put_back(profile);
+    return release_held(profile, error);
+}
+
+/* The next sample, or the next counter of the one in hand: 1, 0 at the end, or an error. */
+static int next_sample(struct pf_profile *profile, struct perfile_error *error)
 {
     const struct perfile_record *record;
-    int result = release_held(profile, error);
-    *sample = &profile->sample;
+    int result = next_known(profile, error);
     while (result == 0) {
         const int more = perfile_session_next(profile->session, &record, error);
         if (more < 0)
             return more;
         if (more == 0) {
             profile->release = HELD_GO_ALL;
-            result = release_held(profile, error);
-            break;
+            return release_held(profile, error);
         }
         result = take_record(profile, record, error);
         if (result == 0)
             result = release_held(profile, error);
     }
+    return result;
+}
+
+static void tell_progress(struct pf_profile *profile)
+{
+    if (profile->until_progress--)
+        return;
+    profile->until_progress = PROGRESS_SAMPLES;
+    if (profile->drive.progress)
+        profile->drive.progress(profile->drive.progress_context, perfile_reader_counts(profile->reader)->data_bytes,
+                                perfile_reader_file(profile->reader)->file_bytes);
+}
+
+int pf_profile_read(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
+{
+    int result;
+    *sample = &profile->sample;
+    while ((result = next_sample(profile, error)) > 0) {
+        if (profile->filtered && !passes(profile)) {
+            profile->totals.filtered++;
+            continue;
+        }
+        if (!profile->resolved && !resolve_stack(profile, profile->sample.cpumode))
+            return pf_fail_memory(error, "profile");
+        profile->resolved = true;
+        count_sample(profile);
+        tell_progress(profile);
+        return 1;
+    }
     const struct perfile_counts *counts = perfile_reader_counts(profile->reader);
     profile->totals.lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
     return result;
+}
+
+int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
+{
+    return profile->ahead ? pf_ahead_next(profile->ahead, sample, error) : pf_profile_read(profile, sample, error);
+}
+
+void pf_profile_stop(struct pf_profile *profile)
+{
+    if (profile->ahead)
+        pf_ahead_stop(profile->ahead);
 }
 
 size_t pf_profile_frame_count(const struct pf_profile *profile)
@@ -444,7 +672,7 @@ size_t pf_profile_frame_count(const struct pf_profile *profile)
 
 const struct pf_frame_info *pf_profile_frame(const struct pf_profile *profile, uint32_t frame)
 {
-    return frame < profile->frame_count ? &profile->frames[frame] : NULL;
+    return pf_segments_at(&profile->frames, frame);
 }
 
 struct pf_symbols *pf_profile_symbols(struct pf_profile *profile)

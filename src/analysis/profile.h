@@ -14,14 +14,19 @@
 enum pf_frame_kind { PF_FRAME_USER, PF_FRAME_KERNEL, PF_FRAME_INLINED, PF_FRAME_JIT, PF_FRAME_UNKNOWN };
 
 struct pf_frame_info {
-    uint32_t module;  /* PF_NO_SYMBOL: no mapping */
-    uint32_t symbol;  /* PF_NO_SYMBOL: `address` is all there is */
-    uint64_t address; /* of frames without a symbol */
-    const char *name; /* the function; NULL without a symbol */
-    uint8_t kind;     /* enum pf_frame_kind */
+    uint32_t module;   /* PF_NO_SYMBOL: no mapping */
+    uint32_t symbol;   /* PF_NO_SYMBOL: `address` is all there is */
+    uint64_t address;  /* in the module; in the symbol when there is one */
+    const char *name;  /* the function; NULL without a symbol */
+    uint8_t kind;      /* enum pf_frame_kind */
+    uint32_t function; /* frame of the function: this one itself, but for frames that are single addresses */
+    /* of those, see pf_profile_options.by_address; of others 0 */
+    uint64_t ip;      /* in memory */
+    const char *file; /* source file, NULL: not known */
+    uint32_t line;
 };
 
-/* One sample. Made by pf_profile_next, valid until its next call. */
+/* One sample. Given by pf_profile_next, valid until its next call. */
 struct pf_profile_sample {
     const struct perfile_event *event;
     uint64_t time; /* ns */
@@ -36,6 +41,8 @@ struct pf_profile_sample {
     uint32_t leaf;          /* frame of the sampled address itself */
     const uint32_t *frames; /* the whole stack, leaf first; without callchains just the leaf */
     size_t frame_count;
+    const uint64_t *cgroup_link; /* device and inode of the cgroup namespace; NULL: not known, or not asked for */
+    const struct perfile_sample *decoded; /* all else that was recorded; NULL unless it is asked for */
 };
 
 struct pf_profile_totals {
@@ -50,22 +57,56 @@ struct pf_profile_totals {
 
 struct pf_profile;
 
+/*
+ * How many threads read and resolve samples, the caller's included (0 is 1), and who is told how far they are. With more
+ * than one, `progress` and the callbacks of the reader come from those threads, one at a time.
+ */
+struct pf_profile_drive {
+    unsigned threads;
+    void (*progress)(void *context, uint64_t done, uint64_t total); /* may be NULL */
+    void *progress_context;
+};
+
+static inline struct pf_profile_drive pf_profile_drive_of(const struct perfile_output_options *options)
+{
+    return (struct pf_profile_drive){options->threads, options->progress, options->progress_context};
+}
+
 struct pf_profile_options {
     const struct perfile_filter *filter; /* may be NULL */
     struct pf_find_options find;
-    bool keeps_comms; /* threads that ended keep their names */
-    bool inlines;     /* stacks have the functions that were inlined, too; `leaf` is never one of them */
+    bool keeps_comms;         /* threads that ended keep their names */
+    bool inlines;             /* stacks have the functions that were inlined, too; `leaf` is never one of them */
+    bool by_address;          /* frames are addresses, not functions */
+    bool lines;               /* with its source line */
+    bool inlines_by_function; /* and they are others in each function that they were inlined into, as in perf */
+    /* Samples come with all that was recorded, valid as long as they are: no other thread reads ahead then. */
+    bool decoded;
+    struct pf_profile_drive drive;
 };
 
 /* The reader must be at its start and is driven by the profile. The texts of the options must outlive it. */
 int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_options *options,
                     struct pf_profile **profile, struct perfile_error *error);
 void pf_profile_close(struct pf_profile *profile);
-/* 1 and *sample, 0 at the end, or an error. */
+/*
+ * 1 and *sample, 0 at the end, or an error. Before that the reader, the totals and the symbols may be at work in another
+ * thread: only frames of samples that were given, and their modules, may be looked at.
+ */
 int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error);
+/*
+ * The frame at an address of the last sample's process, whatever mode it is of; UINT32_MAX when memory is short. Only
+ * where samples are decoded.
+ */
+uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip);
+/* Ends the reading before its end; no other thread is at work from then on. */
+void pf_profile_stop(struct pf_profile *profile);
 size_t pf_profile_frame_count(const struct pf_profile *profile);
+/* NULL: there is no such frame. */
 const struct pf_frame_info *pf_profile_frame(const struct pf_profile *profile, uint32_t frame);
 struct pf_symbols *pf_profile_symbols(struct pf_profile *profile);
+/* The path of a control group, "unknown" for one that the recording does not name. Lives as long as the profile. */
+const char *pf_profile_cgroup(const struct pf_profile *profile, uint64_t id);
 const struct pf_profile_totals *pf_profile_totals(const struct pf_profile *profile);
 
 #endif

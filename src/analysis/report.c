@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/stages.h"
 
 enum {
     NO_NUMBER = UINT32_MAX,
@@ -13,7 +14,7 @@ enum {
     MODE_HYPERVISOR = 3,
     MODE_GUEST_KERNEL = 4,
     MODE_GUEST_USER = 5,
-    PROGRESS_SAMPLES = 256,
+    THREAD_NODES = 65536, /* below that threads take longer to start than to work */
 };
 
 /* ---- options ---- */
@@ -103,6 +104,16 @@ static int parse_graph_options(struct pf_report *report, struct perfile_error *e
     if (options->flags & PERFILE_REPORT_INVERTED)
         report->order = PF_GRAPH_CALLER;
     int result = options->call_graph ? parse_graph(report, options->call_graph, error) : 0;
+    report->relative = options->percentage && strcmp(options->percentage, "relative") == 0;
+    report->hides_unresolved = options->flags & PERFILE_REPORT_RESOLVED;
+    report->branches =
+        options->flags & PERFILE_REPORT_BRANCHES ||
+        (!(options->flags & (PERFILE_REPORT_NO_BRANCHES | PERFILE_REPORT_MEMORY)) && pf_report_has_branches(report));
+    report->by_weight = options->flags & PERFILE_REPORT_MEMORY;
+    if (report->branches) {
+        report->children = false;
+        report->order = PF_GRAPH_NONE;
+    }
     report->stacks = report->children || report->order != PF_GRAPH_NONE;
     return result;
 }
@@ -121,50 +132,6 @@ static int open_filters(struct pf_report *report, struct perfile_error *error)
     return result;
 }
 
-/* ---- columns ---- */
-
-/* A column that would say the same in each row is not printed, as in perf. */
-static bool is_hidden(const struct pf_report *report, const struct pf_column *column)
-{
-    return (column == &pf_columns[PF_COLUMN_comm] && report->threads.comms.count == 1) ||
-           (column == &pf_columns[PF_COLUMN_dso] && report->dsos.comms.count == 1) ||
-           (column == &pf_columns[PF_COLUMN_symbol] && report->names.comms.count == 1);
-}
-
-static void note_key(struct pf_report *report, const struct pf_column *column)
-{
-    report->keys_of[report->key_count_of++] = column;
-    report->by_frame |= column->of == PF_COLUMN_OF_FRAME;
-    report->by_symbol |= column == &pf_columns[PF_COLUMN_symbol];
-    report->by_dso |= column == &pf_columns[PF_COLUMN_dso];
-    report->by_thread |= column == &pf_columns[PF_COLUMN_pid] || column == &pf_columns[PF_COLUMN_tgid];
-}
-
-static int choose_columns(struct pf_report *report, struct perfile_error *error)
-{
-    const struct perfile_report_options *options = &report->options->report;
-    const struct pf_column *all[PF_REPORT_COLUMNS];
-    size_t count = 0;
-    all[count++] = &pf_columns[PF_COLUMN_overhead_children];
-    all[count++] = &pf_columns[PF_COLUMN_overhead];
-    if (options->flags & PERFILE_REPORT_SAMPLES)
-        all[count++] = &pf_columns[PF_COLUMN_sample];
-    int result = pf_columns_parse(options->sort ? options->sort : "comm,dso,symbol", all, &count, error);
-    for (size_t i = 0; i < count && result == 0; i++) {
-        if (all[i]->of != PF_COLUMN_OF_VALUE)
-            note_key(report, all[i]);
-        if (!is_hidden(report, all[i]))
-            report->columns[report->column_count++] = all[i];
-    }
-    report->skip_first = report->key_count_of && report->keys_of[0] == &pf_columns[PF_COLUMN_symbol];
-    return result;
-}
-
-static void drop_children_column(struct pf_report *report)
-{
-    memmove(report->columns, report->columns + 1, --report->column_count * sizeof(report->columns[0]));
-}
-
 /* ---- keys ---- */
 
 static bool is_same_key(const struct pf_report_key *a, const struct pf_report_key *b)
@@ -172,33 +139,68 @@ static bool is_same_key(const struct pf_report_key *a, const struct pf_report_ke
     return a->comm == b->comm && a->event == b->event && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu;
 }
 
-/* The number of the key, through two words that are nearly always enough to tell it; NO_NUMBER: memory is short. */
-static uint32_t find_key(struct pf_report *report, const struct pf_report_key *key)
+static uint64_t *values_of(const struct pf_report *report, uint32_t key)
 {
+    return report->values + key * report->kept_count;
+}
+
+uint64_t pf_report_key_value(const struct pf_report *report, uint32_t key, unsigned place)
+{
+    for (size_t i = 0; i < report->kept_count; i++)
+        if (report->kept[i] == place)
+            return values_of(report, key)[i];
+    return 0;
+}
+
+static bool is_key(const struct pf_report *report, uint32_t key, const struct pf_report_taken *taken)
+{
+    bool same = is_same_key(&report->keys[key], &taken->key);
+    for (size_t i = 0; i < report->kept_count && same; i++)
+        same = values_of(report, key)[i] == taken->values[report->kept[i]];
+    return same;
+}
+
+static uint32_t add_key(struct pf_report *report, const struct pf_report_taken *taken)
+{
+    const size_t number = report->key_count;
+    if (!pf_grow(report->allocator, &report->keys, &report->key_room, number + 1, sizeof(*report->keys)) ||
+        !pf_grow(report->allocator, &report->values, &report->value_room, (number + 1) * report->kept_count,
+                 sizeof(*report->values)) ||
+        number >= NO_NUMBER - 1)
+        return NO_NUMBER;
+    report->keys[number] = taken->key;
+    for (size_t i = 0; i < report->kept_count; i++)
+        values_of(report, (uint32_t)number)[i] = taken->values[report->kept[i]];
+    report->key_count++;
+    return (uint32_t)number;
+}
+
+/* The number of the key, through two words that are nearly always enough to tell it; NO_NUMBER: memory is short. */
+uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_taken *taken)
+{
+    const struct pf_report_key *key = &taken->key;
     uint64_t a = (uintptr_t)key->comm * 0x9e3779b97f4a7c15ull ^ ((uint64_t)key->event << 32 | key->cpu);
     const uint64_t b = (uint64_t)(uint32_t)key->pid << 32 | (uint32_t)key->tid;
+    for (size_t i = 0; i < report->kept_count; i++)
+        a = (a ^ taken->values[report->kept[i]] ^ a >> 29) * 0x9e3779b97f4a7c15ull + (uintptr_t)report;
     uint32_t number;
     for (; pf_pairs_get(&report->key_index, a, b, &number); a++)
-        if (is_same_key(&report->keys[number], key))
+        if (is_key(report, number, taken))
             return number;
-    if (!pf_grow(report->allocator, &report->keys, &report->key_room, report->key_count + 1, sizeof(*report->keys)) ||
-        report->key_count >= NO_NUMBER - 1)
-        return NO_NUMBER;
-    number = (uint32_t)report->key_count++;
-    report->keys[number] = *key;
-    return pf_pairs_put(&report->key_index, a, b, number) ? number : NO_NUMBER;
+    number = add_key(report, taken);
+    return number != NO_NUMBER && pf_pairs_put(&report->key_index, a, b, number) ? number : NO_NUMBER;
 }
 
 static uint32_t key_of(struct pf_report *report, const struct pf_profile_sample *sample)
 {
-    struct pf_report_key key = {.event = sample->event->index};
+    struct pf_report_taken taken;
+    taken.key = (struct pf_report_key){.event = sample->event->index};
     for (size_t i = 0; i < report->key_count_of; i++)
         if (report->keys_of[i]->take)
-            report->keys_of[i]->take(&key, sample);
-    if (report->key_count && is_same_key(&report->last_key, &key))
+            report->keys_of[i]->take(report, &taken, sample);
+    if (report->key_count && is_key(report, report->last_key_number, &taken))
         return report->last_key_number;
-    report->last_key = key;
-    return report->last_key_number = find_key(report, &key);
+    return report->last_key_number = pf_report_find_key(report, &taken);
 }
 
 /* Threads are shown under the last name that they had. */
@@ -223,7 +225,7 @@ const char *pf_report_thread_name(const struct pf_report *report, int32_t id)
 
 /* ---- samples ---- */
 
-static struct pf_report_event *event_of(struct pf_report *report, const struct perfile_event *event)
+struct pf_report_event *pf_report_note_event(struct pf_report *report, const struct perfile_event *event)
 {
     const size_t room = report->event_room;
     if (event->index >= report->event_count) {
@@ -246,7 +248,7 @@ static bool name_passes(struct pf_filter *filter, const char *name)
 static bool frame_passes(struct pf_report *report, uint32_t frame)
 {
     const size_t room = report->pass_room;
-    if (!report->dsos.active && !report->names.active)
+    if (!report->dsos.active && !report->names.active && !report->options->report.symbol_filter)
         return true;
     if (frame >= room) {
         if (!pf_grow(report->allocator, &report->passes, &report->pass_room, (size_t)frame + 1, 1))
@@ -258,7 +260,9 @@ static bool frame_passes(struct pf_report *report, uint32_t frame)
         const struct pf_module *module = pf_symbols_module(report->symbols, info->module);
         bool passes = name_passes(&report->dsos, module ? module->short_name : "[unknown]") ||
                       name_passes(&report->dsos, module ? module->name : "");
-        report->passes[frame] = passes && name_passes(&report->names, info->name) ? 2 : 1;
+        const char *part = report->options->report.symbol_filter;
+        const bool has_part = !part || (info->name && strstr(info->name, part));
+        report->passes[frame] = passes && has_part && name_passes(&report->names, info->name) ? 2 : 1;
     }
     return report->passes[frame] == 2;
 }
@@ -270,37 +274,54 @@ static bool sample_passes(struct pf_report *report, const struct pf_profile_samp
            frame_passes(report, sample->leaf);
 }
 
-static bool add_sample(struct pf_report *report, const struct pf_profile_sample *sample)
+/* One sample that is to be shown, or one branch of it. */
+static bool add_row(struct pf_report *report, const struct pf_profile_sample *sample)
 {
-    struct pf_report_event *event = event_of(report, sample->event);
-    if (!event)
+    struct pf_report_event *event = &report->events[sample->event->index];
+    const bool passes = sample_passes(report, sample);
+    if (passes || !report->relative)
+        event->period += sample->period;
+    if (!passes)
+        return true;
+    const uint32_t key = key_of(report, sample);
+    if (report->short_of_memory || key == NO_NUMBER)
         return false;
-    event->samples++;
-    event->period += sample->period;
-    if (report->by_thread && !name_thread(report, sample))
-        return false;
-    if (!sample_passes(report, sample))
+    if (report->options->report.flags & PERFILE_REPORT_ONLY_PARENT &&
+        !pf_report_key_value(report, key, PF_VALUE_parent))
         return true;
     report->passed++;
-    const uint32_t key = key_of(report, sample);
-    const uint32_t node = key == NO_NUMBER ? 0 : pf_report_add_stack(report, key, sample);
+    const uint32_t node = pf_report_add_stack(report, key, sample);
     if (node)
         pf_tree_add(&report->tree, node, sample->period);
     return node != 0;
 }
 
-static int read_samples(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error)
+static bool add_sample(struct pf_report *report, const struct pf_profile_sample *sample)
 {
-    const struct perfile_output_options *options = report->options;
+    struct pf_report_event *event = pf_report_note_event(report, sample->event);
+    if (!event || (report->by_thread && !name_thread(report, sample)))
+        return false;
+    if (report->hides_unresolved && !pf_profile_frame(report->profile, sample->leaf)->name)
+        return true;
+    event->samples += !report->relative || sample_passes(report, sample);
+    if (report->branches)
+        return pf_report_add_branches(report, sample, add_row);
+    if (!report->by_weight)
+        return add_row(report, sample);
+    struct pf_profile_sample weighed = *sample;
+    weighed.period = pf_max(pf_report_weight_of(sample), 1);
+    return add_row(report, &weighed);
+}
+
+static int read_samples(struct pf_report *report, struct perfile_error *error)
+{
     const struct pf_profile_sample *sample;
     int result;
-    for (uint64_t n = 0; (result = pf_profile_next(report->profile, &sample, error)) > 0; n++) {
-        if (sample->event && !add_sample(report, sample))
+    while ((result = pf_profile_next(report->profile, &sample, error)) > 0)
+        if (sample->event && !add_sample(report, sample)) {
+            pf_profile_stop(report->profile);
             return pf_fail_memory(error, "report");
-        if (options->progress && n % PROGRESS_SAMPLES == 0)
-            options->progress(options->progress_context, perfile_reader_counts(reader)->data_bytes,
-                              perfile_reader_file(reader)->file_bytes);
-    }
+        }
     return result;
 }
 
@@ -328,15 +349,14 @@ static bool number_dsos(struct pf_report *report, uint32_t *numbers, size_t coun
 }
 
 /* Functions are themselves; addresses without one are equal when they are, in the same file if that is a column. */
-static uint64_t symbol_key(const struct pf_report *report, uint32_t frame, const struct pf_frame_info *info,
-                           uint64_t *kind)
+static uint64_t symbol_key(const struct pf_report *report, const struct pf_frame_info *info, uint64_t *kind)
 {
     *kind = 0;
     if (!report->by_symbol)
         return 0;
-    if (info->symbol != PF_NO_SYMBOL) {
+    if (info->name) {
         *kind = 1;
-        return frame;
+        return info->function;
     }
     *kind = 2;
     return info->address;
@@ -351,7 +371,7 @@ static bool number_frames(struct pf_report *report, const uint32_t *dsos)
     for (uint32_t frame = 0; frame < count && enough; frame++) {
         const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
         const uint64_t dso = info->module == PF_NO_SYMBOL ? PF_NO_SYMBOL : dsos[info->module];
-        uint64_t kind, symbol = symbol_key(report, frame, info, &kind);
+        uint64_t kind, symbol = symbol_key(report, info, &kind);
         const uint64_t a = (report->by_dso ? dso : 0) << 2 | kind;
         if (!pf_pairs_get(&known, a, symbol, &report->same[frame])) {
             report->same[frame] = frame;
@@ -360,6 +380,25 @@ static bool number_frames(struct pf_report *report, const uint32_t *dsos)
     }
     pf_pairs_close(&known);
     return enough;
+}
+
+/* Of frames that were the same so far, those that the column tells apart no longer are. */
+static bool tell_apart(struct pf_report *report, const struct pf_column *column)
+{
+    const size_t count = pf_profile_frame_count(report->profile);
+    struct pf_pairs known;
+    bool enough = true;
+    pf_pairs_open(&known, report->allocator);
+    for (uint32_t frame = 0; frame < count && enough; frame++) {
+        const uint64_t value = column->tell(report, pf_profile_frame(report->profile, frame));
+        const uint32_t same = report->same[frame];
+        if (!pf_pairs_get(&known, same, value, &report->same[frame])) {
+            report->same[frame] = frame;
+            enough = pf_pairs_put(&known, same, value, frame);
+        }
+    }
+    pf_pairs_close(&known);
+    return enough && !report->short_of_memory;
 }
 
 static bool find_same_frames(struct pf_report *report)
@@ -373,29 +412,14 @@ static bool find_same_frames(struct pf_report *report)
                   pf_grow(report->allocator, &report->same, &report->same_room,
                           pf_profile_frame_count(report->profile) + 1, sizeof(*report->same)) &&
                   number_dsos(report, dsos, count) && number_frames(report, dsos);
+    for (size_t i = 0; i < report->key_count_of && enough; i++)
+        if (report->keys_of[i]->tell)
+            enough = tell_apart(report, report->keys_of[i]);
     pf_free(report->allocator, dsos, room * sizeof(*dsos));
     return enough;
 }
 
 /* ---- rows ---- */
-
-static uint32_t row_at(struct pf_report *report, struct pf_pairs *index, uint32_t key, uint32_t node)
-{
-    const uint32_t frame =
-        report->by_frame ? report->same[report->tree.nodes[node].frame & ~PF_REPORT_APART] : PF_NO_SYMBOL;
-    uint32_t row;
-    if (pf_pairs_get(index, key, frame, &row)) {
-        struct pf_report_row *known = &report->rows[row];
-        known->first = known->first < node ? known->first : node;
-        return row;
-    }
-    if (!pf_grow(report->allocator, &report->rows, &report->row_room, report->row_count + 1, sizeof(*report->rows)) ||
-        report->row_count >= NO_NUMBER - 1)
-        return NO_NUMBER;
-    row = (uint32_t)report->row_count++;
-    report->rows[row] = (struct pf_report_row){.key = key, .frame = frame, .first = node};
-    return pf_pairs_put(index, key, frame, row) ? row : NO_NUMBER;
-}
 
 /* Nodes stand behind their parents, so one walk backwards links them all, children in the order they were made. */
 static bool link_nodes(struct pf_report *report)
@@ -418,17 +442,47 @@ struct step {
     uint32_t height; /* longest way on from here, in frames */
 };
 
+/* A walk over the stacks below one key: no other has to do with its rows. */
 struct walk {
     struct pf_report *report;
-    struct pf_pairs index; /* (key, frame) to row */
-    uint32_t *inner;       /* by row: its node that is entered, deepest */
+    uint32_t key_node; /* 0: there is none */
+    uint32_t node;
+    uint32_t depth; /* in frames; 0 at the node of the key */
+    struct pf_report_row *rows;
+    size_t row_count, row_room;
+    uint32_t *row_of; /* by frame: row + 1; the worker's */
+    uint32_t *inner;  /* by row: its node that is entered, deepest */
     size_t inner_room;
     struct step *steps; /* by depth */
     size_t step_room;
-    uint32_t key;
-    uint32_t node;
-    uint32_t depth; /* in frames; 0 at the node of a key */
+    bool enough;
 };
+
+static size_t place_of_frame(const struct pf_report *report, uint32_t frame)
+{
+    return report->by_frame ? frame : 0;
+}
+
+static uint32_t row_at(struct walk *walk, uint32_t node)
+{
+    const struct pf_report *report = walk->report;
+    const uint32_t frame =
+        report->by_frame ? report->same[report->tree.nodes[node].frame & ~PF_REPORT_APART] : PF_NO_SYMBOL;
+    uint32_t *number = &walk->row_of[place_of_frame(report, frame)];
+    if (*number) {
+        struct pf_report_row *known = &walk->rows[*number - 1];
+        known->first = known->first < node ? known->first : node;
+        return *number - 1;
+    }
+    if (!pf_grow(report->allocator, &walk->rows, &walk->row_room, walk->row_count + 1, sizeof(*walk->rows)) ||
+        walk->row_count >= NO_NUMBER - 1)
+        return NO_NUMBER;
+    const uint32_t row = (uint32_t)walk->row_count++;
+    walk->rows[row] =
+        (struct pf_report_row){.key = report->tree.nodes[walk->key_node].frame, .frame = frame, .first = node};
+    *number = row + 1;
+    return row;
+}
 
 static void note_longest(struct pf_report_row *row, uint32_t depth)
 {
@@ -460,31 +514,27 @@ static bool walk_in(struct walk *walk)
 {
     struct pf_report *report = walk->report;
     const size_t room = walk->inner_room;
-    if (walk->depth == 0) {
-        walk->key = report->tree.nodes[walk->node].frame;
+    if (walk->depth == 0)
         return true;
-    }
-    uint32_t row = row_at(report, &walk->index, walk->key, walk->node);
+    const uint32_t row = row_at(walk, walk->node);
     if (row == NO_NUMBER ||
         !pf_grow(report->allocator, &walk->inner, &walk->inner_room, (size_t)row + 1, sizeof(*walk->inner)) ||
         !pf_grow(report->allocator, &walk->steps, &walk->step_room, (size_t)walk->depth + 1, sizeof(*walk->steps)))
         return false;
     memset(walk->inner + room, 0, (walk->inner_room - room) * sizeof(*walk->inner));
     walk->steps[walk->depth] = (struct step){.row = row, .height = frames_in(report, walk->node)};
-    enter_node(report, &report->rows[row], walk->node, walk->inner[row], walk->depth);
+    enter_node(report, &walk->rows[row], walk->node, walk->inner[row], walk->depth);
     walk->inner[row] = walk->node;
     return true;
 }
 
 static void walk_out(struct walk *walk)
 {
-    struct pf_report *report = walk->report;
-    if (!walk->depth)
-        return;
+    const struct pf_report *report = walk->report;
     const struct step *step = &walk->steps[walk->depth];
     walk->inner[step->row] = report->links[walk->node].outer;
     if (report->order == PF_GRAPH_CALLER)
-        note_longest(&report->rows[step->row], step->height);
+        note_longest(&walk->rows[step->row], step->height);
     if (walk->depth > 1 && step[-1].height < step->height + 1)
         walk->steps[walk->depth - 1].height = step->height + 1;
 }
@@ -498,35 +548,128 @@ static bool walk_on(struct walk *walk)
         walk->depth++;
         return true;
     }
-    for (;;) {
+    while (walk->depth) {
         walk_out(walk);
         if (links[walk->node].sibling) {
             walk->node = links[walk->node].sibling;
             return true;
         }
-        if (!walk->depth--)
-            return false;
+        walk->depth--;
         walk->node = walk->report->tree.nodes[walk->node].parent;
     }
+    return false;
+}
+
+/* The walks of all keys: those of several at a time. */
+struct walks {
+    struct pf_report *report;
+    uint32_t next;                     /* node of a key; 0: there are no more */
+    uint32_t *row_of[PF_THREADS_MOST]; /* by worker, zero between two walks */
+    size_t places;                     /* in each of them */
+    struct walk *walks;
+    unsigned count;
+};
+
+static bool choose_key(void *context, void *item, unsigned worker)
+{
+    struct walks *all = context;
+    struct walk *walk = item;
+    (void)worker;
+    walk->report = all->report;
+    walk->key_node = walk->node = all->next;
+    walk->depth = 0;
+    walk->row_count = 0;
+    if (all->next)
+        all->next = all->report->links[all->next].sibling;
+    return all->next != 0;
+}
+
+static bool walk_key(void *context, void *item, unsigned worker)
+{
+    struct walks *all = context;
+    struct walk *walk = item;
+    const struct pf_report *report = all->report;
+    if (!all->row_of[worker])
+        all->row_of[worker] = pf_new(report->allocator, all->places * sizeof(**all->row_of));
+    walk->row_of = all->row_of[worker];
+    walk->enough = walk->row_of;
+    if (walk->key_node && walk->enough)
+        do
+            walk->enough = walk_in(walk);
+        while (walk->enough && walk_on(walk));
+    for (size_t i = 0; i < walk->row_count; i++)
+        walk->row_of[place_of_frame(report, walk->rows[i].frame)] = 0;
+    return true;
+}
+
+static void close_walks(struct walks *all)
+{
+    const struct perfile_allocator *allocator = all->report->allocator;
+    for (unsigned i = 0; i < all->count; i++) {
+        const struct walk *walk = &all->walks[i];
+        pf_free(allocator, walk->rows, walk->row_room * sizeof(*walk->rows));
+        pf_free(allocator, walk->inner, walk->inner_room * sizeof(*walk->inner));
+        pf_free(allocator, walk->steps, walk->step_room * sizeof(*walk->steps));
+    }
+    for (size_t i = 0; i < PF_THREADS_MOST; i++)
+        pf_free(allocator, all->row_of[i], all->places * sizeof(**all->row_of));
+    pf_free(allocator, all->walks, all->count * sizeof(*all->walks));
+}
+
+static bool add_rows(struct pf_report *report, const struct walk *walk)
+{
+    if (!walk->enough || walk->row_count >= NO_NUMBER - report->row_count ||
+        !pf_grow(report->allocator, &report->rows, &report->row_room, report->row_count + walk->row_count,
+                 sizeof(*report->rows)))
+        return false;
+    if (walk->row_count)
+        memcpy(report->rows + report->row_count, walk->rows, walk->row_count * sizeof(*walk->rows));
+    report->row_count += walk->row_count;
+    return true;
+}
+
+/* The rows of each key behind those of the key before, in whatever order they are made. */
+static bool walk_all(struct walks *all, unsigned threads)
+{
+    static const struct pf_stage stages[] = {{.work = choose_key}, {.work = walk_key, .parallel = true}};
+    struct pf_report *report = all->report;
+    const struct pf_stages_plan plan = {.stages = stages,
+                                        .stage_count = PF_COUNT(stages),
+                                        .threads = threads,
+                                        .context = all,
+                                        .items = all->walks,
+                                        .item_bytes = sizeof(*all->walks),
+                                        .item_count = all->count};
+    struct pf_stages *running = pf_stages_open(&plan, report->allocator);
+    const struct walk *walk;
+    bool enough = running;
+    while (enough && (walk = pf_stages_next(running)))
+        enough = add_rows(report, walk);
+    pf_stages_close(running);
+    return enough;
 }
 
 static bool make_rows(struct pf_report *report)
 {
-    struct walk walk = {.report = report};
-    bool enough = true;
+    const unsigned threads = report->tree.count < THREAD_NODES ? 1 : report->options->threads;
+    struct walks all = {.report = report, .places = 1};
+    if (report->by_frame)
+        all.places += pf_profile_frame_count(report->profile);
     pf_tree_sum(&report->tree);
     if (!link_nodes(report))
         return false;
-    walk.node = report->links[0].child;
-    pf_pairs_open(&walk.index, report->allocator);
-    if (walk.node)
-        do
-            enough = walk_in(&walk);
-        while (enough && walk_on(&walk));
-    pf_pairs_close(&walk.index);
-    pf_free(report->allocator, walk.inner, walk.inner_room * sizeof(*walk.inner));
-    pf_free(report->allocator, walk.steps, walk.step_room * sizeof(*walk.steps));
+    all.next = report->links[0].child;
+    all.walks = pf_new(report->allocator, pf_stages_items(threads) * sizeof(*all.walks));
+    all.count = all.walks ? pf_stages_items(threads) : 0;
+    const bool enough = all.walks && walk_all(&all, threads);
+    close_walks(&all);
     return enough;
+}
+
+static bool is_kernel(const struct pf_report *report, const struct pf_frame_info *frame)
+{
+    const struct pf_module *module = pf_symbols_module(report->symbols, frame->module);
+    return module && module->kernel;
 }
 
 /* Samples say in which mode they were taken; of the frames above them only the module is known. */
@@ -535,7 +678,7 @@ static char level_of(const struct pf_report *report, uint32_t node)
     const struct pf_tree_node *at = &report->tree.nodes[node];
     const struct pf_frame_info *frame = pf_profile_frame(report->profile, at->frame & ~PF_REPORT_APART);
     if (!at->samples)
-        return frame->kind == PF_FRAME_KERNEL ? 'k' : '.';
+        return is_kernel(report, frame) ? 'k' : '.';
     switch (report->made_by[node] >> PF_REPORT_TID_BITS) {
     case MODE_KERNEL:
         return 'k';
@@ -603,15 +746,11 @@ static int compare_rows(const void *left, const void *right, void *context)
     if (pf_report_key(report, a)->event != pf_report_key(report, b)->event)
         return pf_report_key(report, a)->event < pf_report_key(report, b)->event ? -1 : 1;
     int difference = 0;
-    if (report->children) {
-        difference = compare_by(report, &pf_columns[PF_COLUMN_overhead_children], a, b);
-        difference = difference ? difference : compare_callers(report, a, b);
+    for (size_t i = 0; i < report->sort_count && !difference; i++) {
+        difference = compare_by(report, report->sorts[i], a, b);
+        if (!difference && report->sorts[i] == &pf_columns[PF_COLUMN_overhead_children])
+            difference = compare_callers(report, a, b);
     }
-    for (size_t i = 0; i < report->column_count && !difference; i++)
-        if (report->columns[i]->of == PF_COLUMN_OF_VALUE)
-            difference = compare_by(report, report->columns[i], a, b);
-    for (size_t i = 0; i < report->key_count_of && !difference; i++)
-        difference = compare_by(report, report->keys_of[i], a, b);
     return difference ? difference : compare_identity(report, a, b);
 }
 
@@ -630,12 +769,15 @@ static void sort_rows(struct pf_report *report)
 }
 
 /* Rows of frames that no sample was in are for children only. */
-static void drop_callers(struct pf_report *report)
+static void drop_rows(struct pf_report *report)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < report->row_count; i++)
-        if (report->rows[i].samples)
+    for (size_t i = 0; i < report->row_count; i++) {
+        const struct pf_frame_info *frame = pf_report_frame(report, &report->rows[i]);
+        const bool hidden = report->hides_unresolved && frame && !frame->name;
+        if (!hidden && (report->children || report->rows[i].samples))
             report->rows[kept++] = report->rows[i];
+    }
     report->row_count = kept;
 }
 
@@ -660,18 +802,20 @@ static bool has_callchains(const struct pf_report *report)
     return false;
 }
 
-static int make_table(struct pf_report *report, struct perfile_error *error)
+static int make_table(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error)
 {
+    pf_report_end_stacks(report);
     if (!has_callchains(report)) {
         report->children = false;
         report->order = PF_GRAPH_NONE;
     }
     if (!find_same_frames(report) || !make_rows(report))
         return pf_fail_memory(error, "report");
-    if (!report->children) {
-        drop_children_column(report);
-        drop_callers(report);
-    }
+    if (!report->children)
+        pf_report_drop_children(report);
+    drop_rows(report);
+    if (report->joins_groups && !pf_report_join_groups(report, reader))
+        return pf_fail_memory(error, "report");
     sort_rows(report);
     return 0;
 }
@@ -682,8 +826,15 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
     const struct perfile_filter filter = {
         .time = options->filter.time, .cpus = options->filter.cpus, .events = options->filter.events};
     const bool any = filter.time || filter.cpus || filter.events;
-    const struct pf_profile_options how = {
-        .filter = any ? &filter : NULL, .find = pf_find_options_of(&options->symbols), .keeps_comms = true};
+    const struct pf_profile_options how = {.filter = any ? &filter : NULL,
+                                           .find = pf_find_options_of(&options->symbols),
+                                           .keeps_comms = true,
+                                           .decoded = report->kept_count != 0 || report->branches || report->by_weight,
+                                           .by_address = report->by_address,
+                                           .lines = report->by_address,
+                                           .inlines = report->stacks && !options->symbols.no_inline,
+                                           .inlines_by_function = true,
+                                           .drive = pf_profile_drive_of(options)};
     int result = pf_profile_open(reader, &how, &report->profile, error);
     if (result == 0) {
         report->symbols = pf_profile_symbols(report->profile);
@@ -693,9 +844,12 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
 }
 
 int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
-                   const struct perfile_output_options *options, struct perfile_error *error)
+                   const struct perfile_output_options *options, bool groups, struct perfile_error *error)
 {
-    *report = (struct pf_report){.allocator = pf_allocator_or_default(NULL), .options = options};
+    *report = (struct pf_report){.allocator = pf_allocator_or_default(NULL), .options = options, .reader = reader};
+    report->joins_groups = groups && !(options->report.flags & PERFILE_REPORT_NO_GROUP);
+    pf_arena_open(&report->texts, report->allocator);
+    pf_map_open(&report->interned, report->allocator);
     pf_pairs_open(&report->key_index, report->allocator);
     pf_map_open(&report->thread_names, report->allocator);
     int result = open_filters(report, error);
@@ -704,16 +858,18 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
     if (result == 0)
         result = parse_graph_options(report, error);
     if (result == 0)
-        result = choose_columns(report, error);
+        result = pf_report_choose_columns(report, error);
+    if (result == 0)
+        result = pf_report_prepare(report, reader, error);
     if (result == 0 && pf_tree_open(&report->tree, report->allocator) < 0)
         result = pf_fail_memory(error, "report");
     if (result == 0)
         result = open_profile(report, reader, error);
     if (result == 0)
-        result = read_samples(report, reader, error);
+        result = read_samples(report, error);
     if (result < 0 && !report->passed)
         return result;
-    int table = make_table(report, error); /* also of what came before a fault: the caller tells of both */
+    int table = make_table(report, reader, error); /* also of what came before a fault: the caller tells of both */
     return table < 0 ? table : result;
 }
 
@@ -725,13 +881,18 @@ void pf_report_close(struct pf_report *report)
     pf_filter_close(&report->names);
     pf_free(allocator, report->events, report->event_room * sizeof(*report->events));
     pf_free(allocator, report->keys, report->key_room * sizeof(*report->keys));
+    pf_free(allocator, report->values, report->value_room * sizeof(*report->values));
     pf_pairs_close(&report->key_index);
     pf_map_close(&report->thread_names);
+    pf_report_unprepare(report);
+    pf_arena_close(&report->texts);
+    pf_free(allocator, report->groups, report->group_room * sizeof(*report->groups));
+    pf_free(allocator, report->members, report->member_room * sizeof(*report->members));
+    pf_free(allocator, report->parts, report->part_room * sizeof(*report->parts));
     if (report->tree.allocator)
         pf_tree_close(&report->tree);
     pf_free(allocator, report->made_by, report->made_by_room * sizeof(*report->made_by));
-    pf_free(allocator, report->slots, report->slot_count * sizeof(*report->slots));
-    pf_free(allocator, report->path, report->path_room * sizeof(*report->path));
+    pf_report_end_stacks(report);
     pf_free(allocator, report->same, report->same_room * sizeof(*report->same));
     pf_free(allocator, report->passes, report->pass_room);
     pf_free(allocator, report->rows, report->row_room * sizeof(*report->rows));

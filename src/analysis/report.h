@@ -9,7 +9,10 @@
 #ifndef PF_ANALYSIS_REPORT_H
 #define PF_ANALYSIS_REPORT_H
 
+#include <regex.h>
+
 #include "analysis/profile.h"
+#include "analysis/trace_text.h"
 #include "analysis/tree.h"
 #include "base/filter.h"
 #include "base/map.h"
@@ -18,13 +21,33 @@
 
 struct pf_report;
 
-/* What the columns take of a sample. What no column takes is 0. */
+/* Places of what PF_COLUMN_KEPT columns take. */
+enum pf_report_value {
+#define PF_COLUMN_VALUE(...)
+#define PF_COLUMN_SAMPLE(...)
+#define PF_COLUMN_FRAME(...)
+#define PF_COLUMN_KEPT(id, ...) PF_VALUE_##id,
+#define PF_COLUMN_PLACE(...)
+#define PF_COLUMN_LATER(...)
+#include "analysis/columns.def"
+    PF_VALUE_FIELDS, /* of tracepoints */
+    PF_REPORT_FIELDS = 8,
+    PF_VALUE_COUNT = PF_VALUE_FIELDS + PF_REPORT_FIELDS
+};
+
+/* What rows of one key have in common. What no column takes is 0. */
 struct pf_report_key {
     const char *comm;
     uint32_t event; /* always: its index */
     int32_t pid;
     int32_t tid;
     uint32_t cpu;
+};
+
+/* What the columns take of a sample: the key, and values: numbers, and texts as pointers (equal ones are equal). */
+struct pf_report_taken {
+    struct pf_report_key key;
+    uint64_t values[PF_VALUE_COUNT];
 };
 
 struct pf_report_row {
@@ -37,6 +60,21 @@ struct pf_report_row {
     uint64_t children; /* period of the samples that have the frame anywhere in their stack */
     uint64_t self;     /* period of the samples that were in it */
     uint64_t samples;  /* how many of those */
+    size_t parts;      /* of an event in a group: what it weighs for each member, in pf_report.parts */
+};
+
+/* What a row weighs for one event of a group. */
+struct pf_report_part {
+    uint64_t children, self, samples;
+    uint64_t sys, us, guest_sys, guest_us; /* of self, by mode; only with such a column */
+};
+
+/* Events that were recorded together, the leader first. */
+struct pf_report_group {
+    uint32_t first, count; /* indices of the events */
+    uint32_t shown;        /* how many of them have samples */
+    size_t members;        /* which, in pf_report.members */
+    const char *name;      /* NULL: made by --group */
 };
 
 struct pf_report_event {
@@ -45,6 +83,8 @@ struct pf_report_event {
     uint64_t period;                   /* of these; what percentages are of */
     struct pf_report_row *rows;        /* in the order of the table */
     size_t row_count;
+    const struct pf_report_group *group; /* that shares a table, or NULL */
+    uint32_t place;                      /* among those of the group that are shown */
 };
 
 /* ---- columns ---- */
@@ -65,30 +105,69 @@ struct pf_column {
     uint8_t width; /* at least */
     bool right;    /* flush right */
     bool number;   /* the text is a number to programs */
-    void (*take)(struct pf_report_key *key, const struct pf_profile_sample *sample);
+    bool kept;     /* takes a value */
+    uint8_t place; /* of it, among those of a key */
+    void (*take)(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample);
     int (*compare)(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b);
     void (*text)(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
     size_t (*least)(const struct pf_report *report, const struct pf_report_row *row); /* width that it asks for */
+    /* columns of addresses, else NULL: what tells two addresses of one function apart */
+    uint64_t (*tell)(struct pf_report *report, const struct pf_frame_info *frame);
 };
 
 enum pf_column_number {
 #define PF_COLUMN_VALUE(id, ...) PF_COLUMN_##id,
 #define PF_COLUMN_SAMPLE(id, ...) PF_COLUMN_##id,
 #define PF_COLUMN_FRAME(id, ...) PF_COLUMN_##id,
+#define PF_COLUMN_KEPT(id, ...) PF_COLUMN_##id,
+#define PF_COLUMN_PLACE(id, ...) PF_COLUMN_##id,
 #define PF_COLUMN_LATER(...)
 #include "analysis/columns.def"
     PF_COLUMN_COUNT
 };
 extern const struct pf_column pf_columns[PF_COLUMN_COUNT];
 
-enum { PF_REPORT_COLUMNS = 16 };
+enum { PF_REPORT_COLUMNS = 64 };
+
+/* A column of a field of tracepoints. */
+struct pf_report_field {
+    struct pf_column column;
+    const char *event; /* NULL: any */
+    const char *name;
+    const struct perfile_event *seen; /* last, and its field or NULL */
+    const struct perfile_tracepoint_field *found;
+};
 
 /*
- * The columns of a list like perf's --sort, "+" before it adds to the default. ARGUMENT (what there is is said),
- * UNSUPPORTED.
+ * Appends the columns of a list like perf's --sort, each once. ARGUMENT (what there is is said), UNSUPPORTED.
  */
-int pf_columns_parse(const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS], size_t *count,
-                     struct perfile_error *error);
+int pf_columns_parse(struct pf_report *report, const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS],
+                     size_t *count, struct perfile_error *error);
+/*
+ * columns_branch.c: whether the recording says that it has branches; one sample as those of its branches, `add` for
+ * each; false when it failed.
+ */
+bool pf_report_is_branch_column(const struct pf_column *column);
+bool pf_report_has_branches(const struct pf_report *report);
+bool pf_report_add_branches(struct pf_report *report, const struct pf_profile_sample *sample,
+                            bool (*add)(struct pf_report *report, const struct pf_profile_sample *sample));
+/* columns_field.c: a column of a field of tracepoints; NULL: there is no such field, or no room. */
+const struct pf_column *pf_report_field_column(struct pf_report *report, const char *word, size_t bytes);
+/* False: a field that the event does not have. */
+bool pf_report_column_applies(const struct pf_report *report, const struct pf_column *column,
+                              const struct perfile_event *event);
+
+/* The one copy of a text, as a number; 0 when memory is short, and the report knows. */
+uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t bytes);
+/* What the access of a sample cost. */
+uint64_t pf_report_weight_of(const struct pf_profile_sample *sample);
+/* The short name of the file of a frame, interned; "[unknown]" for UINT32_MAX. */
+uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame);
+/* columns_kept.c: what its columns need of the recording and the options. */
+int pf_report_prepare(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error);
+void pf_report_unprepare(struct pf_report *report);
+/* The function of a frame that has one. */
+void pf_report_put_name(const struct pf_frame_info *frame, struct pf_text *text);
 
 /* ---- reports ---- */
 
@@ -117,6 +196,7 @@ struct pf_report_step {
 struct pf_report {
     const struct perfile_allocator *allocator;
     const struct perfile_output_options *options;
+    struct perfile_reader *reader;
     struct pf_profile *profile;
     struct pf_symbols *symbols;
     const struct pf_profile_totals *totals;
@@ -125,10 +205,16 @@ struct pf_report {
     size_t column_count;
     const struct pf_column *keys_of[PF_REPORT_COLUMNS]; /* those that group, hidden ones included */
     size_t key_count_of;
+    const struct pf_column *sorts[PF_REPORT_COLUMNS]; /* what rows are sorted by, the first one first */
+    size_t sort_count;
     bool by_frame;  /* a column takes the frame */
     bool by_symbol; /* pf_columns[PF_COLUMN_symbol] is one of them */
     bool by_dso;
+    bool by_address; /* a column tells addresses of a function apart */
+    bool by_mode;    /* a column asks for the mode of samples */
     bool stacks;     /* whole stacks are wanted */
+    bool hides_unresolved;
+    bool relative;   /* shares are of what filters let pass */
     bool children;   /* rows for all frames of a stack */
     uint8_t order;   /* enum pf_graph_order */
     bool fractal;    /* shares are of the branch above */
@@ -143,10 +229,38 @@ struct pf_report {
     size_t event_count, event_room;
     uint64_t passed; /* samples in rows */
 
+    bool joins_groups;
+    struct pf_report_group *groups;
+    size_t group_count, group_room;
+    uint32_t *members;
+    size_t member_count, member_room;
+    struct pf_report_part *parts;
+    size_t part_count, part_room;
+    struct pf_arena texts; /* names of groups, what columns take */
+    struct pf_map interned;
+    bool short_of_memory; /* while columns were taken */
+    struct pf_trace_texts traces;
+    struct pf_report_field fields[PF_REPORT_FIELDS];
+    size_t field_count;
+    struct pf_text scratch;
+    uint64_t quantum_ns; /* of the column time */
+    int32_t *sockets;    /* by processor */
+    size_t socket_count, socket_room;
+    bool by_weight;               /* samples weigh what their access cost */
+    bool branches;                /* rows are of branches */
+    struct perfile_branch branch; /* in hand, and its frames */
+    uint32_t branch_from, branch_to;
+    regex_t *parent;   /* of the column parent */
+    uint64_t *parents; /* by frame: its name when it matches, 0 when not, 1 not known yet */
+    size_t parent_room;
+
     struct pf_report_key *keys;
     size_t key_count, key_room;
     struct pf_pairs key_index; /* see find_key */
-    struct pf_report_key last_key;
+    uint64_t *values;          /* by key: those that a column keeps, in the order of `kept` */
+    size_t value_room;
+    uint8_t kept[PF_VALUE_COUNT]; /* their places in struct pf_report_taken */
+    size_t kept_count;
     uint32_t last_key_number;
 
     struct pf_map thread_names; /* id to its last name, for columns that show it */
@@ -186,10 +300,30 @@ static inline uint32_t pf_report_maker(const struct pf_profile_sample *sample)
 }
 /* report_stacks.c: the node where the sample's stack ends; 0 when memory is short. */
 uint32_t pf_report_add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample);
+/* All stacks are in: what finds nodes is no longer needed. */
+void pf_report_end_stacks(struct pf_report *report);
 
-/* Reads the whole recording. `report` is filled; close it also after a failure. */
+/* report_columns.c */
+int pf_report_choose_columns(struct pf_report *report, struct perfile_error *error);
+void pf_report_drop_children(struct pf_report *report);
+/* report.c: NULL and UINT32_MAX when memory is short. */
+struct pf_report_event *pf_report_note_event(struct pf_report *report, const struct perfile_event *event);
+uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_taken *taken);
+/* A value of a key; 0 when no column keeps it. */
+uint64_t pf_report_key_value(const struct pf_report *report, uint32_t key, unsigned place);
+static inline uint64_t pf_report_value(const struct pf_report *report, const struct pf_report_row *row, unsigned place)
+{
+    return pf_report_key_value(report, row->key, place);
+}
+/* report_groups.c: gives the events of a group one table. False when memory is short. */
+bool pf_report_join_groups(struct pf_report *report, struct perfile_reader *reader);
+
+/*
+ * Reads the whole recording. `report` is filled; close it also after a failure. `groups`: events of a group have one
+ * table unless the options say otherwise.
+ */
 int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
-                   const struct perfile_output_options *options, struct perfile_error *error);
+                   const struct perfile_output_options *options, bool groups, struct perfile_error *error);
 void pf_report_close(struct pf_report *report);
 
 /* What the percentages and the limit look at: with children their sum, else what was in the function itself. */
@@ -206,6 +340,15 @@ static inline const struct pf_report_event *pf_report_event(const struct pf_repo
 {
     return &report->events[report->keys[row->key].event];
 }
+/* How many events the table of this one shows side by side; 0 and 1: only this one. */
+static inline uint32_t pf_report_shown(const struct pf_report_event *event)
+{
+    return event->group ? event->group->shown : 1;
+}
+/* What a row weighs for the event at this place, and which event that is. */
+struct pf_report_part pf_report_part(const struct pf_report *report, const struct pf_report_row *row, uint32_t place);
+const struct pf_report_event *pf_report_member(const struct pf_report *report, const struct pf_report_event *event,
+                                               uint32_t place);
 /* NULL when no column takes the frame. */
 static inline const struct pf_frame_info *pf_report_frame(const struct pf_report *report,
                                                           const struct pf_report_row *row)
@@ -236,6 +379,8 @@ struct pf_graph {
     const struct pf_report_row *row;
     struct pf_arena arena;
     uint32_t key_node;
+    char *marks;       /* of node 0 */
+    size_t mark_bytes; /* from one to the next */
     bool empty;
     uint64_t least;              /* hits of a branch that is shown; unless fractal */
     uint64_t level_hits;         /* of all branches of the level made last, also those that weigh too little */
@@ -243,8 +388,17 @@ struct pf_graph {
     size_t item_room;
 };
 
+/* No branch would be shown. */
+bool pf_graph_is_empty(const struct pf_report *report, const struct pf_report_row *row);
 /* The graph of one row at a time. */
 void pf_graph_open(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row);
+/*
+ * Several graphs at a time: after _prepare, each of them with a number for every node of the tree, zero before and after.
+ * One may have NULL: the tree has room for its numbers.
+ */
+void pf_graphs_prepare(struct pf_report *report);
+void pf_graph_open_apart(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row,
+                         uint64_t *marks);
 void pf_graph_close(struct pf_graph *graph);
 /*
  * The branches behind one (NULL: the first ones), most hits first, without those that weigh too little. They live as long

@@ -25,15 +25,15 @@ struct pf_graph_item {
  * A number for each node, 0 between graphs. Rows have taken up the numbers of samples: with tens of millions of nodes,
  * their place is too good to be left unused.
  */
-static uint64_t *mark_at(const struct pf_report *report, uint32_t node)
+static uint64_t *mark_at(const struct pf_graph *graph, uint32_t node)
 {
-    return &report->tree.nodes[node].samples;
+    return (uint64_t *)(void *)(graph->marks + node * graph->mark_bytes);
 }
 
-static void clear_marks(struct pf_report *report)
+void pf_graphs_prepare(struct pf_report *report)
 {
-    for (uint32_t node = 0; node < report->tree.count; node++)
-        *mark_at(report, node) = 0;
+    for (uint32_t node = 0; node < report->tree.count && !report->marks; node++)
+        report->tree.nodes[node].samples = 0;
     report->marks = true;
 }
 
@@ -44,7 +44,7 @@ static void mark_whole_stacks(struct pf_graph *graph)
     for (uint32_t end = graph->row->nodes; end; end = report->links[end].next)
         if (report->tree.nodes[end].self)
             for (uint32_t node = end; node; node = report->tree.nodes[node].parent)
-                *mark_at(report, node) += report->tree.nodes[end].self;
+                *mark_at(graph, node) += report->tree.nodes[end].self;
 }
 
 /* Callee first: what has its last call of the function here. */
@@ -53,9 +53,9 @@ static void mark_innermost(struct pf_graph *graph)
     const struct pf_report *report = graph->report;
     for (uint32_t node = graph->row->nodes; node; node = report->links[node].next) {
         const uint64_t weight = report->children ? report->tree.nodes[node].total : report->tree.nodes[node].self;
-        *mark_at(report, node) += weight;
+        *mark_at(graph, node) += weight;
         if (report->children && report->links[node].outer)
-            *mark_at(report, report->links[node].outer) -= weight;
+            *mark_at(graph, report->links[node].outer) -= weight;
     }
 }
 
@@ -63,8 +63,8 @@ static void unmark(struct pf_graph *graph)
 {
     const struct pf_report *report = graph->report;
     for (uint32_t end = graph->row->nodes; end; end = report->links[end].next)
-        for (uint32_t node = end; node && *mark_at(report, node); node = report->tree.nodes[node].parent)
-            *mark_at(report, node) = 0;
+        for (uint32_t node = end; node && *mark_at(graph, node); node = report->tree.nodes[node].parent)
+            *mark_at(graph, node) = 0;
 }
 
 static uint32_t key_node(const struct pf_report *report, const struct pf_report_row *row)
@@ -75,22 +75,38 @@ static uint32_t key_node(const struct pf_report *report, const struct pf_report_
     return node;
 }
 
-void pf_graph_open(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row)
+static uint64_t least_hits(const struct pf_report *report, const struct pf_report_row *row)
 {
-    const uint64_t total = pf_report_event(report, row)->period;
+    return (uint64_t)((double)pf_report_event(report, row)->period * (report->graph_limit_percent / 100.0));
+}
+
+bool pf_graph_is_empty(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return !report->fractal && pf_report_weight(report, row) < least_hits(report, row);
+}
+
+void pf_graph_open_apart(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row,
+                         uint64_t *marks)
+{
     *graph = (struct pf_graph){.report = report, .row = row};
     pf_arena_open(&graph->arena, report->allocator);
-    graph->least = (uint64_t)((double)total * (report->graph_limit_percent / 100.0));
-    graph->empty = !report->fractal && pf_report_weight(report, row) < graph->least;
+    graph->least = least_hits(report, row);
+    graph->empty = pf_graph_is_empty(report, row);
     if (graph->empty) /* no branch can be worth showing: most rows are like that */
         return;
     graph->key_node = key_node(report, row);
-    if (!report->marks)
-        clear_marks(report);
+    graph->marks = marks ? (char *)marks : (char *)&report->tree.nodes[0].samples;
+    graph->mark_bytes = marks ? sizeof(*marks) : sizeof(*report->tree.nodes);
     if (report->order == PF_GRAPH_CALLER)
         mark_whole_stacks(graph);
     else
         mark_innermost(graph);
+}
+
+void pf_graph_open(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row)
+{
+    pf_graphs_prepare(report);
+    pf_graph_open_apart(graph, report, row, NULL);
 }
 
 void pf_graph_close(struct pf_graph *graph)
@@ -103,19 +119,26 @@ void pf_graph_close(struct pf_graph *graph)
 
 /* ---- one level ---- */
 
+/* Graphs are of functions, also when the rows are of addresses. */
+static uint32_t function_of(const struct pf_report *report, uint32_t frame)
+{
+    return report->by_address ? pf_profile_frame(report->profile, frame & ~PF_REPORT_APART)->function : frame;
+}
+
 static bool push(struct pf_graph *graph, size_t *count, uint32_t node, bool whole, uint64_t hits)
 {
     if (!hits)
         return true;
     if (!pf_grow(graph->report->allocator, &graph->items, &graph->item_room, *count + 1, sizeof(*graph->items)))
         return false;
-    graph->items[(*count)++] = (struct pf_graph_item){node, graph->report->tree.nodes[node].frame, whole, hits};
+    const uint32_t frame = function_of(graph->report, graph->report->tree.nodes[node].frame);
+    graph->items[(*count)++] = (struct pf_graph_item){node, frame, whole, hits};
     return true;
 }
 
-static uint64_t hits_of(const struct pf_report *report, uint32_t node, bool whole)
+static uint64_t hits_of(const struct pf_graph *graph, uint32_t node, bool whole)
 {
-    return whole ? *mark_at(report, node) : report->tree.nodes[node].total - *mark_at(report, node);
+    return whole ? *mark_at(graph, node) : graph->report->tree.nodes[node].total - *mark_at(graph, node);
 }
 
 static bool push_children(struct pf_graph *graph, size_t *count, uint32_t parent, bool whole)
@@ -124,7 +147,7 @@ static bool push_children(struct pf_graph *graph, size_t *count, uint32_t parent
     bool enough = true;
     for (uint32_t node = report->links[parent].child; node && enough; node = report->links[node].sibling)
         if (!(report->tree.nodes[node].frame & PF_REPORT_APART))
-            enough = push(graph, count, node, whole, hits_of(report, node, whole));
+            enough = push(graph, count, node, whole, hits_of(graph, node, whole));
     return enough;
 }
 
@@ -144,12 +167,11 @@ static bool push_first(struct pf_graph *graph, size_t *count)
     for (uint32_t node = graph->row->nodes; node && enough; node = report->links[node].next) {
         const bool apart = report->tree.nodes[node].frame & PF_REPORT_APART;
         if (caller)
-            enough =
-                apart || report->links[node].outer || push(graph, count, node, false, hits_of(report, node, false));
+            enough = apart || report->links[node].outer || push(graph, count, node, false, hits_of(graph, node, false));
         else if (apart)
-            enough = push_parent(graph, count, node, *mark_at(report, node));
+            enough = push_parent(graph, count, node, *mark_at(graph, node));
         else
-            enough = push(graph, count, node, false, *mark_at(report, node));
+            enough = push(graph, count, node, false, *mark_at(graph, node));
     }
     return enough;
 }

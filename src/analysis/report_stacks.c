@@ -135,3 +135,12 @@ uint32_t pf_report_add_stack(struct pf_report *report, uint32_t key, const struc
     const uint64_t hash = count ? report->path[count - 1].hash : key_hash;
     return child_of(report, mix(hash, leaf), node, leaf);
 }
+
+void pf_report_end_stacks(struct pf_report *report)
+{
+    pf_free(report->allocator, report->slots, report->slot_count * sizeof(*report->slots));
+    pf_free(report->allocator, report->path, report->path_room * sizeof(*report->path));
+    report->slots = NULL;
+    report->path = NULL;
+    report->slot_count = report->path_count = report->path_room = 0;
+}

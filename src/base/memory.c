@@ -2,8 +2,22 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/bytes.h"
+
+enum { HUGE_PAGE_BYTES = 2 << 20 };
+
+/* Large tables are read in no order: with small pages each look needs the page tables, too. */
+static void *advise(void *pointer, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = HUGE_PAGE_BYTES, start = ((uintptr_t)pointer + page - 1) & ~(page - 1);
+    if (pointer && size >= 2 * page)
+        (void)madvise((void *)start, ((uintptr_t)pointer + size - start) & ~(page - 1), MADV_HUGEPAGE);
+#endif
+    return pointer;
+}
 
 static void *resize_with_malloc(void *context, void *pointer, size_t old, size_t size)
 {
@@ -27,7 +41,7 @@ void *pf_new(const struct perfile_allocator *allocator, size_t size)
 {
     void *p = allocator->resize(allocator->context, NULL, 0, size);
     if (p)
-        memset(p, 0, size);
+        memset(allocator == &malloc_allocator ? advise(p, size) : p, 0, size);
     return p;
 }
 

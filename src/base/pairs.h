@@ -30,6 +30,13 @@ static inline size_t pf_pairs_hash(const struct pf_pairs *pairs, uint64_t a, uin
     return (size_t)(key ^ key >> 29);
 }
 
+/* The pair will be asked for soon. */
+static inline void pf_pairs_prefetch(const struct pf_pairs *pairs, uint64_t a, uint64_t b)
+{
+    if (pairs->size)
+        __builtin_prefetch(&pairs->slots[pf_pairs_hash(pairs, a, b) & (pairs->size - 1)]);
+}
+
 static inline bool pf_pairs_get(const struct pf_pairs *pairs, uint64_t a, uint64_t b, uint32_t *value)
 {
     if (!pairs->size)

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/maps.h"
 
-#include "base/bytes.h"
+#include <stdlib.h>
 
-enum { KERNEL_PID = -1 };
+#include "base/bytes.h"
+#include "base/error.h"
+
+enum { KERNEL_PID = -1, LATER_MOST = 1 << 19 };
+
+/* A map and when it comes to hold. */
+struct pf_later_map {
+    uint64_t time;
+    const struct perfile_map *map;
+};
 
 /* A treap by start address, ordered as a heap by random priorities: its depth is logarithmic whatever the addresses. */
 struct perfile_space {
@@ -11,22 +20,26 @@ struct perfile_space {
     const struct perfile_space *left;
     const struct perfile_space *right;
     uint64_t priority;
+    uint32_t epoch; /* of maps: in the same one nobody else can have seen the node */
 };
 
 void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocator)
 {
-    *maps = (struct pf_maps){.random = (uintptr_t)maps | 1};
+    *maps = (struct pf_maps){.random = (uintptr_t)maps | 1, .next_time = UINT64_MAX, .epoch = 1};
     pf_arena_open(&maps->arena, allocator);
     pf_map_open(&maps->spaces, allocator);
+    pf_map_open(&maps->overlaid, allocator);
 }
 
 void pf_maps_close(struct pf_maps *maps)
 {
     pf_arena_close(&maps->arena);
     pf_map_close(&maps->spaces);
+    pf_map_close(&maps->overlaid);
+    pf_free(maps->arena.allocator, maps->later, maps->later_room * sizeof(*maps->later));
 }
 
-/* ---- trees; every function returns new nodes and leaves the old ones alone ---- */
+/* ---- trees; every function returns new nodes and leaves alone those that somebody may hold ---- */
 
 /* An insertion in progress: memory that runs short is noted and looked at once, at the end. */
 struct build {
@@ -34,15 +47,25 @@ struct build {
     bool failed;
 };
 
+static struct perfile_space *new_node(struct build *b)
+{
+    struct perfile_space *node = pf_arena_new(&b->maps->arena, sizeof(*node));
+    if (node)
+        node->epoch = b->maps->epoch;
+    else
+        b->failed = true;
+    return node;
+}
+
+/* The node with other children: itself as long as nobody has seen it. */
 static const struct perfile_space *make_node(struct build *b, const struct perfile_space *like,
                                              const struct perfile_space *left, const struct perfile_space *right)
 {
-    struct perfile_space *node = pf_arena_new(&b->maps->arena, sizeof(*node));
-    if (!node) {
-        b->failed = true;
+    struct perfile_space *node = like->epoch == b->maps->epoch ? (struct perfile_space *)(uintptr_t)like : new_node(b);
+    if (!node)
         return NULL;
-    }
-    *node = *like;
+    node->map = like->map;
+    node->priority = like->priority;
     node->left = left;
     node->right = right;
     return node;
@@ -53,8 +76,12 @@ static const struct perfile_space *make_leaf(struct build *b, const struct perfi
     b->maps->random ^= b->maps->random << 13; /* xorshift */
     b->maps->random ^= b->maps->random >> 7;
     b->maps->random ^= b->maps->random << 17;
-    const struct perfile_space leaf = {.map = map, .priority = b->maps->random};
-    return map ? make_node(b, &leaf, NULL, NULL) : NULL;
+    struct perfile_space *leaf = map ? new_node(b) : NULL;
+    if (leaf) {
+        leaf->map = map;
+        leaf->priority = b->maps->random;
+    }
+    return leaf;
 }
 
 /* Maps that start before `address` go to *low, the others to *high. */
@@ -148,7 +175,7 @@ const struct perfile_map *perfile_space_find(const struct perfile_space *space, 
 
 /* ---- records ---- */
 
-const struct perfile_space *pf_maps_space(struct pf_maps *maps, int32_t pid)
+static const struct perfile_space *space_of(struct pf_maps *maps, int32_t pid)
 {
     if (PF_LIKELY(maps->has_last && pid == maps->last_pid))
         return maps->last_space;
@@ -158,6 +185,19 @@ const struct perfile_space *pf_maps_space(struct pf_maps *maps, int32_t pid)
     maps->last_pid = pid;
     maps->has_last = true;
     return maps->last_space;
+}
+
+const struct perfile_space *pf_maps_space(struct pf_maps *maps, int32_t pid)
+{
+    maps->seen = true;
+    return space_of(maps, pid);
+}
+
+/* Before a change: what somebody holds must stay as it is. */
+static void begin_change(struct pf_maps *maps)
+{
+    maps->epoch += maps->seen;
+    maps->seen = false;
 }
 
 static bool set_space(struct pf_maps *maps, int32_t pid, const struct perfile_space *space)
@@ -172,26 +212,93 @@ static bool is_kernel(const struct perfile_record *record)
     return mode == 1 || mode == 4;
 }
 
-static bool add(struct pf_maps *maps, int32_t pid, const struct perfile_map *like)
+/* NULL when memory is short. */
+static const struct perfile_map *make_map(struct pf_maps *maps, const struct perfile_map *like, uint64_t end)
 {
-    struct build b = {.maps = maps};
-    uint64_t end;
-    if (!pf_add(like->start, like->end, &end)) /* `end` holds the length so far */
-        end = UINT64_MAX;
-    if (end <= like->start)
-        return true; /* empty */
     struct perfile_map *map = pf_arena_new(&maps->arena, sizeof(*map));
     if (!map)
-        return false;
+        return NULL;
     *map = *like;
     map->end = end;
     map->id = maps->count++;
     map->filename = pf_arena_text(&maps->arena, like->filename, strlen(like->filename));
-    if (!map->filename)
-        return false;
-    const struct perfile_space *space = insert(&b, pf_maps_space(maps, pid), map);
+    return map->filename ? map : NULL;
+}
+
+static bool put_map(struct pf_maps *maps, int32_t pid, const struct perfile_map *map)
+{
+    struct build b = {.maps = maps};
+    begin_change(maps);
+    const struct perfile_space *space = insert(&b, space_of(maps, pid), map);
     return !b.failed && set_space(maps, pid, space);
 }
+
+static bool is_anonymous(const char *name)
+{
+    static const char *const starts[] = {"//anon", "[anon:", "/memfd:"};
+    for (size_t i = 0; i < PF_COUNT(starts); i++)
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool add(struct pf_maps *maps, int32_t pid, const struct perfile_map *like)
+{
+    uint64_t end, overlaid;
+    if (!pf_add(like->start, like->end, &end)) /* `end` holds the length so far */
+        end = UINT64_MAX;
+    if (end <= like->start)
+        return true; /* empty */
+    if (PF_UNLIKELY(maps->overlaid.used) && is_anonymous(like->filename) &&
+        pf_map_get(&maps->overlaid, (uint32_t)pid, &overlaid))
+        return true; /* the protection of memory changed that holds code */
+    const struct perfile_map *map = make_map(maps, like, end);
+    return map && put_map(maps, pid, map);
+}
+
+/* ---- maps that no record tells of ---- */
+
+int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_map *like, struct perfile_error *error)
+{
+    if (like->start >= like->end)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "map", "it is empty");
+    if (maps->later_count >= LATER_MOST)
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "map", "there are %d already", LATER_MOST);
+    const struct perfile_map *map = make_map(maps, like, like->end);
+    if (!map || !pf_map_put(&maps->overlaid, (uint32_t)like->pid, 1) ||
+        !pf_grow(maps->arena.allocator, &maps->later, &maps->later_room, maps->later_count + 1, sizeof(*maps->later)))
+        return pf_fail_memory(error, "maps");
+    maps->later_unsorted |= maps->later_count > maps->later_done && time < maps->later[maps->later_count - 1].time;
+    maps->later[maps->later_count++] = (struct pf_later_map){time, map};
+    maps->next_time = pf_min(maps->next_time, time);
+    return 0;
+}
+
+/* At equal times what was added first holds first. */
+static int compare_later(const void *a, const void *b)
+{
+    const struct pf_later_map *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->map->id < y->map->id ? -1 : x->map->id > y->map->id;
+}
+
+bool pf_maps_advance(struct pf_maps *maps, uint64_t time)
+{
+    if (maps->later_unsorted)
+        qsort(maps->later + maps->later_done, maps->later_count - maps->later_done, sizeof(*maps->later),
+              compare_later);
+    maps->later_unsorted = false;
+    while (maps->later_done < maps->later_count && maps->later[maps->later_done].time <= time) {
+        const struct perfile_map *map = maps->later[maps->later_done++].map;
+        if (!put_map(maps, map->pid, map))
+            return false;
+    }
+    maps->next_time = maps->later_done < maps->later_count ? maps->later[maps->later_done].time : UINT64_MAX;
+    return true;
+}
+
+/* ---- records ---- */
 
 static bool follow_mmap(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
 {
@@ -243,7 +350,23 @@ static bool follow_fork(struct pf_maps *maps, const struct perfile_reader *reade
     if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0 || r.pid == r.ppid)
         return true;
     bool fresh = record->misc & PERFILE_MISC_FORK_EXEC;
+    /* the tree counts as seen: two processes share it */
     return set_space(maps, r.pid, fresh ? NULL : pf_maps_space(maps, r.ppid));
+}
+
+/* Takes the symbol that holds the address out of the kernel's space. */
+static bool remove_symbol(struct pf_maps *maps, uint64_t address)
+{
+    struct build b = {.maps = maps};
+    const struct perfile_space *space = space_of(maps, KERNEL_PID), *low, *covered, *high;
+    const struct perfile_map *map = perfile_space_find(space, address);
+    if (!map || !map->symbol)
+        return true;
+    begin_change(maps);
+    split(&b, space, map->start, &low, &high);
+    split(&b, high, map->end, &covered, &high);
+    space = join(&b, low, high);
+    return !b.failed && set_space(maps, KERNEL_PID, space);
 }
 
 static bool follow_ksymbol(struct pf_maps *maps, const struct perfile_reader *reader,
@@ -251,8 +374,10 @@ static bool follow_ksymbol(struct pf_maps *maps, const struct perfile_reader *re
 {
     enum { UNREGISTER = 1 };
     struct perfile_ksymbol r;
-    if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0 || r.len == 0 || r.flags & UNREGISTER)
-        return true; /* what vanished stays: samples of it may still come */
+    if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0 || r.len == 0)
+        return true;
+    if (r.flags & UNREGISTER)
+        return remove_symbol(maps, r.addr);
     const struct perfile_map map = {
         .start = r.addr, .end = r.len, .filename = r.name, .pid = KERNEL_PID, .kernel = true, .symbol = true};
     return add(maps, KERNEL_PID, &map);

@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 
+struct pf_later_map;
 struct perfile_space; /* a node of the tree; the root stands for the whole */
 
 struct pf_maps {
@@ -18,15 +19,29 @@ struct pf_maps {
     struct pf_map spaces; /* pid to the root of its tree, a pointer; the kernel's is that of -1 */
     uint64_t random;      /* state of the priorities */
     uint32_t count;       /* maps made so far: their ids */
+    uint32_t epoch;       /* nodes of this one nobody has seen: they may be changed where they are */
+    bool seen;            /* somebody may hold a tree: the next change begins a new epoch */
     int32_t last_pid;     /* a cache */
     const struct perfile_space *last_space;
     bool has_last;
+    /* what pf_maps_add_later was given: those up to later_done hold already */
+    struct pf_later_map *later;
+    size_t later_count;
+    size_t later_room;
+    size_t later_done;
+    bool later_unsorted;
+    uint64_t next_time;     /* when the next one comes to hold; UINT64_MAX: there is none */
+    struct pf_map overlaid; /* pids that have such maps: their anonymous memory is not followed */
 };
 
 void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocator);
 void pf_maps_close(struct pf_maps *maps);
 /* Takes over what the record says. False when memory is short. */
 bool pf_maps_follow(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record);
+/* A map that no record tells of: it holds from `time` on. Errors as perfile_session_add_map. */
+int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_map *like, struct perfile_error *error);
+/* Puts in what pf_maps_add_later was given for times up to `time`; to be called when that is not below next_time. */
+bool pf_maps_advance(struct pf_maps *maps, uint64_t time);
 /* The address space of a process as it is now; NULL: nothing is mapped. */
 const struct perfile_space *pf_maps_space(struct pf_maps *maps, int32_t pid);
 

@@ -215,3 +215,19 @@ bool pf_order_pop(struct pf_order *order, struct perfile_record *record)
     advance(order, run, entry);
     return true;
 }
+
+bool pf_order_peek(const struct pf_order *order, struct perfile_record *record)
+{
+    if (!order->flushing || order->run_count == 0 || order->runs[0].time > order->limit)
+        return false;
+    const struct pf_order_run *run = &order->runs[0];
+    const struct entry *entry = (const struct entry *)(const void *)(run->chunk->data + run->at);
+    record->type = entry->type;
+    record->misc = entry->misc;
+    record->damaged = entry->damaged;
+    record->bytes = record->stated_bytes = entry->bytes;
+    record->data = (const uint8_t *)(entry + 1);
+    record->event = entry->event;
+    record->time = entry->time;
+    return true;
+}

@@ -44,5 +44,7 @@ bool pf_order_push(struct pf_order *order, const struct perfile_record *record);
 void pf_order_flush(struct pf_order *order, uint64_t limit);
 /* The next record in order; its data is valid until the next call. False: flushing is done. */
 bool pf_order_pop(struct pf_order *order, struct perfile_record *record);
+/* The record that _pop gives next while flushing, without its place in the file; false: it is not known. */
+bool pf_order_peek(const struct pf_order *order, struct perfile_record *record);
 
 #endif

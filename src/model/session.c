@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/reader.h"
+#include "model/cgroups.h"
 #include "model/maps.h"
 #include "model/order.h"
 #include "model/threads.h"
@@ -12,7 +13,9 @@ struct perfile_session {
     struct pf_order order;
     struct pf_threads threads;
     struct pf_maps maps;
+    struct pf_cgroups cgroups;
     struct perfile_record record; /* what is delivered */
+    struct perfile_record peeked;
     struct perfile_record *heads; /* directories: the next record of each part */
     bool *has_head;
     bool heads_read;
@@ -38,6 +41,7 @@ int perfile_session_open(struct perfile_reader *reader, struct perfile_session *
     pf_order_open(&made->order, allocator);
     pf_threads_open(&made->threads, allocator);
     pf_maps_open(&made->maps, allocator);
+    pf_cgroups_open(&made->cgroups, allocator);
     if (reader->part_count > 1) {
         made->heads = pf_new(allocator, reader->part_count * sizeof(*made->heads));
         made->has_head = pf_new(allocator, reader->part_count * sizeof(*made->has_head));
@@ -58,6 +62,7 @@ void perfile_session_close(struct perfile_session *session)
     pf_order_close(&session->order);
     pf_threads_close(&session->threads);
     pf_maps_close(&session->maps);
+    pf_cgroups_close(&session->cgroups);
     pf_free(reader->allocator, session->heads, reader->part_count * sizeof(*session->heads));
     pf_free(reader->allocator, session->has_head, reader->part_count * sizeof(*session->has_head));
     pf_free(reader->allocator, session, sizeof(*session));
@@ -84,6 +89,9 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
         session->unordered += now->time < session->last_time;
         session->last_time = pf_max(session->last_time, now->time);
     }
+    if (PF_UNLIKELY(now->time >= session->maps.next_time) && now->time != UINT64_MAX &&
+        !pf_maps_advance(&session->maps, now->time))
+        return pf_fail_memory(error, "maps");
     if (PF_LIKELY(now->type == PERFILE_RECORD_SAMPLE))
         return 1;
     if (now->type == PERFILE_RECORD_EXIT && !session->keeps_comms)
@@ -91,6 +99,8 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
     else if ((now->type == PERFILE_RECORD_COMM || now->type == PERFILE_RECORD_FORK) &&
              !pf_threads_follow(&session->threads, session->reader, now))
         return pf_fail_memory(error, "threads");
+    else if (now->type == PERFILE_RECORD_CGROUP && !pf_cgroups_follow(&session->cgroups, session->reader, now))
+        return pf_fail_memory(error, "control groups");
     if (session->follows_maps && !pf_maps_follow(&session->maps, session->reader, now))
         return pf_fail_memory(error, "maps");
     return 1;
@@ -244,10 +254,20 @@ int perfile_session_next(struct perfile_session *session, const struct perfile_r
     return session->heads ? next_of_parts(session, record, error) : next_of_stream(session, record, error);
 }
 
+const struct perfile_record *perfile_session_peek(struct perfile_session *session)
+{
+    return pf_order_peek(&session->order, &session->peeked) ? &session->peeked : NULL;
+}
+
 const char *perfile_session_comm(struct perfile_session *session, int32_t pid, int32_t tid)
 {
     (void)pid;
     return pf_threads_name(&session->threads, tid);
+}
+
+const char *perfile_session_cgroup(const struct perfile_session *session, uint64_t id)
+{
+    return pf_cgroups_path(&session->cgroups, id);
 }
 
 void perfile_session_keep_comms(struct perfile_session *session)
@@ -258,6 +278,12 @@ void perfile_session_keep_comms(struct perfile_session *session)
 void perfile_session_follow_maps(struct perfile_session *session)
 {
     session->follows_maps = true;
+}
+
+int perfile_session_add_map(struct perfile_session *session, uint64_t time, const struct perfile_map *map,
+                            struct perfile_error *error)
+{
+    return pf_maps_add_later(&session->maps, time, map, error);
 }
 
 const struct perfile_space *perfile_session_space(struct perfile_session *session, int32_t pid)

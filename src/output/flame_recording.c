@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-enum { BUCKETS = 200, PROGRESS_SAMPLES = 256 };
+enum { BUCKETS = 200 };
 
 static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const struct perfile_event *event)
 {
@@ -74,12 +74,9 @@ static int gather(struct pf_flame_recording *g, bool timeline, struct perfile_er
         g->first_time = first;
         g->span = last - first;
     }
-    for (uint64_t n = 0; (result = pf_profile_next(g->profile, &sample, error)) > 0; n++) {
+    while ((result = pf_profile_next(g->profile, &sample, error)) > 0)
         if (sample->event && !add_sample(g, sample))
             return pf_fail_memory(error, "flame graph");
-        if (n % PROGRESS_SAMPLES == 0)
-            pf_output_progress(g->reader, g->options);
-    }
     return result;
 }
 
@@ -193,11 +190,14 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
                             const struct perfile_output_options *options, bool timeline, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
-    const struct pf_profile_options how = {.filter = &options->filter,
-                                           .find = pf_find_options_of(&options->symbols),
-                                           .inlines = !options->symbols.no_inline};
+    struct pf_profile_options how = {.filter = &options->filter,
+                                     .find = pf_find_options_of(&options->symbols),
+                                     .inlines = !options->symbols.no_inline,
+                                     .drive = pf_profile_drive_of(options)};
     /* The page joins threads of one name by itself. */
     const char *by = options->flame.by ? options->flame.by : timeline ? "tid" : "comm";
+    if (reader == options->flame.before)
+        how.find.recording = options->flame.before_path;
     *g = (struct pf_flame_recording){.allocator = allocator, .options = options, .reader = reader};
     pf_pairs_open(&g->slice_of, allocator);
     int result = pf_bottom_open(&g->bottom, allocator, by, options->flame.time_quantum, error);

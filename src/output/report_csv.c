@@ -79,7 +79,7 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
     struct pf_report report;
     const char *separator = options->report.separator;
     struct sheet sheet = {.report = &report, .out = out, .separator = separator && *separator ? separator : ","};
-    int result = pf_report_open(&report, reader, options, error);
+    int result = pf_report_open(&report, reader, options, false, error);
     if (result == 0 || report.row_count) {
         if (pf_text_open(&sheet.cell, report.allocator, NULL, NULL) == 0)
             put_sheet(&sheet);

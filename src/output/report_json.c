@@ -39,6 +39,8 @@ static void put_symbol(struct page *page, const struct pf_frame_info *frame)
     pf_json_string(&page->json, "symbol", frame->name);
     if (!frame->name)
         pf_json_unsigned(&page->json, "address", frame->address);
+    if (frame->kind == PF_FRAME_INLINED)
+        pf_json_bool(&page->json, "inlined", true);
 }
 
 static void put_dso(struct page *page, const struct pf_frame_info *frame)
@@ -112,6 +114,18 @@ static bool put_graph(struct page *page, const struct pf_report_row *row)
 
 /* ---- rows and events ---- */
 
+static void put_modes(struct page *page, const struct pf_report_row *row)
+{
+    const struct pf_report_part part = pf_report_part(page->report, row, 0);
+    const uint64_t period = pf_report_event(page->report, row)->period;
+    if (!page->report->by_mode)
+        return;
+    put_percent(page, "overhead_sys", part.sys, period);
+    put_percent(page, "overhead_us", part.us, period);
+    put_percent(page, "overhead_guest_sys", part.guest_sys, period);
+    put_percent(page, "overhead_guest_us", part.guest_us, period);
+}
+
 static bool put_row(struct page *page, const struct pf_report_event *event, const struct pf_report_row *row)
 {
     const struct pf_report *report = page->report;
@@ -124,6 +138,7 @@ static bool put_row(struct page *page, const struct pf_report_event *event, cons
     put_percent(page, "overhead", row->self, event->period);
     pf_json_unsigned(&page->json, "period", row->self);
     pf_json_unsigned(&page->json, "samples", row->samples);
+    put_modes(page, row);
     put_keys(page, row);
     /* graphs are many times the size of the table: only when they are asked for */
     if (report->options->report.call_graph && pf_report_has_graph(report, event))
@@ -198,7 +213,7 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
 {
     struct pf_report report;
     struct page page = {.report = &report, .json = {.text = out, .max_bytes = UINT64_MAX}};
-    int result = pf_report_open(&report, reader, options, error);
+    int result = pf_report_open(&report, reader, options, false, error);
     if (result == 0 || report.row_count) {
         if (pf_text_open(&page.cell, report.allocator, NULL, NULL) < 0 || !put_page(&page))
             result = pf_fail_memory(error, "report");

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The report as a table for people, laid out as perf report --stdio does it. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "analysis/report.h"
+#include "base/bytes.h"
 #include "base/error.h"
+#include "base/stages.h"
 #include "output/output.h"
 
 enum {
@@ -11,16 +14,22 @@ enum {
     BRANCH_INDENT = 10, /* behind the pipe of a branch */
     MOST_LEVELS = 256,  /* of branches in branches: what is deeper is no longer read by anybody */
     MOST_IN_RUN = 512,  /* frames, likewise */
+    WIDEST = 4096,      /* column that may be asked for */
     MOST_MODULES = 6,   /* that are named for lack of symbols */
+    MOST_DRAWERS = 4,   /* threads that draw graphs: each but the first needs 8 bytes for each node of the tree */
+    DRAWER_ROWS = 8,    /* rows that are worth a thread */
 };
 
 struct table {
     struct pf_report *report;
     const struct pf_report_event *event;
     struct pf_text *out;
-    struct pf_text cell;   /* one text that is to be padded */
-    struct pf_text margin; /* of the graph, as deep as it is */
+    struct pf_text cell;                                /* one text that is to be padded */
+    struct pf_text margin;                              /* of the graph, as deep as it is */
+    const struct pf_column *columns[PF_REPORT_COLUMNS]; /* of this event */
+    size_t column_count;
     size_t widths[PF_REPORT_COLUMNS];
+    size_t fixed[PF_REPORT_COLUMNS]; /* widths that were asked for, or 0 */
 };
 
 static void put_spaces(struct pf_text *text, size_t count)
@@ -109,16 +118,40 @@ static void put_filters(struct table *table)
 
 /* ---- the head of an event's table ---- */
 
+/* "cpu-clock", "anon group { cpu-clock, page-faults }". */
+static void put_event_names(struct table *table)
+{
+    const struct pf_report_group *group = table->event->group;
+    const uint32_t shown = pf_report_shown(table->event);
+    if (group && group->name) {
+        pf_put_string(table->out, group->name);
+        pf_put_string(table->out, " { ");
+    }
+    for (uint32_t i = 0; i < shown; i++) {
+        pf_put_string(table->out, i ? ", " : "");
+        pf_put_string(table->out, pf_report_member(table->report, table->event, i)->event->name);
+    }
+    if (group && group->name)
+        pf_put_string(table->out, " }");
+}
+
 static void put_title(struct table *table)
 {
     static const char units[] = " KMG";
-    uint64_t samples = table->event->samples;
+    const uint32_t shown = pf_report_shown(table->event);
+    uint64_t samples = 0, period = 0;
     size_t unit = 0;
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct pf_report_event *member = pf_report_member(table->report, table->event, i);
+        samples += member->samples;
+        period += member->period;
+    }
     for (; samples > 1000 && unit < sizeof(units) - 2; unit++)
         samples /= 1000;
-    pf_put_format(table->out, "# Samples: %" PRIu64 "%c of event '", samples, units[unit]);
-    pf_put_string(table->out, table->event->event->name);
-    pf_put_format(table->out, "'\n# Event count (approx.): %" PRIu64 "\n#\n", table->event->period);
+    pf_put_format(table->out, "# Samples: %" PRIu64 "%c of event%s '", samples, units[unit],
+                  table->event->group ? "s" : "");
+    put_event_names(table);
+    pf_put_format(table->out, "'\n# Event count (approx.): %" PRIu64 "\n#\n", period);
 }
 
 static const char *header_of(const struct table *table, const struct pf_column *column)
@@ -128,11 +161,18 @@ static const char *header_of(const struct table *table, const struct pf_column *
     return column->header;
 }
 
+/* How many numbers stand in a cell. */
+static size_t events_in(const struct table *table, const struct pf_column *column)
+{
+    return column->of == PF_COLUMN_OF_VALUE ? pf_report_shown(table->event) : 1;
+}
+
 static size_t width_of(struct table *table, const struct pf_column *column)
 {
     size_t width = strlen(header_of(table, column));
-    if (column->width > width)
-        width = column->width;
+    const size_t least_width = (size_t)column->width * events_in(table, column);
+    if (least_width > width)
+        width = least_width;
     if (column->of == PF_COLUMN_OF_VALUE)
         return width;
     for (size_t i = 0; i < table->event->row_count; i++) {
@@ -147,27 +187,51 @@ static size_t width_of(struct table *table, const struct pf_column *column)
 
 static void put_cell(struct table *table, size_t i, const char *text, size_t bytes, bool last)
 {
+    if (table->fixed[i] && table->columns[i]->of != PF_COLUMN_OF_VALUE && bytes > table->widths[i])
+        bytes = table->widths[i];
     const size_t blanks = table->widths[i] > bytes ? table->widths[i] - bytes : 0;
     if (i)
         pf_put_string(table->out, "  ");
-    if (table->report->columns[i]->right)
+    if (table->columns[i]->right)
         pad(table->out, blanks);
     pf_put(table->out, text, bytes);
-    if (!table->report->columns[i]->right && !last)
+    if (!table->columns[i]->right && !last)
         pad(table->out, blanks);
+}
+
+static void parse_widths(struct table *table)
+{
+    const char *list = table->report->options->report.widths;
+    char *end;
+    for (size_t i = 0; list && i < PF_REPORT_COLUMNS; i++) {
+        const unsigned long width = strtoul(list, &end, 10);
+        table->fixed[i] = width <= WIDEST ? width : WIDEST;
+        if (*end != ',')
+            break;
+        list = end + 1;
+    }
+}
+
+static void choose_columns(struct table *table)
+{
+    const struct pf_report *report = table->report;
+    table->column_count = 0;
+    for (size_t i = 0; i < report->column_count; i++)
+        if (pf_report_column_applies(report, report->columns[i], table->event->event))
+            table->columns[table->column_count++] = report->columns[i];
 }
 
 static void put_header(struct table *table)
 {
-    const struct pf_report *report = table->report;
     pf_put_string(table->out, "# ");
-    for (size_t i = 0; i < report->column_count; i++) {
-        const char *header = header_of(table, report->columns[i]);
-        table->widths[i] = width_of(table, report->columns[i]);
+    for (size_t i = 0; i < table->column_count; i++) {
+        const char *header = header_of(table, table->columns[i]);
+        const size_t fixed = table->fixed[i] * events_in(table, table->columns[i]);
+        table->widths[i] = fixed ? fixed : width_of(table, table->columns[i]);
         put_cell(table, i, header, strlen(header), false);
     }
     pf_put_string(table->out, "\n# ");
-    for (size_t i = 0; i < report->column_count; i++) {
+    for (size_t i = 0; i < table->column_count; i++) {
         pf_put_string(table->out, i ? "  " : "");
         for (size_t j = 0; j < table->widths[i]; j++)
             pf_put_char(table->out, '.');
@@ -193,7 +257,7 @@ static void put_frame(struct table *table, uint32_t number)
 {
     const struct pf_frame_info *frame = pf_profile_frame(table->report->profile, number);
     if (frame->name) {
-        pf_put_string(table->out, frame->name);
+        pf_report_put_name(frame, table->out);
     } else {
         const struct pf_module *module = pf_symbols_module(table->report->symbols, frame->module);
         if (module && !module->kernel) /* the address is one in the file */
@@ -306,7 +370,7 @@ static bool put_trunk(struct table *table, struct pf_graph *graph, struct pf_gra
     return put_run(table, graph, trunk, &next, &next_count) && put_branches(table, graph, next, next_count, total, 0);
 }
 
-static bool put_graph(struct table *table, const struct pf_report_row *row)
+static bool put_graph(struct table *table, const struct pf_report_row *row, uint64_t *marks)
 {
     const uint64_t weight = pf_report_weight(table->report, row);
     const uint64_t total = table->report->fractal ? weight : table->event->period;
@@ -316,7 +380,7 @@ static bool put_graph(struct table *table, const struct pf_report_row *row)
     size_t count;
     table->margin.used = 0;
     pad(&table->margin, MARGIN);
-    pf_graph_open(&graph, table->report, row);
+    pf_graph_open_apart(&graph, table->report, row, marks);
     bool enough = pf_graph_expand(&graph, NULL, &branches, &count);
     if (enough && count == 1 && branches[0].hits == weight)
         enough = put_trunk(table, &graph, branches, total);
@@ -326,6 +390,114 @@ static bool put_graph(struct table *table, const struct pf_report_row *row)
     if (table->out->used != used)
         pf_put_string(table->out, "\n");
     return enough;
+}
+
+/* ---- the graphs of a table, drawn ahead of their rows by several threads ---- */
+
+struct drawing {
+    const struct pf_report_row *row; /* NULL: there are no more */
+    struct table table;              /* writes to `text` */
+    struct pf_text text;
+    bool enough;
+};
+
+struct drawers {
+    const struct table *table;
+    size_t next; /* row to look at */
+    struct drawing *drawings;
+    unsigned drawing_count;
+    uint64_t *marks[MOST_DRAWERS];
+    struct pf_stages *stages;
+};
+
+static bool has_graph(const struct table *table, const struct pf_report_row *row)
+{
+    return pf_report_shows(table->report, row) && !pf_graph_is_empty(table->report, row);
+}
+
+static bool choose_row(void *context, void *item, unsigned worker)
+{
+    struct drawers *drawers = context;
+    struct drawing *drawing = item;
+    const struct pf_report_event *event = drawers->table->event;
+    (void)worker;
+    while (drawers->next < event->row_count && !has_graph(drawers->table, &event->rows[drawers->next]))
+        drawers->next++;
+    drawing->row = drawers->next < event->row_count ? &event->rows[drawers->next++] : NULL;
+    return drawing->row;
+}
+
+static bool draw(void *context, void *item, unsigned worker)
+{
+    struct drawers *drawers = context;
+    struct drawing *drawing = item;
+    const struct pf_report *report = drawers->table->report;
+    drawing->text.used = 0;
+    if (!drawing->row)
+        return true;
+    if (worker && !drawers->marks[worker])
+        drawers->marks[worker] = pf_new(report->allocator, report->tree.count * sizeof(uint64_t));
+    drawing->enough = (!worker || drawers->marks[worker]) &&
+                      put_graph(&drawing->table, drawing->row, drawers->marks[worker]) && !drawing->text.failed &&
+                      !drawing->table.margin.failed;
+    return true;
+}
+
+static void close_drawers(struct drawers *drawers)
+{
+    const struct pf_report *report = drawers->table->report;
+    pf_stages_close(drawers->stages);
+    for (unsigned i = 0; i < drawers->drawing_count; i++) {
+        pf_text_close(&drawers->drawings[i].text);
+        pf_text_close(&drawers->drawings[i].table.margin);
+    }
+    pf_free(report->allocator, drawers->drawings, drawers->drawing_count * sizeof(*drawers->drawings));
+    for (size_t i = 0; i < MOST_DRAWERS; i++)
+        pf_free(report->allocator, drawers->marks[i], report->tree.count * sizeof(uint64_t));
+}
+
+static unsigned drawer_count(const struct table *table)
+{
+    size_t graphs = 0, most = pf_min(table->report->options->threads, MOST_DRAWERS);
+    for (size_t i = 0; i < table->event->row_count && graphs / DRAWER_ROWS < most; i++)
+        graphs += has_graph(table, &table->event->rows[i]);
+    return (unsigned)(graphs / DRAWER_ROWS);
+}
+
+static bool open_drawers(struct drawers *drawers, const struct table *table)
+{
+    static const struct pf_stage stages[] = {{.work = choose_row}, {.work = draw, .parallel = true}};
+    const struct perfile_allocator *allocator = table->report->allocator;
+    const unsigned threads = drawer_count(table), count = pf_stages_items(threads);
+    *drawers = (struct drawers){.table = table, .drawings = pf_new(allocator, count * sizeof(*drawers->drawings))};
+    drawers->drawing_count = drawers->drawings ? count : 0;
+    pf_graphs_prepare(table->report);
+    bool enough = drawers->drawings;
+    for (unsigned i = 0; i < drawers->drawing_count; i++) {
+        struct drawing *drawing = &drawers->drawings[i];
+        drawing->table = (struct table){.report = table->report, .event = table->event, .out = &drawing->text};
+        enough = pf_text_open(&drawing->text, allocator, NULL, NULL) == 0 && enough;
+        enough = pf_text_open(&drawing->table.margin, allocator, NULL, NULL) == 0 && enough;
+    }
+    const struct pf_stages_plan plan = {.stages = stages,
+                                        .stage_count = PF_COUNT(stages),
+                                        .threads = threads,
+                                        .context = drawers,
+                                        .items = drawers->drawings,
+                                        .item_bytes = sizeof(*drawers->drawings),
+                                        .item_count = count};
+    drawers->stages = enough ? pf_stages_open(&plan, allocator) : NULL;
+    return drawers->stages;
+}
+
+/* The graph of the next row that has one. */
+static bool put_drawing(struct table *table, struct drawers *drawers)
+{
+    const struct drawing *drawing = pf_stages_next(drawers->stages);
+    if (!drawing || !drawing->enough)
+        return false;
+    pf_put(table->out, drawing->text.data, drawing->text.used);
+    return true;
 }
 
 /* ---- rows ---- */
@@ -344,13 +516,12 @@ static const char *row_color(const struct table *table, const struct pf_column *
 
 static void put_row(struct table *table, const struct pf_report_row *row)
 {
-    const struct pf_report *report = table->report;
     pf_put_string(table->out, "  ");
-    for (size_t i = 0; i < report->column_count; i++) {
-        const struct pf_text *cell = cell_of(table, report->columns[i], row);
-        const char *color = row_color(table, report->columns[i], row);
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct pf_text *cell = cell_of(table, table->columns[i], row);
+        const char *color = row_color(table, table->columns[i], row);
         pf_put_string(table->out, color ? color : "");
-        put_cell(table, i, cell->data, cell->used, i + 1 == report->column_count);
+        put_cell(table, i, cell->data, cell->used, i + 1 == table->column_count);
         pf_put_string(table->out, color ? PF_PLAIN : "");
     }
     pf_put_string(table->out, "\n");
@@ -359,7 +530,9 @@ static void put_row(struct table *table, const struct pf_report_row *row)
 static bool put_table(struct table *table)
 {
     const bool graphs = pf_report_has_graph(table->report, table->event);
-    bool enough = true;
+    struct drawers drawers;
+    bool enough = !graphs || open_drawers(&drawers, table);
+    choose_columns(table);
     put_title(table);
     put_header(table);
     for (size_t i = 0; i < table->event->row_count && enough; i++) {
@@ -367,9 +540,11 @@ static bool put_table(struct table *table)
         if (!pf_report_shows(table->report, row))
             continue;
         put_row(table, row);
-        if (graphs)
-            enough = put_graph(table, row);
+        if (graphs && has_graph(table, row))
+            enough = put_drawing(table, &drawers);
     }
+    if (graphs)
+        close_drawers(&drawers);
     pf_put_string(table->out, "\n\n");
     return enough;
 }
@@ -380,12 +555,14 @@ static bool put_report(struct table *table)
     bool enough = pf_text_open(&table->cell, report->allocator, NULL, NULL) == 0 &&
                   pf_text_open(&table->margin, report->allocator, NULL, NULL) == 0;
     if (enough) {
+        parse_widths(table);
         put_filters(table);
         put_losses(table);
     }
     for (size_t i = 0; i < report->event_count && enough; i++) {
         table->event = &report->events[i];
-        if (table->event->samples)
+        const struct pf_report_group *group = table->event->group;
+        if (group ? group->first == i : table->event->samples != 0)
             enough = put_table(table);
     }
     if (enough && !report->totals->samples)
@@ -401,7 +578,7 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
 {
     struct pf_report report;
     struct table table = {.report = &report, .out = out};
-    int result = pf_report_open(&report, reader, options, error);
+    int result = pf_report_open(&report, reader, options, true, error);
     if (result == 0 || report.row_count)
         result = put_report(&table) ? result : pf_fail_memory(error, "report");
     pf_report_close(&report);

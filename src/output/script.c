@@ -93,6 +93,8 @@ static int open_parts(struct pf_script *script)
         result = perfile_session_open(script->reader, &script->session, script->error);
     if (result == 0 && (pf_script_fields_want_maps(&script->fields) || stacks_want_maps(script)))
         perfile_session_follow_maps(script->session);
+    if (result == 0 && pf_script_fields_want_maps(&script->fields))
+        result = pf_script_jit_open(script);
     return result;
 }
 
@@ -106,10 +108,8 @@ static void open_script(struct pf_script *script, struct pf_text *out)
     if (perfile_feature_text(script->reader, PERFILE_FEATURE_ARCH, NULL, &script->arch, NULL) < 0)
         script->arch = NULL;
     pf_arena_open(&script->arena, out->allocator);
-    pf_map_open(&script->cgroups, out->allocator);
     pf_map_open(&script->guest_index, out->allocator);
-    pf_map_open(&script->counter_ids, out->allocator);
-    pf_map_open(&script->counters, out->allocator);
+    pf_counters_open(&script->counters, out->allocator);
 }
 
 static void close_script(struct pf_script *script)
@@ -123,13 +123,9 @@ static void close_script(struct pf_script *script)
     perfile_session_close(script->session);
     pf_filter_close(&script->filter);
     pf_held_close(&script->held);
-    pf_map_close(&script->cgroups);
     pf_map_close(&script->guest_index);
-    pf_map_close(&script->counter_ids);
-    pf_map_close(&script->counters);
-    pf_free(allocator, script->cgroup_paths, script->cgroup_room * sizeof(*script->cgroup_paths));
+    pf_counters_close(&script->counters);
     pf_free(allocator, script->guests, script->guest_room * sizeof(*script->guests));
-    pf_free(allocator, script->last_values, script->value_room * sizeof(*script->last_values));
     pf_free(allocator, script->plans, script->plan_room * sizeof(*script->plans));
     pf_arena_close(&script->arena);
 }
@@ -144,6 +140,8 @@ static int drive(struct pf_script *script)
     while ((result = perfile_session_next(script->session, &record, script->error)) > 0) {
         if (PF_LIKELY(record->type == PERFILE_RECORD_SAMPLE))
             pf_script_sample(script, record);
+        else if ((result = pf_script_jit_follow(script, record)) < 0)
+            break;
         else
             pf_script_record(script, record);
         if (PF_UNLIKELY(script->failed))

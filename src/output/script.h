@@ -12,7 +12,7 @@
  *     script_counters.c what was counted between them
  *     script_source.c   lines of source code
  *     script_memory.c   the steps of memory accesses and page sizes
- *     script_trace.c    tracepoint text; trace_parse.c and trace_print.c are the language it is written in
+ *     script_trace.c    tracepoint text, which analysis/trace_text.h makes
  *     script_deliver.c  which lines a sample is good for: groups of counters, callchains that come later
  *     script_events.c   the records between the samples
  *     script_stat.c     the tables of `perf stat record`
@@ -24,6 +24,7 @@
 
 #include <perfile/analysis.h>
 
+#include "analysis/counters.h"
 #include "base/error.h"
 #include "base/filter.h"
 #include "base/map.h"
@@ -210,6 +211,7 @@ struct pf_script {
     uint64_t wall_base_ns;
     unsigned data_src_width;
     struct pf_symbols *symbols; /* opened when the first address asks */
+    struct pf_jit *jit;         /* NULL: no maps are wanted */
     struct pf_script_places *places;
     struct pf_script_source *source;
     uint8_t *block; /* code between two branches */
@@ -217,19 +219,11 @@ struct pf_script {
     struct pf_script_counters *counters_of_branches;
     struct pf_script_trace *trace;
     struct pf_script_stat *stat;
-    struct pf_map cgroups; /* id -> index in cgroup_paths */
-    const char **cgroup_paths;
-    size_t cgroup_count, cgroup_room;
     struct pf_map guest_index; /* event id -> index in guests */
     struct pf_script_guest *guests;
     size_t guest_count, guest_room;
 
-    /* counters of group reads: the last value of each id, or of each id and thread */
-    struct pf_map counter_ids; /* id -> small number */
-    uint64_t counter_id_count;
-    struct pf_map counters; /* small number << 32 | tid -> index in last_values */
-    uint64_t *last_values;
-    size_t value_count, value_room;
+    struct pf_counters counters; /* of group reads */
 
     struct pf_held_list held; /* samples that wait for the user part of their callchains */
 };
@@ -273,6 +267,9 @@ bool pf_script_open_symbols(struct pf_script *script);
 bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address, struct pf_script_spot *spot);
 /* FILE:LINE, or MODULE[ADDRESS]; nothing, `lead` included, where nothing is mapped. */
 void pf_script_put_source_line(struct pf_script *script, const struct pf_script_spot *spot, const char *lead);
+/* Code of JITs becomes mappings; negative when memory is short. */
+int pf_script_jit_open(struct pf_script *script);
+int pf_script_jit_follow(struct pf_script *script, const struct perfile_record *record);
 /* Unwinds the dumped user stack of the sample in hand: it becomes script->late_chain. */
 void pf_script_unwind(struct pf_script *script);
 
@@ -303,7 +300,6 @@ void pf_script_release_held(struct pf_script *script);
 
 /* script_events.c: keeps what later lines need, and prints the record if it is wanted. */
 void pf_script_record(struct pf_script *script, const struct perfile_record *record);
-const char *pf_script_cgroup(const struct pf_script *script, uint64_t id);
 const struct pf_script_guest *pf_script_guest(const struct pf_script *script);
 
 /* script_stat.c: CPU_MAP, THREAD_MAP, STAT_CONFIG, STAT and STAT_ROUND. */

@@ -25,53 +25,15 @@ static void print(struct pf_script *script)
 
 /* ---- counters ---------------------------------------------------------------------------------------------------- */
 
-static bool grow_counters(struct pf_script *script)
-{
-    return pf_grow(script->out->allocator, &script->last_values, &script->value_room, script->value_count + 1,
-                   sizeof(*script->last_values));
-}
-
-/* Small numbers for ids, so that an id and a thread fit one key. */
-static bool number_id(struct pf_script *script, uint64_t id, uint64_t *number)
-{
-    if (pf_map_get(&script->counter_ids, id, number))
-        return true;
-    *number = script->counter_id_count++;
-    return pf_map_put(&script->counter_ids, id, *number);
-}
-
-/* Where the last value of a counter is kept; NULL when memory is short. */
-static uint64_t *find_counter(struct pf_script *script, uint64_t id, uint32_t tid)
-{
-    uint64_t index, number;
-    if (!number_id(script, id, &number))
-        return NULL;
-    uint64_t key = number << 32 | tid;
-    if (pf_map_get(&script->counters, key, &index))
-        return &script->last_values[index];
-    index = script->value_count;
-    if (!grow_counters(script) || !pf_map_put(&script->counters, key, index))
-        return NULL;
-    script->last_values[index] = 0;
-    script->value_count++;
-    return &script->last_values[index];
-}
-
-/*
- * The line of one counter: its period is what was counted since the last time; nothing counted, no line. An inherited
- * counter counts in each thread for itself.
- */
+/* The line of one counter: its period is what was counted since the last time; nothing counted, no line. */
 static void print_counter(struct pf_script *script, const struct perfile_event *event, uint64_t id, uint64_t value)
 {
-    bool per_thread = event->attr.inherit && event->attr.sample_type & PERFILE_SAMPLE_TID;
-    uint64_t *last = find_counter(script, id, per_thread ? (uint32_t)script->sample.tid : 0);
-    if (!last) {
+    const struct pf_counter_value now = {event, id, script->sample.tid, value};
+    if (!pf_counters_advance(&script->counters, &now, &script->sample.period)) {
         pf_script_fail(script, PERFILE_ERROR_MEMORY, "script", "out of memory");
         return;
     }
     script->id = id;
-    script->sample.period = value - *last;
-    *last = value;
     if (!script->sample.period || !(script->plan = pf_script_plan(script, event)))
         return;
     print(script);

@@ -295,28 +295,6 @@ static void put_line(struct pf_script *script, const struct perfile_record *reco
 
 /* ---- what later lines need --------------------------------------------------------------------------------------- */
 
-static void keep_cgroup(struct pf_script *script, const struct perfile_record *record)
-{
-    struct perfile_cgroup cgroup;
-    if (perfile_record_decode(script->reader, record, &cgroup, sizeof(cgroup), NULL) < 0)
-        return;
-    char *path = pf_arena_text(&script->arena, cgroup.path, strlen(cgroup.path));
-    if (!path ||
-        !pf_grow(script->out->allocator, &script->cgroup_paths, &script->cgroup_room, script->cgroup_count + 1,
-                 sizeof(*script->cgroup_paths)) ||
-        !pf_map_put(&script->cgroups, cgroup.id, script->cgroup_count)) {
-        pf_script_fail(script, PERFILE_ERROR_MEMORY, "script", "out of memory");
-        return;
-    }
-    script->cgroup_paths[script->cgroup_count++] = path;
-}
-
-const char *pf_script_cgroup(const struct pf_script *script, uint64_t id)
-{
-    uint64_t index;
-    return pf_map_get(&script->cgroups, id, &index) ? script->cgroup_paths[index] : "unknown";
-}
-
 static bool keep_guest(struct pf_script *script, uint64_t id, const struct perfile_id_index_guest *guest)
 {
     if (!guest->machine_pid)
@@ -358,7 +336,6 @@ static const struct {
     uint32_t type;
     void (*take)(struct pf_script *script, const struct perfile_record *record);
 } takers[] = {
-    {PERFILE_RECORD_CGROUP, keep_cgroup},
     {PERFILE_RECORD_ID_INDEX, keep_guests},
     {PERFILE_RECORD_CALLCHAIN_DEFERRED, pf_script_callchain_deferred},
     {PERFILE_RECORD_CPU_MAP, pf_script_stat_record},

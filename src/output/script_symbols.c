@@ -57,6 +57,18 @@ void pf_script_symbols_close(struct pf_script *script)
         pf_text_close(&places->texts);
     }
     pf_symbols_close(script->symbols);
+    pf_jit_close(script->jit);
+}
+
+int pf_script_jit_open(struct pf_script *script)
+{
+    const struct pf_find_options find = pf_find_options_of(&script->options->symbols);
+    return pf_jit_open(script->reader, script->session, &find, &script->jit, script->error);
+}
+
+int pf_script_jit_follow(struct pf_script *script, const struct perfile_record *record)
+{
+    return script->jit ? pf_jit_follow(script->jit, record, script->error) : 0;
 }
 
 bool pf_script_open_symbols(struct pf_script *script)
@@ -66,6 +78,8 @@ bool pf_script_open_symbols(struct pf_script *script)
     if (!script->symbols && !script->failed) {
         int result = pf_symbols_open(script->reader, &find, &script->symbols, script->error);
         script->failed = result < 0 ? result : 0;
+        if (script->symbols)
+            pf_symbols_use_jit(script->symbols, script->jit);
     }
     return script->symbols;
 }

@@ -201,6 +201,7 @@ char *pf_script_put_cgroup(struct pf_script *script, char *at)
 {
     pf_script_leave(script, at);
     pf_put_char(script->out, ' ');
-    pf_put_string(script->out, pf_script_cgroup(script, script->sample.cgroup));
+    const char *path = perfile_session_cgroup(script->session, script->sample.cgroup);
+    pf_put_string(script->out, path ? path : "unknown");
     return pf_script_enter(script);
 }

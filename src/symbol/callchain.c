@@ -31,8 +31,6 @@ size_t pf_callchain_branches(struct perfile_sample *sample, uint64_t *addresses,
 
 /* ---- callchains whose user part comes later ---- */
 
-enum { HELD_BYTES_MAX = 64 << 20 };
-
 bool pf_held_take_cookie(struct perfile_u64s *ips, uint64_t *cookie)
 {
     if (ips->count < 2 || perfile_u64_at(ips, ips->count - 2) != PF_CONTEXT_USER_DEFERRED)
@@ -69,11 +67,6 @@ bool pf_held_add(struct pf_held_list *list, const struct perfile_record *record,
     list->end = &held->next;
     list->bytes += bytes;
     return true;
-}
-
-bool pf_held_is_full(const struct pf_held_list *list)
-{
-    return list->bytes > HELD_BYTES_MAX;
 }
 
 struct pf_held *pf_held_take(struct pf_held_list *list, const int32_t *tid)

@@ -90,7 +90,11 @@ void pf_held_close(struct pf_held_list *list);
 /* False when memory is short. */
 bool pf_held_add(struct pf_held_list *list, const struct perfile_record *record, int32_t tid, uint64_t cookie);
 /* More is held than memory should be spent on: the oldest must go. */
-bool pf_held_is_full(const struct pf_held_list *list);
+static inline bool pf_held_is_full(const struct pf_held_list *list)
+{
+    enum { HELD_BYTES_MAX = 64 << 20 };
+    return list->bytes > HELD_BYTES_MAX;
+}
 /* The oldest, of the thread *tid when that is not NULL; it leaves the list and is the caller's. NULL: there is none. */
 struct pf_held *pf_held_take(struct pf_held_list *list, const int32_t *tid);
 void pf_held_free(struct pf_held_list *list, struct pf_held *held);

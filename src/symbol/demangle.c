@@ -98,6 +98,8 @@ static char *demangle_plain(const char *name, size_t bytes)
 
 char *pf_demangle(const char *name)
 {
+    if (name[0] == 'L')
+        return pf_demangle_java(name);
     if (name[0] != '_')
         return NULL;
     const char *at = strchr(name, '@'); /* "@plt", "@@VERSION" */

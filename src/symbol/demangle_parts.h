@@ -24,4 +24,7 @@ char *pf_demangled_take(struct pf_demangled *out);
 char *pf_demangle_rust_legacy(const char *name, size_t bytes);
 char *pf_demangle_rust_v0(const char *name, size_t bytes);
 
+/* NULL when it is no Java method. */
+char *pf_demangle_java(const char *name);
+
 #endif

@@ -29,6 +29,38 @@ static int open_file(struct pf_elf *elf, const char *path, struct perfile_error 
     return 0;
 }
 
+/* The whole file; NULL when it is too large, or cannot be read. */
+static uint8_t *read_file(const struct pf_elf *elf)
+{
+    enum { PACKED_BYTES_MAX = 64 << 20 };
+    size_t bytes = elf->file_bytes <= PACKED_BYTES_MAX ? (size_t)elf->file_bytes : 0, done = 0;
+    uint8_t *data = bytes ? pf_resize(elf->allocator, NULL, 0, bytes) : NULL;
+    for (ssize_t got; data && done < bytes && (got = pread(elf->fd, data + done, bytes - done, (off_t)done)) > 0;)
+        done += (size_t)got;
+    if (done == bytes)
+        return data;
+    pf_free(elf->allocator, data, bytes);
+    return NULL;
+}
+
+/* A compressed file becomes its contents. */
+static int unpack_file(struct pf_elf *elf, const char *path, struct perfile_error *error)
+{
+    uint8_t start[8];
+    ssize_t got = pread(elf->fd, start, sizeof(start), 0);
+    if (got <= 0 || !pf_is_packed(start, (size_t)got))
+        return 0;
+    uint8_t *data = read_file(elf);
+    bool done = data && pf_unpack(elf->allocator, data, (size_t)elf->file_bytes, &elf->image);
+    pf_free(elf->allocator, data, (size_t)elf->file_bytes);
+    if (!done)
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, PERFILE_NO_OFFSET, "ELF file", "%s cannot be unpacked", path);
+    elf->file_bytes = elf->image.bytes;
+    close(elf->fd);
+    elf->fd = -1;
+    return 0;
+}
+
 /* libelf does not tell files with half a header from other files. */
 static bool begins_as_elf(const struct pf_elf *elf)
 {
@@ -123,9 +155,12 @@ int pf_elf_open(struct pf_elf *elf, const char *path, const struct perfile_alloc
 {
     *elf = (struct pf_elf){.allocator = allocator, .fd = -1};
     int code = open_file(elf, path, error);
+    if (code == 0)
+        code = unpack_file(elf, path, error);
     if (code == 0) {
         elf_version(EV_CURRENT);
-        elf->elf = elf_begin(elf->fd, ELF_C_READ, NULL);
+        elf->elf = elf->image.data ? elf_memory((char *)elf->image.data, elf->image.bytes)
+                                   : elf_begin(elf->fd, ELF_C_READ, NULL);
         code = elf->elf ? read_header(elf, error) : damaged("start", error);
     }
     if (code == 0)
@@ -157,6 +192,7 @@ void pf_elf_close(struct pf_elf *elf)
     elf_end(elf->elf);
     if (elf->fd >= 0)
         close(elf->fd);
+    pf_unpacked_close(elf->allocator, &elf->image);
     *elf = (struct pf_elf){.allocator = elf->allocator, .fd = -1};
 }
 

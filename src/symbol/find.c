@@ -7,18 +7,19 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "symbol/library.h"
 #include "symbol/table_elf.h"
 
-enum { BUILD_ID_MOST = 20, DEBUGINFOD_SECONDS = 20 };
+enum { BUILD_ID_MOST = 20 };
 
 struct build_id {
     uint8_t bytes[BUILD_ID_MOST];
@@ -30,11 +31,12 @@ struct build_id {
 struct search {
     const struct pf_find_options *options;
     const char *symfs;
-    char *cache; /* perf's build-id cache, or NULL */
-    char *name;  /* without what the kernel adds to it */
+    char *cache;           /* perf's build-id cache, or NULL */
+    const char *caches[2]; /* the archive's and this one */
+    char *name;            /* without what the kernel adds to it */
     struct build_id id;
     struct pf_found *found;
-    time_t debuginfod_until; /* 0: not asked yet; the binary and its debug file together get DEBUGINFOD_SECONDS */
+    int64_t debuginfod_ms; /* that it has taken */
     bool no_memory;
 };
 
@@ -167,20 +169,25 @@ static bool take_from_cache(struct search *s, const char *leaf, bool compare, ch
 {
     static const struct build_id none;
     const struct build_id *wanted = compare ? &s->id : &none;
-    if (!s->cache || !s->id.count)
-        return false;
-    return take_if(make_path(s, "%s/.build-id/%.2s/%s/%s", s->cache, s->id.hex, s->id.hex + 2, leaf), wanted, result,
-                   NULL) ||
-           take_if(make_path(s, "%s/%s/%s/%s", s->cache, s->name[0] == '/' ? s->name + 1 : s->name, s->id.hex, leaf),
-                   wanted, result, NULL);
+    const char *name = s->name[0] == '/' ? s->name + 1 : s->name;
+    for (size_t i = 0; s->id.count && i < PF_COUNT(s->caches); i++) {
+        const char *cache = s->caches[i];
+        if (cache && (take_if(make_path(s, "%s/.build-id/%.2s/%s/%s", cache, s->id.hex, s->id.hex + 2, leaf), wanted,
+                              result, NULL) ||
+                      take_if(make_path(s, "%s/%s/%s/%s", cache, name, s->id.hex, leaf), wanted, result, NULL)))
+            return true;
+    }
+    return false;
 }
 
 /* Before perf 4.11 the link led to the file itself. */
 static bool take_old_cache(struct search *s, char **result)
 {
-    if (!s->cache || !s->id.count)
-        return false;
-    return take_if(make_path(s, "%s/.build-id/%.2s/%s", s->cache, s->id.hex, s->id.hex + 2), &s->id, result, NULL);
+    for (size_t i = 0; s->id.count && i < PF_COUNT(s->caches); i++)
+        if (s->caches[i] &&
+            take_if(make_path(s, "%s/.build-id/%.2s/%s", s->caches[i], s->id.hex, s->id.hex + 2), &s->id, result, NULL))
+            return true;
+    return false;
 }
 
 /* Links to binaries, as Fedora has them. */
@@ -339,72 +346,28 @@ static void find_alternate(struct search *s, const char *holder, const struct li
 
 /* ---- debuginfod ---- */
 
-typedef struct debuginfod_client debuginfod_client;
-struct debuginfod {
-    void *library;
-    debuginfod_client *(*begin)(void);
-    void (*end)(debuginfod_client *client);
-    int (*find_executable)(debuginfod_client *client, const unsigned char *id, int bytes, char **path);
-    int (*find_debuginfo)(debuginfod_client *client, const unsigned char *id, int bytes, char **path);
-    void (*set_progress)(debuginfod_client *client, int (*progress)(debuginfod_client *client, long a, long b));
-    void (*set_user_data)(debuginfod_client *client, void *data);
-    void *(*get_user_data)(debuginfod_client *client);
-};
-
-static bool load_debuginfod(struct debuginfod *d)
+static void say_slow(void *context)
 {
-    d->library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL);
-    return d->library && pf_library_function(d->library, "debuginfod_begin", &d->begin) &&
-           pf_library_function(d->library, "debuginfod_end", &d->end) &&
-           pf_library_function(d->library, "debuginfod_find_executable", &d->find_executable) &&
-           pf_library_function(d->library, "debuginfod_find_debuginfo", &d->find_debuginfo) &&
-           pf_library_function(d->library, "debuginfod_set_progressfn", &d->set_progress) &&
-           pf_library_function(d->library, "debuginfod_set_user_data", &d->set_user_data) &&
-           pf_library_function(d->library, "debuginfod_get_user_data", &d->get_user_data);
+    const struct search *s = context;
+    const int64_t most_ms = PF_DEBUGINFOD_FILE_SECONDS * 1000, left_ms = s->options->debuginfod->left_ms;
+    pf_find_note(s->options, "waiting for debuginfod: %s, at most %d seconds", s->name,
+                 (int)((left_ms < most_ms ? left_ms : most_ms) / 1000));
 }
 
-static time_t seconds_now(void)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
-
-/* Called now and then while the library waits; it hands over its client alone, which knows the deadline. */
-static int stop_when_late(debuginfod_client *client, long a, long b)
-{
-    (void)a, (void)b;
-    struct debuginfod d = {.library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_NOLOAD)};
-    const time_t *deadline = NULL;
-    if (d.library && pf_library_function(d.library, "debuginfod_get_user_data", &d.get_user_data))
-        deadline = d.get_user_data(client);
-    if (d.library)
-        dlclose(d.library);
-    return deadline && seconds_now() > *deadline;
-}
-
+/* The binary and its debug file together have PF_DEBUGINFOD_FILE_SECONDS. */
 static void ask_debuginfod(struct search *s, const struct build_id *id, bool wants_debug)
 {
-    struct debuginfod d = {0};
-    if (!s->debuginfod_until)
-        s->debuginfod_until = seconds_now() + DEBUGINFOD_SECONDS;
-    if (seconds_now() > s->debuginfod_until)
-        return;
-    debuginfod_client *client = load_debuginfod(&d) ? d.begin() : NULL;
-    if (client) {
-        char *path = NULL;
-        d.set_user_data(client, &s->debuginfod_until);
-        d.set_progress(client, stop_when_late);
-        int fd = wants_debug ? d.find_debuginfo(client, id->bytes, (int)id->shown, &path)
-                             : d.find_executable(client, id->bytes, (int)id->shown, &path);
-        if (fd >= 0) {
-            close(fd);
-            take_if(path, id, wants_debug ? &s->found->debug_path : &s->found->path, NULL);
-        }
-        d.end(client);
-    }
-    if (d.library)
-        dlclose(d.library);
+    const struct pf_debuginfod_question question = {.build_id = id->bytes,
+                                                    .build_id_bytes = id->shown,
+                                                    .wants_debug = wants_debug,
+                                                    .limit_ms = PF_DEBUGINFOD_FILE_SECONDS * 1000 - s->debuginfod_ms,
+                                                    .slow = s->debuginfod_ms < 1000 ? say_slow : NULL,
+                                                    .context = s};
+    const int64_t before = s->options->debuginfod->left_ms;
+    char *path = pf_debuginfod_find(s->options->debuginfod, &question);
+    s->debuginfod_ms += before - s->options->debuginfod->left_ms;
+    if (path)
+        take_if(path, id, wants_debug ? &s->found->debug_path : &s->found->path, NULL);
 }
 
 /* ---- the kernel ---- */
@@ -448,6 +411,48 @@ static bool is_running_kernel(const struct build_id *wanted)
     return !wanted->count || is_same_id(&id, wanted);
 }
 
+/* The text says that the kernel ran where the recording says. */
+static bool is_of_this_boot(const struct pf_find_options *options, const char *path)
+{
+    uint64_t address = 0;
+    size_t bytes;
+    char *text = options->reference ? pf_read_text(path, &bytes) : NULL;
+    bool same =
+        text && pf_kallsyms_address(text, bytes, options->reference, &address) && address == options->reference_address;
+    free(text);
+    return same;
+}
+
+/* `perf buildid-cache --kcore`: one folder for each boot that was kept, CACHE/[kernel.kcore]/ID/DATE. */
+static bool take_kcore_of(struct search *s, const char *cache)
+{
+    enum { BOOTS_MAX = 256 };
+    bool taken = false;
+    char *path = make_path(s, "%s/[kernel.kcore]/%s", cache, s->id.hex);
+    DIR *boots = path ? opendir(path) : NULL;
+    struct dirent *boot;
+    for (unsigned i = 0; boots && !taken && i < BOOTS_MAX && (boot = readdir(boots)) != NULL; i++) {
+        char *text = boot->d_name[0] != '.' ? make_path(s, "%s/%s/kallsyms", path, boot->d_name) : NULL;
+        taken = text && is_file(text) && is_of_this_boot(s->options, text);
+        if (taken)
+            s->found->path = text;
+        else
+            free(text);
+    }
+    if (boots)
+        closedir(boots);
+    free(path);
+    return taken;
+}
+
+static bool take_kcore(struct search *s)
+{
+    for (size_t i = 0; s->id.count && i < PF_COUNT(s->caches); i++)
+        if (s->caches[i] && take_kcore_of(s, s->caches[i]))
+            return true;
+    return false;
+}
+
 static void find_kernel(struct search *s)
 {
     const struct pf_find_options *o = s->options;
@@ -456,8 +461,11 @@ static void find_kernel(struct search *s)
         return;
     if (o->vmlinux && take_if(make_path(s, "%s", o->vmlinux), &s->id, result, &s->found->build_id_differs))
         return;
+    /* perf record --kcore: the recording is a directory that holds a copy */
+    if (o->recording && take_any(make_path(s, "%s/kcore_dir/kallsyms", o->recording), result))
+        return;
     if (take_from_cache(s, "elf", true, result) || take_from_cache(s, "vmlinux", true, result) ||
-        take_debug_from_tree(s, &s->id, result) || take_installed_kernel(s) ||
+        take_debug_from_tree(s, &s->id, result) || take_installed_kernel(s) || take_kcore(s) ||
         take_from_cache(s, "kallsyms", false, result))
         return;
     if (o->same_machine && is_running_kernel(&s->id))
@@ -490,6 +498,79 @@ static bool may_be_opened(const struct search *s)
     if (*s->symfs || begins_with(s->name, "/dev/shm/"))
         return true;
     return !begins_with(s->name, "/proc/") && !begins_with(s->name, "/sys/") && !begins_with(s->name, "/dev/");
+}
+
+/* ---- kernel modules ---- */
+
+void pf_kernel_module_name(char *text, size_t room, const char *name)
+{
+    const char *start = name[0] == '/' ? base_name(name) : name;
+    start += start[0] == '[';
+    snprintf(text, room, "%.*s", (int)pf_min(strcspn(start, ".]"), room - 1), start);
+    for (char *c = text; *c; c++)
+        if (*c == '-')
+            *c = '_';
+}
+
+/* Installed kernels may compress what the recorded path names, or not. */
+static bool take_module_at(struct search *s, const char *directory, const char *path)
+{
+    static const char *const endings[] = {"", ".xz", ".zst"};
+    for (size_t i = 0; i < PF_COUNT(endings); i++)
+        if (take_if(make_path(s, "%s%s%.*s%s", s->symfs, directory, plain_length(path), path, endings[i]), &s->id,
+                    &s->found->path, &s->found->build_id_differs))
+            return true;
+    return false;
+}
+
+/* Lines are "kernel/net/nf_nat.ko.xz: kernel/lib/libcrc32c.ko.xz", or the first file alone. */
+static bool take_listed_module(struct search *s, FILE *list, const char *directory)
+{
+    enum { LINES_MAX = 100000 };
+    char line[4096], wanted[128], name[128];
+    pf_kernel_module_name(wanted, sizeof(wanted), s->name);
+    for (unsigned i = 0; i < LINES_MAX && fgets(line, sizeof(line), list); i++) {
+        line[strcspn(line, ":\n")] = 0;
+        const char *slash = strrchr(line, '/');
+        pf_kernel_module_name(name, sizeof(name), slash ? slash + 1 : line);
+        if (strcmp(name, wanted) == 0 && !strstr(line, "..") && take_module_at(s, directory, line))
+            return true;
+    }
+    return false;
+}
+
+/* Either list may be missing: depmod makes the first, the build of the kernel the second. */
+static bool take_module_of_release(struct search *s)
+{
+    static const char *const lists[] = {"dep", "order"};
+    const char *release = s->options->release;
+    bool taken = false;
+    if (!release || strchr(release, '/') || release[0] == '.')
+        return false;
+    char *directory = make_path(s, "/lib/modules/%s/", release);
+    for (size_t i = 0; directory && i < PF_COUNT(lists) && !taken; i++) {
+        char *path = make_path(s, "%s%smodules.%s", s->symfs, directory, lists[i]);
+        FILE *list = path && is_file(path) ? fopen(path, "re") : NULL;
+        if (list) {
+            taken = take_listed_module(s, list, directory);
+            fclose(list);
+        }
+        free(path);
+    }
+    free(directory);
+    return taken;
+}
+
+static void find_module(struct search *s)
+{
+    char **result = &s->found->path;
+    bool is_path = s->name[0] == '/' && may_be_opened(s);
+    if ((is_path && take_module_at(s, "", s->name)) || take_from_cache(s, "elf", true, result) ||
+        take_module_of_release(s) || take_debug_from_tree(s, &s->id, result) ||
+        (is_path && take_by_name(s, &s->id, result)))
+        return;
+    if (is_path && *s->symfs && s->id.count)
+        take_if(make_path(s, "%s/%s", s->symfs, base_name(s->name)), &s->id, result, NULL);
 }
 
 /* ---- all together ---- */
@@ -549,6 +630,8 @@ static bool open_search(struct search *s, const struct pf_find_options *options,
         s->cache = strdup(options->buildid_dir);
     else if (home && *home)
         s->cache = make_path(s, "%s/.debug", home);
+    s->caches[0] = options->archive_dir;
+    s->caches[1] = s->cache;
     return s->name && (s->cache || !(options->buildid_dir || (home && *home)));
 }
 
@@ -559,28 +642,141 @@ struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *w
                                     .vmlinux = wanted->vmlinux,
                                     .kallsyms = wanted->kallsyms,
                                     .buildid_dir = wanted->buildid_dir,
-                                    .debuginfod = urls && *urls};
+                                    .asks_debuginfod = urls && *urls,
+                                    .debuginfod_seconds = wanted->debuginfod_seconds,
+                                    .archive = wanted->archive,
+                                    .recording = wanted->recording,
+                                    .note = wanted->note,
+                                    .note_context = wanted->note_context};
+}
+
+void pf_find_note(const struct pf_find_options *options, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    if (!options->note)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    options->note(options->note_context, text);
+}
+
+static void find_any(struct search *s)
+{
+    if (is_kernel(s->name)) {
+        find_kernel(s);
+    } else if (!is_no_file(s->name)) {
+        find_file(s);
+        find_debug(s);
+    }
+}
+
+/* One search of the kind that `look` is for. */
+static int find(void (*look)(struct search *), struct search *s, const char *name, const uint8_t *build_id,
+                size_t build_id_bytes)
+{
+    *s->found = (struct pf_found){0};
+    set_build_id(&s->id, build_id, build_id ? build_id_bytes : 0);
+    s->no_memory = !open_search(s, s->options, name);
+    if (!s->no_memory)
+        look(s);
+    free(s->cache);
+    free(s->name);
+    if (!s->no_memory)
+        return 0;
+    pf_found_close(s->found);
+    return PERFILE_ERROR_MEMORY;
 }
 
 int pf_find_binary(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
                    size_t build_id_bytes, struct pf_found *found)
 {
-    struct search s = {.found = found};
-    *found = (struct pf_found){0};
-    set_build_id(&s.id, build_id, build_id ? build_id_bytes : 0);
+    return find(find_any, &(struct search){.options = options, .found = found}, name, build_id, build_id_bytes);
+}
+
+int pf_find_kernel_module(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
+                          size_t build_id_bytes, struct pf_found *found)
+{
+    return find(find_module, &(struct search){.options = options, .found = found}, name, build_id, build_id_bytes);
+}
+
+/* The pid that the process has where it lives itself; `pid` when it lives here, or is gone. */
+static int32_t own_pid(int32_t pid)
+{
+    char path[64], line[256];
+    int32_t own = pid;
+    snprintf(path, sizeof(path), "/proc/%" PRId32 "/status", pid);
+    FILE *status = fopen(path, "re");
+    while (status && fgets(line, sizeof(line), status))
+        if (begins_with(line, "NStgid:")) {
+            const char *last = strrchr(line, '\t'); /* the innermost namespace */
+            own = last ? (int32_t)strtol(last, NULL, 10) : pid;
+        }
+    if (status)
+        fclose(status);
+    return own;
+}
+
+/* What a process writes for those who look at it. */
+static bool take_of_process(struct search *s, int32_t pid, const char *own_name, char **result)
+{
+    const char *beside = s->options->recording;
+    if (*s->symfs && (take_any(make_path(s, "%s%s", s->symfs, s->name), result) ||
+                      take_any(make_path(s, "%s/%s", s->symfs, base_name(s->name)), result)))
+        return true;
+    if (s->options->same_machine && take_any(make_path(s, "/proc/%" PRId32 "/root%s", pid, own_name), result))
+        return true;
+    if ((!*s->symfs || s->options->same_machine) && take_any(make_path(s, "%s", s->name), result))
+        return true;
+    if (!beside)
+        return false;
+    return take_any(strchr(beside, '/') ? make_path(s, "%.*s/%s", directory_length(beside), beside, base_name(s->name))
+                                        : make_path(s, "%s", base_name(s->name)),
+                    result);
+}
+
+int pf_find_jitdump(const struct pf_find_options *options, const char *name, int32_t pid, char **path)
+{
+    struct search s = {0};
+    *path = NULL;
     s.no_memory = !open_search(&s, options, name);
-    if (!s.no_memory && is_kernel(s.name)) {
-        find_kernel(&s);
-    } else if (!s.no_memory && !is_no_file(s.name)) {
-        find_file(&s);
-        find_debug(&s);
-    }
+    if (!s.no_memory && s.name[0] == '/' && may_be_opened(&s))
+        take_of_process(&s, pid, s.name, path);
     free(s.cache);
     free(s.name);
+    return s.no_memory ? PERFILE_ERROR_MEMORY : 0;
+}
+
+int pf_find_perf_map(const struct pf_find_options *options, int32_t pid, char **path)
+{
+    char name[64], own_name[64];
+    struct search s = {0};
+    *path = NULL;
+    snprintf(name, sizeof(name), "/tmp/perf-%" PRId32 ".map", pid);
+    snprintf(own_name, sizeof(own_name), "/tmp/perf-%" PRId32 ".map", options->same_machine ? own_pid(pid) : pid);
+    s.no_memory = !open_search(&s, options, name);
     if (!s.no_memory)
-        return 0;
-    pf_found_close(found);
-    return PERFILE_ERROR_MEMORY;
+        take_of_process(&s, pid, own_name, path);
+    free(s.cache);
+    free(s.name);
+    return s.no_memory ? PERFILE_ERROR_MEMORY : 0;
+}
+
+static bool same_text(struct perfile_reader *reader, uint32_t feature, const char *text)
+{
+    const char *recorded;
+    return perfile_feature_text(reader, feature, NULL, &recorded, NULL) == 0 && strcmp(recorded, text) == 0;
+}
+
+void pf_find_learn(struct pf_find_options *options, struct perfile_reader *reader)
+{
+    struct utsname here;
+    /* made on this machine with the kernel that runs now; addresses still have to agree */
+    options->same_machine = uname(&here) == 0 && same_text(reader, PERFILE_FEATURE_HOSTNAME, here.nodename) &&
+                            same_text(reader, PERFILE_FEATURE_OSRELEASE, here.release);
+    if (perfile_feature_text(reader, PERFILE_FEATURE_OSRELEASE, NULL, &options->release, NULL) < 0)
+        options->release = NULL;
 }
 
 void pf_found_close(struct pf_found *found)

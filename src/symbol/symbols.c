@@ -6,13 +6,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/segments.h"
+#include "symbol/archive.h"
 #include "symbol/demangle.h"
 #include "symbol/table_elf.h"
 
@@ -25,6 +25,7 @@ enum module_kind {
     KIND_KERNEL_MODULE,
     KIND_PERF_MAP, /* code made at run time, named by a text file */
     KIND_SYMBOL,   /* the mapping is one symbol */
+    KIND_JIT,      /* the mapping is one piece of code of a jitdump */
 };
 
 struct module {
@@ -34,7 +35,13 @@ struct module {
     uint8_t build_id_bytes;
     const char *map_name; /* the file name in the recording */
     uint64_t relocation;  /* run-time address minus the table's */
-    uint64_t reference;   /* kernel: run-time address of the symbol that its mapping names */
+    bool is_relative;     /* the table's addresses count from where the map begins */
+    uint32_t code;        /* KIND_JIT: its number, and its name once it was asked for */
+    const char *code_name;
+    int32_t pid;        /* KIND_PERF_MAP */
+    uint64_t map_start; /* where it was first seen */
+    uint64_t map_end;
+    uint64_t reference; /* kernel: run-time address of the symbol that its mapping names */
     struct pf_symbol_table *table;
     const char *binary; /* the file itself, and its separate debug file; NULL: not found */
     const char *debug;
@@ -56,9 +63,8 @@ struct pf_symbols {
     struct pf_arena arena;
     struct perfile_reader *reader;
     struct pf_find_options find;
-    struct module **modules;
+    struct pf_segments modules; /* struct module: others may look at those they know of while more come */
     size_t count;
-    size_t room;
     struct pf_map by_key;    /* hash of name and build id to the number of a module */
     struct pf_map build_ids; /* hash of a name to what feature BUILD_ID says, a pointer */
     uint32_t *module_of_map; /* by the id of the map; module + 1 */
@@ -69,9 +75,19 @@ struct pf_symbols {
     uint32_t code_module; /* whose binary is open for its code; module + 1 */
     int code_file;
     struct pf_insn_machine code_machine;
-    char *cache; /* the folder, or NULL */
+    char *archive; /* the folder that it stands for, or NULL */
+    char *cache;   /* the folder, or NULL */
     bool cache_tried;
+    bool kernel_tried; /* for its modules */
+    struct pf_debuginfod debuginfod;
+    struct pf_jit *jit; /* may be NULL */
 };
+
+/* NULL: there is no such module. */
+static struct module *module_at(const struct pf_symbols *symbols, size_t number)
+{
+    return pf_segments_at(&symbols->modules, (uint32_t)number);
+}
 
 /* ---- names and build ids ---- */
 
@@ -113,20 +129,6 @@ static int collect(void *context, const struct perfile_value *value)
     return 0;
 }
 
-static bool same_text(struct perfile_reader *reader, uint32_t feature, const char *text)
-{
-    const char *recorded;
-    return perfile_feature_text(reader, feature, NULL, &recorded, NULL) == 0 && strcmp(recorded, text) == 0;
-}
-
-/* The recording was made on this machine with the kernel that runs now; addresses still have to agree. */
-static bool made_here(struct perfile_reader *reader)
-{
-    struct utsname here;
-    return uname(&here) == 0 && same_text(reader, PERFILE_FEATURE_HOSTNAME, here.nodename) &&
-           same_text(reader, PERFILE_FEATURE_OSRELEASE, here.release);
-}
-
 static bool is_64_bit_machine(struct perfile_reader *reader)
 {
     const char *arch;
@@ -146,9 +148,10 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
     made->reader = reader;
     if (find)
         made->find = *find;
-    made->find.same_machine = made_here(reader);
+    pf_find_learn(&made->find, reader);
     made->machine_is_64 = is_64_bit_machine(reader);
     pf_arena_open(&made->arena, allocator);
+    pf_segments_open(&made->modules, sizeof(struct module), allocator);
     pf_map_open(&made->by_key, allocator);
     pf_map_open(&made->build_ids, allocator);
     struct collector collector = {.symbols = made};
@@ -157,8 +160,23 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
         pf_symbols_close(made);
         return pf_fail_memory(error, "build ids");
     }
+    made->debuginfod.left_ms = 1000 * (int64_t)pf_min(made->find.debuginfod_seconds ? made->find.debuginfod_seconds
+                                                                                    : PF_DEBUGINFOD_TOTAL_SECONDS,
+                                                      INT32_MAX);
+    if (made->find.asks_debuginfod)
+        made->find.debuginfod = &made->debuginfod;
+    if (made->find.archive && pf_archive_open(&made->find, made->find.archive, &made->archive) < 0) {
+        pf_symbols_close(made);
+        return pf_fail_memory(error, "archive");
+    }
+    made->find.archive_dir = made->archive;
     *symbols = made;
     return 0;
+}
+
+void pf_symbols_use_jit(struct pf_symbols *symbols, struct pf_jit *jit)
+{
+    symbols->jit = jit;
 }
 
 static void close_module(struct module *module)
@@ -178,17 +196,35 @@ static void close_code(struct pf_symbols *symbols)
     symbols->code_module = 0;
 }
 
+/* What debuginfod could not give. */
+static void tell_debuginfod(const struct pf_symbols *symbols)
+{
+    const struct pf_debuginfod *d = &symbols->debuginfod;
+    if (d->absent)
+        pf_find_note(&symbols->find, "debuginfod has not %u of %u files", d->absent, d->asked);
+    if (d->failed)
+        pf_find_note(&symbols->find, "debuginfod failed for %u of %u files: %s", d->failed, d->asked,
+                     strerror(d->last_error));
+    if (d->late)
+        pf_find_note(&symbols->find, "debuginfod was too slow for %u of %u files", d->late, d->asked);
+    if (d->skipped)
+        pf_find_note(&symbols->find,
+                     "debuginfod was not asked for %u more files: its time is over (--debuginfod-limit)", d->skipped);
+}
+
 void pf_symbols_close(struct pf_symbols *symbols)
 {
     if (!symbols)
         return;
+    tell_debuginfod(symbols);
     for (size_t i = 0; i < symbols->count; i++)
-        close_module(symbols->modules[i]);
-    pf_free(symbols->allocator, symbols->modules, symbols->room * sizeof(struct module *));
+        close_module(module_at(symbols, i));
+    pf_segments_close(&symbols->modules);
     pf_free(symbols->allocator, symbols->module_of_map, symbols->map_room * sizeof(*symbols->module_of_map));
     close_code(symbols);
     free(symbols->kallsyms);
     free(symbols->cache);
+    free(symbols->archive);
     pf_map_close(&symbols->by_key);
     pf_map_close(&symbols->build_ids);
     pf_arena_close(&symbols->arena);
@@ -220,6 +256,8 @@ static enum module_kind kind_of(const struct perfile_map *map)
 {
     if (map->symbol)
         return KIND_SYMBOL;
+    if (map->code)
+        return KIND_JIT;
     if (pf_starts_with(map->filename, "[kernel.kallsyms]") || pf_starts_with(map->filename, "[guest.kernel.kallsyms"))
         return KIND_KERNEL;
     if (map->kernel)
@@ -264,16 +302,21 @@ static const char *short_name(struct pf_symbols *symbols, const struct perfile_m
 
 static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map, enum module_kind kind, uint64_t hash)
 {
-    struct module *module = pf_arena_new(&symbols->arena, sizeof(*module));
+    struct module *module =
+        symbols->count < PF_NO_SYMBOL - 1 ? pf_segments_make(&symbols->modules, (uint32_t)symbols->count) : NULL;
     uint64_t known;
-    if (!module ||
-        !pf_grow(symbols->allocator, &symbols->modules, &symbols->room, symbols->count + 1, sizeof(struct module *)))
+    if (!module)
         return false;
     module->kind = kind;
     module->map_name = map->filename;
+    module->code = map->code;
+    module->pid = map->pid;
+    module->map_start = map->start;
+    module->map_end = map->end;
     module->reference = map->pgoff;
     module->public.name = shown_name(symbols, map, module->kind);
     module->public.kernel = map->kernel;
+    module->public.jit = module->kind == KIND_PERF_MAP || module->kind == KIND_JIT;
     module->build_id_bytes = map->build_id_bytes;
     memcpy(module->build_id, map->build_id, sizeof(module->build_id));
     if (!module->public.name)
@@ -286,13 +329,12 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
         module->build_id_bytes = id->count;
         memcpy(module->build_id, id->bytes, sizeof(module->build_id));
     }
-    symbols->modules[symbols->count++] = module;
-    return pf_map_put(&symbols->by_key, hash, (symbols->count - 1));
+    return pf_map_put(&symbols->by_key, hash, symbols->count++);
 }
 
 static bool is_module_of(const struct module *module, const struct perfile_map *map, enum module_kind kind)
 {
-    if (strcmp(module->map_name, map->filename) != 0 || module->kind != kind)
+    if (strcmp(module->map_name, map->filename) != 0 || module->kind != kind || module->code != map->code)
         return false;
     return map->build_id_bytes == 0 || (map->build_id_bytes == module->build_id_bytes &&
                                         memcmp(map->build_id, module->build_id, map->build_id_bytes) == 0);
@@ -317,9 +359,10 @@ static uint32_t module_of_kind(struct pf_symbols *symbols, const struct perfile_
     hash = hash_bytes(hash, kind == KIND_VDSO32 ? "32" : "", kind == KIND_VDSO32 ? 2 : 0);
     if (kind == KIND_PERF_MAP)
         hash = hash_bytes(hash, &map->pid, sizeof(map->pid));
+    hash = hash_bytes(hash, &map->code, sizeof(map->code));
     uint64_t first;
     uint32_t number = UINT32_MAX;
-    if (pf_map_get(&symbols->by_key, hash, &first) && is_module_of(symbols->modules[first], map, kind))
+    if (pf_map_get(&symbols->by_key, hash, &first) && is_module_of(module_at(symbols, first), map, kind))
         number = (uint32_t)first;
     if (number == UINT32_MAX && add_module(symbols, map, kind, hash))
         number = (uint32_t)(symbols->count - 1);
@@ -330,6 +373,8 @@ static uint32_t module_of_kind(struct pf_symbols *symbols, const struct perfile_
 
 static uint32_t module_of(struct pf_symbols *symbols, const struct perfile_map *map)
 {
+    if (PF_LIKELY(knows_module_of(symbols, map)))
+        return symbols->module_of_map[map->id] - 1;
     return module_of_kind(symbols, map, kind_of(map));
 }
 
@@ -340,39 +385,13 @@ static bool is_vdso(const struct module *module)
 
 /* ---- loading ---- */
 
-/* A whole file of text as it is now; files of /proc do not say how long they are. */
-static char *read_text(const char *path, size_t *bytes)
-{
-    char *text = NULL;
-    size_t room = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    *bytes = 0;
-    while (fd >= 0) {
-        if (*bytes + 65536 > room) {
-            char *bigger = realloc(text, room = room ? room * 2 : 1 << 20);
-            if (!bigger)
-                break;
-            text = bigger;
-        }
-        ssize_t got = read(fd, text + *bytes, room - *bytes);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        *bytes += (size_t)got;
-    }
-    if (fd >= 0)
-        close(fd);
-    return text;
-}
-
 /* The build id in the notes of the kernel that runs here equals that of the recording's kernel. */
 static bool kernel_runs_here(const struct module *kernel)
 {
     size_t bytes;
     if (!kernel->build_id_bytes)
         return false;
-    char *notes = read_text("/sys/kernel/notes", &bytes);
+    char *notes = pf_read_text("/sys/kernel/notes", &bytes);
     bool found = notes && memmem(notes, bytes, kernel->build_id, kernel->build_id_bytes);
     free(notes);
     return found;
@@ -384,14 +403,23 @@ static bool is_elf(const char *path)
     return pf_elf_build_id(path, id) >= 0;
 }
 
+/* The symbol that the kernel's mapping names, "[kernel.kallsyms]_text", or NULL. */
+static const char *reference_of(const struct module *kernel)
+{
+    const char *name = strchr(kernel->map_name, ']');
+    return name && name[1] && kernel->reference ? name + 1 : NULL;
+}
+
 /* What stands for the kernel: `*elf` is an ELF file or NULL, and the text of kallsyms is read when there is any. */
 static void find_kernel(struct pf_symbols *symbols, const struct module *kernel, const char **elf)
 {
     struct pf_found found = {0};
-    const char *text = symbols->find.kallsyms;
+    struct pf_find_options find = symbols->find;
+    const char *text = find.kallsyms;
     *elf = NULL;
-    if (!text &&
-        pf_find_binary(&symbols->find, "[kernel.kallsyms]", kernel->build_id, kernel->build_id_bytes, &found) == 0 &&
+    find.reference = reference_of(kernel);
+    find.reference_address = kernel->reference;
+    if (!text && pf_find_binary(&find, "[kernel.kallsyms]", kernel->build_id, kernel->build_id_bytes, &found) == 0 &&
         found.path) {
         char *path = pf_arena_text(&symbols->arena, found.path, strlen(found.path));
         if (path && is_elf(path))
@@ -403,20 +431,19 @@ static void find_kernel(struct pf_symbols *symbols, const struct module *kernel,
     if (!text && !*elf && (kernel->build_id_bytes ? kernel_runs_here(kernel) : symbols->find.same_machine))
         text = "/proc/kallsyms";
     if (text && !symbols->kallsyms)
-        symbols->kallsyms = read_text(text, &symbols->kallsyms_bytes);
+        symbols->kallsyms = pf_read_text(text, &symbols->kallsyms_bytes);
     pf_found_close(&found);
 }
 
 /* The mapping of the kernel names a symbol and its run-time address: the table may have it elsewhere. */
 static void relocate(const struct pf_symbols *symbols, struct module *module)
 {
-    const char *name = strchr(module->map_name, ']');
+    const char *name = reference_of(module);
     uint64_t address;
-    if (!name || !name[1] || !module->reference)
+    if (!name)
         return;
-    bool known = module->public.path
-                     ? pf_elf_symbol_address(module->public.path, name + 1, &address) == 0
-                     : pf_kallsyms_address(symbols->kallsyms, symbols->kallsyms_bytes, name + 1, &address);
+    bool known = module->public.path ? pf_elf_symbol_address(module->public.path, name, &address) == 0
+                                     : pf_kallsyms_address(symbols->kallsyms, symbols->kallsyms_bytes, name, &address);
     if (known)
         module->relocation = module->reference - address;
 }
@@ -438,10 +465,12 @@ static void load_kernel(struct pf_symbols *symbols, struct module *module)
     int bytes = elf && module->build_id_bytes ? pf_elf_build_id(elf, id) : 0;
     if (bytes > 0 && !same_build_id(id, (size_t)bytes, module->build_id, module->build_id_bytes)) {
         module->public.build_id_differs = true;
+        pf_find_note(&symbols->find, "%s was not used: it is another kernel than the recording's", elf);
         elf = NULL;
     }
     if (!elf)
         find_kernel(symbols, module, &elf);
+    symbols->kernel_tried = true;
     if (elf && pf_symbol_table_from_elf(elf, NULL, symbols->allocator, &module->table, NULL) == 0)
         module->public.path = elf;
     else if (symbols->kallsyms)
@@ -451,33 +480,64 @@ static void load_kernel(struct pf_symbols *symbols, struct module *module)
         relocate(symbols, module);
 }
 
-/* "/lib/modules/5.1/kernel/net/nf-nat.ko.xz" is "nf_nat", and so is "[nf_nat]". */
-static void module_name(char *text, size_t room, const char *name)
+static void load_module_file(struct pf_symbols *symbols, struct module *module)
 {
-    const char *start = last_part(name);
-    size_t length;
-    start += start[0] == '[';
-    length = strcspn(start, ".]");
-    snprintf(text, room, "%.*s", (int)pf_min(length, room - 1), start);
-    for (char *c = text; *c; c++)
-        if (*c == '-')
-            *c = '_';
+    struct pf_found found = {0};
+    struct pf_symbol_table *table;
+    if (pf_find_kernel_module(&symbols->find, module->map_name, module->build_id, module->build_id_bytes, &found) < 0)
+        return;
+    if (found.path && pf_symbol_table_from_elf(found.path, NULL, symbols->allocator, &table, NULL) == 0) {
+        module->table = table;
+        module->public.path = pf_arena_text(&symbols->arena, found.path, strlen(found.path));
+        module->is_relative = true;
+    }
+    module->public.build_id_differs = found.build_id_differs;
+    pf_found_close(&found);
 }
 
+/* The kernel's module, or one that is made of what the recording says of the kernel. */
+static const struct module *kernel_of(const struct pf_symbols *symbols, struct module *made)
+{
+    static const char name[] = "[kernel.kallsyms]";
+    uint64_t known;
+    for (size_t i = 0; i < symbols->count; i++)
+        if (module_at(symbols, i)->kind == KIND_KERNEL)
+            return module_at(symbols, i);
+    *made = (struct module){.map_name = name};
+    if (pf_map_get(&symbols->build_ids, hash_name(name), &known)) {
+        const struct known_id *id = (const struct known_id *)(uintptr_t)known;
+        made->build_id_bytes = id->count;
+        memcpy(made->build_id, id->bytes, sizeof(made->build_id));
+    }
+    return made;
+}
+
+/* The text knows the module where it was recorded: in another boot it lay elsewhere. */
+static bool lies_in_map(const struct module *module)
+{
+    const struct pf_symbol_table *table = module->table;
+    return table && table->count && table->symbols[0].start >= module->map_start &&
+           table->symbols[0].start < module->map_end;
+}
+
+/* As perf: from the text that the kernel's own symbols come from, else from the module's file. */
 static void load_kernel_module(struct pf_symbols *symbols, struct module *module)
 {
-    struct module *kernel = NULL;
+    struct module made;
     char name[128];
-    for (size_t i = 0; i < symbols->count && !kernel; i++)
-        if (symbols->modules[i]->kind == KIND_KERNEL)
-            kernel = symbols->modules[i];
     const char *elf;
-    if (!symbols->kallsyms)
-        find_kernel(symbols, kernel ? kernel : module, &elf);
-    module_name(name, sizeof(name), module->map_name);
+    if (!symbols->kallsyms && !symbols->kernel_tried)
+        find_kernel(symbols, kernel_of(symbols, &made), &elf);
+    symbols->kernel_tried = true;
+    pf_kernel_module_name(name, sizeof(name), module->map_name);
     if (symbols->kallsyms)
         (void)pf_symbol_table_from_kallsyms(symbols->kallsyms, symbols->kallsyms_bytes, name, symbols->allocator,
                                             &module->table, NULL);
+    if (lies_in_map(module))
+        return;
+    pf_symbol_table_close(module->table);
+    module->table = NULL;
+    load_module_file(symbols, module);
 }
 
 static void load_elf(struct pf_symbols *symbols, struct module *module)
@@ -502,11 +562,15 @@ static void load_elf(struct pf_symbols *symbols, struct module *module)
 
 static void load_perf_map(struct pf_symbols *symbols, struct module *module)
 {
+    char *path;
     size_t bytes;
-    char *text = read_text(module->public.name, &bytes);
-    if (text)
-        (void)pf_symbol_table_from_perf_map(text, bytes, symbols->allocator, &module->table, NULL);
+    if (pf_find_perf_map(&symbols->find, module->pid, &path) < 0)
+        return;
+    char *text = path ? pf_read_text(path, &bytes) : NULL;
+    if (text && pf_symbol_table_from_perf_map(text, bytes, symbols->allocator, &module->table, NULL) == 0)
+        module->public.path = pf_arena_text(&symbols->arena, path, strlen(path));
     free(text);
+    free(path);
 }
 
 static void load(struct pf_symbols *symbols, struct module *module)
@@ -519,6 +583,7 @@ static void load(struct pf_symbols *symbols, struct module *module)
         [KIND_KERNEL_MODULE] = load_kernel_module,
         [KIND_PERF_MAP] = load_perf_map,
         [KIND_SYMBOL] = NULL,
+        [KIND_JIT] = NULL,
     };
     module->public.looked_for = true;
     if (loaders[module->kind])
@@ -546,7 +611,7 @@ static bool open_code(struct pf_symbols *symbols, uint32_t number)
     if (symbols->code_module == number + 1)
         return symbols->code_file >= 0;
     close_code(symbols);
-    const char *path = symbols->modules[number]->binary;
+    const char *path = module_at(symbols, number)->binary;
     symbols->code_module = number + 1;
     symbols->code_file = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     if (symbols->code_file >= 0)
@@ -559,6 +624,10 @@ static bool open_code(struct pf_symbols *symbols, uint32_t number)
 /* The address in the terms of the module's table. */
 static bool table_address(const struct module *module, const struct perfile_map *map, uint64_t ip, uint64_t *address)
 {
+    if (module->is_relative) {
+        *address = ip - map->start + map->pgoff;
+        return true;
+    }
     if (module->kind == KIND_KERNEL || module->kind == KIND_KERNEL_MODULE || module->kind == KIND_PERF_MAP) {
         *address = ip - module->relocation;
         return true;
@@ -579,6 +648,20 @@ static const struct pf_symbol *whole_symbol(const struct pf_symbol_table *table,
     return symbol;
 }
 
+/* The mapping may be longer than the code, and lie elsewhere than where it was made. */
+static void locate_code(const struct pf_symbols *symbols, struct module *module, const struct perfile_map *map,
+                        uint64_t ip, struct pf_location *location)
+{
+    const struct pf_jit_code *code = pf_jit_code(symbols->jit, module->code);
+    location->offset = ip - map->start + map->pgoff;
+    if (!code || location->offset - PF_JIT_TEXT_OFFSET >= code->bytes)
+        return;
+    location->symbol = 0;
+    location->offset -= PF_JIT_TEXT_OFFSET;
+    location->address = code->address + location->offset;
+    module->public.resolved++;
+}
+
 bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
                        struct pf_location *location)
 {
@@ -588,7 +671,7 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
     uint32_t number = module_of(symbols, map);
     if (number == UINT32_MAX)
         return false;
-    struct module *module = symbols->modules[number];
+    struct module *module = module_at(symbols, number);
     if (PF_UNLIKELY(!module->public.looked_for))
         load(symbols, module);
     location->module = number;
@@ -598,6 +681,10 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
         location->symbol = 0;
         location->offset = ip - map->start;
         module->public.resolved++;
+        return true;
+    }
+    if (module->kind == KIND_JIT) {
+        locate_code(symbols, module, map, ip, location);
         return true;
     }
     uint64_t address;
@@ -630,8 +717,8 @@ static bool is_vdso32(struct pf_symbols *symbols, const struct perfile_space *sp
             return false;
         if (number == UINT32_MAX)
             continue;
-        if (!symbols->modules[number]->public.looked_for)
-            load(symbols, symbols->modules[number]);
+        if (!module_at(symbols, number)->public.looked_for)
+            load(symbols, module_at(symbols, number));
         if (open_code(symbols, number) && symbols->code_machine.elf_machine)
             return !symbols->code_machine.is_64;
     }
@@ -677,7 +764,7 @@ static bool place_of(void *context, uint64_t ip, struct pf_unwind_place *place)
     *place = (struct pf_unwind_place){.executable = map && is_executable(map)};
     if (!map || !pf_symbols_locate(u->symbols, map, ip, &location) || location.module == PF_NO_SYMBOL)
         return map && !u->how->only_known;
-    place->cfi = cfi_of(u->symbols, u->symbols->modules[location.module]);
+    place->cfi = cfi_of(u->symbols, module_at(u->symbols, location.module));
     place->elf_address = location.address;
     return place->cfi || !u->how->only_known;
 }
@@ -727,7 +814,9 @@ size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *
 {
     if (location->module >= symbols->count || !location->address)
         return 0;
-    struct module *module = symbols->modules[location->module];
+    struct module *module = module_at(symbols, location->module);
+    if (module->kind == KIND_JIT)
+        return room && pf_jit_line(symbols->jit, module->code, location->address, &frames[0]);
     if (!module->inlines_tried) {
         module->inlines_tried = true;
         open_inlines(symbols, module);
@@ -744,7 +833,7 @@ size_t pf_symbols_code(struct pf_symbols *symbols, const struct perfile_map *map
     *machine = (struct pf_insn_machine){0};
     if (number == UINT32_MAX)
         return 0;
-    struct module *module = symbols->modules[number];
+    struct module *module = module_at(symbols, number);
     if (!module->public.looked_for)
         load(symbols, module);
     const uint64_t offset = ip - map->start + (is_vdso(module) ? 0 : map->pgoff);
@@ -765,18 +854,33 @@ size_t pf_symbols_module_count(const struct pf_symbols *symbols)
 
 const struct pf_module *pf_symbols_module(const struct pf_symbols *symbols, uint32_t module)
 {
-    return module < symbols->count ? &symbols->modules[module]->public : NULL;
+    const struct module *known = module_at(symbols, module); /* not `count`, which may be growing */
+    return known && known->public.name ? &known->public : NULL;
+}
+
+static const char *code_name(struct pf_symbols *symbols, struct module *module)
+{
+    const char *raw = pf_jit_code(symbols->jit, module->code)->name;
+    char *readable = module->code_name ? NULL : pf_demangle(raw);
+    if (readable)
+        module->code_name = pf_arena_text(&symbols->arena, readable, strlen(readable));
+    free(readable);
+    if (!module->code_name)
+        module->code_name = raw;
+    return module->code_name;
 }
 
 const char *pf_symbols_name(struct pf_symbols *symbols, uint32_t number, uint32_t symbol)
 {
     if (number >= symbols->count || symbol == PF_NO_SYMBOL)
         return NULL;
-    struct module *module = symbols->modules[number];
+    struct module *module = module_at(symbols, number);
     if (module->kind == KIND_SYMBOL)
         return module->map_name;
+    if (module->kind == KIND_JIT)
+        return code_name(symbols, module);
     const char *raw = pf_symbol_name(module->table, &module->table->symbols[symbol]);
-    if (raw[0] != '_' && raw[0] != '.')
+    if (raw[0] != '_' && raw[0] != '.' && raw[0] != 'L')
         return raw; /* no mangled name starts otherwise */
     if (!module->names)
         module->names = calloc(module->table->count, sizeof(*module->names));

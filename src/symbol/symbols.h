@@ -11,6 +11,7 @@
 #include "symbol/find.h"
 #include "symbol/inlines.h"
 #include "symbol/insn.h"
+#include "symbol/jit.h"
 #include "symbol/table.h"
 #include "symbol/unwind.h"
 
@@ -20,6 +21,7 @@ struct pf_module {
     const char *name;       /* as perf shows it: a path, "[kernel.kallsyms]", "[vdso]", "/tmp/perf-1.map" */
     const char *short_name; /* as perf report shows it: the last part, "[JIT] tid 1" */
     bool kernel;
+    bool jit; /* code that was made at run time */
     bool looked_for;
     bool build_id_differs;               /* a file of that name is here, but it is another one */
     const struct pf_symbol_table *table; /* NULL: no symbols */
@@ -42,6 +44,8 @@ struct pf_symbols;
 int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options *find, struct pf_symbols **symbols,
                     struct perfile_error *error);
 void pf_symbols_close(struct pf_symbols *symbols);
+/* Where mappings with a `code` come from; must outlive the symbols. */
+void pf_symbols_use_jit(struct pf_symbols *symbols, struct pf_jit *jit);
 /* `map` NULL: nothing is mapped there. False when memory is short. */
 bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
                        struct pf_location *location);

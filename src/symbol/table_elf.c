@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Symbol tables of ELF files. */
-#ifdef PF_HAVE_LZMA
-#include <lzma.h>
-#endif
-
 #include "symbol/table_elf.h"
 
 /* ---- which symbols ---- */
@@ -186,59 +182,23 @@ static int add_tables(struct pf_symbol_build *build, const struct pf_elf *elf, c
 
 /* ---- .gnu_debugdata: an xz-compressed ELF file with the symbols that .dynsym lacks ---- */
 
-#ifdef PF_HAVE_LZMA
-enum { DEBUGDATA_MOST = 256 << 20, XZ_MEMORY_MOST = 128 << 20 };
-
-struct unpacked {
-    uint8_t *data;
-    size_t bytes;
-    size_t room;
-};
-
-static bool unpack_xz(const struct perfile_allocator *allocator, const uint8_t *data, size_t bytes,
-                      struct unpacked *out)
-{
-    lzma_stream stream = LZMA_STREAM_INIT;
-    if (lzma_stream_decoder(&stream, XZ_MEMORY_MOST, 0) != LZMA_OK)
-        return false;
-    stream.next_in = data;
-    stream.avail_in = bytes;
-    lzma_ret result = LZMA_OK;
-    while (result == LZMA_OK && out->bytes < DEBUGDATA_MOST &&
-           pf_grow(allocator, &out->data, &out->room, out->bytes + 65536, 1)) {
-        stream.next_out = out->data + out->bytes;
-        stream.avail_out = out->room - out->bytes;
-        result = lzma_code(&stream, LZMA_FINISH);
-        out->bytes = out->room - stream.avail_out;
-    }
-    lzma_end(&stream);
-    return result == LZMA_STREAM_END;
-}
-
 /* Damage here costs only what is behind it: .dynsym stays. */
 static int add_debugdata(struct pf_symbol_build *build, const struct pf_elf *elf, struct perfile_error *error)
 {
     size_t bytes = 0;
     int code = 0;
-    struct unpacked image = {0};
+    struct pf_unpacked image = {0};
     struct pf_elf inner;
     const struct pf_elf_section *section = pf_elf_section(elf, ".gnu_debugdata");
     const uint8_t *packed = section ? pf_elf_bytes(elf, section, &bytes) : NULL;
-    if (packed && unpack_xz(build->allocator, packed, bytes, &image) &&
+    if (packed && pf_unpack(build->allocator, packed, bytes, &image) &&
         pf_elf_open_memory(&inner, image.data, image.bytes, build->allocator, NULL) == 0) {
         code = add_tables(build, &inner, elf, SHT_SYMTAB, error);
         pf_elf_close(&inner);
     }
-    pf_free(build->allocator, image.data, image.room);
+    pf_unpacked_close(build->allocator, &image);
     return code == PERFILE_ERROR_MEMORY ? code : 0;
 }
-#else
-static int add_debugdata(struct pf_symbol_build *build, const struct pf_elf *elf, struct perfile_error *error)
-{
-    (void)build, (void)elf, (void)error;
-    return 0;
-}
-#endif
 
 /* ---- segments ---- */
 

@@ -6,6 +6,7 @@
 #include <gelf.h>
 
 #include "symbol/table_build.h"
+#include "symbol/unpack.h"
 
 struct pf_elf_section {
     Elf_Scn *scn;
@@ -17,7 +18,8 @@ struct pf_elf_section {
 
 struct pf_elf {
     const struct perfile_allocator *allocator;
-    int fd; /* -1: in memory */
+    int fd;                   /* -1: in memory */
+    struct pf_unpacked image; /* of a compressed file */
     Elf *elf;
     uint64_t file_bytes;
     GElf_Ehdr header;
@@ -27,7 +29,7 @@ struct pf_elf {
     size_t section_count;
 };
 
-/* Errors: OPEN, READ, FORMAT, DAMAGED, MEMORY. */
+/* Also of a file that is compressed as a whole, as kernel modules are. Errors: OPEN, READ, FORMAT, DAMAGED, MEMORY. */
 int pf_elf_open(struct pf_elf *elf, const char *path, const struct perfile_allocator *allocator,
                 struct perfile_error *error);
 /* The image stays the caller's and must outlive it. */
@@ -55,6 +57,8 @@ size_t pf_notes_build_id(const uint8_t *notes, size_t bytes, bool swap, uint8_t 
  * kernel's mapping is relocated by the one it names. Errors as pf_elf_open; ABSENT when there is none.
  */
 int pf_elf_symbol_address(const char *path, const char *name, uint64_t *address);
+/* A whole file as it is now, malloc'ed; files of /proc do not say how long they are. At most 1 GiB; NULL: it cannot be read. */
+char *pf_read_text(const char *path, size_t *bytes);
 /* The same in the text of /proc/kallsyms, of the kernel's own symbols; false when there is none. */
 bool pf_kallsyms_address(const char *text, size_t bytes, const char *name, uint64_t *address);
 

@@ -1,6 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /* Symbol tables from text: /proc/kallsyms and perf-PID.map. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "symbol/table_elf.h"
+
+/* ---- files ---- */
+
+/* -1 when it is no file: opening a pipe would wait for its writer. */
+static int open_text(const char *path)
+{
+    struct stat about;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+char *pf_read_text(const char *path, size_t *bytes)
+{
+    enum { TEXT_BYTES_MAX = 1 << 30, STEP_BYTES = 1 << 16 };
+    char *text = NULL;
+    size_t room = 0;
+    int fd = open_text(path);
+    *bytes = 0;
+    while (fd >= 0 && *bytes < TEXT_BYTES_MAX) {
+        if (*bytes + STEP_BYTES > room) {
+            char *bigger = realloc(text, room = room ? room * 2 : 1 << 20);
+            if (!bigger)
+                break;
+            text = bigger;
+        }
+        ssize_t got = read(fd, text + *bytes, room - *bytes);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        *bytes += (size_t)got;
+    }
+    if (fd >= 0)
+        close(fd);
+    return text;
+}
+
+/* ---- lines ---- */
 
 struct line {
     const char *at;

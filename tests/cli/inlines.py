@@ -27,10 +27,11 @@ int main(int argc, char **argv)
     return outer(argc) == 0;
 }
 '''
+LINE = PROGRAM[:PROGRAM.index('__asm__')].count('\n') + 1
 RECORDING = '''attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD|CALLCHAIN sample_id_all=1 name="cpu-clock"
 record COMM pid=7 tid=7 comm="prog" | pid=7 tid=7 time=10
 record MMAP2 pid=7 tid=7 addr=0x%(start)x len=0x100000 pgoff=0 prot=5 filename="%(path)s" | pid=7 tid=7 time=12
-sample ip=0x%(here)x pid=7 tid=7 time=20 period=1 callchain=2,0xfffffffffffffe00,0x%(here)x
+sample misc=2 ip=0x%(here)x pid=7 tid=7 time=20 period=1 callchain=2,0xfffffffffffffe00,0x%(here)x
 '''
 
 
@@ -68,6 +69,17 @@ def main():
         folded = subprocess.check_output([perfile, 'flame', '--format', 'folded', recording], env=environment, text=True)
         if folded != 'prog;outer;inner;innermost 1\n':
             sys.exit(f'folded: {folded}')
+        reports = {('--sort', 'symbol'): ['100.00,0.00,[.] innermost (inlined)', '100.00,0.00,[.] inner (inlined)',
+                                          '100.00,100.00,[.] outer'],
+                   ('--sort', 'symbol', '--no-inline'): ['100.00,100.00,[.] outer'],
+                   ('--sort', 'srcline', '--no-children'): [f'100.00,prog.c:{LINE}'],
+                   ('--sort', 'symoff', '--no-children'): [f'100.00,[.] outer+0x{offset:x}'],
+                   ('--sort', 'addr', '--no-children'): [f'100.00,0x{here:x}']}
+        for options, expected in reports.items():
+            command = [perfile, 'report', '--format', 'csv', *options, recording]
+            got = subprocess.check_output(command, env=environment, text=True).splitlines()[1:]
+            if sorted(got) != sorted(f'cpu-clock,{row}' for row in expected):
+                sys.exit(f'report {options}:\n' + '\n'.join(got) + '\nexpected:\n' + '\n'.join(expected))
         # the second time from the cache, the third time from one that was damaged
         for step in ('first', 'cached', 'damaged'):
             for options, expected in wanted.items():

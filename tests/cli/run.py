@@ -11,15 +11,15 @@ A file of cases holds commands and what comes of them:
     ! perfile: there is no verb infoo; did you mean info? (perfile help lists the verbs)
     ? 2
 
-`$` is a line for sh, run in an empty folder that the cases of one file share; $DATA is the folder data/ beside the
-cases, $EXAMPLES the examples of the checkout. `>` is a line of standard output, `!` one of standard error, `?` the exit
+`$` is a line for sh, run in an empty folder that the cases of one file share; $DATA is the folder tests/data,
+$EXAMPLES the examples of the checkout. `>` is a line of standard output, `!` one of standard error, `?` the exit
 status when it is not 0. A last line without a newline ends in `\\c`. The version is written @VERSION@, and the paths of
 the folders as their variables. --update writes what the commands print now into the files.
 """
 import argparse, difflib, os, pathlib, subprocess, sys, tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-FOLDERS = {'$EXAMPLES': str(HERE.parent.parent / 'examples'), '$DATA': str(HERE / 'data')}
+FOLDERS = {'$EXAMPLES': str(HERE.parent.parent / 'examples'), '$DATA': str(HERE.parent / 'data')}
 TIMEOUT_SECONDS = 60
 
 

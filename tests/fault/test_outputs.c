@@ -5,16 +5,21 @@
  */
 #include "fault.h"
 
-static int left_to_succeed = -1; /* allocations; negative: all */
+#include <stdatomic.h>
+
+static atomic_int left_to_succeed = -1; /* allocations; negative: all */
+static unsigned threads;
 
 void *__real_realloc(void *pointer, size_t bytes);
 void *__wrap_realloc(void *pointer, size_t bytes);
 
 void *__wrap_realloc(void *pointer, size_t bytes)
 {
-    if (left_to_succeed == 0)
+    int left = left_to_succeed;
+    while (left > 0 && !atomic_compare_exchange_weak(&left_to_succeed, &left, left - 1))
+        ;
+    if (left == 0)
         return NULL;
-    left_to_succeed -= left_to_succeed > 0;
     return __real_realloc(pointer, bytes);
 }
 
@@ -43,6 +48,7 @@ static int write_output(const uint8_t *data, size_t bytes, const struct perfile_
     int left = left_to_succeed;
     left_to_succeed = -1;
     options.count = true;
+    options.threads = threads;
     options.show = UINT32_MAX;
     options.symbols.symfs = "/nonexistent"; /* nothing of this machine takes part */
     options.symbols.kallsyms = "/dev/null";
@@ -81,9 +87,8 @@ static void test_sink_fails_at_each_call(void **state)
     }
 }
 
-static void test_outputs_with_short_memory(void **state)
+static void check_short_memory(void)
 {
-    (void)state;
     for (char **path = recordings; *path; path++) {
         const struct perfile_output_info *info;
         size_t bytes;
@@ -104,11 +109,26 @@ static void test_outputs_with_short_memory(void **state)
     }
 }
 
+static void test_outputs_with_short_memory(void **state)
+{
+    (void)state;
+    check_short_memory();
+}
+
+static void test_threads_with_short_memory(void **state)
+{
+    (void)state;
+    threads = 3;
+    check_short_memory();
+    threads = 0;
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sink_fails_at_each_call),
         cmocka_unit_test(test_outputs_with_short_memory),
+        cmocka_unit_test(test_threads_with_short_memory),
     };
     (void)count;
     recordings = arguments + 1;

@@ -141,6 +141,40 @@ static inline size_t recording_comm(struct recording *r, int32_t tid, const char
     return at;
 }
 
+struct recording_map {
+    uint16_t misc; /* 1 kernel, 2 user */
+    int32_t pid;
+    uint64_t start;
+    uint64_t bytes;
+    uint64_t pgoff;
+    const char *name;
+};
+
+/* MMAP */
+static inline void recording_map(struct recording *r, const struct recording_map *map, uint64_t time)
+{
+    size_t at = r->bytes, length = strlen(map->name) + 1;
+    recording_header(r, PERFILE_RECORD_MMAP, map->misc, 0);
+    recording_u32(r, (uint32_t)map->pid);
+    recording_u32(r, (uint32_t)map->pid);
+    recording_u64(r, map->start);
+    recording_u64(r, map->bytes);
+    recording_u64(r, map->pgoff);
+    recording_bytes(r, map->name, length);
+    recording_bytes(r, "\0\0\0\0\0\0\0", (8 - length % 8) % 8);
+    recording_trailer(r, at, map->pid, time);
+}
+
+static inline void recording_cgroup(struct recording *r, uint64_t id, const char *path, uint64_t time)
+{
+    size_t at = r->bytes, length = strlen(path) + 1;
+    recording_header(r, PERFILE_RECORD_CGROUP, 0, 0);
+    recording_u64(r, id);
+    recording_bytes(r, path, length);
+    recording_bytes(r, "\0\0\0\0\0\0\0", (8 - length % 8) % 8);
+    recording_trailer(r, at, 0, time);
+}
+
 /* FORK or EXIT */
 static inline size_t recording_task(struct recording *r, uint32_t type, int32_t tid, int32_t parent, uint64_t time)
 {

@@ -141,11 +141,28 @@ static void test_doubling(void **state)
     check(rust, NULL);
 }
 
+/* As perf 7.2 shows them. */
+static void test_java(void **state)
+{
+    (void)state;
+    check("Ljava/lang/Foo;baz(I)V", "java.lang.Foo.baz(int)");
+    check("LA;b()V", "A.b()");
+    check("LA;b(BCDFIJSZ)I", "A.b(byte, char, double, float, int, long, short, boolean)");
+    check("LA;b([[ILjava/lang/String;[LB;)LC;", "A.b(int[][], java.lang.String, B[])");
+    check("LA;<init>(I)V", "A<init>(int)");
+    static const char *const others[] = {
+        "L",        "LA",       "LA;",       "LA;b",   "LA;b(",  "LA;b(I",           "LA;b()",
+        "LA;b(Q)V", "LA;b([)V", "LA;b(LB)V", "L;b()V", "LA;()V", "LoadIC:~f (eval)", "LazyCompile:f file.js:1"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        check(others[i], NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),   cmocka_unit_test(test_cxx),   cmocka_unit_test(test_rust_legacy),
         cmocka_unit_test(test_rust_v0), cmocka_unit_test(test_depth), cmocka_unit_test(test_doubling),
+        cmocka_unit_test(test_java),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

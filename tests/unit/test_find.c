@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/find.h"
 
+#include <zstd.h>
+
 #include "made_elf.h"
 
 enum { ID = 0xab, OTHER_ID = 0xcd };
@@ -248,6 +250,152 @@ static void test_kernel(void **state)
     pf_found_close(&found);
 }
 
+static void expect_module(const char *name, uint8_t build_id, const char *path)
+{
+    uint8_t wanted[20];
+    memset(wanted, build_id, sizeof(wanted));
+    assert_int_equal(pf_find_kernel_module(&options, name, wanted, sizeof(wanted), &found), 0);
+    if (path)
+        assert_string_equal(found.path ? found.path : "(nothing)", made_path(path));
+    else
+        assert_null(found.path);
+}
+
+static void put_packed(const char *name, uint8_t build_id)
+{
+    struct made m;
+    uint8_t packed[4096];
+    made_elf(&m, &(struct made_elf){ET_REL, EM_X86_64, .id = build_id});
+    size_t bytes = ZSTD_compress(packed, sizeof(packed), m.data, m.bytes, 1);
+    assert_false(ZSTD_isError(bytes));
+    made_file(name, packed, bytes);
+}
+
+/* By path, compressed or not whatever the path says; by name as the lists of the release have it. */
+static void test_kernel_modules(void **state)
+{
+    (void)state;
+    static const char list[] = "kernel/../../../evil.ko\nkernel/net/nf-nat.ko.zst: kernel/net/other.ko\n";
+    put_packed("lib/modules/5.1/kernel/net/nf-nat.ko.zst", ID);
+    put_packed("evil.ko", ID);
+    expect_module("/lib/modules/5.1/kernel/net/nf-nat.ko", ID, "lib/modules/5.1/kernel/net/nf-nat.ko.zst");
+    assert_false(differs());
+    expect_module("/lib/modules/5.1/kernel/net/nf-nat.ko.xz", OTHER_ID, NULL);
+    assert_true(differs());
+    expect_module("[nf_nat]", ID, NULL);
+    options.release = "5.1";
+    expect_module("[nf_nat]", ID, NULL); /* there is no list */
+    made_file("lib/modules/5.1/modules.order", list, sizeof(list) - 1);
+    expect_module("[nf_nat]", ID, "lib/modules/5.1/kernel/net/nf-nat.ko.zst");
+    assert_false(differs());
+    expect_module("[nf_nat]", OTHER_ID, NULL);
+    assert_true(differs());
+    expect_module("[evil]", ID, NULL);
+    expect_module("[nat]", ID, NULL);
+    options.release = "../modules/5.1";
+    expect_module("[nf_nat]", ID, NULL);
+    put_packed("cache/.build-id/ab/" REST "/elf", ID);
+    expect_module("[nf_nat]", ID, "cache/.build-id/ab/" REST "/elf");
+    assert_false(differs());
+}
+
+static void put_text(const char *name, const char *text)
+{
+    made_file(name, text, strlen(text));
+}
+
+/* Of the boots that were kept that one where the kernel lay as in the recording; the recording's own copy first. */
+static void test_kcore(void **state)
+{
+    (void)state;
+    static char recording[128];
+    put_text("cache/[kernel.kcore]/" HEX "/2024010112000000/kallsyms", "ffffffff81000000 T _text\n");
+    put_text("cache/[kernel.kcore]/" HEX "/2024010212000000/kallsyms", "ffffffff92000000 T _text\n");
+    put_text("cache/[kernel.kcore]/" HEX "/2024010312000000/kallsyms", "");
+    expect("[kernel.kallsyms]", true, NULL, NULL); /* which boot is not known */
+    options.reference = "_text";
+    options.reference_address = 0xffffffff92000000;
+    expect("[kernel.kallsyms]_text", true, "cache/[kernel.kcore]/" HEX "/2024010212000000/kallsyms", NULL);
+    assert_false(differs());
+    options.reference_address++;
+    expect("[kernel.kallsyms]_text", true, NULL, NULL);
+    put_text("cache/[kernel.kallsyms]/" HEX "/kallsyms", "ffffffff81000000 T _text\n");
+    expect("[kernel.kallsyms]", true, "cache/[kernel.kallsyms]/" HEX "/kallsyms", NULL);
+    pf_found_close(&found);
+    snprintf(recording, sizeof(recording), "%s/perf.data", made_directory);
+    options.recording = recording;
+    put_text("perf.data/kcore_dir/kallsyms", "ffffffff81000000 T _text\n");
+    expect("[kernel.kallsyms]", true, "perf.data/kcore_dir/kallsyms", NULL);
+    pf_found_close(&found);
+}
+
+static void expect_jitdump(const char *name, const char *expected)
+{
+    char *path;
+    assert_int_equal(pf_find_jitdump(&options, name, 1, &path), 0);
+    if (expected)
+        assert_string_equal(path ? path : "(nothing)", made_path(expected));
+    else
+        assert_null(path);
+    free(path);
+}
+
+static void test_jitdump(void **state)
+{
+    (void)state;
+    static char recording[128];
+    snprintf(recording, sizeof(recording), "%s/r/perf.data", made_directory);
+    expect_jitdump("/w/jit-1.dump", NULL);
+    options.recording = recording;
+    put_text("r/jit-1.dump", "");
+    expect_jitdump("/w/jit-1.dump", "r/jit-1.dump");
+    put_text("jit-1.dump", "");
+    expect_jitdump("/w/jit-1.dump", "jit-1.dump");
+    put_text("w/jit-1.dump", "");
+    expect_jitdump("/w/jit-1.dump", "w/jit-1.dump");
+}
+
+static void expect_perf_map(int32_t pid, const char *expected)
+{
+    char *path;
+    assert_int_equal(pf_find_perf_map(&options, pid, &path), 0);
+    if (expected)
+        assert_string_equal(path ? path : "(nothing)", expected);
+    else
+        assert_null(path);
+    free(path);
+}
+
+/* Below symfs, in it, beside the recording; a process that lives here is asked when the recording is from here. */
+static void test_perf_map(void **state)
+{
+    (void)state;
+    char path[64], name[64];
+    const int32_t own = getpid();
+    snprintf(name, sizeof(name), "/tmp/perf-%d.map", own);
+    snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", own, own);
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fclose(file);
+    expect_perf_map(own, NULL); /* symfs: another machine */
+    options.same_machine = true;
+    expect_perf_map(own, path);
+    options.symfs = "";
+    expect_perf_map(own, path);
+    options.same_machine = false;
+    expect_perf_map(own, name);
+    unlink(name);
+    expect_perf_map(own, NULL);
+    options.symfs = made_directory;
+    options.recording = made_path("r/perf.data");
+    put_text("r/perf-7.map", "");
+    expect_perf_map(7, made_path("r/perf-7.map"));
+    put_text("perf-7.map", "");
+    expect_perf_map(7, made_path("perf-7.map"));
+    put_text("tmp/perf-7.map", "");
+    expect_perf_map(7, made_path("tmp/perf-7.map"));
+}
+
 static void test_folder_of_binaries(void **state)
 {
     (void)state;
@@ -277,16 +425,16 @@ static void test_options(void **state)
         .symfs = "s", .vmlinux = "v", .kallsyms = "k", .buildid_dir = "b", .no_inline = true};
     (void)state;
     assert_int_equal(setenv("DEBUGINFOD_URLS", "", 1), 0);
-    assert_false(pf_find_options_of(&wanted).debuginfod);
+    assert_false(pf_find_options_of(&wanted).asks_debuginfod);
     assert_int_equal(setenv("DEBUGINFOD_URLS", "file:///nonexistent", 1), 0);
     struct pf_find_options made = pf_find_options_of(&wanted);
-    assert_true(made.debuginfod);
+    assert_true(made.asks_debuginfod);
     assert_string_equal(made.symfs, "s");
     assert_string_equal(made.vmlinux, "v");
     assert_string_equal(made.kallsyms, "k");
     assert_string_equal(made.buildid_dir, "b");
     assert_int_equal(unsetenv("DEBUGINFOD_URLS"), 0);
-    assert_false(pf_find_options_of(&wanted).debuginfod);
+    assert_false(pf_find_options_of(&wanted).asks_debuginfod);
 }
 
 int main(void)
@@ -301,6 +449,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_vdso_by_build_id, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_debug_by_build_id, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_debug_by_link, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_kernel_modules, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_kcore, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_jitdump, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_perf_map, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_kernel, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_folder_of_binaries, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_system_files_are_not_opened, open_world, made_directory_close),

@@ -51,14 +51,22 @@ static int by_time(const void *a, const void *b)
 /* All that is held up to `limit` comes out, sorted. */
 static void check_flush(struct pf_order *order, struct pushed *held, size_t *count, uint64_t limit)
 {
-    struct perfile_record record;
+    struct perfile_record record, peeked;
     size_t done = 0;
     qsort(held, *count, sizeof(*held), by_time);
+    assert_false(pf_order_peek(order, &peeked));
     pf_order_flush(order, limit);
+    bool more = pf_order_peek(order, &peeked);
     while (pf_order_pop(order, &record)) {
         assert_true(done < *count);
+        assert_true(more);
+        assert_ptr_equal(peeked.data, record.data);
+        assert_int_equal(peeked.bytes, record.bytes);
+        assert_int_equal(peeked.time, record.time);
         check_record(&record, &held[done++]);
+        more = pf_order_peek(order, &peeked);
     }
+    assert_false(more);
     assert_true(done == *count || held[done].time > limit);
     memmove(held, held + done, (*count - done) * sizeof(*held));
     *count -= done;

@@ -54,7 +54,7 @@ static int run(void)
 {
     recording_finish(&made);
     assert_int_equal(perfile_open_memory(made.data, made.bytes, NULL, &reader, &error), 0);
-    return pf_report_open(&report, reader, &options, &error);
+    return pf_report_open(&report, reader, &options, false, &error);
 }
 
 static void finish(void)
@@ -159,7 +159,7 @@ static void bad_requests_are_named(void **state)
     } cases[] = {
         {"comm,nosuch", NULL, NULL, "'nosuch'; there is: overhead_children", PERFILE_ERROR_ARGUMENT},
         {"", NULL, NULL, "''", PERFILE_ERROR_ARGUMENT},
-        {"srcline", NULL, NULL, "'srcline'", PERFILE_ERROR_UNSUPPORTED},
+        {"dcacheline", NULL, NULL, "'dcacheline'", PERFILE_ERROR_UNSUPPORTED},
         {NULL, "callers", NULL, "'callers'", PERFILE_ERROR_ARGUMENT},
         {NULL, "101", NULL, "101", PERFILE_ERROR_ARGUMENT},
         {NULL, "caller,flat", NULL, "'flat'", PERFILE_ERROR_UNSUPPORTED},
@@ -301,6 +301,106 @@ static void leaf_apart_from_its_stack(void **state)
     finish();
 }
 
+static void sample_of_counter(uint64_t ip, uint64_t value)
+{
+    const size_t at = recording_sample(&made, ip, 1, 1);
+    recording_u64(&made, value);
+    recording_u64(&made, RECORDING_ID);
+    recording_store16(&made, at + 6, (uint16_t)(made.bytes - at));
+}
+
+/* Samples that carry counters weigh what was counted since the last one; nothing counted, no sample. */
+static void counters_weigh_their_differences(void **state)
+{
+    enum { READ_FORMAT_AT = 112 + 32, READ_ID = 4 };
+    (void)state;
+    start(IP | TID | TIME | PERFILE_SAMPLE_READ);
+    recording_store64(&made, READ_FORMAT_AT, READ_ID);
+    comm(1, "one");
+    sample_of_counter('a', 10);
+    sample_of_counter('b', 25);
+    sample_of_counter('c', 25);
+    sample_of_counter('a', 27);
+    assert_int_equal(run(), 0);
+    assert_string_equal(rows(), "one b 15/15*1; one a 12/12*2");
+    finish();
+}
+
+static void sample_of_branches(const uint64_t (*branches)[3], size_t count)
+{
+    const size_t at = recording_sample(&made, 'i', 1, 1);
+    recording_u64(&made, count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < 3; j++)
+            recording_u64(&made, branches[i][j]);
+    recording_store16(&made, at + 6, (uint16_t)(made.bytes - at));
+}
+
+/* The cells of each row. */
+static const char *cells_of_rows(void)
+{
+    static char text[1024];
+    struct pf_text cells;
+    assert_int_equal(pf_text_open(&cells, report.allocator, NULL, NULL), 0);
+    for (size_t i = 0; i < report.events[0].row_count; i++) {
+        for (size_t j = 0; j < report.column_count; j++) {
+            report.columns[j]->text(&report, &report.events[0].rows[i], &cells);
+            pf_put_char(&cells, ' ');
+        }
+        pf_put_char(&cells, ';');
+    }
+    pf_put_char(&cells, '\0');
+    snprintf(text, sizeof(text), "%s", cells.data);
+    pf_text_close(&cells);
+    return text;
+}
+
+/* Each branch of a sample is one row's worth, whatever the sample's period is. */
+static void branches_are_rows(void **state)
+{
+    enum { MISPREDICTED = 1, PREDICTED = 2, CYCLES_SHIFT = 4 };
+    static const uint64_t first[][3] = {{'a', 'b', PREDICTED | 7 << CYCLES_SHIFT}, {'b', 'a', MISPREDICTED}};
+    static const uint64_t second[][3] = {{'a', 'b', PREDICTED | 7 << CYCLES_SHIFT}, {'a', 'b', PREDICTED}};
+    (void)state;
+    start(IP | TID | TIME | PERFILE_SAMPLE_BRANCH_STACK);
+    comm(1, "one");
+    sample_of_branches(first, 2);
+    sample_of_branches(second, 2);
+    options.report.flags = PERFILE_REPORT_BRANCHES | PERFILE_REPORT_SAMPLES;
+    options.report.sort = "symbol_to,mispredict,cycles";
+    assert_int_equal(run(), 0);
+    assert_string_equal(cells_of_rows(), " 50.00% 2 [H] 0x0000000000000062 N 7 ; 25.00% 1 [H] 0x0000000000000061 Y - ;"
+                                         " 25.00% 1 [H] 0x0000000000000062 N - ;");
+    assert_int_equal(report.events[0].samples, 2);
+    assert_int_equal(report.events[0].period, 4);
+    finish();
+    make_flat();
+    options.report.sort = "dso_to";
+    assert_int_equal(run(), PERFILE_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "--branch-stack"));
+    finish();
+}
+
+/* A memory access weighs what it cost, and no less than 1. */
+static void accesses_weigh_their_cost(void **state)
+{
+    static const uint64_t costs[] = {30, 0, 9};
+    (void)state;
+    start(IP | TID | TIME | PERFILE_SAMPLE_WEIGHT);
+    comm(1, "one");
+    for (size_t i = 0; i < PF_COUNT(costs); i++) {
+        const size_t at = recording_sample(&made, 'a' + i, 1, 1);
+        recording_u64(&made, costs[i]);
+        recording_store16(&made, at + 6, (uint16_t)(made.bytes - at));
+    }
+    options.report.flags = PERFILE_REPORT_MEMORY;
+    assert_int_equal(run(), 0);
+    assert_string_equal(cells_of_rows(), " 75.00% 30 N/A [.] 0x0000000000000061 [unknown] [unknown] N/A N/A N/A  N/A ;"
+                                         " 22.50% 9 N/A [.] 0x0000000000000063 [unknown] [unknown] N/A N/A N/A  N/A ;"
+                                         "  2.50% 0 N/A [.] 0x0000000000000062 [unknown] [unknown] N/A N/A N/A  N/A ;");
+    finish();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +414,9 @@ int main(void)
         cmocka_unit_test(small_branches_are_left_out),
         cmocka_unit_test(stacks_can_be_cut),
         cmocka_unit_test(leaf_apart_from_its_stack),
+        cmocka_unit_test(counters_weigh_their_differences),
+        cmocka_unit_test(branches_are_rows),
+        cmocka_unit_test(accesses_weigh_their_cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 enum { PROGRAM = 0x400000, JIT = 0x7f0000000000, PERF_MMAP = 1, MISC_KERNEL = 1, MISC_USER = 2, PATH_ROOM = 64 };
 
 static int32_t pid; /* of this process: the name of its symbol file is nobody else's */
-static char kallsyms_path[PATH_ROOM], jit_path[PATH_ROOM];
+static char root[PATH_ROOM], kallsyms_path[PATH_ROOM], jit_path[PATH_ROOM];
 
 /* ---- a recording ------------------------------------------------------------------------------------------------- */
 
@@ -62,7 +62,9 @@ static int set_up(void **state)
 {
     (void)state;
     pid = (int32_t)getpid();
-    snprintf(jit_path, sizeof(jit_path), "/tmp/perf-%d.map", (int)pid);
+    snprintf(root, sizeof(root), "/tmp/perfile-test-XXXXXX");
+    assert_non_null(mkdtemp(root));
+    snprintf(jit_path, sizeof(jit_path), "%.40s/perf-%d.map", root, (int)pid);
     snprintf(kallsyms_path, sizeof(kallsyms_path), "/tmp/perfile-test-%d.kallsyms", (int)pid);
     write_file(jit_path, "7f0000000100 40 made at run time\n");
     write_file(kallsyms_path, "ffffffff81000000 T _text\nffffffff81000100 T do_work\nffffffff81000200 T _etext\n");
@@ -72,7 +74,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    return unlink(jit_path) | unlink(kallsyms_path);
+    return unlink(jit_path) | unlink(kallsyms_path) | rmdir(root);
 }
 
 /* ---- its text ---------------------------------------------------------------------------------------------------- */
@@ -83,7 +85,7 @@ static int print(struct recording *r, const char *fields, struct pf_text *out, s
     uint8_t *block;
     recording_finish(r);
     options.fields = fields;
-    options.symbols.symfs = "/no/such/root";
+    options.symbols.symfs = root;
     options.symbols.kallsyms = kallsyms_path;
     struct perfile_reader *reader = recording_read(r, &block);
     assert_int_equal(pf_text_open(out, pf_allocator_or_default(NULL), NULL, NULL), 0);

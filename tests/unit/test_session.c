@@ -93,6 +93,48 @@ static void test_without_rounds(void **state)
                         "19:swapper 20:swapper ");
 }
 
+/* A control group has the path of the last record before, by time; ids may come again. */
+static void test_control_groups(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {NULL, "/a", "/a", "/b"};
+    struct recording r;
+    uint8_t *block;
+    struct perfile_session *session;
+    const struct perfile_record *record;
+    const char *path, *before = NULL;
+    size_t count = 0;
+    recording_open(&r, TYPE, false);
+    recording_cgroup(&r, 1ull << 40 | 5, "/b", 1060);
+    recording_cgroup(&r, 5, "/other", 1001);
+    recording_cgroup(&r, 1ull << 40 | 5, "/a", 1020);
+    recording_cgroup(&r, 1ull << 40 | 5, "/a", 1035);
+    for (uint64_t time = 1010; time < 1090; time += 20)
+        recording_sample(&r, 1, 7, time);
+    recording_finish(&r);
+    struct perfile_reader *reader = recording_read(&r, &block);
+    assert_int_equal(perfile_session_open(reader, &session, NULL), 0);
+    while (perfile_session_next(session, &record, NULL) > 0) {
+        if (record->type != PERFILE_RECORD_SAMPLE)
+            continue;
+        path = perfile_session_cgroup(session, 1ull << 40 | 5);
+        if (expected[count])
+            assert_string_equal(path, expected[count]);
+        else
+            assert_null(path);
+        if (count == 2)
+            assert_ptr_equal(path, before);
+        before = path;
+        count++;
+    }
+    assert_int_equal(count, 4);
+    assert_string_equal(perfile_session_cgroup(session, 5), "/other");
+    perfile_session_close(session);
+    perfile_close(reader);
+    free(block);
+    recording_close(&r);
+}
+
 /* Without times the order of the file is all there is. */
 static void test_without_times(void **state)
 {
@@ -132,6 +174,37 @@ static void test_unordered(void **state)
     assert_int_equal(perfile_session_unordered(session), 1);
     perfile_session_close(session);
     perfile_session_close(NULL);
+    perfile_close(reader);
+    free(block);
+    recording_close(&r);
+}
+
+/* What is known of the next record is right, and looking changes nothing. */
+static void test_peek(void **state)
+{
+    (void)state;
+    struct recording r;
+    uint8_t *block;
+    const struct perfile_record *record;
+    struct perfile_session *session;
+    uint64_t known = 0;
+    recording_open(&r, TYPE, false);
+    for (uint64_t i = 0; i < 40; i++)
+        recording_sample(&r, 1, 7, 1010 + (i * 7) % 40);
+    recording_finish(&r);
+    struct perfile_reader *reader = recording_read(&r, &block);
+    assert_int_equal(perfile_session_open(reader, &session, NULL), 0);
+    assert_null(perfile_session_peek(session));
+    for (uint64_t time = 0; perfile_session_next(session, &record, NULL) > 0;) {
+        if (time)
+            assert_int_equal(record->time, time);
+        const struct perfile_record *next = perfile_session_peek(session);
+        time = next ? next->time : 0;
+        known += next && next->type == PERFILE_RECORD_SAMPLE;
+    }
+    assert_int_equal(known, 39);
+    assert_null(perfile_session_peek(session));
+    perfile_session_close(session);
     perfile_close(reader);
     free(block);
     recording_close(&r);
@@ -306,11 +379,18 @@ static void test_not_a_recording(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rounds),         cmocka_unit_test(test_names_go_by_time),
-        cmocka_unit_test(test_without_rounds), cmocka_unit_test(test_without_times),
-        cmocka_unit_test(test_unordered),      cmocka_unit_test(test_small_queue),
-        cmocka_unit_test(test_directory),      cmocka_unit_test(test_directory_in_the_order_of_its_files),
-        cmocka_unit_test(test_damaged_part),   cmocka_unit_test(test_not_a_recording),
+        cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_names_go_by_time),
+        cmocka_unit_test(test_without_rounds),
+        cmocka_unit_test(test_without_times),
+        cmocka_unit_test(test_unordered),
+        cmocka_unit_test(test_peek),
+        cmocka_unit_test(test_small_queue),
+        cmocka_unit_test(test_directory),
+        cmocka_unit_test(test_directory_in_the_order_of_its_files),
+        cmocka_unit_test(test_control_groups),
+        cmocka_unit_test(test_damaged_part),
+        cmocka_unit_test(test_not_a_recording),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/table_elf.h"
 
+#include <zstd.h>
+
 #include "made_elf.h"
 
 enum { TEXT = MADE_ADDRESS + MADE_TEXT_AT, PIECE = 1 << 4 };
@@ -207,6 +209,25 @@ static void test_relocatable(void **state)
     assert_int_equal(address, 0x10);
     assert_false(pf_symbol_table_address(table, MADE_OPD_AT, &address));
     pf_symbol_table_close(table);
+}
+
+/* Compressed as a whole; cut anywhere it is refused. */
+static void test_packed(void **state)
+{
+    (void)state;
+    static const struct made_symbol symbols[] = {{0x10, 16, F, G, MADE_TEXT, "f"}};
+    struct made m;
+    uint8_t packed[4096];
+    struct pf_symbol_table *table;
+    made_elf(&m, &(struct made_elf){ET_REL, EM_X86_64, .symbols = symbols, .count = 1});
+    size_t bytes = ZSTD_compress(packed, sizeof(packed), m.data, m.bytes, 1);
+    assert_false(ZSTD_isError(bytes));
+    table = read_elf(made_file("module.ko.zst", packed, bytes), NULL);
+    assert_string_equal(show(table, 0), "10-20 f");
+    pf_symbol_table_close(table);
+    for (size_t cut = 4; cut < bytes; cut++)
+        assert_int_equal(pf_symbol_table_from_elf(made_file("cut", packed, cut), NULL, NULL, &table, NULL),
+                         PERFILE_ERROR_DAMAGED);
 }
 
 static void test_separate_debug_file(void **state)
@@ -570,6 +591,7 @@ int main(void)
         cmocka_unit_test(test_machines),
         cmocka_unit_test(test_function_descriptors),
         cmocka_unit_test(test_both_byte_orders),
+        cmocka_unit_test(test_packed),
         cmocka_unit_test(test_relocatable),
         cmocka_unit_test(test_separate_debug_file),
         cmocka_unit_test(test_compiled),

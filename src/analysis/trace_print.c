@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "output/trace_format.h"
+#include "analysis/trace_format.h"
 
 struct printer {
     const struct perfile_tracing *tracing;

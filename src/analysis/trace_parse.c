@@ -2,7 +2,7 @@
 /* Print formats of tracepoints: from text to tree. */
 #include <stdlib.h>
 
-#include "output/trace_format.h"
+#include "analysis/trace_format.h"
 
 enum { DEPTH_MAX = 48, TEXT_MAX = 64 * 1024 };
 

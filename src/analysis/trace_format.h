@@ -8,8 +8,8 @@
  * within the sample's data. (libtraceevent can do the same, but it calls itself as deep as the text goes, trusts it in
  * places, and keeps its parser's state in variables of the whole process.)
  */
-#ifndef PF_OUTPUT_TRACE_FORMAT_H
-#define PF_OUTPUT_TRACE_FORMAT_H
+#ifndef PF_ANALYSIS_TRACE_FORMAT_H
+#define PF_ANALYSIS_TRACE_FORMAT_H
 
 #include <perfile/perfile.h>
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions of columns that have a file of their own. */
+#ifndef PF_ANALYSIS_COLUMNS_H
+#define PF_ANALYSIS_COLUMNS_H
+
+#include "analysis/report.h"
+
+#define PF_COLUMN_VALUE(...)
+#define PF_COLUMN_SAMPLE(...)
+#define PF_COLUMN_FRAME(...)
+#define PF_COLUMN_KEPT(id, ...)                                                                                        \
+    void pf_take_##id(struct pf_report *report, struct pf_report_taken *taken,                                         \
+                      const struct pf_profile_sample *sample);                                                         \
+    void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
+#define PF_COLUMN_PLACE(id, ...)                                                                                       \
+    uint64_t pf_tell_##id(struct pf_report *report, const struct pf_frame_info *frame);                                \
+    int pf_compare_##id(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b); \
+    void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
+#define PF_COLUMN_LATER(...)
+#include "analysis/columns.def"
+
+#endif

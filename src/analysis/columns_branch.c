@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Reports of taken branches: each branch of a sample is one row's worth, and weighs 1. */
+#include <inttypes.h>
+
+#include "analysis/columns.h"
+
+/* ---- from where to where ---- */
+
+uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame)
+{
+    const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
+    const struct pf_module *module = info ? pf_symbols_module(report->symbols, info->module) : NULL;
+    const char *name = module ? module->short_name : "[unknown]";
+    return pf_report_intern(report, name, strlen(name));
+}
+
+void pf_take_dso_from(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    (void)sample;
+    taken->values[PF_VALUE_dso_from] = pf_report_dso_of(report, report->branch_from);
+}
+
+void pf_text_dso_from(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_string(text, (const char *)(uintptr_t)pf_report_value(report, row, PF_VALUE_dso_from));
+}
+
+void pf_take_dso_to(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    (void)sample;
+    taken->values[PF_VALUE_dso_to] = pf_report_dso_of(report, report->branch_to);
+}
+
+void pf_text_dso_to(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_string(text, (const char *)(uintptr_t)pf_report_value(report, row, PF_VALUE_dso_to));
+}
+
+/* The mode is that of the code: a branch may lead from one to another. */
+static void put_place(const struct pf_report *report, uint64_t frame, struct pf_text *text)
+{
+    const struct pf_frame_info *info = pf_profile_frame(report->profile, (uint32_t)frame);
+    const struct pf_module *module = pf_symbols_module(report->symbols, info->module);
+    pf_put_format(text, "[%c] ", !module ? 'H' : module->kernel ? 'k' : '.');
+    if (info->name)
+        pf_report_put_name(info, text);
+    else
+        pf_put_format(text, "%#.16" PRIx64, info->address);
+}
+
+void pf_take_symbol_from(struct pf_report *report, struct pf_report_taken *taken,
+                         const struct pf_profile_sample *sample)
+{
+    (void)sample;
+    taken->values[PF_VALUE_symbol_from] = pf_profile_frame(report->profile, report->branch_from)->function;
+}
+
+void pf_text_symbol_from(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    put_place(report, pf_report_value(report, row, PF_VALUE_symbol_from), text);
+}
+
+void pf_take_symbol_to(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    (void)sample;
+    taken->values[PF_VALUE_symbol_to] = pf_profile_frame(report->profile, report->branch_to)->function;
+}
+
+void pf_text_symbol_to(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    put_place(report, pf_report_value(report, row, PF_VALUE_symbol_to), text);
+}
+
+/* ---- flags ---- */
+
+enum { PREDICTED, MISPREDICTED, NOT_KNOWN };
+
+void pf_take_mispredict(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    const struct perfile_branch *branch = &report->branch;
+    (void)sample;
+    taken->values[PF_VALUE_mispredict] = branch->predicted ? PREDICTED : branch->mispred ? MISPREDICTED : NOT_KNOWN;
+}
+
+void pf_text_mispredict(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    static const char *const words[] = {[PREDICTED] = "N", [MISPREDICTED] = "Y", [NOT_KNOWN] = "N/A"};
+    pf_put_string(text, words[pf_report_value(report, row, PF_VALUE_mispredict)]);
+}
+
+void pf_take_in_tx(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    (void)sample;
+    taken->values[PF_VALUE_in_tx] = report->branch.in_tx;
+}
+
+void pf_text_in_tx(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_char(text, pf_report_value(report, row, PF_VALUE_in_tx) ? 'T' : '.');
+}
+
+void pf_take_abort(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    (void)sample;
+    taken->values[PF_VALUE_abort] = report->branch.abort;
+}
+
+void pf_text_abort(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_char(text, pf_report_value(report, row, PF_VALUE_abort) ? 'A' : '.');
+}
+
+void pf_take_cycles(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    (void)sample;
+    taken->values[PF_VALUE_cycles] = report->branch.cycles;
+}
+
+void pf_text_cycles(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    const uint64_t cycles = pf_report_value(report, row, PF_VALUE_cycles);
+    if (cycles)
+        pf_put_unsigned(text, cycles);
+    else
+        pf_put_char(text, '-'); /* not recorded */
+}
+
+bool pf_report_is_branch_column(const struct pf_column *column)
+{
+    return column >= &pf_columns[PF_COLUMN_dso_from] && column <= &pf_columns[PF_COLUMN_cycles];
+}
+
+/* ---- samples ---- */
+
+bool pf_report_has_branches(const struct pf_report *report)
+{
+    const struct perfile_feature *feature;
+    for (size_t i = 0; (feature = perfile_feature_get(report->reader, i)) != NULL; i++)
+        if (feature->number == PERFILE_FEATURE_BRANCH_STACK)
+            return true;
+    return false;
+}
+
+bool pf_report_add_branches(struct pf_report *report, const struct pf_profile_sample *sample,
+                            bool (*add)(struct pf_report *report, const struct pf_profile_sample *sample))
+{
+    const struct perfile_branch_stack *stack = &sample->decoded->branch_stack;
+    const uint64_t count = sample->decoded->present & PERFILE_SAMPLE_BRANCH_STACK ? stack->count : 0;
+    for (uint64_t i = 0; i < count; i++) {
+        perfile_branch_at(stack, i, &report->branch);
+        report->branch_from = pf_profile_frame_at(report->profile, report->branch.from);
+        report->branch_to = pf_profile_frame_at(report->profile, report->branch.to);
+        if (report->branch_from == UINT32_MAX || report->branch_to == UINT32_MAX)
+            return false;
+        struct pf_profile_sample one = *sample;
+        one.period = 1;
+        one.leaf = report->branch_to;
+        one.frames = &report->branch_to;
+        one.frame_count = 1;
+        if (!add(report, &one))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text of tracepoints: as the print format in the recording says; where that is not understood, or the data does
+ * not fit it, the fields as NAME=VALUE.
+ */
+#ifndef PF_ANALYSIS_TRACE_TEXT_H
+#define PF_ANALYSIS_TRACE_TEXT_H
+
+#include <perfile/perfile.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+struct pf_trace_texts {
+    struct perfile_reader *reader;
+    struct pf_arena arena; /* of the formats */
+    struct pf_map formats; /* id of a tracepoint -> struct pf_trace_format, a pointer; 0: not understood */
+    struct pf_text scratch;
+};
+
+/* False when memory is short. Close it also then; what is all zeros may be closed, too. */
+bool pf_trace_texts_open(struct pf_trace_texts *texts, struct perfile_reader *reader,
+                         const struct perfile_allocator *allocator);
+void pf_trace_texts_close(struct pf_trace_texts *texts);
+/* Nothing for events that are no tracepoints. False when memory is short. */
+bool pf_trace_texts_put(struct pf_trace_texts *texts, const struct perfile_event *event,
+                        const struct perfile_bytes *raw, struct pf_text *out);
+/* The value of a field, lists with commas. `bytes` as of pf_trace_bytes. */
+void pf_trace_put_value(const struct perfile_tracepoint_field *field, const struct perfile_bytes *bytes, bool swap,
+                        struct pf_text *out);
+
+#endif

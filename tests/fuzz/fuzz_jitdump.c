@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* A jitdump file: every record and every line of it. */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "symbol/jitdump.h"
+
+static void touch_lines(struct pf_jitdump *dump, const struct pf_jitdump_code *code)
+{
+    struct pf_arena arena;
+    struct pf_jitdump_line *lines;
+    pf_arena_open(&arena, pf_allocator_or_default(NULL));
+    size_t count = pf_jitdump_lines(dump, code, &arena, &lines);
+    for (size_t i = 0; i < count; i++)
+        fuzz_touch(lines[i].file, strlen(lines[i].file));
+    pf_arena_close(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    char path[64];
+    struct pf_jitdump dump;
+    struct pf_jitdump_code code;
+    int fd = memfd_create("jitdump", MFD_CLOEXEC);
+    FUZZ_REQUIRE(fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    if (pf_jitdump_open(&dump, path, NULL) == 0) {
+        uint64_t at = 0;
+        while (pf_jitdump_next(&dump, &code) > 0) {
+            FUZZ_REQUIRE(dump.at > at && dump.at <= bytes);
+            at = dump.at;
+            if (code.name)
+                fuzz_touch(code.name, strlen(code.name));
+            touch_lines(&dump, &code);
+        }
+        pf_jitdump_close(&dump);
+    }
+    close(fd);
+    return 0;
+}

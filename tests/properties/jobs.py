@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""jobs.py PERFILE RECORDINGS...: what is printed is the same for every number of threads.
+
+Output, messages and exit status of `-j1` are compared with those of other numbers, byte for byte. Recordings are files
+or folders; without any, those in the folder that PERFILE_CORPUS names.
+"""
+import os, pathlib, subprocess, sys, tempfile
+
+TASKS = [['report'], ['report', '--no-children', '--call-graph', 'callee,fractal,0', '--format', 'json'],
+         ['report', '--sort', 'dso', '--symbols', 'main', '--format', 'csv'],
+         ['report', '--sort', 'srcline,cpu,symoff', '--no-group', '-n'], ['report', '--sort', 'time,tid,sym'],
+         ['flame', '--format', 'folded'], ['flame', '--format', 'html'], ['script']]
+JOBS = ['2', '3', '8']
+TIMEOUT_SECONDS = 60
+SKIP = 77
+
+
+def run(words, recording, environment):
+    done = subprocess.run([*words, recording], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, env=environment, timeout=TIMEOUT_SECONDS)
+    return done.returncode, done.stdout, done.stderr
+
+
+def is_recording(path):
+    if path.is_dir():
+        return (path / 'data').is_file()
+    with open(path, 'rb') as file:
+        return file.read(8) in (b'PERFILE2', b'2ELIFREP')
+
+
+def recordings_below(folder):
+    for path in sorted(pathlib.Path(folder).rglob('*')):
+        inside = path.parent.is_dir() and (path.parent / 'data').is_file()
+        if not inside and (path.is_dir() or path.is_file()) and is_recording(path):
+            yield str(path)
+
+
+def main():
+    perfile, given = sys.argv[1], sys.argv[2:]
+    if not given and not os.environ.get('PERFILE_CORPUS'):
+        print('PERFILE_CORPUS names no folder of recordings')
+        return SKIP
+    recordings = given or list(recordings_below(os.environ['PERFILE_CORPUS']))
+    wrong = printed = 0
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, 'XDG_CACHE_HOME': cache}
+        for recording in recordings:
+            for task in TASKS:
+                expected = run([perfile, *task, '-j1'], recording, environment)
+                printed += len(expected[1])
+                for jobs in JOBS:
+                    if run([perfile, *task, '-j', jobs], recording, environment) != expected:
+                        print(f'{" ".join(task)} -j{jobs} {recording}: not what -j1 prints')
+                        wrong += 1
+    print(f'{len(recordings)} recordings, {printed} bytes, {wrong} differences')
+    return 1 if wrong or not printed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbol/jit.h"
+
+#include "made_elf.h"
+#include "recording.h"
+#include "symbol/jitdump.h"
+#include "symbol/symbols.h"
+
+enum { PID = 7, TYPE = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME };
+
+/* ---- jitdump files; `struct recording` is just a growing buffer here ---- */
+
+static void dump_open(struct recording *d, bool swap, uint64_t flags)
+{
+    *d = (struct recording){.swap = swap};
+    const uint32_t words[] = {0x4a695444, 1, 40, 62, 0, PID};
+    for (size_t i = 0; i < PF_COUNT(words); i++)
+        recording_u32(d, words[i]);
+    recording_u64(d, 900);
+    recording_u64(d, flags);
+}
+
+static void dump_prefix(struct recording *d, uint32_t id, uint32_t body, uint64_t time)
+{
+    recording_u32(d, id);
+    recording_u32(d, 16 + body);
+    recording_u64(d, time);
+}
+
+static void dump_load(struct recording *d, uint64_t time, uint64_t address, uint64_t bytes, const char *name)
+{
+    static const uint8_t code[4096];
+    size_t length = strlen(name) + 1;
+    dump_prefix(d, 0, (uint32_t)(40 + length + bytes), time);
+    recording_u32(d, PID);
+    recording_u32(d, PID);
+    recording_u64(d, address);
+    recording_u64(d, address);
+    recording_u64(d, bytes);
+    recording_u64(d, (uint8_t)name[0]); /* the index of the code */
+    recording_bytes(d, name, length);
+    recording_bytes(d, code, bytes);
+}
+
+static void dump_move(struct recording *d, uint64_t time, uint64_t from, uint64_t to, char index)
+{
+    dump_prefix(d, 1, 48, time);
+    recording_u32(d, PID);
+    recording_u32(d, PID);
+    recording_u64(d, to);
+    recording_u64(d, from);
+    recording_u64(d, to);
+    recording_u64(d, 0x40);
+    recording_u64(d, (uint8_t)index);
+}
+
+static void dump_lines(struct recording *d, uint64_t address)
+{
+    dump_prefix(d, 2, 16 + 16 + 5 + 16 + 2 + 16 + 4, 900);
+    recording_u64(d, address);
+    recording_u64(d, 3);
+    const struct {
+        uint32_t line;
+        const char *file;
+    } rows[] = {{10, "a.js"}, {11, "\xff"}, {5, "b.h"}};
+    for (size_t i = 0; i < PF_COUNT(rows); i++) {
+        recording_u64(d, address + 8 * i);
+        recording_u32(d, rows[i].line);
+        recording_u32(d, 0);
+        recording_bytes(d, rows[i].file, strlen(rows[i].file) + 1);
+    }
+}
+
+static void dump_close(struct recording *d, const char *name)
+{
+    made_file(name, d->data, d->bytes);
+    recording_close(d);
+}
+
+/* ---- recordings ---- */
+
+static void put_map(struct recording *r, uint64_t start, uint64_t bytes, const char *name, uint64_t time)
+{
+    const struct recording_map map = {.misc = 2, .pid = PID, .start = start, .bytes = bytes, .name = name};
+    recording_map(r, &map, time);
+}
+
+static void open_recording(struct recording *r, bool same_clock)
+{
+    enum { ATTR_AT = 112, SAMPLE_ID_ALL = 18, USE_CLOCKID = 25 };
+    recording_open(r, TYPE, false);
+    if (!same_clock)
+        return;
+    recording_store64(r, ATTR_AT + 40,
+                      PF_NATIVE_BIG_ENDIAN ? 1ull << (63 - SAMPLE_ID_ALL) | 1ull << (63 - USE_CLOCKID)
+                                           : 1 << SAMPLE_ID_ALL | 1 << USE_CLOCKID);
+    r->data[ATTR_AT + 92 + (PF_NATIVE_BIG_ENDIAN ? 3 : 0)] = 1; /* CLOCK_MONOTONIC */
+}
+
+static char notes[512];
+
+static void take_note(void *context, const char *text)
+{
+    (void)context;
+    snprintf(notes + strlen(notes), sizeof(notes) - strlen(notes), "%s\n", text);
+}
+
+/* What the samples of a recording resolve to: "TIME:SYMBOL+OFFSET FILE:LINE, ". */
+static void tell(struct recording *r, char *text, size_t room)
+{
+    struct pf_find_options find = {.symfs = made_directory, .note = take_note};
+    struct perfile_session *session;
+    struct pf_jit *jit;
+    struct pf_symbols *symbols;
+    const struct perfile_record *record;
+    struct perfile_sample sample = PERFILE_SAMPLE_INIT;
+    struct pf_location location;
+    struct pf_source_frame frame;
+    uint8_t *block;
+    recording_finish(r);
+    struct perfile_reader *reader = recording_read(r, &block);
+    assert_int_equal(perfile_session_open(reader, &session, NULL), 0);
+    perfile_session_follow_maps(session);
+    assert_int_equal(pf_jit_open(reader, session, &find, &jit, NULL), 0);
+    assert_int_equal(pf_symbols_open(reader, &find, &symbols, NULL), 0);
+    pf_symbols_use_jit(symbols, jit);
+    *text = *notes = '\0';
+    while (perfile_session_next(session, &record, NULL) > 0) {
+        if (record->type != PERFILE_RECORD_SAMPLE) {
+            assert_int_equal(pf_jit_follow(jit, record, NULL), 0);
+            continue;
+        }
+        assert_int_equal(perfile_sample_decode(record, &sample, NULL), 0);
+        const struct perfile_map *map = perfile_space_find(perfile_session_space(session, PID), sample.ip);
+        assert_true(pf_symbols_locate(symbols, map, sample.ip, &location));
+        const char *name = pf_symbols_name(symbols, location.module, location.symbol);
+        const bool lined = pf_symbols_inlines(symbols, &location, &frame, 1);
+        size_t used = strlen(text);
+        snprintf(text + used, room - used, "%d:%s+%x", (int)(sample.time % 1000),
+                 name  ? name
+                 : map ? map->filename
+                       : "-",
+                 (unsigned)location.offset);
+        used = strlen(text);
+        snprintf(text + used, room - used, lined ? " %s:%u, " : ", ", frame.file, frame.line);
+    }
+    pf_symbols_close(symbols);
+    pf_jit_close(jit);
+    perfile_session_close(session);
+    perfile_close(reader);
+    free(block);
+    recording_close(r);
+}
+
+static void expect(struct recording *r, const char *expected, const char *expected_notes)
+{
+    char text[4096];
+    tell(r, text, sizeof(text));
+    assert_string_equal(text, expected);
+    assert_string_equal(notes, expected_notes);
+}
+
+/* ---- tests ---- */
+
+/* The same address holds other code later; code moves; the protection of its memory changes. */
+static void test_over_time(void **state)
+{
+    (void)state;
+    for (int swap = 0; swap < 2; swap++) {
+        struct recording d, r;
+        dump_open(&d, swap, 0);
+        dump_load(&d, 1010, 0x10000, 0x40, "first");
+        dump_load(&d, 1040, 0x10020, 0x10, "second");
+        dump_move(&d, 1060, 0x10000, 0x20000, 'f');
+        dump_move(&d, 1060, 0x10000, 0x30000, 'x'); /* nobody knows what */
+        dump_load(&d, 1030, 0x10100, 0x40, "late in the file");
+        dump_prefix(&d, 99, 8, 1000);
+        recording_u64(&d, 0);
+        dump_prefix(&d, 3, 0, 1090);
+        dump_close(&d, "w/jit-7.dump");
+        open_recording(&r, true);
+        put_map(&r, 0x10000, 0x10000, "//anon", 1000);
+        put_map(&r, 0x90000, 0x1000, "/w/jit-7.dump", 1001);
+        recording_sample(&r, 0x10024, PID, 1005);
+        recording_sample(&r, 0x10024, PID, 1010);
+        recording_sample(&r, 0x10110, PID, 1020);
+        recording_sample(&r, 0x10110, PID, 1030);
+        put_map(&r, 0x10000, 0x10000, "//anon", 1035);
+        recording_sample(&r, 0x10024, PID, 1041);
+        recording_sample(&r, 0x1001f, PID, 1042);
+        recording_sample(&r, 0x10030, PID, 1043); /* the rest of what was cut in two */
+        recording_sample(&r, 0x20002, PID, 1059);
+        recording_sample(&r, 0x20002, PID, 1060);
+        recording_sample(&r, 0x30002, PID, 1070);
+        expect(&r,
+               "5://anon+10024, 10:first+24, 20://anon+10110, 30:late in the file+10, 41:second+4, 42:first+1f, "
+               "43:first+30, 59:-+20002, 60:first+2, 70:-+30002, ",
+               "");
+    }
+}
+
+static void test_lines(void **state)
+{
+    (void)state;
+    struct recording d, r;
+    dump_open(&d, false, 0);
+    dump_lines(&d, 0x10000);
+    dump_load(&d, 1010, 0x10000, 0x40, "Ljava/A;b(I)V");
+    dump_load(&d, 1010, 0x20000, 0x40, "without");
+    dump_move(&d, 1020, 0x10000, 0x30000, 'L');
+    dump_close(&d, "w/jit-7.dump");
+    open_recording(&r, true);
+    put_map(&r, 0x90000, 0x1000, "/w/jit-7.dump", 1001);
+    recording_sample(&r, 0x10000, PID, 1011);
+    recording_sample(&r, 0x1000f, PID, 1012);
+    recording_sample(&r, 0x10010, PID, 1013);
+    recording_sample(&r, 0x20010, PID, 1014);
+    recording_sample(&r, 0x30009, PID, 1021);
+    expect(&r,
+           "11:java.A.b(int)+0 a.js:10, 12:java.A.b(int)+f a.js:11, 13:java.A.b(int)+10 b.h:5, 14:without+10, "
+           "21:java.A.b(int)+9 a.js:11, ",
+           "");
+}
+
+/* With unwinding info the mapping is longer than the code. */
+static void test_unwinding_info(void **state)
+{
+    (void)state;
+    struct recording d, r;
+    dump_open(&d, false, 0);
+    dump_prefix(&d, 4, 24 + 8, 1000);
+    recording_u64(&d, 8);
+    recording_u64(&d, 8);
+    recording_u64(&d, 0x20);
+    recording_u64(&d, 0);
+    dump_load(&d, 1010, 0x10000, 0x3c, "code");
+    dump_close(&d, "w/jit-7.dump");
+    open_recording(&r, true);
+    put_map(&r, 0x90000, 0x1000, "/w/jit-7.dump", 1001);
+    recording_sample(&r, 0x1003b, PID, 1011);
+    recording_sample(&r, 0x1005f, PID, 1012);
+    recording_sample(&r, 0x10060, PID, 1013);
+    expect(&r, "11:code+3b, 12:/w/jitted-7-99.so+df, 13:-+10060, ", "");
+}
+
+/* What cannot be used is said; names that are not quite right are no jitdumps. */
+static void test_not_used(void **state)
+{
+    (void)state;
+    struct recording d, r;
+    dump_open(&d, false, 0);
+    dump_load(&d, 1010, 0x10000, 0x40, "code");
+    dump_close(&d, "w/jit-7.dump");
+    dump_open(&d, false, 1);
+    dump_close(&d, "w/jit-8.dump");
+    made_file("w/jit-9.dump", "ELF", 3);
+    open_recording(&r, false);
+    put_map(&r, 0x90000, 0x1000, "/w/jit-7.dump", 1001);
+    put_map(&r, 0x90000, 0x1000, "/w/jit-7.dump", 1002);
+    put_map(&r, 0x90000, 0x1000, "/w/jit-8.dump", 1002);
+    put_map(&r, 0x90000, 0x1000, "/w/jit-9.dump", 1002);
+    put_map(&r, 0x90000, 0x1000, "/w/jit-10.dump", 1002);
+    put_map(&r, 0x90000, 0x1000, "/w/jit-.dump", 1002);
+    put_map(&r, 0x90000, 0x1000, "/w/jit-7.dumps", 1002);
+    put_map(&r, 0x90000, 0x1000, "jit-7.dump", 1002);
+    recording_sample(&r, 0x10000, PID, 1011);
+    char expected[512];
+    snprintf(expected, sizeof(expected),
+             "/w/jit-7.dump was not used: its times are CLOCK_MONOTONIC's, and the recording's are not (perf record -k "
+             "1)\n/w/jit-8.dump was not used: its times are ticks of a counter that the recording does not explain\n"
+             "jitdump at 0x0: %s/w/jit-9.dump is no jitdump file of version 1\n/w/jit-10.dump was not found\n",
+             made_directory);
+    expect(&r, "11:-+10000, ", expected);
+}
+
+/* Ticks of the TSC become times as the record TIME_CONV says. */
+static void test_ticks(void **state)
+{
+    (void)state;
+    struct recording d, r;
+    dump_open(&d, false, 1);
+    dump_load(&d, 100, 0x10000, 0x40, "code");
+    dump_close(&d, "w/jit-7.dump");
+    open_recording(&r, false);
+    recording_header(&r, PERFILE_RECORD_TIME_CONV, 0, 56);
+    recording_u64(&r, 1); /* shift */
+    recording_u64(&r, 4); /* factor: two ns a tick */
+    recording_u64(&r, 850);
+    recording_u64(&r, 0);
+    recording_u64(&r, 0);
+    recording_u64(&r, PF_NATIVE_BIG_ENDIAN ? 1ull << 56 : 1); /* cap_user_time_zero */
+    put_map(&r, 0x90000, 0x1000, "/w/jit-7.dump", 1001);
+    recording_sample(&r, 0x10000, PID, 1049);
+    recording_sample(&r, 0x10000, PID, 1050);
+    expect(&r, "49:-+10000, 50:code+0, ", "");
+}
+
+/* However a file is cut, what is whole before that is used. */
+static void test_cut(void **state)
+{
+    (void)state;
+    struct recording d;
+    struct pf_jitdump dump;
+    struct pf_jitdump_code code;
+    dump_open(&d, false, 0);
+    dump_lines(&d, 0x10000);
+    dump_load(&d, 1010, 0x10000, 0x40, "one");
+    size_t first = d.bytes;
+    dump_load(&d, 1011, 0x20000, 0x40, "two");
+    for (size_t bytes = 0; bytes <= d.bytes; bytes++) {
+        const char *path = made_file("cut", d.data, bytes);
+        int result = pf_jitdump_open(&dump, path, NULL);
+        assert_int_equal(result, bytes < 40 ? PERFILE_ERROR_FORMAT : 0);
+        if (result < 0)
+            continue;
+        size_t count = 0;
+        while (pf_jitdump_next(&dump, &code) > 0)
+            count++;
+        assert_int_equal(count, (bytes >= first) + (bytes >= d.bytes));
+        pf_jitdump_close(&dump);
+    }
+    recording_close(&d);
+}
+
+/* Sizes that lie: a name without an end, more code than the record has, a record shorter than its prefix. */
+static void test_lying_sizes(void **state)
+{
+    (void)state;
+    struct recording d;
+    struct pf_jitdump dump;
+    struct pf_jitdump_code code;
+    dump_open(&d, false, 0);
+    dump_load(&d, 1, 0x10000, 0x40, "right");
+    size_t at = d.bytes;
+    dump_load(&d, 2, 0x20000, 0x40, "much code");
+    recording_store64(&d, at + 16 + 24, 0x40 + 11);
+    at = d.bytes;
+    dump_load(&d, 3, 0x30000, 0, "no NUL");
+    memset(d.data + at + 16 + 40, 'x', 7);
+    at = d.bytes;
+    dump_load(&d, 4, 0x40000, 0x40, "short");
+    memset(d.data + at + 4, 0, 4);
+    assert_int_equal(pf_jitdump_open(&dump, made_file("lying", d.data, d.bytes), NULL), 0);
+    assert_int_equal(pf_jitdump_next(&dump, &code), 1);
+    assert_string_equal(code.name, "right");
+    assert_int_equal(pf_jitdump_next(&dump, &code), 1);
+    assert_string_equal(code.name, "xxxxxx");
+    assert_int_equal(pf_jitdump_next(&dump, &code), 0);
+    assert_true(dump.is_cut);
+    pf_jitdump_close(&dump);
+    recording_close(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_over_time),   cmocka_unit_test(test_lines), cmocka_unit_test(test_unwinding_info),
+        cmocka_unit_test(test_not_used),    cmocka_unit_test(test_ticks), cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_lying_sizes),
+    };
+    return cmocka_run_group_tests(tests, made_directory_open, made_directory_close);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbol/symbols.h"
+
+#include "made_elf.h"
+#include "recording.h"
+
+enum { TYPE = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME };
+#define KERNEL_START 0xffffffff81000000ull
+#define MODULE_START 0xffffffffc0100000ull
+
+static struct pf_find_options find;
+
+static int open_world(void **state)
+{
+    static char cache[128];
+    if (made_directory_open(state) != 0)
+        return -1;
+    snprintf(cache, sizeof(cache), "%s/cache", made_directory);
+    find = (struct pf_find_options){.symfs = made_directory, .buildid_dir = cache};
+    return 0;
+}
+
+static void put_kernel_map(struct recording *r, uint64_t start, uint64_t bytes, uint64_t pgoff, const char *name)
+{
+    const struct recording_map map = {
+        .misc = 1, .pid = -1, .start = start, .bytes = bytes, .pgoff = pgoff, .name = name};
+    recording_map(r, &map, 1);
+}
+
+static const char *text_of(struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip)
+{
+    static char text[256];
+    struct pf_location location;
+    const struct perfile_map *map = pf_symbols_map(symbols, space, ip);
+    assert_true(pf_symbols_locate(symbols, map, ip, &location));
+    const char *name = pf_symbols_name(symbols, location.module, location.symbol);
+    const struct pf_module *module = pf_symbols_module(symbols, location.module);
+    snprintf(text, sizeof(text), "%s+%llx %s", name ? name : "?", name ? (unsigned long long)location.offset : 0,
+             module ? module->name : "-");
+    return text;
+}
+
+/* What kernel addresses resolve to at the end of the recording. */
+static void expect(struct recording *r, const uint64_t *ips, const char *const *expected, size_t count)
+{
+    struct perfile_session *session;
+    struct pf_symbols *symbols;
+    const struct perfile_record *record;
+    uint8_t *block;
+    recording_finish(r);
+    struct perfile_reader *reader = recording_read(r, &block);
+    assert_int_equal(perfile_session_open(reader, &session, NULL), 0);
+    perfile_session_follow_maps(session);
+    assert_int_equal(pf_symbols_open(reader, &find, &symbols, NULL), 0);
+    while (perfile_session_next(session, &record, NULL) > 0)
+        ;
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(text_of(symbols, perfile_session_space(session, -1), ips[i]), expected[i]);
+    pf_symbols_close(symbols);
+    perfile_session_close(session);
+    perfile_close(reader);
+    free(block);
+    recording_close(r);
+}
+
+static void put_module(const char *name)
+{
+    static const struct made_symbol symbols[] = {{0x10, 16, STT_FUNC, STB_GLOBAL, MADE_TEXT, "f"},
+                                                 {0x40, 16, STT_FUNC, STB_GLOBAL, MADE_TEXT, "g"}};
+    struct made m;
+    made_elf(&m, &(struct made_elf){ET_REL, EM_X86_64, .symbols = symbols, .count = PF_COUNT(symbols)});
+    made_file(name, m.data, m.bytes);
+}
+
+/* A module's file is used where kallsyms says nothing of it, wherever the module was loaded, and twice. */
+static void test_kernel_module(void **state)
+{
+    (void)state;
+    static const char path[] = "/lib/modules/5.1/kernel/m.ko";
+    const uint64_t ips[] = {MODULE_START + 0x14, MODULE_START + 0x48, MODULE_START + 0x30, MODULE_START + 0x20040};
+    static const char *const by_file[] = {"f+4 /lib/modules/5.1/kernel/m.ko", "g+8 /lib/modules/5.1/kernel/m.ko",
+                                          "?+0 /lib/modules/5.1/kernel/m.ko", "g+0 /lib/modules/5.1/kernel/m.ko"};
+    static const char *const by_text[] = {"other+4 /lib/modules/5.1/kernel/m.ko"};
+    static const char lines[] = "ffffffff81000000 T _text\nffffffffc0100010 t other\t[m]\n";
+    struct recording r;
+    put_module("lib/modules/5.1/kernel/m.ko");
+    for (int turn = 0; turn < 2; turn++) {
+        find.kallsyms = turn ? made_file("kallsyms", lines, sizeof(lines) - 1) : NULL;
+        recording_open(&r, TYPE, false);
+        put_kernel_map(&r, MODULE_START, 0x1000, 0, path);
+        put_kernel_map(&r, MODULE_START + 0x20000, 0x1000, 0, path);
+        recording_sample(&r, ips[0], 7, 10);
+        expect(&r, ips, turn ? by_text : by_file, turn ? PF_COUNT(by_text) : PF_COUNT(by_file));
+    }
+}
+
+/* Kernel and modules lie elsewhere in each boot: the kernel is moved to where its map says, a module is not guessed. */
+static void test_another_boot(void **state)
+{
+    (void)state;
+    static const char lines[] = "ffffffff92000000 T _text\nffffffff92000100 T run\nffffffff92000200 T end\n"
+                                "ffffffffc0900010 t other\t[m]\n";
+    const uint64_t ips[] = {KERNEL_START + 0x104, MODULE_START + 0x14};
+    static const char *const expected[] = {"run+4 [kernel.kallsyms]", "?+0 [m]"};
+    struct recording r;
+    find.kallsyms = made_file("kallsyms", lines, sizeof(lines) - 1);
+    recording_open(&r, TYPE, false);
+    put_kernel_map(&r, KERNEL_START, 0x1000, KERNEL_START, "[kernel.kallsyms]_text");
+    put_kernel_map(&r, MODULE_START, 0x1000, 0, "[m]");
+    expect(&r, ips, expected, PF_COUNT(expected));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_another_boot, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_kernel_module, open_world, made_directory_close),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
