@@ -248,7 +248,8 @@ static int build_own(struct perfile_writer *writer, struct perfile_error *error)
         result = build_auxtrace(writer, error);
     if (result == 0 && writer->options.compression)
         result = pf_writer_announce_compression(writer, error);
-    if (result == 0 && writer->options.mode == PERFILE_MODE_DIRECTORY) {
+    /* perf refuses a directory that claims files and has none */
+    if (result == 0 && writer->options.mode == PERFILE_MODE_DIRECTORY && writer->stream_count > 1) {
         version = pf_load64(&version, writer->swap);
         result = pf_writer_append_feature(writer, PERFILE_FEATURE_DIR_FORMAT, &version, sizeof(version), error);
     }
