@@ -195,10 +195,15 @@ static void print_json(const struct perfile_edit_report *report, FILE *to)
     fprintf(to,
             "{\"records_kept\":%" PRIu64 ",\"samples_kept\":%" PRIu64 ",\"records_dropped\":%" PRIu64
             ",\"samples_dropped\":%" PRIu64 ",\"records_damaged\":%" PRIu64 ",\"records_mended\":%" PRIu64
-            ",\"bytes_dropped\":%" PRIu64 ",\"features_rebuilt\":%" PRIu64 ",\"features_dropped\":%" PRIu64 "}\n",
+            ",\"bytes_dropped\":%" PRIu64 ",\"features_rebuilt\":%" PRIu64 ",\"features_dropped\":%" PRIu64,
             report->records_kept, report->samples_kept, report->records_dropped, report->samples_dropped,
             report->records_damaged, report->records_mended, report->bytes_dropped, report->features_rebuilt,
             report->features_dropped);
+    fprintf(to,
+            ",\"bytes_stripped\":%" PRIu64 ",\"events_changed\":%" PRIu64 ",\"records_changed\":%" PRIu64
+            ",\"samples_unwound\":%" PRIu64 ",\"samples_without\":%" PRIu64 "}\n",
+            report->bytes_stripped, report->events_changed, report->records_changed, report->samples_unwound,
+            report->samples_without);
 }
 
 static void print_count(FILE *to, uint64_t count, const char *what)
@@ -222,6 +227,11 @@ static void print_text(const struct run *run, FILE *to)
     print_count(to, report->bytes_dropped, "bytes lost");
     print_count(to, report->features_rebuilt, "features rebuilt");
     print_count(to, report->features_dropped, "features lost");
+    print_count(to, report->events_changed, "events changed");
+    print_count(to, report->records_changed, "records changed");
+    print_count(to, report->bytes_stripped, "bytes stripped");
+    print_count(to, report->samples_unwound, "samples unwound");
+    print_count(to, report->samples_without, "samples not to be unwound");
     fprintf(to, "\n");
 }
 

@@ -42,6 +42,9 @@ struct pf_settings {
     const char *write_compression;
     uint64_t write_level;
     bool write_no_sync;
+    const char *convert_strip;
+    const char *convert_for;
+    bool convert_unwind;
     char **operands; /* what is not an option, in order */
     size_t operand_count;
 };

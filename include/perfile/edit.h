@@ -27,6 +27,12 @@ struct perfile_edit_report {
     uint64_t records_mended;  /* repair: kept, with one number set right that made readers refuse the recording */
     uint64_t features_rebuilt;
     uint64_t features_dropped; /* that could not be read, or not be said in the output */
+    /* Of perfile_convert; what it leaves out on purpose counts as dropped, too. */
+    uint64_t bytes_stripped;  /* by `strip`, of samples, other records and AUX data */
+    uint64_t events_changed;  /* by `for_perf`: attributes that this perf does not know were taken out */
+    uint64_t records_changed; /* of records_kept, samples included: other bytes than before, whoever changed them */
+    uint64_t samples_unwound; /* by `unwind` */
+    uint64_t samples_without; /* by `unwind`: nothing could be unwound */
 };
 
 /* What all calls take. */
@@ -38,11 +44,43 @@ struct perfile_edit_options {
 };
 #define PERFILE_EDIT_OPTIONS_INIT PERFILE_SIZED(struct perfile_edit_options)
 
+/* What perfile_convert changes besides the container. */
+struct perfile_convert_options {
+    size_t size; /* sizeof(struct perfile_convert_options) */
+    /*
+     * "stack,regs": parts of samples to be left out, by the names of perfile_strip_part_at. "aux" also leaves out the
+     * records of AUX areas with all their data. NULL: none.
+     */
+    const char *strip;
+    /*
+     * "6.1": nothing in the output that perf of this version refuses or misreads: attributes, parts of samples, records
+     * and features that are younger than it are left out, or said as it knows them. From 3.0 to 7.x. NULL: as it is.
+     */
+    const char *for_perf;
+    /*
+     * Makes callchains of dumped user stacks: CALLCHAIN takes the place of REGS_USER and STACK_USER. Writes the addresses
+     * of the sample's user frames, innermost first, at most `room`, and returns how many; callers as perf gives them, one
+     * byte before their return addresses. A negative result ends the conversion. `session` is at the sample and follows
+     * mappings. perfile_unwind of <perfile/analysis.h> is one. The records are then written in the order of time.
+     */
+    int (*unwind)(void *context, struct perfile_session *session, const struct perfile_sample *sample,
+                  uint64_t *addresses, size_t room);
+    void *unwind_context;
+    const struct perfile_edit_options *edit; /* or NULL */
+};
+#define PERFILE_CONVERT_OPTIONS_INIT PERFILE_SIZED(struct perfile_convert_options)
+
+/* What `strip` knows, by position; NULL behind the last. Static text. */
+PERFILE_API const char *perfile_strip_part_at(size_t index, const char **doc);
+
 /*
- * The same recording in the mode, byte order and compression of the writer. Errors: those of reading and writing.
+ * The same recording in the mode, byte order and compression of the writer, with the changes of `options` (may be NULL).
+ * A file that becomes a directory has the records of every processor in a file of their own, in the order of time and
+ * without FINISHED_ROUND; the copies of the kernel that a directory has go with it into another one. Errors: those of
+ * reading and writing; ARGUMENT: `options`, or a mode or compression of the writer that `for_perf` does not know.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_convert(struct perfile_reader *reader, struct perfile_writer *writer,
-                                                   const struct perfile_edit_options *options,
+                                                   const struct perfile_convert_options *options,
                                                    struct perfile_edit_report *report, struct perfile_error *error);
 
 /*

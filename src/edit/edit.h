@@ -49,6 +49,10 @@ struct pf_edit {
     size_t step_count;
     struct perfile_edit_options options;
     struct perfile_edit_report *report;
+    bool by_time;                    /* records in the order of time, not of the file */
+    bool follows_maps;               /* and with mappings */
+    struct perfile_session *session; /* while records are walked in the order of time, else NULL */
+    uint64_t bytes_saved;            /* by which records that were encoded anew became shorter; modulo 2^64 */
 };
 
 /* Takes the options over; `report` may be NULL. */
@@ -56,6 +60,12 @@ int pf_edit_open(struct pf_edit *edit, struct perfile_reader *reader, struct per
                  const struct perfile_edit_options *options, struct perfile_error *error);
 /* Reads all, asks the steps, writes. Fills *report (may be NULL) also after a failure. */
 int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct perfile_error *error);
+
+/* ---- repair.c ---- */
+
+/* The feature has its layout, and nothing that perf refuses a whole recording for. *result < 0: MEMORY. */
+bool pf_repair_believes(struct perfile_reader *reader, uint32_t number, const struct perfile_bytes *body, int *result,
+                        struct perfile_error *error);
 
 /* ---- item.c ---- */
 

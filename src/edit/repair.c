@@ -46,14 +46,23 @@ static int check_layout(struct perfile_reader *reader, uint32_t number, const st
     return pf_feature_check(reader, number, body->data, (size_t)body->bytes, error);
 }
 
+bool pf_repair_believes(struct perfile_reader *reader, uint32_t number, const struct perfile_bytes *body, int *result,
+                        struct perfile_error *error)
+{
+    const int found = check_layout(reader, number, body, error);
+    *result = found == PERFILE_ERROR_MEMORY ? found : 0;
+    return found == 0 && is_believed(number, body, reader->file.swapped);
+}
+
 static int check_feature(void *context, struct perfile_reader *reader, uint32_t number, struct perfile_bytes *body,
                          struct perfile_error *error)
 {
     struct repair *repair = context;
-    int result = check_layout(reader, number, body, error);
-    if (result == PERFILE_ERROR_MEMORY)
+    int result;
+    const bool believed = pf_repair_believes(reader, number, body, &result, error);
+    if (result < 0)
         return result;
-    if (result < 0 || !is_believed(number, body, reader->file.swapped)) {
+    if (!believed) {
         repair->features_refused++;
         return PF_EDIT_DROP;
     }

@@ -87,9 +87,11 @@ static unsigned leftovers(void)
 
 static void remove_target(void)
 {
-    char data[sizeof(target) + 8];
-    snprintf(data, sizeof(data), "%s/data", target);
-    unlink(data);
+    DIR *list = opendir(target);
+    for (const struct dirent *entry; list && (entry = readdir(list));)
+        unlinkat(dirfd(list), entry->d_name, 0);
+    if (list)
+        closedir(list);
     rmdir(target);
     unlink(target);
 }
