@@ -21,7 +21,10 @@ struct repair {
 
 /* ---- features ---- */
 
-/* Readers refuse the whole recording for versions of these that they do not know (only 1 was made), and for such CPUs. */
+/*
+ * Readers refuse the whole recording for versions of these that they do not know (only 1 was made), for such CPUs, and for
+ * features of no bytes that are no flags.
+ */
 static bool is_believed(uint32_t number, const struct perfile_bytes *body, bool swap)
 {
     enum { CPUS_MAX = 1 << 20 };
@@ -30,6 +33,8 @@ static bool is_believed(uint32_t number, const struct perfile_bytes *body, bool 
         return first == 1;
     if (number == PERFILE_FEATURE_BRANCH_STACK || number == PERFILE_FEATURE_STAT)
         return body->bytes == 0; /* flags */
+    if (body->bytes == 0)
+        return false;
     if (number == PERFILE_FEATURE_MEM_TOPOLOGY)
         return body->bytes >= 8 && pf_load64(body->data, swap) == 1;
     if (number == PERFILE_FEATURE_NRCPUS)
