@@ -282,6 +282,7 @@ static bool has_late_chains(const struct perfile_reader *reader)
 int pf_age_open(const char *version, struct pf_edit *edit, struct pf_age **age, struct perfile_error *error)
 {
     const uint32_t parsed = parse_version(version);
+    version += strncmp(version, "perf-", 5) == 0 ? 5 : 0;
     if (!parsed)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "for_perf",
                        "%.30s is no version of perf from 3.0 to 7.x, such as 6.1", version);
