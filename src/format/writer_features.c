@@ -98,7 +98,7 @@ static int put_tracing_record(struct perfile_writer *writer, const void *data, s
     return result < 0 ? result : pf_writer_put_bytes(writer, zeros, (size_t)padded - bytes, error);
 }
 
-/* The entries of the section are records already; in the stream they say so. */
+/* The entries of the section are records already; in the stream they say so, and perf 7.2 wants multiples of 8 there. */
 static int put_build_id_records(struct perfile_writer *writer, const uint8_t *data, size_t bytes,
                                 struct perfile_error *error)
 {
@@ -108,8 +108,13 @@ static int put_build_id_records(struct perfile_writer *writer, const uint8_t *da
             break;
         struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
         pf_out_u32(&o, PERFILE_RECORD_HEADER_BUILD_ID);
-        pf_out_put(&o, data + 4, size - 4);
-        int result = pf_writer_put_plain(writer, writer->record, size, error);
+        pf_out_put(&o, data + 4, 2); /* misc */
+        pf_out_u16(&o, (uint16_t)pf_align8(size));
+        pf_out_put(&o, data + 8, size - 8);
+        pf_out_align(&o, 8);
+        if (pf_align8(size) > UINT16_MAX)
+            break;
+        int result = pf_writer_put_plain(writer, writer->record, pf_out_bytes_used(&o), error);
         if (result < 0)
             return result;
         data += size;
