@@ -201,9 +201,10 @@ static void print_json(const struct perfile_edit_report *report, FILE *to)
             report->features_dropped);
     fprintf(to,
             ",\"bytes_stripped\":%" PRIu64 ",\"events_changed\":%" PRIu64 ",\"records_changed\":%" PRIu64
-            ",\"samples_unwound\":%" PRIu64 ",\"samples_without\":%" PRIu64 "}\n",
+            ",\"samples_unwound\":%" PRIu64 ",\"samples_without\":%" PRIu64 ",\"build_ids_added\":%" PRIu64
+            ",\"build_ids_missing\":%" PRIu64 "}\n",
             report->bytes_stripped, report->events_changed, report->records_changed, report->samples_unwound,
-            report->samples_without);
+            report->samples_without, report->build_ids_added, report->build_ids_missing);
 }
 
 static void print_count(FILE *to, uint64_t count, const char *what)
@@ -232,6 +233,8 @@ static void print_text(const struct run *run, FILE *to)
     print_count(to, report->bytes_stripped, "bytes stripped");
     print_count(to, report->samples_unwound, "samples unwound");
     print_count(to, report->samples_without, "samples not to be unwound");
+    print_count(to, report->build_ids_added, "build ids added");
+    print_count(to, report->build_ids_missing, "files without a known build id");
     fprintf(to, "\n");
 }
 

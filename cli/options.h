@@ -45,6 +45,9 @@ struct pf_settings {
     const char *convert_strip;
     const char *convert_for;
     bool convert_unwind;
+    bool inject_build_ids;
+    bool inject_sched_stat;
+    bool inject_strip;
     char **operands; /* what is not an option, in order */
     size_t operand_count;
 };

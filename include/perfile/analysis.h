@@ -142,6 +142,12 @@ PERFILE_API void perfile_unwinder_close(struct perfile_unwinder *unwinder);
 PERFILE_API int perfile_unwind(void *unwinder, struct perfile_session *session, const struct perfile_sample *sample,
                                uint64_t *addresses, size_t room);
 
+/*
+ * The build id of the binary behind a mapping, where it would be looked for to find symbols; 0 when there is none. With
+ * the context, a struct perfile_symbol_options, it is a function for perfile_inject_options.find_build_id. Since 0.2.
+ */
+PERFILE_API int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, uint8_t build_id[20]);
+
 /* The fields that script's -F knows, by position; NULL behind the last. Static text. */
 PERFILE_API const char *perfile_script_field_at(size_t index, const char **doc);
 

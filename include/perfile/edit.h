@@ -33,6 +33,9 @@ struct perfile_edit_report {
     uint64_t records_changed; /* of records_kept, samples included: other bytes than before, whoever changed them */
     uint64_t samples_unwound; /* by `unwind` */
     uint64_t samples_without; /* by `unwind`: nothing could be unwound */
+    /* Of perfile_inject. */
+    uint64_t build_ids_added;
+    uint64_t build_ids_missing; /* files that samples hit, whose build id is not known */
 };
 
 /* What all calls take. */
@@ -82,6 +85,35 @@ PERFILE_API const char *perfile_strip_part_at(size_t index, const char **doc);
 PERFILE_API PERFILE_MUST_CHECK int perfile_convert(struct perfile_reader *reader, struct perfile_writer *writer,
                                                    const struct perfile_convert_options *options,
                                                    struct perfile_edit_report *report, struct perfile_error *error);
+
+struct perfile_inject_options {
+    size_t size; /* sizeof(struct perfile_inject_options) */
+    /* The build ids of all files that samples and callchains hit, as entries of the feature BUILD_ID. */
+    bool build_ids;
+    /*
+     * Of a file whose mapping does not say it: writes the build id and returns its length; 0: it is not known; negative:
+     * ends the call. perfile_build_id_find of <perfile/analysis.h> is one. NULL: those of the recording only.
+     */
+    int (*find_build_id)(void *context, const struct perfile_map *map, uint8_t build_id[20]);
+    void *find_context;
+    /*
+     * How long threads slept, and where: in place of a sample of sched:sched_stat_* the sample of sched:sched_switch is
+     * written that its thread went to sleep with, with the time and period of the former. Other samples of
+     * sched:sched_switch, and those of sched:sched_process_exit, are left out.
+     */
+    bool sched_stat;
+    bool strip;                              /* leave AUX data out, as "aux" of perfile_convert */
+    const struct perfile_edit_options *edit; /* or NULL */
+};
+#define PERFILE_INJECT_OPTIONS_INIT PERFILE_SIZED(struct perfile_inject_options)
+
+/*
+ * The same recording, in the order of time, with what the options add. Errors: those of reading and writing; ABSENT
+ * (sched_stat: no such events).
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_inject(struct perfile_reader *reader, struct perfile_writer *writer,
+                                                  const struct perfile_inject_options *options,
+                                                  struct perfile_edit_report *report, struct perfile_error *error);
 
 /*
  * All that is whole of a damaged recording, byte for byte and in order, so that readers open it which refuse the damaged

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unwinding for who has a session and samples, but no profile. */
+/* Unwinding and build ids for who has a session and samples, but no profile. */
 #include "base/error.h"
 #include "symbol/symbols.h"
 
@@ -48,4 +48,16 @@ int perfile_unwind(void *context, struct perfile_session *session, const struct 
     const struct pf_unwinding how = {.space = perfile_session_space(session, sample->pid), .arch = unwinder->arch};
     pf_symbols_unwind(unwinder->symbols, sample, &how, addresses, room, &count);
     return (int)count;
+}
+
+int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, uint8_t build_id[20])
+{
+    const struct pf_find_options find = pf_find_options_of(symbol_options);
+    struct pf_found found;
+    int bytes = pf_find_binary(&find, map->filename, NULL, 0, &found);
+    if (bytes < 0)
+        return bytes;
+    bytes = found.path ? pf_elf_build_id(found.path, build_id) : 0;
+    pf_found_close(&found);
+    return bytes > 0 ? bytes : 0; /* a file that cannot be read says nothing */
 }

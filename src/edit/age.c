@@ -216,6 +216,10 @@ static int age_feature(void *context, struct perfile_reader *reader, uint32_t nu
     bool good = pf_repair_believes(reader, number, body, &result, error);
     if (result < 0)
         return result;
+    if (good && number == PERFILE_FEATURE_BUILD_ID)
+        result = pf_build_ids_note(&age->build_ids, body, reader->file.swapped, error);
+    if (result < 0)
+        return result;
     if (good && number == PERFILE_FEATURE_BPF_PROG_INFO) {
         good = shorten_prog_infos(age, body, reader->file.swapped);
         *body = (struct perfile_bytes){(const uint8_t *)age->body.data, age->body.used};
@@ -293,7 +297,7 @@ int pf_age_open(const char *version, struct pf_edit *edit, struct pf_age **age, 
     made->edit = edit;
     made->allocator = edit->reader->allocator;
     made->version = parsed;
-    pf_pairs_open(&made->build_ids, made->allocator);
+    pf_build_ids_open(&made->build_ids, edit->reader, edit->writer);
     pf_pairs_open(&made->late, made->allocator);
     find_known_types(made);
     find_young_parts(made);
@@ -310,7 +314,7 @@ void pf_age_close(struct pf_age *age)
     if (!age)
         return;
     pf_text_close(&age->body);
-    pf_pairs_close(&age->build_ids);
+    pf_build_ids_close(&age->build_ids);
     pf_pairs_close(&age->late);
     pf_free(age->allocator, age->late_chains, age->late_room * sizeof(*age->late_chains));
     pf_free(age->allocator, age->late_words, age->late_word_room * sizeof(*age->late_words));

@@ -5,6 +5,7 @@
 
 #include "base/pairs.h"
 #include "base/text.h"
+#include "edit/build_ids.h"
 #include "edit/convert.h"
 
 #define PF_VERSION(major, minor) ((major)*1000 + (minor))
@@ -29,8 +30,8 @@ struct pf_age {
     uint64_t features_dropped;
     uint64_t features_refused; /* of them, because their content is damaged */
     struct pf_text body;       /* of a feature that was made anew */
-    struct pf_pairs build_ids; /* that were written: hash of the name and start of the id */
-    struct pf_pairs late;      /* thread and cookie to index in late_chains */
+    struct pf_build_ids build_ids;
+    struct pf_pairs late; /* thread and cookie to index in late_chains */
     struct pf_late_chain *late_chains;
     size_t late_count;
     size_t late_room;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* For an older perf: records. */
-#include <stdio.h>
-
 #include "base/error.h"
 #include "edit/age.h"
 #include "schema/schema.h"
@@ -22,41 +20,15 @@ static struct perfile_record *own_record(struct pf_age *age, struct pf_item *ite
 
 /* ---- records that changed their layout ---- */
 
-static uint64_t hash_text(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325ull;
-    for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
-    return hash;
-}
-
-/* The kernel's mapping is called by the symbol it was found by: [kernel.kallsyms]_text. */
-static void name_file(const char *from, char *to, size_t room)
-{
-    const char *end = *from == '[' && strstr(from, "kernel.kallsyms") ? strchr(from, ']') : NULL;
-    snprintf(to, room, "%.*s", end ? (int)(end + 1 - from) : (int)pf_min(strlen(from), room - 1), from);
-}
-
-/* What the record cannot say any more goes into the feature BUILD_ID, once. */
+/* What the record cannot say any more goes into the feature BUILD_ID. */
 static int keep_build_id(struct pf_age *age, const struct pf_item *item, struct perfile_error *error)
 {
-    enum { GUEST_KERNEL = 4, HOST = -1, GUEST = 0 };
     const struct perfile_mmap2 *from = &item->body.mmap2;
-    const uint16_t mode = item->record->misc & PERFILE_MISC_CPUMODE_MASK;
-    struct perfile_header_build_id entry = {.pid = mode >= GUEST_KERNEL ? GUEST : HOST,
-                                            .build_id_size = from->build_id_size};
-    char name[4096];
-    uint32_t seen;
-    name_file(from->filename, name, sizeof(name));
-    memcpy(entry.build_id, from->build_id, sizeof(entry.build_id));
-    entry.filename = name;
-    const uint64_t a = hash_text(name) + mode, b = pf_load64(entry.build_id, false);
-    if (!from->build_id_size || from->build_id_size > sizeof(entry.build_id) ||
-        pf_pairs_get(&age->build_ids, a, b, &seen))
-        return 0;
-    if (!pf_pairs_put(&age->build_ids, a, b, 0))
-        return pf_fail_memory(error, "build id");
-    return perfile_writer_build_id(age->edit->writer, mode, &entry, error);
+    const struct pf_build_id_file file = {.mode = item->record->misc & PERFILE_MISC_CPUMODE_MASK,
+                                          .filename = from->filename,
+                                          .build_id = from->build_id,
+                                          .bytes = from->build_id_size};
+    return pf_build_ids_add(&age->build_ids, &file, error);
 }
 
 static int form_no_build_id(struct pf_age *age, struct pf_item *item, struct perfile_error *error)
