@@ -98,6 +98,9 @@ static void find_young_parts(struct pf_age *age)
     if (version < PF_VERSION(major, minor))                                                                            \
         age->branch_young |= 1ull << bit;
 #include "edit/ages.def"
+    for (unsigned bit = 0; bit < 64; bit++)
+        if (!perfile_sample_field_name(1ull << bit))
+            age->sample_young |= 1ull << bit; /* no perf knows it */
 #undef SAMPLE
 #undef BRANCH
 #define SAMPLE(major, minor, NAME)

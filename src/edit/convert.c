@@ -43,6 +43,22 @@ static int add_steps(struct convert *convert, const struct perfile_convert_optio
     return result;
 }
 
+/*
+ * Streams of perf record --tail-synthesize tell their events behind the samples: where that is so, it is read first, if it
+ * can be read twice.
+ */
+static int know_events(struct perfile_reader *reader, struct perfile_error *error)
+{
+    const struct perfile_record *record;
+    int more = 0;
+    if (reader->file.mode != PERFILE_MODE_PIPE || perfile_reader_rewind(reader, NULL) < 0)
+        return 0;
+    while ((more = perfile_reader_next(reader, &record, error)) > 0)
+        if (record->type == PERFILE_RECORD_SAMPLE && record->event)
+            break;
+    return more < 0 ? more : perfile_reader_rewind(reader, error);
+}
+
 /* Only after all options were looked at: a report that was asked for is filled in any case. */
 static void tell(const struct convert *convert, struct perfile_edit_report *report)
 {
@@ -70,6 +86,9 @@ int perfile_convert(struct perfile_reader *reader, struct perfile_writer *writer
     int result = pf_edit_open(&convert.edit, reader, writer, all.edit, error);
     if (result == 0)
         result = add_steps(&convert, &all, error);
+    convert.edit.reshapes = convert.edit.step_count > 0;
+    if (result == 0 && convert.edit.reshapes)
+        result = know_events(reader, error);
     if (result == 0) {
         result = pf_edit_run(&convert.edit, report, error);
         tell(&convert, report);

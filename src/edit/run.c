@@ -134,6 +134,8 @@ static int edit_record(struct pf_edit *edit, struct pf_item *item, struct perfil
         return 0;
     }
     int result = choose_part(edit, record, error);
+    if (result == 0 && edit->reshapes && record->type == PERFILE_RECORD_SAMPLE && !record->event)
+        result = pf_fail(error, PERFILE_ERROR_EVENT, record->offset, "SAMPLE record", "no event has its id");
     for (size_t i = 0; i < edit->step_count && result == PF_EDIT_KEEP; i++)
         if (edit->steps[i].record)
             result = edit->steps[i].record(edit->steps[i].context, item, error);

@@ -150,14 +150,15 @@ int perfile_writer_copy_header(struct perfile_writer *writer, struct perfile_rea
     if (result == 0 && writer->event_count)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_copy_header",
                          "the writer has events already");
-    /* what a stream describes comes as records */
-    if (result == 0 && reader->file.mode == PERFILE_MODE_PIPE)
+    /* what a stream describes comes as records, but for events that were met before it was started again */
+    const bool stream = reader->file.mode == PERFILE_MODE_PIPE;
+    if (result == 0 && stream && !writer->hooks)
         return 0;
     for (size_t i = 0; i < reader->event_count && result == 0; i++)
         result = copy_event(writer, reader, &reader->events[i]->public, false, error);
-    if (result == 0 && writer->options.mode == PERFILE_MODE_PIPE)
+    if (result == 0 && !stream && writer->options.mode == PERFILE_MODE_PIPE)
         result = pf_writer_describe_events(writer, error);
-    if (result == 0)
+    if (result == 0 && !stream)
         result = copy_features(writer, reader, error);
     return pf_writer_keep(writer, result, error);
 }
