@@ -29,7 +29,7 @@ struct perfile_edit_report {
     uint64_t features_dropped; /* that could not be read, or not be said in the output */
     /* Of perfile_convert; what it leaves out on purpose counts as dropped, too. */
     uint64_t bytes_stripped;  /* by `strip`, of samples, other records and AUX data */
-    uint64_t events_changed;  /* by `for_perf`: attributes that this perf does not know were taken out */
+    uint64_t events_changed;  /* whose attributes are other ones than before, whoever changed them */
     uint64_t records_changed; /* of records_kept, samples included: other bytes than before, whoever changed them */
     uint64_t samples_unwound; /* by `unwind` */
     uint64_t samples_without; /* by `unwind`: nothing could be unwound */

@@ -147,16 +147,15 @@ static int age_event(void *context, struct perfile_event_spec *event, struct per
 {
     struct pf_age *age = context;
     struct perfile_attr *attr = &event->attr;
-    const struct perfile_attr before = *attr;
+    const uint64_t before = attr->sample_type;
     (void)error;
     attr->sample_type = common_sample_type(age, attr->sample_type);
     attr->read_format &= ~read_format_of(age->version);
     attr->branch_sample_type &= ~age->branch_young;
-    if (before.sample_type & ~attr->sample_type)
+    if (before & ~attr->sample_type)
         clear_unused(attr);
     take_out_flags(age->version, attr);
     attr->size = (uint32_t)pf_min(attr->size, attr_bytes_of(age->version));
-    age->events_changed += memcmp(&before, attr, sizeof(before)) != 0;
     return 0;
 }
 
@@ -332,6 +331,5 @@ struct pf_edit_step pf_age_step(struct pf_age *age)
 
 void pf_age_tell(const struct pf_age *age, struct perfile_edit_report *report)
 {
-    report->events_changed = age->events_changed;
     report->features_dropped += age->features_dropped;
 }

@@ -238,6 +238,8 @@ int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct
         if (edit->steps[i].end)
             result = edit->steps[i].end(edit->steps[i].context, edit->reader, edit->writer, error);
     edit->report->bytes_dropped = edit->reader->counts.bytes_lost;
+    for (size_t i = 0; i < edit->writer->event_count; i++)
+        edit->report->events_changed += edit->writer->events[i].changed;
     edit->report->features_dropped = edit->writer->features_dropped;
     return result;
 }

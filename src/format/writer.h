@@ -41,7 +41,8 @@ struct pf_writer_event {
     size_t id_count;
     const char *name; /* or NULL */
     struct pf_plan plan;
-    bool reshaped; /* a hook changed its attr so that its records are not those of the reader */
+    bool changed;  /* a hook changed its attr, */
+    bool reshaped; /* so that its records are not those of the reader */
 };
 
 struct pf_writer_feature {

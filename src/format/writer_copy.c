@@ -45,6 +45,7 @@ static int copy_event(struct perfile_writer *writer, const struct perfile_reader
                                    .ids = (uint64_t *)(uintptr_t)spec.ids,
                                    .id_count = spec.id_count,
                                    .name = spec.name,
+                                   .changed = changed,
                                    .reshaped = changed && is_reshaped(&event->attr, &spec.attr)};
     uint8_t *anew = NULL;
     if (changed || reader->file.swapped != writer->swap) {
