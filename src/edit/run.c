@@ -228,8 +228,8 @@ int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct
     int result = perfile_writer_copy_header(edit->writer, edit->reader, error);
     if (result == 0)
         result = walk(edit, error);
-    /* of records that a step left out */
-    if (result == 0 && edit->writer->options.mode != PERFILE_MODE_PIPE)
+    /* the names in records of a stream that a step left out */
+    if (result == 0 && edit->reader->file.mode == PERFILE_MODE_PIPE && edit->writer->options.mode != PERFILE_MODE_PIPE)
         result = pf_writer_follow_names(edit->writer, edit->reader, false, error);
     if (result == 0)
         result = take_kernel(edit, error);
