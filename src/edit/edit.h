@@ -51,6 +51,7 @@ struct pf_edit {
     struct perfile_edit_report *report;
     bool by_time;                    /* records in the order of time, not of the file */
     bool follows_maps;               /* and with mappings */
+    bool no_kernel_copy;             /* kcore_dir is left out, also of a directory */
     bool reshapes;                   /* attrs are changed: samples of no event would be misread */
     struct perfile_session *session; /* while records are walked in the order of time, else NULL */
     uint64_t bytes_saved;            /* by which records that were encoded anew became shorter; modulo 2^64 */

@@ -204,15 +204,16 @@ static int walk(struct pf_edit *edit, struct perfile_error *error)
 static int take_kernel(const struct pf_edit *edit, struct perfile_error *error)
 {
     const struct perfile_reader *reader = edit->reader;
-    const bool directory = edit->writer->options.mode == PERFILE_MODE_DIRECTORY;
+    const bool take = edit->writer->options.mode == PERFILE_MODE_DIRECTORY && !edit->no_kernel_copy;
     size_t count;
     if (reader->directory < 0)
         return 0;
-    int result =
-        pf_folder_take(directory ? &edit->writer->folder : NULL, reader->directory, "kcore_dir", &count, error);
-    if (result == 0 && count && !directory)
+    int result = pf_folder_take(take ? &edit->writer->folder : NULL, reader->directory, "kcore_dir", &count, error);
+    if (result == 0 && count && !take)
         pf_writer_diagnose(edit->writer, "kernel-copy",
-                           "the copy of the kernel (kcore_dir) is left out: only a directory holds one");
+                           edit->no_kernel_copy
+                               ? "the copy of the kernel (kcore_dir) is left out"
+                               : "the copy of the kernel (kcore_dir) is left out: only a directory holds one");
     return result;
 }
 
