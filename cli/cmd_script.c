@@ -29,6 +29,10 @@ static const struct pf_option options[] = {
      .doc = "Print times with 9 digits behind the point instead of 6."},
     PF_OPTION_NO_INLINE,
     {.name = "inline", .kind = PF_OPTION_IGNORE, .doc = "Accepted because perf has it: the default."},
+    {.name = "full-source-path",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(print.symbols.full_source_path),
+     .doc = "Print the files of source lines with their directories."},
     PF_OPTION_OUTPUT,
     {0},
 };

@@ -132,6 +132,7 @@ struct run {
     struct pf_log log; /* what cannot be written as it was */
     struct pf_progress progress;
     struct perfile_edit_report report;
+    pf_edit_print *print; /* or NULL */
 };
 
 static int check_output(struct run *run)
@@ -155,16 +156,16 @@ static bool to_standard_output(const struct run *run)
     return !strcmp(run->output, "-");
 }
 
-static struct perfile_writer_options writer_options(struct run *run)
+struct perfile_writer_options pf_writing_options(const struct pf_input *input, const char *output, struct pf_log *log)
 {
-    const struct pf_settings *settings = run->input.settings;
-    const struct perfile_file *file = perfile_reader_file(run->input.reader);
+    const struct pf_settings *settings = input->settings;
+    const struct perfile_file *file = perfile_reader_file(input->reader);
     struct perfile_writer_options made = PERFILE_WRITER_OPTIONS_INIT;
     bool named = settings->write_compression && strcmp(settings->write_compression, "none");
 
-    made.mode = settings->write_mode      ? value_of(modes, settings->write_mode)
-                : to_standard_output(run) ? PERFILE_MODE_PIPE
-                                          : PERFILE_MODE_FILE;
+    made.mode = settings->write_mode   ? value_of(modes, settings->write_mode)
+                : !strcmp(output, "-") ? PERFILE_MODE_PIPE
+                                       : PERFILE_MODE_FILE;
     made.byte_order = value_of(orders, settings->write_order);
     if (made.byte_order == PERFILE_ORDER_NATIVE)
         made.byte_order = file->big_endian ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
@@ -172,13 +173,13 @@ static struct perfile_writer_options writer_options(struct run *run)
     made.compressed_v1 = value_of(compressions, settings->write_compression);
     made.no_sync = settings->write_no_sync;
     made.diagnostic = pf_log_diagnostic;
-    made.diagnostic_context = &run->log;
+    made.diagnostic_context = log;
     return made;
 }
 
 static int open_writer(struct run *run)
 {
-    const struct perfile_writer_options made = writer_options(run);
+    const struct perfile_writer_options made = pf_writing_options(&run->input, run->output, &run->log);
     int result = perfile_writer_open_path(run->output, &made, &run->writer, &run->input.error);
 
     run->log.input = to_standard_output(run) ? "standard output" : run->output;
@@ -190,19 +191,20 @@ static int open_writer(struct run *run)
 
 /* ---- the report ---- */
 
-static void print_json(const struct perfile_edit_report *report, FILE *to)
+void pf_report_json(const struct perfile_edit_report *report, FILE *to)
 {
     fprintf(to,
             "{\"records_kept\":%" PRIu64 ",\"samples_kept\":%" PRIu64 ",\"records_dropped\":%" PRIu64
             ",\"samples_dropped\":%" PRIu64 ",\"records_damaged\":%" PRIu64 ",\"records_mended\":%" PRIu64
-            ",\"bytes_dropped\":%" PRIu64 ",\"features_rebuilt\":%" PRIu64 ",\"features_dropped\":%" PRIu64,
+            ",\"bytes_dropped\":%" PRIu64 ",\"features_rebuilt\":%" PRIu64 ",\"features_dropped\":%" PRIu64
+            ",\"samples_unscaled\":%" PRIu64,
             report->records_kept, report->samples_kept, report->records_dropped, report->samples_dropped,
             report->records_damaged, report->records_mended, report->bytes_dropped, report->features_rebuilt,
-            report->features_dropped);
+            report->features_dropped, report->samples_unscaled);
     fprintf(to,
             ",\"bytes_stripped\":%" PRIu64 ",\"events_changed\":%" PRIu64 ",\"records_changed\":%" PRIu64
             ",\"samples_unwound\":%" PRIu64 ",\"samples_without\":%" PRIu64 ",\"build_ids_added\":%" PRIu64
-            ",\"build_ids_missing\":%" PRIu64 "}\n",
+            ",\"build_ids_missing\":%" PRIu64,
             report->bytes_stripped, report->events_changed, report->records_changed, report->samples_unwound,
             report->samples_without, report->build_ids_added, report->build_ids_missing);
 }
@@ -215,12 +217,11 @@ static void print_count(FILE *to, uint64_t count, const char *what)
         fprintf(to, ", %s %s", pf_grouped(count, text), what);
 }
 
-static void print_text(const struct run *run, FILE *to)
+void pf_report_text(const struct perfile_edit_report *report, const char *output, FILE *to)
 {
-    const struct perfile_edit_report *report = &run->report;
     char records[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
 
-    fprintf(to, "%s: %s records kept, %s of them samples", run->log.input, pf_grouped(report->records_kept, records),
+    fprintf(to, "%s: %s records kept, %s of them samples", output, pf_grouped(report->records_kept, records),
             pf_grouped(report->samples_kept, samples));
     print_count(to, report->records_dropped, "left out");
     print_count(to, report->records_damaged, "damaged ones left out");
@@ -228,6 +229,7 @@ static void print_text(const struct run *run, FILE *to)
     print_count(to, report->bytes_dropped, "bytes lost");
     print_count(to, report->features_rebuilt, "features rebuilt");
     print_count(to, report->features_dropped, "features lost");
+    print_count(to, report->samples_unscaled, "samples stand for others and have no period to say so");
     print_count(to, report->events_changed, "events changed");
     print_count(to, report->records_changed, "records changed");
     print_count(to, report->bytes_stripped, "bytes stripped");
@@ -243,10 +245,16 @@ static int print_report(const struct run *run)
     const struct pf_settings *settings = run->input.settings;
     FILE *to = to_standard_output(run) ? stderr : stdout;
 
-    if (settings->format && !strcmp(settings->format, "json"))
-        print_json(&run->report, to);
-    else if (!settings->quiet && (to == stdout || settings->verbose))
-        print_text(run, to);
+    if (settings->format && !strcmp(settings->format, "json")) {
+        pf_report_json(&run->report, to);
+        if (run->print)
+            run->print(to, true);
+        fprintf(to, "}\n");
+    } else if (!settings->quiet && (to == stdout || settings->verbose)) {
+        pf_report_text(&run->report, run->log.input, to);
+        if (run->print)
+            run->print(to, false);
+    }
     if (fflush(to) == 0)
         return PF_STATUS_OK;
     pf_message("%s: the report cannot be written", run->input.command->name);
@@ -294,7 +302,13 @@ static int run_open(struct run *run, pf_edit *edit)
 
 int pf_run_edit(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit)
 {
-    struct run run = {0};
+    return pf_run_edit_report(command, settings, edit, NULL);
+}
+
+int pf_run_edit_report(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit,
+                       pf_edit_print *print)
+{
+    struct run run = {.print = print};
     int status;
 
     if ((status = pf_input_choose(&run.input, command, settings)) || (status = check_output(&run)) ||

@@ -3,17 +3,33 @@
 #ifndef PERFILE_CLI_EDIT_H
 #define PERFILE_CLI_EDIT_H
 
+#include <stdio.h>
+
 #include <perfile/edit.h>
 
-#include "options.h"
+#include <stdio.h>
+
+#include "input.h"
 
 /* What a verb does between an open reader and a finished writer. */
 typedef int pf_edit(struct perfile_reader *reader, struct perfile_writer *writer, const struct pf_settings *settings,
                     const struct perfile_edit_options *options, struct perfile_edit_report *report,
                     struct perfile_error *error);
 
+/* What a verb's report says besides: members of the JSON object, or lines. */
+typedef void pf_edit_print(FILE *to, bool json);
+
 /* Opens the recording and the output, edits, finishes the output, prints the report. */
 int pf_run_edit(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit);
+/* The same with a report of its own behind the common one; `print` may be NULL. */
+int pf_run_edit_report(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit,
+                       pf_edit_print *print);
+
+/* What the options say about an output; `output` is its path or "-", `log` gets what cannot be written as it was. */
+struct perfile_writer_options pf_writing_options(const struct pf_input *input, const char *output, struct pf_log *log);
+/* The members of a report without the brace behind them. */
+void pf_report_json(const struct perfile_edit_report *report, FILE *to);
+void pf_report_text(const struct perfile_edit_report *report, const char *output, FILE *to);
 
 /* Where the output goes and what it looks like: -o, --mode, --byte-order, -z. */
 extern const struct pf_option_group pf_writing_group;

@@ -69,8 +69,8 @@ const struct pf_option_group pf_input_group = {"Reading", input_options};
     }
 static const struct pf_option filter_options[] = {
     FILTER("time", 0, "START,STOP", time,
-           "Only from START to STOP, in seconds as printed; either may be empty. 10%-20% is a part of the recording, "
-           "30%/2 the second 30 percent."),
+           "Only from START to STOP, in seconds as printed; either may be empty. +1.5,+3 counts from the first sample. "
+           "10%-20% is a part of the recording, 30%/2 the second 30 percent."),
     FILTER("cpu", 'C', "LIST", cpus, "Only what ran on these processors: 0-3,7."),
     FILTER("pid", 0, "LIST", pids, "Only these processes: 1,2."),
     FILTER("tid", 0, "LIST", tids, "Only these threads."),

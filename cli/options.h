@@ -48,6 +48,21 @@ struct pf_settings {
     bool inject_build_ids;
     bool inject_sched_stat;
     bool inject_strip;
+    const char *cut_cgroups;
+    const char *cut_split;
+    uint64_t cut_every;
+    uint64_t cut_samples;
+    uint64_t cut_limit_parts;
+    uint64_t cut_limit_open;
+    const char *merge_clock; /* NULL: not given */
+    bool merge_separate_hosts;
+    const char *hide_key; /* of anonymize */
+    const char *hide_key_file;
+    const char *hide_keep;
+    const char *hide_change;
+    const char *hide_drop;
+    bool hide_words;
+    bool list_words;
     char **operands; /* what is not an option, in order */
     size_t operand_count;
 };

@@ -34,6 +34,7 @@ struct perfile_symbol_options {
     const char *kallsyms;    /* a copy of /proc/kallsyms of the recording's machine */
     const char *buildid_dir; /* perf's build-id cache; NULL: ~/.debug */
     bool no_inline;          /* leave out inlined functions, and do not read debug info for them */
+    bool full_source_path;   /* script: the files of source lines with their directories */
 };
 
 struct perfile_flame_options {

@@ -27,6 +27,7 @@ struct perfile_edit_report {
     uint64_t records_mended;  /* repair: kept, with one number set right that made readers refuse the recording */
     uint64_t features_rebuilt;
     uint64_t features_dropped; /* that could not be read, or not be said in the output */
+    uint64_t samples_unscaled; /* of samples_kept: they stand for others too, and have no period that could say so */
     /* Of perfile_convert; what it leaves out on purpose counts as dropped, too. */
     uint64_t bytes_stripped;  /* by `strip`, of samples, other records and AUX data */
     uint64_t events_changed;  /* whose attributes are other ones than before, whoever changed them */
@@ -125,6 +126,193 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_inject(struct perfile_reader *reader,
 PERFILE_API PERFILE_MUST_CHECK int perfile_repair(struct perfile_reader *reader, struct perfile_writer *writer,
                                                   const struct perfile_edit_options *options,
                                                   struct perfile_edit_report *report, struct perfile_error *error);
+
+/* ---- cut -------------------------------------------------------------------------------------------------------- */
+
+/* Which samples to keep; all that is given must match. */
+struct perfile_cut_options {
+    size_t size;                  /* sizeof(struct perfile_cut_options) */
+    struct perfile_filter filter; /* relative times and percentages work without the feature SAMPLE_TIME too */
+    const char *cgroups;          /* paths as in CGROUP records: "/system.slice,/user.slice"; all below them too */
+    uint64_t every;               /* of these, every Nth of each event; 0 and 1: all */
+    uint64_t samples;             /* at most so many, spread evenly; 0: all. Not together with `every` */
+    const struct perfile_edit_options *edit; /* or NULL */
+};
+#define PERFILE_CUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_cut_options)
+
+/*
+ * Keeps some of the samples, and what readers need to understand them.
+ *   Maps, names, namespaces, kernel symbols ... stay when they are older than the end of the time range. Of cuts by
+ *   process, thread or comm those of processes that have no sample go, except those of their parents.
+ *   LOST, THROTTLE, AUX, SWITCH and so on belong to the time, processor and event that they tell of.
+ *   AUXTRACE data goes when its processor or thread is not wanted; it cannot be cut by time.
+ *   Other records of the recorder stay.
+ *   `every` and `samples` add the periods of what is left out to the next sample of the same event that is kept, so that
+ *   the totals stay. Events whose samples have no period are counted in samples_unscaled.
+ *   The feature SAMPLE_TIME is corrected; the events stay, also those without samples.
+ * When all samples are wanted the output is the input. Names and cgroups, `every` and `samples` need the recording to be
+ * read before: ABSENT when it is a stream. Errors: those of filters, reading and writing.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_cut(struct perfile_reader *reader, struct perfile_writer *writer,
+                                               const struct perfile_cut_options *options,
+                                               struct perfile_edit_report *report, struct perfile_error *error);
+
+/* What makes a part of a recording. */
+enum perfile_split_by {
+    PERFILE_SPLIT_TIME, /* windows of `step` ns from the first sample on */
+    PERFILE_SPLIT_SIZE, /* `step` bytes of uncompressed records in the order of the file, maps and names not counted */
+    PERFILE_SPLIT_PID,
+    PERFILE_SPLIT_TID,
+    PERFILE_SPLIT_CPU,
+    PERFILE_SPLIT_EVENT,
+    PERFILE_SPLIT_COMM,
+};
+
+/* One part. Made by the library. */
+struct perfile_split_part {
+    size_t index;     /* in order of the values, of comms in order of the names */
+    int by;           /* enum perfile_split_by */
+    uint64_t value;   /* number of the window or piece from 0 on, pid, tid, cpu, index of the event or comm;
+                         UINT64_MAX: samples that do not say, or a recording without samples */
+    const char *name; /* of the event or thread, else NULL */
+};
+
+struct perfile_split_options {
+    size_t size;          /* sizeof(struct perfile_split_options) */
+    int by;               /* enum perfile_split_by */
+    uint64_t step;        /* of TIME and SIZE */
+    uint64_t limit_parts; /* 0: 65536; more is LIMIT */
+    uint64_t limit_open; /* parts written at the same time, 0: 64; a writer takes 400 KB, a compressing one 1 MB more */
+    void *context;
+    /* A new writer for a part; a negative result ends all. */
+    int (*open)(void *context, const struct perfile_split_part *part, struct perfile_writer **writer,
+                struct perfile_error *error);
+    /* The part is `complete`: the callee finishes the writer, and closes it in any case. */
+    int (*close)(void *context, const struct perfile_split_part *part, struct perfile_writer *writer, bool complete,
+                 struct perfile_error *error);
+};
+#define PERFILE_SPLIT_OPTIONS_INIT PERFILE_SIZED(struct perfile_split_options)
+
+/*
+ * The samples that `cut` (may be NULL: all) keeps, each in one of several recordings. Every part has what it needs as
+ * with perfile_cut; what belongs to no part in particular is in all of them, but that of processes without samples is in
+ * the first one. When there are more than limit_open parts, the recording is read once more for each limit_open of them.
+ * Counts in the report are those of the recording. Errors: as perfile_cut; ABSENT for streams, LIMIT (too many parts), and
+ * those of the callbacks.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_split(struct perfile_reader *reader, const struct perfile_cut_options *cut,
+                                                 const struct perfile_split_options *split,
+                                                 struct perfile_edit_report *report, struct perfile_error *error);
+/* ---- several recordings into one ------------------------------------------------------------------------------ */
+
+enum perfile_merge_clock {
+    PERFILE_MERGE_CLOCK_AUTO,  /* align when all have CLOCK_DATA and come from different hosts or boots */
+    PERFILE_MERGE_CLOCK_ALIGN, /* ABSENT when a recording has no CLOCK_DATA */
+    PERFILE_MERGE_CLOCK_KEEP
+};
+
+/* Something that could not be kept as it was in one of the inputs, or that the reader of the output should know. */
+struct perfile_merge_note {
+    size_t input;        /* position of the reader */
+    const char *rule;    /* stable id: "feature-differs", "clock-aligned"; static text */
+    uint32_t feature;    /* number of the header feature it is about; 0: none */
+    const char *message; /* one sentence, valid during the call only */
+};
+
+struct perfile_merge_options {
+    size_t size; /* sizeof(struct perfile_merge_options) */
+    void (*progress)(void *context, uint64_t done, uint64_t total);
+    void *progress_context;
+    struct perfile_reader *const *readers; /* just opened; the caller's to close */
+    size_t reader_count;                   /* 1 or more */
+    const char *const *names;              /* of the inputs, for messages; NULL: "input 1" ... */
+    int clock;                             /* enum perfile_merge_clock */
+    /*
+     * Processes of different hosts (by the feature HOSTNAME) are kept apart: to pids and tids of the second host 4194304
+     * is added, to those of the third twice as much, and so on; the names of threads become HOST:COMM.
+     */
+    bool separate_hosts;
+    void (*note)(void *context, const struct perfile_merge_note *note); /* may be NULL */
+    void *note_context;
+};
+#define PERFILE_MERGE_OPTIONS_INIT PERFILE_SIZED(struct perfile_merge_options)
+
+/* Made by the library. What it points to lives until the writer is closed. */
+struct perfile_merge_report {
+    const struct perfile_edit_report *total;
+    const struct perfile_edit_report *const *inputs; /* one per reader */
+    size_t input_count;
+    uint64_t events;          /* of the output */
+    uint64_t events_unified;  /* of the inputs, that are the same event as one of an earlier input */
+    uint64_t ids_renumbered;  /* event ids that are other ones in the output */
+    uint64_t records_unified; /* sideband that several parts of one recording have: written once, counted as dropped */
+    uint64_t stacks_trimmed;  /* samples whose user stack lost its outermost words: the record had no room for an id */
+    uint64_t unordered;       /* records that are older than one before them in the output */
+    bool reshaped;            /* events got ids or other parts that all events of a recording must share */
+    bool clocks_aligned;
+};
+
+/*
+ * Several recordings as one, its records in the order of time: of any hosts, times, events, modes and byte orders.
+ * Events with the same attributes and the same name become one. Ids that collide are renumbered, in samples and all
+ * else. When the events differ in what all events of one recording must share (place of the id, sample_id_all,
+ * read_format), it is added to their attributes and records. Sideband that several parts of one recording have alike
+ * (same host, command, events and ids) is written as often as the part with the most has it; samples never get lost.
+ * Header features: those that differ are the first input's, but for BUILD_ID, GROUP_DESC, TRACING_DATA (all of both),
+ * TOTAL_MEM (the greater), NRCPUS and CPU_TOPOLOGY (of the input with the most CPUs), SAMPLE_TIME (first to last). One reader: the same recording in the order of time.
+ * Errors: those of reading and writing; ARGUMENT; ABSENT (clock); UNSUPPORTED: what cannot stand in one recording, such
+ * as the AUX data of two, or one tracepoint id with two meanings.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_merge(struct perfile_writer *writer,
+                                                 const struct perfile_merge_options *options,
+                                                 struct perfile_merge_report *report, struct perfile_error *error);
+/* ---- recordings for strangers --------------------------------------------------------------------------------- */
+
+/* One kind of things that a recording tells, and what became of it. Made by the library. */
+struct perfile_anonymized {
+    const char *name; /* "comms" */
+    const char *doc;
+    const char *action; /* what was to be done: "keep", "change", "drop" */
+    uint64_t changed;   /* how often something else stands there now */
+    uint64_t removed;
+    uint64_t kept; /* how often it stayed: as was asked, or because it is one of the words that tell nothing */
+};
+
+enum { PERFILE_ANONYMIZE_CATEGORIES_MAX = 32 };
+
+struct perfile_anonymize_report {
+    struct perfile_edit_report edit;
+    size_t category_count;
+    struct perfile_anonymized categories[PERFILE_ANONYMIZE_CATEGORIES_MAX];
+};
+
+struct perfile_anonymize_options {
+    size_t size;     /* sizeof(struct perfile_anonymize_options) */
+    const void *key; /* what names are made of: the same key, the same names. NULL: a random one that nobody knows */
+    size_t key_bytes;
+    const char *keep; /* names of categories, separated by commas, that stay as they are; NULL: none */
+    const char *change;
+    const char *drop;
+    bool strict;                             /* no word of a path and no tracepoint stays because it is well known */
+    const struct perfile_edit_options *edit; /* or NULL */
+};
+#define PERFILE_ANONYMIZE_OPTIONS_INIT PERFILE_SIZED(struct perfile_anonymize_options)
+
+/*
+ * A recording that strangers may have, and that is still worth having: who ran, which files were mapped where, what was
+ * on stacks and in tracepoints is replaced by names and numbers that only the key could tell, or left out; what each
+ * sample hit, relative to its mapping, stays. Records come in the order of time. What is not understood is left out and
+ * counted. `options` and `report` may be NULL. Errors: ARGUMENT (a category that is unknown, or that cannot be treated
+ * like that), and those of reading and writing.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_anonymize(struct perfile_reader *reader, struct perfile_writer *writer,
+                                                     const struct perfile_anonymize_options *options,
+                                                     struct perfile_anonymize_report *report,
+                                                     struct perfile_error *error);
+/* The categories by position: name, and what they are about (`doc` may be NULL). NULL behind the last. */
+PERFILE_API const char *perfile_anonymize_category(size_t index, const char **doc);
+/* The words that may stay, by position; NULL behind the last. */
+PERFILE_API const char *perfile_anonymize_word(size_t index);
 
 #ifdef __cplusplus
 }

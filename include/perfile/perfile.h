@@ -605,7 +605,11 @@ PERFILE_API const char *perfile_register_name(const char *arch, unsigned number)
 
 /* Which records are wanted. NULL members let everything pass; all that are given must match. */
 struct perfile_filter {
-    const char *time; /* "START,STOP" in seconds.fraction, either may be empty; "10%-20%", "30%/2" (the 2nd 30 %) */
+    /*
+     * "START,STOP" in seconds.fraction, either may be empty, "+1.5,+3" counts from the first sample; "10%-20%", "30%/2"
+     * (the 2nd 30 %)
+     */
+    const char *time;
     const char *cpus; /* "0-3,7" */
     const char *pids; /* "1,2" */
     const char *tids;

@@ -44,6 +44,13 @@ struct perfile_writer_options {
     int compression;    /* zstd level of the records, 1 to 22; 0: not compressed */
     bool compressed_v1; /* COMPRESSED records (perf 5.2) instead of COMPRESSED2 (perf 6.16) */
     bool no_sync;       /* _finish does not wait until the file is on the disk */
+    /*
+     * File mode: for recorders. The file gets its name in perfile_writer_publish instead of _finish, and from then on every
+     * prefix of it is a recording that readers open: until _finish it is a stream (pipe mode), which _finish turns into a
+     * file in place. Give all events, and the features that matter, before the first record. When _finish fails, or is
+     * never called, the stream stays.
+     */
+    bool live;
     const struct perfile_allocator *allocator;
     /* Called for what cannot be written as it was given, such as a feature too large for pipe mode. May be NULL. */
     void (*diagnostic)(void *context, const struct perfile_diagnostic *diagnostic);
@@ -72,6 +79,13 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_writer_open_sink(const struct perfile
                                                             const struct perfile_writer_options *options,
                                                             struct perfile_writer **writer,
                                                             struct perfile_error *error);
+/*
+ * Live files only: what was written so far, and all that follows, is to be seen under its name. What had the name before
+ * is replaced.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_publish(struct perfile_writer *writer, struct perfile_error *error);
+/* Live files and streams: hands what is gathered to the system. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_flush(struct perfile_writer *writer, struct perfile_error *error);
 /* Ends the recording and gives it its name. Every error that was met since the opening comes out here again. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_finish(struct perfile_writer *writer, struct perfile_error *error);
 /* Releases everything; without _finish nothing is left of the recording. NULL is allowed. */
@@ -128,7 +142,10 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_writer_record(struct perfile_writer *
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_sample(struct perfile_writer *writer, uint32_t index, uint16_t misc,
                                                          const struct perfile_sample *sample,
                                                          struct perfile_error *error);
-/* A whole record as it is to stand in the file, with its header, in the recording's byte order. */
+/* Whole records as they are to stand in the file, with their headers, in the recording's byte order; not AUXTRACE. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_writer_records(struct perfile_writer *writer, const void *data, size_t bytes,
+                                                          struct perfile_error *error);
+/* One of them, of any type. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_raw(struct perfile_writer *writer, const void *data, size_t bytes,
                                                       struct perfile_error *error);
 /* The bytes that belong behind the AUXTRACE record that was written last, in as many pieces as one likes. */

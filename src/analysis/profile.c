@@ -7,15 +7,10 @@
 #include "base/error.h"
 #include "base/filter.h"
 #include "base/pairs.h"
+#include "symbol/callchain.h"
 #include "symbol/demangle.h"
 
-/* Values of a callchain that say whose addresses follow: the last page of the address space, as signed numbers. */
-#define CONTEXT_MIN ((uint64_t)-4095)
-#define CONTEXT_KERNEL ((uint64_t)-128)
-#define CONTEXT_USER ((uint64_t)-512)
-#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
-
-enum { MODE_KERNEL = 1, MODE_USER = 2, KERNEL_PID = -1, UNWIND_MAX = 127, INLINES_MAX = 64 };
+enum { INLINES_MAX = 64 };
 
 /* Of a number in the cache: the place in `expanded` of a list of frames, not a frame. */
 #define EXPANDED ((uint32_t)1 << 31)
@@ -40,6 +35,11 @@ struct pf_profile {
     uint32_t *stack;
     size_t stack_room;
     struct perfile_sample decoded;
+    struct pf_held_list held;                /* samples that wait for the user part of their stacks */
+    struct perfile_callchain_deferred later; /* such a part, of the thread whose samples go now */
+    int32_t later_tid;
+    bool joins; /* the sample in hand gets it */
+    enum { HELD_WAIT, HELD_GO_THREAD, HELD_GO_ALL } release;
     const char *arch; /* uname -m of the recording, for unwinding; NULL: not known */
     struct pf_profile_sample sample;
     struct pf_profile_totals totals;
@@ -50,7 +50,8 @@ static const struct pf_range *span_of(struct perfile_reader *reader, struct pf_r
 {
     bool known = perfile_feature_number(reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &span->first, NULL) == 0 &&
                  perfile_feature_number(reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &span->last, NULL) == 0;
-    return known && span->first <= span->last ? span : NULL;
+    /* perf record -z writes zeros */
+    return known && span->first <= span->last && span->last ? span : NULL;
 }
 
 int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_options *options,
@@ -66,6 +67,7 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->decoded.size = sizeof(made->decoded);
     made->inlines = options->inlines;
     pf_arena_open(&made->arena, allocator);
+    pf_held_open(&made->held, allocator);
     pf_pairs_open(&made->cache, allocator);
     pf_pairs_open(&made->numbered, allocator);
     int result = pf_symbols_open(reader, &options->find, &made->symbols, error);
@@ -97,6 +99,7 @@ void pf_profile_close(struct pf_profile *profile)
     if (profile->filtered)
         pf_filter_close(&profile->filter);
     pf_symbols_close(profile->symbols);
+    pf_held_close(&profile->held);
     pf_pairs_close(&profile->cache);
     pf_pairs_close(&profile->numbered);
     pf_free(profile->allocator, profile->frames, profile->frame_room * sizeof(*profile->frames));
@@ -231,48 +234,66 @@ static bool append(struct pf_profile *profile, uint32_t place)
 /* Guests and hypervisors have no mappings here. */
 static const struct perfile_space *space_of_mode(struct pf_profile *profile, unsigned mode)
 {
-    if (mode != MODE_USER && mode != MODE_KERNEL)
+    if (mode != PF_MODE_USER && mode != PF_MODE_KERNEL)
         return NULL;
-    return perfile_session_space(profile->session, mode == MODE_USER ? profile->decoded.pid : KERNEL_PID);
+    return perfile_session_space(profile->session, mode == PF_MODE_USER ? profile->decoded.pid : PF_KERNEL_PID);
 }
 
-/* Appends what the dumped user stack unwinds to. */
-static bool unwind(struct pf_profile *profile)
+/* Appends the addresses of a chain. False when memory is short. */
+static bool append_chain(struct pf_profile *profile, const struct perfile_u64s *ips)
 {
-    uint64_t addresses[UNWIND_MAX];
-    size_t count;
-    const struct pf_unwinding how = {.space = space_of_mode(profile, MODE_USER), .arch = profile->arch};
-    const int end = pf_symbols_unwind(profile->symbols, &profile->decoded, &how, addresses, UNWIND_MAX, &count);
-    profile->totals.truncated += end == PF_UNWIND_TRUNCATED;
+    struct pf_callchain_walk walk = pf_callchain_start(ips);
+    unsigned mode = walk.mode;
+    const struct perfile_space *space = space_of_mode(profile, mode);
+    for (uint64_t ip; pf_callchain_next(&walk, &ip);) {
+        if (PF_UNLIKELY(walk.mode != mode))
+            space = space_of_mode(profile, mode = walk.mode);
+        if (!append(profile, place_at(profile, space, ip)))
+            return false;
+    }
+    return true;
+}
+
+/* Appends the user part that is no callchain: branches, or what the dumped stack unwinds to. */
+static bool append_other(struct pf_profile *profile, const uint64_t *addresses, size_t count)
+{
+    const struct perfile_space *space = space_of_mode(profile, PF_MODE_USER);
     for (size_t i = 0; i < count; i++)
-        if (!append(profile, place_at(profile, how.space, addresses[i])))
+        if (!append(profile, place_at(profile, space, addresses[i])))
             return false;
     return true;
+}
+
+static size_t unwind(struct pf_profile *profile, uint64_t *addresses)
+{
+    size_t count;
+    const struct pf_unwinding how = {.space = space_of_mode(profile, PF_MODE_USER), .arch = profile->arch};
+    const int end = pf_symbols_unwind(profile->symbols, &profile->decoded, &how, addresses, PF_CALLCHAIN_MAX, &count);
+    profile->totals.truncated += end == PF_UNWIND_TRUNCATED;
+    return count;
 }
 
 /* Leaf first, context markers taken out. False when memory is short. */
 static bool resolve_stack(struct pf_profile *profile, unsigned mode)
 {
-    const struct perfile_u64s *chain = &profile->decoded.callchain;
-    const uint64_t count = profile->decoded.present & PERFILE_SAMPLE_CALLCHAIN ? chain->count : 0;
-    const struct perfile_space *space = space_of_mode(profile, mode);
+    struct perfile_sample *decoded = &profile->decoded;
     struct pf_profile_sample *sample = &profile->sample;
-    const uint32_t leaf = place_at(profile, space, sample->ip);
+    uint64_t addresses[PF_CALLCHAIN_MAX];
+    size_t count = 0;
+    const uint32_t leaf = place_at(profile, space_of_mode(profile, mode), sample->ip);
     sample->frame_count = 0;
     sample->leaf = leaf_of(profile, leaf);
     bool enough = leaf != UINT32_MAX;
-    for (uint64_t i = 0; i < count && enough; i++) {
-        const uint64_t ip = perfile_u64_at(chain, i);
-        if (PF_UNLIKELY(ip >= CONTEXT_MIN)) {
-            if (ip == CONTEXT_USER_DEFERRED)
-                break; /* what follows is a cookie */
-            space = space_of_mode(profile, ip == CONTEXT_KERNEL ? MODE_KERNEL : ip == CONTEXT_USER ? MODE_USER : 0);
-            continue;
-        }
-        enough = append(profile, place_at(profile, space, ip));
-    }
-    if (enough && profile->decoded.present & PERFILE_SAMPLE_STACK_USER)
-        enough = unwind(profile);
+    if (pf_callchain_has_branches(&sample->event->attr))
+        count = pf_callchain_branches(decoded, addresses, PF_CALLCHAIN_MAX);
+    if (enough && decoded->present & PERFILE_SAMPLE_CALLCHAIN)
+        enough = append_chain(profile, &decoded->callchain);
+    if (enough && profile->joins)
+        enough = append_chain(profile, &profile->later.ips);
+    if (enough && !count && decoded->present & PERFILE_SAMPLE_STACK_USER)
+        count = unwind(profile, addresses);
+    if (enough && count)
+        enough = append_other(profile, addresses, count);
     if (enough && sample->frame_count == 0)
         enough = append(profile, leaf);
     sample->frames = profile->stack;
@@ -319,24 +340,97 @@ static void count_sample(struct pf_profile *profile)
     profile->totals.unresolved += leaf->symbol == PF_NO_SYMBOL;
 }
 
+/* What is known of the sample now, and its stack. 1: it is one, 0: it is filtered out. */
+static int deliver(struct pf_profile *profile, const struct perfile_record *record, struct perfile_error *error)
+{
+    fill_sample(profile, record);
+    if (profile->filtered && !passes(profile)) {
+        profile->totals.filtered++;
+        return 0;
+    }
+    if (!resolve_stack(profile, profile->sample.cpumode))
+        return pf_fail_memory(error, "profile");
+    count_sample(profile);
+    return 1;
+}
+
+/* ---- samples whose user part of the stack comes later ---- */
+
+/* The next held sample that may go. 1, 0: they wait, or an error. */
+static int release_held(struct pf_profile *profile, struct perfile_error *error)
+{
+    uint64_t cookie;
+    int result = 0;
+    while (result == 0) {
+        const bool joins = profile->release == HELD_GO_THREAD;
+        if (profile->release == HELD_WAIT && !pf_held_is_full(&profile->held))
+            return 0;
+        struct pf_held *held = pf_held_take(&profile->held, joins ? &profile->later_tid : NULL);
+        if (!held) {
+            profile->release = HELD_WAIT;
+            return 0;
+        }
+        if (perfile_sample_decode(&held->record, &profile->decoded, NULL) == 0) {
+            pf_held_take_cookie(&profile->decoded.callchain, &cookie);
+            profile->joins = joins && held->cookie == profile->later.cookie;
+            result = deliver(profile, &held->record, error);
+            profile->joins = false;
+        }
+        pf_held_free(&profile->held, held);
+    }
+    return result;
+}
+
+/* The sample waits, if it has to. 1, 0: it need not, or an error. */
+static int hold(struct pf_profile *profile, const struct perfile_record *record, struct perfile_error *error)
+{
+    uint64_t cookie;
+    if (!record->event || !record->event->attr.defer_callchain ||
+        !pf_held_take_cookie(&profile->decoded.callchain, &cookie))
+        return 0;
+    return pf_held_add(&profile->held, record, profile->decoded.tid, cookie) ? 1 : pf_fail_memory(error, "profile");
+}
+
+/* The samples of its thread can go. */
+static void take_deferred(struct pf_profile *profile, const struct perfile_record *record)
+{
+    struct perfile_sample_id id;
+    if (perfile_record_decode(profile->reader, record, &profile->later, sizeof(profile->later), NULL) < 0 ||
+        perfile_sample_id_decode(profile->reader, record, &id, NULL) < 0)
+        return;
+    profile->later_tid = id.tid;
+    profile->release = HELD_GO_THREAD;
+}
+
+/* 1: the sample of the record is in hand, 0: it is none, or an error. */
+static int take_record(struct pf_profile *profile, const struct perfile_record *record, struct perfile_error *error)
+{
+    if (record->type == PERFILE_RECORD_CALLCHAIN_DEFERRED)
+        take_deferred(profile, record);
+    if (record->type != PERFILE_RECORD_SAMPLE || record->damaged ||
+        perfile_sample_decode(record, &profile->decoded, NULL) < 0)
+        return 0;
+    const int held = hold(profile, record, error);
+    return held > 0 ? 0 : held < 0 ? held : deliver(profile, record, error);
+}
+
 int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
 {
     const struct perfile_record *record;
-    int result;
-    while ((result = perfile_session_next(profile->session, &record, error)) > 0) {
-        if (record->type != PERFILE_RECORD_SAMPLE || record->damaged ||
-            perfile_sample_decode(record, &profile->decoded, NULL) < 0)
-            continue;
-        fill_sample(profile, record);
-        if (profile->filtered && !passes(profile)) {
-            profile->totals.filtered++;
-            continue;
+    int result = release_held(profile, error);
+    *sample = &profile->sample;
+    while (result == 0) {
+        const int more = perfile_session_next(profile->session, &record, error);
+        if (more < 0)
+            return more;
+        if (more == 0) {
+            profile->release = HELD_GO_ALL;
+            result = release_held(profile, error);
+            break;
         }
-        if (!resolve_stack(profile, profile->sample.cpumode))
-            return pf_fail_memory(error, "profile");
-        count_sample(profile);
-        *sample = &profile->sample;
-        return 1;
+        result = take_record(profile, record, error);
+        if (result == 0)
+            result = release_held(profile, error);
     }
     const struct perfile_counts *counts = perfile_reader_counts(profile->reader);
     profile->totals.lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;

@@ -81,6 +81,11 @@ static inline uint64_t pf_align8(uint64_t x)
     return x > UINT64_MAX - 7 ? UINT64_MAX & ~7ull : (x + 7) & ~7ull;
 }
 
+static inline bool pf_starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
 /* Length of the text in a buffer that need not hold a NUL. */
 static inline size_t pf_text_length(const void *text, size_t room)
 {

@@ -108,15 +108,37 @@ static bool take_seconds(struct piece *piece, uint64_t *ns)
     return true;
 }
 
+static int fail_span(struct perfile_error *error, const char *what)
+{
+    return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "time range",
+                   "%s need the time of the first and the last sample, and the recording does not state it (feature "
+                   "SAMPLE_TIME)",
+                   what);
+}
+
+/* "12.5", or "+12.5" counted from the first sample; nothing leaves *ns as it is. False: "+" without a span. */
+static bool take_bound(struct piece *piece, const struct pf_range *span, uint64_t *ns)
+{
+    const bool relative = take_char(piece, '+');
+    if (relative && !span)
+        return false;
+    if (take_seconds(piece, ns) && relative)
+        *ns = *ns > UINT64_MAX - span->first ? UINT64_MAX : *ns + span->first;
+    return true;
+}
+
 /* "START,STOP": either may be empty. */
-static int parse_time_range(struct pf_filter *filter, struct piece piece, struct perfile_error *error)
+static int parse_time_range(struct pf_filter *filter, struct piece piece, const struct pf_range *span,
+                            struct perfile_error *error)
 {
     struct piece rest = piece;
     uint64_t first = 0, last = UINT64_MAX;
-    take_seconds(&rest, &first);
+    if (!take_bound(&rest, span, &first))
+        return fail_span(error, "relative times");
     if (!take_char(&rest, ','))
         return refuse(error, "time range", piece, "is not START,STOP in seconds");
-    take_seconds(&rest, &last);
+    if (!take_bound(&rest, span, &last))
+        return fail_span(error, "relative times");
     if (rest.bytes)
         return refuse(error, "time range", piece, "is not START,STOP in seconds with up to 9 digits behind the point");
     if (last < first)
@@ -161,9 +183,7 @@ static int parse_percents(struct pf_filter *filter, const char *list, const stru
 {
     struct piece piece;
     if (!span)
-        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "time range",
-                       "percentages need the time of the first and the last sample, and the recording does not state "
-                       "it (feature SAMPLE_TIME)");
+        return fail_span(error, "percentages");
     while (next_piece(&list, ",", &piece)) {
         double from, to, whole = (double)(span->last - span->first);
         if (!take_share(piece, &from, &to))
@@ -187,7 +207,7 @@ static int parse_times(struct pf_filter *filter, const char *list, const struct 
         return parse_percents(filter, list, span, error);
     while (result == 0 && next_piece(&list, " ", &piece))
         if (piece.bytes || !list)
-            result = parse_time_range(filter, piece, error);
+            result = parse_time_range(filter, piece, span, error);
     return result;
 }
 

@@ -45,8 +45,9 @@ struct pf_filter_subject {
 };
 
 /*
- * `span` is the time of the first and the last sample, NULL when the recording does not say; only percentages need it.
- * ARGUMENT (the message names the faulty part), ABSENT (percentages without span), MEMORY. Close it also after a
+ * `span` is the time of the first and the last sample, NULL when the recording does not say; only percentages and
+ * relative times need it.
+ * ARGUMENT (the message names the faulty part), ABSENT (they are wanted without span), MEMORY. Close it also after a
  * failure.
  */
 int pf_filter_open(struct pf_filter *filter, const struct perfile_filter *wanted, const struct pf_range *span,

@@ -47,14 +47,15 @@ struct pf_edit {
     struct perfile_writer *writer;
     const struct pf_edit_step *steps;
     size_t step_count;
+    bool by_time;      /* records come by time, not as in the file */
+    bool follows_maps; /* records come by time, and `session` knows the mappings when the steps see them */
+    struct perfile_session *session; /* NULL: records come in the order of the file */
     struct perfile_edit_options options;
     struct perfile_edit_report *report;
-    bool by_time;                    /* records in the order of time, not of the file */
-    bool follows_maps;               /* and with mappings */
-    bool no_kernel_copy;             /* kcore_dir is left out, also of a directory */
-    bool reshapes;                   /* attrs are changed: samples of no event would be misread */
-    struct perfile_session *session; /* while records are walked in the order of time, else NULL */
-    uint64_t bytes_saved;            /* by which records that were encoded anew became shorter; modulo 2^64 */
+    bool no_kernel_copy;  /* kcore_dir is left out, also of a directory */
+    bool reshapes;        /* attrs are changed: samples of no event would be misread */
+    uint64_t bytes_saved; /* by which records that were encoded anew became shorter; modulo 2^64 */
+    struct pf_writer_hooks hooks;
 };
 
 /* Takes the options over; `report` may be NULL. */
@@ -62,6 +63,17 @@ int pf_edit_open(struct pf_edit *edit, struct perfile_reader *reader, struct per
                  const struct perfile_edit_options *options, struct perfile_error *error);
 /* Reads all, asks the steps, writes. Fills *report (may be NULL) also after a failure. */
 int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct perfile_error *error);
+
+/* The pieces of _run, for edits that write several recordings at once: events and features, ... */
+int pf_edit_begin(struct pf_edit *edit, struct perfile_error *error);
+/* ... one record through the steps to the writer; errors of this record alone are counted and are none, ... */
+int pf_edit_record(struct pf_edit *edit, struct pf_item *item, struct perfile_error *error);
+/* ... what the steps do behind the last record, and the counts that are known then. */
+int pf_edit_end(struct pf_edit *edit, int result, struct perfile_error *error);
+/* All records from where the reader stands, in the order of time or of the file, until `each` fails. */
+int pf_edit_walk(struct pf_edit *edit, bool by_time,
+                 int (*each)(void *context, struct pf_item *item, struct perfile_error *error), void *context,
+                 struct perfile_error *error);
 
 /* ---- repair.c ---- */
 

@@ -126,7 +126,7 @@ static int choose_part(const struct pf_edit *edit, const struct perfile_record *
     return perfile_writer_part(edit->writer, part_of(edit, record), error);
 }
 
-static int edit_record(struct pf_edit *edit, struct pf_item *item, struct perfile_error *error)
+int pf_edit_record(struct pf_edit *edit, struct pf_item *item, struct perfile_error *error)
 {
     const struct perfile_record *record = item->record;
     if (record->damaged) {
@@ -160,29 +160,18 @@ static void tell_progress(const struct pf_edit *edit, uint64_t records)
     edit->options.progress(edit->options.progress_context, reader->counts.data_bytes, total);
 }
 
-/*
- * In a file, rounds of ring buffers would tell lies about the parts of a directory; in the order of time they cannot. In
- * a directory every file is expected to be in that order.
- */
-static int open_session(struct pf_edit *edit, struct perfile_error *error)
-{
-    const bool to_directory = edit->writer->options.mode == PERFILE_MODE_DIRECTORY;
-    edit->session = NULL;
-    if (!edit->by_time && (edit->reader->part_count > 1) == to_directory)
-        return 0;
-    int result = perfile_session_open(edit->reader, &edit->session, error);
-    if (result == 0 && edit->follows_maps)
-        perfile_session_follow_maps(edit->session);
-    return result;
-}
-
-static int walk(struct pf_edit *edit, struct perfile_error *error)
+int pf_edit_walk(struct pf_edit *edit, bool by_time,
+                 int (*each)(void *context, struct pf_item *item, struct perfile_error *error), void *context,
+                 struct perfile_error *error)
 {
     const struct perfile_record *record;
     struct pf_item *item = pf_new(edit->reader->allocator, sizeof(*item));
     if (!item)
         return pf_fail_memory(error, "edit");
-    int result = open_session(edit, error);
+    edit->session = NULL;
+    int result = by_time ? perfile_session_open(edit->reader, &edit->session, error) : 0;
+    if (result == 0 && edit->session && edit->follows_maps)
+        perfile_session_follow_maps(edit->session);
     for (uint64_t n = 0; result == 0; n++) {
         int more = edit->session ? perfile_session_next(edit->session, &record, error)
                                  : perfile_reader_next(edit->reader, &record, error);
@@ -191,7 +180,7 @@ static int walk(struct pf_edit *edit, struct perfile_error *error)
             break;
         }
         pf_item_set(item, edit->reader, record);
-        result = edit_record(edit, item, error);
+        result = each(context, item, error);
         tell_progress(edit, n);
     }
     perfile_session_close(edit->session);
@@ -217,18 +206,18 @@ static int take_kernel(const struct pf_edit *edit, struct perfile_error *error)
     return result;
 }
 
-int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct perfile_error *error)
+/* ---- from end to end ---- */
+
+int pf_edit_begin(struct pf_edit *edit, struct perfile_error *error)
 {
-    struct perfile_edit_report unseen;
-    struct perfile_error here;
-    const struct pf_writer_hooks hooks = {.context = edit, .event = each_event, .feature = each_feature};
-    error = error ? error : &here;
-    edit->report = report ? report : &unseen;
+    edit->hooks = (struct pf_writer_hooks){.context = edit, .event = each_event, .feature = each_feature};
     *edit->report = (struct perfile_edit_report){.records_kept = 0};
-    edit->writer->hooks = has_hooks(edit) ? &hooks : NULL;
-    int result = perfile_writer_copy_header(edit->writer, edit->reader, error);
-    if (result == 0)
-        result = walk(edit, error);
+    edit->writer->hooks = has_hooks(edit) ? &edit->hooks : NULL;
+    return perfile_writer_copy_header(edit->writer, edit->reader, error);
+}
+
+int pf_edit_end(struct pf_edit *edit, int result, struct perfile_error *error)
+{
     /* the names in records of a stream that a step left out */
     if (result == 0 && edit->reader->file.mode == PERFILE_MODE_PIPE && edit->writer->options.mode != PERFILE_MODE_PIPE)
         result = pf_writer_follow_names(edit->writer, edit->reader, false, error);
@@ -243,4 +232,31 @@ int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct
         edit->report->events_changed += edit->writer->events[i].changed;
     edit->report->features_dropped = edit->writer->features_dropped;
     return result;
+}
+
+/*
+ * In a file, rounds of ring buffers would tell lies about the parts of a directory; in the order of time they cannot. In
+ * a directory every file is expected to be in that order.
+ */
+static bool needs_order(const struct perfile_reader *reader, const struct perfile_writer *writer)
+{
+    return (reader->part_count > 1) != (writer->options.mode == PERFILE_MODE_DIRECTORY);
+}
+
+static int take_record(void *edit, struct pf_item *item, struct perfile_error *error)
+{
+    return pf_edit_record(edit, item, error);
+}
+
+int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct perfile_error *error)
+{
+    struct perfile_edit_report unseen;
+    struct perfile_error here;
+    error = error ? error : &here;
+    edit->report = report ? report : &unseen;
+    const bool by_time = edit->by_time || edit->follows_maps || needs_order(edit->reader, edit->writer);
+    int result = pf_edit_begin(edit, error);
+    if (result == 0)
+        result = pf_edit_walk(edit, by_time, take_record, edit, error);
+    return pf_edit_end(edit, result, error);
 }

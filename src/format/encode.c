@@ -141,8 +141,9 @@ static void write_cpu_map(struct pf_out *o, const struct pf_encoding *encoding, 
         pf_out_u8(o, 0);
         pf_out_u16(o, set->start_cpu);
         pf_out_u16(o, set->end_cpu);
-        return;
     }
+    if (set->map_type > 1)
+        return; /* of other kinds nothing is known */
     pf_out_u16(o, (uint16_t)set->count);
     if (set->map_type == 1) {
         pf_out_u16(o, set->long_size);

@@ -42,12 +42,13 @@ static void place_fixed(struct pf_plan *plan)
         if (PERFILE_SAMPLE_##NAME == PERFILE_SAMPLE_IDENTIFIER ||                                                      \
             (PERFILE_SAMPLE_##NAME == PERFILE_SAMPLE_ID && !plan->id_at))                                              \
             plan->id_at = at;                                                                                          \
+        if (PERFILE_SAMPLE_##NAME == PERFILE_SAMPLE_PERIOD)                                                            \
+            plan->period_at = at;                                                                                      \
         at = (uint16_t)(at + 8);                                                                                       \
     }
 #define PAIR(bit, NAME, type1, field1, type2, field2, doc)                                                             \
     if (type & 1 << bit) {                                                                                             \
-        if (PERFILE_SAMPLE_##NAME == PERFILE_SAMPLE_CPU)                                                               \
-            plan->cpu_at = at;                                                                                         \
+        *(PERFILE_SAMPLE_##NAME == PERFILE_SAMPLE_TID ? &plan->tid_at : &plan->cpu_at) = at;                           \
         at = (uint16_t)(at + 8);                                                                                       \
     }
 #define PART(bit, NAME, field, type, layout, doc)
@@ -79,6 +80,10 @@ static void place_trailer(struct pf_plan *plan)
         }                                                                                                              \
         at = (uint16_t)(at + 8);                                                                                       \
     }
+#undef PAIR
+#define PAIR(bit, NAME, type1, field1, type2, field2, doc)                                                             \
+    if (type & 1 << bit)                                                                                               \
+        at = (uint16_t)(at + 8);
 #include "schema/sample_id.def"
     plan->trailer_bytes = plan->sample_id_all ? at : 0;
     plan->id_back = has_id && plan->sample_id_all ? (uint16_t)(at - id_at) : 0;

@@ -23,7 +23,9 @@ struct pf_plan {
     /* offsets from the start of a SAMPLE, and back from the end of other records; 0 = absent */
     uint16_t id_at;
     uint16_t time_at;
+    uint16_t tid_at; /* of the process; the thread is behind it */
     uint16_t cpu_at;
+    uint16_t period_at;
     uint16_t id_back;
     uint16_t time_back;
     uint16_t cpu_back;

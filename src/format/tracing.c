@@ -154,6 +154,27 @@ size_t pf_tracing_emit(const uint8_t *data, size_t bytes, uint64_t offset, const
     return pf_cursor_left(&b.c);
 }
 
+bool pf_tracing_find_systems(const uint8_t *data, size_t bytes, struct pf_tracing_systems *systems)
+{
+    const struct perfile_visitor nobody = {.size = sizeof(nobody)};
+    struct pf_emit e = {.visitor = &nobody};
+    struct perfile_error error = {0};
+    struct blob b = {.c = pf_cursor_make(data, bytes, 0, false), .e = &e, .error = &error};
+    take_header(&b);
+    show_marked_text(&b, "header_page");
+    show_marked_text(&b, "header_event");
+    show_texts(&b, "ftrace");
+    systems->start = (size_t)pf_cursor_offset(&b.c);
+    struct pf_cursor count = b.c;
+    systems->count = pf_cursor_u32(&count);
+    show_systems(&b);
+    systems->end = (size_t)pf_cursor_offset(&b.c);
+    systems->long_bytes = b.long_bytes;
+    systems->big_endian = b.big_endian;
+    systems->swap = b.c.swap;
+    return !b.c.failed;
+}
+
 /* ---- format texts --------------------------------------------------------------------------------------------- */
 
 struct span {

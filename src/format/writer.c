@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Making recordings: the container, its events, and records from structs. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "format/attr.h"
@@ -9,7 +10,6 @@
 #include "schema/schema.h"
 
 enum {
-    HEADER_BYTES = 104,
     PIPE_HEADER_BYTES = 16,
     ATTR_BYTES_USUAL = 112, /* of Linux 4.1: all readers that matter know it */
     LEVEL_MAX = 22,
@@ -48,6 +48,8 @@ static int check_options(const struct perfile_writer_options *options, struct pe
         what = "mode is none of enum perfile_mode";
     else if (options->byte_order < PERFILE_ORDER_NATIVE || options->byte_order > PERFILE_ORDER_BIG)
         what = "byte_order is none of enum perfile_byte_order";
+    else if (options->live && options->mode != PERFILE_MODE_FILE)
+        what = "only a file can be live";
     else if (options->compression < 0 || options->compression > LEVEL_MAX)
         what = "compression levels are 1 to 22, 0 for none";
     return what ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "writer options", "%s", what) : 0;
@@ -93,7 +95,7 @@ static int end_opening(struct perfile_writer **writer, int result, struct perfil
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output",
                          "only pipe mode can be written to what cannot seek");
     /* a stream begins at once: what it is made in is not needed for anything else yet */
-    if (result == 0 && (*writer)->options.mode == PERFILE_MODE_PIPE)
+    if (result == 0 && pf_writer_tells_now(*writer))
         result = pf_writer_start(*writer, error);
     if (result < 0) {
         perfile_writer_close(*writer);
@@ -144,11 +146,31 @@ int perfile_writer_open_sink(const struct perfile_sink *sink, const struct perfi
     return end_opening(writer, result, error);
 }
 
+/* A live file whose disk is full ends somewhere in a record: read it to find out where. */
+static void cut_to_whole(const struct perfile_writer *writer)
+{
+    const struct pf_sink *sink = &writer->streams[0].sink;
+    const struct perfile_record *record;
+    struct perfile_reader *reader;
+    uint64_t end = 0;
+    if (lseek(sink->fd, 0, SEEK_SET) < 0 || perfile_open_fd(sink->fd, NULL, &reader, NULL) < 0)
+        return;
+    while (perfile_reader_next(reader, &record, NULL) > 0)
+        if (!record->damaged && !record->compressed)
+            end = record->offset + record->bytes + record->payload_bytes;
+    perfile_close(reader);
+    if (end && ftruncate(sink->fd, (off_t)end) < 0)
+        return; /* readers find the end all the same */
+}
+
 void perfile_writer_close(struct perfile_writer *writer)
 {
     if (!writer)
         return;
     const struct perfile_allocator *allocator = writer->allocator;
+    if (writer->options.live && writer->failure.code && writer->streams[0].sink.fd >= 0 &&
+        !writer->streams[0].sink.sealed)
+        cut_to_whole(writer);
     pf_writer_close_streams(writer);
     pf_folder_close(&writer->folder);
     for (size_t i = 0; i < writer->feature_count; i++)
@@ -176,6 +198,10 @@ static int put_event_record(struct perfile_writer *writer, const struct pf_write
 {
     struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
     size_t bytes = 8 + pf_align8(event->attr_bytes) + 8 * event->id_count;
+    if (bytes > UINT16_MAX && writer->options.mode != PERFILE_MODE_PIPE) {
+        pf_writer_diagnose(writer, "ids", "the ids of an event can be told only at the end of the recording");
+        return 0;
+    }
     if (bytes > UINT16_MAX)
         return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "event",
                        "%zu ids do not fit into a record of pipe mode", event->id_count);
@@ -228,7 +254,7 @@ int pf_writer_add_event(struct perfile_writer *writer, const struct pf_writer_ev
         return pf_fail_memory(error, "event");
     pf_plan_make(&copy.plan, attr, writer->swap, writer->big_endian);
     writer->events[writer->event_count++] = copy;
-    return in_stream || writer->options.mode != PERFILE_MODE_PIPE ? 0 : put_event_record(writer, &copy, error);
+    return in_stream || !pf_writer_tells_now(writer) ? 0 : put_event_record(writer, &copy, error);
 }
 
 /* The smallest attr that holds all that is set. */
@@ -324,14 +350,13 @@ static int put_events(struct perfile_writer *writer, struct perfile_error *error
 
 /* ---- the container ---- */
 
-static void make_header(const struct perfile_writer *writer, uint64_t data_bytes, const uint64_t bitmap[4],
-                        uint8_t header[HEADER_BYTES])
+static void make_header(const struct perfile_writer *writer, bool stream, uint64_t data_bytes, const uint64_t bitmap[4],
+                        uint8_t header[PF_FILE_HEADER_BYTES])
 {
-    const bool pipe = writer->options.mode == PERFILE_MODE_PIPE;
-    struct pf_out o = pf_out_make(header, HEADER_BYTES, writer->swap);
-    memset(header, 0, HEADER_BYTES);
+    struct pf_out o = pf_out_make(header, PF_FILE_HEADER_BYTES, writer->swap);
+    memset(header, 0, PF_FILE_HEADER_BYTES);
     pf_out_put(&o, writer->big_endian ? "2ELIFREP" : "PERFILE2", 8);
-    pf_out_u64(&o, pipe ? PIPE_HEADER_BYTES : HEADER_BYTES);
+    pf_out_u64(&o, stream ? PIPE_HEADER_BYTES : PF_FILE_HEADER_BYTES);
     pf_out_u64(&o, (writer->event_count ? writer->events[0].attr_bytes : ATTR_BYTES_USUAL) + 16);
     pf_out_u64(&o, writer->attrs.offset);
     pf_out_u64(&o, writer->attrs.bytes);
@@ -345,15 +370,13 @@ static void make_header(const struct perfile_writer *writer, uint64_t data_bytes
 int pf_writer_start(struct perfile_writer *writer, struct perfile_error *error)
 {
     static const uint64_t nothing[4];
-    uint8_t header[HEADER_BYTES];
+    uint8_t header[PF_FILE_HEADER_BYTES];
     struct pf_sink *sink = &writer->streams[0].sink;
-    const bool pipe = writer->options.mode == PERFILE_MODE_PIPE;
+    const bool stream = pf_writer_tells_now(writer);
     writer->started = true;
-    make_header(writer, 0, nothing, header);
-    int result = pf_sink_put(sink, header, pipe ? PIPE_HEADER_BYTES : HEADER_BYTES, error);
-    if (result == 0 && pipe)
-        return writer->options.compression ? pf_writer_announce_compression(writer, error) : 0;
-    if (result == 0)
+    make_header(writer, stream, 0, nothing, header);
+    int result = pf_sink_put(sink, header, stream ? PIPE_HEADER_BYTES : PF_FILE_HEADER_BYTES, error);
+    if (result == 0 && !stream)
         result = put_events(writer, error);
     writer->data_start = sink->bytes;
     return result;
@@ -364,13 +387,13 @@ static int end_file(struct perfile_writer *writer, struct perfile_error *error)
 {
     struct pf_sink *sink = &writer->streams[0].sink;
     uint64_t data_bytes = sink->bytes - writer->data_start, bitmap[4] = {0};
-    uint8_t header[HEADER_BYTES];
+    uint8_t header[PF_FILE_HEADER_BYTES];
     int result = level_attrs(writer, error);
     if (result == 0)
         result = pf_writer_put_features(writer, bitmap, error);
     if (result == 0 && writer->events_in_front != writer->event_count)
         result = put_events(writer, error);
-    make_header(writer, data_bytes, bitmap, header);
+    make_header(writer, false, data_bytes, bitmap, header);
     return result < 0 ? result : pf_sink_patch(sink, 0, header, sizeof(header), error);
 }
 
@@ -393,11 +416,19 @@ static int finish(struct perfile_writer *writer, struct perfile_error *error)
     int result = writer->started ? 0 : pf_writer_start(writer, error);
     if (result == 0)
         result = avoid_emptiness(writer, error);
+    /* perf opens no directory that has only `data` */
+    if (result == 0 && writer->options.mode == PERFILE_MODE_DIRECTORY && writer->stream_count < 2)
+        result = perfile_writer_part(writer, 1, error);
     if (result == 0 && writer->payload_left)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUXTRACE record",
                          "its payload lacks %llu bytes", (unsigned long long)writer->payload_left);
     for (size_t i = 0; i < writer->stream_count && result == 0; i++)
         result = pf_writer_flush(&writer->streams[i], writer, error);
+    /* a live file that cannot be finished stays the stream that it is */
+    if (result == 0)
+        result = pf_sink_flush(&writer->streams[0].sink, error);
+    if (result == 0)
+        writer->streams[0].sink.sealed = writer->streams[0].sink.bytes;
     if (result == 0 && writer->options.mode != PERFILE_MODE_PIPE)
         result = end_file(writer, error);
     for (size_t i = writer->stream_count; i-- > 0 && result == 0;)
@@ -406,6 +437,34 @@ static int finish(struct perfile_writer *writer, struct perfile_error *error)
     if (result == 0 && writer->options.mode == PERFILE_MODE_DIRECTORY)
         result = pf_folder_commit(&writer->folder, sync, error);
     return result;
+}
+
+int perfile_writer_flush(struct perfile_writer *writer, struct perfile_error *error)
+{
+    struct perfile_error here;
+    error = error ? error : &here;
+    int result = pf_writer_failed(writer, error);
+    for (size_t i = 0; i < writer->stream_count && result == 0; i++) {
+        result = pf_writer_flush(&writer->streams[i], writer, error);
+        if (result == 0 && writer->streams[i].open)
+            result = pf_sink_flush(&writer->streams[i].sink, error);
+    }
+    return pf_writer_keep(writer, result, error);
+}
+
+int perfile_writer_publish(struct perfile_writer *writer, struct perfile_error *error)
+{
+    struct perfile_error here;
+    error = error ? error : &here;
+    int result = pf_writer_failed(writer, error);
+    if (result == 0 && !writer->options.live)
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_publish",
+                         "the writer is not live");
+    if (result == 0)
+        result = perfile_writer_flush(writer, error);
+    if (result == 0)
+        result = pf_sink_name(&writer->streams[0].sink, error);
+    return pf_writer_keep(writer, result, error);
 }
 
 int perfile_writer_finish(struct perfile_writer *writer, struct perfile_error *error)
@@ -420,6 +479,14 @@ int perfile_writer_finish(struct perfile_writer *writer, struct perfile_error *e
 }
 
 /* ---- records ---- */
+
+int perfile_writer_records(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error)
+{
+    struct perfile_error here;
+    error = error ? error : &here;
+    int result = pf_writer_failed(writer, error);
+    return result < 0 ? result : pf_writer_keep(writer, pf_writer_put_many(writer, data, bytes, error), error);
+}
 
 int perfile_writer_raw(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error)
 {

@@ -13,6 +13,7 @@
 
 enum {
     PF_RECORD_ROOM = 65536,
+    PF_FILE_HEADER_BYTES = 104,
     PF_BATCH_BYTES = 256 * 1024, /* of records that are compressed together */
 };
 
@@ -72,7 +73,8 @@ struct perfile_writer {
     size_t feature_room;
     struct perfile_section attrs;
     uint64_t data_start;
-    bool started; /* the records have begun */
+    bool data_begun; /* live: records stand behind those that describe the recording */
+    bool started;    /* the records have begun */
     bool finished;
     uint64_t payload_left;            /* of the AUXTRACE record that was written last, */
     uint64_t payload_of;              /* which starts here in its file, */
@@ -104,6 +106,12 @@ int pf_writer_add_event(struct perfile_writer *writer, const struct pf_writer_ev
 /* Pipe mode: the name of an event, as a record. */
 int pf_writer_put_name(struct perfile_writer *writer, const struct pf_writer_event *event, struct perfile_error *error);
 
+/* What is said now goes into the stream as a record: always in pipe mode, in live files until the data begins. */
+static inline bool pf_writer_tells_now(const struct perfile_writer *writer)
+{
+    return writer->options.mode == PERFILE_MODE_PIPE || (writer->options.live && !writer->data_begun);
+}
+
 /* ---- writer_stream.c ---- */
 
 struct pf_writer_stream *pf_writer_stream(struct perfile_writer *writer);
@@ -111,6 +119,8 @@ int pf_writer_open_streams(struct perfile_writer *writer, size_t count, struct p
 void pf_writer_close_streams(struct perfile_writer *writer);
 /* A whole record; kernel records are compressed when that was asked for. */
 int pf_writer_put(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error);
+/* Whole records, back to back. */
+int pf_writer_put_many(struct perfile_writer *writer, const uint8_t *data, size_t bytes, struct perfile_error *error);
 /* The same past compression and counts: what describes the recording. */
 int pf_writer_put_plain(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error);
 /* Bytes behind a record. */
@@ -129,6 +139,10 @@ int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_r
                            struct perfile_error *error);
 /* The payload of the record that the reader gave last. */
 int pf_writer_copy_payload(struct perfile_writer *writer, struct perfile_reader *reader, struct perfile_error *error);
+
+/* Names of events that came behind them; `tell`: the output is a stream that has not said them yet. */
+int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_reader *reader, bool tell,
+                           struct perfile_error *error);
 
 /* ---- writer_features.c ---- */
 

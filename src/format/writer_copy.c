@@ -65,8 +65,13 @@ int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_r
                            struct perfile_error *error)
 {
     for (size_t i = 0; i < writer->event_count && i < reader->event_count; i++) {
-        const char *name = reader->events[i]->public.file_name;
         struct pf_writer_event *event = &writer->events[i];
+        struct perfile_event_spec spec;
+        bool reshaped;
+        int asked = ask_about_event(writer, &reader->events[i]->public, &spec, &reshaped, error);
+        const char *name = spec.name;
+        if (asked < 0)
+            return asked;
         if (!name || (event->name && strcmp(event->name, name) == 0))
             continue;
         event->name = pf_arena_text(&writer->arena, name, strlen(name));
@@ -303,11 +308,13 @@ static int copy_build_id_record(struct perfile_writer *writer, struct perfile_re
     return result;
 }
 
-/* The names went with the events. */
+/* A name comes behind its event. */
 static int copy_event_type_record(struct perfile_writer *writer, struct perfile_reader *reader,
                                   const struct perfile_record *record, struct perfile_error *error)
 {
-    return stays_record(writer, reader) ? copy_described(writer, reader, record, error) : 0;
+    const bool stays = stays_record(writer, reader);
+    int result = pf_writer_follow_names(writer, reader, writer->options.mode == PERFILE_MODE_PIPE && !stays, error);
+    return result < 0 || !stays ? result : copy_described(writer, reader, record, error);
 }
 
 static int copy_update_record(struct perfile_writer *writer, struct perfile_reader *reader,

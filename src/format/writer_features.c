@@ -98,23 +98,22 @@ static int put_tracing_record(struct perfile_writer *writer, const void *data, s
     return result < 0 ? result : pf_writer_put_bytes(writer, zeros, (size_t)padded - bytes, error);
 }
 
-/* The entries of the section are records already; in the stream they say so, and perf 7.2 wants multiples of 8 there. */
+/* The entries of the section are records already; in the stream they say so. */
 static int put_build_id_records(struct perfile_writer *writer, const uint8_t *data, size_t bytes,
                                 struct perfile_error *error)
 {
     while (bytes >= 8) {
-        size_t size = pf_load16(data + 6, writer->swap);
-        if (size < 8 || size > bytes)
+        size_t size = pf_load16(data + 6, writer->swap), padded = (size_t)pf_align8(size);
+        if (size < 8 || size > bytes || padded > UINT16_MAX)
             break;
+        /* perf 7.0 and later stop at records of a stream whose size is no multiple of 8, as entries of files have it */
         struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
         pf_out_u32(&o, PERFILE_RECORD_HEADER_BUILD_ID);
-        pf_out_put(&o, data + 4, 2); /* misc */
-        pf_out_u16(&o, (uint16_t)pf_align8(size));
+        pf_out_put(&o, data + 4, 2);
+        pf_out_u16(&o, (uint16_t)padded);
         pf_out_put(&o, data + 8, size - 8);
-        pf_out_align(&o, 8);
-        if (pf_align8(size) > UINT16_MAX)
-            break;
-        int result = pf_writer_put_plain(writer, writer->record, pf_out_bytes_used(&o), error);
+        pf_out_zeros(&o, padded - size);
+        int result = pf_writer_put_plain(writer, writer->record, padded, error);
         if (result < 0)
             return result;
         data += size;
@@ -123,16 +122,22 @@ static int put_build_id_records(struct perfile_writer *writer, const uint8_t *da
     return 0;
 }
 
+static int tell_feature(struct perfile_writer *writer, uint32_t number, const void *data, size_t bytes,
+                        struct perfile_error *error)
+{
+    if (number == PERFILE_FEATURE_TRACING_DATA)
+        return put_tracing_record(writer, data, bytes, error);
+    if (number == PERFILE_FEATURE_BUILD_ID)
+        return put_build_id_records(writer, data, bytes, error);
+    return put_feature_record(writer, number, data, bytes, error);
+}
+
 int pf_writer_set_feature(struct perfile_writer *writer, uint32_t number, const void *data, size_t bytes,
                           struct perfile_error *error)
 {
-    if (writer->options.mode == PERFILE_MODE_PIPE) {
-        if (number == PERFILE_FEATURE_TRACING_DATA)
-            return put_tracing_record(writer, data, bytes, error);
-        if (number == PERFILE_FEATURE_BUILD_ID)
-            return put_build_id_records(writer, data, bytes, error);
-        return put_feature_record(writer, number, data, bytes, error);
-    }
+    int result = pf_writer_tells_now(writer) ? tell_feature(writer, number, data, bytes, error) : 0;
+    if (result < 0 || writer->options.mode == PERFILE_MODE_PIPE)
+        return result;
     struct pf_writer_feature *feature = find_feature(writer, number);
     if (feature)
         feature->bytes = 0;
@@ -253,8 +258,7 @@ static int build_own(struct perfile_writer *writer, struct perfile_error *error)
         result = build_auxtrace(writer, error);
     if (result == 0 && writer->options.compression)
         result = pf_writer_announce_compression(writer, error);
-    /* perf refuses a directory that claims files and has none */
-    if (result == 0 && writer->options.mode == PERFILE_MODE_DIRECTORY && writer->stream_count > 1) {
+    if (result == 0 && writer->options.mode == PERFILE_MODE_DIRECTORY) {
         version = pf_load64(&version, writer->swap);
         result = pf_writer_append_feature(writer, PERFILE_FEATURE_DIR_FORMAT, &version, sizeof(version), error);
     }
@@ -352,7 +356,6 @@ int perfile_writer_build_id(struct perfile_writer *writer, uint16_t misc, const 
 {
     struct perfile_error here;
     error = error ? error : &here;
-    const bool pipe = writer->options.mode == PERFILE_MODE_PIPE;
     const struct pf_encoding encoding = {.type = PERFILE_RECORD_HEADER_BUILD_ID,
                                          .misc = (uint16_t)(misc | PERFILE_MISC_BUILD_ID_SIZE),
                                          .body_bytes = PF_ENCODE_ALL,
@@ -363,9 +366,9 @@ int perfile_writer_build_id(struct perfile_writer *writer, uint16_t misc, const 
         return result;
     if (!pf_encode_record(&encoding, entry, &o))
         result = pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "build id", "its file name is too long");
-    else if (pipe)
+    else if (pf_writer_tells_now(writer))
         result = pf_writer_put_plain(writer, writer->record, pf_out_bytes_used(&o), error);
-    else {
+    if (result == 0 && writer->options.mode != PERFILE_MODE_PIPE) {
         memset(writer->record, 0, 4); /* in the section its type is 0 */
         result =
             pf_writer_append_feature(writer, PERFILE_FEATURE_BUILD_ID, writer->record, pf_out_bytes_used(&o), error);

@@ -41,9 +41,11 @@ int perfile_writer_part(struct perfile_writer *writer, uint32_t part, struct per
     struct perfile_error here;
     error = error ? error : &here;
     char name[32];
-    if (part && writer->options.mode != PERFILE_MODE_DIRECTORY)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_part",
-                       "only a directory has parts");
+    if (part && writer->options.mode != PERFILE_MODE_DIRECTORY) {
+        int refused = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_part",
+                              "only a directory has parts");
+        return pf_writer_keep(writer, refused, error);
+    }
     if (part < writer->stream_count && writer->streams[part].open) {
         writer->stream_now = part;
         return 0;
@@ -175,12 +177,87 @@ int pf_writer_cut_payload(struct perfile_writer *writer, struct perfile_error *e
     return result < 0 ? result : pf_sink_patch(sink, writer->payload_of + 8, &stated, sizeof(stated), error);
 }
 
+/*
+ * From here on features wait for the end. What a live file has said so far lies before its data when it is a file one day:
+ * its header takes the place of the first of it.
+ */
+static int begin_data(struct perfile_writer *writer, struct perfile_error *error)
+{
+    struct pf_sink *sink = &writer->streams[0].sink;
+    uint8_t room[PF_FILE_HEADER_BYTES] = {0};
+    struct pf_out o = pf_out_make(room, sizeof(room), writer->swap);
+    int result = writer->started ? 0 : pf_writer_start(writer, error);
+    /* behind the events, where all versions of perf look for it */
+    if (result == 0 && writer->options.compression && pf_writer_tells_now(writer))
+        result = pf_writer_announce_compression(writer, error);
+    writer->data_begun = true;
+    if (result < 0 || !writer->options.live)
+        return result;
+    if (sink->bytes < sizeof(room)) { /* not even an event */
+        pf_out_u32(&o, PERFILE_RECORD_FINISHED_ROUND);
+        pf_out_u16(&o, 0);
+        pf_out_u16(&o, sizeof(room));
+        result = pf_sink_put(sink, room, sizeof(room), error);
+    }
+    writer->data_start = sink->bytes;
+    return result;
+}
+
+/* The record may lie in the writer's own block, which the announcement is made in. */
+static int begin_data_before(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error)
+{
+    uint8_t kept[PF_RECORD_ROOM];
+    const bool own = data == writer->record;
+    if (own)
+        memcpy(kept, data, bytes);
+    int result = begin_data(writer, error);
+    if (own)
+        memcpy(writer->record, kept, bytes);
+    return result;
+}
+
+/* Counts the records; false when they do not fill the bytes, or are of a kind that needs a call of its own. */
+static bool count_many(struct perfile_writer *writer, const uint8_t *data, size_t bytes)
+{
+    struct perfile_writer_counts seen = {0};
+    for (size_t at = 0, size; at < bytes; at += size) {
+        size = bytes - at >= 8 ? pf_load16(data + at + 6, writer->swap) : 0;
+        const uint32_t type = size ? pf_load32(data + at, writer->swap) : 0;
+        if (size < 8 || size > bytes - at || type == PERFILE_RECORD_AUXTRACE)
+            return false;
+        seen.records++;
+        seen.samples += type == PERFILE_RECORD_SAMPLE;
+    }
+    writer->counts.records += seen.records;
+    writer->counts.samples += seen.samples;
+    return true;
+}
+
+int pf_writer_put_many(struct perfile_writer *writer, const uint8_t *data, size_t bytes, struct perfile_error *error)
+{
+    int result = writer->data_begun ? 0 : begin_data(writer, error);
+    if (result == 0 && (writer->payload_left || !count_many(writer, data, bytes)))
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_records",
+                         "the bytes are not a row of whole records");
+    if (result < 0)
+        return result;
+    if (!writer->options.compression)
+        return pf_writer_put_bytes(writer, data, bytes, error);
+    for (size_t at = 0, size; at < bytes && result == 0; at += size) {
+        size = pf_load16(data + at + 6, writer->swap);
+        result = pf_load32(data + at, writer->swap) < PERFILE_RECORD_HEADER_ATTR
+                     ? put_compressed(writer, data + at, size, error)
+                     : pf_writer_put_bytes(writer, data + at, size, error);
+    }
+    return result;
+}
+
 int pf_writer_put(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error)
 {
     uint32_t type = pf_load32(data, writer->swap);
     int result = 0;
-    if (PF_UNLIKELY(!writer->started))
-        result = pf_writer_start(writer, error);
+    if (PF_UNLIKELY(!writer->data_begun))
+        result = begin_data_before(writer, data, bytes, error);
     if (PF_UNLIKELY(writer->payload_left) && result == 0)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUXTRACE record",
                          "its payload lacks %llu bytes", (unsigned long long)writer->payload_left);

@@ -182,6 +182,9 @@ void pf_sink_close(struct pf_sink *sink)
 {
     if (!sink->allocator)
         return;
+    const bool named = sink->directory >= 0 && !sink->unnamed && !sink->temporary;
+    if (sink->failure && sink->sealed && sink->fd >= 0 && named && ftruncate(sink->fd, (off_t)sink->sealed) < 0)
+        sink->failure = PERFILE_ERROR_WRITE; /* there is nobody left to tell */
     if (sink->owned && sink->fd >= 0)
         close(sink->fd);
     if (sink->temporary)
@@ -279,6 +282,18 @@ static int name_it(struct pf_sink *sink, struct perfile_error *error)
     return fail(sink, PERFILE_ERROR_WRITE, EEXIST, error);
 }
 
+int pf_sink_name(struct pf_sink *sink, struct perfile_error *error)
+{
+    int result = sink->unnamed ? name_it(sink, error) : 0;
+    if (result < 0 || !sink->temporary)
+        return result;
+    if (renameat(sink->directory, sink->temporary, sink->directory, sink->name) < 0)
+        return fail(sink, PERFILE_ERROR_WRITE, errno, error);
+    free_text(sink->allocator, sink->temporary);
+    sink->temporary = NULL;
+    return 0;
+}
+
 int pf_sink_commit(struct pf_sink *sink, bool sync, struct perfile_error *error)
 {
     int result = pf_sink_flush(sink, error);
@@ -287,14 +302,7 @@ int pf_sink_commit(struct pf_sink *sink, bool sync, struct perfile_error *error)
     /* what cannot be synchronised, such as a pipe, says EINVAL */
     if (sync && sink->owned && fsync(sink->fd) < 0 && errno != EINVAL && errno != EROFS)
         return fail(sink, PERFILE_ERROR_WRITE, errno, error);
-    if (sink->unnamed)
-        result = name_it(sink, error);
-    if (result == 0 && sink->temporary) {
-        if (renameat(sink->directory, sink->temporary, sink->directory, sink->name) < 0)
-            return fail(sink, PERFILE_ERROR_WRITE, errno, error);
-        free_text(sink->allocator, sink->temporary);
-        sink->temporary = NULL;
-    }
+    result = pf_sink_name(sink, error);
     if (result == 0 && sink->owned) {
         int fd = sink->fd;
         sink->fd = -1;

@@ -24,6 +24,7 @@ struct pf_sink {
     char *temporary; /* the name until then */
     uint64_t base;   /* where the descriptor stood */
     uint64_t bytes;  /* taken so far */
+    uint64_t sealed; /* not 0: what follows only makes sense when all of it is there, else a named file is cut off here */
     uint8_t *buffer;
     size_t used;
     int failure; /* 0, or the code of the first failure */
@@ -52,6 +53,8 @@ int pf_sink_write(struct pf_sink *sink, const void *data, size_t bytes, struct p
 /* Over bytes that were written before; the sink must be seekable. */
 int pf_sink_patch(struct pf_sink *sink, uint64_t offset, const void *data, size_t bytes, struct perfile_error *error);
 int pf_sink_flush(struct pf_sink *sink, struct perfile_error *error);
+/* The file gets its name now; writing goes on. */
+int pf_sink_name(struct pf_sink *sink, struct perfile_error *error);
 /* Gives the file its name, with `sync` when it is on the disk. WRITE. */
 int pf_sink_commit(struct pf_sink *sink, bool sync, struct perfile_error *error);
 

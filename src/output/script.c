@@ -17,10 +17,10 @@ int pf_script_fail(struct pf_script *script, int code, const char *what, const c
 static int open_filter(struct pf_script *script)
 {
     struct pf_range span;
-    bool known = script->options->filter.time && strchr(script->options->filter.time, '%') &&
+    bool known = script->options->filter.time && strpbrk(script->options->filter.time, "%+") &&
                  perfile_feature_number(script->reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &span.first, NULL) == 0 &&
                  perfile_feature_number(script->reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &span.last, NULL) == 0 &&
-                 span.first <= span.last;
+                 span.first <= span.last && span.last; /* perf record -z writes zeros */
     return pf_filter_open(&script->filter, &script->options->filter, known ? &span : NULL, script->out->allocator,
                           script->error);
 }
@@ -62,13 +62,17 @@ static int open_clock(struct pf_script *script)
                           "\"tod\" needs the feature CLOCK_DATA, which recordings made with -k (--clockid) have");
 }
 
-/* Dumped stacks are unwound whatever is printed of them; the events of a stream come later. */
-static bool dumps_stacks(const struct perfile_reader *reader)
+/*
+ * Dumped stacks are unwound whatever is printed of them, and callchains have lines for inlined functions; the events of
+ * a stream come later.
+ */
+static bool stacks_want_maps(const struct pf_script *script)
 {
-    for (size_t i = 0; i < perfile_event_count(reader); i++)
-        if (perfile_event_get(reader, i)->attr.sample_type & PERFILE_SAMPLE_STACK_USER)
+    const uint64_t chains = script->options->symbols.no_inline ? 0 : PERFILE_SAMPLE_CALLCHAIN;
+    for (size_t i = 0; i < perfile_event_count(script->reader); i++)
+        if (perfile_event_get(script->reader, i)->attr.sample_type & (PERFILE_SAMPLE_STACK_USER | chains))
             return true;
-    return perfile_reader_file(reader)->mode == PERFILE_MODE_PIPE;
+    return script->pipe;
 }
 
 static int open_parts(struct pf_script *script)
@@ -87,7 +91,7 @@ static int open_parts(struct pf_script *script)
         result = open_clock(script);
     if (result == 0)
         result = perfile_session_open(script->reader, &script->session, script->error);
-    if (result == 0 && (pf_script_fields_want_maps(&script->fields) || dumps_stacks(script->reader)))
+    if (result == 0 && (pf_script_fields_want_maps(&script->fields) || stacks_want_maps(script)))
         perfile_session_follow_maps(script->session);
     return result;
 }
@@ -97,7 +101,7 @@ static void open_script(struct pf_script *script, struct pf_text *out)
     script->out = out;
     memcpy(script->second_text, "    0.", 6); /* of second_ns 0 */
     script->second_bytes = 6;
-    script->held_end = &script->held;
+    pf_held_open(&script->held, out->allocator);
     script->pipe = perfile_reader_file(script->reader)->mode == PERFILE_MODE_PIPE;
     if (perfile_feature_text(script->reader, PERFILE_FEATURE_ARCH, NULL, &script->arch, NULL) < 0)
         script->arch = NULL;
@@ -113,9 +117,12 @@ static void close_script(struct pf_script *script)
     const struct perfile_allocator *allocator = script->out->allocator;
     pf_script_trace_close(script);
     pf_script_stat_close(script);
+    pf_script_source_close(script);
+    pf_disassembler_close(script->disassembler);
     pf_script_symbols_close(script);
     perfile_session_close(script->session);
     pf_filter_close(&script->filter);
+    pf_held_close(&script->held);
     pf_map_close(&script->cgroups);
     pf_map_close(&script->guest_index);
     pf_map_close(&script->counter_ids);

@@ -8,6 +8,9 @@
  *     script_samples.c  the steps of the hot fields
  *     script_symbols.c  addresses with symbols and modules
  *     script_values.c   the steps of registers, branches ...
+ *     script_code.c     machine code: the sampled instruction, and those between branches
+ *     script_counters.c what was counted between them
+ *     script_source.c   lines of source code
  *     script_memory.c   the steps of memory accesses and page sizes
  *     script_trace.c    tracepoint text; trace_parse.c and trace_print.c are the language it is written in
  *     script_deliver.c  which lines a sample is good for: groups of counters, callchains that come later
@@ -26,6 +29,9 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "symbol/callchain.h"
+#include "symbol/disassembler.h"
+#include "symbol/symbols.h"
 
 /* ---- fields ------------------------------------------------------------------------------------------------- */
 
@@ -111,7 +117,24 @@ enum {
     SCRIPT_PLACE_ADDRESS = 1 << 5, /* 0x and the address */
     SCRIPT_PLACE_OFFSET = 1 << 6,  /* 0x and the offset in the file */
     SCRIPT_PLACE_BARE = 1 << 7,    /* nothing */
+    /* of frames: */
+    SCRIPT_PLACE_SRCLINE = 1 << 8, /* a line with FILE:LINE below */
+    SCRIPT_PLACE_SINGLE = 1 << 9,  /* no lines for the functions that were inlined there */
+    /* or nothing of the above, but the instruction: */
+    SCRIPT_PLACE_INSNLEN = 1 << 10,
+    SCRIPT_PLACE_INSN = 1 << 11,
+    SCRIPT_PLACE_DISASM = 1 << 12,
+    SCRIPT_PLACE_CODE = SCRIPT_PLACE_INSNLEN | SCRIPT_PLACE_INSN | SCRIPT_PLACE_DISASM,
 };
+
+/* What is known of an address. */
+struct pf_script_spot {
+    uint64_t address;
+    const struct perfile_map *map; /* NULL: nothing is there, and nothing below is known */
+    const struct pf_module *module;
+    struct pf_location location;
+};
+
 struct pf_script_places; /* addresses and their texts in one of these styles */
 
 /* How the samples of one event are printed. */
@@ -120,10 +143,13 @@ struct pf_script_plan {
     uint64_t fields;
     uint64_t absent;                        /* of TID, TIME, CPU, IP: perf shows -1 for them */
     bool has_callchain;                     /* the samples have one */
+    bool has_user_part;                     /* and its user part stands elsewhere in them */
     bool shows_ip;                          /* perf knows how: an event of this type that is not a dummy exists */
-    struct pf_script_places *places;        /* for ip and addr; NULL: plain numbers */
+    struct pf_script_places *places;        /* for ip; NULL: plain numbers */
+    struct pf_script_places *addr_places;   /* for addr */
+    struct pf_script_places *code_places;   /* for the instruction */
     struct pf_script_places *branch_places; /* for branches; NULL: plain numbers */
-    unsigned head_count;                    /* the first steps head other records too */
+    unsigned head_first, head_count;        /* steps that head other records too: from, and up to */
     unsigned step_count;
     pf_script_step *steps[SCRIPT_FIELD_COUNT];
     const char *name; /* padded, with ": " */
@@ -140,22 +166,6 @@ struct pf_script_comm {
 enum {
     SCRIPT_COMM_SLOTS = 256,
     SCRIPT_CHAIN_CHUNK = 64,
-    SCRIPT_MAX_STACK = 127, /* frames of a callchain; perf's --max-stack */
-};
-
-/* Values from -4095 on are context markers, not addresses. */
-static inline bool pf_script_is_marker(uint64_t ip)
-{
-    return ip >= (uint64_t)-4095;
-}
-
-/* A sample that waits for the user part of its callchain. */
-struct pf_script_held {
-    struct pf_script_held *next;
-    struct perfile_record record; /* its data is the copy behind this struct */
-    size_t bytes;                 /* of this allocation */
-    int32_t tid;
-    uint64_t cookie;
 };
 
 /* Where the samples of an id come from, when guests were recorded. */
@@ -186,9 +196,9 @@ struct pf_script {
     struct perfile_sample sample;
     uint64_t id; /* of the event instance: finds the guest */
     const char *comm;
-    const char *arch;                   /* uname -m of the recording; NULL: not known yet */
-    uint64_t unwound[SCRIPT_MAX_STACK]; /* what a dumped stack gave */
-    struct perfile_u64s late_chain;     /* the user part that came later; it follows sample.callchain */
+    const char *arch;                     /* uname -m of the recording; NULL: not known yet */
+    uint64_t user_part[PF_CALLCHAIN_MAX]; /* of a callchain: from branches, or what a dumped stack gave */
+    struct perfile_u64s late_chain; /* the user part from there or from a later record; follows sample.callchain */
 
     /* texts that are likely to be printed again */
     struct pf_script_comm comms[SCRIPT_COMM_SLOTS];
@@ -201,6 +211,10 @@ struct pf_script {
     unsigned data_src_width;
     struct pf_symbols *symbols; /* opened when the first address asks */
     struct pf_script_places *places;
+    struct pf_script_source *source;
+    uint8_t *block; /* code between two branches */
+    struct pf_disassembler *disassembler;
+    struct pf_script_counters *counters_of_branches;
     struct pf_script_trace *trace;
     struct pf_script_stat *stat;
     struct pf_map cgroups; /* id -> index in cgroup_paths */
@@ -217,8 +231,7 @@ struct pf_script {
     uint64_t *last_values;
     size_t value_count, value_room;
 
-    struct pf_script_held *held, **held_end; /* oldest first */
-    size_t held_bytes;
+    struct pf_held_list held; /* samples that wait for the user part of their callchains */
 };
 
 /* Remembers the first failure; returns its code. */
@@ -251,9 +264,35 @@ char *pf_script_right(char *at, uint64_t value, unsigned width);
 struct pf_script_places *pf_script_places(struct pf_script *script, unsigned style);
 /* Where the sample's mode says, or wherever something is mapped. Not in a step: the text is used. */
 void pf_script_put_place(struct pf_script *script, struct pf_script_places *places, uint64_t address);
+/* The same of the sample's own address, in the space of its mode. */
+void pf_script_put_ip_text(struct pf_script *script, struct pf_script_places *places);
 void pf_script_symbols_close(struct pf_script *script);
+/* Not before the first sample: the recording's build ids may come as records. False after a failure. */
+bool pf_script_open_symbols(struct pf_script *script);
+/* Where an address is. False after a failure. */
+bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address, struct pf_script_spot *spot);
+/* FILE:LINE, or MODULE[ADDRESS]; nothing, `lead` included, where nothing is mapped. */
+void pf_script_put_source_line(struct pf_script *script, const struct pf_script_spot *spot, const char *lead);
 /* Unwinds the dumped user stack of the sample in hand: it becomes script->late_chain. */
 void pf_script_unwind(struct pf_script *script);
+
+/* The function at an address as FUNCTION+0xOFFSET; how many bytes that took, 0 when there is none. */
+size_t pf_script_put_function(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
+                              uint64_t address);
+const struct perfile_space *pf_script_space(struct pf_script *script, unsigned mode);
+
+/* script_code.c: the instruction at an address. */
+void pf_script_put_code_at(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
+                           const struct pf_script_spot *spot, unsigned style);
+
+/* script_counters.c: one value of the branch counters, behind "\t# br_cntr: ". */
+void pf_script_put_branch_counter(struct pf_script *script, uint64_t value);
+
+/* script_source.c */
+void pf_script_source_close(struct pf_script *script);
+/* The line of source code at an address of the thread in hand, with `lead` before it, unless it is the last again. */
+void pf_script_put_source_code(struct pf_script *script, unsigned mode, uint64_t address, const char *lead,
+                               const char *end);
 
 /* script_deliver.c: decodes, filters and prints a SAMPLE; all the lines that it is good for. */
 void pf_script_sample(struct pf_script *script, const struct perfile_record *record);
@@ -275,6 +314,7 @@ void pf_script_stat_close(struct pf_script *script);
 void pf_script_trace_close(struct pf_script *script);
 
 #define SCRIPT_STEP(name) char *pf_script_put_##name(struct pf_script *script, char *at);
+SCRIPT_STEP(brcntr)
 SCRIPT_STEP(machine_pid)
 SCRIPT_STEP(vcpu)
 SCRIPT_STEP(comm)
@@ -310,6 +350,9 @@ SCRIPT_STEP(brstack)
 SCRIPT_STEP(brstacksym)
 SCRIPT_STEP(brstackoff)
 SCRIPT_STEP(bpf_output)
+SCRIPT_STEP(code)
+SCRIPT_STEP(brstackinsn)
+SCRIPT_STEP(srccode)
 SCRIPT_STEP(phys_addr)
 SCRIPT_STEP(data_page_size)
 SCRIPT_STEP(code_page_size)

@@ -98,15 +98,27 @@ static void print_counters(struct pf_script *script, const struct perfile_event 
 
 /* ---- a sample ---------------------------------------------------------------------------------------------------- */
 
+/* The user part of the callchain that stands elsewhere in the sample. */
+static void add_user_part(struct pf_script *script)
+{
+    struct perfile_sample *sample = &script->sample;
+    size_t count = pf_callchain_has_branches(&script->plan->event->attr)
+                       ? pf_callchain_branches(sample, script->user_part, PF_CALLCHAIN_MAX)
+                       : 0;
+    if (count)
+        script->late_chain = (struct perfile_u64s){.data = (const uint8_t *)script->user_part, .count = count};
+    else if (sample->present & PERFILE_SAMPLE_STACK_USER)
+        pf_script_unwind(script);
+}
+
 /* The sample in hand, with the callchain that it is to have. */
 static void deliver(struct pf_script *script, const struct perfile_event *event)
 {
     const struct perfile_sample *sample = &script->sample;
     if (PF_UNLIKELY(script->plan->absent != 0))
         pf_script_fill_absent(script, script->plan->absent);
-    if (PF_UNLIKELY(sample->present & PERFILE_SAMPLE_STACK_USER && script->plan->has_callchain &&
-                    script->plan->shows_ip))
-        pf_script_unwind(script);
+    if (PF_UNLIKELY(script->plan->has_user_part) && script->plan->shows_ip)
+        add_user_part(script);
     script->id = sample->present & PERFILE_SAMPLE_IDENTIFIER ? sample->identifier : sample->id;
     if (PF_LIKELY(!(sample->present & PERFILE_SAMPLE_READ)))
         print(script);
@@ -125,95 +137,46 @@ static bool decode(struct pf_script *script, const struct perfile_record *record
 
 /* ---- callchains whose user part comes later ---------------------------------------------------------------------- */
 
-enum { HELD_BYTES_MAX = 64 << 20 };
-
-#define USER_DEFERRED ((uint64_t)-640)
-
-/* The chain ends with the marker and a cookie: they are taken off. */
-static bool take_cookie(struct perfile_u64s *chain, uint64_t *cookie)
-{
-    if (chain->count < 2 || perfile_u64_at(chain, chain->count - 2) != USER_DEFERRED)
-        return false;
-    *cookie = perfile_u64_at(chain, chain->count - 1);
-    chain->count -= 2;
-    return true;
-}
-
-static void release_oldest(struct pf_script *script)
-{
-    struct pf_script_held *held = script->held;
-    script->held = held->next;
-    if (!script->held)
-        script->held_end = &script->held;
-    script->held_bytes -= held->bytes;
-    pf_free(script->out->allocator, held, held->bytes);
-}
-
-static void deliver_held(struct pf_script *script, const struct pf_script_held *held,
+/* The sample goes, with what came of its callchain; NULL: nothing came. */
+static void deliver_held(struct pf_script *script, struct pf_held *held,
                          const struct perfile_callchain_deferred *deferred)
 {
     uint64_t cookie;
-    if (!decode(script, &held->record) || !(script->plan = pf_script_plan(script, held->record.event)))
-        return;
-    take_cookie(&script->sample.callchain, &cookie);
-    if (deferred && deferred->cookie == held->cookie)
-        script->late_chain = deferred->ips;
-    deliver(script, held->record.event);
+    if (!script->failed && decode(script, &held->record) &&
+        (script->plan = pf_script_plan(script, held->record.event)) != NULL) {
+        pf_held_take_cookie(&script->sample.callchain, &cookie);
+        if (deferred && deferred->cookie == held->cookie)
+            script->late_chain = deferred->ips;
+        deliver(script, held->record.event);
+    }
+    pf_held_free(&script->held, held);
 }
 
 static void hold(struct pf_script *script, const struct perfile_record *record, uint64_t cookie)
 {
-    size_t bytes = sizeof(struct pf_script_held) + record->bytes;
-    struct pf_script_held *held = pf_new(script->out->allocator, bytes);
-    if (!held) {
+    if (!pf_held_add(&script->held, record, script->sample.tid, cookie))
         pf_script_fail(script, PERFILE_ERROR_MEMORY, "script", "out of memory");
-        return;
-    }
-    held->bytes = bytes;
-    held->record = *record;
-    held->record.data = (uint8_t *)(held + 1);
-    memcpy(held + 1, record->data, record->bytes);
-    held->tid = script->sample.tid;
-    held->cookie = cookie;
-    *script->held_end = held;
-    script->held_end = &held->next;
-    script->held_bytes += bytes;
-    while (script->held_bytes > HELD_BYTES_MAX) {
-        deliver_held(script, script->held, NULL);
-        release_oldest(script);
-    }
+    while (pf_held_is_full(&script->held))
+        deliver_held(script, pf_held_take(&script->held, NULL), NULL);
 }
 
 void pf_script_callchain_deferred(struct pf_script *script, const struct perfile_record *record)
 {
     struct perfile_callchain_deferred deferred;
     struct perfile_sample_id id;
+    struct pf_held *held;
     if (perfile_record_decode(script->reader, record, &deferred, sizeof(deferred), NULL) < 0 ||
         perfile_sample_id_decode(script->reader, record, &id, NULL) < 0)
         return;
-    for (struct pf_script_held **link = &script->held; *link;) {
-        struct pf_script_held *held = *link;
-        if (held->tid != id.tid) {
-            link = &held->next;
-            continue;
-        }
+    while ((held = pf_held_take(&script->held, &id.tid)) != NULL)
         deliver_held(script, held, &deferred);
-        *link = held->next;
-        script->held_bytes -= held->bytes;
-        pf_free(script->out->allocator, held, held->bytes);
-    }
-    script->held_end = &script->held;
-    while (*script->held_end)
-        script->held_end = &(*script->held_end)->next;
 }
 
 void pf_script_release_held(struct pf_script *script)
 {
-    while (script->held) {
-        if (!script->failed)
-            deliver_held(script, script->held, NULL);
-        release_oldest(script);
-    }
+    struct pf_held *held;
+    while ((held = pf_held_take(&script->held, NULL)) != NULL)
+        deliver_held(script, held, NULL);
 }
 
 /* ---- entry ------------------------------------------------------------------------------------------------------- */
@@ -229,7 +192,7 @@ void pf_script_sample(struct pf_script *script, const struct perfile_record *rec
         return;
     if (!decode(script, record))
         return;
-    if (event->attr.defer_callchain && take_cookie(&script->sample.callchain, &cookie))
+    if (event->attr.defer_callchain && pf_held_take_cookie(&script->sample.callchain, &cookie))
         hold(script, record, cookie);
     else
         deliver(script, event);

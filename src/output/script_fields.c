@@ -249,6 +249,51 @@ static bool has_feature(const struct perfile_reader *reader, uint32_t number)
     return false;
 }
 
+static bool has_field(const struct pf_script_fields *fields, int type, int field)
+{
+    return fields->fields[type] >> field & 1;
+}
+
+enum {
+    BRANCH_ANY = 1 << 3, /* branches of all kinds: between two of them nothing jumps */
+    BRANCH_COUNTERS = 1 << 19,
+};
+
+/* Some event was recorded with it. */
+static bool has_branch_type(const struct perfile_reader *reader, uint64_t type)
+{
+    uint64_t types = 0;
+    for (size_t i = 0; i < perfile_event_count(reader); i++)
+        types |= perfile_event_get(reader, i)->attr.branch_sample_type;
+    return types & type;
+}
+
+/* Fields that need other fields, or certain branches. */
+static int check_company(struct pf_script_fields *fields, int type, const struct perfile_reader *reader,
+                         struct perfile_error *error)
+{
+    const char *message = NULL;
+    const bool blocks = has_field(fields, type, SCRIPT_BRSTACKINSN) || has_field(fields, type, SCRIPT_BRSTACKINSNLEN) ||
+                        has_field(fields, type, SCRIPT_BRSTACKDISASM);
+    const bool words = has_field(fields, type, SCRIPT_DISASM) || has_field(fields, type, SCRIPT_BRSTACKDISASM);
+    const bool has_ip = has_field(fields, type, SCRIPT_IP);
+    if (has_field(fields, type, SCRIPT_SYMOFF) && !has_field(fields, type, SCRIPT_SYM)) {
+        if (fields->named[type])
+            message = "\"symoff\" goes with \"sym\", which is not in the list";
+        fields->fields[type] &= ~SCRIPT_BIT(SCRIPT_SYMOFF);
+    }
+    if (!has_ip && (has_field(fields, type, SCRIPT_SRCLINE) || has_field(fields, type, SCRIPT_SRCCODE)))
+        message = "source lines go with \"ip\", which is not in the list";
+    if (blocks && !has_feature(reader, PERFILE_FEATURE_AUXTRACE) && !has_branch_type(reader, BRANCH_ANY))
+        message = "the instructions between branches need all branches, which perf record -b records";
+    if (has_field(fields, type, SCRIPT_BRCNTR) && !has_branch_type(reader, BRANCH_COUNTERS))
+        message = "\"brcntr\" needs branch counters, which perf record -j any,counter records";
+    if (words && !pf_disassembler_exists())
+        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "field list",
+                       "\"disasm\" and \"brstackdisasm\" need capstone, which this build or machine does not have");
+    return message ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "field list", "%s", message) : 0;
+}
+
 static int check_type(struct pf_script_fields *fields, int type, const struct perfile_reader *reader,
                       struct perfile_error *error)
 {
@@ -268,13 +313,7 @@ static int check_type(struct pf_script_fields *fields, int type, const struct pe
                            info->need_name, info->name);
         fields->fields[type] &= ~bit;
     }
-    if (fields->fields[type] & SCRIPT_BIT(SCRIPT_SYMOFF) && !(fields->fields[type] & SCRIPT_BIT(SCRIPT_SYM))) {
-        if (fields->named[type])
-            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "field list",
-                           "\"symoff\" goes with \"sym\", which is not in the list");
-        fields->fields[type] &= ~SCRIPT_BIT(SCRIPT_SYMOFF);
-    }
-    return 0;
+    return check_company(fields, type, reader, error);
 }
 
 static void show_tracepoint_chains(struct pf_script_fields *fields, const struct perfile_reader *reader)
@@ -290,7 +329,10 @@ static void show_tracepoint_chains(struct pf_script_fields *fields, const struct
 bool pf_script_fields_want_maps(const struct pf_script_fields *fields)
 {
     const uint64_t mapped = SCRIPT_BIT(SCRIPT_SYM) | SCRIPT_BIT(SCRIPT_DSO) | SCRIPT_BIT(SCRIPT_DSOFF) |
-                            SCRIPT_BIT(SCRIPT_BRSTACKSYM) | SCRIPT_BIT(SCRIPT_BRSTACKOFF);
+                            SCRIPT_BIT(SCRIPT_BRSTACKSYM) | SCRIPT_BIT(SCRIPT_BRSTACKOFF) | SCRIPT_BIT(SCRIPT_INSN) |
+                            SCRIPT_BIT(SCRIPT_INSNLEN) | SCRIPT_BIT(SCRIPT_SRCLINE) | SCRIPT_BIT(SCRIPT_SRCCODE) |
+                            SCRIPT_BIT(SCRIPT_BRSTACKINSN) | SCRIPT_BIT(SCRIPT_BRSTACKINSNLEN) |
+                            SCRIPT_BIT(SCRIPT_BRSTACKDISASM) | SCRIPT_BIT(SCRIPT_DISASM);
     uint64_t all = 0;
     for (int type = 0; type < SCRIPT_TYPES; type++)
         all |= fields->fields[type];

@@ -48,7 +48,15 @@ static pf_script_step *choose_step(const struct pf_script *script, const struct 
     case SCRIPT_IP:
         return choose_ip_step(plan);
     case SCRIPT_ADDR:
-        return plan->places && is_page_fault(&plan->event->attr) ? pf_script_put_addr_place : pf_script_put_addr;
+        return plan->addr_places && is_page_fault(&plan->event->attr) ? pf_script_put_addr_place : pf_script_put_addr;
+    case SCRIPT_INSN:
+        return has(plan, SCRIPT_INSNLEN) ? NULL : pf_script_put_code;
+    case SCRIPT_DISASM:
+        return has(plan, SCRIPT_INSNLEN) || has(plan, SCRIPT_INSN) ? NULL : pf_script_put_code;
+    case SCRIPT_BRSTACKINSNLEN:
+        return has(plan, SCRIPT_BRSTACKINSN) ? NULL : pf_script_put_brstackinsn;
+    case SCRIPT_BRSTACKDISASM:
+        return has(plan, SCRIPT_BRSTACKINSN) || has(plan, SCRIPT_BRSTACKINSNLEN) ? NULL : pf_script_put_brstackinsn;
     case SCRIPT_BRSTACKSYM:
         return has(plan, SCRIPT_BRSTACK) ? NULL : pf_script_put_brstacksym;
     case SCRIPT_BRSTACKOFF:
@@ -70,6 +78,14 @@ static void add_steps(const struct pf_script *script, struct pf_script_plan *pla
     }
 }
 
+/* Nothing but the address is shown when there is no `style`. False when memory is short. */
+static bool add_style(struct pf_script *script, struct pf_script_places **places, unsigned style, unsigned kind)
+{
+    if (style)
+        *places = pf_script_places(script, style | kind);
+    return *places || !style;
+}
+
 /* The styles in which the plan shows addresses. False when memory is short. */
 static bool add_places(struct pf_script *script, struct pf_script_plan *plan)
 {
@@ -79,8 +95,14 @@ static bool add_places(struct pf_script *script, struct pf_script_plan *plan)
         style |= SCRIPT_PLACE_SYM | (has(plan, SCRIPT_SYMOFF) ? SCRIPT_PLACE_SYMOFF : 0);
     if (has(plan, SCRIPT_DSOFF))
         style |= SCRIPT_PLACE_DSOFF;
-    if (style)
-        plan->places = pf_script_places(script, style | SCRIPT_PLACE_FRAME);
+    const unsigned single = SCRIPT_PLACE_FRAME | SCRIPT_PLACE_SINGLE;
+    const unsigned lines = has(plan, SCRIPT_SRCLINE) ? SCRIPT_PLACE_SRCLINE : 0;
+    const unsigned code = (has(plan, SCRIPT_INSNLEN) ? SCRIPT_PLACE_INSNLEN : 0) |
+                          (has(plan, SCRIPT_INSN) ? SCRIPT_PLACE_INSN : 0) |
+                          (has(plan, SCRIPT_DISASM) ? SCRIPT_PLACE_DISASM : 0);
+    /* functions that were inlined have lines of their own, whatever is printed of them */
+    const unsigned inlined =
+        plan->has_callchain && has(plan, SCRIPT_IP) && !script->options->symbols.no_inline ? SCRIPT_PLACE_FRAME : 0;
     unsigned branches = 0;
     if (has(plan, SCRIPT_BRSTACK))
         branches = module ? module | SCRIPT_PLACE_ADDRESS : 0;
@@ -88,9 +110,10 @@ static bool add_places(struct pf_script *script, struct pf_script_plan *plan)
         branches = module | SCRIPT_PLACE_BARE | SCRIPT_PLACE_SYM | SCRIPT_PLACE_SYMOFF;
     else if (has(plan, SCRIPT_BRSTACKOFF))
         branches = module | SCRIPT_PLACE_OFFSET;
-    if (branches)
-        plan->branch_places = pf_script_places(script, branches);
-    return (plan->places || !style) && (plan->branch_places || !branches);
+    return add_style(script, &plan->places, style | lines | inlined,
+                     plan->has_callchain ? SCRIPT_PLACE_FRAME : single) &&
+           add_style(script, &plan->addr_places, style, single) &&
+           add_style(script, &plan->branch_places, branches, 0) && add_style(script, &plan->code_places, code, 0);
 }
 
 /* All event names are right-aligned; the longest known at the first line decides, as in perf. */
@@ -131,9 +154,12 @@ static struct pf_script_plan *make_plan(struct pf_script *script, const struct p
     plan->fields = script->fields.fields[type];
     plan->absent = shown & ~event->attr.sample_type;
     plan->has_callchain = event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN;
+    plan->has_user_part = plan->has_callchain && (event->attr.sample_type & PERFILE_SAMPLE_STACK_USER ||
+                                                  pf_callchain_has_branches(&event->attr));
     plan->shows_ip = pf_script_first_event(script->reader, type) != NULL;
     if (!add_places(script, plan))
         return NULL;
+    plan->head_first = has(plan, SCRIPT_BRCNTR); /* its legend stands before samples only */
     add_steps(script, plan);
     return make_name(script, plan) ? plan : NULL;
 }

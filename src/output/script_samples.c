@@ -317,14 +317,12 @@ char *pf_script_put_no_ip(struct pf_script *script, char *at)
 /* *left frames at most. */
 static char *put_chain(struct pf_script *script, char *at, const struct perfile_u64s *chain, unsigned *left)
 {
-    for (uint64_t i = 0; i < chain->count && *left; i++) {
-        uint64_t ip = perfile_u64_at(chain, i);
-        if (i % SCRIPT_CHAIN_CHUNK == SCRIPT_CHAIN_CHUNK - 1) {
+    struct pf_callchain_walk walk = pf_callchain_start(chain);
+    for (uint64_t ip; *left && pf_callchain_next(&walk, &ip);) {
+        if (*left % SCRIPT_CHAIN_CHUNK == 0) {
             pf_script_leave(script, at);
             at = pf_script_enter(script);
         }
-        if (pf_script_is_marker(ip))
-            continue;
         *at = '\t';
         at = put_hex_right(at + 1, ip);
         *at++ = '\n';
@@ -341,7 +339,7 @@ char *pf_script_put_callchain(struct pf_script *script, char *at)
     at = pf_script_enter(script);
     if (!script->plan->shows_ip)
         return at;
-    unsigned left = SCRIPT_MAX_STACK;
+    unsigned left = PF_CALLCHAIN_MAX;
     at = put_chain(script, at, &script->sample.callchain, &left);
     return script->late_chain.count ? put_chain(script, at, &script->late_chain, &left) : at;
 }
@@ -352,7 +350,7 @@ void pf_script_put_head(struct pf_script *script)
 {
     const struct pf_script_plan *plan = script->plan;
     char *at = pf_script_enter(script);
-    for (unsigned i = 0; i < plan->head_count; i++)
+    for (unsigned i = plan->head_first; i < plan->head_count; i++)
         at = plan->steps[i](script, at);
     pf_script_leave(script, at);
 }

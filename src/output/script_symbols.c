@@ -5,6 +5,7 @@
  */
 #include "output/script.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/pairs.h"
@@ -14,10 +15,7 @@
 enum {
     TEXT_BYTES_MAX = 32 << 20, /* then all texts are forgotten: what is still in use comes back soon */
     COPY_BYTES_MAX = 4096,     /* longer texts exist, but need no speed */
-    INLINES_MAX = 64,
-    KERNEL_PID = -1,
-    MODE_KERNEL = 1, /* of misc */
-    MODE_USER = 2,
+    SOURCES_MAX = 64,
 };
 
 /* The text of one address. In the style of a frame it is "\t", the line and "\n". */
@@ -61,8 +59,7 @@ void pf_script_symbols_close(struct pf_script *script)
     pf_symbols_close(script->symbols);
 }
 
-/* Not before the first sample: the recording's build ids may come as records. False after a failure. */
-static bool open_symbols(struct pf_script *script)
+bool pf_script_open_symbols(struct pf_script *script)
 {
     const struct perfile_symbol_options *options = &script->options->symbols;
     const struct pf_find_options find = pf_find_options_of(options);
@@ -77,56 +74,55 @@ static bool open_symbols(struct pf_script *script)
 
 /* All that a text is made of. */
 struct subject {
-    uint64_t address;
-    const struct perfile_map *map; /* NULL: nothing is there, and nothing below is known */
-    const struct pf_module *module;
-    const char *symbol;
-    uint64_t symbol_offset;
-    size_t inlined; /* functions before the symbol's own, innermost first */
-    struct pf_source_frame inlines[INLINES_MAX];
+    struct pf_script_spot spot;
+    const char *symbol; /* NULL: none, or it is not to be shown */
+    bool full_paths;    /* of source files */
+    size_t inlined;     /* functions before the symbol's own, innermost first */
+    size_t source_count;
+    struct pf_source_frame sources[SOURCES_MAX];
 };
-
-static bool starts_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
 
 /* Code that comes from no file has no offsets: perf shows its addresses. */
 static bool is_file(const struct pf_module *module)
 {
-    return !starts_with(module->name, "/tmp/perf-") && !starts_with(module->name, "//anon") &&
-           !starts_with(module->name, "[heap]") && !starts_with(module->name, "[stack");
+    return !pf_starts_with(module->name, "/tmp/perf-") && !pf_starts_with(module->name, "//anon") &&
+           !pf_starts_with(module->name, "[heap]") && !pf_starts_with(module->name, "[stack");
 }
 
-static bool is_kernel_itself(const struct subject *subject)
+static bool is_kernel_itself(const struct pf_script_spot *spot)
 {
-    return starts_with(subject->module->name, "[kernel.") || starts_with(subject->module->name, "[guest.kernel.");
+    return pf_starts_with(spot->module->name, "[kernel.") || pf_starts_with(spot->module->name, "[guest.kernel.");
 }
 
 /* The pgoff of the kernel's mapping says something else, and old kernels give the vdso's address as its pgoff. */
-static uint64_t map_offset(const struct subject *subject)
+static uint64_t map_offset(const struct pf_script_spot *spot)
 {
-    bool from_start = is_kernel_itself(subject) || starts_with(subject->module->name, "[vdso");
-    return subject->address - subject->map->start + (from_start ? 0 : subject->map->pgoff);
+    bool from_start = is_kernel_itself(spot) || pf_starts_with(spot->module->name, "[vdso");
+    return spot->address - spot->map->start + (from_start ? 0 : spot->map->pgoff);
 }
 
-/* False: none is shown, because symbols of kallsyms and of BPF programs are no file's. */
-static bool file_offset(const struct subject *subject, uint64_t *offset)
+/* The address as the module's own: in its file when it is one. */
+static uint64_t module_address(const struct pf_script_spot *spot)
 {
-    const struct pf_module *module = subject->module;
-    *offset = is_file(module) && !is_kernel_itself(subject) ? map_offset(subject) : subject->address;
-    return !subject->map->symbol && (!module->kernel || !module->table || module->path);
+    return is_file(spot->module) && !is_kernel_itself(spot) ? map_offset(spot) : spot->address;
 }
 
-static void put_address(struct pf_text *text, const struct subject *subject, unsigned style)
+/* None is shown of kallsyms and of BPF programs, whose symbols are no file's. */
+static bool has_file_offset(const struct pf_script_spot *spot)
 {
-    uint64_t address = subject->address;
+    const struct pf_module *module = spot->module;
+    return !spot->map->symbol && (!module->kernel || !module->table || module->path);
+}
+
+static void put_address(struct pf_text *text, const struct pf_script_spot *spot, unsigned style)
+{
+    uint64_t address = spot->address;
     if (style & SCRIPT_PLACE_FRAME) {
         pf_put_format(text, "\t%16" PRIx64, address);
         return;
     }
-    if (style & SCRIPT_PLACE_OFFSET && subject->map)
-        address = map_offset(subject);
+    if (style & SCRIPT_PLACE_OFFSET && spot->map)
+        address = map_offset(spot);
     if (!(style & SCRIPT_PLACE_BARE)) {
         pf_put_string(text, "0x");
         pf_put_hex(text, address);
@@ -145,87 +141,146 @@ static void put_symbol(struct pf_text *text, const char *symbol, uint64_t offset
     }
 }
 
-static void put_module(struct pf_text *text, const struct subject *subject, unsigned style)
+static void put_module(struct pf_text *text, const struct pf_script_spot *spot, unsigned style)
 {
-    uint64_t offset;
     pf_put_string(text, " (");
-    pf_put_string(text, subject->module ? subject->module->name : "[unknown]");
-    if (subject->module && style & SCRIPT_PLACE_DSOFF && file_offset(subject, &offset)) {
+    pf_put_string(text, spot->module ? spot->module->name : "[unknown]");
+    if (spot->module && style & SCRIPT_PLACE_DSOFF && has_file_offset(spot)) {
         pf_put_string(text, "+0x");
-        pf_put_hex(text, offset);
+        pf_put_hex(text, module_address(spot));
     }
     pf_put_char(text, ')');
+}
+
+/* FILE:LINE; as in perf the module and the address where that is not known. `source` may be NULL. */
+static void put_source_line(struct pf_text *text, const struct pf_script_spot *spot,
+                            const struct pf_source_frame *source, bool full_path)
+{
+    if (!source || !source->file) {
+        const uint64_t elf_address = spot->location.address;
+        pf_put_format(text, "%s[%" PRIx64 "]", spot->module->short_name,
+                      elf_address ? elf_address : module_address(spot));
+        return;
+    }
+    const char *slash = full_path ? NULL : strrchr(source->file, '/');
+    pf_put_format(text, "%s:%" PRIu32, slash ? slash + 1 : source->file, source->line);
+}
+
+static bool locate(struct pf_script *script, const struct perfile_space *space, struct pf_script_spot *spot)
+{
+    if (!pf_script_open_symbols(script))
+        return false;
+    spot->map = pf_symbols_map(script->symbols, space, spot->address);
+    if (!spot->map)
+        return true;
+    if (!pf_symbols_locate(script->symbols, spot->map, spot->address, &spot->location))
+        return false;
+    spot->module = pf_symbols_module(script->symbols, spot->location.module);
+    return true;
 }
 
 static bool look_up(struct pf_script *script, const struct perfile_space *space, unsigned style,
                     struct subject *subject)
 {
-    struct pf_location location;
-    if (!open_symbols(script))
+    const struct perfile_symbol_options *options = &script->options->symbols;
+    const struct pf_location *location = &subject->spot.location;
+    if (!locate(script, space, &subject->spot))
         return false;
-    subject->map = pf_symbols_map(script->symbols, space, subject->address);
-    if (!subject->map)
+    if (!subject->spot.map)
         return true;
-    if (!pf_symbols_locate(script->symbols, subject->map, subject->address, &location))
-        return false;
-    subject->module = pf_symbols_module(script->symbols, location.module);
     if (style & SCRIPT_PLACE_SYM)
-        subject->symbol = pf_symbols_name(script->symbols, location.module, location.symbol);
-    subject->symbol_offset = location.offset;
-    if (subject->symbol && style & SCRIPT_PLACE_FRAME && !script->options->symbols.no_inline) {
-        size_t count = pf_symbols_inlines(script->symbols, &location, subject->inlines, INLINES_MAX);
-        while (subject->inlined < count && subject->inlines[subject->inlined].inlined)
-            subject->inlined++;
-    }
+        subject->symbol = pf_symbols_name(script->symbols, location->module, location->symbol);
+    const bool inlined = style & SCRIPT_PLACE_FRAME && !(style & SCRIPT_PLACE_SINGLE) && !options->no_inline &&
+                         location->symbol != PF_NO_SYMBOL;
+    if (inlined || style & SCRIPT_PLACE_SRCLINE)
+        subject->source_count = pf_symbols_inlines(script->symbols, location, subject->sources, SOURCES_MAX);
+    while (inlined && subject->inlined < subject->source_count && subject->sources[subject->inlined].inlined)
+        subject->inlined++;
+    subject->full_paths = options->full_source_path;
     return true;
 }
 
 /* A line of its own. As in perf, its address and offset are those of the function that it was inlined into. */
-static void put_inlined(struct pf_text *text, const struct subject *subject, const char *function, unsigned style)
+static void put_inlined(struct pf_text *text, const struct subject *subject, size_t index, unsigned style)
 {
-    char *readable = function ? pf_demangle(function) : NULL;
-    put_address(text, subject, style);
-    put_symbol(text, readable ? readable : function, subject->symbol_offset, style);
+    const struct pf_source_frame *source = &subject->sources[index];
+    char *readable = source->function ? pf_demangle(source->function) : NULL;
+    put_address(text, &subject->spot, style);
+    if (style & SCRIPT_PLACE_SYM)
+        put_symbol(text, readable ? readable : source->function, subject->spot.location.offset, style);
+    if (style & SCRIPT_PLACE_SRCLINE) {
+        pf_put_string(text, "\n  ");
+        put_source_line(text, &subject->spot, source, subject->full_paths);
+    }
     pf_put_string(text, " (inlined)\n");
     free(readable);
 }
 
-/* Makes the text; returns its place among the texts. */
-static size_t put_text(struct pf_text *text, const struct subject *subject, unsigned style)
+static void put_lines(struct pf_text *text, const struct subject *subject, unsigned style)
+{
+    for (size_t i = 0; i < subject->inlined; i++)
+        put_inlined(text, subject, i, style);
+    put_address(text, &subject->spot, style);
+    if (style & SCRIPT_PLACE_SYM)
+        put_symbol(text, subject->symbol, subject->spot.location.offset, style);
+    if (style & SCRIPT_PLACE_DSO)
+        put_module(text, &subject->spot, style);
+    if (style & SCRIPT_PLACE_SRCLINE && subject->spot.map) {
+        const bool known = subject->inlined < subject->source_count;
+        pf_put_string(text, "\n  ");
+        put_source_line(text, &subject->spot, known ? &subject->sources[subject->inlined] : NULL, subject->full_paths);
+    }
+    if (style & SCRIPT_PLACE_FRAME)
+        pf_put_char(text, '\n');
+}
+
+/* Begins a text; returns its place among the texts. */
+static size_t begin_text(struct pf_text *text)
 {
     static const char head[sizeof(struct place)];
     pf_put(text, head, -text->used % 8);
-    size_t start = text->used;
     pf_put(text, head, sizeof(head));
-    for (size_t i = 0; i < subject->inlined; i++)
-        put_inlined(text, subject, subject->inlines[i].function, style);
-    put_address(text, subject, style);
-    if (style & SCRIPT_PLACE_SYM)
-        put_symbol(text, subject->symbol, subject->symbol_offset, style);
-    if (style & SCRIPT_PLACE_DSO)
-        put_module(text, subject, style);
-    if (style & SCRIPT_PLACE_FRAME)
-        pf_put_char(text, '\n');
-    if (!text->failed) {
-        struct place *place = (struct place *)(text->data + start);
-        place->bytes = (uint32_t)(text->used - start - sizeof(head));
-        place->mapped = subject->map != NULL;
+    return text->used - sizeof(head);
+}
+
+static void end_text(struct pf_text *text, size_t start, bool mapped)
+{
+    if (text->failed)
+        return;
+    struct place *place = (struct place *)(text->data + start);
+    place->bytes = (uint32_t)(text->used - start - sizeof(*place));
+    place->mapped = mapped;
+}
+
+/* False after a failure. */
+static bool put_text(struct pf_script *script, struct pf_script_places *places, const struct perfile_space *space,
+                     struct subject *subject)
+{
+    if (!(places->style & SCRIPT_PLACE_CODE)) {
+        if (!look_up(script, space, places->style, subject))
+            return false;
+        put_lines(&places->texts, subject, places->style);
+        return true;
     }
-    return start;
+    if (!locate(script, space, &subject->spot))
+        return false;
+    pf_script_put_code_at(script, &places->texts, space, &subject->spot, places->style);
+    return true;
 }
 
 static const struct place *make_place(struct pf_script *script, struct pf_script_places *places,
                                       const struct perfile_space *space, uint64_t address)
 {
     static const struct place none;
-    struct subject subject = {.address = address};
+    struct subject subject = {.spot.address = address};
     if (places->texts.used > TEXT_BYTES_MAX) {
         places->texts.used = 0;
         pf_pairs_close(&places->known);
     }
-    bool found = look_up(script, space, places->style, &subject);
-    size_t start = found ? put_text(&places->texts, &subject, places->style) : 0;
-    if (!found || places->texts.failed ||
+    const size_t start = begin_text(&places->texts);
+    const bool made = put_text(script, places, space, &subject);
+    end_text(&places->texts, start, subject.spot.map != NULL);
+    if (!made || places->texts.failed ||
         !pf_pairs_put(&places->known, (uintptr_t)space, address, (uint32_t)(start / 8))) {
         pf_script_fail(script, PERFILE_ERROR_MEMORY, "symbols", "out of memory");
         return &none;
@@ -246,22 +301,22 @@ static inline const struct place *find_place(struct pf_script *script, struct pf
 /* ---- where ------------------------------------------------------------------------------------------------------- */
 
 /* Guests and hypervisors have no mappings here. */
-static const struct perfile_space *space_of(struct pf_script *script, unsigned mode)
+const struct perfile_space *pf_script_space(struct pf_script *script, unsigned mode)
 {
-    if (mode == MODE_KERNEL)
-        return perfile_session_space(script->session, KERNEL_PID);
+    if (mode == PF_MODE_KERNEL)
+        return perfile_session_space(script->session, PF_KERNEL_PID);
     int32_t pid = script->sample.pid;
-    return mode == MODE_USER && pid >= 0 ? perfile_session_space(script->session, pid) : NULL;
+    return mode == PF_MODE_USER && pid >= 0 ? perfile_session_space(script->session, pid) : NULL;
 }
 
 /* Data addresses and branches need not be where the sample's mode says: the kernel touches user memory, too. */
 static const struct place *find_anywhere(struct pf_script *script, struct pf_script_places *places, uint64_t address)
 {
     unsigned mode = script->record->misc & PERFILE_MISC_CPUMODE_MASK;
-    unsigned other = mode == MODE_KERNEL ? MODE_USER : MODE_KERNEL;
-    const struct place *place = find_place(script, places, space_of(script, mode), address);
+    unsigned other = mode == PF_MODE_KERNEL ? PF_MODE_USER : PF_MODE_KERNEL;
+    const struct place *place = find_place(script, places, pf_script_space(script, mode), address);
     if (!place->mapped)
-        place = find_place(script, places, space_of(script, other), address);
+        place = find_place(script, places, pf_script_space(script, other), address);
     return place;
 }
 
@@ -269,6 +324,48 @@ void pf_script_put_place(struct pf_script *script, struct pf_script_places *plac
 {
     const struct place *place = find_anywhere(script, places, address);
     pf_put(script->out, place->text, place->bytes);
+}
+
+void pf_script_put_ip_text(struct pf_script *script, struct pf_script_places *places)
+{
+    const unsigned mode = script->record->misc & PERFILE_MISC_CPUMODE_MASK;
+    const struct place *place = find_place(script, places, pf_script_space(script, mode), script->sample.ip);
+    pf_put(script->out, place->text, place->bytes);
+}
+
+bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address, struct pf_script_spot *spot)
+{
+    *spot = (struct pf_script_spot){.address = address};
+    if (locate(script, pf_script_space(script, mode), spot))
+        return true;
+    pf_script_fail(script, PERFILE_ERROR_MEMORY, "symbols", "out of memory");
+    return false;
+}
+
+size_t pf_script_put_function(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
+                              uint64_t address)
+{
+    char offset[24];
+    struct pf_script_spot spot = {.address = address};
+    const char *name = locate(script, space, &spot) && spot.map
+                           ? pf_symbols_name(script->symbols, spot.location.module, spot.location.symbol)
+                           : NULL;
+    if (!name)
+        return 0;
+    const size_t bytes = (size_t)snprintf(offset, sizeof(offset), "+0x%" PRIx64, spot.location.offset);
+    pf_put_string(text, name);
+    pf_put(text, offset, bytes);
+    return strlen(name) + bytes;
+}
+
+void pf_script_put_source_line(struct pf_script *script, const struct pf_script_spot *spot, const char *lead)
+{
+    struct pf_source_frame source;
+    if (!spot->map)
+        return;
+    const bool known = pf_symbols_inlines(script->symbols, &spot->location, &source, 1);
+    pf_put_string(script->out, lead);
+    put_source_line(script->out, spot, known ? &source : NULL, script->options->symbols.full_source_path);
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------------------- */
@@ -287,33 +384,24 @@ char *pf_script_put_ip_place(struct pf_script *script, char *at)
     unsigned mode = script->record->misc & PERFILE_MISC_CPUMODE_MASK;
     *at = ' ';
     return put_frame(script, at + 1,
-                     find_place(script, script->plan->places, space_of(script, mode), script->sample.ip));
+                     find_place(script, script->plan->places, pf_script_space(script, mode), script->sample.ip));
 }
 
 char *pf_script_put_addr_place(struct pf_script *script, char *at)
 {
-    return put_frame(script, at, find_anywhere(script, script->plan->places, script->sample.addr));
-}
-
-/* The space of the addresses behind a marker. */
-static const struct perfile_space *space_of_marker(struct pf_script *script, uint64_t marker)
-{
-    enum { CONTEXT_KERNEL = -128, CONTEXT_USER = -512 };
-    int64_t context = (int64_t)marker;
-    return space_of(script, context == CONTEXT_KERNEL ? MODE_KERNEL : context == CONTEXT_USER ? MODE_USER : 0);
+    return put_frame(script, at, find_anywhere(script, script->plan->addr_places, script->sample.addr));
 }
 
 /* *left frames at most. */
 static void put_chain(struct pf_script *script, const struct perfile_u64s *chain, unsigned *left)
 {
-    const struct perfile_space *space = space_of(script, MODE_USER);
+    struct pf_callchain_walk walk = pf_callchain_start(chain);
+    unsigned mode = walk.mode;
+    const struct perfile_space *space = pf_script_space(script, mode);
     struct pf_text *out = script->out;
-    for (uint64_t i = 0; i < chain->count && *left; i++) {
-        uint64_t ip = perfile_u64_at(chain, i);
-        if (PF_UNLIKELY(pf_script_is_marker(ip))) {
-            space = space_of_marker(script, ip);
-            continue;
-        }
+    for (uint64_t ip; *left && pf_callchain_next(&walk, &ip);) {
+        if (PF_UNLIKELY(walk.mode != mode))
+            space = pf_script_space(script, mode = walk.mode);
         const struct place *place = find_place(script, script->plan->places, space, ip);
         if (PF_LIKELY(place->bytes <= COPY_BYTES_MAX)) {
             char *at = pf_text_reserve(out, COPY_BYTES_MAX);
@@ -329,13 +417,14 @@ static void put_chain(struct pf_script *script, const struct perfile_u64s *chain
 void pf_script_unwind(struct pf_script *script)
 {
     size_t count;
-    if (script->late_chain.count || !open_symbols(script))
+    if (script->late_chain.count || !pf_script_open_symbols(script))
         return;
     if (!script->arch && perfile_feature_text(script->reader, PERFILE_FEATURE_ARCH, NULL, &script->arch, NULL) < 0)
         return;
-    const struct pf_unwinding how = {.space = space_of(script, MODE_USER), .arch = script->arch, .only_known = true};
-    pf_symbols_unwind(script->symbols, &script->sample, &how, script->unwound, SCRIPT_MAX_STACK, &count);
-    script->late_chain = (struct perfile_u64s){.data = (const uint8_t *)script->unwound, .count = count};
+    const struct pf_unwinding how = {
+        .space = pf_script_space(script, PF_MODE_USER), .arch = script->arch, .only_known = true};
+    pf_symbols_unwind(script->symbols, &script->sample, &how, script->user_part, PF_CALLCHAIN_MAX, &count);
+    script->late_chain = (struct perfile_u64s){.data = (const uint8_t *)script->user_part, .count = count};
 }
 
 char *pf_script_put_callchain_places(struct pf_script *script, char *at)
@@ -343,7 +432,7 @@ char *pf_script_put_callchain_places(struct pf_script *script, char *at)
     *at++ = '\n';
     pf_script_leave(script, at);
     if (script->plan->shows_ip) {
-        unsigned left = SCRIPT_MAX_STACK;
+        unsigned left = PF_CALLCHAIN_MAX;
         put_chain(script, &script->sample.callchain, &left);
         put_chain(script, &script->late_chain, &left);
     }

@@ -6,7 +6,6 @@
 #include "symbol/find.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "symbol/library.h"
 #include "symbol/table_elf.h"
 
 enum { BUILD_ID_MOST = 20, DEBUGINFOD_SECONDS = 20 };
@@ -351,23 +351,16 @@ struct debuginfod {
     void *(*get_user_data)(debuginfod_client *client);
 };
 
-static bool load_function(void *library, const char *name, void *function)
-{
-    void *address = dlsym(library, name);
-    memcpy(function, &address, sizeof(address));
-    return address != NULL;
-}
-
 static bool load_debuginfod(struct debuginfod *d)
 {
     d->library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL);
-    return d->library && load_function(d->library, "debuginfod_begin", &d->begin) &&
-           load_function(d->library, "debuginfod_end", &d->end) &&
-           load_function(d->library, "debuginfod_find_executable", &d->find_executable) &&
-           load_function(d->library, "debuginfod_find_debuginfo", &d->find_debuginfo) &&
-           load_function(d->library, "debuginfod_set_progressfn", &d->set_progress) &&
-           load_function(d->library, "debuginfod_set_user_data", &d->set_user_data) &&
-           load_function(d->library, "debuginfod_get_user_data", &d->get_user_data);
+    return d->library && pf_library_function(d->library, "debuginfod_begin", &d->begin) &&
+           pf_library_function(d->library, "debuginfod_end", &d->end) &&
+           pf_library_function(d->library, "debuginfod_find_executable", &d->find_executable) &&
+           pf_library_function(d->library, "debuginfod_find_debuginfo", &d->find_debuginfo) &&
+           pf_library_function(d->library, "debuginfod_set_progressfn", &d->set_progress) &&
+           pf_library_function(d->library, "debuginfod_set_user_data", &d->set_user_data) &&
+           pf_library_function(d->library, "debuginfod_get_user_data", &d->get_user_data);
 }
 
 static time_t seconds_now(void)
@@ -383,7 +376,7 @@ static int stop_when_late(debuginfod_client *client, long a, long b)
     (void)a, (void)b;
     struct debuginfod d = {.library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_NOLOAD)};
     const time_t *deadline = NULL;
-    if (d.library && load_function(d.library, "debuginfod_get_user_data", &d.get_user_data))
+    if (d.library && pf_library_function(d.library, "debuginfod_get_user_data", &d.get_user_data))
         deadline = d.get_user_data(client);
     if (d.library)
         dlclose(d.library);

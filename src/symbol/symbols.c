@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/symbols.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ enum module_kind {
     KIND_NONE, /* nothing to look for */
     KIND_ELF,
     KIND_VDSO,
+    KIND_VDSO32, /* of 32-bit programs on 64-bit machines */
     KIND_KERNEL,
     KIND_KERNEL_MODULE,
     KIND_PERF_MAP, /* code made at run time, named by a text file */
@@ -63,6 +65,10 @@ struct pf_symbols {
     size_t map_room;
     char *kallsyms;
     size_t kallsyms_bytes;
+    bool machine_is_64;
+    uint32_t code_module; /* whose binary is open for its code; module + 1 */
+    int code_file;
+    struct pf_insn_machine code_machine;
     char *cache; /* the folder, or NULL */
     bool cache_tried;
 };
@@ -121,6 +127,13 @@ static bool made_here(struct perfile_reader *reader)
            same_text(reader, PERFILE_FEATURE_OSRELEASE, here.release);
 }
 
+static bool is_64_bit_machine(struct perfile_reader *reader)
+{
+    const char *arch;
+    return perfile_feature_text(reader, PERFILE_FEATURE_ARCH, NULL, &arch, NULL) == 0 &&
+           (strstr(arch, "64") || strcmp(arch, "s390x") == 0);
+}
+
 int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options *find, struct pf_symbols **symbols,
                     struct perfile_error *error)
 {
@@ -134,6 +147,7 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
     if (find)
         made->find = *find;
     made->find.same_machine = made_here(reader);
+    made->machine_is_64 = is_64_bit_machine(reader);
     pf_arena_open(&made->arena, allocator);
     pf_map_open(&made->by_key, allocator);
     pf_map_open(&made->build_ids, allocator);
@@ -157,6 +171,13 @@ static void close_module(struct module *module)
     pf_inlines_close(module->inlines);
 }
 
+static void close_code(struct pf_symbols *symbols)
+{
+    if (symbols->code_module && symbols->code_file >= 0)
+        close(symbols->code_file);
+    symbols->code_module = 0;
+}
+
 void pf_symbols_close(struct pf_symbols *symbols)
 {
     if (!symbols)
@@ -165,6 +186,7 @@ void pf_symbols_close(struct pf_symbols *symbols)
         close_module(symbols->modules[i]);
     pf_free(symbols->allocator, symbols->modules, symbols->room * sizeof(struct module *));
     pf_free(symbols->allocator, symbols->module_of_map, symbols->map_room * sizeof(*symbols->module_of_map));
+    close_code(symbols);
     free(symbols->kallsyms);
     free(symbols->cache);
     pf_map_close(&symbols->by_key);
@@ -175,11 +197,6 @@ void pf_symbols_close(struct pf_symbols *symbols)
 
 /* ---- which module a mapping belongs to ---- */
 
-static bool starts_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
 /* Memory without a file: its code, if any, was made at run time. */
 static bool is_anonymous(const struct perfile_map *map)
 {
@@ -188,7 +205,7 @@ static bool is_anonymous(const struct perfile_map *map)
     if (strcmp(map->filename, "//anon") == 0 || strcmp(map->filename, "[heap]") == 0 || map->flags & MAP_HUGETLB_BIT)
         return true;
     for (size_t i = 0; i < PF_COUNT(starts); i++)
-        if (starts_with(map->filename, starts[i]))
+        if (pf_starts_with(map->filename, starts[i]))
             return true;
     return false;
 }
@@ -203,13 +220,13 @@ static enum module_kind kind_of(const struct perfile_map *map)
 {
     if (map->symbol)
         return KIND_SYMBOL;
-    if (starts_with(map->filename, "[kernel.kallsyms]") || starts_with(map->filename, "[guest.kernel.kallsyms"))
+    if (pf_starts_with(map->filename, "[kernel.kallsyms]") || pf_starts_with(map->filename, "[guest.kernel.kallsyms"))
         return KIND_KERNEL;
     if (map->kernel)
         return KIND_KERNEL_MODULE;
     if (is_anonymous(map))
         return is_executable(map) ? KIND_PERF_MAP : KIND_NONE;
-    if (starts_with(map->filename, "[vdso"))
+    if (pf_starts_with(map->filename, "[vdso"))
         return KIND_VDSO;
     return map->filename[0] == '/' ? KIND_ELF : KIND_NONE;
 }
@@ -222,8 +239,10 @@ static const char *shown_name(struct pf_symbols *symbols, const struct perfile_m
         snprintf(text, sizeof(text), "/tmp/perf-%d.map", (int)map->pid);
         return pf_arena_text(&symbols->arena, text, strlen(text));
     }
+    if (kind == KIND_VDSO32)
+        return "[vdso32]";
     if (kind == KIND_KERNEL)
-        return starts_with(map->filename, "[guest") ? "[guest.kernel.kallsyms]" : "[kernel.kallsyms]";
+        return pf_starts_with(map->filename, "[guest") ? "[guest.kernel.kallsyms]" : "[kernel.kallsyms]";
     return pf_arena_text(&symbols->arena, map->filename, strlen(map->filename));
 }
 
@@ -243,14 +262,14 @@ static const char *short_name(struct pf_symbols *symbols, const struct perfile_m
     return pf_arena_text(&symbols->arena, text, strlen(text));
 }
 
-static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t hash)
+static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map, enum module_kind kind, uint64_t hash)
 {
     struct module *module = pf_arena_new(&symbols->arena, sizeof(*module));
     uint64_t known;
     if (!module ||
         !pf_grow(symbols->allocator, &symbols->modules, &symbols->room, symbols->count + 1, sizeof(struct module *)))
         return false;
-    module->kind = kind_of(map);
+    module->kind = kind;
     module->map_name = map->filename;
     module->reference = map->pgoff;
     module->public.name = shown_name(symbols, map, module->kind);
@@ -271,18 +290,23 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
     return pf_map_put(&symbols->by_key, hash, (symbols->count - 1));
 }
 
-static bool is_module_of(const struct module *module, const struct perfile_map *map)
+static bool is_module_of(const struct module *module, const struct perfile_map *map, enum module_kind kind)
 {
-    if (strcmp(module->map_name, map->filename) != 0 || module->kind != kind_of(map))
+    if (strcmp(module->map_name, map->filename) != 0 || module->kind != kind)
         return false;
     return map->build_id_bytes == 0 || (map->build_id_bytes == module->build_id_bytes &&
                                         memcmp(map->build_id, module->build_id, map->build_id_bytes) == 0);
 }
 
-/* The number of the module; UINT32_MAX when memory is short. */
-static uint32_t module_of(struct pf_symbols *symbols, const struct perfile_map *map)
+static bool knows_module_of(const struct pf_symbols *symbols, const struct perfile_map *map)
 {
-    if (map->id < symbols->map_room && symbols->module_of_map[map->id])
+    return map->id < symbols->map_room && symbols->module_of_map[map->id];
+}
+
+/* The number of the module, which is of that kind when it is a new one; UINT32_MAX when memory is short. */
+static uint32_t module_of_kind(struct pf_symbols *symbols, const struct perfile_map *map, enum module_kind kind)
+{
+    if (knows_module_of(symbols, map))
         return symbols->module_of_map[map->id] - 1;
     size_t room = symbols->map_room;
     if (!pf_grow(symbols->allocator, &symbols->module_of_map, &symbols->map_room, (size_t)map->id + 1,
@@ -290,17 +314,28 @@ static uint32_t module_of(struct pf_symbols *symbols, const struct perfile_map *
         return UINT32_MAX;
     memset(symbols->module_of_map + room, 0, (symbols->map_room - room) * sizeof(*symbols->module_of_map));
     uint64_t hash = hash_bytes(hash_name(map->filename), map->build_id, map->build_id_bytes);
-    if (kind_of(map) == KIND_PERF_MAP)
+    hash = hash_bytes(hash, kind == KIND_VDSO32 ? "32" : "", kind == KIND_VDSO32 ? 2 : 0);
+    if (kind == KIND_PERF_MAP)
         hash = hash_bytes(hash, &map->pid, sizeof(map->pid));
     uint64_t first;
     uint32_t number = UINT32_MAX;
-    if (pf_map_get(&symbols->by_key, hash, &first) && is_module_of(symbols->modules[first], map))
+    if (pf_map_get(&symbols->by_key, hash, &first) && is_module_of(symbols->modules[first], map, kind))
         number = (uint32_t)first;
-    if (number == UINT32_MAX && add_module(symbols, map, hash))
+    if (number == UINT32_MAX && add_module(symbols, map, kind, hash))
         number = (uint32_t)(symbols->count - 1);
     if (number != UINT32_MAX)
         symbols->module_of_map[map->id] = number + 1;
     return number;
+}
+
+static uint32_t module_of(struct pf_symbols *symbols, const struct perfile_map *map)
+{
+    return module_of_kind(symbols, map, kind_of(map));
+}
+
+static bool is_vdso(const struct module *module)
+{
+    return module->kind == KIND_VDSO || module->kind == KIND_VDSO32;
 }
 
 /* ---- loading ---- */
@@ -448,7 +483,8 @@ static void load_kernel_module(struct pf_symbols *symbols, struct module *module
 static void load_elf(struct pf_symbols *symbols, struct module *module)
 {
     struct pf_found found = {0};
-    if (pf_find_binary(&symbols->find, module->map_name, module->build_id, module->build_id_bytes, &found) < 0)
+    const char *name = module->kind == KIND_VDSO32 ? module->public.name : module->map_name;
+    if (pf_find_binary(&symbols->find, name, module->build_id, module->build_id_bytes, &found) < 0)
         return;
     if (found.path)
         module->binary = pf_arena_text(&symbols->arena, found.path, strlen(found.path));
@@ -476,14 +512,46 @@ static void load_perf_map(struct pf_symbols *symbols, struct module *module)
 static void load(struct pf_symbols *symbols, struct module *module)
 {
     static void (*const loaders[])(struct pf_symbols *, struct module *) = {
-        [KIND_ELF] = load_elf,           [KIND_VDSO] = load_elf,
-        [KIND_KERNEL] = load_kernel,     [KIND_KERNEL_MODULE] = load_kernel_module,
-        [KIND_PERF_MAP] = load_perf_map, [KIND_SYMBOL] = NULL,
+        [KIND_ELF] = load_elf,
+        [KIND_VDSO] = load_elf,
+        [KIND_VDSO32] = load_elf,
+        [KIND_KERNEL] = load_kernel,
+        [KIND_KERNEL_MODULE] = load_kernel_module,
+        [KIND_PERF_MAP] = load_perf_map,
+        [KIND_SYMBOL] = NULL,
     };
     module->public.looked_for = true;
     if (loaders[module->kind])
         loaders[module->kind](symbols, module);
     module->public.table = module->table;
+}
+
+/* ---- binaries that are open ---- */
+
+static struct pf_insn_machine machine_of(int file)
+{
+    uint8_t header[EI_NIDENT + 4];
+    if (pread(file, header, sizeof(header), 0) != (ssize_t)sizeof(header) || memcmp(header, ELFMAG, SELFMAG) != 0)
+        return (struct pf_insn_machine){0};
+    const bool is_big_endian = header[EI_DATA] == ELFDATA2MSB;
+    return (struct pf_insn_machine){.elf_machine =
+                                        pf_load16(header + EI_NIDENT + 2, is_big_endian != PF_NATIVE_BIG_ENDIAN),
+                                    .is_64 = header[EI_CLASS] == ELFCLASS64,
+                                    .is_big_endian = is_big_endian};
+}
+
+/* One file is open at a time: neighbouring addresses tend to be of one module. */
+static bool open_code(struct pf_symbols *symbols, uint32_t number)
+{
+    if (symbols->code_module == number + 1)
+        return symbols->code_file >= 0;
+    close_code(symbols);
+    const char *path = symbols->modules[number]->binary;
+    symbols->code_module = number + 1;
+    symbols->code_file = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    if (symbols->code_file >= 0)
+        symbols->code_machine = machine_of(symbols->code_file);
+    return symbols->code_file >= 0;
 }
 
 /* ---- addresses ---- */
@@ -495,7 +563,7 @@ static bool table_address(const struct module *module, const struct perfile_map 
         *address = ip - module->relocation;
         return true;
     }
-    uint64_t offset = ip - map->start + (module->kind == KIND_VDSO ? 0 : map->pgoff);
+    uint64_t offset = ip - map->start + (is_vdso(module) ? 0 : map->pgoff);
     return pf_symbol_table_address(module->table, offset, address);
 }
 
@@ -524,7 +592,7 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
     if (PF_UNLIKELY(!module->public.looked_for))
         load(symbols, module);
     location->module = number;
-    location->offset = module->kind == KIND_ELF ? ip - map->start + map->pgoff : ip;
+    location->offset = module->kind == KIND_ELF ? ip - map->start + map->pgoff : is_vdso(module) ? ip - map->start : ip;
     module->public.addresses++;
     if (module->kind == KIND_SYMBOL) {
         location->symbol = 0;
@@ -535,7 +603,7 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
     uint64_t address;
     if (!module->table || !table_address(module, map, ip, &address))
         return true;
-    location->address = module->kind == KIND_ELF || module->kind == KIND_VDSO ? address : 0;
+    location->address = module->kind == KIND_ELF || is_vdso(module) ? address : 0;
     const struct pf_symbol *symbol = whole_symbol(module->table, pf_symbol_table_find(module->table, address));
     if (symbol) {
         location->symbol = (uint32_t)(symbol - module->table->symbols);
@@ -545,10 +613,37 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
     return true;
 }
 
+/*
+ * The vdso of a 32-bit program: it lies below 4 GiB, and as perf wants it, the first binary below it that is at hand has
+ * 32 bits.
+ */
+static bool is_vdso32(struct pf_symbols *symbols, const struct perfile_space *space, const struct perfile_map *vdso)
+{
+    enum { TRIES_MAX = 64 };
+    const struct perfile_map *map = vdso;
+    if (!symbols->machine_is_64 || kind_of(vdso) != KIND_VDSO || vdso->start > UINT32_MAX)
+        return false;
+    for (int tries = 0; tries < TRIES_MAX && map->start; tries++) {
+        map = perfile_space_below(space, map->start - 1);
+        const uint32_t number = map && kind_of(map) == KIND_ELF ? module_of(symbols, map) : UINT32_MAX;
+        if (!map)
+            return false;
+        if (number == UINT32_MAX)
+            continue;
+        if (!symbols->modules[number]->public.looked_for)
+            load(symbols, symbols->modules[number]);
+        if (open_code(symbols, number) && symbols->code_machine.elf_machine)
+            return !symbols->code_machine.is_64;
+    }
+    return false;
+}
+
 const struct perfile_map *pf_symbols_map(struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip)
 {
     const struct perfile_map *map = perfile_space_find(space, ip);
     struct pf_location location;
+    if (map && map->filename[0] == '[' && !knows_module_of(symbols, map) && is_vdso32(symbols, space, map))
+        (void)module_of_kind(symbols, map, KIND_VDSO32);
     if (map)
         return map;
     map = perfile_space_below(space, ip);
@@ -577,7 +672,7 @@ static struct pf_cfi *cfi_of(struct pf_symbols *symbols, struct module *module)
 static bool place_of(void *context, uint64_t ip, struct pf_unwind_place *place)
 {
     struct unwinder *u = context;
-    const struct perfile_map *map = perfile_space_find(u->how->space, ip);
+    const struct perfile_map *map = pf_symbols_map(u->symbols, u->how->space, ip);
     struct pf_location location;
     *place = (struct pf_unwind_place){.executable = map && is_executable(map)};
     if (!map || !pf_symbols_locate(u->symbols, map, ip, &location) || location.module == PF_NO_SYMBOL)
@@ -638,6 +733,29 @@ size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *
         open_inlines(symbols, module);
     }
     return module->inlines ? pf_min(pf_inlines_find(module->inlines, location->address, frames, room), room) : 0;
+}
+
+/* ---- machine code ---- */
+
+size_t pf_symbols_code(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip, uint8_t *code,
+                       size_t room, struct pf_insn_machine *machine)
+{
+    const uint32_t number = map ? module_of(symbols, map) : UINT32_MAX;
+    *machine = (struct pf_insn_machine){0};
+    if (number == UINT32_MAX)
+        return 0;
+    struct module *module = symbols->modules[number];
+    if (!module->public.looked_for)
+        load(symbols, module);
+    const uint64_t offset = ip - map->start + (is_vdso(module) ? 0 : map->pgoff);
+    if ((module->kind != KIND_ELF && !is_vdso(module)) || offset > INT64_MAX || !open_code(symbols, number))
+        return 0;
+    *machine = symbols->code_machine;
+    ssize_t got;
+    do
+        got = pread(symbols->code_file, code, room, (off_t)offset);
+    while (got < 0 && errno == EINTR);
+    return got > 0 ? (size_t)got : 0;
 }
 
 size_t pf_symbols_module_count(const struct pf_symbols *symbols)

@@ -10,6 +10,7 @@
 
 #include "symbol/find.h"
 #include "symbol/inlines.h"
+#include "symbol/insn.h"
 #include "symbol/table.h"
 #include "symbol/unwind.h"
 
@@ -69,6 +70,12 @@ int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *s
  */
 size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *location,
                           struct pf_source_frame *frames, size_t room);
+/*
+ * The machine code from an address on, as it lies in the binary: at most `room` bytes, 0 when the binary is not at hand.
+ * What was mapped need not have been the same: code that patches itself is not there. The kernel's is not read.
+ */
+size_t pf_symbols_code(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip, uint8_t *code,
+                       size_t room, struct pf_insn_machine *machine);
 size_t pf_symbols_module_count(const struct pf_symbols *symbols);
 const struct pf_module *pf_symbols_module(const struct pf_symbols *symbols, uint32_t module);
 /* The name of a symbol, demangled, made once; NULL for PF_NO_SYMBOL. */

@@ -24,6 +24,9 @@ def main():
     wrong += [f'sample part {name} has no golden' for name in parts if name not in asked]
     for path in sorted((tree / 'src').rglob('*.[ch]')):
         named = {name for _, name in rows if re.search(rf'PERFILE_RECORD_{name}\b', path.read_text())}
+        # what tells nothing about anybody must be said type by type; a type that is not in there is left out and counted
+        if path.name == 'anonymize_records.c':
+            continue
         if len(named) > len(rows) // 2: # some sources do something of their own with a few types
             wrong.append(f'{path.relative_to(tree)} names {len(named)} record types: is it a second list?')
     print('\n'.join(wrong) or f'{len(rows)} record types and {len(parts)} parts of samples, one row each')

@@ -56,8 +56,8 @@ def main():
         recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
         environment = {**os.environ, 'XDG_CACHE_HOME': str(folder / 'cache'), 'HOME': name}
 
-        def lines(*options):
-            command = [perfile, 'script', '-F', 'ip,sym,symoff,dso', *options, recording]
+        def lines(*options, fields='ip,sym,symoff,dso'):
+            command = [perfile, 'script', '-F', fields, *options, recording]
             said = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
             return said.split('\n')
 
@@ -79,6 +79,20 @@ def main():
                 sys.exit(f'{step}: {len(entries)} files in the cache')
             if step == 'cached':
                 entries[0].write_bytes(entries[0].read_bytes()[:40])
+        got = [line for line in lines(fields='ip,sym,srcline') if line.strip()]
+        expected = [f'\t{here:16x} innermost', '  prog.c:6 (inlined)', f'\t{here:16x} inner', '  prog.c:9 (inlined)',
+                    f'\t{here:16x} outer', '  prog.c:10']
+        if got != expected:
+            sys.exit('source lines:\n' + '\n'.join(got) + '\nexpected:\n' + '\n'.join(expected))
+        got = [line for line in lines(fields='ip') if line.strip()]
+        if got != [f'\t{here:16x} (inlined)', f'\t{here:16x} (inlined)', f'\t{here:16x}']:
+            sys.exit('addresses:\n' + '\n'.join(got))
+        # what is no callchain is one line, as in perf
+        text = text.replace('|CALLCHAIN', '').replace('sample ip', 'sample misc=2 ip').split(' callchain=')[0]
+        recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
+        got = lines('--full-source-path', fields='ip,sym,srcline')
+        if got != [f' {here:16x} outer', f'  {source}:6', '']:
+            sys.exit('without callchain:\n' + '\n'.join(got))
     print('inlined functions are right')
 
 

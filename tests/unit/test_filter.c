@@ -115,6 +115,27 @@ static void the_last_percent_includes_the_last_sample(void **state)
     pf_filter_close(&filter);
 }
 
+static void relative_times_count_from_the_first_sample(void **state)
+{
+    const struct perfile_filter wanted = {.time = "+0.25,+0.5"}, open = {.time = "+0.25,"},
+                                mixed = {.time = "1.1,+0.5"};
+    (void)state;
+    assert_int_equal(compile(&wanted, &span), 0);
+    assert_false(pf_filter_time(&filter, 1249999999));
+    assert_true(pf_filter_time(&filter, 1250000000));
+    assert_true(pf_filter_time(&filter, 1500000000));
+    assert_false(pf_filter_time(&filter, 1500000001));
+    pf_filter_close(&filter);
+    assert_int_equal(compile(&open, &span), 0);
+    assert_true(pf_filter_time(&filter, UINT64_MAX));
+    pf_filter_close(&filter);
+    assert_int_equal(compile(&mixed, &span), 0);
+    assert_true(pf_filter_time(&filter, 1100000000));
+    pf_filter_close(&filter);
+    assert_int_equal(compile(&wanted, NULL), PERFILE_ERROR_ABSENT);
+    pf_filter_close(&filter);
+}
+
 static void percents_need_the_span(void **state)
 {
     (void)state;
@@ -202,6 +223,7 @@ int main(void)
         cmocka_unit_test(percents_are_of_the_recording),
         cmocka_unit_test(the_last_percent_includes_the_last_sample),
         cmocka_unit_test(percents_need_the_span),
+        cmocka_unit_test(relative_times_count_from_the_first_sample),
         cmocka_unit_test(bad_times_are_named),
         cmocka_unit_test(cpu_lists),
         cmocka_unit_test(bad_lists_are_named),

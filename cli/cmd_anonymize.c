@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include "edit.h"
+#include "message.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define AT(member) offsetof(struct pf_settings, member)
+
+static const char *category_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return perfile_anonymize_category(index, doc);
+}
+
+static const struct pf_option options[] = {
+    {.name = "key",
+     .kind = PF_OPTION_TEXT,
+     .argument = "KEY",
+     .offset = AT(hide_key),
+     .doc =
+         "What the names are made from: recordings that were made with the same key can be compared with each other, "
+         "and only who has the key can try out names. Others see a command line: better use --key-file. Without a "
+         "key a random one is taken, and forgotten."},
+    {.name = "key-file",
+     .kind = PF_OPTION_TEXT,
+     .argument = "FILE",
+     .offset = AT(hide_key_file),
+     .doc = "The key is what FILE holds, at most 64 KiB."},
+    {.name = "keep",
+     .kind = PF_OPTION_LIST,
+     .argument = "LIST",
+     .offset = AT(hide_keep),
+     .value_at = category_at,
+     .doc = "What stays as it is, secrets included."},
+    {.name = "change",
+     .kind = PF_OPTION_LIST,
+     .argument = "LIST",
+     .offset = AT(hide_change),
+     .value_at = category_at,
+     .doc = "What is replaced; times and pids are not otherwise."},
+    {.name = "drop",
+     .kind = PF_OPTION_LIST,
+     .argument = "LIST",
+     .offset = AT(hide_drop),
+     .value_at = category_at,
+     .doc = "What is left out, or made empty where something must stand."},
+    {.name = "no-words",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(hide_words),
+     .doc = "No directory or file name and no tracepoint stays because everybody knows it."},
+    {.name = "vocabulary",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(list_words),
+     .doc = "Print the words that stay, one in a line, and do nothing else."},
+    PF_OPTION_REPORT_FORMAT,
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+/* ---- the key ---- */
+
+enum { KEY_BYTES_MAX = 65536 };
+
+struct key {
+    const void *data;
+    size_t bytes;
+    char *owned;
+};
+
+static int read_key(const char *path, struct key *key)
+{
+    FILE *from = fopen(path, "rb");
+    bool failed = !from;
+
+    key->owned = malloc(KEY_BYTES_MAX + 1);
+    if (from && key->owned) {
+        key->bytes = fread(key->owned, 1, KEY_BYTES_MAX + 1, from);
+        failed = ferror(from) || key->bytes == 0 || key->bytes > KEY_BYTES_MAX;
+    }
+    if (from)
+        fclose(from);
+    key->data = key->owned;
+    if (!failed && key->owned)
+        return PF_STATUS_OK;
+    pf_message("anonymize: --key-file %s: it cannot be read, is empty, or has more than 64 KiB", path);
+    return PF_STATUS_USAGE;
+}
+
+static int find_key(const struct pf_settings *settings, struct key *key)
+{
+    const bool empty = settings->hide_key && !*settings->hide_key;
+
+    if (empty || (settings->hide_key && settings->hide_key_file)) {
+        pf_message("anonymize: --key: %s", empty ? "it is empty" : "not together with --key-file");
+        return PF_STATUS_USAGE;
+    }
+    if (settings->hide_key_file)
+        return read_key(settings->hide_key_file, key);
+    if (settings->hide_key)
+        *key = (struct key){.data = settings->hide_key, .bytes = strlen(settings->hide_key)};
+    return PF_STATUS_OK;
+}
+
+/* ---- one run ---- */
+
+static struct perfile_anonymize_report report;
+static struct key key;
+
+static int anonymize(struct perfile_reader *reader, struct perfile_writer *writer, const struct pf_settings *settings,
+                     const struct perfile_edit_options *edit_options, struct perfile_edit_report *edit_report,
+                     struct perfile_error *error)
+{
+    struct perfile_anonymize_options made = PERFILE_ANONYMIZE_OPTIONS_INIT;
+
+    made.key = key.data;
+    made.key_bytes = key.bytes;
+    made.keep = settings->hide_keep;
+    made.change = settings->hide_change;
+    made.drop = settings->hide_drop;
+    made.strict = settings->hide_words;
+    made.edit = edit_options;
+    int result = perfile_anonymize(reader, writer, &made, &report, error);
+    *edit_report = report.edit;
+    return result;
+}
+
+static void print_json(FILE *to)
+{
+    fprintf(to, ",\"categories\":[");
+    for (size_t i = 0; i < report.category_count; i++) {
+        const struct perfile_anonymized *c = &report.categories[i];
+        fprintf(to,
+                "%s{\"name\":\"%s\",\"action\":\"%s\",\"changed\":%" PRIu64 ",\"removed\":%" PRIu64 ",\"kept\":%" PRIu64
+                "}",
+                i ? "," : "", c->name, c->action, c->changed, c->removed, c->kept);
+    }
+    fprintf(to, "]");
+}
+
+static void print_count(FILE *to, uint64_t count, const char *what, const char **between)
+{
+    char text[PF_GROUPED_BYTES];
+
+    if (!count)
+        return;
+    fprintf(to, "%s%s %s", *between, pf_grouped(count, text), what);
+    *between = ", ";
+}
+
+static void print_text(FILE *to)
+{
+    for (size_t i = 0; i < report.category_count; i++) {
+        const struct perfile_anonymized *c = &report.categories[i];
+        const char *between = "";
+        if (!c->changed && !c->removed && !c->kept)
+            continue;
+        fprintf(to, "  %-10s ", c->name);
+        print_count(to, c->changed, "changed", &between);
+        print_count(to, c->removed, "removed", &between);
+        print_count(to, c->kept, "kept", &between);
+        fprintf(to, ": %s\n", c->doc);
+    }
+}
+
+static void print(FILE *to, bool json)
+{
+    if (json)
+        print_json(to);
+    else
+        print_text(to);
+}
+
+static int print_words(void)
+{
+    const char *word;
+
+    for (size_t i = 0; (word = perfile_anonymize_word(i)); i++)
+        printf("%s\n", word);
+    return fflush(stdout) ? PF_STATUS_OUTPUT : PF_STATUS_OK;
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    if (settings->list_words)
+        return print_words();
+    int status = find_key(settings, &key);
+    if (!status)
+        status = pf_run_edit_report(command, settings, anonymize, print);
+    free(key.owned);
+    return status;
+}
+
+const struct pf_command pf_command_anonymize = {
+    .name = "anonymize",
+    .summary = "make a recording that strangers may have",
+    .doc = "Replaces or leaves out what a recording tells about people and machines: names of threads, files, control "
+           "groups and the host, command line, build ids, addresses, registers, stacks, data of tracepoints, "
+           "instruction traces. Equal names stay equal, and each sample stays at its place in its file. Says what was "
+           "changed, removed and kept. The exit status is 0 when nothing was lost but what was to go.",
+    .operand = "[FILE]",
+    .operand_max = 1,
+    .groups = {&group, &pf_writing_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .run = run,
+};

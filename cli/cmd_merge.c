@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+#include "edit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* ---- options ---- */
+
+static const char *clock_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const struct {
+        const char *name;
+        const char *doc;
+    } clocks[] = {
+        {"auto",
+         "align when all recordings have CLOCK_DATA (perf record -k) and come from different hosts or boots, the "
+         "default"},
+        {"align", "by the wall clock; fails when a recording has no CLOCK_DATA"},
+        {"keep", "times stay as recorded"},
+    };
+
+    (void)command;
+    if (index >= sizeof(clocks) / sizeof(*clocks))
+        return NULL;
+    *doc = clocks[index].doc;
+    return clocks[index].name;
+}
+
+static const struct pf_option options[] = {
+    {.name = "clock",
+     .kind = PF_OPTION_CHOICE,
+     .argument = "HOW",
+     .offset = offsetof(struct pf_settings, merge_clock),
+     .value_at = clock_at,
+     .doc = "Whether times are moved to one clock."},
+    {.name = "separate-hosts",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, merge_separate_hosts),
+     .doc =
+         "Keep the processes of different hosts apart: 4194304 is added to the pids and tids of the second host, twice "
+         "that to those of the third, and so on, and threads are called HOST:COMM."},
+    PF_OPTION_REPORT_FORMAT,
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+/* ---- one run ---- */
+
+struct note {
+    size_t input;
+    const char *rule;
+    uint32_t feature;
+    char message[256];
+};
+
+struct run {
+    const struct pf_command *command;
+    struct pf_settings *settings;
+    struct pf_input *inputs;
+    struct perfile_reader **readers;
+    const char **names;
+    size_t count;
+    struct perfile_writer *writer;
+    struct pf_log log;
+    struct pf_progress progress;
+    struct note *notes;
+    size_t note_count;
+    bool notes_lost; /* memory was short */
+    struct perfile_error error;
+    struct perfile_merge_report report;
+};
+
+static void keep_note(void *context, const struct perfile_merge_note *note)
+{
+    struct run *run = context;
+    struct note *more = realloc(run->notes, (run->note_count + 1) * sizeof(*more));
+
+    if (!more) {
+        run->notes_lost = true;
+        return;
+    }
+    run->notes = more;
+    run->notes[run->note_count] = (struct note){.input = note->input, .rule = note->rule, .feature = note->feature};
+    snprintf(run->notes[run->note_count++].message, sizeof(more->message), "%s", note->message);
+}
+
+static bool is_same_file(const char *name, const char *other)
+{
+    struct stat a, b;
+
+    return !stat(name, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static int choose(struct run *run)
+{
+    const struct pf_settings *settings = run->settings;
+    size_t streams = 0;
+
+    if (!settings->output) {
+        pf_message("%s: where to? (-o FILE, or -o - for standard output)", run->command->name);
+        return PF_STATUS_USAGE;
+    }
+    if (settings->input || !settings->operand_count) {
+        pf_message("%s: %s", run->command->name, settings->input ? "the recordings are given without -i" : "of what?");
+        return PF_STATUS_USAGE;
+    }
+    for (size_t i = 0; i < settings->operand_count; i++) {
+        streams += !strcmp(settings->operands[i], "-");
+        if (!is_same_file(settings->operands[i], settings->output))
+            continue;
+        pf_message("%s: --output %s is one of the recordings", run->command->name, settings->output);
+        return PF_STATUS_USAGE;
+    }
+    if (streams < 2)
+        return PF_STATUS_OK;
+    pf_message("%s: standard input is given twice", run->command->name);
+    return PF_STATUS_USAGE;
+}
+
+static int open_inputs(struct run *run)
+{
+    const size_t wanted = run->settings->operand_count;
+
+    run->inputs = calloc(wanted, sizeof(*run->inputs));
+    run->readers = calloc(wanted, sizeof(*run->readers));
+    run->names = calloc(wanted, sizeof(*run->names));
+    if (!run->inputs || !run->readers || !run->names) {
+        pf_message("%s: memory is short", run->command->name);
+        return PF_STATUS_UNREADABLE;
+    }
+    for (; run->count < wanted; run->count++) {
+        struct pf_input *input = &run->inputs[run->count];
+        pf_input_set(input, run->command, run->settings, run->settings->operands[run->count]);
+        int status = pf_input_open(input);
+        if (status)
+            return status;
+        run->readers[run->count] = input->reader;
+        run->names[run->count] = input->log.input;
+    }
+    return PF_STATUS_OK;
+}
+
+static int open_writer(struct run *run)
+{
+    const struct perfile_writer_options made = pf_writing_options(&run->inputs[0], run->settings->output, &run->log);
+    int result = perfile_writer_open_path(run->settings->output, &made, &run->writer, &run->error);
+
+    run->log.input = strcmp(run->settings->output, "-") ? run->settings->output : "standard output";
+    if (result == 0)
+        return PF_STATUS_OK;
+    pf_message("%s: %s", run->command->name, run->error.message);
+    return result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE : PF_STATUS_OUTPUT;
+}
+
+static int clock_of(const char *name)
+{
+    const char *doc;
+
+    for (size_t i = 0; name && clock_at(NULL, i, &doc); i++)
+        if (!strcmp(name, clock_at(NULL, i, &doc)))
+            return (int)i;
+    return PERFILE_MERGE_CLOCK_AUTO;
+}
+
+/* What the recordings do not allow, or reading or writing failed. */
+static int failure(const struct run *run, int result)
+{
+    const char *message = run->error.message;
+
+    pf_message("%s%s%s", strncmp(message, "merge: ", 7) ? run->command->name : "",
+               strncmp(message, "merge: ", 7) ? ": " : "", message);
+    if (result == PERFILE_ERROR_WRITE || result == PERFILE_ERROR_OPEN)
+        return PF_STATUS_OUTPUT;
+    if (result == PERFILE_ERROR_ARGUMENT || result == PERFILE_ERROR_UNSUPPORTED || result == PERFILE_ERROR_ABSENT)
+        return PF_STATUS_USAGE;
+    for (size_t i = 0; i < run->count; i++)
+        if (perfile_reader_counts(run->readers[i])->records)
+            return PF_STATUS_FINDINGS;
+    return PF_STATUS_UNREADABLE;
+}
+
+static int merge(struct run *run)
+{
+    struct perfile_merge_options made = PERFILE_MERGE_OPTIONS_INIT;
+
+    made.readers = run->readers;
+    made.reader_count = run->count;
+    made.names = run->names;
+    made.clock = clock_of(run->settings->merge_clock);
+    made.separate_hosts = run->settings->merge_separate_hosts;
+    made.note = keep_note;
+    made.note_context = run;
+    if (pf_progress_start(&run->progress, run->command->name)) {
+        made.progress = pf_progress_update;
+        made.progress_context = &run->progress;
+    }
+    int result = perfile_merge(run->writer, &made, &run->report, &run->error);
+
+    if (result == 0)
+        result = perfile_writer_finish(run->writer, &run->error);
+    pf_progress_clear();
+    for (size_t i = 0; i < run->count; i++)
+        pf_log_finish(&run->inputs[i].log);
+    pf_log_finish(&run->log);
+    return result < 0 ? failure(run, result) : PF_STATUS_OK;
+}
+
+/* ---- the report ---- */
+
+/* How many bytes of UTF-8 begin here; 0: none. */
+static size_t utf8_bytes(const unsigned char *at)
+{
+    size_t bytes = at[0] < 0x80 ? 1 : at[0] >= 0xf0 && at[0] < 0xf5 ? 4 : at[0] >= 0xe0 ? 3 : at[0] >= 0xc2 ? 2 : 0;
+
+    if (at[0] >= 0xf5)
+        return 0;
+    for (size_t i = 1; i < bytes; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf0 && at[1] < 0x90) ||
+        (at[0] == 0xf4 && at[1] > 0x8f))
+        return 0;
+    return bytes;
+}
+
+static void print_json_text(FILE *to, const char *text)
+{
+    fputc('"', to);
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        size_t bytes = utf8_bytes(at);
+        if (*at == '"' || *at == '\\')
+            fprintf(to, "\\%c", *at);
+        else if (*at < 0x20)
+            fprintf(to, "\\u%04x", *at);
+        else if (bytes)
+            fwrite(at, 1, bytes, to);
+        else
+            fprintf(to, "\\\\x%02x", *at);
+        at += bytes ? bytes : 1;
+    }
+    fputc('"', to);
+}
+
+static void print_json_counts(FILE *to, const struct perfile_edit_report *counts)
+{
+    fprintf(to,
+            "\"records_kept\":%" PRIu64 ",\"samples_kept\":%" PRIu64 ",\"records_dropped\":%" PRIu64
+            ",\"records_damaged\":%" PRIu64 ",\"bytes_dropped\":%" PRIu64 ",\"features_dropped\":%" PRIu64,
+            counts->records_kept, counts->samples_kept, counts->records_dropped, counts->records_damaged,
+            counts->bytes_dropped, counts->features_dropped);
+}
+
+static void print_json_note(FILE *to, const struct run *run, const struct note *note)
+{
+    const char *feature = note->feature ? perfile_feature_name(note->feature) : NULL;
+
+    fprintf(to, "{\"input\":");
+    print_json_text(to, run->names[note->input]);
+    fprintf(to, ",\"rule\":\"%s\"", note->rule);
+    if (feature)
+        fprintf(to, ",\"feature\":\"%s\"", feature);
+    fprintf(to, ",\"message\":");
+    print_json_text(to, note->message);
+    fprintf(to, "}");
+}
+
+static void print_json(const struct run *run, FILE *to)
+{
+    const struct perfile_merge_report *report = &run->report;
+
+    fprintf(to, "{");
+    print_json_counts(to, report->total);
+    fprintf(to,
+            ",\"events\":%" PRIu64 ",\"events_unified\":%" PRIu64 ",\"ids_renumbered\":%" PRIu64
+            ",\"records_unified\":%" PRIu64 ",\"stacks_trimmed\":%" PRIu64 ",\"unordered\":%" PRIu64
+            ",\"reshaped\":%s,\"clocks_aligned\":%s,"
+            "\"inputs\":[",
+            report->events, report->events_unified, report->ids_renumbered, report->records_unified,
+            report->stacks_trimmed, report->unordered, report->reshaped ? "true" : "false",
+            report->clocks_aligned ? "true" : "false");
+    for (size_t i = 0; i < run->count; i++) {
+        fprintf(to, "%s{\"name\":", i ? "," : "");
+        print_json_text(to, run->names[i]);
+        fprintf(to, ",");
+        print_json_counts(to, report->inputs[i]);
+        fprintf(to, "}");
+    }
+    fprintf(to, "],\"notes\":[");
+    for (size_t i = 0; i < run->note_count; i++) {
+        fprintf(to, "%s", i ? "," : "");
+        print_json_note(to, run, &run->notes[i]);
+    }
+    fprintf(to, "]}\n");
+}
+
+static void print_count(FILE *to, uint64_t count, const char *what)
+{
+    char text[PF_GROUPED_BYTES];
+
+    if (count)
+        fprintf(to, ", %s %s", pf_grouped(count, text), what);
+}
+
+static void print_counts(FILE *to, const char *name, const struct perfile_edit_report *counts)
+{
+    char records[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
+
+    fprintf(to, "%s: %s records, %s of them samples", name, pf_grouped(counts->records_kept, records),
+            pf_grouped(counts->samples_kept, samples));
+    print_count(to, counts->records_dropped, "that other parts have left out");
+    print_count(to, counts->records_damaged, "damaged ones left out");
+    print_count(to, counts->bytes_dropped, "bytes lost");
+    print_count(to, counts->features_dropped, "features not taken");
+    fprintf(to, "\n");
+}
+
+static void print_text(const struct run *run, FILE *to)
+{
+    const struct perfile_merge_report *report = &run->report;
+    char events[PF_GROUPED_BYTES];
+
+    print_counts(to, run->log.input, report->total);
+    fprintf(to, "  %s events", pf_grouped(report->events, events));
+    print_count(to, report->events_unified, "are the same as one of an earlier recording");
+    print_count(to, report->ids_renumbered, "ids renumbered");
+    print_count(to, report->stacks_trimmed, "user stacks cut a little to make room for ids");
+    print_count(to, report->unordered, "records out of order");
+    fprintf(to, "\n");
+    for (size_t i = 0; i < run->count; i++) {
+        fprintf(to, "  ");
+        print_counts(to, run->names[i], report->inputs[i]);
+        for (size_t j = 0; j < run->note_count; j++)
+            if (run->notes[j].input == i)
+                fprintf(to, "    %s\n", run->notes[j].message);
+    }
+    if (run->notes_lost)
+        fprintf(to, "  memory was short: not all is said\n");
+}
+
+static int print_report(const struct run *run)
+{
+    const struct pf_settings *settings = run->settings;
+    FILE *to = strcmp(settings->output, "-") ? stdout : stderr;
+
+    if (settings->format && !strcmp(settings->format, "json"))
+        print_json(run, to);
+    else if (!settings->quiet && (to == stdout || settings->verbose || run->note_count))
+        print_text(run, to);
+    if (fflush(to) == 0)
+        return PF_STATUS_OK;
+    pf_message("%s: the report cannot be written", run->command->name);
+    return PF_STATUS_OUTPUT;
+}
+
+/* ---- from end to end ---- */
+
+static int run_open(struct run *run)
+{
+    int status = open_writer(run);
+
+    if (!status)
+        status = merge(run);
+    if (!status)
+        status = print_report(run);
+    for (size_t i = 0; i < run->count && status <= PF_STATUS_FINDINGS; i++)
+        if (pf_input_losses(&run->inputs[i]))
+            status = PF_STATUS_FINDINGS;
+    perfile_writer_close(run->writer);
+    return status;
+}
+
+static int run_merge(const struct pf_command *command, struct pf_settings *settings)
+{
+    struct run run = {.command = command, .settings = settings};
+    int status;
+
+    if ((status = choose(&run)) == PF_STATUS_OK && (status = open_inputs(&run)) == PF_STATUS_OK)
+        status = run_open(&run);
+    for (size_t i = 0; i < run.count; i++)
+        perfile_close(run.readers[i]);
+    free(run.inputs);
+    free(run.readers);
+    free(run.names);
+    free(run.notes);
+    return status;
+}
+
+const struct pf_command pf_command_merge = {
+    .name = "merge",
+    .summary = "several recordings into one, in the order of time",
+    .doc =
+        "Writes one recording with the records of all: of any hosts, times, events, modes and byte orders. Events that "
+        "are the same in several recordings become one, ids that collide are renumbered, and what all events of one "
+        "recording must share is added where it lacks. What parts of one recording have alike besides samples is "
+        "written once, so that the parts of a recording that was split give it back. What differs in the headers and "
+        "cannot be said twice is the first recording's; the report says what that is.",
+    .operand = "FILE...",
+    .operand_max = SIZE_MAX,
+    .groups = {&group, &pf_writing_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .run = run_merge,
+};

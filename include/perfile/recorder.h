@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfile/recorder.h: recording this machine (libperfile, Linux only).
+ *
+ *     struct perfile_recorder_options options = PERFILE_RECORDER_OPTIONS_INIT;
+ *
+ *     options.events = "cpu-clock";
+ *     options.pids = "4711";
+ *     options.call_graph = "fp";
+ *     if (perfile_writer_open_path("perf.data", &live, &writer, &error) < 0 ||
+ *         perfile_recorder_open(&options, writer, &recorder, &error) < 0)
+ *         die(error.message);                       // one sentence, with the way out
+ *     perfile_recorder_enable(recorder, &error);
+ *     while (perfile_recorder_drain(recorder, 100, &error) > 0)
+ *         if (enough)
+ *             break;
+ *     perfile_recorder_stop(recorder, &error);
+ *     perfile_writer_finish(writer, &error);
+ *
+ * Threads.   A recorder belongs to one thread at a time.
+ * Since.     Everything here: 0.2.
+ */
+#ifndef PERFILE_RECORDER_H
+#define PERFILE_RECORDER_H
+
+#include <perfile/writer.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum perfile_recorder_flags {
+    PERFILE_RECORDER_ALL_CPUS = 1 << 0,       /* -a: everything that runs */
+    PERFILE_RECORDER_NO_INHERIT = 1 << 1,     /* -i: not the children of what is recorded */
+    PERFILE_RECORDER_ENABLE_ON_EXEC = 1 << 2, /* start when the (one) process of `pids` executes a program */
+    PERFILE_RECORDER_ADDRESS = 1 << 3,        /* -d: data addresses */
+    PERFILE_RECORDER_PHYS_ADDRESS = 1 << 4,   /* --phys-data */
+    PERFILE_RECORDER_DATA_PAGE_SIZE = 1 << 5, /* --data-page-size */
+    PERFILE_RECORDER_CODE_PAGE_SIZE = 1 << 6, /* --code-page-size */
+    PERFILE_RECORDER_WEIGHT = 1 << 7,         /* -W */
+    PERFILE_RECORDER_TRANSACTION = 1 << 8,    /* --transaction */
+    PERFILE_RECORDER_NO_TIME = 1 << 9,        /* no times of samples */
+    PERFILE_RECORDER_CPU = 1 << 10,           /* --sample-cpu */
+    PERFILE_RECORDER_PERIOD = 1 << 11,        /* -P */
+    PERFILE_RECORDER_STAT = 1 << 12,          /* -s: counts per thread */
+    PERFILE_RECORDER_SWITCHES = 1 << 13,      /* --switch-events */
+    PERFILE_RECORDER_NAMESPACES = 1 << 14,    /* --namespaces */
+    PERFILE_RECORDER_CGROUPS = 1 << 15,       /* --all-cgroups */
+    PERFILE_RECORDER_OVERWRITE = 1 << 16, /* --overwrite: only the newest records, taken by perfile_recorder_snapshot */
+    PERFILE_RECORDER_NO_SYNTHESIZE = 1 << 17, /* do not say what ran before */
+    PERFILE_RECORDER_TAIL_SYNTHESIZE = 1 << 18 /* say it at the end */,
+    PERFILE_RECORDER_RAW = 1 << 19, /* -R: raw data also of events that are no tracepoints */
+};
+
+struct perfile_recorder_options {
+    size_t size;                /* sizeof(struct perfile_recorder_options) */
+    unsigned flags;             /* enum perfile_recorder_flags */
+    const char *events;         /* as perf's -e: "cycles:u,{a,b}:S,sched:sched_switch"; NULL: the best there is */
+    const char *const *filters; /* of tracepoints: filters[i] belongs to the i-th event; NULL, or with NULLs */
+    size_t filter_count;
+    uint64_t frequency; /* samples a second of each CPU; 0 with period 0: 4000 */
+    uint64_t period;    /* or: events between samples */
+    const char *pids;   /* "1,2": these processes with all their threads */
+    const char *tids;
+    const char *cpus; /* "0-3,7": only there */
+    const char *user; /* a name or number: all processes of this user */
+    const char
+        *cgroup; /* path below the mount of the perf_event hierarchy or of cgroup v2; needs PERFILE_RECORDER_ALL_CPUS */
+    const char *call_graph; /* "fp", "dwarf", "dwarf,8192", "lbr"; NULL: none */
+    const char *user_regs;  /* "ip,sp"; "" all */
+    const char *intr_regs;
+    const char *branch_filter; /* as -j: "any,u" */
+    const char *clock;   /* as -k: "monotonic", "monotonic_raw", "boottime", "realtime", "tai"; NULL: perf's own */
+    uint64_t mmap_bytes; /* of each ring buffer; 0: chosen */
+    uint64_t max_stack;  /* entries of kernel callchains; 0: the system's limit */
+    uint64_t delay_ms;   /* for PERFILE_RECORDER_ENABLE_ON_EXEC: so much later */
+    unsigned threads;    /* that read /proc at the start; 0: as many as processors, at most 8 */
+    const struct perfile_allocator *allocator;
+    /* Called for what was done otherwise than asked, such as another event. May be NULL. */
+    void (*note)(void *context, const char *sentence);
+    void *note_context;
+};
+#define PERFILE_RECORDER_OPTIONS_INIT PERFILE_SIZED(struct perfile_recorder_options)
+
+struct perfile_recorder;
+
+/*
+ * Opens the events, disabled, and tells the writer of them, of this machine and of what runs on it. Errors: ARGUMENT (an
+ * event or list that cannot be understood: the message names it, and what is near), UNSUPPORTED (this machine cannot
+ * count that), OPEN (the system does not let us: the message says what would), ABSENT (no such process), MEMORY, WRITE.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_open(const struct perfile_recorder_options *options,
+                                                         struct perfile_writer *writer,
+                                                         struct perfile_recorder **recorder,
+                                                         struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_enable(struct perfile_recorder *recorder,
+                                                           struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_disable(struct perfile_recorder *recorder,
+                                                            struct perfile_error *error);
+/*
+ * Waits until a buffer is filled enough, at most `timeout_ms`, and writes what is in all of them, and hands it to the
+ * system. 1: go on; 0: all that was recorded has ended; negative: WRITE, READ.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_drain(struct perfile_recorder *recorder, int timeout_ms,
+                                                          struct perfile_error *error);
+/* Descriptors for a poll of the caller's own: drain when one is readable. NULL behind the last: -1. */
+PERFILE_API int perfile_recorder_fd(const struct perfile_recorder *recorder);
+/* Disables the events, writes what is left, and the features that are known only now. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_stop(struct perfile_recorder *recorder,
+                                                         struct perfile_error *error);
+/* Does not touch the writer. NULL is allowed. */
+PERFILE_API void perfile_recorder_close(struct perfile_recorder *recorder);
+
+struct perfile_recorder_counts {
+    uint64_t records;
+    uint64_t samples;
+    uint64_t lost;      /* samples that the buffers had no room for */
+    uint64_t throttled; /* times that the kernel held an event back */
+    uint64_t wakeups;
+    uint64_t bytes;
+};
+PERFILE_API const struct perfile_recorder_counts *perfile_recorder_counts_get(const struct perfile_recorder *recorder);
+/* What was lost of the event at this position in the recording; NULL behind the last. */
+PERFILE_API const char *perfile_recorder_event_lost(const struct perfile_recorder *recorder, size_t index,
+                                                    uint64_t *lost);
+
+/* ---- the events of this machine ------------------------------------------------------------------------------- */
+
+struct perfile_known_event {
+    const char *name; /* as -e takes it */
+    const char *kind; /* "hardware", "software", "cache", "tracepoint", "pmu", "breakpoint", "raw" */
+    const char *doc;  /* or NULL */
+    bool works;       /* it can be counted here and now; always true for tracepoints */
+};
+/* Calls `each` for every event that this machine knows and that has `pattern` (NULL: all) in its name. Stops when `each`
+ * returns non-zero, with STOPPED. */
+PERFILE_API PERFILE_MUST_CHECK int
+perfile_known_events(const char *pattern, int (*each)(void *context, const struct perfile_known_event *event),
+                     void *context, struct perfile_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: MIT */
+/* Some of a recording's samples, into one recording or several. */
+#include "base/error.h"
+#include "edit/cut.h"
+
+enum { OPEN_USUAL = 64, PARTS_USUAL = 65536 };
+
+/* One recording that is written, the context of its step. */
+struct output {
+    struct pf_cut *cut;
+    struct pf_cut_part *part;
+    struct perfile_edit_report report;
+    struct pf_edit_step step;
+    struct pf_edit edit;
+    uint64_t first_time, last_time; /* of the samples that were written */
+    bool open;
+    uint8_t times[16];
+};
+
+/* The last pass. */
+struct writing {
+    struct pf_cut *cut;
+    struct output *outputs; /* `count` parts from `first` on */
+    size_t first, count;
+    struct perfile_edit_report *report;
+};
+
+/* ---- opening ---- */
+
+static int check_options(const struct pf_cut *cut, struct perfile_error *error)
+{
+    const struct perfile_split_options *split = &cut->split;
+    if (cut->options.every > 1 && cut->options.samples)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "cut",
+                       "either every Nth sample or a number of samples");
+    if (!cut->splits)
+        return 0;
+    if (split->by < PERFILE_SPLIT_TIME || split->by > PERFILE_SPLIT_COMM || !split->open || !split->close)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "split",
+                       "no such way, or no functions that open and close parts");
+    if (split->by <= PERFILE_SPLIT_SIZE && !split->step)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "split", "parts of nothing");
+    return 0;
+}
+
+static int open_cut(struct pf_cut *cut, struct perfile_reader *reader, const struct perfile_cut_options *options,
+                    const struct perfile_split_options *split, struct perfile_error *error)
+{
+    *cut = (struct pf_cut){
+        .reader = reader, .allocator = reader->allocator, .options = PERFILE_CUT_OPTIONS_INIT, .splits = split};
+    if ((options && options->size < sizeof(size_t)) || (split && split->size < sizeof(size_t)))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "cut options", "size is not set");
+    if (options)
+        memcpy(&cut->options, options, pf_min(options->size, sizeof(*options)));
+    if (split)
+        memcpy(&cut->split, split, pf_min(split->size, sizeof(*split)));
+    cut->split.limit_open = cut->split.limit_open ? cut->split.limit_open : OPEN_USUAL;
+    cut->split.limit_parts = cut->split.limit_parts ? cut->split.limit_parts : PARTS_USUAL;
+    pf_arena_open(&cut->arena, cut->allocator);
+    pf_map_open(&cut->cgroup_passes, cut->allocator);
+    pf_map_open(&cut->part_of, cut->allocator);
+    pf_map_open(&cut->cookies, cut->allocator);
+    pf_pairs_open(&cut->linked, cut->allocator);
+    pf_pairs_open(&cut->forked, cut->allocator);
+    pf_name_line_open(&cut->line, cut->allocator);
+    int result = check_options(cut, error);
+    return result < 0 ? result : pf_cut_open_cgroups(cut, error);
+}
+
+static void close_cut(struct pf_cut *cut)
+{
+    const struct perfile_allocator *allocator = cut->allocator;
+    if (!cut->part_of.allocator) /* never opened */
+        return;
+    pf_filter_close(&cut->filter);
+    pf_name_line_close(&cut->line);
+    pf_map_close(&cut->cgroup_passes);
+    pf_map_close(&cut->part_of);
+    pf_map_close(&cut->cookies);
+    pf_pairs_close(&cut->linked);
+    pf_pairs_close(&cut->forked);
+    pf_arena_close(&cut->arena);
+    pf_free(allocator, cut->cgroups.items, cut->cgroups.room * sizeof(*cut->cgroups.items));
+    pf_free(allocator, cut->parts, cut->part_room * sizeof(*cut->parts));
+    pf_free(allocator, cut->links, cut->link_room * sizeof(*cut->links));
+    pf_free(allocator, cut->forks, cut->fork_room * sizeof(*cut->forks));
+    pf_free(allocator, cut->thinnings, cut->thinning_room * sizeof(*cut->thinnings));
+}
+
+/* ---- the passes before the last ---- */
+
+/* All passes are one way. */
+static void tell_progress(void *context, uint64_t done, uint64_t total)
+{
+    const struct pf_cut *cut = context;
+    const struct perfile_edit_options *told = &cut->told;
+    told->progress(told->progress_context, cut->pass * total + done, cut->pass_count * total);
+}
+
+static void open_progress(struct pf_cut *cut)
+{
+    cut->edit_options = cut->told = (struct perfile_edit_options)PERFILE_EDIT_OPTIONS_INIT;
+    if (cut->options.edit)
+        memcpy(&cut->told, cut->options.edit, pf_min(cut->options.edit->size, sizeof(cut->told)));
+    if (!cut->told.progress)
+        return;
+    cut->edit_options.progress = tell_progress;
+    cut->edit_options.progress_context = cut;
+}
+
+static bool defers_callchains(const struct perfile_reader *reader)
+{
+    for (size_t i = 0; i < reader->event_count; i++)
+        if (reader->events[i]->public.attr.defer_callchain)
+            return true;
+    return false;
+}
+
+static void find_span(struct pf_cut *cut)
+{
+    struct pf_range *span = &cut->span;
+    if (perfile_feature_number(cut->reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &span->first, NULL) < 0 ||
+        perfile_feature_number(cut->reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &span->last, NULL) < 0 ||
+        span->first > span->last)
+        *span = (struct pf_range){0, 0};
+}
+
+static int cannot_rewind(struct perfile_error *error)
+{
+    return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "cut",
+                   "names, cgroups, parts, every Nth sample and a number of samples need a recording that can be read "
+                   "twice, not a stream");
+}
+
+/* Diagnostics come out of the last pass only. */
+static int run_quietly(struct pf_cut *cut, int (*pass)(struct pf_cut *cut, struct perfile_error *error),
+                       struct perfile_error *error)
+{
+    struct perfile_open_options *options = &cut->reader->options;
+    void (*diagnostic)(void *context, const struct perfile_diagnostic *diagnostic) = options->diagnostic;
+    options->diagnostic = NULL;
+    int result = pass(cut, error);
+    options->diagnostic = diagnostic;
+    cut->pass++;
+    return result < 0 ? result : perfile_reader_rewind(cut->reader, error);
+}
+
+static int survey(struct pf_cut *cut, bool can_rewind, struct perfile_error *error)
+{
+    const struct perfile_filter *filter = &cut->options.filter;
+    const bool by_comm = filter->comms || (cut->splits && cut->split.by == PERFILE_SPLIT_COMM);
+    const bool needs_span =
+        (filter->time && strpbrk(filter->time, "%+")) || (cut->splits && cut->split.by == PERFILE_SPLIT_TIME);
+    find_span(cut);
+    cut->line_known = by_comm;
+    if (!by_comm && !cut->cgroups.count && (!needs_span || cut->span.last))
+        return 0;
+    if (!can_rewind)
+        return by_comm || cut->cgroups.count ? cannot_rewind(error) : 0;
+    const struct pf_range known = cut->span;
+    int result = run_quietly(cut, pf_cut_survey, error);
+    if (known.last)
+        cut->span = known; /* what script and report go by too */
+    return result;
+}
+
+/* A name that no event has is a mistake; in pipe mode the events may not be known yet. */
+static int check_events(const struct pf_cut *cut, struct perfile_error *error)
+{
+    const struct perfile_reader *reader = cut->reader;
+    for (size_t i = 0; i < reader->event_count; i++)
+        if (pf_filter_event(&cut->filter, &reader->events[i]->public))
+            return 0;
+    return reader->event_count ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event list",
+                                         "no event is called \"%.40s\"", cut->options.filter.events)
+                               : 0;
+}
+
+static int prepare(struct pf_cut *cut, bool to_stream, struct perfile_error *error)
+{
+    const struct perfile_filter *filter = &cut->options.filter;
+    const bool can_rewind = perfile_reader_rewind(cut->reader, NULL) == 0;
+    open_progress(cut);
+    cut->pass_count = 3;
+    int result = survey(cut, can_rewind, error);
+    if (result == 0)
+        result = pf_cut_select_open(cut, error);
+    if (result == 0)
+        result = check_events(cut, error);
+    cut->thins = cut->options.every > 1 || cut->options.samples;
+    cut->keeps_all = !cut->filter.active && !cut->cgroups.count && !cut->thins;
+    cut->prunes = filter->pids || filter->tids || filter->comms ||
+                  (cut->splits && (cut->split.by == PERFILE_SPLIT_PID || cut->split.by == PERFILE_SPLIT_TID ||
+                                   cut->split.by == PERFILE_SPLIT_COMM));
+    const bool must = cut->splits || cut->thins;
+    const bool should = cut->prunes || (!cut->keeps_all && (to_stream || defers_callchains(cut->reader)));
+    if (result < 0)
+        return result;
+    if (must && !can_rewind)
+        return cannot_rewind(error);
+    cut->pass_count = cut->pass + 2;
+    if ((must || should) && can_rewind)
+        result = run_quietly(cut, pf_cut_count, error);
+    cut->pass_count = cut->pass + 1;
+    if (cut->splits && cut->part_count)
+        cut->pass_count = cut->pass + (uint32_t)((cut->part_count - 1) / cut->split.limit_open + 1);
+    return result;
+}
+
+/* ---- the feature SAMPLE_TIME ---- */
+
+static void put_times(struct output *output, uint64_t first, uint64_t last, bool swap)
+{
+    struct pf_out o = pf_out_make(output->times, sizeof(output->times), swap);
+    pf_out_u64(&o, first);
+    pf_out_u64(&o, last);
+}
+
+/* In a stream it stands before the samples. */
+static int change_feature(void *context, struct perfile_reader *reader, uint32_t number, struct perfile_bytes *body,
+                          struct perfile_error *error)
+{
+    struct output *output = context;
+    const struct pf_cut_part *part = output->part;
+    struct perfile_writer *writer = output->edit.writer;
+    (void)error;
+    if (number != PERFILE_FEATURE_SAMPLE_TIME || writer->options.mode != PERFILE_MODE_PIPE)
+        return PF_EDIT_KEEP;
+    if (!output->cut->counted) {
+        pf_writer_diagnose(writer, "feature-lost",
+                           "feature SAMPLE_TIME is left out: of a stream it is not known beforehand");
+        writer->features_dropped++;
+        return PF_EDIT_DROP;
+    }
+    put_times(output, part->last_time ? part->first_time : 0, part->last_time, reader->file.swapped);
+    *body = (struct perfile_bytes){output->times, sizeof(output->times)};
+    return PF_EDIT_KEEP;
+}
+
+static int correct_feature(void *context, struct perfile_reader *reader, struct perfile_writer *writer,
+                           struct perfile_error *error)
+{
+    struct output *output = context;
+    const uint8_t *data;
+    size_t bytes;
+    if (writer->options.mode == PERFILE_MODE_PIPE ||
+        perfile_feature_bytes(reader, PERFILE_FEATURE_SAMPLE_TIME, &data, &bytes, NULL) < 0)
+        return 0;
+    put_times(output, output->last_time ? output->first_time : 0, output->last_time, writer->swap);
+    return perfile_writer_feature(writer, PERFILE_FEATURE_SAMPLE_TIME, output->times, sizeof(output->times), error);
+}
+
+/* ---- the last pass ---- */
+
+static void count_record(struct writing *writing, const struct pf_item *item, bool kept)
+{
+    const bool sample = item->record->type == PERFILE_RECORD_SAMPLE;
+    if (writing->first || item->record->type == PERFILE_RECORD_COMPRESSED ||
+        item->record->type == PERFILE_RECORD_COMPRESSED2)
+        return;
+    writing->report->records_kept += kept;
+    writing->report->samples_kept += kept && sample;
+    writing->report->records_dropped += !kept;
+    writing->report->samples_dropped += !kept && sample;
+}
+
+static struct output *output_of(const struct writing *writing, size_t part)
+{
+    return part >= writing->first && part - writing->first < writing->count ? &writing->outputs[part - writing->first]
+                                                                            : NULL;
+}
+
+static int write_sample(struct writing *writing, struct pf_item *item, struct perfile_error *error)
+{
+    struct pf_cut *cut = writing->cut;
+    const struct perfile_record *record = item->record;
+    const char *name;
+    uint64_t part = 0;
+    bool unscaled = false;
+    bool kept = pf_cut_passes(cut, item);
+    if (kept && cut->splits && !pf_cut_part_of(cut, pf_cut_key(cut, record, &name), &part))
+        return pf_fail(error, PERFILE_ERROR_READ, record->offset, "input", "it changed while it was read");
+    cut->bytes += kept ? record->bytes : 0;
+    kept = kept && (!cut->thins || pf_cut_thin(cut, item, &unscaled));
+    count_record(writing, item, kept);
+    writing->report->samples_unscaled += !writing->first && unscaled;
+    struct output *output = kept ? output_of(writing, (size_t)part) : NULL;
+    if (!output)
+        return 0;
+    if (record->time) {
+        output->first_time = output->last_time ? pf_min(output->first_time, record->time) : record->time;
+        output->last_time = pf_max(output->last_time, record->time);
+    }
+    return pf_edit_record(&output->edit, item, error);
+}
+
+static struct output *nth_output(const struct writing *writing, const struct pf_cut_target *target, size_t n)
+{
+    return output_of(writing, target->links ? target->links[n].part : target->first + n);
+}
+
+/* The bytes behind a record can be fetched once only. */
+static int write_payload(struct writing *writing, const struct pf_cut_target *target, struct perfile_error *error)
+{
+    const uint8_t *data;
+    size_t bytes;
+    int result;
+    while ((result = perfile_reader_payload(writing->cut->reader, &data, &bytes, error)) > 0) {
+        for (size_t i = 0; i < target->count; i++) {
+            struct output *output = nth_output(writing, target, i);
+            int written = output ? perfile_writer_payload(output->edit.writer, data, bytes, error) : 0;
+            if (written < 0)
+                return written;
+        }
+    }
+    return result;
+}
+
+static int write_to_all(struct writing *writing, struct pf_item *item, const struct pf_cut_target *target,
+                        struct perfile_error *error)
+{
+    struct perfile_record bare = *item->record;
+    const bool shared = bare.type == PERFILE_RECORD_AUXTRACE && bare.payload_bytes && target->count > 1;
+    int result = 0;
+    if (shared) {
+        bare.payload_bytes = 0;
+        item->record = &bare;
+    }
+    for (size_t i = 0; i < target->count && result == 0; i++) {
+        struct output *output = nth_output(writing, target, i);
+        result = output ? pf_edit_record(&output->edit, item, error) : 0;
+    }
+    return result == 0 && shared ? write_payload(writing, target, error) : result;
+}
+
+static int write_record(void *context, struct pf_item *item, struct perfile_error *error)
+{
+    struct writing *writing = context;
+    struct pf_cut *cut = writing->cut;
+    if (item->record->damaged) {
+        writing->report->records_damaged += !writing->first;
+        return 0;
+    }
+    if (cut->line_known)
+        cut->moment = pf_name_line_step(&cut->line, cut->reader, item->record);
+    if (PF_LIKELY(item->record->type == PERFILE_RECORD_SAMPLE))
+        return write_sample(writing, item, error);
+    const struct pf_cut_target target = pf_cut_target(cut, item);
+    count_record(writing, item, target.count > 0);
+    return write_to_all(writing, item, &target, error);
+}
+
+/* Nothing is dropped: the feature stays as it is. */
+static bool is_whole(const struct pf_cut *cut)
+{
+    return cut->keeps_all && (!cut->splits || cut->part_count == 1);
+}
+
+static int begin_output(struct output *output, struct pf_cut *cut, struct pf_cut_part *part,
+                        struct perfile_writer *writer, struct perfile_error *error)
+{
+    *output = (struct output){.cut = cut, .part = part};
+    output->step.context = output;
+    /* the hook of a split makes features of what streams hold as records: their bytes behind go to one writer only */
+    if (!is_whole(cut) || cut->splits)
+        output->step.feature = change_feature;
+    if (!is_whole(cut))
+        output->step.end = correct_feature;
+    int result = pf_edit_open(&output->edit, cut->reader, writer, &cut->edit_options, error);
+    output->edit.steps = &output->step;
+    output->edit.step_count = 1;
+    output->edit.report = &output->report;
+    output->open = result == 0;
+    return result < 0 ? result : pf_edit_begin(&output->edit, error);
+}
+
+/* Readers take the difference from one sample to the next for its weight. */
+static void warn_of_counters(const struct pf_cut *cut, const struct perfile_writer *writer)
+{
+    for (size_t i = 0; i < cut->reader->event_count; i++) {
+        const struct perfile_attr *attr = &cut->reader->events[i]->public.attr;
+        if (is_whole(cut) || cut->thins || !(attr->sample_type & PERFILE_SAMPLE_READ))
+            continue;
+        pf_writer_diagnose(writer, "counter-start",
+                           "samples hold counters that go on: the first sample behind what was left out seems to count "
+                           "all before it");
+        return;
+    }
+}
+
+static void add_counts(struct perfile_edit_report *report, const struct output *output)
+{
+    report->bytes_dropped = output->report.bytes_dropped;
+    report->features_dropped += output->report.features_dropped;
+    /* what could not be written after all */
+    report->records_damaged += output->report.records_damaged;
+}
+
+static int write_one(struct pf_cut *cut, struct perfile_writer *writer, struct perfile_edit_report *report,
+                     struct perfile_error *error)
+{
+    struct pf_cut_part whole = {.until = UINT64_MAX};
+    struct output *output = pf_new(cut->allocator, sizeof(*output));
+    struct writing writing = {.cut = cut, .outputs = output, .count = 1, .report = report};
+    if (!output)
+        return pf_fail_memory(error, "cut");
+    int result = begin_output(output, cut, cut->part_count ? cut->parts : &whole, writer, error);
+    if (result == 0)
+        result = pf_edit_walk(&output->edit, cut->by_time, write_record, &writing, error);
+    warn_of_counters(cut, writer);
+    if (output->open)
+        result = pf_edit_end(&output->edit, result, error);
+    add_counts(report, output);
+    report->records_kept -= output->report.records_damaged;
+    pf_free(cut->allocator, output, sizeof(*output));
+    return result;
+}
+
+/* ---- several outputs ---- */
+
+static int open_outputs(struct writing *writing, struct perfile_error *error)
+{
+    struct pf_cut *cut = writing->cut;
+    int result = 0;
+    for (size_t i = 0; i < writing->count && result == 0; i++) {
+        struct pf_cut_part *part = &cut->parts[writing->first + i];
+        struct perfile_writer *writer = NULL;
+        result = cut->split.open(cut->split.context, &part->public, &writer, error);
+        if (result == 0)
+            result = begin_output(&writing->outputs[i], cut, part, writer, error);
+        else
+            writing->count = i;
+    }
+    return result;
+}
+
+/* All of them are closed, whatever happened. */
+static int close_outputs(struct writing *writing, int result, struct perfile_error *error)
+{
+    struct pf_cut *cut = writing->cut;
+    struct perfile_error later;
+    for (size_t i = 0; i < writing->count; i++) {
+        struct output *output = &writing->outputs[i];
+        if (!output->edit.writer)
+            continue;
+        if (output->open)
+            result = pf_edit_end(&output->edit, result, error);
+        add_counts(writing->report, output);
+        int closed = cut->split.close(cut->split.context, &output->part->public, output->edit.writer, result == 0,
+                                      result < 0 ? &later : error);
+        result = result < 0 ? result : closed;
+    }
+    return result;
+}
+
+static int write_group(struct writing *writing, struct perfile_error *error)
+{
+    struct pf_cut *cut = writing->cut;
+    memset(writing->outputs, 0, writing->count * sizeof(*writing->outputs));
+    pf_cut_select_rewind(cut);
+    int result = open_outputs(writing, error);
+    if (result == 0 && !writing->first)
+        warn_of_counters(cut, writing->outputs[0].edit.writer);
+    if (result == 0)
+        result = pf_edit_walk(&writing->outputs[0].edit, cut->by_time, write_record, writing, error);
+    return close_outputs(writing, result, error);
+}
+
+static int write_parts(struct pf_cut *cut, struct perfile_edit_report *report, struct perfile_error *error)
+{
+    const size_t room = pf_min(cut->split.limit_open, cut->part_count);
+    struct output *outputs = pf_new(cut->allocator, room * sizeof(*outputs) + 1);
+    int result = 0;
+    if (!outputs)
+        return pf_fail_memory(error, "split");
+    for (size_t first = 0; first < cut->part_count && result == 0; first += room) {
+        struct writing writing = {.cut = cut,
+                                  .outputs = outputs,
+                                  .first = first,
+                                  .count = pf_min(room, cut->part_count - first),
+                                  .report = report};
+        if (first)
+            result = perfile_reader_rewind(cut->reader, error);
+        if (result == 0)
+            result = write_group(&writing, error);
+        cut->pass++;
+    }
+    pf_free(cut->allocator, outputs, room * sizeof(*outputs) + 1);
+    return result;
+}
+
+/* ---- the public calls ---- */
+
+static bool is_stream(const struct perfile_writer *writer)
+{
+    return writer->options.mode == PERFILE_MODE_PIPE;
+}
+
+/* A directory that becomes one file is read in the order of time. */
+static bool merges_parts(const struct perfile_reader *reader, const struct perfile_writer *writer)
+{
+    return reader->part_count > 1 && (!writer || writer->options.mode != PERFILE_MODE_DIRECTORY);
+}
+
+int perfile_cut(struct perfile_reader *reader, struct perfile_writer *writer, const struct perfile_cut_options *options,
+                struct perfile_edit_report *report, struct perfile_error *error)
+{
+    struct perfile_edit_report unseen;
+    struct perfile_error here;
+    struct pf_cut *cut = pf_new(reader->allocator, sizeof(*cut));
+    report = report ? report : &unseen;
+    error = error ? error : &here;
+    *report = (struct perfile_edit_report){.records_kept = 0};
+    if (!cut)
+        return pf_fail_memory(error, "cut");
+    int result = open_cut(cut, reader, options, NULL, error);
+    cut->by_time = merges_parts(reader, writer);
+    cut->parts = result == 0 ? pf_new(cut->allocator, sizeof(*cut->parts)) : NULL;
+    if (result == 0 && !cut->parts)
+        result = pf_fail_memory(error, "cut");
+    if (cut->parts) {
+        cut->parts[0] = (struct pf_cut_part){.until = UINT64_MAX, .first_time = UINT64_MAX};
+        cut->part_count = cut->part_room = 1;
+    }
+    if (result == 0)
+        result = prepare(cut, is_stream(writer), error);
+    if (result == 0) {
+        pf_cut_select_rewind(cut);
+        result = write_one(cut, writer, report, error);
+    }
+    close_cut(cut);
+    pf_free(reader->allocator, cut, sizeof(*cut));
+    return result;
+}
+
+int perfile_split(struct perfile_reader *reader, const struct perfile_cut_options *options,
+                  const struct perfile_split_options *split, struct perfile_edit_report *report,
+                  struct perfile_error *error)
+{
+    struct perfile_edit_report unseen;
+    struct perfile_error here;
+    struct pf_cut *cut = pf_new(reader->allocator, sizeof(*cut));
+    report = report ? report : &unseen;
+    error = error ? error : &here;
+    *report = (struct perfile_edit_report){.records_kept = 0};
+    if (!cut)
+        return pf_fail_memory(error, "split");
+    int result = open_cut(cut, reader, options, split, error);
+    cut->by_time = merges_parts(reader, NULL);
+    if (result == 0)
+        result = prepare(cut, true, error);
+    if (result == 0)
+        result = write_parts(cut, report, error);
+    close_cut(cut);
+    pf_free(reader->allocator, cut, sizeof(*cut));
+    return result;
+}

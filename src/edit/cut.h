@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cutting and splitting: what is shared by the passes over a recording.
+ *
+ *   survey   what must be known before a sample can be judged: names, cgroups, the time of the first and last sample
+ *   count    which samples are kept: the parts, the processes of each part, how many samples an event has
+ *   write    everything to its parts
+ *
+ * Only the last pass is always needed; streams that cannot be read twice have it alone.
+ */
+#ifndef PF_EDIT_CUT_H
+#define PF_EDIT_CUT_H
+
+#include "base/filter.h"
+#include "base/pairs.h"
+#include "edit/edit.h"
+#include "model/threads.h"
+
+/* ---- cut_names.c: the name of a thread at any time ---- */
+
+struct pf_name_change {
+    int32_t tid;
+    uint32_t sequence; /* of equal ones the later holds */
+    uint64_t at;       /* from when on */
+    const char *name;
+};
+
+struct pf_name_line {
+    const struct perfile_allocator *allocator;
+    struct pf_threads threads;
+    struct pf_threads nameless;     /* who has no name goes by the number */
+    struct pf_name_change *changes; /* sorted by thread and time once all are known */
+    size_t count, room;
+    uint64_t now;     /* while the changes are noted */
+    uint64_t records; /* what counts as time where records have none: their number in this pass */
+};
+
+void pf_name_line_open(struct pf_name_line *line, const struct perfile_allocator *allocator);
+void pf_name_line_close(struct pf_name_line *line);
+/* Takes over what a record says, in the order of time. False when memory is short. */
+bool pf_name_line_follow(struct pf_name_line *line, const struct perfile_reader *reader,
+                         const struct perfile_record *record);
+void pf_name_line_sort(struct pf_name_line *line);
+/* A pass begins; each of its records is told to _step. */
+void pf_name_line_rewind(struct pf_name_line *line);
+uint64_t pf_name_line_step(struct pf_name_line *line, const struct perfile_reader *reader,
+                           const struct perfile_record *record);
+/* At the moment that _step gave. The same pointer is the same name. */
+const char *pf_name_line_at(struct pf_name_line *line, int32_t tid, uint64_t moment);
+
+/* ---- parts ---- */
+
+struct pf_cut_part {
+    struct perfile_split_part public; /* first: the public pointer is this one */
+    uint64_t key;
+    uint64_t from, until;           /* splits by time: the moments that belong to it; by size: `until` alone */
+    uint64_t first_time, last_time; /* of its samples; UINT64_MAX and 0: none */
+    uint64_t samples;
+};
+
+/* The part has samples of this process, or of a child of it. */
+struct pf_cut_link {
+    int32_t pid;
+    uint32_t part;
+};
+
+struct pf_cut_fork {
+    int32_t child, parent;
+};
+
+/* Samples of one event that stand for others. */
+struct pf_cut_thinning {
+    uint64_t total; /* that pass the filter */
+    uint64_t wanted;
+    uint64_t seen;
+    uint64_t kept;
+    uint64_t period; /* of those that were left out since the last one that was kept */
+};
+
+/* Parts that a record goes to: `count` numbers from `first` on, or `count` links. */
+struct pf_cut_target {
+    size_t first, count;
+    const struct pf_cut_link *links; /* or NULL */
+};
+
+struct pf_cut {
+    struct perfile_reader *reader;
+    const struct perfile_allocator *allocator;
+    struct perfile_cut_options options;
+    struct perfile_split_options split;
+    bool splits;
+    bool thins;   /* `every` or `samples` */
+    bool prunes;  /* records of processes without samples go; needs the second pass */
+    bool counted; /* the second pass was there */
+    bool keeps_all;
+    bool by_time; /* records come in the order of time, not of the file */
+    struct pf_filter filter;
+    struct pf_names cgroups;
+    struct pf_map cgroup_passes; /* id to 0 or 1 */
+    struct pf_range span;        /* of all samples; last 0: not known */
+    bool line_known;
+    struct pf_name_line line;
+    struct pf_arena arena;
+    struct pf_cut_part *parts;
+    size_t part_count, part_room;
+    struct pf_map part_of;     /* key to part */
+    struct pf_cut_link *links; /* sorted by pid once all are known */
+    size_t link_count, link_room;
+    struct pf_pairs linked;
+    struct pf_cut_link last_link; /* a cache in front of it */
+    struct pf_cut_fork *forks;
+    size_t fork_count, fork_room;
+    struct pf_pairs forked;
+    bool has_cookies;                  /* callchains come later */
+    struct pf_map cookies;             /* of deferred callchains to the part plus 1; 0: several */
+    struct pf_cut_thinning *thinnings; /* of each event */
+    size_t thinning_count, thinning_room;
+    uint64_t bytes;  /* of samples in this pass, for splits by size */
+    uint64_t moment; /* of this record, for names */
+    uint32_t pass, pass_count;
+    struct perfile_edit_options told;         /* the caller's */
+    struct perfile_edit_options edit_options; /* ours, with the progress over all passes */
+};
+
+/* The key of samples that do not say. */
+#define PF_CUT_NO_KEY UINT64_MAX
+
+/* ---- cut_select.c: what becomes of a record ---- */
+
+/* What most cuts ask of a sample, from its fixed place; false: the sample does not say. */
+bool pf_cut_thread(const struct perfile_record *record, int32_t *pid, int32_t *tid);
+bool pf_cut_cpu(const struct perfile_record *record, int32_t *cpu);
+/* Prepares the filters; ABSENT when the span is needed and not known. */
+int pf_cut_open_cgroups(struct pf_cut *cut, struct perfile_error *error);
+int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error);
+/* A pass begins. */
+void pf_cut_select_rewind(struct pf_cut *cut);
+/* The sample passes the filters. */
+bool pf_cut_passes(struct pf_cut *cut, struct pf_item *item);
+/* What names the part of a sample that passes the filters. */
+uint64_t pf_cut_key(struct pf_cut *cut, const struct perfile_record *record, const char **name);
+/* False: there was no such sample when they were counted. */
+bool pf_cut_part_of(const struct pf_cut *cut, uint64_t key, uint64_t *part);
+/*
+ * Whether a sample that passes is kept where others stand for it; its period is changed then. *unscaled: it has none.
+ */
+bool pf_cut_thin(struct pf_cut *cut, struct pf_item *item, bool *unscaled);
+/* Where any record but a sample belongs; count 0: nowhere. */
+struct pf_cut_target pf_cut_target(struct pf_cut *cut, struct pf_item *item);
+bool pf_cut_cgroup_add(struct pf_cut *cut, const struct perfile_cgroup *cgroup);
+/* The record is about a process: which. */
+bool pf_cut_process_of(struct pf_item *item, int32_t pids[2]);
+/* The cookie of a sample's callchain that comes later. */
+bool pf_cut_cookie(struct pf_item *item, uint64_t *cookie);
+
+/* ---- cut_survey.c: the passes before the last ---- */
+
+/* Names, cgroups, span. */
+int pf_cut_survey(struct pf_cut *cut, struct perfile_error *error);
+/* Parts, links, cookies, counts for thinning. */
+int pf_cut_count(struct pf_cut *cut, struct perfile_error *error);
+
+#endif

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/* What becomes of a record when a recording is cut. */
+#include "base/error.h"
+#include "edit/cut.h"
+
+#define USER_DEFERRED ((uint64_t)-640) /* in a callchain: what follows is a cookie */
+
+/* ---- samples ---- */
+
+int pf_cut_open_cgroups(struct pf_cut *cut, struct perfile_error *error)
+{
+    const char *list = cut->options.cgroups;
+    while (list && *list) {
+        size_t bytes = strcspn(list, ",");
+        char *path = pf_arena_text(&cut->arena, list, bytes);
+        if (!path || !pf_grow(cut->allocator, &cut->cgroups.items, &cut->cgroups.room, cut->cgroups.count + 1,
+                              sizeof(*cut->cgroups.items)))
+            return pf_fail_memory(error, "filter");
+        if (*path != '/')
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "cgroup list",
+                           "\"%.64s\" does not begin with a slash", path);
+        while (bytes && path[bytes - 1] == '/')
+            path[--bytes] = 0;
+        cut->cgroups.items[cut->cgroups.count++] = path;
+        list += strcspn(list, ",");
+        list += *list == ',';
+    }
+    return 0;
+}
+
+int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error)
+{
+    const struct pf_range *span = cut->span.last ? &cut->span : NULL;
+    pf_filter_close(&cut->filter);
+    return pf_filter_open(&cut->filter, &cut->options.filter, span, cut->allocator, error);
+}
+
+void pf_cut_select_rewind(struct pf_cut *cut)
+{
+    pf_name_line_rewind(&cut->line);
+    cut->bytes = 0;
+    for (size_t i = 0; i < cut->thinning_count; i++)
+        cut->thinnings[i].seen = cut->thinnings[i].kept = cut->thinnings[i].period = 0;
+}
+
+bool pf_cut_cgroup_add(struct pf_cut *cut, const struct perfile_cgroup *cgroup)
+{
+    bool passes = false;
+    for (size_t i = 0; i < cut->cgroups.count && !passes; i++) {
+        const size_t bytes = strlen(cut->cgroups.items[i]);
+        passes = strncmp(cut->cgroups.items[i], cgroup->path, bytes) == 0 &&
+                 (cgroup->path[bytes] == 0 || cgroup->path[bytes] == '/');
+    }
+    return pf_map_put(&cut->cgroup_passes, cgroup->id, passes);
+}
+
+static bool cgroup_passes(const struct pf_cut *cut, const struct perfile_sample *sample)
+{
+    uint64_t passes;
+    return sample->present & PERFILE_SAMPLE_CGROUP && pf_map_get(&cut->cgroup_passes, sample->cgroup, &passes) &&
+           passes;
+}
+
+/* Only the time is asked for: it stands in the record already. */
+static bool time_alone(const struct pf_cut *cut)
+{
+    const struct pf_filter *filter = &cut->filter;
+    return !filter->has_cpus && !filter->has_pids && !filter->has_tids && !filter->has_comms && !filter->has_events &&
+           !cut->options.cgroups;
+}
+
+static bool has_time(const struct perfile_record *record)
+{
+    return record->event && record->event->attr.sample_type & PERFILE_SAMPLE_TIME;
+}
+
+/* NULL: the event is not known, or has no such part. */
+static const uint8_t *place_of(const struct perfile_record *record, uint16_t at)
+{
+    return at && record->bytes >= at + 8u ? record->data + at : NULL;
+}
+
+static const struct pf_plan *plan_of(const struct perfile_record *record)
+{
+    static const struct pf_plan none;
+    return record->event ? &((const struct pf_event *)(const void *)record->event)->plan : &none;
+}
+
+bool pf_cut_thread(const struct perfile_record *record, int32_t *pid, int32_t *tid)
+{
+    const struct pf_plan *plan = plan_of(record);
+    const uint8_t *at = place_of(record, plan->tid_at);
+    *pid = at ? (int32_t)pf_load32(at, plan->swap) : -1;
+    *tid = at ? (int32_t)pf_load32(at + 4, plan->swap) : -1;
+    return at;
+}
+
+bool pf_cut_cpu(const struct perfile_record *record, int32_t *cpu)
+{
+    const struct pf_plan *plan = plan_of(record);
+    const uint8_t *at = place_of(record, plan->cpu_at);
+    *cpu = at ? (int32_t)pf_load32(at, plan->swap) : -1;
+    return at;
+}
+
+bool pf_cut_passes(struct pf_cut *cut, struct pf_item *item)
+{
+    const struct perfile_record *record = item->record;
+    const uint64_t time = has_time(record) ? record->time : UINT64_MAX;
+    if (!pf_filter_time(&cut->filter, time))
+        return false;
+    if (time_alone(cut))
+        return !cut->filter.has_times || has_time(record);
+    if (cut->options.cgroups && (pf_item_decode(item, NULL) < 0 || !cgroup_passes(cut, &item->sample)))
+        return false;
+    struct pf_filter_subject subject = {.time = time, .event = record->event};
+    if ((!record->event && cut->filter.has_events) ||
+        (!pf_cut_thread(record, &subject.pid, &subject.tid) && cut->filter.has_comms))
+        return false;
+    (void)pf_cut_cpu(record, &subject.cpu);
+    if (cut->filter.has_comms)
+        subject.comm = pf_name_line_at(&cut->line, subject.tid, cut->moment);
+    return pf_filter_passes(&cut->filter, &subject);
+}
+
+static uint64_t window_of(const struct pf_cut *cut, uint64_t time)
+{
+    return time > cut->span.first ? (time - cut->span.first) / cut->split.step : 0;
+}
+
+uint64_t pf_cut_key(struct pf_cut *cut, const struct perfile_record *record, const char **name)
+{
+    *name = NULL;
+    switch (cut->split.by) {
+    case PERFILE_SPLIT_TIME:
+        return has_time(record) ? window_of(cut, record->time) : 0;
+    case PERFILE_SPLIT_SIZE:
+        return cut->bytes / cut->split.step;
+    case PERFILE_SPLIT_EVENT:
+        *name = record->event ? record->event->name : NULL;
+        return record->event ? record->event->index : PF_CUT_NO_KEY;
+    default:
+        break;
+    }
+    int32_t cpu, pid, tid;
+    if (cut->split.by == PERFILE_SPLIT_CPU)
+        return pf_cut_cpu(record, &cpu) ? (uint32_t)cpu : PF_CUT_NO_KEY;
+    if (!pf_cut_thread(record, &pid, &tid))
+        return PF_CUT_NO_KEY;
+    if (cut->split.by == PERFILE_SPLIT_COMM) {
+        *name = pf_name_line_at(&cut->line, tid, cut->moment);
+        return (uintptr_t)*name;
+    }
+    return (uint32_t)(cut->split.by == PERFILE_SPLIT_PID ? pid : tid);
+}
+
+bool pf_cut_part_of(const struct pf_cut *cut, uint64_t key, uint64_t *part)
+{
+    /* events of a stream may stand behind samples: these did not say when they were counted */
+    return pf_map_get(&cut->part_of, key, part) || pf_map_get(&cut->part_of, PF_CUT_NO_KEY, part);
+}
+
+/* ---- thinning ---- */
+
+/* Every Nth counts from the last one back, so that the last one is kept and nothing is left over behind it. */
+static bool is_kept(const struct pf_cut *cut, const struct pf_cut_thinning *thinning)
+{
+    const uint64_t left = thinning->total - thinning->seen; /* behind this one */
+    if (!cut->options.samples)
+        return left % cut->options.every == 0;
+    /* the `kept + 1`th of `wanted` stands at its share of the way; products of counts fit 128 bits */
+    return (unsigned __int128)thinning->seen * thinning->wanted >=
+           (unsigned __int128)(thinning->kept + 1) * thinning->total;
+}
+
+static bool add_period(struct pf_item *item, struct pf_cut_thinning *thinning)
+{
+    const struct perfile_event *event = item->record->event;
+    if (!(event->attr.sample_type & PERFILE_SAMPLE_PERIOD) || pf_item_decode(item, NULL) < 0)
+        return false;
+    if (!pf_add(item->sample.period, thinning->period, &item->sample.period))
+        item->sample.period = UINT64_MAX;
+    item->changed |= thinning->period != 0;
+    return true;
+}
+
+bool pf_cut_thin(struct pf_cut *cut, struct pf_item *item, bool *unscaled)
+{
+    const struct perfile_event *event = item->record->event;
+    *unscaled = false;
+    if (!event || event->index >= cut->thinning_count)
+        return true;
+    struct pf_cut_thinning *thinning = &cut->thinnings[event->index];
+    if (thinning->wanted == thinning->total)
+        return true;
+    thinning->seen++;
+    if (is_kept(cut, thinning)) {
+        thinning->kept++;
+        *unscaled = !add_period(item, thinning);
+        thinning->period = 0;
+        return true;
+    }
+    const struct pf_plan *plan = plan_of(item->record);
+    const uint8_t *at = place_of(item->record, plan->period_at);
+    if (at && !pf_add(thinning->period, pf_load64(at, plan->swap), &thinning->period))
+        thinning->period = UINT64_MAX;
+    return false;
+}
+
+/* ---- other records ---- */
+
+enum kind {
+    OTHER,    /* of the recorder, for the whole recording */
+    STATE,    /* holds from its time on */
+    PROCESS,  /* the same, of a process */
+    MOMENT,   /* tells of its time */
+    RUNNING,  /* the same, of a process */
+    DEFERRED, /* belongs to samples before it */
+    AUX_DATA,
+};
+
+static enum kind kind_of(uint32_t type)
+{
+    static const uint8_t kinds[] = {
+        [PERFILE_RECORD_MMAP] = PROCESS,         [PERFILE_RECORD_LOST] = MOMENT,
+        [PERFILE_RECORD_COMM] = PROCESS,         [PERFILE_RECORD_EXIT] = PROCESS,
+        [PERFILE_RECORD_THROTTLE] = MOMENT,      [PERFILE_RECORD_UNTHROTTLE] = MOMENT,
+        [PERFILE_RECORD_FORK] = PROCESS,         [PERFILE_RECORD_READ] = RUNNING,
+        [PERFILE_RECORD_MMAP2] = PROCESS,        [PERFILE_RECORD_AUX] = MOMENT,
+        [PERFILE_RECORD_ITRACE_START] = PROCESS, [PERFILE_RECORD_LOST_SAMPLES] = MOMENT,
+        [PERFILE_RECORD_SWITCH] = RUNNING,       [PERFILE_RECORD_SWITCH_CPU_WIDE] = RUNNING,
+        [PERFILE_RECORD_NAMESPACES] = PROCESS,   [PERFILE_RECORD_CALLCHAIN_DEFERRED] = DEFERRED,
+    };
+    if (type == PERFILE_RECORD_AUXTRACE)
+        return AUX_DATA;
+    if (type >= PERFILE_RECORD_HEADER_ATTR)
+        return OTHER;
+    return type < PF_COUNT(kinds) && kinds[type] ? (enum kind)kinds[type] : STATE;
+}
+
+bool pf_cut_process_of(struct pf_item *item, int32_t pids[2])
+{
+    const struct perfile_record *record = item->record;
+    const enum kind kind = kind_of(record->type);
+    if ((kind != PROCESS && kind != RUNNING) || pf_item_decode(item, NULL) < 0)
+        return false;
+    if (record->type != PERFILE_RECORD_SWITCH && record->type != PERFILE_RECORD_SWITCH_CPU_WIDE) {
+        pids[0] = pids[1] = item->body.mmap.pid; /* all of them begin with it */
+        return true;
+    }
+    if (!item->has_id || !(item->id.present & PERFILE_SAMPLE_TID))
+        return false;
+    pids[0] = pids[1] = item->id.pid;
+    if (record->type == PERFILE_RECORD_SWITCH_CPU_WIDE)
+        pids[1] = item->body.switch_cpu_wide.next_prev_pid;
+    return true;
+}
+
+bool pf_cut_cookie(struct pf_item *item, uint64_t *cookie)
+{
+    if (!item->record->event || !item->record->event->attr.defer_callchain || pf_item_decode(item, NULL) < 0)
+        return false;
+    const struct perfile_u64s *chain = &item->sample.callchain;
+    for (uint64_t i = 0; i + 1 < chain->count; i++)
+        if (perfile_u64_at(chain, i) == USER_DEFERRED) {
+            *cookie = perfile_u64_at(chain, i + 1);
+            return true;
+        }
+    return false;
+}
+
+static struct pf_cut_target all_parts(const struct pf_cut *cut)
+{
+    return (struct pf_cut_target){.count = cut->part_count};
+}
+
+static struct pf_cut_target no_part(void)
+{
+    return (struct pf_cut_target){.count = 0};
+}
+
+static struct pf_cut_target part_of_key(const struct pf_cut *cut, uint64_t key)
+{
+    uint64_t part;
+    if (!pf_map_get(&cut->part_of, key, &part))
+        return all_parts(cut);
+    return (struct pf_cut_target){.first = (size_t)part, .count = 1};
+}
+
+/* The first part that ends at or behind a time. */
+static size_t part_until(const struct pf_cut *cut, uint64_t time)
+{
+    size_t low = 0, high = cut->part_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (cut->parts[middle].until < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* By size: the piece of the samples around it. */
+static struct pf_cut_target part_of_place(const struct pf_cut *cut)
+{
+    const uint64_t key = cut->bytes / cut->split.step;
+    size_t part = (size_t)pf_min(key, cut->part_count - 1);
+    while (part && cut->parts[part].key > key)
+        part--;
+    return (struct pf_cut_target){.first = part, .count = 1};
+}
+
+/* All parts that end at or behind its time. */
+static struct pf_cut_target later_parts(const struct pf_cut *cut, const struct perfile_record *record)
+{
+    const struct pf_ranges *times = &cut->filter.times;
+    uint64_t last = 0;
+    if (!record->time)
+        return all_parts(cut);
+    for (size_t i = 0; i < times->count; i++)
+        last = pf_max(last, times->items[i].last);
+    if (cut->filter.has_times && record->time > last)
+        return no_part();
+    const size_t first = part_until(cut, record->time);
+    return (struct pf_cut_target){.first = first, .count = cut->part_count - first};
+}
+
+static size_t first_link(const struct pf_cut *cut, int32_t pid)
+{
+    size_t low = 0, high = cut->link_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (cut->links[middle].pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct pf_cut_target parts_of_process(const struct pf_cut *cut, int32_t pid)
+{
+    const size_t first = first_link(cut, pid);
+    size_t end = first;
+    while (end < cut->link_count && cut->links[end].pid == pid)
+        end++;
+    return (struct pf_cut_target){.count = end - first, .links = cut->links + first};
+}
+
+/* `target`, and of these only the parts that the process is in; of no part: the first when all must be somewhere. */
+static struct pf_cut_target narrow_to_process(struct pf_cut *cut, struct pf_item *item, struct pf_cut_target target)
+{
+    int32_t pids[2];
+    if (!target.count || !cut->prunes || !cut->counted || !pf_cut_process_of(item, pids) || pids[0] <= 0 ||
+        pids[1] <= 0)
+        return target; /* 0 and -1 are the kernel's */
+    struct pf_cut_target parts = parts_of_process(cut, pids[0]);
+    if (!parts.count && pids[1] != pids[0])
+        parts = parts_of_process(cut, pids[1]);
+    if (!parts.count && cut->splits && cut->part_count)
+        parts = (struct pf_cut_target){.count = 1};
+    return parts;
+}
+
+/* LOST and the like name an event; others have one only because their trailer needs it. */
+static bool names_event(uint32_t type)
+{
+    return type == PERFILE_RECORD_LOST || type == PERFILE_RECORD_LOST_SAMPLES || type == PERFILE_RECORD_READ ||
+           type == PERFILE_RECORD_THROTTLE || type == PERFILE_RECORD_UNTHROTTLE;
+}
+
+static struct pf_cut_target parts_of_moment(struct pf_cut *cut, struct pf_item *item)
+{
+    const struct perfile_record *record = item->record;
+    const struct perfile_event *event = names_event(record->type) ? record->event : NULL;
+    if (record->time && !pf_filter_time(&cut->filter, record->time))
+        return no_part();
+    if (event && !pf_filter_event(&cut->filter, event))
+        return no_part();
+    const bool by_cpu = cut->filter.has_cpus || (cut->splits && cut->split.by == PERFILE_SPLIT_CPU);
+    const bool has_cpu =
+        by_cpu && pf_item_decode(item, NULL) == 0 && item->has_id && item->id.present & PERFILE_SAMPLE_CPU;
+    if (has_cpu && !pf_filter_cpu(&cut->filter, (int32_t)item->id.cpu))
+        return no_part();
+    if (!cut->splits || !cut->part_count)
+        return all_parts(cut);
+    if (cut->split.by == PERFILE_SPLIT_SIZE)
+        return part_of_place(cut);
+    if (has_cpu && cut->split.by == PERFILE_SPLIT_CPU)
+        return part_of_key(cut, item->id.cpu);
+    if (event && cut->split.by == PERFILE_SPLIT_EVENT)
+        return part_of_key(cut, event->index);
+    if (record->time && cut->split.by == PERFILE_SPLIT_TIME)
+        return (struct pf_cut_target){.first = part_until(cut, record->time), .count = 1};
+    return all_parts(cut);
+}
+
+/* Where the last samples before it went. */
+static struct pf_cut_target parts_of_deferred(struct pf_cut *cut, struct pf_item *item)
+{
+    uint64_t part;
+    if (pf_item_decode(item, NULL) < 0)
+        return all_parts(cut);
+    if (!cut->counted)
+        return item->record->time && !pf_filter_time(&cut->filter, item->record->time) ? no_part() : all_parts(cut);
+    if (!pf_map_get(&cut->cookies, item->body.callchain_deferred.cookie, &part))
+        return cut->keeps_all ? (struct pf_cut_target){.count = cut->part_count > 0} : no_part();
+    return part ? (struct pf_cut_target){.first = (size_t)part - 1, .count = 1} : all_parts(cut);
+}
+
+static struct pf_cut_target parts_of_aux_data(struct pf_cut *cut, struct pf_item *item)
+{
+    const struct pf_filter *filter = &cut->filter;
+    if (pf_item_decode(item, NULL) < 0)
+        return all_parts(cut);
+    const int32_t cpu = item->body.auxtrace.cpu, tid = item->body.auxtrace.tid;
+    if (cpu >= 0) {
+        if (!pf_filter_cpu(filter, cpu))
+            return no_part();
+        return cut->splits && cut->split.by == PERFILE_SPLIT_CPU ? part_of_key(cut, (uint32_t)cpu) : all_parts(cut);
+    }
+    if (tid < 0)
+        return all_parts(cut);
+    if (filter->has_tids && !pf_ranges_hold(&filter->tids, (uint32_t)tid))
+        return no_part();
+    return cut->splits && cut->split.by == PERFILE_SPLIT_TID ? part_of_key(cut, (uint32_t)tid) : all_parts(cut);
+}
+
+struct pf_cut_target pf_cut_target(struct pf_cut *cut, struct pf_item *item)
+{
+    switch (kind_of(item->record->type)) {
+    case STATE:
+        return later_parts(cut, item->record);
+    case PROCESS:
+        return narrow_to_process(cut, item, later_parts(cut, item->record));
+    case MOMENT:
+        return parts_of_moment(cut, item);
+    case RUNNING:
+        return narrow_to_process(cut, item, parts_of_moment(cut, item));
+    case DEFERRED:
+        return parts_of_deferred(cut, item);
+    case AUX_DATA:
+        return parts_of_aux_data(cut, item);
+    default:
+        return all_parts(cut);
+    }
+}

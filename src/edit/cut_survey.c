@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* The passes that find out what the last one must know. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "edit/cut.h"
+
+/* ---- names, cgroups, span ---- */
+
+static int survey_record(void *context, struct pf_item *item, struct perfile_error *error)
+{
+    struct pf_cut *cut = context;
+    const struct perfile_record *record = item->record;
+    bool fits = true;
+    if (record->type == PERFILE_RECORD_SAMPLE && record->time) {
+        cut->span.first = cut->span.last ? pf_min(cut->span.first, record->time) : record->time;
+        cut->span.last = pf_max(cut->span.last, record->time);
+    }
+    if (cut->line_known)
+        fits = pf_name_line_follow(&cut->line, cut->reader, record);
+    if (record->type == PERFILE_RECORD_CGROUP && cut->cgroups.count && !record->damaged &&
+        pf_item_decode(item, NULL) == 0)
+        fits &= pf_cut_cgroup_add(cut, &item->body.cgroup);
+    return fits ? 0 : pf_fail_memory(error, "cut");
+}
+
+int pf_cut_survey(struct pf_cut *cut, struct perfile_error *error)
+{
+    struct pf_edit edit = {.reader = cut->reader, .options = cut->edit_options};
+    cut->span = (struct pf_range){0, 0};
+    int result = pf_edit_walk(&edit, cut->line_known || cut->by_time, survey_record, cut, error);
+    pf_name_line_sort(&cut->line);
+    return result;
+}
+
+/* ---- parts ---- */
+
+static bool add_part(struct pf_cut *cut, uint64_t key, const char *name, uint64_t *part)
+{
+    if (pf_map_get(&cut->part_of, key, part))
+        return true;
+    if (!pf_grow(cut->allocator, &cut->parts, &cut->part_room, cut->part_count + 1, sizeof(*cut->parts)) ||
+        !pf_map_put(&cut->part_of, key, cut->part_count))
+        return false;
+    *part = cut->part_count;
+    cut->parts[cut->part_count++] = (struct pf_cut_part){.public = {.by = cut->split.by, .value = key, .name = name},
+                                                         .key = key,
+                                                         .until = UINT64_MAX,
+                                                         .first_time = UINT64_MAX};
+    return true;
+}
+
+static bool add_link(struct pf_cut *cut, int32_t pid, uint64_t part)
+{
+    struct pf_cut_link *last = &cut->last_link;
+    uint32_t found;
+    if (last->pid == pid && last->part == part) /* pid 0 is never linked */
+        return true;
+    *last = (struct pf_cut_link){.pid = pid, .part = (uint32_t)part};
+    if (pf_pairs_get(&cut->linked, (uint32_t)pid, part, &found))
+        return true;
+    if (!pf_grow(cut->allocator, &cut->links, &cut->link_room, cut->link_count + 1, sizeof(*cut->links)) ||
+        !pf_pairs_put(&cut->linked, (uint32_t)pid, part, 0))
+        return false;
+    cut->links[cut->link_count++] = (struct pf_cut_link){.pid = pid, .part = (uint32_t)part};
+    return true;
+}
+
+static bool add_fork(struct pf_cut *cut, const struct perfile_fork *fork)
+{
+    uint32_t found;
+    if (fork->pid == fork->ppid || pf_pairs_get(&cut->forked, (uint32_t)fork->pid, (uint32_t)fork->ppid, &found))
+        return true;
+    if (!pf_grow(cut->allocator, &cut->forks, &cut->fork_room, cut->fork_count + 1, sizeof(*cut->forks)) ||
+        !pf_pairs_put(&cut->forked, (uint32_t)fork->pid, (uint32_t)fork->ppid, 0))
+        return false;
+    cut->forks[cut->fork_count++] = (struct pf_cut_fork){.child = fork->pid, .parent = fork->ppid};
+    return true;
+}
+
+static int compare_forks(const void *left, const void *right)
+{
+    const struct pf_cut_fork *a = left, *b = right;
+    return a->child < b->child ? -1 : a->child > b->child;
+}
+
+/* A process begins with the maps of its parent: who has the one needs the other. New links are looked at in turn. */
+static bool link_parents(struct pf_cut *cut)
+{
+    if (cut->fork_count)
+        qsort(cut->forks, cut->fork_count, sizeof(*cut->forks), compare_forks);
+    for (size_t i = 0; i < cut->link_count && cut->fork_count; i++) {
+        const struct pf_cut_link link = cut->links[i];
+        size_t low = 0, high = cut->fork_count;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (cut->forks[middle].child < link.pid)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        for (; low < cut->fork_count && cut->forks[low].child == link.pid; low++)
+            if (!add_link(cut, cut->forks[low].parent, link.part))
+                return false;
+    }
+    return true;
+}
+
+static bool note_cookie(struct pf_cut *cut, struct pf_item *item, uint64_t part)
+{
+    uint64_t cookie, known;
+    if (!pf_cut_cookie(item, &cookie))
+        return true;
+    if (!pf_map_get(&cut->cookies, cookie, &known))
+        return pf_map_put(&cut->cookies, cookie, part + 1);
+    return known == part + 1 || pf_map_put(&cut->cookies, cookie, 0);
+}
+
+static bool note_thinning(struct pf_cut *cut, const struct perfile_event *event)
+{
+    if (!cut->thins || !event)
+        return true;
+    if (event->index >= cut->thinning_count) {
+        if (!pf_grow(cut->allocator, &cut->thinnings, &cut->thinning_room, event->index + 1, sizeof(*cut->thinnings)))
+            return false;
+        while (cut->thinning_count <= event->index)
+            cut->thinnings[cut->thinning_count++] = (struct pf_cut_thinning){.total = 0};
+    }
+    cut->thinnings[event->index].total++;
+    return true;
+}
+
+static bool count_sample(struct pf_cut *cut, struct pf_item *item)
+{
+    const struct perfile_record *record = item->record;
+    const char *name = NULL;
+    uint64_t part = 0;
+    if (!pf_cut_passes(cut, item))
+        return true;
+    if (cut->splits) {
+        const uint64_t key = pf_cut_key(cut, record, &name);
+        if (!add_part(cut, key, name, &part))
+            return false;
+    }
+    cut->bytes += record->bytes;
+    struct pf_cut_part *to = &cut->parts[part];
+    to->samples++;
+    if (record->time) {
+        to->first_time = pf_min(to->first_time, record->time);
+        to->last_time = pf_max(to->last_time, record->time);
+    }
+    int32_t pid, tid;
+    if (cut->prunes && pf_cut_thread(record, &pid, &tid) && pid > 0 && !add_link(cut, pid, part))
+        return false;
+    return note_cookie(cut, item, part) && note_thinning(cut, record->event);
+}
+
+/* Processes that are asked for by their number are wanted even without samples. */
+static bool count_process(struct pf_cut *cut, struct pf_item *item)
+{
+    const struct pf_filter *filter = &cut->filter;
+    int32_t pids[2];
+    if (!cut->prunes || !pf_cut_process_of(item, pids))
+        return true;
+    if (item->record->type == PERFILE_RECORD_FORK && !add_fork(cut, &item->body.fork))
+        return false;
+    if (cut->splits || item->record->type >= PERFILE_RECORD_SAMPLE)
+        return true;
+    const bool wanted = (filter->has_pids && pids[0] >= 0 && pf_ranges_hold(&filter->pids, (uint32_t)pids[0])) ||
+                        (filter->has_tids && pf_ranges_hold(&filter->tids, (uint32_t)item->body.mmap.tid));
+    return !wanted || add_link(cut, pids[0], 0);
+}
+
+/* Recordings that are all AUX data have no samples to tell which parts there are. */
+static bool count_aux_data(struct pf_cut *cut, struct pf_item *item)
+{
+    uint64_t part;
+    if (item->record->type != PERFILE_RECORD_AUXTRACE || pf_item_decode(item, NULL) < 0)
+        return true;
+    const int32_t cpu = item->body.auxtrace.cpu, tid = item->body.auxtrace.tid;
+    if (cut->splits && cut->split.by == PERFILE_SPLIT_CPU && cpu >= 0 && pf_filter_cpu(&cut->filter, cpu))
+        return add_part(cut, (uint32_t)cpu, NULL, &part);
+    if (cut->splits && cut->split.by == PERFILE_SPLIT_TID && cpu < 0 && tid >= 0)
+        return add_part(cut, (uint32_t)tid, NULL, &part);
+    return true;
+}
+
+static int count_record(void *context, struct pf_item *item, struct perfile_error *error)
+{
+    struct pf_cut *cut = context;
+    const struct perfile_record *record = item->record;
+    cut->moment = pf_name_line_step(&cut->line, cut->reader, record);
+    if (record->damaged)
+        return 0;
+    const bool fits = record->type == PERFILE_RECORD_SAMPLE ? count_sample(cut, item)
+                                                            : count_process(cut, item) && count_aux_data(cut, item);
+    if (!fits)
+        return pf_fail_memory(error, "cut");
+    if (cut->part_count > cut->split.limit_parts)
+        return pf_fail(error, PERFILE_ERROR_LIMIT, record->offset, "split",
+                       "there are more than %llu parts (limit_parts)", (unsigned long long)cut->split.limit_parts);
+    return 0;
+}
+
+/* ---- when all is counted ---- */
+
+static int compare_parts(const void *left, const void *right)
+{
+    const struct pf_cut_part *a = left, *b = right;
+    if (a->public.by == PERFILE_SPLIT_COMM && a->public.name && b->public.name) {
+        int order = strcmp(a->public.name, b->public.name);
+        if (order)
+            return order;
+    }
+    return a->key < b->key ? -1 : a->key > b->key;
+}
+
+static int compare_links(const void *left, const void *right)
+{
+    const struct pf_cut_link *a = left, *b = right;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return a->part < b->part ? -1 : a->part > b->part;
+}
+
+/* What was said by the old numbers of parts is said by the new ones; public.index holds the old one until now. */
+static int renumber(struct pf_cut *cut, struct perfile_error *error)
+{
+    const size_t bytes = cut->part_count * sizeof(uint32_t);
+    uint32_t *number = pf_new(cut->allocator, bytes + 1);
+    if (!number)
+        return pf_fail_memory(error, "cut");
+    for (size_t i = 0; i < cut->part_count; i++) {
+        number[cut->parts[i].public.index] = (uint32_t)i;
+        cut->parts[i].public.index = i;
+        if (cut->split.by == PERFILE_SPLIT_COMM && cut->parts[i].public.name)
+            cut->parts[i].public.value = i;
+        (void)pf_map_put(&cut->part_of, cut->parts[i].key, i); /* the key is there already */
+    }
+    for (size_t i = 0; i < cut->link_count; i++)
+        cut->links[i].part = number[cut->links[i].part];
+    for (size_t i = 0; i < cut->cookies.size; i++)
+        if (cut->cookies.slots[i].value > 1) /* itself stored plus one */
+            cut->cookies.slots[i].value = 2 + number[cut->cookies.slots[i].value - 2];
+    pf_free(cut->allocator, number, bytes + 1);
+    return 0;
+}
+
+/* Moments between the samples of two parts belong to the later one, those behind the last to the last. */
+static void bound_parts(struct pf_cut *cut)
+{
+    uint64_t last = 0;
+    if (!cut->splits || cut->split.by > PERFILE_SPLIT_SIZE)
+        return;
+    for (size_t i = 0; i + 1 < cut->part_count; i++) {
+        struct pf_cut_part *part = &cut->parts[i];
+        uint64_t end = UINT64_MAX;
+        last = pf_max(last, part->last_time);
+        if (cut->split.by == PERFILE_SPLIT_SIZE)
+            end = last;
+        else if (pf_multiply(part->key + 1, cut->split.step, &end) && !pf_add(end, cut->span.first, &end))
+            end = UINT64_MAX;
+        part->until = cut->split.by == PERFILE_SPLIT_SIZE ? end : end - 1;
+    }
+}
+
+/* The events' shares of the budget: in proportion, none forgotten as long as there is one for each. */
+static void share_budget(struct pf_cut *cut)
+{
+    uint64_t total = 0, left = cut->options.samples;
+    for (size_t i = 0; i < cut->thinning_count; i++)
+        total += cut->thinnings[i].total;
+    for (size_t i = 0; i < cut->thinning_count; i++) {
+        struct pf_cut_thinning *thinning = &cut->thinnings[i];
+        if (!thinning->total)
+            continue;
+        uint64_t share =
+            total <= left ? thinning->total : (uint64_t)((unsigned __int128)left * thinning->total / total);
+        thinning->wanted = pf_min(pf_max(share, left > 0), thinning->total);
+        left -= thinning->wanted;
+        total -= thinning->total;
+    }
+}
+
+static void plan_thinning(struct pf_cut *cut)
+{
+    const uint64_t every = cut->options.every;
+    if (cut->options.samples) {
+        share_budget(cut);
+        return;
+    }
+    for (size_t i = 0; i < cut->thinning_count; i++)
+        cut->thinnings[i].wanted = every > 1 ? (cut->thinnings[i].total + every - 1) / every : cut->thinnings[i].total;
+}
+
+int pf_cut_count(struct pf_cut *cut, struct perfile_error *error)
+{
+    struct pf_edit edit = {.reader = cut->reader, .options = cut->edit_options};
+    pf_cut_select_rewind(cut);
+    int result = pf_edit_walk(&edit, cut->by_time, count_record, cut, error);
+    if (result < 0)
+        return result;
+    uint64_t only;
+    /* without samples all goes to one part */
+    if ((cut->splits && !cut->part_count && !add_part(cut, PF_CUT_NO_KEY, NULL, &only)) || !link_parents(cut))
+        return pf_fail_memory(error, "cut");
+    for (size_t i = 0; i < cut->part_count; i++)
+        cut->parts[i].public.index = i;
+    if (cut->part_count)
+        qsort(cut->parts, cut->part_count, sizeof(*cut->parts), compare_parts);
+    result = renumber(cut, error);
+    if (cut->link_count)
+        qsort(cut->links, cut->link_count, sizeof(*cut->links), compare_links);
+    bound_parts(cut);
+    plan_thinning(cut);
+    cut->counted = true;
+    return result;
+}

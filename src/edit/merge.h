@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Merging from the inside: what merge*.c share. */
+#ifndef PF_EDIT_MERGE_H
+#define PF_EDIT_MERGE_H
+
+#include "base/map.h"
+#include "edit/edit.h"
+
+/* Of perf_event_attr.type and .read_format. */
+enum { PF_TYPE_TRACEPOINT = 2, PF_READ_ENABLED = 1, PF_READ_RUNNING = 2, PF_READ_ID = 4, PF_READ_GROUP = 8 };
+
+/* An event of the output. */
+struct pf_merge_event {
+    const struct perfile_event *from; /* the first of the inputs' events that it is */
+    const struct perfile_reader *reader;
+    struct perfile_attr attr; /* as it goes out */
+    const char *name;         /* or NULL */
+    size_t routed;            /* 1 + the last input that has it; 0: none */
+    size_t next;              /* 1 + the event that came before it under the same hash; 0: none */
+    uint64_t *ids;
+    size_t id_count;
+    size_t id_room;
+    uint64_t lone_id; /* what its samples say that said no id; 0: not needed yet */
+    bool reshaped;
+};
+
+/* Where a SAMPLE of an input's event has what may change; 0: nowhere. */
+struct pf_merge_places {
+    uint16_t identifier, id, stream_id, tid, time;
+};
+
+/* An event of an input. */
+struct pf_merge_route {
+    uint32_t event; /* of the output */
+    struct pf_merge_places at;
+};
+
+struct pf_merge_input {
+    struct perfile_reader *reader;
+    struct perfile_session *session;
+    size_t number;
+    char *name;
+    const struct perfile_record *head; /* its next record; NULL: at its end */
+    size_t twin;                       /* the first input that is of the same recording; it may be this one */
+    struct pf_merge_route *routes;     /* by the index of its events */
+    size_t route_count;
+    size_t route_room;
+    struct pf_map ids;   /* its ids that become others */
+    uint64_t unknown_id; /* what becomes of ids that it never declared and that another input has */
+    uint64_t last_id, last_new_id;
+    uint64_t other_files; /* files that have another build id in an earlier input */
+    const char *host;     /* HOSTNAME, or NULL */
+    int32_t pid_offset;
+    bool has_clock; /* CLOCK_DATA: */
+    uint64_t wall_ns, clock_ns;
+    uint64_t shift_ns;              /* is added to its times */
+    bool has_span;                  /* SAMPLE_TIME, shifted: */
+    uint64_t first_time, last_time; /* of its samples */
+    bool started;                   /* one of its records has gone out */
+    bool plain;                     /* nothing of its records changes but what reshaped events make necessary */
+    struct perfile_edit_report *counts;
+};
+
+struct pf_merge_feature {
+    uint32_t number;
+    size_t input; /* whose it is */
+    uint8_t *data;
+    size_t bytes;
+    size_t room;
+};
+
+struct pf_merge_added {
+    const struct perfile_tracepoint *tracepoint;
+    size_t input;
+};
+
+struct pf_merge {
+    struct perfile_merge_options options;
+    const struct perfile_allocator *allocator;
+    struct perfile_writer *writer;
+    struct pf_merge_input *inputs;
+    size_t input_count;
+    struct pf_merge_event *events;
+    size_t event_count;
+    size_t event_room;
+    size_t events_added; /* to the writer */
+    struct pf_map known; /* hashes of attr and name to the last event that has them */
+    struct pf_map ids;   /* all ids of the output, to their events */
+    uint64_t next_id;
+    bool settled; /* the shape of the events is fixed */
+    struct pf_merge_feature *features;
+    size_t feature_count;
+    size_t feature_room;
+    struct pf_map build_ids;        /* hashes of the entries, to where they stand */
+    struct pf_map files;            /* hashes of the paths with a build id, to the input that came first */
+    struct pf_merge_input *cpus;    /* whose features about CPUs are kept */
+    struct pf_merge_input *tracing; /* whose TRACING_DATA is the base; NULL: none */
+    struct pf_merge_added *added;   /* formats that it lacks */
+    size_t added_count;
+    size_t added_room;
+    struct pf_twins *twins;
+    size_t aux_owner;  /* which recording has AUX data; SIZE_MAX: none yet */
+    size_t stat_owner; /* and the configuration of perf stat */
+    bool rounds;       /* everything comes in the order of time */
+    uint64_t round_at; /* bytes of the output at the last round */
+    uint64_t last_time;
+    struct pf_item *item;
+    uint8_t *scratch; /* PF_MERGE_SCRATCH bytes for lists that change */
+    char comm[256];
+    struct perfile_edit_report *total;
+    struct perfile_merge_report *report;
+};
+
+enum { PF_MERGE_SCRATCH = 4 * 65536 };
+
+void pf_merge_note(const struct pf_merge *merge, const struct pf_merge_input *input, const char *rule, uint32_t feature,
+                   const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* ---- merge_events.c ---- */
+
+/* Same host, command, events and ids: a part of the recording of an earlier input. */
+void pf_merge_find_twin(struct pf_merge *merge, struct pf_merge_input *input);
+/* Gives each event of the input that has none yet its event of the output. */
+int pf_merge_route_events(struct pf_merge *merge, struct pf_merge_input *input, struct perfile_error *error);
+/* What all events of one recording must share; then they go to the writer. */
+int pf_merge_settle_events(struct pf_merge *merge, struct perfile_error *error);
+/* What an id of the input is in the output. */
+uint64_t pf_merge_new_id(struct pf_merge *merge, struct pf_merge_input *input, uint64_t id);
+
+/* ---- merge_records.c ---- */
+
+/* One record that is to be in the output, changed as its input demands. */
+int pf_merge_write(struct pf_merge *merge, struct pf_merge_input *input, const struct perfile_record *record,
+                   struct perfile_error *error);
+
+/* ---- merge_features.c ---- */
+
+/* The features that the reader knows now. */
+int pf_merge_take_features(struct pf_merge *merge, struct pf_merge_input *input, struct perfile_error *error);
+/* Before features are taken. */
+void pf_merge_choose_cpus(struct pf_merge *merge);
+/* A feature of the input, in its byte order. */
+int pf_merge_take_feature(struct pf_merge *merge, struct pf_merge_input *input, uint32_t number,
+                          const struct perfile_bytes *body, struct perfile_error *error);
+/* A HEADER_BUILD_ID record. */
+int pf_merge_take_build_id(struct pf_merge *merge, struct pf_merge_input *input, const struct perfile_record *record,
+                           struct perfile_error *error);
+/* All features to the writer. */
+int pf_merge_put_features(struct pf_merge *merge, struct perfile_error *error);
+void pf_merge_close_features(struct pf_merge *merge);
+
+/* ---- merge_hosts.c ---- */
+
+/* Offsets of times and pids, after all features are known. */
+int pf_merge_settle_hosts(struct pf_merge *merge, struct perfile_error *error);
+
+/* ---- merge_tracing.c ---- */
+
+int pf_merge_take_tracing(struct pf_merge *merge, struct pf_merge_input *input, struct perfile_error *error);
+int pf_merge_put_tracing(struct pf_merge *merge, struct perfile_error *error);
+
+/* ---- twins.c ---- */
+
+/* Counts equal records of the parts of one recording. */
+struct pf_twins;
+struct pf_twins *pf_twins_open(const struct perfile_allocator *allocator, uint64_t limit_bytes);
+void pf_twins_close(struct pf_twins *twins);
+/* 1: other parts have had as many of this record already; 0: it is new; MEMORY. */
+int pf_twins_seen(struct pf_twins *twins, size_t recording, size_t part, const struct perfile_record *record);
+/* Records could not be compared because the limit was reached. */
+bool pf_twins_full(const struct pf_twins *twins);
+
+#endif
