@@ -201,6 +201,12 @@ void pf_report_json(const struct perfile_edit_report *report, FILE *to)
             report->records_kept, report->samples_kept, report->records_dropped, report->samples_dropped,
             report->records_damaged, report->records_mended, report->bytes_dropped, report->features_rebuilt,
             report->features_dropped, report->samples_unscaled);
+    fprintf(to,
+            ",\"bytes_stripped\":%" PRIu64 ",\"events_changed\":%" PRIu64 ",\"records_changed\":%" PRIu64
+            ",\"samples_unwound\":%" PRIu64 ",\"samples_without\":%" PRIu64 ",\"build_ids_added\":%" PRIu64
+            ",\"build_ids_missing\":%" PRIu64,
+            report->bytes_stripped, report->events_changed, report->records_changed, report->samples_unwound,
+            report->samples_without, report->build_ids_added, report->build_ids_missing);
 }
 
 static void print_count(FILE *to, uint64_t count, const char *what)
@@ -224,6 +230,13 @@ void pf_report_text(const struct perfile_edit_report *report, const char *output
     print_count(to, report->features_rebuilt, "features rebuilt");
     print_count(to, report->features_dropped, "features lost");
     print_count(to, report->samples_unscaled, "samples stand for others and have no period to say so");
+    print_count(to, report->events_changed, "events changed");
+    print_count(to, report->records_changed, "records changed");
+    print_count(to, report->bytes_stripped, "bytes stripped");
+    print_count(to, report->samples_unwound, "samples unwound");
+    print_count(to, report->samples_without, "samples not to be unwound");
+    print_count(to, report->build_ids_added, "build ids added");
+    print_count(to, report->build_ids_missing, "files without a known build id");
     fprintf(to, "\n");
 }
 

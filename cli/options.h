@@ -59,6 +59,12 @@ struct pf_settings {
     uint64_t write_level;
     bool write_no_sync;
     struct pf_record_settings record;
+    const char *convert_strip;
+    const char *convert_for;
+    bool convert_unwind;
+    bool inject_build_ids;
+    bool inject_sched_stat;
+    bool inject_strip;
     const char *cut_cgroups;
     const char *cut_split;
     uint64_t cut_every;

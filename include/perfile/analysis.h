@@ -155,6 +155,31 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_output_write(struct perfile_reader *r
                                                         const struct perfile_output_options *options,
                                                         const struct perfile_sink *sink, struct perfile_error *error);
 
+/*
+ * Unwinding of dumped user stacks by the binaries of the recording. `reader` is that of the session; `options` may be
+ * NULL. Errors: MEMORY. Since 0.2, like the two that follow.
+ */
+struct perfile_unwinder;
+PERFILE_API PERFILE_MUST_CHECK int perfile_unwinder_open(struct perfile_reader *reader,
+                                                         const struct perfile_symbol_options *options,
+                                                         struct perfile_unwinder **unwinder,
+                                                         struct perfile_error *error);
+/* NULL is allowed. */
+PERFILE_API void perfile_unwinder_close(struct perfile_unwinder *unwinder);
+/*
+ * The user frames of a sample with REGS_USER and STACK_USER, innermost first, callers one byte before their return
+ * addresses; returns how many, at most `room`, 0 when there is nothing to unwind. `unwinder` is a struct perfile_unwinder:
+ * this is a function for perfile_convert_options.unwind. The session is at the sample and follows mappings.
+ */
+PERFILE_API int perfile_unwind(void *unwinder, struct perfile_session *session, const struct perfile_sample *sample,
+                               uint64_t *addresses, size_t room);
+
+/*
+ * The build id of the binary behind a mapping, where it would be looked for to find symbols; 0 when there is none. With
+ * the context, a struct perfile_symbol_options, it is a function for perfile_inject_options.find_build_id. Since 0.2.
+ */
+PERFILE_API int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, uint8_t build_id[20]);
+
 /* The fields that script's -F knows, by position; NULL behind the last. Static text. */
 PERFILE_API const char *perfile_script_field_at(size_t index, const char **doc);
 

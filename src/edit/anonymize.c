@@ -267,6 +267,7 @@ static int run(struct pf_anonymizer *a, struct pf_edit *edit, struct perfile_err
     edit->steps = &step;
     edit->step_count = 1;
     edit->follows_maps = true;
+    edit->no_kernel_copy = true; /* it names the kernel's own addresses */
     pf_anon_open_addresses(a);
     return pf_edit_run(edit, &a->report->edit, error);
 }

@@ -96,8 +96,8 @@ static bool is_version(const char *text, size_t bytes)
 static void on_system_name(struct tracing *t, char *text, size_t bytes)
 {
     struct pf_anonymizer *a = t->a;
-    t->known_system = pf_anon_keeps(a, PF_ANON_EVENTS) ||
-                      (!a->strict && pf_anon_is_word(a, PF_WORD_SYSTEM, text, bytes));
+    t->known_system =
+        pf_anon_keeps(a, PF_ANON_EVENTS) || (!a->strict && pf_anon_is_word(a, PF_WORD_SYSTEM, text, bytes));
     if (t->known_system)
         return;
     char token[256];

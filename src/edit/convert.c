@@ -1,11 +1,99 @@
 /* SPDX-License-Identifier: MIT */
-#include "edit/edit.h"
+#include "edit/convert.h"
+
+#include "base/error.h"
+
+enum { STEPS_MAX = 3 };
+
+struct convert {
+    struct pf_edit edit;
+    struct pf_edit_step steps[STEPS_MAX];
+    struct pf_strip strip;
+    struct pf_unwind_step *unwind;
+    struct pf_age *age;
+};
+
+static void add(struct convert *convert, struct pf_edit_step step)
+{
+    convert->steps[convert->edit.step_count++] = step;
+}
+
+/* In this order: unwinding needs what may be stripped, and an old perf gets what is left. */
+static int add_steps(struct convert *convert, const struct perfile_convert_options *options,
+                     struct perfile_error *error)
+{
+    struct pf_edit *edit = &convert->edit;
+    int result = 0;
+    edit->steps = convert->steps;
+    if (options->unwind) {
+        result = pf_unwind_open(options, edit, &convert->unwind, error);
+        if (result == 0)
+            add(convert, pf_unwind_step(convert->unwind));
+    }
+    if (options->strip && result == 0) {
+        result = pf_strip_open(&convert->strip, options->strip, error);
+        if (result == 0)
+            add(convert, pf_strip_step(&convert->strip));
+    }
+    if (options->for_perf && result == 0) {
+        result = pf_age_open(options->for_perf, edit, &convert->age, error);
+        if (result == 0)
+            add(convert, pf_age_step(convert->age));
+    }
+    return result;
+}
+
+/*
+ * Streams of perf record --tail-synthesize tell their events behind the samples: where that is so, it is read first, if it
+ * can be read twice.
+ */
+static int know_events(struct perfile_reader *reader, struct perfile_error *error)
+{
+    const struct perfile_record *record;
+    int more = 0;
+    if (reader->file.mode != PERFILE_MODE_PIPE || perfile_reader_rewind(reader, NULL) < 0)
+        return 0;
+    while ((more = perfile_reader_next(reader, &record, error)) > 0)
+        if (record->type == PERFILE_RECORD_SAMPLE && record->event)
+            break;
+    return more < 0 ? more : perfile_reader_rewind(reader, error);
+}
+
+/* Only after all options were looked at: a report that was asked for is filled in any case. */
+static void tell(const struct convert *convert, struct perfile_edit_report *report)
+{
+    if (convert->strip.parts)
+        report->bytes_stripped = convert->strip.bytes + convert->edit.bytes_saved;
+    if (convert->age)
+        pf_age_tell(convert->age, report);
+}
 
 int perfile_convert(struct perfile_reader *reader, struct perfile_writer *writer,
-                    const struct perfile_edit_options *options, struct perfile_edit_report *report,
+                    const struct perfile_convert_options *options, struct perfile_edit_report *report,
                     struct perfile_error *error)
 {
-    struct pf_edit edit;
-    int result = pf_edit_open(&edit, reader, writer, options, error);
-    return result < 0 ? result : pf_edit_run(&edit, report, error);
+    struct perfile_convert_options all = PERFILE_CONVERT_OPTIONS_INIT;
+    struct perfile_edit_report unseen;
+    struct convert convert = {.age = NULL};
+    struct perfile_error here;
+    error = error ? error : &here;
+    report = report ? report : &unseen;
+    if (options && options->size < sizeof(size_t))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "convert options", "size is not set");
+    if (options)
+        memcpy(&all, options, pf_min(options->size, sizeof(all)));
+    *report = (struct perfile_edit_report){.records_kept = 0};
+    int result = pf_edit_open(&convert.edit, reader, writer, all.edit, error);
+    if (result == 0)
+        result = add_steps(&convert, &all, error);
+    convert.edit.reshapes = convert.edit.step_count > 0;
+    if (result == 0 && convert.edit.reshapes)
+        result = know_events(reader, error);
+    if (result == 0) {
+        result = pf_edit_run(&convert.edit, report, error);
+        tell(&convert, report);
+    }
+    pf_unwind_close(convert.unwind);
+    pf_age_close(convert.age);
+    return result;
 }

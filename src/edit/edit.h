@@ -47,10 +47,14 @@ struct pf_edit {
     struct perfile_writer *writer;
     const struct pf_edit_step *steps;
     size_t step_count;
+    bool by_time;      /* records come by time, not as in the file */
     bool follows_maps; /* records come by time, and `session` knows the mappings when the steps see them */
     struct perfile_session *session; /* NULL: records come in the order of the file */
     struct perfile_edit_options options;
     struct perfile_edit_report *report;
+    bool no_kernel_copy;  /* kcore_dir is left out, also of a directory */
+    bool reshapes;        /* attrs are changed: samples of no event would be misread */
+    uint64_t bytes_saved; /* by which records that were encoded anew became shorter; modulo 2^64 */
     struct pf_writer_hooks hooks;
 };
 
@@ -70,6 +74,12 @@ int pf_edit_end(struct pf_edit *edit, int result, struct perfile_error *error);
 int pf_edit_walk(struct pf_edit *edit, bool by_time,
                  int (*each)(void *context, struct pf_item *item, struct perfile_error *error), void *context,
                  struct perfile_error *error);
+
+/* ---- repair.c ---- */
+
+/* The feature has its layout, and nothing that perf refuses a whole recording for. *result < 0: MEMORY. */
+bool pf_repair_believes(struct perfile_reader *reader, uint32_t number, const struct perfile_bytes *body, int *result,
+                        struct perfile_error *error);
 
 /* ---- item.c ---- */
 

@@ -21,7 +21,10 @@ struct repair {
 
 /* ---- features ---- */
 
-/* Readers refuse the whole recording for versions of these that they do not know (only 1 was made), and for such CPUs. */
+/*
+ * Readers refuse the whole recording for versions of these that they do not know (only 1 was made), for such CPUs, and for
+ * features of no bytes that are no flags.
+ */
 static bool is_believed(uint32_t number, const struct perfile_bytes *body, bool swap)
 {
     enum { CPUS_MAX = 1 << 20 };
@@ -30,6 +33,8 @@ static bool is_believed(uint32_t number, const struct perfile_bytes *body, bool 
         return first == 1;
     if (number == PERFILE_FEATURE_BRANCH_STACK || number == PERFILE_FEATURE_STAT)
         return body->bytes == 0; /* flags */
+    if (body->bytes == 0)
+        return false;
     if (number == PERFILE_FEATURE_MEM_TOPOLOGY)
         return body->bytes >= 8 && pf_load64(body->data, swap) == 1;
     if (number == PERFILE_FEATURE_NRCPUS)
@@ -46,14 +51,23 @@ static int check_layout(struct perfile_reader *reader, uint32_t number, const st
     return pf_feature_check(reader, number, body->data, (size_t)body->bytes, error);
 }
 
+bool pf_repair_believes(struct perfile_reader *reader, uint32_t number, const struct perfile_bytes *body, int *result,
+                        struct perfile_error *error)
+{
+    const int found = check_layout(reader, number, body, error);
+    *result = found == PERFILE_ERROR_MEMORY ? found : 0;
+    return found == 0 && is_believed(number, body, reader->file.swapped);
+}
+
 static int check_feature(void *context, struct perfile_reader *reader, uint32_t number, struct perfile_bytes *body,
                          struct perfile_error *error)
 {
     struct repair *repair = context;
-    int result = check_layout(reader, number, body, error);
-    if (result == PERFILE_ERROR_MEMORY)
+    int result;
+    const bool believed = pf_repair_believes(reader, number, body, &result, error);
+    if (result < 0)
         return result;
-    if (result < 0 || !is_believed(number, body, reader->file.swapped)) {
+    if (!believed) {
         repair->features_refused++;
         return PF_EDIT_DROP;
     }

@@ -56,7 +56,16 @@ static bool has_other_plan(const struct pf_edit *edit, const struct perfile_reco
            writer->events[event->public.index].reshaped;
 }
 
-static int write_item(const struct pf_edit *edit, struct pf_item *item, struct perfile_error *error)
+/* The writer still has what became of the record. */
+static void count_change(struct pf_edit *edit, const struct perfile_record *record)
+{
+    const uint8_t *made = edit->writer->record;
+    const uint64_t bytes = pf_load16(made + 6, edit->writer->swap);
+    edit->bytes_saved += record->bytes - bytes;
+    edit->report->records_changed += bytes != record->bytes || memcmp(made, record->data, (size_t)bytes) != 0;
+}
+
+static int write_item(struct pf_edit *edit, struct pf_item *item, struct perfile_error *error)
 {
     const struct perfile_record *record = item->record;
     const bool reshaped = has_other_plan(edit, record);
@@ -66,7 +75,11 @@ static int write_item(const struct pf_edit *edit, struct pf_item *item, struct p
     /* a type that nobody knows has no trailer that one could find */
     if (result == PERFILE_ERROR_UNSUPPORTED && !item->changed)
         return perfile_writer_copy(edit->writer, edit->reader, record, error);
-    return result < 0 ? result : pf_item_put(item, edit->writer, error);
+    if (result == 0)
+        result = pf_item_put(item, edit->writer, error);
+    if (result == 0)
+        count_change(edit, record);
+    return result;
 }
 
 static void count(struct pf_edit *edit, const struct perfile_record *record, int result)
@@ -86,6 +99,33 @@ static void count(struct pf_edit *edit, const struct perfile_record *record, int
     }
 }
 
+/* One file becomes a directory. */
+static bool spreads(const struct pf_edit *edit)
+{
+    return edit->reader->part_count <= 1 && edit->writer->options.mode == PERFILE_MODE_DIRECTORY;
+}
+
+/* Which file of a directory a record belongs to: its own, or that of its processor. */
+static uint32_t part_of(const struct pf_edit *edit, const struct perfile_record *record)
+{
+    enum { PARTS_MAX = 256 }; /* all of them are open at once */
+    const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
+    uint32_t cpu;
+    if (!spreads(edit))
+        return record->part;
+    /* what recorders made up themselves has no time, and is for all */
+    return event && record->time && pf_plan_cpu(&event->plan, record, &cpu) ? 1 + cpu % PARTS_MAX : 0;
+}
+
+static int choose_part(const struct pf_edit *edit, const struct perfile_record *record, struct perfile_error *error)
+{
+    if (edit->writer->options.mode != PERFILE_MODE_DIRECTORY)
+        return 0;
+    if (spreads(edit) && record->type == PERFILE_RECORD_FINISHED_ROUND)
+        return PF_EDIT_DROP; /* it would speak for all files */
+    return perfile_writer_part(edit->writer, part_of(edit, record), error);
+}
+
 int pf_edit_record(struct pf_edit *edit, struct pf_item *item, struct perfile_error *error)
 {
     const struct perfile_record *record = item->record;
@@ -93,9 +133,9 @@ int pf_edit_record(struct pf_edit *edit, struct pf_item *item, struct perfile_er
         edit->report->records_damaged++;
         return 0;
     }
-    int result = 0;
-    if (edit->writer->options.mode == PERFILE_MODE_DIRECTORY)
-        result = perfile_writer_part(edit->writer, record->part, error);
+    int result = choose_part(edit, record, error);
+    if (result == 0 && edit->reshapes && record->type == PERFILE_RECORD_SAMPLE && !record->event)
+        result = pf_fail(error, PERFILE_ERROR_EVENT, record->offset, "SAMPLE record", "no event has its id");
     for (size_t i = 0; i < edit->step_count && result == PF_EDIT_KEEP; i++)
         if (edit->steps[i].record)
             result = edit->steps[i].record(edit->steps[i].context, item, error);
@@ -128,8 +168,9 @@ int pf_edit_walk(struct pf_edit *edit, bool by_time,
     struct pf_item *item = pf_new(edit->reader->allocator, sizeof(*item));
     if (!item)
         return pf_fail_memory(error, "edit");
+    edit->session = NULL;
     int result = by_time ? perfile_session_open(edit->reader, &edit->session, error) : 0;
-    if (result == 0 && edit->follows_maps)
+    if (result == 0 && edit->session && edit->follows_maps)
         perfile_session_follow_maps(edit->session);
     for (uint64_t n = 0; result == 0; n++) {
         int more = edit->session ? perfile_session_next(edit->session, &record, error)
@@ -148,6 +189,23 @@ int pf_edit_walk(struct pf_edit *edit, bool by_time,
     return result;
 }
 
+/* What perf record --kcore puts beside the records. */
+static int take_kernel(const struct pf_edit *edit, struct perfile_error *error)
+{
+    const struct perfile_reader *reader = edit->reader;
+    const bool take = edit->writer->options.mode == PERFILE_MODE_DIRECTORY && !edit->no_kernel_copy;
+    size_t count;
+    if (reader->directory < 0)
+        return 0;
+    int result = pf_folder_take(take ? &edit->writer->folder : NULL, reader->directory, "kcore_dir", &count, error);
+    if (result == 0 && count && !take)
+        pf_writer_diagnose(edit->writer, "kernel-copy",
+                           edit->no_kernel_copy
+                               ? "the copy of the kernel (kcore_dir) is left out"
+                               : "the copy of the kernel (kcore_dir) is left out: only a directory holds one");
+    return result;
+}
+
 /* ---- from end to end ---- */
 
 int pf_edit_begin(struct pf_edit *edit, struct perfile_error *error)
@@ -160,13 +218,29 @@ int pf_edit_begin(struct pf_edit *edit, struct perfile_error *error)
 
 int pf_edit_end(struct pf_edit *edit, int result, struct perfile_error *error)
 {
+    /* the names in records of a stream that a step left out */
+    if (result == 0 && edit->reader->file.mode == PERFILE_MODE_PIPE && edit->writer->options.mode != PERFILE_MODE_PIPE)
+        result = pf_writer_follow_names(edit->writer, edit->reader, false, error);
+    if (result == 0)
+        result = take_kernel(edit, error);
     edit->writer->hooks = NULL;
     for (size_t i = 0; i < edit->step_count && result == 0; i++)
         if (edit->steps[i].end)
             result = edit->steps[i].end(edit->steps[i].context, edit->reader, edit->writer, error);
     edit->report->bytes_dropped = edit->reader->counts.bytes_lost;
+    for (size_t i = 0; i < edit->writer->event_count; i++)
+        edit->report->events_changed += edit->writer->events[i].changed;
     edit->report->features_dropped = edit->writer->features_dropped;
     return result;
+}
+
+/*
+ * In a file, rounds of ring buffers would tell lies about the parts of a directory; in the order of time they cannot. In
+ * a directory every file is expected to be in that order.
+ */
+static bool needs_order(const struct perfile_reader *reader, const struct perfile_writer *writer)
+{
+    return (reader->part_count > 1) != (writer->options.mode == PERFILE_MODE_DIRECTORY);
 }
 
 static int take_record(void *edit, struct pf_item *item, struct perfile_error *error)
@@ -180,9 +254,7 @@ int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct
     struct perfile_error here;
     error = error ? error : &here;
     edit->report = report ? report : &unseen;
-    /* in a file rounds of ring buffers would tell lies about the parts of a directory; in the order of time they cannot */
-    const bool by_time =
-        edit->follows_maps || (edit->reader->part_count > 1 && edit->writer->options.mode != PERFILE_MODE_DIRECTORY);
+    const bool by_time = edit->by_time || edit->follows_maps || needs_order(edit->reader, edit->writer);
     int result = pf_edit_begin(edit, error);
     if (result == 0)
         result = pf_edit_walk(edit, by_time, take_record, edit, error);

@@ -63,6 +63,7 @@ static int make_reader(const struct perfile_open_options *options, struct perfil
     }
     made->options = all;
     made->allocator = allocator;
+    made->directory = -1;
     made->parts = part;
     made->part_count = 1;
     part->source.fd = -1;
@@ -86,6 +87,8 @@ void perfile_close(struct perfile_reader *reader)
         return;
     for (uint32_t i = 0; i < reader->part_count; i++)
         close_part(&reader->parts[i]);
+    if (reader->directory >= 0)
+        close(reader->directory);
     const struct perfile_allocator *allocator = reader->allocator;
     pf_free(allocator, reader->parts, reader->part_count * sizeof(*reader->parts));
     pf_free(allocator, reader->events, reader->event_room * sizeof(struct pf_event *));
@@ -562,8 +565,8 @@ int perfile_open_path(const char *path, const struct perfile_open_options *optio
         return result;
     int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory >= 0) {
+        made->directory = directory;
         result = open_directory(made, directory, error);
-        close(directory);
         return finish_opening(result, made, reader);
     }
     result = pf_source_from_path(&made->parts[0].source, path, error);

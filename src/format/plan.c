@@ -64,6 +64,10 @@ static void place_trailer(struct pf_plan *plan)
     uint16_t at = 0, id_at = 0, time_at = 0;
     bool has_id = false, has_time = false;
 #undef WORD
+#undef PAIR
+#define PAIR(bit, NAME, type1, field1, type2, field2, doc)                                                             \
+    if (type & 1 << bit)                                                                                               \
+        at = (uint16_t)(at + 8);
 #define WORD(bit, NAME, field, meaning, doc)                                                                           \
     if (type & 1 << bit) {                                                                                             \
         if (PERFILE_SAMPLE_##NAME == PERFILE_SAMPLE_TIME) {                                                            \
@@ -84,6 +88,8 @@ static void place_trailer(struct pf_plan *plan)
     plan->trailer_bytes = plan->sample_id_all ? at : 0;
     plan->id_back = has_id && plan->sample_id_all ? (uint16_t)(at - id_at) : 0;
     plan->time_back = has_time && plan->sample_id_all ? (uint16_t)(at - time_at) : 0;
+    if (type & PERFILE_SAMPLE_CPU && plan->sample_id_all) /* only IDENTIFIER is behind it */
+        plan->cpu_back = type & PERFILE_SAMPLE_IDENTIFIER ? 16 : 8;
 }
 #include "schema/undef.h"
 
@@ -105,6 +111,24 @@ void pf_plan_make(struct pf_plan *plan, const struct perfile_attr *attr, bool sw
     };
     place_fixed(plan);
     place_trailer(plan);
+}
+
+bool pf_plan_cpu(const struct pf_plan *plan, const struct perfile_record *record, uint32_t *cpu)
+{
+    const bool sample = record->type == PERFILE_RECORD_SAMPLE;
+    const uint32_t at = sample ? plan->cpu_at : record->bytes - plan->cpu_back;
+    if (!(sample ? plan->cpu_at : plan->cpu_back) || record->type >= PERFILE_RECORD_HEADER_ATTR ||
+        record->bytes < 8u + (sample ? plan->cpu_at : plan->trailer_bytes))
+        return false;
+    *cpu = pf_load32(record->data + at, plan->swap);
+    return true;
+}
+
+bool pf_plan_equal(const struct pf_plan *a, const struct pf_plan *b)
+{
+    return a->sample_type == b->sample_type && a->read_format == b->read_format && a->regs_user == b->regs_user &&
+           a->regs_intr == b->regs_intr && a->sample_id_all == b->sample_id_all && a->hw_idx == b->hw_idx &&
+           a->branch_counters == b->branch_counters;
 }
 
 /* ---- parts ---- */

@@ -28,6 +28,7 @@ struct pf_plan {
     uint16_t period_at;
     uint16_t id_back;
     uint16_t time_back;
+    uint16_t cpu_back;
 };
 
 /* An event with all that the library keeps of it. */
@@ -38,6 +39,12 @@ struct pf_event {
 };
 
 void pf_plan_make(struct pf_plan *plan, const struct perfile_attr *attr, bool swap, bool big_endian);
+
+/* The processor that a record of the kernel names; false when it does not. */
+bool pf_plan_cpu(const struct pf_plan *plan, const struct perfile_record *record, uint32_t *cpu);
+
+/* Both make the same of the same bytes of a record. */
+bool pf_plan_equal(const struct pf_plan *a, const struct pf_plan *b);
 
 /*
  * The size that the content of a SAMPLE asks for; 0 when it does not fit into `bytes`. Equal to `bytes` in a sound one.

@@ -85,6 +85,7 @@ struct perfile_reader {
     struct perfile_counts opening_counts;
     struct perfile_record record;
     bool failed;
+    int directory; /* of a directory recording, for what lies beside its files; -1: none */
 };
 
 /* ---- reader.c ---- */

@@ -42,7 +42,8 @@ struct pf_writer_event {
     size_t id_count;
     const char *name; /* or NULL */
     struct pf_plan plan;
-    bool reshaped; /* a hook changed its attr: its records are not those of the reader */
+    bool changed;  /* a hook changed its attr, */
+    bool reshaped; /* so that its records are not those of the reader */
 };
 
 struct pf_writer_feature {
@@ -133,6 +134,9 @@ int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writ
 
 /* The error is about one record that cannot be turned: the output is as it was before. */
 bool pf_writer_concerns_record(int result);
+/* Names that came behind their events. `tell`: the output is a stream that has not said them yet. */
+int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_reader *reader, bool tell,
+                           struct perfile_error *error);
 /* The payload of the record that the reader gave last. */
 int pf_writer_copy_payload(struct perfile_writer *writer, struct perfile_reader *reader, struct perfile_error *error);
 

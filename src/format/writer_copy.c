@@ -9,7 +9,7 @@
 
 /* The hook's event: its attr is encoded anew when it is another one. */
 static int ask_about_event(const struct perfile_writer *writer, const struct perfile_event *event,
-                           struct perfile_event_spec *spec, bool *reshaped, struct perfile_error *error)
+                           struct perfile_event_spec *spec, bool *changed, struct perfile_error *error)
 {
     *spec = (struct perfile_event_spec){.size = sizeof(*spec),
                                         .attr = event->attr,
@@ -19,16 +19,25 @@ static int ask_about_event(const struct perfile_writer *writer, const struct per
     spec->attr.size = event->attr_bytes;
     const struct perfile_attr before = spec->attr;
     int result = writer->hooks ? writer->hooks->event(writer->hooks->context, spec, error) : 0;
-    *reshaped = memcmp(&before, &spec->attr, sizeof(before)) != 0;
+    *changed = memcmp(&before, &spec->attr, sizeof(before)) != 0;
     return result;
+}
+
+/* Its records look different. */
+static bool is_reshaped(const struct perfile_attr *before, const struct perfile_attr *after)
+{
+    struct pf_plan a, b;
+    pf_plan_make(&a, before, false, false);
+    pf_plan_make(&b, after, false, false);
+    return !pf_plan_equal(&a, &b);
 }
 
 static int copy_event(struct perfile_writer *writer, const struct perfile_reader *reader,
                       const struct perfile_event *event, bool in_stream, struct perfile_error *error)
 {
     struct perfile_event_spec spec;
-    bool reshaped;
-    int result = ask_about_event(writer, event, &spec, &reshaped, error);
+    bool changed;
+    int result = ask_about_event(writer, event, &spec, &changed, error);
     if (result < 0)
         return result;
     struct pf_writer_event made = {.attr = (uint8_t *)(uintptr_t)event->attr_data,
@@ -36,9 +45,10 @@ static int copy_event(struct perfile_writer *writer, const struct perfile_reader
                                    .ids = (uint64_t *)(uintptr_t)spec.ids,
                                    .id_count = spec.id_count,
                                    .name = spec.name,
-                                   .reshaped = reshaped};
+                                   .changed = changed,
+                                   .reshaped = changed && is_reshaped(&event->attr, &spec.attr)};
     uint8_t *anew = NULL;
-    if (reshaped || reader->file.swapped != writer->swap) {
+    if (changed || reader->file.swapped != writer->swap) {
         anew = pf_new(writer->allocator, spec.attr.size);
         if (!anew)
             return pf_fail_memory(error, "event");
@@ -51,7 +61,6 @@ static int copy_event(struct perfile_writer *writer, const struct perfile_reader
     return result;
 }
 
-/* Names that came behind their events. `tell`: the output is a stream that has not said them yet. */
 int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_reader *reader, bool tell,
                            struct perfile_error *error)
 {
@@ -147,14 +156,15 @@ int perfile_writer_copy_header(struct perfile_writer *writer, struct perfile_rea
     if (result == 0 && writer->event_count)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_copy_header",
                          "the writer has events already");
-    /* what a stream describes comes as records */
-    if (result == 0 && reader->file.mode == PERFILE_MODE_PIPE)
+    /* what a stream describes comes as records, but for events that were met before it was started again */
+    const bool stream = reader->file.mode == PERFILE_MODE_PIPE;
+    if (result == 0 && stream && !writer->hooks)
         return 0;
     for (size_t i = 0; i < reader->event_count && result == 0; i++)
         result = copy_event(writer, reader, &reader->events[i]->public, false, error);
-    if (result == 0 && writer->options.mode == PERFILE_MODE_PIPE)
+    if (result == 0 && !stream && writer->options.mode == PERFILE_MODE_PIPE)
         result = pf_writer_describe_events(writer, error);
-    if (result == 0)
+    if (result == 0 && !stream)
         result = copy_features(writer, reader, error);
     return pf_writer_keep(writer, result, error);
 }
@@ -314,6 +324,16 @@ static int copy_update_record(struct perfile_writer *writer, struct perfile_read
     return result < 0 ? result : copy_plain(writer, reader, record, error);
 }
 
+/* In a stream only these records tell that it is one of perf stat; readers of files look at the feature. */
+static int copy_stat_record(struct perfile_writer *writer, struct perfile_reader *reader,
+                            const struct perfile_record *record, struct perfile_error *error)
+{
+    int result = 0;
+    if (writer->options.mode != PERFILE_MODE_PIPE)
+        result = pf_writer_set_feature(writer, PERFILE_FEATURE_STAT, NULL, 0, error);
+    return result < 0 ? result : copy_plain(writer, reader, record, error);
+}
+
 /* What a container holds follows as records of its own. */
 static int skip_container(struct perfile_writer *writer, struct perfile_reader *reader,
                           const struct perfile_record *record, struct perfile_error *error)
@@ -337,6 +357,7 @@ static copier *special_copier(uint32_t type)
         {PERFILE_RECORD_HEADER_BUILD_ID, copy_build_id_record},
         {PERFILE_RECORD_HEADER_FEATURE, copy_feature_record},
         {PERFILE_RECORD_EVENT_UPDATE, copy_update_record},
+        {PERFILE_RECORD_STAT_CONFIG, copy_stat_record},
         {PERFILE_RECORD_COMPRESSED, skip_container},
         {PERFILE_RECORD_COMPRESSED2, skip_container},
     };

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "io/sink.h"
 
 enum { NAME_TRIES = 64, MODE = 0700 };
 
@@ -126,6 +127,102 @@ static void remove_tree(int parent, const char *name, int depth)
     }
     closedir(list);
     unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+/* ---- what stands beside the files of records ---- */
+
+static int copy_bytes(int from, struct pf_sink *to, const char *name, struct perfile_error *error)
+{
+    uint8_t bytes[64 * 1024];
+    for (;;) {
+        const ssize_t got = read(from, bytes, sizeof(bytes));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, name, "%s", strerror(errno));
+        if (got == 0)
+            return 0;
+        int result = pf_sink_put(to, bytes, (size_t)got, error);
+        if (result < 0)
+            return result;
+    }
+}
+
+static int copy_file(const struct pf_folder *folder, int from, int to, const char *name, struct perfile_error *error)
+{
+    struct pf_sink sink = {.fd = -1, .directory = -1};
+    const int fd = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
+        const int number = errno;
+        const bool other = fd >= 0;
+        if (other)
+            close(fd);
+        return other ? 0 : pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, name, "%s", strerror(number));
+    }
+    int result = pf_sink_open_in(&sink, folder->allocator, to, name, error);
+    if (result == 0) {
+        result = copy_bytes(fd, &sink, name, error);
+        if (result == 0)
+            result = pf_sink_commit(&sink, false, error);
+        pf_sink_close(&sink);
+    }
+    close(fd);
+    return result;
+}
+
+static bool is_kind(int directory, const char *name, mode_t kind)
+{
+    struct stat status;
+    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && (status.st_mode & S_IFMT) == kind;
+}
+
+/* All files of the directory `from` into the new directory `to`. Closes both. */
+static int copy_files(const struct pf_folder *folder, int from, int to, struct perfile_error *error)
+{
+    DIR *list = from >= 0 ? fdopendir(from) : NULL;
+    int result = list && to >= 0 ? 0 : fail(folder, PERFILE_ERROR_OPEN, errno, error);
+    for (const struct dirent *entry; result == 0 && (entry = readdir(list));)
+        if (is_kind(from, entry->d_name, S_IFREG))
+            result = copy_file(folder, from, to, entry->d_name, error);
+    if (list)
+        closedir(list);
+    else if (from >= 0)
+        close(from);
+    if (to >= 0)
+        close(to);
+    return result;
+}
+
+static int take_directory(const struct pf_folder *folder, int from, const char *name, struct perfile_error *error)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    if (mkdirat(folder->directory, name, MODE) < 0)
+        return fail(folder, PERFILE_ERROR_WRITE, errno, error);
+    return copy_files(folder, openat(from, name, flags), openat(folder->directory, name, flags), error);
+}
+
+int pf_folder_take(const struct pf_folder *folder, int from, const char *prefix, size_t *count,
+                   struct perfile_error *error)
+{
+    const int copy = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = copy >= 0 ? fdopendir(copy) : NULL;
+    int result = 0;
+    *count = 0;
+    if (!list) {
+        if (copy >= 0)
+            close(copy);
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "directory", "%s", strerror(errno));
+    }
+    for (const struct dirent *entry; result == 0 && (entry = readdir(list));) {
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 || !is_kind(from, entry->d_name, S_IFDIR))
+            continue;
+        ++*count;
+        if (folder)
+            result = take_directory(folder, from, entry->d_name, error);
+    }
+    closedir(list);
+    return result;
 }
 
 int pf_folder_commit(struct pf_folder *folder, bool sync, struct perfile_error *error)

@@ -17,6 +17,12 @@ struct pf_folder {
 /* Errors: OPEN (also when something else than such a directory has the name), MEMORY. */
 int pf_folder_open(struct pf_folder *folder, const struct perfile_allocator *allocator, const char *path,
                    struct perfile_error *error);
+/*
+ * Copies the directories of the directory `from` whose names begin with `prefix`, and the files in them, but no links and
+ * nothing deeper. `folder` NULL: only counts. *count is how many there are. READ, WRITE, OPEN, MEMORY.
+ */
+int pf_folder_take(const struct pf_folder *folder, int from, const char *prefix, size_t *count,
+                   struct perfile_error *error);
 /* Takes the place of what had the name. WRITE. */
 int pf_folder_commit(struct pf_folder *folder, bool sync, struct perfile_error *error);
 /* What was not committed is removed. A zeroed folder is allowed. */

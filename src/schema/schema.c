@@ -80,9 +80,10 @@ uint32_t perfile_record_type_at(size_t index)
 static const struct {
     uint32_t number;
     const char *name;
+    const char *since;
     const char *doc;
 } features[] = {
-#define FEATURE(number, NAME, layout, since, doc) {number, #NAME, doc},
+#define FEATURE(number, NAME, layout, since, doc) {number, #NAME, since, doc},
 #include "schema/features.def"
 };
 
@@ -91,6 +92,14 @@ const char *perfile_feature_name(uint32_t number)
     for (size_t i = 0; i < PF_COUNT(features); i++)
         if (features[i].number == number)
             return features[i].name;
+    return NULL;
+}
+
+const char *pf_feature_since(uint32_t number)
+{
+    for (size_t i = 0; i < PF_COUNT(features); i++)
+        if (features[i].number == number)
+            return features[i].since;
     return NULL;
 }
 

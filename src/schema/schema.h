@@ -24,6 +24,9 @@ struct pf_record_info {
 /* NULL for an unknown type. */
 const struct pf_record_info *pf_record_info(uint32_t type);
 
+/* The version of perf that brought a header feature, "simpleperf", or NULL for an unknown number. */
+const char *pf_feature_since(uint32_t number);
+
 /* simpleperf's records put the upper half of a 32-bit size where others have misc. */
 static inline bool pf_record_is_android(uint32_t type)
 {

@@ -87,12 +87,11 @@ static unsigned leftovers(void)
 
 static void remove_target(void)
 {
-    static const char *const files[] = {"data", "data.0"};
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        char path[sizeof(target) + 8];
-        snprintf(path, sizeof(path), "%s/%s", target, files[i]);
-        unlink(path);
-    }
+    DIR *list = opendir(target);
+    for (const struct dirent *entry; list && (entry = readdir(list));)
+        unlinkat(dirfd(list), entry->d_name, 0);
+    if (list)
+        closedir(list);
     rmdir(target);
     unlink(target);
 }

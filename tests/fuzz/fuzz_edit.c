@@ -1,10 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings that are written from hostile ones: repaired and converted, in every mode that needs no file. */
+/* Recordings that are written from hostile ones, in every mode that needs no file. */
 #include "fuzz.h"
 
 #include <perfile/edit.h>
 
-static void convert(const uint8_t *data, size_t bytes, const struct perfile_writer_options *options, bool repair)
+enum edit { REPAIR, CONVERT, AGE, UNWIND, INJECT, EDITS };
+
+/* As many frames as there is room for, of what the dumped stack holds. */
+static int unwind(void *context, struct perfile_session *session, const struct perfile_sample *sample,
+                  uint64_t *addresses, size_t room)
+{
+    size_t count = 0;
+    (void)context;
+    if (perfile_space_find(perfile_session_space(session, sample->pid), sample->ip))
+        addresses[count++] = sample->ip;
+    for (uint64_t at = 0; at + 8 <= sample->stack_user.used && count < room; at += 8)
+        memcpy(&addresses[count++], sample->stack_user.data + at, 8);
+    return (int)count;
+}
+
+static int run(enum edit edit, struct perfile_reader *reader, struct perfile_writer *writer,
+               struct perfile_edit_report *report, struct perfile_error *error)
+{
+    struct perfile_convert_options convert = PERFILE_CONVERT_OPTIONS_INIT;
+    struct perfile_inject_options inject = PERFILE_INJECT_OPTIONS_INIT;
+    convert.for_perf = edit == AGE ? "5.2" : NULL;
+    convert.strip = edit == UNWIND ? "regs,aux,branch" : NULL;
+    convert.unwind = edit == UNWIND ? unwind : NULL;
+    inject.build_ids = inject.sched_stat = inject.strip = true;
+    if (edit == REPAIR)
+        return perfile_repair(reader, writer, NULL, report, error);
+    return edit == INJECT ? perfile_inject(reader, writer, &inject, report, error)
+                          : perfile_convert(reader, writer, &convert, report, error);
+}
+
+static void write_anew(const uint8_t *data, size_t bytes, const struct perfile_writer_options *options, enum edit edit)
 {
     struct perfile_open_options open = fuzz_options();
     struct perfile_edit_report report;
@@ -14,8 +44,7 @@ static void convert(const uint8_t *data, size_t bytes, const struct perfile_writ
     if (perfile_open_memory(data, bytes, &open, &reader, &error) < 0)
         return;
     FUZZ_REQUIRE(perfile_writer_open_sink(&fuzz_sink, options, &writer, &error) == 0);
-    int result = repair ? perfile_repair(reader, writer, NULL, &report, &error)
-                        : perfile_convert(reader, writer, NULL, &report, &error);
+    int result = run(edit, reader, writer, &report, &error);
     FUZZ_REQUIRE(result != PERFILE_ERROR_WRITE && result != PERFILE_ERROR_ARGUMENT);
     if (result == 0)
         FUZZ_REQUIRE(perfile_writer_finish(writer, &error) == 0);
@@ -28,10 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
     options.mode = PERFILE_MODE_PIPE;
-    for (int order = PERFILE_ORDER_LITTLE; order <= PERFILE_ORDER_BIG; order++) {
-        options.byte_order = order;
-        options.compression = order == PERFILE_ORDER_LITTLE ? 1 : 0;
-        convert(data, bytes, &options, order == PERFILE_ORDER_LITTLE);
+    for (int edit = 0; edit < EDITS; edit++) {
+        options.byte_order = edit % 2 ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;
+        options.compression = edit % 2 ? 0 : 1;
+        write_anew(data, bytes, &options, (enum edit)edit);
     }
     return 0;
 }

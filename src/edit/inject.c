@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* What can be added to a recording afterwards. */
+#include "base/error.h"
+#include "base/map.h"
+#include "edit/build_ids.h"
+#include "edit/convert.h"
+
+#define CONTEXT_MIN ((uint64_t)-4095)
+#define CONTEXT_KERNEL ((uint64_t)-128)
+#define CONTEXT_USER ((uint64_t)-512)
+#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
+
+enum { MODE_KERNEL = 1, MODE_USER = 2, KERNEL_PID = -1 };
+
+static const char sched_stat[] = "sched:sched_stat_";
+
+/* The sample that a thread went to sleep with. */
+struct sleeper {
+    struct perfile_record record; /* bytes 0: none */
+    uint8_t *data;
+    size_t room;
+};
+
+struct inject {
+    struct pf_edit edit;
+    struct perfile_inject_options options;
+    struct pf_strip strip;
+    struct pf_known_ids ids;
+    struct pf_map hit; /* mappings, by their id */
+    uint64_t missing;
+    struct pf_map sleeping; /* tid to index in `sleepers` */
+    struct sleeper *sleepers;
+    size_t sleeper_count;
+    size_t sleeper_room;
+};
+
+/* ---- build ids ---- */
+
+/* Names of memory that is no file. */
+static bool is_file(const char *filename)
+{
+    static const char *const not [] = {"//", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:"};
+    for (size_t i = 0; i < PF_COUNT(not ); i++)
+        if (strncmp(filename, not [i], strlen(not [i])) == 0)
+            return false;
+    return *filename == '/' || strstr(filename, "kernel.kallsyms") || strcmp(filename, "[vdso]") == 0;
+}
+
+static int add_build_id(struct inject *inject, const struct perfile_map *map, struct perfile_error *error)
+{
+    uint8_t found[20] = {0};
+    struct pf_build_id_file file = {.mode = map->kernel ? MODE_KERNEL : MODE_USER,
+                                    .filename = map->filename,
+                                    .build_id = map->build_id,
+                                    .bytes = map->build_id_bytes};
+    if (map->symbol || !is_file(map->filename))
+        return 0;
+    if (!file.bytes && inject->options.find_build_id) {
+        const int bytes = inject->options.find_build_id(inject->options.find_context, map, found);
+        if (bytes < 0)
+            return pf_fail(error, bytes, PERFILE_NO_OFFSET, "build id", "%.60s cannot be looked for", map->filename);
+        file.build_id = found;
+        file.bytes = (uint8_t)bytes;
+    }
+    inject->missing += !file.bytes;
+    return pf_build_ids_add(&inject->ids, &file, error);
+}
+
+static int hit(struct inject *inject, const struct perfile_space *space, uint64_t ip, struct perfile_error *error)
+{
+    const struct perfile_map *map = space ? perfile_space_find(space, ip) : NULL;
+    uint64_t seen;
+    if (!map || pf_map_get(&inject->hit, map->id, &seen))
+        return 0;
+    if (!pf_map_put(&inject->hit, map->id, 1))
+        return pf_fail_memory(error, "build id");
+    return add_build_id(inject, map, error);
+}
+
+static const struct perfile_space *space_of(const struct inject *inject, unsigned mode, int32_t pid)
+{
+    if (mode != MODE_KERNEL && mode != MODE_USER)
+        return NULL;
+    return perfile_session_space(inject->edit.session, mode == MODE_USER ? pid : KERNEL_PID);
+}
+
+static int hit_sample(struct inject *inject, struct pf_item *item, struct perfile_error *error)
+{
+    const struct perfile_sample *sample = &item->sample;
+    int result = pf_item_decode(item, error);
+    if (result < 0)
+        return result;
+    const struct perfile_space *space = space_of(inject, item->record->misc & PERFILE_MISC_CPUMODE_MASK, sample->pid);
+    result = hit(inject, space, sample->ip, error);
+    for (uint64_t i = 0; i < sample->callchain.count && result == 0; i++) {
+        const uint64_t ip = perfile_u64_at(&sample->callchain, i);
+        if (ip == CONTEXT_USER_DEFERRED)
+            break; /* what follows is a cookie */
+        if (ip < CONTEXT_MIN)
+            result = hit(inject, space, ip, error);
+        else
+            space = space_of(inject,
+                             ip == CONTEXT_KERNEL ? MODE_KERNEL
+                             : ip == CONTEXT_USER ? MODE_USER
+                                                  : 0,
+                             sample->pid);
+    }
+    return result;
+}
+
+static int note_feature(void *context, struct perfile_reader *reader, uint32_t number, struct perfile_bytes *body,
+                        struct perfile_error *error)
+{
+    struct inject *inject = context;
+    return number == PERFILE_FEATURE_BUILD_ID ? pf_build_ids_note(&inject->ids, body, reader->file.swapped, error) : 0;
+}
+
+/* ---- sleeping times ---- */
+
+static struct sleeper *find_sleeper(struct inject *inject, int32_t tid)
+{
+    uint64_t index;
+    return pf_map_get(&inject->sleeping, (uint32_t)tid, &index) ? &inject->sleepers[index] : NULL;
+}
+
+static int fall_asleep(struct inject *inject, const struct pf_item *item, struct perfile_error *error)
+{
+    const struct perfile_allocator *allocator = inject->edit.reader->allocator;
+    const struct perfile_record *record = item->record;
+    struct sleeper *sleeper = find_sleeper(inject, item->sample.tid);
+    if (!sleeper) {
+        if (!pf_grow(allocator, &inject->sleepers, &inject->sleeper_room, inject->sleeper_count + 1,
+                     sizeof(*inject->sleepers)) ||
+            !pf_map_put(&inject->sleeping, (uint32_t)item->sample.tid, inject->sleeper_count))
+            return pf_fail_memory(error, "sleeping threads");
+        sleeper = &inject->sleepers[inject->sleeper_count++];
+        *sleeper = (struct sleeper){.data = NULL};
+    }
+    if (!pf_grow(allocator, &sleeper->data, &sleeper->room, record->bytes, 1))
+        return pf_fail_memory(error, "sleeping threads");
+    memcpy(sleeper->data, record->data, record->bytes);
+    sleeper->record = *record;
+    sleeper->record.data = sleeper->data;
+    return PF_EDIT_DROP;
+}
+
+static int forget(struct inject *inject, const struct pf_item *item)
+{
+    struct sleeper *sleeper = find_sleeper(inject, item->sample.tid);
+    if (sleeper)
+        sleeper->record.bytes = 0;
+    return PF_EDIT_DROP;
+}
+
+/* A number among the raw data of a tracepoint. */
+static bool take_field(struct inject *inject, const struct pf_item *item, const char *name, int32_t *value)
+{
+    const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(inject->edit.reader, item->record->event);
+    const struct perfile_bytes *raw = &item->sample.raw;
+    for (size_t i = 0; tracepoint && i < tracepoint->field_count; i++) {
+        const struct perfile_tracepoint_field *field = &tracepoint->fields[i];
+        if (strcmp(field->name, name) != 0 || field->bytes != sizeof(*value) || field->offset > raw->bytes ||
+            raw->bytes - field->offset < sizeof(*value))
+            continue;
+        *value = (int32_t)pf_load32(raw->data + field->offset, inject->edit.reader->file.swapped);
+        return true;
+    }
+    return false;
+}
+
+static int wake_up(struct inject *inject, struct pf_item *item, struct perfile_error *error)
+{
+    const uint64_t time = item->sample.time, period = item->sample.period;
+    int32_t tid;
+    struct sleeper *sleeper = take_field(inject, item, "pid", &tid) ? find_sleeper(inject, tid) : NULL;
+    if (!sleeper || !sleeper->record.bytes)
+        return PF_EDIT_DROP;
+    pf_item_set(item, item->reader, &sleeper->record);
+    int result = pf_item_decode(item, error);
+    item->sample.time = time;
+    item->sample.period = period;
+    item->changed = true;
+    return result;
+}
+
+static int follow_sleep(struct inject *inject, struct pf_item *item, struct perfile_error *error)
+{
+    const char *name = item->record->event ? item->record->event->name : "";
+    const bool asleep = strcmp(name, "sched:sched_switch") == 0, gone = strcmp(name, "sched:sched_process_exit") == 0;
+    if (!asleep && !gone && strncmp(name, sched_stat, sizeof(sched_stat) - 1) != 0)
+        return PF_EDIT_KEEP;
+    int result = pf_item_decode(item, error);
+    if (result < 0)
+        return result;
+    return asleep ? fall_asleep(inject, item, error) : gone ? forget(inject, item) : wake_up(inject, item, error);
+}
+
+/* ---- records ---- */
+
+static int inject_record(void *context, struct pf_item *item, struct perfile_error *error)
+{
+    struct inject *inject = context;
+    if (item->record->type != PERFILE_RECORD_SAMPLE || !item->record->event)
+        return PF_EDIT_KEEP;
+    int result = inject->options.sched_stat ? follow_sleep(inject, item, error) : PF_EDIT_KEEP;
+    if (result == PF_EDIT_KEEP && inject->options.build_ids)
+        result = hit_sample(inject, item, error);
+    return result;
+}
+
+/* A stream says later which events it has. */
+static int check_events(const struct inject *inject, struct perfile_error *error)
+{
+    const struct perfile_reader *reader = inject->edit.reader;
+    if (!inject->options.sched_stat || reader->file.mode == PERFILE_MODE_PIPE)
+        return 0;
+    for (size_t i = 0; i < reader->event_count; i++)
+        if (strncmp(reader->events[i]->public.name, sched_stat, sizeof(sched_stat) - 1) == 0)
+            return 0;
+    return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "recording", "it has no event sched:sched_stat_*");
+}
+
+static int open_inject(struct inject *inject, struct perfile_error *error)
+{
+    const struct perfile_allocator *allocator = inject->edit.reader->allocator;
+    pf_known_ids_open(&inject->ids, inject->edit.reader, inject->edit.writer);
+    pf_map_open(&inject->hit, allocator);
+    pf_map_open(&inject->sleeping, allocator);
+    inject->edit.by_time = true;
+    inject->edit.follows_maps = inject->options.build_ids;
+    int result = check_events(inject, error);
+    return result < 0 || !inject->options.strip ? result : pf_strip_open(&inject->strip, "aux", error);
+}
+
+static void close_inject(struct inject *inject)
+{
+    const struct perfile_allocator *allocator = inject->edit.reader->allocator;
+    for (size_t i = 0; i < inject->sleeper_count; i++)
+        pf_free(allocator, inject->sleepers[i].data, inject->sleepers[i].room);
+    pf_free(allocator, inject->sleepers, inject->sleeper_room * sizeof(*inject->sleepers));
+    pf_map_close(&inject->hit);
+    pf_map_close(&inject->sleeping);
+    pf_known_ids_close(&inject->ids);
+}
+
+int perfile_inject(struct perfile_reader *reader, struct perfile_writer *writer,
+                   const struct perfile_inject_options *options, struct perfile_edit_report *report,
+                   struct perfile_error *error)
+{
+    struct inject inject = {.options = PERFILE_INJECT_OPTIONS_INIT};
+    struct perfile_edit_report unseen;
+    const struct pf_edit_step steps[] = {
+        {.context = &inject, .feature = note_feature, .record = inject_record},
+        pf_strip_step(&inject.strip),
+    };
+    report = report ? report : &unseen;
+    if (options && options->size < sizeof(size_t))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "inject options", "size is not set");
+    if (options)
+        memcpy(&inject.options, options, pf_min(options->size, sizeof(*options)));
+    int result = pf_edit_open(&inject.edit, reader, writer, inject.options.edit, error);
+    if (result < 0)
+        return result;
+    inject.edit.steps = steps;
+    inject.edit.step_count = inject.options.strip ? 2 : 1;
+    *report = (struct perfile_edit_report){.records_kept = 0};
+    result = open_inject(&inject, error);
+    if (result == 0)
+        result = pf_edit_run(&inject.edit, report, error);
+    if (inject.options.strip)
+        report->bytes_stripped = inject.strip.bytes + inject.edit.bytes_saved;
+    report->build_ids_added = inject.ids.added;
+    report->build_ids_missing = inject.missing;
+    close_inject(&inject);
+    return result;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Dumped user stacks become callchains. */
+#include "base/error.h"
+#include "edit/convert.h"
+
+#define CONTEXT_USER ((uint64_t)-512)
+
+enum {
+    FRAMES_MAX = 127,                  /* what perf unwinds, and what readers expect at most */
+    CHAIN_MAX = 8192 + 1 + FRAMES_MAX, /* what a record holds, and that */
+};
+
+struct pf_unwind_step {
+    struct pf_edit *edit;
+    int (*unwind)(void *context, struct perfile_session *session, const struct perfile_sample *sample,
+                  uint64_t *addresses, size_t room);
+    void *context;
+    uint64_t chain[CHAIN_MAX];
+};
+
+int pf_unwind_open(const struct perfile_convert_options *options, struct pf_edit *edit, struct pf_unwind_step **unwind,
+                   struct perfile_error *error)
+{
+    struct pf_unwind_step *made = pf_new(edit->reader->allocator, sizeof(*made));
+    if (!made)
+        return pf_fail_memory(error, "unwinding");
+    made->edit = edit;
+    made->unwind = options->unwind;
+    made->context = options->unwind_context;
+    edit->by_time = edit->follows_maps = true;
+    *unwind = made;
+    return 0;
+}
+
+void pf_unwind_close(struct pf_unwind_step *unwind)
+{
+    if (unwind)
+        pf_free(unwind->edit->reader->allocator, unwind, sizeof(*unwind));
+}
+
+static int take_stack(void *context, struct perfile_event_spec *event, struct perfile_error *error)
+{
+    struct perfile_attr *attr = &event->attr;
+    (void)context, (void)error;
+    if (!(attr->sample_type & PERFILE_SAMPLE_STACK_USER))
+        return 0;
+    attr->sample_type &= ~(uint64_t)(PERFILE_SAMPLE_STACK_USER | PERFILE_SAMPLE_REGS_USER);
+    attr->sample_type |= PERFILE_SAMPLE_CALLCHAIN;
+    attr->sample_regs_user = 0;
+    attr->sample_stack_user = 0;
+    attr->exclude_callchain_user = 0;
+    return 0;
+}
+
+/* What was recorded of the chain, which is the kernel's part, and the user's part behind it. */
+static int make_chain(struct pf_unwind_step *unwind, struct perfile_sample *sample)
+{
+    const uint64_t recorded = pf_min(sample->callchain.count, CHAIN_MAX - FRAMES_MAX - 1);
+    uint64_t *user = unwind->chain + recorded;
+    const int count = unwind->unwind(unwind->context, unwind->edit->session, sample, user + 1, FRAMES_MAX);
+    if (count <= 0)
+        return count;
+    for (uint64_t i = 0; i < recorded; i++)
+        unwind->chain[i] = perfile_u64_at(&sample->callchain, i);
+    *user = CONTEXT_USER;
+    sample->callchain = (struct perfile_u64s){.data = (const uint8_t *)unwind->chain,
+                                              .count = recorded + 1 + pf_min((uint64_t)count, FRAMES_MAX)};
+    return count;
+}
+
+static int unwind_sample(void *context, struct pf_item *item, struct perfile_error *error)
+{
+    struct pf_unwind_step *unwind = context;
+    const struct perfile_record *record = item->record;
+    if (record->type != PERFILE_RECORD_SAMPLE || !record->event ||
+        !(record->event->attr.sample_type & PERFILE_SAMPLE_STACK_USER))
+        return PF_EDIT_KEEP;
+    int result = pf_item_decode(item, error);
+    if (result < 0)
+        return result;
+    result = make_chain(unwind, &item->sample);
+    if (result < 0)
+        return pf_fail(error, result, record->offset, "SAMPLE record", "it cannot be unwound");
+    item->changed = true;
+    if (result)
+        unwind->edit->report->samples_unwound++;
+    else
+        unwind->edit->report->samples_without++;
+    return PF_EDIT_KEEP;
+}
+
+struct pf_edit_step pf_unwind_step(struct pf_unwind_step *unwind)
+{
+    return (struct pf_edit_step){.context = unwind, .event = take_stack, .record = unwind_sample};
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "counting.h"
+#include "edit/edit.h"
+
+enum {
+    USUAL = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME |
+            PERFILE_SAMPLE_PERIOD | PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_RAW,
+    SLEEP = 0, /* events */
+    SWITCH = 1,
+    EXIT = 2,
+};
+
+#define CONTEXT_USER ((uint64_t)-512)
+
+struct injected {
+    int fd;
+    struct perfile_writer *writer;
+    struct perfile_reader *reader;
+    struct perfile_edit_report report;
+    struct perfile_error error;
+};
+
+static int new_file(void)
+{
+    int fd = memfd_create("recording", MFD_CLOEXEC);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static void put_event(struct injected *made, const char *name, uint32_t type, uint64_t config)
+{
+    struct perfile_event_spec spec = PERFILE_EVENT_SPEC_INIT;
+    uint64_t id = made->writer->event_count;
+    spec.attr = (struct perfile_attr){.type = type, .config = config, .sample_type = USUAL, .sample_id_all = 1};
+    spec.ids = &id;
+    spec.id_count = 1;
+    spec.name = name;
+    assert_int_equal(perfile_writer_add_event(made->writer, &spec, NULL, NULL), 0);
+}
+
+static struct injected start(void)
+{
+    struct injected made = {.fd = new_file()};
+    assert_int_equal(perfile_writer_open_fd(made.fd, NULL, &made.writer, NULL), 0);
+    return made;
+}
+
+static void put_sample(struct injected *made, uint32_t event, struct perfile_sample sample)
+{
+    sample.size = sizeof(sample);
+    sample.identifier = event;
+    sample.pid = sample.tid;
+    assert_int_equal(perfile_writer_sample(made->writer, event, 2, &sample, NULL), 0);
+}
+
+static int inject(struct injected *made, const struct perfile_inject_options *options)
+{
+    struct perfile_reader *reader;
+    struct perfile_writer *writer;
+    const int fd = new_file();
+    assert_int_equal(perfile_writer_finish(made->writer, NULL), 0);
+    perfile_writer_close(made->writer);
+    lseek(made->fd, 0, SEEK_SET);
+    assert_int_equal(perfile_open_fd(made->fd, NULL, &reader, NULL), 0);
+    assert_int_equal(perfile_writer_open_fd(fd, NULL, &writer, NULL), 0);
+    int result = perfile_inject(reader, writer, options, &made->report, &made->error);
+    if (result == 0)
+        result = perfile_writer_finish(writer, &made->error);
+    perfile_writer_close(writer);
+    perfile_close(reader);
+    close(made->fd);
+    made->fd = fd;
+    made->reader = NULL;
+    lseek(fd, 0, SEEK_SET);
+    if (result == 0)
+        assert_int_equal(perfile_open_fd(fd, NULL, &made->reader, NULL), 0);
+    return result;
+}
+
+static void end(struct injected *made)
+{
+    perfile_close(made->reader);
+    close(made->fd);
+}
+
+/* ---- build ids ---- */
+
+static int find_build_id(void *context, const struct perfile_map *map, uint8_t build_id[20])
+{
+    ++*(unsigned *)context;
+    if (strcmp(map->filename, "/bin/a") != 0)
+        return 0;
+    memcpy(build_id, "abcd", 4);
+    return 4;
+}
+
+static void put_map(struct injected *made, uint64_t addr, const char *filename, const char *build_id)
+{
+    struct perfile_mmap2 map = {.pid = 1, .tid = 1, .addr = addr, .len = 0x1000, .prot = 5, .filename = filename};
+    const uint16_t misc = build_id ? 2 | PERFILE_MISC_MMAP_BUILD_ID : 2;
+    if (build_id) {
+        map.build_id_size = (uint8_t)strlen(build_id);
+        memcpy(map.build_id, build_id, map.build_id_size);
+    }
+    assert_int_equal(perfile_writer_record(made->writer, PERFILE_RECORD_MMAP2, misc, &map, sizeof(map), NULL, NULL), 0);
+}
+
+/* Only what is hit, by samples and by callchains, each once; what the recording does not say is looked for. */
+static void test_build_ids(void **state)
+{
+    const uint64_t chain[] = {CONTEXT_USER, 0x1010, 0x2010, 0x4010};
+    struct perfile_inject_options options = PERFILE_INJECT_OPTIONS_INIT;
+    struct injected made = start();
+    const uint8_t *data;
+    size_t bytes;
+    unsigned asked = 0;
+    (void)state;
+    put_event(&made, "cycles", 0, 0);
+    put_map(&made, 0x1000, "/bin/a", NULL);
+    put_map(&made, 0x2000, "/lib/b", "bbbb");
+    put_map(&made, 0x3000, "/lib/not-hit", "cccc");
+    put_map(&made, 0x4000, "/lib/unknown", NULL);
+    put_map(&made, 0x5000, "//anon", NULL);
+    for (unsigned i = 0; i < 2; i++)
+        put_sample(&made, 0,
+                   (struct perfile_sample){.ip = 0x1010, .tid = 1, .callchain = {(const uint8_t *)chain, 4, false}});
+    put_sample(&made, 0, (struct perfile_sample){.ip = 0x5010, .tid = 1});
+    options.build_ids = true;
+    options.find_build_id = find_build_id;
+    options.find_context = &asked;
+    assert_int_equal(inject(&made, &options), 0);
+    assert_int_equal(perfile_feature_bytes(made.reader, PERFILE_FEATURE_BUILD_ID, &data, &bytes, NULL), 0);
+    assert_int_equal(bytes, 2 * 48);
+    assert_memory_equal(data + 12, "abcd", 5);
+    assert_string_equal((const char *)data + 36, "/bin/a");
+    assert_memory_equal(data + 48 + 12, "bbbb", 5);
+    assert_string_equal((const char *)data + 48 + 36, "/lib/b");
+    assert_int_equal(asked, 2);
+    assert_int_equal(made.report.build_ids_added, 2);
+    assert_int_equal(made.report.build_ids_missing, 1);
+    assert_int_equal(made.report.samples_kept, 3);
+    end(&made);
+}
+
+/* What the recording has already is not said twice. */
+static void test_build_ids_again(void **state)
+{
+    struct perfile_inject_options options = PERFILE_INJECT_OPTIONS_INIT;
+    const struct perfile_header_build_id entry = {
+        .pid = -1, .build_id = "bbbb", .build_id_size = 4, .filename = "/lib/b"};
+    struct injected made = start();
+    (void)state;
+    put_event(&made, "cycles", 0, 0);
+    put_map(&made, 0x2000, "/lib/b", "bbbb");
+    put_sample(&made, 0, (struct perfile_sample){.ip = 0x2010, .tid = 1});
+    assert_int_equal(perfile_writer_build_id(made.writer, 2, &entry, NULL), 0);
+    options.build_ids = true;
+    assert_int_equal(inject(&made, &options), 0);
+    assert_int_equal(made.report.build_ids_added, 0);
+    end(&made);
+}
+
+/* ---- times slept ---- */
+
+static void put_sized(struct made *blob, const char *text)
+{
+    made_u64(blob, strlen(text));
+    made_bytes(blob, text, strlen(text));
+}
+
+/* The formats of two tracepoints, of which only the first has a field that is looked at. */
+static void put_formats(struct injected *made)
+{
+    struct made blob = {.bytes = 0};
+    made_bytes(&blob, "\x17\x08\x44tracing0.6", 14);
+    made_bytes(&blob, PF_NATIVE_BIG_ENDIAN ? "\1\10" : "\0\10", 2);
+    made_u32(&blob, 4096);
+    made_name(&blob, "header_page");
+    put_sized(&blob, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n");
+    made_name(&blob, "header_event");
+    put_sized(&blob, "#\n");
+    made_u32(&blob, 0);
+    made_u32(&blob, 1);
+    made_name(&blob, "sched");
+    made_u32(&blob, 1);
+    put_sized(&blob, "name: sched_stat_sleep\nID: 5\nformat:\n"
+                     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+                     "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n");
+    made_u32(&blob, 0);
+    made_u32(&blob, 0);
+    made_u64(&blob, 0);
+    assert_int_equal(perfile_writer_feature(made->writer, PERFILE_FEATURE_TRACING_DATA, blob.data, blob.bytes, NULL),
+                     0);
+}
+
+static struct injected start_sleeping(void)
+{
+    struct injected made = start();
+    put_event(&made, "sched:sched_stat_sleep", 2, 5);
+    put_event(&made, "sched:sched_switch", 2, 6);
+    put_event(&made, "sched:sched_process_exit", 2, 7);
+    put_formats(&made);
+    return made;
+}
+
+static void fall_asleep(struct injected *made, int32_t tid, uint64_t time, uint64_t ip)
+{
+    put_sample(made, SWITCH, (struct perfile_sample){.tid = tid, .time = time, .ip = ip, .period = 1});
+}
+
+static void wake_up(struct injected *made, uint32_t tid, uint64_t time, uint64_t slept)
+{
+    const uint32_t raw[3] = {5, 0, tid};
+    put_sample(
+        made, SLEEP,
+        (struct perfile_sample){.tid = 99, .time = time, .period = slept, .raw = {(const uint8_t *)raw, sizeof(raw)}});
+}
+
+static void test_sched_stat(void **state)
+{
+    struct perfile_inject_options options = PERFILE_INJECT_OPTIONS_INIT;
+    struct perfile_sample sample = PERFILE_SAMPLE_INIT;
+    struct injected made = start_sleeping();
+    const struct perfile_record *record;
+    (void)state;
+    wake_up(&made, 1, 5, 500); /* asleep before the recording began */
+    fall_asleep(&made, 1, 10, 0x10);
+    fall_asleep(&made, 2, 11, 0x20);
+    fall_asleep(&made, 1, 12, 0x12); /* the last one counts */
+    wake_up(&made, 1, 20, 800);
+    put_sample(&made, EXIT, (struct perfile_sample){.tid = 2, .time = 21});
+    wake_up(&made, 2, 22, 900); /* another thread of that number */
+    options.sched_stat = true;
+    assert_int_equal(inject(&made, &options), 0);
+    assert_int_equal(perfile_reader_next(made.reader, &record, NULL), 1);
+    assert_int_equal(perfile_sample_decode(record, &sample, NULL), 0);
+    assert_string_equal(record->event->name, "sched:sched_switch");
+    assert_int_equal(sample.tid, 1);
+    assert_int_equal(sample.ip, 0x12);
+    assert_int_equal(sample.time, 20);
+    assert_int_equal(sample.period, 800);
+    assert_int_equal(perfile_reader_next(made.reader, &record, NULL), 0);
+    assert_int_equal(made.report.samples_kept, 1);
+    assert_int_equal(made.report.samples_dropped, 6);
+    end(&made);
+}
+
+static void test_no_sched_stat(void **state)
+{
+    struct perfile_inject_options options = PERFILE_INJECT_OPTIONS_INIT;
+    struct injected made = start();
+    (void)state;
+    put_event(&made, "sched:sched_switch", 2, 6);
+    options.sched_stat = true;
+    assert_int_equal(inject(&made, &options), PERFILE_ERROR_ABSENT);
+    end(&made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_build_ids),
+        cmocka_unit_test(test_build_ids_again),
+        cmocka_unit_test(test_sched_stat),
+        cmocka_unit_test(test_no_sched_stat),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
