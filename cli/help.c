@@ -25,11 +25,12 @@ int pf_help_version(void)
 
 static void print_overview(struct pf_stream *out)
 {
-    pf_stream_print(out, "perfile reads, checks and explains Linux perf.data recordings.\n\n"
+    pf_stream_print(out, "perfile records, reads, checks, repairs, edits and explains Linux perf.data recordings.\n\n"
                          "Usage: perfile VERB [OPTIONS] [FILE]\n\nVerbs:\n");
     for (const struct pf_command *const *command = pf_commands; *command; command++)
         pf_stream_print(out, "  %-12s %s\n", (*command)->name, (*command)->summary);
     pf_stream_print(out, "\nFILE is perf.data unless given, and - is standard input. To begin with:\n\n"
+                         "  perfile record COMMAND      record it, with callchains\n"
                          "  perfile info perf.data      what was recorded?\n"
                          "  perfile report perf.data    where did the time go?\n"
                          "  perfile script perf.data    every sample, as perf script prints it\n"

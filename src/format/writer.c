@@ -348,6 +348,23 @@ static int put_events(struct perfile_writer *writer, struct perfile_error *error
     return result;
 }
 
+int pf_writer_put_front(struct perfile_writer *writer, struct perfile_error *error)
+{
+    uint8_t header[8];
+    struct pf_out o = pf_out_make(header, sizeof(header), writer->swap);
+    size_t bytes = sizeof(header);
+    int result = level_attrs(writer, error);
+    for (size_t i = 0; i < writer->event_count; i++)
+        bytes += writer->events[i].attr_bytes + sizeof(struct perfile_section) + 8 * writer->events[i].id_count;
+    if (result < 0 || !writer->event_count || bytes > UINT16_MAX)
+        return result; /* too many: they will stand at the end */
+    pf_out_u32(&o, PERFILE_RECORD_FINISHED_ROUND);
+    pf_out_u16(&o, 0);
+    pf_out_u16(&o, (uint16_t)bytes);
+    result = pf_sink_put(&writer->streams[0].sink, header, sizeof(header), error);
+    return result < 0 ? result : put_events(writer, error);
+}
+
 /* ---- the container ---- */
 
 static void make_header(const struct perfile_writer *writer, bool stream, uint64_t data_bytes, const uint64_t bitmap[4],

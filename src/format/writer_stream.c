@@ -191,6 +191,8 @@ static int begin_data(struct perfile_writer *writer, struct perfile_error *error
     if (result == 0 && writer->options.compression && pf_writer_tells_now(writer))
         result = pf_writer_announce_compression(writer, error);
     writer->data_begun = true;
+    if (result == 0 && writer->options.live)
+        result = pf_writer_put_front(writer, error);
     if (result < 0 || !writer->options.live)
         return result;
     if (sink->bytes < sizeof(room)) { /* not even an event */

@@ -25,6 +25,7 @@ SHOW = ['--show-%s-events' % name for name in
         ('task', 'mmap', 'switch', 'namespace', 'lost', 'round', 'bpf', 'cgroup', 'text-poke')]
 # what lies on this machine must not matter
 NO_SYMBOLS = ['--symfs', '/nonexistent', '--kallsyms', '/dev/null']
+SOUND = object()  # a recording that is not damaged
 RUNS = [
     ['info', '--count'],
     ['info', '--format', 'json'],
@@ -42,6 +43,16 @@ RUNS = [
     ['script', '--limit-events', '2', '--limit-ids', '8', '--limit-feature-bytes', '64', '--limit-queue-bytes', '512',
      '--limit-record-bytes', '4096', *NO_SYMBOLS],
     ['check', '-'],
+    ['repair', '-o', '-', '-q'],
+    ['repair', '-o', '/dev/null', '--no-sync', '--mode', 'file'],
+    ['convert', '-o', '-', '--byte-order', 'big', '-z', '1'],
+    ['convert', '-o', '/dev/null', '--no-sync', '--mode', 'file', '--for', 'perf-5.10', '--strip', 'stack,regs'],
+    ['convert', '-o', '-', '--unwind', *NO_SYMBOLS],
+    ['cut', '-o', '-', '--time', '10%-90%', '--every', '3'],
+    ['cut', '-o', '-', '--comms', 'sh,prime,perf', '--cpu', '0'],
+    ['merge', '-o', '-', SOUND],
+    ['anonymize', '-o', '-', '--key', 'key'],
+    ['inject', '-o', '-', '-b', '-s', '--symfs', '/nonexistent'],
 ]
 SANITIZER_STATUS = 99
 INTERESTING = [0, 1, 7, 8, 9, 16, 63, 64, 0x7fff, 0x8000, 0xfff8, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xfffffff8,
@@ -161,7 +172,7 @@ def try_mutant(number, sources, options):
         file.write(mutant)
         file.flush()
         for arguments in options.runs:
-            command = [options.perfile, *[options.fields if a is None else a for a in arguments]]
+            command = [options.perfile, *[{None: options.fields, SOUND: sources[0][0]}.get(a, a) for a in arguments]]
             from_pipe = arguments[-1] == '-'
             cat = subprocess.Popen(['cat', file.name], stdout=subprocess.PIPE) if from_pipe else None
             status, peak, said = run(command if from_pipe else command + [file.name],
