@@ -123,6 +123,8 @@ static const struct pf_option file_options[] = {
      .kind = PF_OPTION_FLAG,
      .offset = AT(no_clobber),
      .doc = "Refuse to record when the output exists."},
+    FLAG("overwrite", 0, PERFILE_RECORDER_OVERWRITE,
+         "Keep the newest records only, as many as the buffers (-m) hold, and write them at the end."),
     FLAG("tail-synthesize", 0, PERFILE_RECORDER_TAIL_SYNTHESIZE, "Say at the end, not at the start, what runs."),
     {0},
 };

@@ -46,7 +46,7 @@ enum perfile_recorder_flags {
     PERFILE_RECORDER_SWITCHES = 1 << 13,      /* --switch-events */
     PERFILE_RECORDER_NAMESPACES = 1 << 14,    /* --namespaces */
     PERFILE_RECORDER_CGROUPS = 1 << 15,       /* --all-cgroups */
-    PERFILE_RECORDER_OVERWRITE = 1 << 16, /* --overwrite: only the newest records, taken by perfile_recorder_snapshot */
+    PERFILE_RECORDER_OVERWRITE = 1 << 16,     /* --overwrite: only the newest records, written by _stop */
     PERFILE_RECORDER_NO_SYNTHESIZE = 1 << 17, /* do not say what ran before */
     PERFILE_RECORDER_TAIL_SYNTHESIZE = 1 << 18 /* say it at the end */,
     PERFILE_RECORDER_RAW = 1 << 19, /* -R: raw data also of events that are no tracepoints */
