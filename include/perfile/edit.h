@@ -266,6 +266,7 @@ struct perfile_merge_report {
 PERFILE_API PERFILE_MUST_CHECK int perfile_merge(struct perfile_writer *writer,
                                                  const struct perfile_merge_options *options,
                                                  struct perfile_merge_report *report, struct perfile_error *error);
+
 /* ---- recordings for strangers --------------------------------------------------------------------------------- */
 
 /* One kind of things that a recording tells, and what became of it. Made by the library. */

@@ -4,7 +4,7 @@
 
 #include <perfile/edit.h>
 
-enum edit { REPAIR, CONVERT, AGE, UNWIND, INJECT, EDITS };
+enum edit { REPAIR, CONVERT, AGE, UNWIND, INJECT, CUT, ANONYMIZE, MERGE, EDITS };
 
 /* As many frames as there is room for, of what the dumped stack holds. */
 static int unwind(void *context, struct perfile_session *session, const struct perfile_sample *sample,
@@ -19,6 +19,43 @@ static int unwind(void *context, struct perfile_session *session, const struct p
     return (int)count;
 }
 
+static int cut(struct perfile_reader *reader, struct perfile_writer *writer, struct perfile_edit_report *report,
+               struct perfile_error *error)
+{
+    struct perfile_cut_options options = PERFILE_CUT_OPTIONS_INIT;
+    options.filter.comms = "sh,perf";
+    options.every = 3;
+    return perfile_cut(reader, writer, &options, report, error);
+}
+
+static int anonymize(struct perfile_reader *reader, struct perfile_writer *writer, struct perfile_edit_report *report,
+                     struct perfile_error *error)
+{
+    struct perfile_anonymize_options options = PERFILE_ANONYMIZE_OPTIONS_INIT;
+    *report = (struct perfile_edit_report){.records_kept = 0};
+    options.key = "key";
+    options.key_bytes = 3;
+    options.change = "times,pids";
+    return perfile_anonymize(reader, writer, &options, NULL, error);
+}
+
+/* With a sound copy of what it was, as far as that goes: two readers of the same bytes. */
+static int merge(const uint8_t *data, size_t bytes, struct perfile_reader *reader, struct perfile_writer *writer,
+                 struct perfile_error *error)
+{
+    struct perfile_merge_options options = PERFILE_MERGE_OPTIONS_INIT;
+    struct perfile_open_options open = fuzz_options();
+    struct perfile_reader *readers[2] = {reader, NULL};
+    FUZZ_REQUIRE(perfile_open_memory(data, bytes, &open, &readers[1], error) == 0);
+    options.readers = readers;
+    options.reader_count = 2;
+    options.separate_hosts = bytes % 2;
+    int result = perfile_merge(writer, &options, NULL, error);
+    perfile_close(readers[1]);
+    /* recordings that do not go together are refused */
+    return result == PERFILE_ERROR_ARGUMENT ? PERFILE_ERROR_UNSUPPORTED : result;
+}
+
 static int run(enum edit edit, struct perfile_reader *reader, struct perfile_writer *writer,
                struct perfile_edit_report *report, struct perfile_error *error)
 {
@@ -28,6 +65,10 @@ static int run(enum edit edit, struct perfile_reader *reader, struct perfile_wri
     convert.strip = edit == UNWIND ? "regs,aux,branch" : NULL;
     convert.unwind = edit == UNWIND ? unwind : NULL;
     inject.build_ids = inject.sched_stat = inject.strip = true;
+    if (edit == CUT)
+        return cut(reader, writer, report, error);
+    if (edit == ANONYMIZE)
+        return anonymize(reader, writer, report, error);
     if (edit == REPAIR)
         return perfile_repair(reader, writer, NULL, report, error);
     return edit == INJECT ? perfile_inject(reader, writer, &inject, report, error)
@@ -37,14 +78,15 @@ static int run(enum edit edit, struct perfile_reader *reader, struct perfile_wri
 static void write_anew(const uint8_t *data, size_t bytes, const struct perfile_writer_options *options, enum edit edit)
 {
     struct perfile_open_options open = fuzz_options();
-    struct perfile_edit_report report;
+    struct perfile_edit_report report = {.records_kept = 0};
     struct perfile_reader *reader;
     struct perfile_writer *writer;
     struct perfile_error error;
     if (perfile_open_memory(data, bytes, &open, &reader, &error) < 0)
         return;
     FUZZ_REQUIRE(perfile_writer_open_sink(&fuzz_sink, options, &writer, &error) == 0);
-    int result = run(edit, reader, writer, &report, &error);
+    int result =
+        edit == MERGE ? merge(data, bytes, reader, writer, &error) : run(edit, reader, writer, &report, &error);
     FUZZ_REQUIRE(result != PERFILE_ERROR_WRITE && result != PERFILE_ERROR_ARGUMENT);
     if (result == 0)
         FUZZ_REQUIRE(perfile_writer_finish(writer, &error) == 0);
