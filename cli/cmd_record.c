@@ -106,7 +106,10 @@ static const struct pf_option file_options[] = {
      .doc = "The recording [perf.data], - for a stream to standard output. A recording of that name becomes FILE.old. "
             "From "
             "the first moment on, what is in FILE can be read."},
-    TEXT("mmap-pages", 'm', "SIZE", ring_size, "The buffer of each processor: pages, or bytes with K or M [512K]."),
+    TEXT("mmap-pages", 'm', "SIZE", ring_size,
+         "The buffer of each processor: pages, or bytes with K or M [as many as 64 processors can have: 4M; less on "
+         "larger "
+         "machines, and 512K for users who may not lock more]."),
     {.name = "compression-level",
      .letter = 'z',
      .kind = PF_OPTION_NUMBER,

@@ -15,7 +15,12 @@
 #include "record/machine.h"
 #include "record/ring.h"
 
-enum { EVENTS_AT_ONCE = 64, RING_BYTES = 512 * 1024 };
+enum {
+    EVENTS_AT_ONCE = 64,
+    RING_BYTES_LEAST = 512 * 1024, /* what ordinary users may lock for each processor, by default */
+    RING_BYTES_MOST = 4 << 20,
+    RINGS_BYTES = 256 << 20, /* of all together */
+};
 
 struct perfile_recorder {
     const struct perfile_allocator *allocator;
@@ -38,12 +43,20 @@ struct perfile_recorder {
 
 /* ---- ring buffers ---- */
 
+/* Large enough for bursts, and not too much on machines with many processors. */
+static uint64_t usual_ring_bytes(const struct perfile_recorder *recorder)
+{
+    const struct pf_target *target = &recorder->target;
+    const size_t rings = target->cpus[0] < 0 ? target->tid_count : target->cpu_count;
+    return pf_max(RING_BYTES_LEAST, pf_min(RING_BYTES_MOST, RINGS_BYTES / rings));
+}
+
 /* Powers of two of whole pages, and what the system lets this user lock in memory. */
 static int open_ring(struct perfile_recorder *recorder, struct pf_ring *ring, int fd, struct perfile_error *error)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const bool backward = recorder->chosen.items[0].attr.write_backward;
-    const uint64_t wanted = recorder->options.mmap_bytes ? recorder->options.mmap_bytes : RING_BYTES;
+    const uint64_t wanted = recorder->options.mmap_bytes ? recorder->options.mmap_bytes : usual_ring_bytes(recorder);
     size_t bytes = page;
     while (bytes < wanted && bytes < (size_t)1 << 30)
         bytes *= 2;
@@ -52,7 +65,7 @@ static int open_ring(struct perfile_recorder *recorder, struct pf_ring *ring, in
         if ((errno != EPERM && errno != ENOMEM && errno != EINVAL) || bytes == page)
             return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "ring buffer",
                            "%s: the limit is /proc/sys/kernel/perf_event_mlock_kb, or ulimit -l", strerror(errno));
-    if (bytes < first && !recorder->ring_count)
+    if (bytes < first && !recorder->ring_count && (recorder->options.mmap_bytes || bytes < RING_BYTES_LEAST))
         pf_events_note(&recorder->options,
                        "the buffers have %zu KiB, not %zu: /proc/sys/kernel/perf_event_mlock_kb allows no more",
                        bytes / 1024, first / 1024);
