@@ -291,7 +291,8 @@ static int configure_event(struct pf_chosen_event *event, const struct pf_target
     attr->sample_id_all = 1;
     attr->inherit = event->inherit >= 0 ? event->inherit != 0 : !(options->flags & PERFILE_RECORDER_NO_INHERIT);
     attr->enable_on_exec = (options->flags & PERFILE_RECORDER_ENABLE_ON_EXEC) && !options->delay_ms;
-    attr->write_backward = event->overwrite > 0 || (event->overwrite < 0 && options->flags & PERFILE_RECORDER_OVERWRITE);
+    attr->write_backward =
+        event->overwrite > 0 || (event->overwrite < 0 && options->flags & PERFILE_RECORDER_OVERWRITE);
     attr->sample_max_stack = (uint16_t)(event->max_stack ? event->max_stack : options->max_stack);
     attr->read_format = READ_ID | READ_LOST;
     if (options->flags & PERFILE_RECORDER_STAT) {

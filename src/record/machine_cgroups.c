@@ -83,7 +83,7 @@ int pf_cgroups_tell(const struct pf_kernel *kernel, struct perfile_error *error)
 {
     struct walk walk = {.kernel = kernel};
     if (!find_hierarchy(kernel, &walk)) {
-        pf_kernel_note(kernel, "No hierarchy of control groups is mounted, so their names are not recorded.");
+        pf_kernel_note(kernel, "no hierarchy of control groups is mounted: their names are not recorded");
         return 0;
     }
     return tell_folder(&walk, 0, error);

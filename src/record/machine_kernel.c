@@ -122,9 +122,9 @@ static int tell_text(const struct pf_kernel *kernel, bool *hidden, struct perfil
     uint64_t start = range.text ? range.text : range.stext, end = range.edata ? range.edata : range.etext;
     *hidden = start == 0;
     if (*hidden) {
-        pf_kernel_note(kernel, readable ? "The addresses of the kernel are hidden, so its functions cannot be named: "
-                                          "record as root, or set /proc/sys/kernel/kptr_restrict to 0."
-                                        : "/proc/kallsyms cannot be read, so functions of the kernel cannot be named.");
+        pf_kernel_note(kernel, readable ? "the addresses of the kernel are hidden, so its functions cannot be named: "
+                                          "record as root, or set /proc/sys/kernel/kptr_restrict to 0"
+                                        : "/proc/kallsyms cannot be read, so functions of the kernel cannot be named");
         return 0;
     }
     if (kernel->options->build_ids)

@@ -112,8 +112,8 @@ static void note_forbidden(const struct pf_walk *walk)
     char sentence[128];
     if (!walk->forbidden || !walk->options->note)
         return;
-    snprintf(sentence, sizeof(sentence), "The mappings of %u processes cannot be read: record as root to have them.",
-             walk->forbidden);
+    snprintf(sentence, sizeof(sentence), "the mappings of %u process%s cannot be read%s", walk->forbidden,
+             walk->forbidden == 1 ? "" : "es", geteuid() == 0 ? "" : ": root can");
     walk->options->note(walk->options->note_context, sentence);
 }
 

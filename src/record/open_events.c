@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* perf_event_open for each event, processor and thread; what this kernel lacks or forbids is done without. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ enum { ATTR_ROOM = 256, ATTR_LEAST = 112 };
 
 /* ---- the call ---- */
 
-static int open_one(const struct perfile_attr *attr, int32_t tid, int32_t cpu, int group)
+/* `who` is a thread, or with PERF_FLAG_PID_CGROUP the descriptor of a control group. */
+static int open_one(const struct perfile_attr *attr, int32_t who, int32_t cpu, int group, unsigned long flags)
 {
     uint8_t bytes[ATTR_ROOM] = {0};
     struct pf_out o = pf_out_make(bytes, sizeof(bytes), false);
@@ -29,7 +31,7 @@ static int open_one(const struct perfile_attr *attr, int32_t tid, int32_t cpu, i
         size--;
     size = (size + 7) & ~7u; /* an old kernel refuses members that it does not know only when they are set */
     memcpy(bytes + 4, &size, sizeof(size));
-    return (int)syscall(SYS_perf_event_open, bytes, tid, cpu, group, PERF_FLAG_FD_CLOEXEC);
+    return (int)syscall(SYS_perf_event_open, bytes, who, cpu, group, flags | PERF_FLAG_FD_CLOEXEC);
 }
 
 /* ---- doing without ---- */
@@ -198,6 +200,7 @@ static int fd_of_leader(const struct pf_opened_set *opened, const struct pf_chos
 static int open_all(struct pf_opened_set *opened, const struct pf_chosen *chosen, const struct pf_target *target,
                     uint32_t *event)
 {
+    const unsigned long flags = opened->cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0;
     size_t at = 0, alive = 0;
     for (*event = 0; *event < chosen->count; (*event)++) {
         const struct pf_chosen_event *one = &chosen->items[*event];
@@ -208,8 +211,8 @@ static int open_all(struct pf_opened_set *opened, const struct pf_chosen *chosen
                 opened->count = at;
                 if (target->cpus[cpu] >= 0 && !pf_list_holds(one->cpus, target->cpus[cpu]))
                     continue;
-                place->fd = open_one(&one->attr, target->tids[tid], target->cpus[cpu],
-                                     fd_of_leader(opened, chosen, target, place));
+                place->fd = open_one(&one->attr, flags ? opened->cgroup : target->tids[tid], target->cpus[cpu],
+                                     fd_of_leader(opened, chosen, target, place), flags);
                 if (place->fd < 0 && !(errno == ESRCH && !target->everybody))
                     return errno;
                 alive += place->fd >= 0;
@@ -230,6 +233,8 @@ static void close_all(struct pf_opened_set *opened)
 void pf_events_close(struct pf_opened_set *opened)
 {
     close_all(opened);
+    if (opened->allocator && opened->cgroup >= 0)
+        close(opened->cgroup);
     pf_free(opened->allocator, opened->items, opened->room * sizeof(*opened->items));
     opened->items = NULL;
 }
@@ -280,13 +285,34 @@ static int finish_opening(struct pf_opened_set *opened, const struct pf_chosen *
     return 0;
 }
 
+/* Below cgroup v2, or below the hierarchy of v1 that perf_event has. */
+static int open_cgroup(struct pf_opened_set *opened, const struct pf_target *target, const char *path,
+                       struct perfile_error *error)
+{
+    static const char *const mounts[] = {"/sys/fs/cgroup/perf_event", "/sys/fs/cgroup"};
+    char whole[4096];
+    if (!target->everybody)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "control group",
+                       "it is recorded instead of processes, threads or a command of its own: use it with --all-cpus");
+    for (size_t i = 0; i < PF_COUNT(mounts) && opened->cgroup < 0; i++) {
+        snprintf(whole, sizeof(whole), "%s/%.3900s", mounts[i], path);
+        opened->cgroup = open(whole, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    return opened->cgroup >= 0 ? 0
+                               : pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "control group",
+                                         "there is no %.100s below /sys/fs/cgroup", path);
+}
+
 int pf_events_open(struct pf_opened_set *opened, struct pf_chosen *chosen, const struct pf_target *target,
                    const struct perfile_recorder_options *options, struct perfile_error *error)
 {
     const size_t wanted = chosen->count * target->cpu_count * target->tid_count;
     uint32_t event;
     size_t step = 0;
-    *opened = (struct pf_opened_set){.allocator = pf_allocator_or_default(options->allocator)};
+    *opened = (struct pf_opened_set){.allocator = pf_allocator_or_default(options->allocator), .cgroup = -1};
+    int result = options->cgroup ? open_cgroup(opened, target, options->cgroup, error) : 0;
+    if (result < 0)
+        return result;
     if (!pf_grow(opened->allocator, &opened->items, &opened->room, wanted, sizeof(*opened->items)))
         return pf_fail_memory(error, "events");
     for (;;) {
