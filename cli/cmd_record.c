@@ -45,7 +45,8 @@ static const struct pf_option what_options[] = {
      .kind = PF_OPTION_FILTER,
      .argument = "FILTER",
      .offset = AT(filters),
-     .doc = "Only when the fields of the tracepoint before it are so: 'prev_pid != 0'."},
+     .doc = "Only when the fields of the tracepoint before it, or of all that a wildcard stands for, are so: 'prev_pid "
+            "!= 0'."},
     TEXT("freq", 'F', "N", frequency, "Take N samples a second on each processor [4000], or max: as many as allowed."),
     NUMBER("count", 'c', "N", options.period, "Take a sample every N events."),
     FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Record everything that runs; the default without a command."),

@@ -56,7 +56,7 @@ struct perfile_recorder_options {
     size_t size;                /* sizeof(struct perfile_recorder_options) */
     unsigned flags;             /* enum perfile_recorder_flags */
     const char *events;         /* as perf's -e: "cycles:u,{a,b}:S,sched:sched_switch"; NULL: the best there is */
-    const char *const *filters; /* of tracepoints: filters[i] belongs to the i-th event; NULL, or with NULLs */
+    const char *const *filters; /* of tracepoints: filters[i] is for the i-th event of `events`; NULL, or with NULLs */
     size_t filter_count;
     uint64_t frequency; /* samples a second of each CPU; 0 with period 0: 4000 */
     uint64_t period;    /* or: events between samples */

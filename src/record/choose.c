@@ -258,8 +258,11 @@ static int choose_one(struct pf_chooser *chooser, struct pf_piece *rest)
         result = read_modifiers(chooser, text.name, text.modifiers, &modifiers);
     if (result >= 0)
         result = pf_choose_event(chooser, &text);
-    for (size_t i = first; result >= 0 && i < chosen->count; i++)
+    for (size_t i = first; result >= 0 && i < chosen->count; i++) {
         apply_modifiers(&chosen->items[i], &modifiers, true);
+        chosen->items[i].place = chosen->places;
+    }
+    chosen->places++;
     return result;
 }
 
@@ -403,12 +406,15 @@ int pf_choose_events(struct pf_chosen *chosen, const char *list, struct perfile_
 {
     struct pf_chooser chooser = {.chosen = chosen, .error = error};
     const size_t before = chosen->count;
+    const uint32_t places = chosen->places;
     pf_sys_open(&chooser.sys, &chosen->arena, chosen->sysfs, error);
     int result = pf_sys_pmus(&chooser.sys);
     if (result >= 0)
         result = choose_list(&chooser, pf_piece_of(list));
-    if (result < 0)
+    if (result < 0) {
         chosen->count = before;
+        chosen->places = places;
+    }
     pf_sys_close(&chooser.sys);
     return result;
 }

@@ -16,6 +16,7 @@ struct pf_chosen_event {
     const char *filter; /* of a tracepoint, or NULL */
     const char *unit;   /* or NULL */
     double scale;
+    uint32_t place;     /* in the text, from 0; alike for all that a wildcard stands for */
     uint32_t leader;    /* index of the first event of its group; its own without a group */
     bool sample_read;   /* :S */
     bool weak;          /* :W: outside of its group when that cannot be scheduled */
@@ -40,6 +41,7 @@ struct pf_chosen {
     struct pf_chosen_event *items;
     size_t count;
     size_t room;
+    uint32_t places;   /* events that the text has */
     const char *sysfs; /* what to take for /sys; for tests */
 };
 

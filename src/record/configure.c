@@ -357,8 +357,9 @@ int pf_events_configure(struct pf_chosen *chosen, const struct pf_target *target
 {
     int result = 0;
     for (size_t i = 0; i < chosen->count && result == 0; i++) {
-        if (i < options->filter_count && options->filters && options->filters[i])
-            chosen->items[i].filter = options->filters[i];
+        const uint32_t place = chosen->items[i].place;
+        if (place < options->filter_count && options->filters && options->filters[place])
+            chosen->items[i].filter = options->filters[place];
         result = configure_event(&chosen->items[i], target, options, error);
     }
     if (result < 0)

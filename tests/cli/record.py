@@ -59,6 +59,21 @@ def test_statuses(folder):
     expect(pathlib.Path(f'{output}.old').exists(), 'the recording of before is FILE.old')
 
 
+def test_filters(folder):
+    output = folder / 'filters.data'
+    command = ['record', '-q', '-o', str(output), '-e', 'cpu-clock', '-e', 'sched:sched_process_e*']
+    shell = ['--', 'sh', '-c', 'true & wait']
+    done = run(*command, *shell)
+    if done.returncode == 3:
+        print('skipped: tracepoints cannot be opened here')
+        return
+    shown = run('script', '-F', 'event', str(output)).stdout
+    expect('sched_process_exec' in shown and 'sched_process_exit' in shown, 'all that a wildcard stands for', shown)
+    done = run(*command, '--filter', 'pid == 1', *shell)
+    shown = run('script', '-F', 'event', str(output)).stdout
+    expect(done.returncode == 0 and 'sched_process' not in shown, 'a filter for all that a wildcard stands for', shown)
+
+
 def test_not_started(folder):
     output = folder / 'kept.data'
     output.write_bytes(b'of before')
@@ -161,7 +176,8 @@ def main():
         if probe.returncode == 3:
             print('skipped: events cannot be opened here:', probe.stderr.strip())
             sys.exit(77)
-        for test in (test_statuses, test_not_started, test_signals, test_limits, test_full_disk, test_nobody):
+        for test in (test_statuses, test_filters, test_not_started, test_signals, test_limits, test_full_disk,
+                     test_nobody):
             test(folder)
     print(f'{len(wrong)} wrong')
     sys.exit(bool(wrong))

@@ -298,6 +298,10 @@ static void wildcards_of_tracepoints(void **state)
     assert_int_equal(chosen.items[4].attr.exclude_kernel, 1);
     assert_string_equal(chosen.items[4].name, "syscalls:sys_exit_read");
     assert_int_equal(chosen.items[4].attr.sample_period_or_freq, 1);
+    assert_int_equal(choose(server, "cpu-clock,sched:*,page-faults"), 0);
+    assert_int_equal(chosen.count, 4);
+    for (size_t i = 0; i < chosen.count; i++)
+        assert_int_equal(chosen.items[i].place, "\0\1\1\2"[i]);
 }
 
 /* ---- what there is not ------------------------------------------------------------------------------------------- */
