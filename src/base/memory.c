@@ -56,6 +56,20 @@ void pf_free(const struct perfile_allocator *allocator, void *pointer, size_t si
         allocator->resize(allocator->context, pointer, size, 0);
 }
 
+char *pf_text_copy(const struct perfile_allocator *allocator, const char *text, size_t bytes)
+{
+    char *copy = pf_new(allocator, bytes + 1);
+    if (copy)
+        memcpy(copy, text, bytes);
+    return copy;
+}
+
+void pf_text_free(const struct perfile_allocator *allocator, char *text)
+{
+    if (text)
+        pf_free(allocator, text, strlen(text) + 1);
+}
+
 bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *room, size_t count, size_t bytes)
 {
     if (count <= *room)

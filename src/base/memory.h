@@ -14,6 +14,10 @@ void *pf_new(const struct perfile_allocator *allocator, size_t size);
 void *pf_resize(const struct perfile_allocator *allocator, void *pointer, size_t old, size_t size);
 void pf_free(const struct perfile_allocator *allocator, void *pointer, size_t size);
 
+/* A copy of `bytes` of text with a NUL behind them, or NULL; and its end, which takes NULL too. */
+char *pf_text_copy(const struct perfile_allocator *allocator, const char *text, size_t bytes);
+void pf_text_free(const struct perfile_allocator *allocator, char *text);
+
 /*
  * Makes room for at least `count` elements of `bytes` in the array at *pointer with room for *room: doubling growth.
  * False when memory is short; the array then is as before.

@@ -4,9 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,20 +18,6 @@ static int fail(const struct pf_folder *folder, int code, int error_number, stru
     return pf_fail(error, code, PERFILE_NO_OFFSET, folder->path, "%s", strerror(error_number));
 }
 
-static char *copy_text(const struct perfile_allocator *allocator, const char *text, size_t bytes)
-{
-    char *copy = pf_new(allocator, bytes + 1);
-    if (copy)
-        memcpy(copy, text, bytes);
-    return copy;
-}
-
-static void free_text(const struct perfile_allocator *allocator, char *text)
-{
-    if (text)
-        pf_free(allocator, text, strlen(text) + 1);
-}
-
 /* Splits the path; slashes at its end do not count. */
 static int open_parent(struct pf_folder *folder, const char *path, struct perfile_error *error)
 {
@@ -43,16 +27,16 @@ static int open_parent(struct pf_folder *folder, const char *path, struct perfil
     size_t start = length;
     while (start && path[start - 1] != '/')
         start--;
-    folder->path = copy_text(folder->allocator, path, strlen(path));
-    folder->name = copy_text(folder->allocator, path + start, length - start);
-    char *parent = copy_text(folder->allocator, start ? path : ".", start ? start : 1);
+    folder->path = pf_text_copy(folder->allocator, path, strlen(path));
+    folder->name = pf_text_copy(folder->allocator, path + start, length - start);
+    char *parent = pf_text_copy(folder->allocator, start ? path : ".", start ? start : 1);
     int result = folder->path && folder->name && parent ? 0 : pf_fail_memory(error, "output");
     if (result == 0) {
         folder->parent = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (folder->parent < 0)
             result = fail(folder, PERFILE_ERROR_OPEN, errno, error);
     }
-    free_text(folder->allocator, parent);
+    pf_text_free(folder->allocator, parent);
     return result;
 }
 
@@ -75,13 +59,10 @@ static int check_target(const struct pf_folder *folder, struct perfile_error *er
 static int make_temporary(struct pf_folder *folder, struct perfile_error *error)
 {
     for (int i = 0; i < NAME_TRIES; i++) {
-        uint32_t random = 0;
         char text[NAME_MAX + 1];
-        if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-            random = (uint32_t)getpid() + (uint32_t)i;
-        snprintf(text, sizeof(text), ".%.200s.%08x", folder->name, random);
+        pf_temporary_name(text, folder->name);
         if (mkdirat(folder->parent, text, MODE) == 0) {
-            folder->temporary = copy_text(folder->allocator, text, strlen(text));
+            folder->temporary = pf_text_copy(folder->allocator, text, strlen(text));
             if (!folder->temporary) {
                 unlinkat(folder->parent, text, AT_REMOVEDIR);
                 return pf_fail_memory(error, "output");
@@ -230,7 +211,7 @@ int pf_folder_commit(struct pf_folder *folder, bool sync, struct perfile_error *
     if (sync && fsync(folder->directory) < 0 && errno != EINVAL)
         return fail(folder, PERFILE_ERROR_WRITE, errno, error);
     if (renameat(folder->parent, folder->temporary, folder->parent, folder->name) == 0) {
-        free_text(folder->allocator, folder->temporary);
+        pf_text_free(folder->allocator, folder->temporary);
         folder->temporary = NULL;
         return 0;
     }
@@ -252,8 +233,8 @@ void pf_folder_close(struct pf_folder *folder)
         remove_tree(folder->parent, folder->temporary, 0);
     if (folder->parent >= 0)
         close(folder->parent);
-    free_text(folder->allocator, folder->path);
-    free_text(folder->allocator, folder->name);
-    free_text(folder->allocator, folder->temporary);
+    pf_text_free(folder->allocator, folder->path);
+    pf_text_free(folder->allocator, folder->name);
+    pf_text_free(folder->allocator, folder->temporary);
     *folder = (struct pf_folder){.parent = -1, .directory = -1};
 }

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/out.h"
@@ -21,22 +21,6 @@ static int fail(struct pf_sink *sink, int code, int error_number, struct perfile
     sink->error_number = error_number;
     return pf_fail(error, code, PERFILE_NO_OFFSET, sink->path ? sink->path : "output", "%s",
                    error_number ? strerror(error_number) : "the caller's function failed");
-}
-
-static char *copy_text(const struct perfile_allocator *allocator, const char *text, size_t bytes)
-{
-    char *copy = pf_resize(allocator, NULL, 0, bytes + 1);
-    if (copy) {
-        memcpy(copy, text, bytes);
-        copy[bytes] = 0;
-    }
-    return copy;
-}
-
-static void free_text(const struct perfile_allocator *allocator, char *text)
-{
-    if (text)
-        pf_free(allocator, text, strlen(text) + 1);
 }
 
 static int prepare(struct pf_sink *sink, const struct perfile_allocator *allocator, struct perfile_error *error)
@@ -73,15 +57,19 @@ int pf_sink_open_callback(struct pf_sink *sink, const struct perfile_allocator *
     return result;
 }
 
-/* ".NAME.xxxxxxxx", by which it is easy to see what a left-over file was meant to be. */
-static char *temporary_name(const struct pf_sink *sink)
+void pf_temporary_name(char text[NAME_MAX + 1], const char *name)
 {
     uint32_t random = 0;
-    char text[NAME_MAX + 1];
     if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-        random = (uint32_t)getpid();
-    snprintf(text, sizeof(text), ".%.200s.%08x", sink->name, random);
-    return copy_text(sink->allocator, text, strlen(text));
+        random = (uint32_t)getpid() + (uint32_t)clock();
+    snprintf(text, NAME_MAX + 1, ".%.200s.%08x", name, random);
+}
+
+static char *temporary_name(const struct pf_sink *sink)
+{
+    char text[NAME_MAX + 1];
+    pf_temporary_name(text, sink->name);
+    return pf_text_copy(sink->allocator, text, strlen(text));
 }
 
 /* A file that vanishes by itself when the process dies, where the file system has such; else one with another name. */
@@ -90,7 +78,7 @@ static int create(struct pf_sink *sink, struct perfile_error *error)
     sink->fd = openat(sink->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, MODE);
     sink->unnamed = sink->fd >= 0;
     for (int i = 0; sink->fd < 0 && i < NAME_TRIES; i++) {
-        free_text(sink->allocator, sink->temporary);
+        pf_text_free(sink->allocator, sink->temporary);
         sink->temporary = temporary_name(sink);
         if (!sink->temporary)
             return pf_fail_memory(error, "output");
@@ -100,7 +88,7 @@ static int create(struct pf_sink *sink, struct perfile_error *error)
     }
     if (sink->fd < 0) {
         int why = errno;
-        free_text(sink->allocator, sink->temporary);
+        pf_text_free(sink->allocator, sink->temporary);
         sink->temporary = NULL;
         return fail(sink, PERFILE_ERROR_OPEN, why, error);
     }
@@ -114,8 +102,8 @@ static int open_directory_of(struct pf_sink *sink, const char *path, struct perf
     char *resolved = realpath(path, NULL); /* a link stays a link: what it leads to is replaced */
     const char *whole = resolved ? resolved : path;
     const char *slash = strrchr(whole, '/');
-    char *folder = copy_text(sink->allocator, slash ? whole : ".", slash ? (size_t)(slash - whole) + 1 : 1);
-    sink->name = copy_text(sink->allocator, slash ? slash + 1 : whole, strlen(slash ? slash + 1 : whole));
+    char *folder = pf_text_copy(sink->allocator, slash ? whole : ".", slash ? (size_t)(slash - whole) + 1 : 1);
+    sink->name = pf_text_copy(sink->allocator, slash ? slash + 1 : whole, strlen(slash ? slash + 1 : whole));
     int result = folder && sink->name ? 0 : pf_fail_memory(error, "output");
     if (result == 0 && !sink->name[0])
         result = fail(sink, PERFILE_ERROR_OPEN, EISDIR, error);
@@ -124,7 +112,7 @@ static int open_directory_of(struct pf_sink *sink, const char *path, struct perf
         if (sink->directory < 0)
             result = fail(sink, PERFILE_ERROR_OPEN, errno, error);
     }
-    free_text(sink->allocator, folder);
+    pf_text_free(sink->allocator, folder);
     free(resolved);
     return result;
 }
@@ -157,7 +145,7 @@ int pf_sink_open_path(struct pf_sink *sink, const struct perfile_allocator *allo
     if (strcmp(path, "-") == 0)
         return pf_sink_open_fd(sink, allocator, STDOUT_FILENO, error);
     int result = prepare(sink, allocator, error);
-    if (result == 0 && !(sink->path = copy_text(sink->allocator, path, strlen(path))))
+    if (result == 0 && !(sink->path = pf_text_copy(sink->allocator, path, strlen(path))))
         result = pf_fail_memory(error, "output");
     return result < 0 ? result : open_named(sink, path, error);
 }
@@ -166,7 +154,7 @@ int pf_sink_open_in(struct pf_sink *sink, const struct perfile_allocator *alloca
                     struct perfile_error *error)
 {
     int result = prepare(sink, allocator, error);
-    if (result == 0 && !(sink->path = copy_text(sink->allocator, name, strlen(name))))
+    if (result == 0 && !(sink->path = pf_text_copy(sink->allocator, name, strlen(name))))
         result = pf_fail_memory(error, "output");
     if (result < 0)
         return result;
@@ -192,9 +180,9 @@ void pf_sink_close(struct pf_sink *sink)
     if (sink->directory >= 0)
         close(sink->directory);
     pf_free(sink->allocator, sink->buffer, PF_SINK_ROOM);
-    free_text(sink->allocator, sink->path);
-    free_text(sink->allocator, sink->name);
-    free_text(sink->allocator, sink->temporary);
+    pf_text_free(sink->allocator, sink->path);
+    pf_text_free(sink->allocator, sink->name);
+    pf_text_free(sink->allocator, sink->temporary);
     *sink = (struct pf_sink){.fd = -1, .directory = -1};
 }
 
@@ -275,7 +263,7 @@ static int name_it(struct pf_sink *sink, struct perfile_error *error)
             return 0;
         }
         int why = errno;
-        free_text(sink->allocator, name);
+        pf_text_free(sink->allocator, name);
         if (why != EEXIST)
             return fail(sink, PERFILE_ERROR_WRITE, why, error);
     }
@@ -289,7 +277,7 @@ int pf_sink_name(struct pf_sink *sink, struct perfile_error *error)
         return result;
     if (renameat(sink->directory, sink->temporary, sink->directory, sink->name) < 0)
         return fail(sink, PERFILE_ERROR_WRITE, errno, error);
-    free_text(sink->allocator, sink->temporary);
+    pf_text_free(sink->allocator, sink->temporary);
     sink->temporary = NULL;
     return 0;
 }

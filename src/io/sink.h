@@ -6,6 +6,8 @@
 #ifndef PF_IO_SINK_H
 #define PF_IO_SINK_H
 
+#include <limits.h>
+
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -24,13 +26,16 @@ struct pf_sink {
     char *temporary; /* the name until then */
     uint64_t base;   /* where the descriptor stood */
     uint64_t bytes;  /* taken so far */
-    uint64_t sealed; /* not 0: what follows only makes sense when all of it is there, else a named file is cut off here */
+    uint64_t
+        sealed; /* not 0: what follows only makes sense when all of it is there, else a named file is cut off here */
     uint8_t *buffer;
     size_t used;
     int failure; /* 0, or the code of the first failure */
     int error_number;
 };
 
+/* ".NAME.xxxxxxxx", by which it is easy to see what a left-over file was meant to be. */
+void pf_temporary_name(char text[NAME_MAX + 1], const char *name);
 /*
  * A new file: it replaces `path` when it is committed, and never before. Devices and FIFOs are written in place. "-" is
  * standard output. Errors: OPEN, MEMORY.
