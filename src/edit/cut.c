@@ -313,22 +313,27 @@ static int write_payload(struct writing *writing, const struct pf_cut_target *ta
                 return written;
         }
     }
+    if (result == PERFILE_ERROR_TRUNCATED)
+        result = 0;
+    for (size_t i = 0; i < target->count && result == 0; i++) {
+        struct output *output = nth_output(writing, target, i);
+        if (output && output->edit.writer->payload_left)
+            result = pf_writer_cut_payload(output->edit.writer, error);
+    }
     return result;
 }
 
 static int write_to_all(struct writing *writing, struct pf_item *item, const struct pf_cut_target *target,
                         struct perfile_error *error)
 {
-    struct perfile_record bare = *item->record;
-    const bool shared = bare.type == PERFILE_RECORD_AUXTRACE && bare.payload_bytes && target->count > 1;
+    const bool shared = item->record->type == PERFILE_RECORD_AUXTRACE && target->count > 1;
     int result = 0;
-    if (shared) {
-        bare.payload_bytes = 0;
-        item->record = &bare;
-    }
     for (size_t i = 0; i < target->count && result == 0; i++) {
         struct output *output = nth_output(writing, target, i);
-        result = output ? pf_edit_record(&output->edit, item, error) : 0;
+        if (!output)
+            continue;
+        output->edit.writer->payload_apart = shared;
+        result = pf_edit_record(&output->edit, item, error);
     }
     return result == 0 && shared ? write_payload(writing, target, error) : result;
 }

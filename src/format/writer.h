@@ -79,6 +79,7 @@ struct perfile_writer {
     uint64_t payload_left;            /* of the AUXTRACE record that was written last, */
     uint64_t payload_of;              /* which starts here in its file, */
     uint64_t payload_at;              /* and its payload here */
+    bool payload_apart;               /* it is not copied with the record: who copies hands it over */
     struct perfile_section *auxtrace; /* where these records are */
     size_t auxtrace_count;
     size_t auxtrace_room;

@@ -176,6 +176,8 @@ int pf_writer_copy_payload(struct perfile_writer *writer, struct perfile_reader 
     const uint8_t *data;
     size_t bytes;
     int result;
+    if (writer->payload_apart)
+        return 0;
     while ((result = perfile_reader_payload(reader, &data, &bytes, error)) > 0) {
         writer->payload_left -= pf_min(writer->payload_left, bytes);
         result = pf_writer_put_bytes(writer, data, bytes, error);
