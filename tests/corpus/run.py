@@ -4,8 +4,8 @@
 
 A recording lies at GROUP/NAME and what is right about it in expect/GROUP/NAME/, each file perhaps with .zst behind its
 name: dump.jsonl, the objects of `dump --format json`, which may have more members than these; script.txt, the lines of
-`script --ns -F` with the fields that script.fields names. Of recordings in broken/ only the whole samples are compared.
-exceptions.txt beside this program names what differs for a good reason.
+`script --ns --no-inline -F` with the fields that script.fields names. Of recordings in broken/ only the whole samples
+are compared. exceptions.txt beside this program names what differs for a good reason.
 """
 import argparse, concurrent.futures, json, os, pathlib, subprocess, sys
 
@@ -95,7 +95,7 @@ def compare_script(perfile, recording, folder, broken):
     if text is None or 'unwind' in marks:
         return NOTHING
     ns = ['--ns'] if not native or 'ns' in marks else []
-    got = run(perfile, 'script', *ns, '-F', fields, recording).splitlines()
+    got = run(perfile, 'script', *ns, '--no-inline', '-F', fields, recording).splitlines()
     expected = text.splitlines()
     for number, (a, b) in enumerate(zip(expected, got), 1):
         a, b = a.rstrip(), b.rstrip()
