@@ -10,14 +10,14 @@ dump` of the sound recording. Places and records are chosen by a fixed seed.
 import argparse, collections, json, os, pathlib, random, re, shutil, struct, subprocess, sys, tempfile
 
 IDENTIFIER, IP, TID, TIME = 1 << 16, 1, 2, 4
-SAMPLE, HEADER_ATTR, TRACING_DATA, ID_INDEX, AUXTRACE, HEADER_FEATURE = 9, 64, 66, 69, 71, 80
+SAMPLE, HEADER_ATTR, TRACING_DATA, ID_INDEX, AUXTRACE_INFO, AUXTRACE, HEADER_FEATURE = 9, 64, 66, 69, 70, 71, 80
 COMPRESSED, COMPRESSED2 = 81, 83
 NASTY = [lambda size, next_size: 0, lambda size, next_size: 65535, lambda size, next_size: size + next_size,
          lambda size, next_size: size - 8, lambda size, next_size: size + 8, lambda size, next_size: 7,
          lambda size, next_size: 8, lambda size, next_size: 2 * size, lambda size, next_size: size ^ 0x4000,
          lambda size, next_size: size + 4]
 # records whose content fits many sizes: when they swallow others that hold no samples, nothing contradicts it
-OPAQUE = (ID_INDEX, HEADER_FEATURE, COMPRESSED, COMPRESSED2)
+OPAQUE = (ID_INDEX, AUXTRACE_INFO, HEADER_FEATURE, COMPRESSED, COMPRESSED2)
 TIMEOUT_SECONDS = 20
 
 Record = collections.namedtuple('Record', 'offset type size key')
