@@ -295,24 +295,16 @@ static void print_json(const struct run *run, FILE *to)
     fprintf(to, "]}\n");
 }
 
-static void print_count(FILE *to, uint64_t count, const char *what)
-{
-    char text[PF_GROUPED_BYTES];
-
-    if (count)
-        fprintf(to, ", %s %s", pf_grouped(count, text), what);
-}
-
 static void print_counts(FILE *to, const char *name, const struct perfile_edit_report *counts)
 {
     char records[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
 
     fprintf(to, "%s: %s records, %s of them samples", name, pf_grouped(counts->records_kept, records),
             pf_grouped(counts->samples_kept, samples));
-    print_count(to, counts->records_dropped, "that other parts have left out");
-    print_count(to, counts->records_damaged, "damaged ones left out");
-    print_count(to, counts->bytes_dropped, "bytes lost");
-    print_count(to, counts->features_dropped, "features not taken");
+    pf_report_count(to, counts->records_dropped, "that other parts have left out");
+    pf_report_count(to, counts->records_damaged, "damaged ones left out");
+    pf_report_count(to, counts->bytes_dropped, "bytes lost");
+    pf_report_count(to, counts->features_dropped, "features not taken");
     fprintf(to, "\n");
 }
 
@@ -323,10 +315,10 @@ static void print_text(const struct run *run, FILE *to)
 
     print_counts(to, run->log.input, report->total);
     fprintf(to, "  %s events", pf_grouped(report->events, events));
-    print_count(to, report->events_unified, "are the same as one of an earlier recording");
-    print_count(to, report->ids_renumbered, "ids renumbered");
-    print_count(to, report->stacks_trimmed, "user stacks cut a little to make room for ids");
-    print_count(to, report->unordered, "records out of order");
+    pf_report_count(to, report->events_unified, "are the same as one of an earlier recording");
+    pf_report_count(to, report->ids_renumbered, "ids renumbered");
+    pf_report_count(to, report->stacks_trimmed, "user stacks cut a little to make room for ids");
+    pf_report_count(to, report->unordered, "records out of order");
     fprintf(to, "\n");
     for (size_t i = 0; i < run->count; i++) {
         fprintf(to, "  ");

@@ -209,7 +209,7 @@ void pf_report_json(const struct perfile_edit_report *report, FILE *to)
             report->samples_without, report->build_ids_added, report->build_ids_missing);
 }
 
-static void print_count(FILE *to, uint64_t count, const char *what)
+void pf_report_count(FILE *to, uint64_t count, const char *what)
 {
     char text[PF_GROUPED_BYTES];
 
@@ -223,20 +223,20 @@ void pf_report_text(const struct perfile_edit_report *report, const char *output
 
     fprintf(to, "%s: %s records kept, %s of them samples", output, pf_grouped(report->records_kept, records),
             pf_grouped(report->samples_kept, samples));
-    print_count(to, report->records_dropped, "left out");
-    print_count(to, report->records_damaged, "damaged ones left out");
-    print_count(to, report->records_mended, "mended");
-    print_count(to, report->bytes_dropped, "bytes lost");
-    print_count(to, report->features_rebuilt, "features rebuilt");
-    print_count(to, report->features_dropped, "features lost");
-    print_count(to, report->samples_unscaled, "samples stand for others and have no period to say so");
-    print_count(to, report->events_changed, "events changed");
-    print_count(to, report->records_changed, "records changed");
-    print_count(to, report->bytes_stripped, "bytes stripped");
-    print_count(to, report->samples_unwound, "samples unwound");
-    print_count(to, report->samples_without, "samples not to be unwound");
-    print_count(to, report->build_ids_added, "build ids added");
-    print_count(to, report->build_ids_missing, "files without a known build id");
+    pf_report_count(to, report->records_dropped, "left out");
+    pf_report_count(to, report->records_damaged, "damaged ones left out");
+    pf_report_count(to, report->records_mended, "mended");
+    pf_report_count(to, report->bytes_dropped, "bytes lost");
+    pf_report_count(to, report->features_rebuilt, "features rebuilt");
+    pf_report_count(to, report->features_dropped, "features lost");
+    pf_report_count(to, report->samples_unscaled, "samples stand for others and have no period to say so");
+    pf_report_count(to, report->events_changed, "events changed");
+    pf_report_count(to, report->records_changed, "records changed");
+    pf_report_count(to, report->bytes_stripped, "bytes stripped");
+    pf_report_count(to, report->samples_unwound, "samples unwound");
+    pf_report_count(to, report->samples_without, "samples not to be unwound");
+    pf_report_count(to, report->build_ids_added, "build ids added");
+    pf_report_count(to, report->build_ids_missing, "files without a known build id");
     fprintf(to, "\n");
 }
 

@@ -29,6 +29,8 @@ int pf_run_edit_report(const struct pf_command *command, struct pf_settings *set
 struct perfile_writer_options pf_writing_options(const struct pf_input *input, const char *output, struct pf_log *log);
 /* The members of a report without the brace behind them. */
 void pf_report_json(const struct perfile_edit_report *report, FILE *to);
+/* ", COUNT WHAT" unless there is none. */
+void pf_report_count(FILE *to, uint64_t count, const char *what);
 void pf_report_text(const struct perfile_edit_report *report, const char *output, FILE *to);
 
 /* Where the output goes and what it looks like: -o, --mode, --byte-order, -z. */

@@ -578,52 +578,9 @@ static void put_list(struct out *o, const char *list, void (*put_element)(struct
         (void)o, (void)r, (void)later, (void)misc;
 #define END_RECORD(name) }
 #include "schema/records.def"
-#undef U8
-#undef U16
-#undef U32
-#undef U64
-#undef S32
-#undef F64
-#undef PAD
-#undef TEXT
-#undef STRING
-#undef BYTES
-#undef DATA
-#undef LIST
-#undef REST
-#undef WHEN
-#undef OTHERWISE
-#undef END_WHEN
-#undef MORE
-#undef END_MORE
-#undef COMPUTED
-#undef SKIP
-#undef CUSTOM
-#undef BARE
-#undef RECORD
-#undef END_RECORD
+#include "schema/undef.h"
 
-#define U8(...)
-#define U16(...)
-#define U32(...)
-#define U64(...)
-#define S32(...)
-#define F64(...)
-#define PAD(...)
-#define TEXT(...)
-#define STRING(...)
-#define BYTES(...)
-#define DATA(...)
-#define LIST(...)
-#define REST(...)
-#define WHEN(...)
-#define OTHERWISE()
-#define END_WHEN()
-#define MORE()
-#define END_MORE()
-#define COMPUTED(...)
-#define SKIP()
-#define CUSTOM(...)
+#include "schema/no_fields.h"
 #define BARE(number, NAME, class, since, doc) {number, NULL},
 #define RECORD(number, NAME, name, class, since, doc) {number, put_fields_of_##name},
 #define END_RECORD(name)

@@ -11,16 +11,6 @@
 
 enum { MAJOR_MIN = 3, MAJOR_MAX = 7, MINOR_MAX = 99 };
 
-/* Rows of ages.def that an includer does not want. */
-#define ATTR(major, minor, bytes)
-#define SAMPLE(major, minor, NAME)
-#define READ(major, minor, bit)
-#define BRANCH(major, minor, bit)
-#define FLAG(major, minor, field)
-#define PROG_INFO(major, minor, bytes)
-#define FORM(major, minor, RECORD, form)
-#define OUTPUT(major, minor, what, doc)
-
 /* ---- versions ---- */
 
 /* "5.10", "perf-5.10", "v6.1.7"; 0: none. */
@@ -52,45 +42,34 @@ static bool is_known(const struct pf_age *age, const char *since)
 static uint32_t attr_bytes_of(uint32_t version)
 {
     uint32_t known = 0;
-#undef ATTR
 #define ATTR(major, minor, bytes)                                                                                      \
     if (version >= PF_VERSION(major, minor))                                                                           \
         known = bytes;
 #include "edit/ages.def"
-#undef ATTR
-#define ATTR(major, minor, bytes)
     return known;
 }
 
 static void take_out_flags(uint32_t version, struct perfile_attr *attr)
 {
-#undef FLAG
 #define FLAG(major, minor, field)                                                                                      \
     if (version < PF_VERSION(major, minor))                                                                            \
         attr->field = 0;
 #include "edit/ages.def"
-#undef FLAG
-#define FLAG(major, minor, field)
 }
 
 static uint64_t read_format_of(uint32_t version)
 {
     uint64_t young = 0;
-#undef READ
 #define READ(major, minor, bit)                                                                                        \
     if (version < PF_VERSION(major, minor))                                                                            \
         young |= bit;
 #include "edit/ages.def"
-#undef READ
-#define READ(major, minor, bit)
     return young;
 }
 
 static void find_young_parts(struct pf_age *age)
 {
     const uint32_t version = age->version;
-#undef SAMPLE
-#undef BRANCH
 #define SAMPLE(major, minor, NAME)                                                                                     \
     if (version < PF_VERSION(major, minor))                                                                            \
         age->sample_young |= PERFILE_SAMPLE_##NAME;
@@ -101,10 +80,6 @@ static void find_young_parts(struct pf_age *age)
     for (unsigned bit = 0; bit < 64; bit++)
         if (!perfile_sample_field_name(1ull << bit))
             age->sample_young |= 1ull << bit; /* no perf knows it */
-#undef SAMPLE
-#undef BRANCH
-#define SAMPLE(major, minor, NAME)
-#define BRANCH(major, minor, bit)
 }
 
 /* What is said of young parts in older ones. */
@@ -164,13 +139,10 @@ static int age_event(void *context, struct perfile_event_spec *event, struct per
 static uint32_t prog_info_bytes_of(uint32_t version)
 {
     uint32_t known = 0;
-#undef PROG_INFO
 #define PROG_INFO(major, minor, bytes)                                                                                 \
     if (version >= PF_VERSION(major, minor))                                                                           \
         known = bytes;
 #include "edit/ages.def"
-#undef PROG_INFO
-#define PROG_INFO(major, minor, bytes)
     return known;
 }
 
@@ -256,7 +228,6 @@ static int check_output(struct pf_age *age, const char *version, struct perfile_
     const bool pipe = options->mode == PERFILE_MODE_PIPE, directory = options->mode == PERFILE_MODE_DIRECTORY;
     const bool compressed = options->compression, compressed2 = false;
     const char *unknown = NULL;
-#undef OUTPUT
 #define OUTPUT(major, minor, what, doc)                                                                                \
     if (what && age->version < PF_VERSION(major, minor))                                                               \
         unknown = doc;

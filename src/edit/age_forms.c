@@ -102,13 +102,6 @@ static int form_cpu_list(struct pf_age *age, struct pf_item *item, struct perfil
 
 typedef int form(struct pf_age *age, struct pf_item *item, struct perfile_error *error);
 
-#define ATTR(major, minor, bytes)
-#define SAMPLE(major, minor, NAME)
-#define READ(major, minor, bit)
-#define BRANCH(major, minor, bit)
-#define FLAG(major, minor, field)
-#define PROG_INFO(major, minor, bytes)
-#define OUTPUT(major, minor, what, doc)
 #define FORM(major, minor, RECORD, form) {PF_VERSION(major, minor), PERFILE_RECORD_##RECORD, form_##form},
 static const struct {
     uint32_t since;

@@ -60,30 +60,10 @@ static uint64_t new_word(struct change *c, int meaning, uint64_t value)
     return value;
 }
 
-#define U8(...)
-#define U16(...)
-#define U32(...)
 #define U64(field, meaning, doc) r->field = new_word(c, PERFILE_MEANS_##meaning, r->field);
 #define S32(field, meaning, doc)                                                                                       \
     if (PERFILE_MEANS_##meaning == PERFILE_MEANS_PID)                                                                  \
         r->field = new_pid(c, r->field);
-#define S64(...)
-#define F64(...)
-#define PAD(...)
-#define TEXT(...)
-#define STRING(...)
-#define BYTES(...)
-#define DATA(...)
-#define LIST(...)
-#define REST(...)
-#define WHEN(...)
-#define OTHERWISE()
-#define END_WHEN()
-#define MORE()
-#define END_MORE()
-#define COMPUTED(...)
-#define SKIP()
-#define CUSTOM(...)
 #define BARE(...)
 #define RECORD(number, NAME, name, class, since, doc)                                                                  \
     static void change_##name(struct change *c, union pf_any_record *body)                                             \
@@ -91,6 +71,7 @@ static uint64_t new_word(struct change *c, int meaning, uint64_t value)
         struct perfile_##name *r = &body->name;                                                                        \
         (void)c, (void)r;
 #define END_RECORD(name) }
+#include "schema/no_fields.h"
 #include "schema/records.def"
 #include "schema/undef.h"
 
