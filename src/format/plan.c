@@ -80,10 +80,6 @@ static void place_trailer(struct pf_plan *plan)
         }                                                                                                              \
         at = (uint16_t)(at + 8);                                                                                       \
     }
-#undef PAIR
-#define PAIR(bit, NAME, type1, field1, type2, field2, doc)                                                             \
-    if (type & 1 << bit)                                                                                               \
-        at = (uint16_t)(at + 8);
 #include "schema/sample_id.def"
     plan->trailer_bytes = plan->sample_id_all ? at : 0;
     plan->id_back = has_id && plan->sample_id_all ? (uint16_t)(at - id_at) : 0;

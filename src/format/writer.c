@@ -431,6 +431,8 @@ static int finish(struct perfile_writer *writer, struct perfile_error *error)
 {
     const bool sync = !writer->options.no_sync;
     int result = writer->started ? 0 : pf_writer_start(writer, error);
+    if (result == 0 && writer->options.live && !writer->data_begun)
+        result = pf_writer_begin_data(writer, error);
     if (result == 0)
         result = avoid_emptiness(writer, error);
     /* perf opens no directory that has only `data` */

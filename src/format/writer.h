@@ -124,6 +124,11 @@ void pf_writer_close_streams(struct perfile_writer *writer);
 int pf_writer_put(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error);
 /* Whole records, back to back. */
 int pf_writer_put_many(struct perfile_writer *writer, const uint8_t *data, size_t bytes, struct perfile_error *error);
+/*
+ * From here on features wait for the end. What a live file has said so far lies before its data when it is a file one day:
+ * its header takes the place of the first of it.
+ */
+int pf_writer_begin_data(struct perfile_writer *writer, struct perfile_error *error);
 /* The same past compression and counts: what describes the recording. */
 int pf_writer_put_plain(struct perfile_writer *writer, const void *data, size_t bytes, struct perfile_error *error);
 /* Bytes behind a record. */
@@ -137,15 +142,16 @@ int pf_writer_flush(struct pf_writer_stream *stream, struct perfile_writer *writ
 
 /* The error is about one record that cannot be turned: the output is as it was before. */
 bool pf_writer_concerns_record(int result);
+/*
+ * The record as it stands, in the byte order of the output; where the size in its header was wrong and the reader found
+ * out the right one, a copy that states it, valid until the next record. False: no header can state it.
+ */
+bool pf_writer_sized(struct perfile_writer *writer, const struct perfile_record *record, struct perfile_bytes *body);
 /* Names that came behind their events. `tell`: the output is a stream that has not said them yet. */
 int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_reader *reader, bool tell,
                            struct perfile_error *error);
 /* The payload of the record that the reader gave last. */
 int pf_writer_copy_payload(struct perfile_writer *writer, struct perfile_reader *reader, struct perfile_error *error);
-
-/* Names of events that came behind them; `tell`: the output is a stream that has not said them yet. */
-int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_reader *reader, bool tell,
-                           struct perfile_error *error);
 
 /* ---- writer_features.c ---- */
 

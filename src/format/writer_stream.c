@@ -177,11 +177,7 @@ int pf_writer_cut_payload(struct perfile_writer *writer, struct perfile_error *e
     return result < 0 ? result : pf_sink_patch(sink, writer->payload_of + 8, &stated, sizeof(stated), error);
 }
 
-/*
- * From here on features wait for the end. What a live file has said so far lies before its data when it is a file one day:
- * its header takes the place of the first of it.
- */
-static int begin_data(struct perfile_writer *writer, struct perfile_error *error)
+int pf_writer_begin_data(struct perfile_writer *writer, struct perfile_error *error)
 {
     struct pf_sink *sink = &writer->streams[0].sink;
     uint8_t room[PF_FILE_HEADER_BYTES] = {0};
@@ -212,7 +208,7 @@ static int begin_data_before(struct perfile_writer *writer, const void *data, si
     const bool own = data == writer->record;
     if (own)
         memcpy(kept, data, bytes);
-    int result = begin_data(writer, error);
+    int result = pf_writer_begin_data(writer, error);
     if (own)
         memcpy(writer->record, kept, bytes);
     return result;
@@ -237,7 +233,7 @@ static bool count_many(struct perfile_writer *writer, const uint8_t *data, size_
 
 int pf_writer_put_many(struct perfile_writer *writer, const uint8_t *data, size_t bytes, struct perfile_error *error)
 {
-    int result = writer->data_begun ? 0 : begin_data(writer, error);
+    int result = writer->data_begun ? 0 : pf_writer_begin_data(writer, error);
     if (result == 0 && (writer->payload_left || !count_many(writer, data, bytes)))
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_records",
                          "the bytes are not a row of whole records");

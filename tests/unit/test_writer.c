@@ -433,6 +433,44 @@ static void test_live_file(void **state)
     }
 }
 
+/* Also one that nothing was ever written into. */
+static void test_empty_live_file(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 4; kind++) {
+        char folder[] = "/tmp/perfile-live-XXXXXX", path[64];
+        struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
+        const struct perfile_event_spec event = some_event();
+        struct perfile_writer *writer;
+        struct perfile_reader *reader;
+        const struct perfile_record *record;
+        struct perfile_error error;
+        const char *host;
+        assert_non_null(mkdtemp(folder));
+        snprintf(path, sizeof(path), "%s/x", folder);
+        options.live = true;
+        options.compression = kind & 1;
+        assert_int_equal(perfile_writer_open_path(path, &options, &writer, &error), 0);
+        if (kind & 2)
+            assert_int_equal(perfile_writer_add_event(writer, &event, NULL, &error), 0);
+        assert_int_equal(perfile_writer_feature_text(writer, PERFILE_FEATURE_HOSTNAME, "here", &error), 0);
+        assert_int_equal(perfile_writer_publish(writer, &error), 0);
+        assert_int_equal(perfile_writer_finish(writer, &error), 0);
+        perfile_writer_close(writer);
+        assert_int_equal(perfile_open_path(path, NULL, &reader, &error), 0);
+        while (perfile_reader_next(reader, &record, &error) > 0)
+            continue;
+        assert_int_equal(perfile_reader_counts(reader)->losses, 0);
+        assert_int_equal(perfile_reader_file(reader)->mode, PERFILE_MODE_FILE);
+        assert_int_equal(perfile_event_count(reader), kind / 2);
+        assert_int_equal(perfile_feature_text(reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, &error), 0);
+        assert_string_equal(host, "here");
+        perfile_close(reader);
+        unlink(path);
+        rmdir(folder);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_payload_must_be_whole),
         cmocka_unit_test(test_attrs_get_one_size),
         cmocka_unit_test(test_live_file),
+        cmocka_unit_test(test_empty_live_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
