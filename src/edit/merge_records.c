@@ -310,7 +310,9 @@ static int put_patched(struct change *c, const struct pf_merge_places *at, const
     struct perfile_writer *writer = c->merge->writer;
     if (record->bytes > UINT16_MAX || !patch_fits(at, record->bytes))
         return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "SAMPLE record", "it is too short for its event");
+    struct pf_out size = pf_out_make(writer->record + 6, 2, writer->swap);
     memcpy(writer->record, record->data, record->bytes);
+    pf_out_u16(&size, (uint16_t)record->bytes);
     patch(c, at, writer->record);
     if (c->bad_pid)
         return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "SAMPLE record", "its pid is above 4194303");
@@ -327,17 +329,10 @@ static int put_payload(struct change *c, const struct perfile_record *record, st
 static int put_bytes(struct change *c, const struct perfile_record *record, struct perfile_error *error)
 {
     struct perfile_writer *writer = c->merge->writer;
-    const uint8_t *data = record->data;
-    if (PF_UNLIKELY(pf_load16(data + 6, writer->swap) != (uint16_t)record->bytes)) {
-        /* its size was wrong, and the reader found out the right one */
-        struct pf_out size = pf_out_make(writer->record + 6, 2, writer->swap);
-        if (record->bytes > UINT16_MAX)
-            return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "its size is wrong");
-        memcpy(writer->record, data, record->bytes);
-        pf_out_u16(&size, (uint16_t)record->bytes);
-        data = writer->record;
-    }
-    int result = pf_writer_put(writer, data, record->bytes, error);
+    struct perfile_bytes body;
+    if (!pf_writer_sized(writer, record, &body))
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "its size is wrong");
+    int result = pf_writer_put(writer, body.data, (size_t)body.bytes, error);
     return result < 0 ? result : put_payload(c, record, error);
 }
 

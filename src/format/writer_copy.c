@@ -189,9 +189,11 @@ int pf_writer_copy_payload(struct perfile_writer *writer, struct perfile_reader 
     return result;
 }
 
-/* Its size was wrong, and the reader found out the right one. */
-static bool state_size(struct perfile_writer *writer, const struct perfile_record *record, struct perfile_bytes *body)
+bool pf_writer_sized(struct perfile_writer *writer, const struct perfile_record *record, struct perfile_bytes *body)
 {
+    *body = (struct perfile_bytes){record->data, record->bytes};
+    if (PF_LIKELY(pf_load16(record->data + 6, writer->swap) == (uint16_t)record->bytes))
+        return true;
     struct pf_out size = pf_out_make(writer->record + 6, 2, writer->swap);
     if (record->bytes > UINT16_MAX)
         return false;
@@ -205,9 +207,8 @@ static bool state_size(struct perfile_writer *writer, const struct perfile_recor
 static int bytes_for(struct perfile_writer *writer, struct perfile_reader *reader, const struct perfile_record *record,
                      struct perfile_bytes *body, struct perfile_error *error)
 {
-    *body = (struct perfile_bytes){record->data, record->bytes};
     if (reader->file.swapped == writer->swap) {
-        if (PF_LIKELY(record->stated_bytes == record->bytes) || state_size(writer, record, body))
+        if (pf_writer_sized(writer, record, body))
             return 0;
         return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "its size is wrong");
     }

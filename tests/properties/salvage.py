@@ -4,7 +4,7 @@
 
 Each recording is killed (data.size 0, no features), cut off at N places, and N of its records state N wrong sizes, one
 at a time. `perfile script` must show every sample that is whole, by its thread and time, say on stderr what is lost,
-and end with 1. Which samples there are is found by a walker of its own; those inside compressed records by `perfile
+and end with 1; copies of the damaged one, and a merge of it alone, are sound and show the same samples. Which samples there are is found by a walker of its own; those inside compressed records by `perfile
 dump` of the sound recording. Places and records are chosen by a fixed seed.
 """
 import argparse, collections, json, os, pathlib, random, re, shutil, struct, subprocess, sys, tempfile
@@ -77,6 +77,9 @@ def script(perfile, path):
     return done.returncode, keys, done.stderr
 
 
+COPIES = (['convert', '--mode', 'file'], ['convert', '--mode', 'directory'], ['merge'])
+
+
 class Salvage:
     def __init__(self, perfile, path, folder):
         self.perfile, self.path, self.folder = perfile, path, folder
@@ -124,8 +127,21 @@ class Salvage:
             faults.append(f'status {status}, stderr {errors[-200:]!r}')
         if status not in (0, 1):
             faults.append(f'status {status}')
+        faults += [fault for how in COPIES for fault in self.copy(how, copy, shown)]
         if faults:
             self.wrong.append(f'{self.path.name}, {what}: {"; ".join(faults)}')
+
+    def copy(self, how, damaged, shown):
+        """What is wrong with a copy of a damaged recording that shows these samples."""
+        target = self.folder / 'copy'
+        shutil.rmtree(target) if target.is_dir() else target.unlink(missing_ok=True)
+        done = subprocess.run([*self.perfile, *how, '--quiet', '-o', str(target), str(damaged)], capture_output=True,
+                              text=True, timeout=TIMEOUT_SECONDS)
+        if done.returncode not in (0, 1):
+            return [f'{" ".join(how)}: status {done.returncode}, {done.stderr}']
+        status, copied, errors = script(self.perfile, target)
+        faults = [f'{" ".join(how)}: {len(shown - copied)} samples lost, {len(copied - shown)} new'] * (copied != shown)
+        return faults + [f'{" ".join(how)}: status {status} of the copy, {errors}'] * (status != 0)
 
     def keys(self, keep, name):
         """The keys of the samples that `keep` says are whole in the file `name`, and of all in other files."""
