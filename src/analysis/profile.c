@@ -30,7 +30,7 @@ struct pf_profile {
     struct pf_arena arena; /* names of inlined functions */
     bool inlines;
     bool inlines_by_function;
-    bool by_address, lines, gives_decoded;
+    bool by_address, joins_unnamed, lines, gives_decoded;
     struct pf_map cgroup_links; /* thread to device and inode of its cgroup namespace, a pointer */
     struct pf_pairs cache;      /* (address space, address) to frame, or to EXPANDED */
     struct pf_pairs numbered;   /* (module and kind, symbol or address) to frame */
@@ -84,6 +84,7 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->inlines = options->inlines;
     made->inlines_by_function = options->inlines_by_function;
     made->by_address = options->by_address;
+    made->joins_unnamed = options->joins_unnamed;
     made->lines = options->lines;
     made->gives_decoded = options->decoded;
     made->drive = options->drive;
@@ -192,16 +193,25 @@ static uint32_t number_address(struct pf_profile *profile, uint32_t function, co
     return number_frame(profile, (uint64_t)1 << 62 | function, ip, &info);
 }
 
-static uint32_t number_location(struct pf_profile *profile, const struct pf_location *location, uint64_t ip)
+static uint32_t number_function(struct pf_profile *profile, const struct pf_location *location)
 {
     const bool named = location->symbol != PF_NO_SYMBOL;
+    const uint64_t address = named || !profile->joins_unnamed ? location->offset : 0;
+    const uint64_t a = (uint64_t)location->module << 1 | named, b = named ? location->symbol : address;
+    uint32_t frame;
+    if (PF_LIKELY(pf_pairs_get(&profile->numbered, a, b, &frame)))
+        return frame;
     const struct pf_frame_info info = {.module = location->module,
                                        .symbol = location->symbol,
-                                       .address = location->offset,
+                                       .address = address,
                                        .name = pf_symbols_name(profile->symbols, location->module, location->symbol),
                                        .kind = kind_of(profile, location)};
-    const uint32_t function = number_frame(profile, (uint64_t)location->module << 1 | named,
-                                           named ? location->symbol : location->offset, &info);
+    return number_frame(profile, a, b, &info);
+}
+
+static uint32_t number_location(struct pf_profile *profile, const struct pf_location *location, uint64_t ip)
+{
+    const uint32_t function = number_function(profile, location);
     struct pf_source_frame source;
     const bool known = profile->lines && location->module != PF_NO_SYMBOL &&
                        pf_symbols_inlines(profile->symbols, location, &source, 1);

@@ -79,6 +79,7 @@ struct pf_profile_options {
     bool inlines;             /* stacks have the functions that were inlined, too; `leaf` is never one of them */
     bool by_address;          /* frames are addresses, not functions */
     bool lines;               /* with its source line */
+    bool joins_unnamed;       /* addresses without a symbol are one frame for each module, not one each */
     bool inlines_by_function; /* and they are others in each function that they were inlined into, as in perf */
     /* Samples come with all that was recorded, valid as long as they are: no other thread reads ahead then. */
     bool decoded;

@@ -36,11 +36,13 @@ static bool grow_slots(struct pf_tree *tree)
     bigger.slots = pf_new(tree->allocator, bigger.slot_count * sizeof(*bigger.slots));
     if (!bigger.slots)
         return false;
-    for (uint32_t node = 1; node < tree->count; node++) {
-        size_t i = slot_of(&bigger, tree->nodes[node].parent, tree->nodes[node].frame);
-        while (bigger.slots[i])
+    for (size_t old = 0; old < tree->slot_count; old++) {
+        size_t i = slot_of(&bigger, tree->slots[old].parent, tree->slots[old].frame);
+        if (!tree->slots[old].node)
+            continue;
+        while (bigger.slots[i].node)
             i = (i + 1) & (bigger.slot_count - 1);
-        bigger.slots[i] = node + 1;
+        bigger.slots[i] = tree->slots[old];
     }
     pf_free(tree->allocator, tree->slots, tree->slot_count * sizeof(*tree->slots));
     *tree = bigger;
@@ -50,18 +52,16 @@ static bool grow_slots(struct pf_tree *tree)
 uint32_t pf_tree_child(struct pf_tree *tree, uint32_t parent, uint32_t frame)
 {
     size_t i = slot_of(tree, parent, frame);
-    for (; tree->slots[i]; i = (i + 1) & (tree->slot_count - 1)) {
-        const struct pf_tree_node *node = &tree->nodes[tree->slots[i] - 1];
-        if (PF_LIKELY(node->parent == parent && node->frame == frame))
-            return tree->slots[i] - 1;
-    }
+    for (; tree->slots[i].node; i = (i + 1) & (tree->slot_count - 1))
+        if (PF_LIKELY(tree->slots[i].parent == parent && tree->slots[i].frame == frame))
+            return tree->slots[i].node;
     if (tree->count >= UINT32_MAX - 1 ||
         !pf_grow(tree->allocator, &tree->nodes, &tree->room, tree->count + 1, sizeof(*tree->nodes)))
         return 0;
     uint32_t made = (uint32_t)tree->count++;
     tree->nodes[made] = (struct pf_tree_node){.parent = parent, .frame = frame};
-    tree->slots[i] = made + 1;
-    if (tree->count * 2 > tree->slot_count && !grow_slots(tree))
+    tree->slots[i] = (struct pf_tree_slot){parent, frame, made};
+    if (tree->count * 4 > tree->slot_count * 3 && !grow_slots(tree))
         return 0;
     return made;
 }

@@ -16,12 +16,17 @@ struct pf_tree_node {
     uint64_t samples; /* stacks that end here */
 };
 
+struct pf_tree_slot {
+    uint32_t parent, frame; /* as in the node, which then need not be fetched */
+    uint32_t node;          /* 0 = empty: the root is nobody's child */
+};
+
 struct pf_tree {
     const struct perfile_allocator *allocator;
     struct pf_tree_node *nodes; /* a parent stands before its children */
     size_t count;
     size_t room;
-    uint32_t *slots; /* node + 1, 0 = empty */
+    struct pf_tree_slot *slots;
     size_t slot_count;
 };
 

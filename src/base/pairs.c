@@ -37,7 +37,7 @@ static bool grow(struct pf_pairs *pairs)
 
 bool pf_pairs_put(struct pf_pairs *pairs, uint64_t a, uint64_t b, uint32_t value)
 {
-    if (pairs->used * 2 >= pairs->size && !grow(pairs))
+    if (pairs->used * 4 >= pairs->size * 3 && !grow(pairs))
         return false;
     pairs->used++;
     place(pairs, &(struct pf_pair){a, b, value + 1});

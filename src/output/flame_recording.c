@@ -193,6 +193,7 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
     struct pf_profile_options how = {.filter = &options->filter,
                                      .find = pf_find_options_of(&options->symbols),
                                      .inlines = !options->symbols.no_inline,
+                                     .joins_unnamed = true,
                                      .drive = pf_profile_drive_of(options)};
     /* The page joins threads of one name by itself. */
     const char *by = options->flame.by ? options->flame.by : timeline ? "tid" : "comm";
