@@ -233,10 +233,21 @@ static int read_attr_entry(struct perfile_reader *reader, const uint8_t *entry, 
     return read_ids(reader, reader->events[reader->event_count - 1], &ids, error);
 }
 
+/* The bytes of the attrs: what reaches behind the end of the file is no attr, and the records begin behind the last one. */
+static uint64_t bytes_of_attrs(const struct perfile_reader *reader)
+{
+    const struct perfile_file *file = &reader->file;
+    uint64_t end;
+    const bool inside = pf_add(file->attrs.offset, file->attrs.bytes, &end) && end <= reader->parts[0].source.bytes;
+    if (inside || file->data.offset <= file->attrs.offset)
+        return file->attrs.bytes;
+    return pf_min(file->attrs.bytes, file->data.offset - file->attrs.offset);
+}
+
 static int read_attrs(struct perfile_reader *reader, struct perfile_error *error)
 {
     const struct perfile_file *file = &reader->file;
-    const uint64_t stride = file->attr_size;
+    const uint64_t stride = file->attr_size, bytes = bytes_of_attrs(reader);
     uint8_t *entry;
     if (stride < PF_ATTR_SIZE_MIN + 16 || stride > ATTR_BYTES_MAX)
         return diagnose_file(reader, "attr-size", PERFILE_LOSS, 16, "the header states a senseless size of attrs",
@@ -245,7 +256,10 @@ static int read_attrs(struct perfile_reader *reader, struct perfile_error *error
     if (!entry)
         return pf_fail_memory(error, "attrs");
     int result = 0;
-    for (uint64_t done = 0; result == 0 && file->attrs.bytes - done >= stride; done += stride) {
+    if (bytes != file->attrs.bytes)
+        result = diagnose_file(reader, "attrs-outside", PERFILE_LOSS, file->attrs.offset,
+                               "the attrs reach behind the end of the file: those before the data are read", error);
+    for (uint64_t done = 0; result == 0 && bytes - done >= stride; done += stride) {
         size_t got = 0;
         uint64_t offset;
         if (pf_add(file->attrs.offset, done, &offset))

@@ -284,6 +284,24 @@ static void test_found_where_it_was_lost(void **state)
     recording_close(&r);
 }
 
+/* The size of the attrs is too large: those before the records are attrs, and the records are none. */
+static void test_attrs_reach_behind_the_end(void **state)
+{
+    (void)state;
+    for (int swap = 0; swap < 2; swap++) {
+        struct made_file f;
+        struct seen seen;
+        make_file(&f, swap);
+        recording_store64(&f.recording, 32, (uint64_t)1 << 40);
+        read_file(&f.recording, &seen);
+        check_others(&seen, 0, 0);
+        assert_int_equal(seen.records, SAMPLES + 8);
+        assert_int_equal(seen.counts.losses, 1);
+        assert_int_equal(seen.counts.warnings, 0);
+        recording_close(&f.recording);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +312,7 @@ int main(void)
         cmocka_unit_test(test_wrong_id),
         cmocka_unit_test(test_cut_anywhere),
         cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_attrs_reach_behind_the_end),
         cmocka_unit_test(test_garbage),
         cmocka_unit_test(test_zeroed_page),
         cmocka_unit_test(test_strict_stops),
