@@ -365,12 +365,17 @@ struct perfile_counts {
     uint64_t notes;   /* diagnostics by severity */
     uint64_t warnings;
     uint64_t losses;
-    uint64_t bytes_lost;  /* bytes that belong to no whole record */
-    uint64_t lost_events; /* what LOST and LOST_SAMPLES records state */
-    uint64_t data_bytes;  /* bytes of the record area that were walked */
+    uint64_t bytes_lost; /* bytes that belong to no whole record */
+    /*
+     * Lost while recording: what LOST records state, or the count that perf reads of each event at the end when it is
+     * higher, and what the kernel's own LOST_SAMPLES records state.
+     */
+    uint64_t lost_events;
+    uint64_t data_bytes; /* bytes of the record area that were walked */
     uint64_t inflated_bytes;
-    uint64_t
-        lost_samples; /* of lost_events: what LOST_SAMPLES records state; perf repeats there what LOST records said */
+    uint64_t lost_samples; /* what all LOST_SAMPLES records state */
+    uint64_t lost_told;    /* what LOST records state */
+    uint64_t lost_counted; /* of lost_samples: perf's records at the end, without a time, of which LOST records told */
 };
 PERFILE_API const struct perfile_counts *perfile_reader_counts(const struct perfile_reader *reader);
 
@@ -667,8 +672,8 @@ struct perfile_map {
     uint8_t build_id[20];
     uint8_t build_id_bytes; /* 0: not known */
     bool kernel;
-    bool data;   /* not executable */
-    bool symbol; /* a KSYMBOL: filename is the name of the symbol */
+    bool data;     /* not executable */
+    bool symbol;   /* a KSYMBOL: filename is the name of the symbol */
     uint32_t code; /* what perfile_session_add_map was given; 0: the map is a record's */
 };
 

@@ -353,15 +353,30 @@ static int settle_size(struct perfile_reader *reader, struct pf_part *part, stru
     return -1;
 }
 
+enum { FILTERED = 1 << 15 }; /* a BPF filter left them out: nothing was lost */
+
+/* perf's records, of what it read of the counters at the end, have a zero for a time. */
+static bool is_of_the_end(const struct perfile_record *record)
+{
+    const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
+    const uint16_t back = event ? event->plan.time_back : 0;
+    return !back || record->bytes < back + 16u || pf_load64(record->data + record->bytes - back, false) == 0;
+}
+
 static void note_losses(struct perfile_reader *reader, const struct perfile_record *record)
 {
-    bool swap = reader->file.swapped;
+    struct perfile_counts *counts = &reader->counts;
+    const bool swap = reader->file.swapped;
     if (record->type == PERFILE_RECORD_LOST && record->bytes >= 24)
-        reader->counts.lost_events += pf_load64(record->data + 16, swap);
-    else if (record->type == PERFILE_RECORD_LOST_SAMPLES && record->bytes >= 16) {
-        reader->counts.lost_events += pf_load64(record->data + 8, swap);
-        reader->counts.lost_samples += pf_load64(record->data + 8, swap);
+        counts->lost_told += pf_load64(record->data + 16, swap);
+    else if (record->type == PERFILE_RECORD_LOST_SAMPLES && record->bytes >= 16 && !(record->misc & FILTERED)) {
+        const uint64_t lost = pf_load64(record->data + 8, swap);
+        counts->lost_samples += lost;
+        counts->lost_counted += is_of_the_end(record) ? lost : 0;
     }
+    const uint64_t by_kernel = counts->lost_samples - counts->lost_counted;
+    counts->lost_events =
+        by_kernel + (counts->lost_told > counts->lost_counted ? counts->lost_told : counts->lost_counted);
 }
 
 static void count_record(struct perfile_reader *reader, const struct perfile_record *record)

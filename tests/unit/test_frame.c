@@ -302,6 +302,42 @@ static void test_attrs_reach_behind_the_end(void **state)
     }
 }
 
+static void put_lost(struct recording *r, uint32_t type, uint16_t misc, uint64_t lost, uint64_t time)
+{
+    const size_t at = r->bytes;
+    recording_header(r, type, misc, 0);
+    if (type == PERFILE_RECORD_LOST)
+        recording_u64(r, RECORDING_ID);
+    recording_u64(r, lost);
+    recording_trailer(r, at, 0, time);
+}
+
+/* perf's counts at the end are of what the kernel told before, and of what it did not. */
+static void test_what_was_lost_counts_once(void **state)
+{
+    (void)state;
+    for (int swap = 0; swap < 2; swap++) {
+        for (uint64_t counted = 0; counted < 40; counted += 20) {
+            struct made_file f;
+            struct seen seen;
+            recording_open(&f.recording, TYPE, swap);
+            put_lost(&f.recording, PERFILE_RECORD_LOST, 0, 10, 1000);
+            put_lost(&f.recording, PERFILE_RECORD_LOST, 0, 5, 1001);
+            put_lost(&f.recording, PERFILE_RECORD_LOST_SAMPLES, 0, 3, 1002);
+            put_lost(&f.recording, PERFILE_RECORD_LOST_SAMPLES, 0, counted, 0);
+            put_lost(&f.recording, PERFILE_RECORD_LOST_SAMPLES, 1 << 15, 1000, 0);
+            recording_finish(&f.recording);
+            read_file(&f.recording, &seen);
+            assert_int_equal(seen.records, 5);
+            assert_int_equal(seen.counts.lost_told, 15);
+            assert_int_equal(seen.counts.lost_counted, counted);
+            assert_int_equal(seen.counts.lost_samples, counted + 3);
+            assert_int_equal(seen.counts.lost_events, (counted ? counted : 15) + 3);
+            recording_close(&f.recording);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_cut_anywhere),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_attrs_reach_behind_the_end),
+        cmocka_unit_test(test_what_was_lost_counts_once),
         cmocka_unit_test(test_garbage),
         cmocka_unit_test(test_zeroed_page),
         cmocka_unit_test(test_strict_stops),
