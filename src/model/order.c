@@ -46,6 +46,7 @@ void pf_order_close(struct pf_order *order)
     free_chunks(order, order->first);
     free_chunks(order, order->spare);
     pf_free(order->allocator, order->runs, order->run_room * sizeof(*order->runs));
+    pf_free(order->allocator, order->keys, order->key_room * sizeof(*order->keys));
     pf_order_open(order, order->allocator);
 }
 
@@ -79,7 +80,8 @@ static struct pf_order_chunk *add_chunk(struct pf_order *order, uint32_t bytes)
 
 static bool start_run(struct pf_order *order, struct pf_order_chunk *chunk, uint64_t time)
 {
-    if (!pf_grow(order->allocator, &order->runs, &order->run_room, order->run_count + 1, sizeof(*order->runs)))
+    if (!pf_grow(order->allocator, &order->runs, &order->run_room, order->run_count + 1, sizeof(*order->runs)) ||
+        !pf_grow(order->allocator, &order->keys, &order->key_room, order->run_count + 1, sizeof(*order->keys)))
         return false;
     order->runs[order->run_count++] =
         (struct pf_order_run){.chunk = chunk, .at = chunk->used, .sequence = order->next_sequence++, .time = time};
@@ -122,44 +124,46 @@ bool pf_order_push(struct pf_order *order, const struct perfile_record *record)
 
 /* ---- the merge ---- */
 
-static bool before(const struct pf_order_run *a, const struct pf_order_run *b)
+static bool before(const struct pf_order_key *a, const struct pf_order_key *b)
 {
     return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
 }
 
-static void sift_down(struct pf_order_run *runs, size_t count, size_t i)
+/* `moving` takes its place in the heap at i or below. */
+static void sift_down(struct pf_order_key *keys, size_t count, size_t i, struct pf_order_key moving)
 {
-    struct pf_order_run moving = runs[i];
     for (size_t child; (child = 2 * i + 1) < count; i = child) {
-        child += child + 1 < count && before(&runs[child + 1], &runs[child]);
-        if (!before(&runs[child], &moving))
+        child += child + 1 < count && before(&keys[child + 1], &keys[child]);
+        if (!before(&keys[child], &moving))
             break;
-        runs[i] = runs[child];
+        keys[i] = keys[child];
     }
-    runs[i] = moving;
-}
-
-/* Most of the time the run that gave a record gives the next one too. */
-static bool still_first(const struct pf_order *order)
-{
-    const struct pf_order_run *runs = order->runs;
-    return (order->run_count < 2 || runs[0].time < runs[1].time) &&
-           (order->run_count < 3 || runs[0].time < runs[2].time);
+    keys[i] = moving;
 }
 
 void pf_order_flush(struct pf_order *order, uint64_t limit)
 {
-    for (size_t i = order->run_count / 2; i-- > 0;)
-        sift_down(order->runs, order->run_count, i);
+    for (size_t i = 0; i < order->run_count; i++)
+        order->keys[i] = (struct pf_order_key){order->runs[i].time, order->runs[i].sequence, (uint32_t)i};
+    order->key_count = order->run_count;
+    for (size_t i = order->key_count / 2; i-- > 0;)
+        sift_down(order->keys, order->key_count, i, order->keys[i]);
     order->flushing = true;
     order->limit = limit;
 }
 
-/* What is left are runs that go on: the one that grows must be the last again. */
+/* What is left are runs that go on. */
 static void stop_flushing(struct pf_order *order)
 {
+    size_t left = 0;
+    for (size_t i = 0; i < order->key_count; i++)
+        order->runs[order->keys[i].run].time = order->keys[i].time;
+    for (size_t i = 0; i < order->run_count; i++)
+        if (order->runs[i].left)
+            order->runs[left++] = order->runs[i];
+    order->run_count = left;
     order->flushing = false;
-    order->min_time = order->run_count ? order->runs[0].time : UINT64_MAX;
+    order->min_time = order->key_count ? order->keys[0].time : UINT64_MAX;
     order->run_last_time = UINT64_MAX; /* the next record starts a run */
     /* chunks that hold nothing any more, but for the one that is filled */
     while (order->first && order->first != order->last && order->first->held == 0) {
@@ -174,32 +178,42 @@ static void stop_flushing(struct pf_order *order)
 
 static void advance(struct pf_order *order, struct pf_order_run *run, const struct entry *entry)
 {
-    run->at += entry_bytes(entry->bytes);
+    struct pf_order_key key = order->keys[0];
+    const uint32_t bytes = entry_bytes(entry->bytes);
+    run->at += bytes;
     run->chunk->held--;
-    order->bytes -= entry_bytes(entry->bytes);
+    order->bytes -= bytes;
     if (--run->left == 0) {
-        *run = order->runs[--order->run_count];
-        if (order->run_count == 0)
+        key = order->keys[--order->key_count];
+        if (order->key_count == 0)
             return;
     } else {
         if (run->at >= run->chunk->used) {
             run->chunk = run->chunk->next;
             run->at = 0;
         }
-        run->time = ((const struct entry *)(const void *)(run->chunk->data + run->at))->time;
+        key.time = ((const struct entry *)(const void *)(run->chunk->data + run->at))->time;
     }
-    if (!still_first(order))
-        sift_down(order->runs, order->run_count, 0);
+    sift_down(order->keys, order->key_count, 0, key);
+}
+
+/* NULL: nothing may come out now. */
+static const struct entry *first_entry(const struct pf_order *order, struct pf_order_run **run)
+{
+    if (PF_UNLIKELY(order->key_count == 0 || order->keys[0].time > order->limit))
+        return NULL;
+    *run = &order->runs[order->keys[0].run];
+    return (const struct entry *)(const void *)((*run)->chunk->data + (*run)->at);
 }
 
 bool pf_order_pop(struct pf_order *order, struct perfile_record *record)
 {
-    if (PF_UNLIKELY(order->run_count == 0 || order->runs[0].time > order->limit)) {
+    struct pf_order_run *run;
+    const struct entry *entry = first_entry(order, &run);
+    if (PF_UNLIKELY(!entry)) {
         stop_flushing(order);
         return false;
     }
-    struct pf_order_run *run = &order->runs[0];
-    const struct entry *entry = (const struct entry *)(const void *)(run->chunk->data + run->at);
     *record = (struct perfile_record){.type = entry->type,
                                       .misc = entry->misc,
                                       .compressed = entry->compressed,
@@ -218,10 +232,10 @@ bool pf_order_pop(struct pf_order *order, struct perfile_record *record)
 
 bool pf_order_peek(const struct pf_order *order, struct perfile_record *record)
 {
-    if (!order->flushing || order->run_count == 0 || order->runs[0].time > order->limit)
+    struct pf_order_run *run;
+    const struct entry *entry = order->flushing ? first_entry(order, &run) : NULL;
+    if (!entry)
         return false;
-    const struct pf_order_run *run = &order->runs[0];
-    const struct entry *entry = (const struct entry *)(const void *)(run->chunk->data + run->at);
     record->type = entry->type;
     record->misc = entry->misc;
     record->damaged = entry->damaged;

@@ -16,7 +16,14 @@ struct pf_order_run {
     uint32_t at;
     uint32_t sequence; /* earlier runs come first among equal times */
     uint64_t left;     /* records */
-    uint64_t time;     /* of the next record */
+    uint64_t time;     /* of the next record; while flushing the key has it */
+};
+
+/* All that the merge compares: the runs themselves stay where they are. */
+struct pf_order_key {
+    uint64_t time;
+    uint32_t sequence;
+    uint32_t run;
 };
 
 struct pf_order {
@@ -24,9 +31,12 @@ struct pf_order {
     struct pf_order_chunk *first; /* oldest chunk that is in use */
     struct pf_order_chunk *last;  /* the one that is filled */
     struct pf_order_chunk *spare;
-    struct pf_order_run *runs; /* while flushing: a heap by time and sequence */
+    struct pf_order_run *runs;
     size_t run_count;
     size_t run_room;
+    struct pf_order_key *keys; /* while flushing: a heap, a key for each run that has records left */
+    size_t key_count;
+    size_t key_room; /* as many as runs, at least */
     uint32_t next_sequence;
     uint64_t run_last_time; /* of the run that grows */
     uint64_t min_time;      /* of what is held */
