@@ -92,7 +92,7 @@ uint64_t pf_anon_number(const struct pf_anonymizer *a, uint8_t domain, uint64_t 
 void pf_anon_token(const struct pf_anonymizer *a, const char *text, size_t bytes, char *token, size_t length);
 bool pf_anon_is_word(const struct pf_anonymizer *a, enum pf_anonymize_kind kind, const char *text, size_t bytes);
 bool pf_anon_load_words(struct pf_anonymizer *a);
-/* A name for another one; `room` bytes with the NUL, filled up with zeros. */
+/* A name for another one; `room` bytes with the NUL, filled up with zeros. It may be where the other one is. */
 void pf_anon_name(const struct pf_anonymizer *a, const char *text, size_t bytes, char *name, size_t room);
 void pf_anon_comm(struct pf_anonymizer *a, const char *comm, size_t bytes, char *made, size_t room);
 /* Into a->text, by category: PATHS or CGROUPS. */

@@ -100,10 +100,7 @@ static void change_unless_harmless(struct pf_anonymizer *a, char *text, size_t b
 
 static void change_host(struct pf_anonymizer *a, char *text, size_t bytes, size_t room)
 {
-    char name[PF_ANON_TOKEN + 1];
-    pf_anon_name(a, text, bytes, name, sizeof(name));
-    memset(text, 0, room);
-    memcpy(text, name, pf_min(sizeof(name), room));
+    pf_anon_name(a, text, bytes, text, room);
 }
 
 /* "6.12.74+deb13-amd64" -> "6.12.74" */
@@ -116,12 +113,6 @@ static void change_release(struct pf_anonymizer *a, char *text, size_t bytes, si
     if (numbers > 16)
         numbers = 0;
     memset(text + numbers, 0, room - numbers);
-}
-
-static void change_events(struct pf_anonymizer *a, char *text, size_t bytes, size_t room)
-{
-    if (!pf_anon_is_harmless(a, text, bytes))
-        pf_anon_name(a, text, bytes, text, room);
 }
 
 /* ---- the list of build ids ---- */
@@ -208,7 +199,7 @@ static const struct row {
     {PERFILE_FEATURE_NUMA_TOPOLOGY, PF_ANON_TOPOLOGY, change_unless_harmless},
     {PERFILE_FEATURE_BRANCH_STACK, PF_ANON_TOPOLOGY, change_unless_harmless},
     {PERFILE_FEATURE_PMU_MAPPINGS, PF_ANON_PMUS, change_unless_harmless},
-    {PERFILE_FEATURE_GROUP_DESC, PF_ANON_EVENTS, change_events},
+    {PERFILE_FEATURE_GROUP_DESC, PF_ANON_EVENTS, change_unless_harmless},
     {PERFILE_FEATURE_STAT, PF_ANON_TOPOLOGY, change_unless_harmless},
     {PERFILE_FEATURE_CACHE, PF_ANON_TOPOLOGY, change_unless_harmless},
     {PERFILE_FEATURE_SAMPLE_TIME, PF_ANON_TIMES, NULL},

@@ -92,9 +92,11 @@ void pf_anon_token(const struct pf_anonymizer *a, const char *text, size_t bytes
 
 void pf_anon_name(const struct pf_anonymizer *a, const char *text, size_t bytes, char *name, size_t room)
 {
+    char token[PF_ANON_TOKEN];
+    const size_t length = bytes && room ? pf_min(room - 1, sizeof(token)) : 0;
+    pf_anon_token(a, text, bytes, token, length);
     memset(name, 0, room);
-    if (bytes && room)
-        pf_anon_token(a, text, bytes, name, pf_min(room - 1, (size_t)PF_ANON_TOKEN));
+    memcpy(name, token, length);
 }
 
 /* ---- words ---- */

@@ -6,7 +6,7 @@
   compressed, either byte order, with padding behind NULs and behind records.
 - Every recording keeps its samples: which thread (by name) hit which file at which offset how often is the same up to
   renaming; callchains and branches too. What a mapping is to its samples stays.
-- The same key gives the same names in two recordings, another key others.
+- The same key gives the same names in two recordings, another key others; names of the same length stay apart.
 - No word of six letters or more of the comms, paths, host name and command line is left, but for the vocabulary that
   `--vocabulary` prints.
 
@@ -334,6 +334,21 @@ def check_same_names(perfile, sources, folder):
         raise Failure(f'{len(common_before)} names in common before, {len(common_after)} after')
 
 
+def check_other_names(perfile, assemble, folder):
+    """Names of the same length stay apart, also where the new one is written over the old one."""
+    source, target = folder / 'pmus', folder / 'pmus.made'
+    text = ('attr type=1 config=0 sample_type=IP|TID|TIME ids=1 name="cycles"\n'
+            'feature PMU_MAPPINGS u32:2,u32:40,s:"secret_a",u32:41,s:"secret_b"\n'
+            'feature GROUP_DESC u32:2,s:"secret_c",u32:0,u32:1,s:"secret_d",u32:1,u32:1\n'
+            'sample ip=0x10 pid=7 tid=8 time=7\n')
+    source.write_bytes(run([assemble], stdin=text.encode(), allowed=(0,)))
+    anonymize(perfile, source, target)
+    features = objects(perfile, target)[0]['features']
+    names = [text for name in ('PMU_MAPPINGS', 'GROUP_DESC') for text in strings(features[name])]
+    if len(names) != 4 or len(set(names)) != 4:
+        raise Failure(f'four names became {names}')
+
+
 # ---- 4. what is left of names ----------------------------------------------------------------------------------------
 
 def strings(value):
@@ -454,6 +469,7 @@ def main():
             samples, words = samples + found[0], words + found[1]
         check_keys(perfile, options.recordings[0], folder)
         check_same_names(perfile, options.recordings[:2], folder)
+        check_other_names(perfile, options.assemble, folder)
     print(f'{count} outputs without the secret, {samples} samples at the same places, {words} words looked for')
     return not samples or not words
 
