@@ -2,12 +2,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "counting.h"
 #include "edit/age.h"
+#include "edited.h"
 
 enum {
     USUAL =
@@ -21,48 +19,20 @@ enum {
 
 /* ---- a recording in, its conversion out ---- */
 
-struct made_recording {
-    int fd;
-    struct perfile_writer *writer;
-    struct perfile_reader *reader;
-    struct perfile_edit_report report;
-    struct perfile_error error;
-};
-
-static int new_file(void)
+static struct edited start(const struct perfile_attr *attr)
 {
-    int fd = memfd_create("recording", MFD_CLOEXEC);
-    assert_true(fd >= 0);
-    return fd;
-}
-
-/* An event whose id is ID + its position. */
-static void put_event(struct made_recording *made, const struct perfile_attr *attr)
-{
-    struct perfile_event_spec spec = PERFILE_EVENT_SPEC_INIT;
-    uint64_t id = ID + made->writer->event_count;
-    spec.attr = *attr;
-    spec.attr.sample_id_all = 1;
-    spec.ids = &id;
-    spec.id_count = 1;
-    assert_int_equal(perfile_writer_add_event(made->writer, &spec, NULL, NULL), 0);
-}
-
-static struct made_recording start(const struct perfile_attr *attr)
-{
-    struct made_recording made = {.fd = new_file()};
-    assert_int_equal(perfile_writer_open_fd(made.fd, NULL, &made.writer, NULL), 0);
-    put_event(&made, attr);
+    struct edited made = edited_start();
+    edited_event(&made, attr, ID, NULL);
     return made;
 }
 
-static void put(struct made_recording *made, uint32_t type, uint16_t misc, const void *record, size_t bytes)
+static void put(struct edited *made, uint32_t type, uint16_t misc, const void *record, size_t bytes)
 {
     const struct perfile_sample_id id = {.pid = 1, .tid = 1, .time = 5, .cpu = 1, .id = ID, .identifier = ID};
     assert_int_equal(perfile_writer_record(made->writer, type, misc, record, bytes, &id, NULL), 0);
 }
 
-static void put_sample(struct made_recording *made, struct perfile_sample sample)
+static void put_sample(struct edited *made, struct perfile_sample sample)
 {
     sample.size = sizeof(sample);
     sample.identifier = sample.id = ID;
@@ -70,62 +40,38 @@ static void put_sample(struct made_recording *made, struct perfile_sample sample
     assert_int_equal(perfile_writer_sample(made->writer, 0, 2, &sample, NULL), 0);
 }
 
-static int convert_to(struct made_recording *made, int fd, const struct perfile_convert_options *options,
-                      const struct perfile_writer_options *how)
+static int call_convert(struct perfile_reader *reader, struct perfile_writer *writer, const void *options,
+                        struct perfile_edit_report *report, struct perfile_error *error)
 {
-    struct perfile_reader *reader;
-    struct perfile_writer *writer;
-    assert_int_equal(perfile_writer_finish(made->writer, &made->error), 0);
-    perfile_writer_close(made->writer);
-    lseek(made->fd, 0, SEEK_SET);
-    assert_int_equal(perfile_open_fd(made->fd, NULL, &reader, NULL), 0);
-    assert_int_equal(perfile_writer_open_fd(fd, how, &writer, NULL), 0);
-    int result = perfile_convert(reader, writer, options, &made->report, &made->error);
-    if (result == 0)
-        result = perfile_writer_finish(writer, &made->error);
-    perfile_writer_close(writer);
-    perfile_close(reader);
-    close(made->fd);
-    return result;
+    return perfile_convert(reader, writer, options, report, error);
 }
 
-/* From now on the reader reads the conversion. */
-static void convert(struct made_recording *made, const struct perfile_convert_options *options)
+static void convert(struct edited *made, const struct perfile_convert_options *options)
 {
-    const int fd = new_file();
-    assert_int_equal(convert_to(made, fd, options, NULL), 0);
-    lseek(fd, 0, SEEK_SET);
-    assert_int_equal(perfile_open_fd(fd, NULL, &made->reader, NULL), 0);
-    made->fd = fd;
+    assert_int_equal(edited_run(made, NULL, call_convert, options), 0);
 }
 
-static void convert_for(struct made_recording *made, const char *version)
+static void convert_for(struct edited *made, const char *version)
 {
     struct perfile_convert_options options = PERFILE_CONVERT_OPTIONS_INIT;
     options.for_perf = version;
     convert(made, &options);
 }
 
-static void convert_stripped(struct made_recording *made, const char *parts)
+static void convert_stripped(struct edited *made, const char *parts)
 {
     struct perfile_convert_options options = PERFILE_CONVERT_OPTIONS_INIT;
     options.strip = parts;
     convert(made, &options);
 }
 
-static void end(struct made_recording *made)
-{
-    perfile_close(made->reader);
-    close(made->fd);
-}
-
-static const struct perfile_record *next(struct made_recording *made)
+static const struct perfile_record *next(struct edited *made)
 {
     const struct perfile_record *record;
     return perfile_reader_next(made->reader, &record, NULL) > 0 ? record : NULL;
 }
 
-static const struct perfile_record *expect(struct made_recording *made, uint32_t type)
+static const struct perfile_record *expect(struct edited *made, uint32_t type)
 {
     const struct perfile_record *record = next(made);
     assert_non_null(record);
@@ -135,7 +81,7 @@ static const struct perfile_record *expect(struct made_recording *made, uint32_t
     return record;
 }
 
-static struct perfile_sample expect_sample(struct made_recording *made)
+static struct perfile_sample expect_sample(struct edited *made)
 {
     struct perfile_sample sample = PERFILE_SAMPLE_INIT;
     assert_int_equal(perfile_sample_decode(expect(made, PERFILE_RECORD_SAMPLE), &sample, NULL), 0);
@@ -164,7 +110,7 @@ static void test_strip_stack(void **state)
                                       .sample_stack_user = 64};
     const uint64_t registers[2] = {11, 12};
     uint8_t stack[64] = "stack";
-    struct made_recording made = start(&attr);
+    struct edited made = start(&attr);
     (void)state;
     put_sample(&made, (struct perfile_sample){.ip = 99,
                                               .weight = 5,
@@ -181,7 +127,7 @@ static void test_strip_stack(void **state)
     assert_int_equal(sample.weight, 5);
     assert_int_equal(made.report.bytes_stripped, 8 + 64 + 8);
     assert_int_equal(made.report.records_changed, 1);
-    end(&made);
+    edited_end(&made);
 }
 
 static void test_strip_aux(void **state)
@@ -190,7 +136,7 @@ static void test_strip_aux(void **state)
     const struct perfile_auxtrace trace = {.data_size = 16};
     const struct perfile_aux aux = {.aux_size = 16};
     const struct perfile_comm comm = {.pid = 1, .tid = 1, .comm = "a"};
-    struct made_recording made = start(&attr);
+    struct edited made = start(&attr);
     (void)state;
     put(&made, PERFILE_RECORD_AUX, 0, &aux, sizeof(aux));
     put(&made, PERFILE_RECORD_AUXTRACE, 0, &trace, sizeof(trace));
@@ -201,7 +147,7 @@ static void test_strip_aux(void **state)
     assert_null(next(&made));
     assert_int_equal(made.report.records_dropped, 2);
     assert_int_equal(made.report.bytes_stripped, 32 + 32 + 48 + 16);
-    end(&made);
+    edited_end(&made);
 }
 
 static void test_strip_names(void **state)
@@ -223,11 +169,10 @@ static int try_for(const char *version, const struct perfile_writer_options *how
 {
     const struct perfile_attr attr = {.sample_type = USUAL};
     struct perfile_convert_options options = PERFILE_CONVERT_OPTIONS_INIT;
-    struct made_recording made = start(&attr);
-    const int fd = new_file();
+    struct edited made = start(&attr);
     options.for_perf = version;
-    int result = convert_to(&made, fd, &options, how);
-    close(fd);
+    int result = edited_run(&made, how, call_convert, &options);
+    edited_end(&made);
     return result;
 }
 
@@ -259,17 +204,13 @@ static uint32_t container_for(const char *version)
     const struct perfile_attr attr = {.sample_type = USUAL};
     struct perfile_writer_options packed = PERFILE_WRITER_OPTIONS_INIT;
     struct perfile_convert_options options = PERFILE_CONVERT_OPTIONS_INIT;
-    struct made_recording made = start(&attr);
-    const int fd = new_file();
+    struct edited made = start(&attr);
     packed.compression = 1;
     options.for_perf = version;
     put_sample(&made, (struct perfile_sample){.ip = 1});
-    assert_int_equal(convert_to(&made, fd, &options, &packed), 0);
-    lseek(fd, 0, SEEK_SET);
-    assert_int_equal(perfile_open_fd(fd, NULL, &made.reader, NULL), 0);
-    made.fd = fd;
+    assert_int_equal(edited_run(&made, &packed, call_convert, &options), 0);
     const uint32_t type = next(&made)->type;
-    end(&made);
+    edited_end(&made);
     return type;
 }
 
@@ -310,7 +251,7 @@ static void test_attrs(void **state)
     for (size_t i = 0; i < PF_COUNT(sizes); i++) {
         const struct perfile_attr attr = {
             .sample_type = USUAL, .build_id = 1, .defer_callchain = 1, .mmap2 = 1, .config3 = 3, .config4 = 4};
-        struct made_recording made = start(&attr);
+        struct edited made = start(&attr);
         convert_for(&made, sizes[i].version);
         const struct perfile_event *event = perfile_event_get(made.reader, 0);
         assert_int_equal(event->attr_bytes, sizes[i].bytes);
@@ -319,7 +260,7 @@ static void test_attrs(void **state)
         assert_int_equal(event->attr.build_id, sizes[i].bytes >= 128);
         assert_int_equal(event->attr.mmap2, sizes[i].bytes >= 104);
         assert_int_equal(made.report.events_changed, sizes[i].bytes < 144);
-        end(&made);
+        edited_end(&made);
     }
 }
 
@@ -331,9 +272,9 @@ static void test_common_sample_type(void **state)
     const struct perfile_comm comm = {.pid = 1, .tid = 1, .comm = "a"};
     struct perfile_sample sample = PERFILE_SAMPLE_INIT;
     struct perfile_sample_id id;
-    struct made_recording made = start(&attr);
+    struct edited made = start(&attr);
     (void)state;
-    put_event(&made, &other);
+    edited_event(&made, &other, ID + 1, NULL);
     put_sample(&made, (struct perfile_sample){.ip = 4});
     sample.identifier = ID + 1;
     sample.addr = 77;
@@ -349,7 +290,7 @@ static void test_common_sample_type(void **state)
     assert_int_equal(sample.addr, 77);
     assert_int_equal(perfile_sample_id_decode(made.reader, expect(&made, PERFILE_RECORD_COMM), &id, NULL), 0);
     assert_int_equal(id.id, ID);
-    end(&made);
+    edited_end(&made);
 }
 
 /* ---- for an older perf: samples ---- */
@@ -358,13 +299,13 @@ static void test_weight(void **state)
 {
     const struct perfile_attr attr = {.sample_type =
                                           USUAL | PERFILE_SAMPLE_WEIGHT_STRUCT | PERFILE_SAMPLE_CODE_PAGE_SIZE};
-    struct made_recording made = start(&attr);
+    struct edited made = start(&attr);
     (void)state;
     put_sample(&made, (struct perfile_sample){.weight = 0x300020000000a, .code_page_size = 4096});
     convert_for(&made, "5.11");
     assert_int_equal(perfile_event_get(made.reader, 0)->attr.sample_type, USUAL | PERFILE_SAMPLE_WEIGHT);
     assert_int_equal(expect_sample(&made).weight, 10);
-    end(&made);
+    edited_end(&made);
 }
 
 static void test_read_lost(void **state)
@@ -378,7 +319,7 @@ static void test_read_lost(void **state)
     const struct perfile_read_counters counters = {.pid = 1, .tid = 1, .values = read};
     struct perfile_read_counters left;
     struct perfile_read_value value;
-    struct made_recording made = start(&attr);
+    struct edited made = start(&attr);
     (void)state;
     put_sample(&made, (struct perfile_sample){.read = read, .weight = 9});
     put(&made, PERFILE_RECORD_READ, 0, &counters, sizeof(counters));
@@ -394,7 +335,7 @@ static void test_read_lost(void **state)
     perfile_read_at(&left.values, 1, &value);
     assert_int_equal(value.value, 200);
     assert_int_equal(record->bytes, 8 + 8 + 8 + 2 * 16 + 32);
-    end(&made);
+    edited_end(&made);
 }
 
 static void test_branches(void **state)
@@ -409,7 +350,7 @@ static void test_branches(void **state)
     for (size_t i = 0; i < PF_COUNT(cases); i++) {
         const struct perfile_attr attr = {.sample_type = USUAL | PERFILE_SAMPLE_BRANCH_STACK | PERFILE_SAMPLE_WEIGHT,
                                           .branch_sample_type = 1 | 8 | 1 << 17 | 1 << 19};
-        struct made_recording made = start(&attr);
+        struct edited made = start(&attr);
         put_sample(&made, (struct perfile_sample){.weight = 9,
                                                   .branch_stack = {.count = 1,
                                                                    .has_hw_idx = true,
@@ -423,7 +364,7 @@ static void test_branches(void **state)
         assert_int_equal(sample.branch_stack.counters.count, cases[i].counters);
         assert_int_equal(sample.weight, 9);
         expect_words(&sample.branch_stack.entries, entries, 3);
-        end(&made);
+        edited_end(&made);
     }
 }
 
@@ -437,7 +378,7 @@ static void test_late_chains(void **state)
     const struct perfile_callchain_deferred deferred = {
         .cookie = 42, .nr = 2, .ips = {.data = (const uint8_t *)late, .count = 2}};
     struct perfile_sample sample;
-    struct made_recording made = start(&attr);
+    struct edited made = start(&attr);
     (void)state;
     put_sample(&made, (struct perfile_sample){.callchain = words_of(first, 4)});
     put_sample(&made, (struct perfile_sample){.callchain = words_of(second, 4)});
@@ -449,7 +390,7 @@ static void test_late_chains(void **state)
     expect_words(&sample.callchain, second, 2);
     assert_null(next(&made));
     assert_int_equal(made.report.records_dropped, 1);
-    end(&made);
+    edited_end(&made);
 }
 
 /* ---- for an older perf: other records ---- */
@@ -469,7 +410,7 @@ static void test_build_ids(void **state)
 {
     const struct perfile_attr attr = {.sample_type = USUAL};
     struct perfile_mmap2 kernel = libc, left;
-    struct made_recording made = start(&attr);
+    struct edited made = start(&attr);
     const uint8_t *data;
     size_t bytes;
     (void)state;
@@ -491,7 +432,7 @@ static void test_build_ids(void **state)
     assert_string_equal((const char *)data + 36, "[kernel.kallsyms]");
     assert_memory_equal(data + 56 + 12, libc.build_id, 4);
     assert_string_equal((const char *)data + 56 + 36, libc.filename);
-    end(&made);
+    edited_end(&made);
 }
 
 static void test_mmap(void **state)
@@ -499,7 +440,7 @@ static void test_mmap(void **state)
     const struct perfile_attr attr = {.sample_type = USUAL};
     struct perfile_mmap left;
     struct perfile_sample_id id;
-    struct made_recording made = start(&attr);
+    struct edited made = start(&attr);
     (void)state;
     put(&made, PERFILE_RECORD_MMAP2, 2, &libc, sizeof(libc));
     convert_for(&made, "3.15");
@@ -509,7 +450,7 @@ static void test_mmap(void **state)
     assert_string_equal(left.filename, libc.filename);
     assert_int_equal(perfile_sample_id_decode(made.reader, record, &id, NULL), 0);
     assert_int_equal(id.time, 5);
-    end(&made);
+    edited_end(&made);
 }
 
 static void test_cpu_ranges(void **state)
@@ -521,7 +462,7 @@ static void test_cpu_ranges(void **state)
     const uint16_t expected[4] = {0xffff, 2, 3, 4};
     struct perfile_cpu_map left;
     struct perfile_event_update updated;
-    struct made_recording made = start(&attr);
+    struct edited made = start(&attr);
     (void)state;
     put(&made, PERFILE_RECORD_CPU_MAP, 0, &map, sizeof(map));
     put(&made, PERFILE_RECORD_EVENT_UPDATE, 0, &update, sizeof(update));
@@ -534,7 +475,7 @@ static void test_cpu_ranges(void **state)
     record = expect(&made, PERFILE_RECORD_EVENT_UPDATE);
     assert_int_equal(perfile_record_decode(made.reader, record, &updated, sizeof(updated), NULL), 0);
     assert_int_equal(updated.cpus.count, 4);
-    end(&made);
+    edited_end(&made);
 }
 
 static void test_guests(void **state)
@@ -545,7 +486,7 @@ static void test_guests(void **state)
         .nr = 1, .entries = {.data = (const uint8_t *)entry, .count = 1}, .guests = {(const uint8_t *)guest, 1, false}};
     const struct perfile_auxtrace_error fault = {.error_type = 1, .fmt = 2, .time = 8, .msg = "lost", .machine_pid = 3};
     struct perfile_auxtrace_error told;
-    struct made_recording made = start(&attr);
+    struct edited made = start(&attr);
     (void)state;
     put(&made, PERFILE_RECORD_ID_INDEX, 0, &index, sizeof(index));
     put(&made, PERFILE_RECORD_AUXTRACE_ERROR, 0, &fault, sizeof(fault));
@@ -556,7 +497,7 @@ static void test_guests(void **state)
     assert_int_equal(told.fmt, 0);
     assert_string_equal(told.msg, "lost");
     assert_int_equal(record->bytes, 104);
-    end(&made);
+    edited_end(&made);
 }
 
 /* perf 4.16 wrote maps of 20 bytes; unknown and young records go. */
@@ -566,7 +507,7 @@ static void test_sizes_and_types(void **state)
     static const uint8_t unknown[16] = {120, [6] = 16};
     const struct perfile_attr attr = {.sample_type = USUAL};
     struct perfile_cpu_map left;
-    struct made_recording made = start(&attr);
+    struct edited made = start(&attr);
     (void)state;
     if (PF_NATIVE_BIG_ENDIAN)
         skip();
@@ -579,7 +520,7 @@ static void test_sizes_and_types(void **state)
     assert_int_equal(left.map.count, 2);
     assert_null(next(&made));
     assert_int_equal(made.report.records_dropped, 2);
-    end(&made);
+    edited_end(&made);
 }
 
 static void test_features(void **state)
@@ -589,7 +530,7 @@ static void test_features(void **state)
     uint32_t programs[1 + 4 + (INFO + DATA) / 4] = {1, INFO, DATA};
     const uint8_t *data;
     size_t bytes;
-    struct made_recording made = start(&attr);
+    struct edited made = start(&attr);
     (void)state;
     programs[5] = 0x1234;                      /* the first of info */
     programs[PF_COUNT(programs) - 1] = 0x5678; /* the last of data */
@@ -610,7 +551,7 @@ static void test_features(void **state)
     assert_int_equal(pf_load32(data + 20, false), 0x1234);
     assert_int_equal(pf_load32(data + bytes - 4, false), 0x5678);
     assert_int_equal(made.report.features_dropped, 2);
-    end(&made);
+    edited_end(&made);
 }
 
 /* Entries of old perfs have 36 bytes and a name padded to 64; in a stream perf 7.2 aborts at such sizes. */
@@ -618,8 +559,7 @@ static void test_build_ids_in_stream(void **state)
 {
     const struct perfile_attr attr = {.sample_type = USUAL};
     struct perfile_writer_options pipe = PERFILE_WRITER_OPTIONS_INIT;
-    struct made_recording made = start(&attr);
-    const int fd = new_file();
+    struct edited made = start(&attr);
     uint8_t entry[100] = {[6] = 100, [36] = 'a'};
     const struct perfile_record *record;
     unsigned seen = 0;
@@ -628,17 +568,14 @@ static void test_build_ids_in_stream(void **state)
         skip();
     pipe.mode = PERFILE_MODE_PIPE;
     assert_int_equal(perfile_writer_feature(made.writer, PERFILE_FEATURE_BUILD_ID, entry, sizeof(entry), NULL), 0);
-    assert_int_equal(convert_to(&made, fd, NULL, &pipe), 0);
-    lseek(fd, 0, SEEK_SET);
-    assert_int_equal(perfile_open_fd(fd, NULL, &made.reader, NULL), 0);
-    made.fd = fd;
+    assert_int_equal(edited_run(&made, &pipe, call_convert, NULL), 0);
     while ((record = next(&made)))
         if (record->type == PERFILE_RECORD_HEADER_BUILD_ID) {
             assert_int_equal(record->bytes, 104);
             seen++;
         }
     assert_int_equal(seen, 1);
-    end(&made);
+    edited_end(&made);
 }
 
 /* ---- unwind ---- */
@@ -671,7 +608,7 @@ static void test_unwind(void **state)
                                     .callchain = words_of(kernel, 2),
                                     .regs_user = {.abi = 2, .mask = 1, .values = words_of(kernel, 1)},
                                     .stack_user = {(const uint8_t *)whole, 16, 16, 16}};
-    struct made_recording made = start(&attr);
+    struct edited made = start(&attr);
     unsigned calls = 0;
     (void)state;
     put_sample(&made, sample);
@@ -689,7 +626,7 @@ static void test_unwind(void **state)
     expect_words(&sample.callchain, kernel, 2);
     assert_int_equal(made.report.samples_unwound, 1);
     assert_int_equal(made.report.samples_without, 1);
-    end(&made);
+    edited_end(&made);
 }
 
 /* ---- directories ---- */
@@ -740,7 +677,7 @@ static void test_directory(void **state)
     const struct perfile_attr attr = {.sample_type = USUAL};
     const struct perfile_comm comm = {.pid = 1, .tid = 1, .comm = "a"};
     char folder[] = "/tmp/perfile-convert-XXXXXX", first[64], second[64], path[128];
-    struct made_recording made = start(&attr);
+    struct edited made = start(&attr);
     (void)state;
     put_sample(&made, (struct perfile_sample){.time = 9, .cpu = 2});
     put(&made, PERFILE_RECORD_COMM, 0, &comm, sizeof(comm)); /* processor 1, time 5 */

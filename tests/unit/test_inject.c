@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "counting.h"
-#include "edit/edit.h"
+#include "edited.h"
 
 enum {
     USUAL = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME |
@@ -16,40 +11,13 @@ enum {
 
 #define CONTEXT_USER ((uint64_t)-512)
 
-struct injected {
-    int fd;
-    struct perfile_writer *writer;
-    struct perfile_reader *reader;
-    struct perfile_edit_report report;
-    struct perfile_error error;
-};
-
-static int new_file(void)
+static void put_event(struct edited *made, const char *name, uint32_t type, uint64_t config)
 {
-    int fd = memfd_create("recording", MFD_CLOEXEC);
-    assert_true(fd >= 0);
-    return fd;
+    const struct perfile_attr attr = {.type = type, .config = config, .sample_type = USUAL};
+    edited_event(made, &attr, made->writer->event_count, name);
 }
 
-static void put_event(struct injected *made, const char *name, uint32_t type, uint64_t config)
-{
-    struct perfile_event_spec spec = PERFILE_EVENT_SPEC_INIT;
-    uint64_t id = made->writer->event_count;
-    spec.attr = (struct perfile_attr){.type = type, .config = config, .sample_type = USUAL, .sample_id_all = 1};
-    spec.ids = &id;
-    spec.id_count = 1;
-    spec.name = name;
-    assert_int_equal(perfile_writer_add_event(made->writer, &spec, NULL, NULL), 0);
-}
-
-static struct injected start(void)
-{
-    struct injected made = {.fd = new_file()};
-    assert_int_equal(perfile_writer_open_fd(made.fd, NULL, &made.writer, NULL), 0);
-    return made;
-}
-
-static void put_sample(struct injected *made, uint32_t event, struct perfile_sample sample)
+static void put_sample(struct edited *made, uint32_t event, struct perfile_sample sample)
 {
     sample.size = sizeof(sample);
     sample.identifier = event;
@@ -57,34 +25,15 @@ static void put_sample(struct injected *made, uint32_t event, struct perfile_sam
     assert_int_equal(perfile_writer_sample(made->writer, event, 2, &sample, NULL), 0);
 }
 
-static int inject(struct injected *made, const struct perfile_inject_options *options)
+static int call_inject(struct perfile_reader *reader, struct perfile_writer *writer, const void *options,
+                       struct perfile_edit_report *report, struct perfile_error *error)
 {
-    struct perfile_reader *reader;
-    struct perfile_writer *writer;
-    const int fd = new_file();
-    assert_int_equal(perfile_writer_finish(made->writer, NULL), 0);
-    perfile_writer_close(made->writer);
-    lseek(made->fd, 0, SEEK_SET);
-    assert_int_equal(perfile_open_fd(made->fd, NULL, &reader, NULL), 0);
-    assert_int_equal(perfile_writer_open_fd(fd, NULL, &writer, NULL), 0);
-    int result = perfile_inject(reader, writer, options, &made->report, &made->error);
-    if (result == 0)
-        result = perfile_writer_finish(writer, &made->error);
-    perfile_writer_close(writer);
-    perfile_close(reader);
-    close(made->fd);
-    made->fd = fd;
-    made->reader = NULL;
-    lseek(fd, 0, SEEK_SET);
-    if (result == 0)
-        assert_int_equal(perfile_open_fd(fd, NULL, &made->reader, NULL), 0);
-    return result;
+    return perfile_inject(reader, writer, options, report, error);
 }
 
-static void end(struct injected *made)
+static int inject(struct edited *made, const struct perfile_inject_options *options)
 {
-    perfile_close(made->reader);
-    close(made->fd);
+    return edited_run(made, NULL, call_inject, options);
 }
 
 /* ---- build ids ---- */
@@ -98,7 +47,7 @@ static int find_build_id(void *context, const struct perfile_map *map, uint8_t b
     return 4;
 }
 
-static void put_map(struct injected *made, uint64_t addr, const char *filename, const char *build_id)
+static void put_map(struct edited *made, uint64_t addr, const char *filename, const char *build_id)
 {
     struct perfile_mmap2 map = {.pid = 1, .tid = 1, .addr = addr, .len = 0x1000, .prot = 5, .filename = filename};
     const uint16_t misc = build_id ? 2 | PERFILE_MISC_MMAP_BUILD_ID : 2;
@@ -114,7 +63,7 @@ static void test_build_ids(void **state)
 {
     const uint64_t chain[] = {CONTEXT_USER, 0x1010, 0x2010, 0x4010};
     struct perfile_inject_options options = PERFILE_INJECT_OPTIONS_INIT;
-    struct injected made = start();
+    struct edited made = edited_start();
     const uint8_t *data;
     size_t bytes;
     unsigned asked = 0;
@@ -143,7 +92,7 @@ static void test_build_ids(void **state)
     assert_int_equal(made.report.build_ids_added, 2);
     assert_int_equal(made.report.build_ids_missing, 1);
     assert_int_equal(made.report.samples_kept, 3);
-    end(&made);
+    edited_end(&made);
 }
 
 /* What the recording has already is not said twice. */
@@ -152,7 +101,7 @@ static void test_build_ids_again(void **state)
     struct perfile_inject_options options = PERFILE_INJECT_OPTIONS_INIT;
     const struct perfile_header_build_id entry = {
         .pid = -1, .build_id = "bbbb", .build_id_size = 4, .filename = "/lib/b"};
-    struct injected made = start();
+    struct edited made = edited_start();
     (void)state;
     put_event(&made, "cycles", 0, 0);
     put_map(&made, 0x2000, "/lib/b", "bbbb");
@@ -161,7 +110,7 @@ static void test_build_ids_again(void **state)
     options.build_ids = true;
     assert_int_equal(inject(&made, &options), 0);
     assert_int_equal(made.report.build_ids_added, 0);
-    end(&made);
+    edited_end(&made);
 }
 
 /* ---- times slept ---- */
@@ -173,7 +122,7 @@ static void put_sized(struct made *blob, const char *text)
 }
 
 /* The formats of two tracepoints, of which only the first has a field that is looked at. */
-static void put_formats(struct injected *made)
+static void put_formats(struct edited *made)
 {
     struct made blob = {.bytes = 0};
     made_bytes(&blob, "\x17\x08\x44tracing0.6", 14);
@@ -197,9 +146,9 @@ static void put_formats(struct injected *made)
                      0);
 }
 
-static struct injected start_sleeping(void)
+static struct edited start_sleeping(void)
 {
-    struct injected made = start();
+    struct edited made = edited_start();
     put_event(&made, "sched:sched_stat_sleep", 2, 5);
     put_event(&made, "sched:sched_switch", 2, 6);
     put_event(&made, "sched:sched_process_exit", 2, 7);
@@ -207,12 +156,12 @@ static struct injected start_sleeping(void)
     return made;
 }
 
-static void fall_asleep(struct injected *made, int32_t tid, uint64_t time, uint64_t ip)
+static void fall_asleep(struct edited *made, int32_t tid, uint64_t time, uint64_t ip)
 {
     put_sample(made, SWITCH, (struct perfile_sample){.tid = tid, .time = time, .ip = ip, .period = 1});
 }
 
-static void wake_up(struct injected *made, uint32_t tid, uint64_t time, uint64_t slept)
+static void wake_up(struct edited *made, uint32_t tid, uint64_t time, uint64_t slept)
 {
     const uint32_t raw[3] = {5, 0, tid};
     put_sample(
@@ -224,7 +173,7 @@ static void test_sched_stat(void **state)
 {
     struct perfile_inject_options options = PERFILE_INJECT_OPTIONS_INIT;
     struct perfile_sample sample = PERFILE_SAMPLE_INIT;
-    struct injected made = start_sleeping();
+    struct edited made = start_sleeping();
     const struct perfile_record *record;
     (void)state;
     wake_up(&made, 1, 5, 500); /* asleep before the recording began */
@@ -246,18 +195,18 @@ static void test_sched_stat(void **state)
     assert_int_equal(perfile_reader_next(made.reader, &record, NULL), 0);
     assert_int_equal(made.report.samples_kept, 1);
     assert_int_equal(made.report.samples_dropped, 6);
-    end(&made);
+    edited_end(&made);
 }
 
 static void test_no_sched_stat(void **state)
 {
     struct perfile_inject_options options = PERFILE_INJECT_OPTIONS_INIT;
-    struct injected made = start();
+    struct edited made = edited_start();
     (void)state;
     put_event(&made, "sched:sched_switch", 2, 6);
     options.sched_stat = true;
     assert_int_equal(inject(&made, &options), PERFILE_ERROR_ABSENT);
-    end(&made);
+    edited_end(&made);
 }
 
 int main(void)
