@@ -458,6 +458,14 @@ static int close_outputs(struct writing *writing, int result, struct perfile_err
     return result;
 }
 
+static bool needs_order(const struct writing *writing)
+{
+    bool needs = false;
+    for (size_t i = 0; i < writing->count && !needs; i++)
+        needs = pf_edit_needs_order(writing->cut->reader, writing->outputs[i].edit.writer);
+    return needs;
+}
+
 static int write_group(struct writing *writing, struct perfile_error *error)
 {
     struct pf_cut *cut = writing->cut;
@@ -467,7 +475,8 @@ static int write_group(struct writing *writing, struct perfile_error *error)
     if (result == 0 && !writing->first)
         warn_of_counters(cut, writing->outputs[0].edit.writer);
     if (result == 0)
-        result = pf_edit_walk(&writing->outputs[0].edit, cut->by_time, write_record, writing, error);
+        result =
+            pf_edit_walk(&writing->outputs[0].edit, cut->by_time || needs_order(writing), write_record, writing, error);
     return close_outputs(writing, result, error);
 }
 
@@ -501,12 +510,6 @@ static bool is_stream(const struct perfile_writer *writer)
     return writer->options.mode == PERFILE_MODE_PIPE;
 }
 
-/* A directory that becomes one file is read in the order of time. */
-static bool merges_parts(const struct perfile_reader *reader, const struct perfile_writer *writer)
-{
-    return reader->part_count > 1 && (!writer || writer->options.mode != PERFILE_MODE_DIRECTORY);
-}
-
 int perfile_cut(struct perfile_reader *reader, struct perfile_writer *writer, const struct perfile_cut_options *options,
                 struct perfile_edit_report *report, struct perfile_error *error)
 {
@@ -519,7 +522,7 @@ int perfile_cut(struct perfile_reader *reader, struct perfile_writer *writer, co
     if (!cut)
         return pf_fail_memory(error, "cut");
     int result = open_cut(cut, reader, options, NULL, error);
-    cut->by_time = merges_parts(reader, writer);
+    cut->by_time = pf_edit_needs_order(reader, writer);
     cut->parts = result == 0 ? pf_new(cut->allocator, sizeof(*cut->parts)) : NULL;
     if (result == 0 && !cut->parts)
         result = pf_fail_memory(error, "cut");
@@ -551,7 +554,7 @@ int perfile_split(struct perfile_reader *reader, const struct perfile_cut_option
     if (!cut)
         return pf_fail_memory(error, "split");
     int result = open_cut(cut, reader, options, split, error);
-    cut->by_time = merges_parts(reader, NULL);
+    cut->by_time = reader->part_count > 1; /* what the outputs are is not known yet */
     if (result == 0)
         result = prepare(cut, true, error);
     if (result == 0)

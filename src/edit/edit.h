@@ -70,6 +70,11 @@ int pf_edit_begin(struct pf_edit *edit, struct perfile_error *error);
 int pf_edit_record(struct pf_edit *edit, struct pf_item *item, struct perfile_error *error);
 /* ... what the steps do behind the last record, and the counts that are known then. */
 int pf_edit_end(struct pf_edit *edit, int result, struct perfile_error *error);
+/*
+ * In a file, rounds of ring buffers would tell lies about the parts of a directory; in the order of time they cannot. In
+ * a directory every file is expected to be in that order.
+ */
+bool pf_edit_needs_order(const struct perfile_reader *reader, const struct perfile_writer *writer);
 /* All records from where the reader stands, in the order of time or of the file, until `each` fails. */
 int pf_edit_walk(struct pf_edit *edit, bool by_time,
                  int (*each)(void *context, struct pf_item *item, struct perfile_error *error), void *context,

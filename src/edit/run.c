@@ -234,11 +234,7 @@ int pf_edit_end(struct pf_edit *edit, int result, struct perfile_error *error)
     return result;
 }
 
-/*
- * In a file, rounds of ring buffers would tell lies about the parts of a directory; in the order of time they cannot. In
- * a directory every file is expected to be in that order.
- */
-static bool needs_order(const struct perfile_reader *reader, const struct perfile_writer *writer)
+bool pf_edit_needs_order(const struct perfile_reader *reader, const struct perfile_writer *writer)
 {
     return (reader->part_count > 1) != (writer->options.mode == PERFILE_MODE_DIRECTORY);
 }
@@ -254,7 +250,7 @@ int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct
     struct perfile_error here;
     error = error ? error : &here;
     edit->report = report ? report : &unseen;
-    const bool by_time = edit->by_time || edit->follows_maps || needs_order(edit->reader, edit->writer);
+    const bool by_time = edit->by_time || edit->follows_maps || pf_edit_needs_order(edit->reader, edit->writer);
     int result = pf_edit_begin(edit, error);
     if (result == 0)
         result = pf_edit_walk(edit, by_time, take_record, edit, error);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <stdio.h>
+
+#include "edited.h"
+
+static const struct perfile_attr usual = {.sample_type = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME |
+                                                         PERFILE_SAMPLE_CPU};
+
+static void put_sample(struct edited *made, uint64_t time)
+{
+    const struct perfile_sample sample = {.size = sizeof(sample), .pid = 1, .tid = 1, .time = time, .cpu = 2};
+    assert_int_equal(perfile_writer_sample(made->writer, 0, 2, &sample, NULL), 0);
+}
+
+static int call_cut(struct perfile_reader *reader, struct perfile_writer *writer, const void *options,
+                    struct perfile_edit_report *report, struct perfile_error *error)
+{
+    return perfile_cut(reader, writer, options, report, error);
+}
+
+/* ---- directories ---- */
+
+/* What is out of order in the file, with a round behind it. */
+static struct edited start_unordered(void)
+{
+    struct edited made = edited_start();
+    edited_event(&made, &usual, 1, NULL);
+    put_sample(&made, 9);
+    put_sample(&made, 7);
+    assert_int_equal(perfile_writer_record(made.writer, PERFILE_RECORD_FINISHED_ROUND, 0, NULL, 0, NULL, NULL), 0);
+    return made;
+}
+
+static struct perfile_writer *open_directory(const char *path)
+{
+    struct perfile_writer_options how = PERFILE_WRITER_OPTIONS_INIT;
+    struct perfile_writer *writer;
+    how.mode = PERFILE_MODE_DIRECTORY;
+    assert_int_equal(perfile_writer_open_path(path, &how, &writer, NULL), 0);
+    return writer;
+}
+
+/* The files of a directory have no rounds, and must be in order. */
+static void check_directory(const char *path)
+{
+    struct perfile_reader *reader;
+    const struct perfile_record *record;
+    uint64_t last = 0, samples = 0;
+    assert_int_equal(perfile_open_path(path, NULL, &reader, NULL), 0);
+    while (perfile_reader_next(reader, &record, NULL) > 0)
+        if (record->type == PERFILE_RECORD_SAMPLE) {
+            assert_true(record->time >= last);
+            last = record->time;
+            samples++;
+        }
+    assert_int_equal(samples, 2);
+    perfile_close(reader);
+}
+
+static void remove_directory(const char *path)
+{
+    char file[512];
+    DIR *directory = opendir(path);
+    assert_non_null(directory);
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
+        unlink(file);
+    }
+    closedir(directory);
+    rmdir(path);
+}
+
+static void test_directory_is_ordered(void **state)
+{
+    char folder[] = "/tmp/perfile-cut-XXXXXX", path[64];
+    struct edited made = start_unordered();
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/out", folder);
+    assert_int_equal(edited_into(&made, open_directory(path), call_cut, NULL), 0);
+    check_directory(path);
+    remove_directory(path);
+    rmdir(folder);
+}
+
+static int open_part(void *context, const struct perfile_split_part *part, struct perfile_writer **writer,
+                     struct perfile_error *error)
+{
+    (void)part, (void)error;
+    *writer = open_directory(context);
+    return 0;
+}
+
+static int close_part(void *context, const struct perfile_split_part *part, struct perfile_writer *writer,
+                      bool complete, struct perfile_error *error)
+{
+    (void)context, (void)part;
+    int result = complete ? perfile_writer_finish(writer, error) : 0;
+    perfile_writer_close(writer);
+    return result;
+}
+
+static int call_split(struct perfile_reader *reader, struct perfile_writer *writer, const void *path,
+                      struct perfile_edit_report *report, struct perfile_error *error)
+{
+    struct perfile_split_options split = PERFILE_SPLIT_OPTIONS_INIT;
+    (void)writer;
+    split.by = PERFILE_SPLIT_CPU;
+    split.context = (void *)(uintptr_t)path;
+    split.open = open_part;
+    split.close = close_part;
+    return perfile_split(reader, NULL, &split, report, error);
+}
+
+static void test_split_directory_is_ordered(void **state)
+{
+    char folder[] = "/tmp/perfile-cut-XXXXXX", path[64];
+    struct edited made = start_unordered();
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/out", folder);
+    assert_int_equal(edited_run(&made, NULL, call_split, path), 0);
+    check_directory(path);
+    edited_end(&made);
+    remove_directory(path);
+    rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_directory_is_ordered),
+        cmocka_unit_test(test_split_directory_is_ordered),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
