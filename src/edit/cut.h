@@ -127,9 +127,8 @@ struct pf_cut {
 
 /* ---- cut_select.c: what becomes of a record ---- */
 
-/* What most cuts ask of a sample, from its fixed place; false: the sample does not say. */
+/* From their fixed place in a sample; false: the sample does not say. */
 bool pf_cut_thread(const struct perfile_record *record, int32_t *pid, int32_t *tid);
-bool pf_cut_cpu(const struct perfile_record *record, int32_t *cpu);
 /* Prepares the filters; ABSENT when the span is needed and not known. */
 int pf_cut_open_cgroups(struct pf_cut *cut, struct perfile_error *error);
 int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error);

@@ -95,12 +95,11 @@ bool pf_cut_thread(const struct perfile_record *record, int32_t *pid, int32_t *t
     return at;
 }
 
-bool pf_cut_cpu(const struct perfile_record *record, int32_t *cpu)
+/* -1: the sample does not say. */
+static int32_t cpu_of(const struct perfile_record *record)
 {
-    const struct pf_plan *plan = plan_of(record);
-    const uint8_t *at = place_of(record, plan->cpu_at);
-    *cpu = at ? (int32_t)pf_load32(at, plan->swap) : -1;
-    return at;
+    uint32_t cpu;
+    return pf_plan_cpu(plan_of(record), record, &cpu) ? (int32_t)cpu : -1;
 }
 
 bool pf_cut_passes(struct pf_cut *cut, struct pf_item *item)
@@ -117,7 +116,7 @@ bool pf_cut_passes(struct pf_cut *cut, struct pf_item *item)
     if ((!record->event && cut->filter.has_events) ||
         (!pf_cut_thread(record, &subject.pid, &subject.tid) && cut->filter.has_comms))
         return false;
-    (void)pf_cut_cpu(record, &subject.cpu);
+    subject.cpu = cpu_of(record);
     if (cut->filter.has_comms)
         subject.comm = pf_name_line_at(&cut->line, subject.tid, cut->moment);
     return pf_filter_passes(&cut->filter, &subject);
@@ -142,9 +141,10 @@ uint64_t pf_cut_key(struct pf_cut *cut, const struct perfile_record *record, con
     default:
         break;
     }
-    int32_t cpu, pid, tid;
+    int32_t pid, tid;
+    uint32_t cpu;
     if (cut->split.by == PERFILE_SPLIT_CPU)
-        return pf_cut_cpu(record, &cpu) ? (uint32_t)cpu : PF_CUT_NO_KEY;
+        return pf_plan_cpu(plan_of(record), record, &cpu) ? cpu : PF_CUT_NO_KEY;
     if (!pf_cut_thread(record, &pid, &tid))
         return PF_CUT_NO_KEY;
     if (cut->split.by == PERFILE_SPLIT_COMM) {
