@@ -207,7 +207,6 @@ static int refuse_way(const struct pf_command *command, const char *text, const 
 
 struct part {
     char *path;
-    struct perfile_split_part is;
     struct perfile_writer_counts counts;
 };
 
@@ -315,7 +314,6 @@ static int open_part(void *context, const struct perfile_split_part *part, struc
     }
     struct part *made = &splitting->parts[part->index];
     made->path = part_path(splitting->pattern, part);
-    made->is = *part;
     if (!made->path)
         return fail(error, PERFILE_ERROR_MEMORY, "%s: memory is short", "split");
     if (is_input(splitting, made->path))
@@ -332,7 +330,6 @@ static int close_part(void *context, const struct perfile_split_part *part, stru
     int result = complete ? perfile_writer_finish(writer, error) : 0;
 
     splitting->parts[part->index].counts = *perfile_writer_progress(writer);
-    splitting->parts[part->index].is.name = NULL; /* it does not live any longer */
     perfile_writer_close(writer);
     return result;
 }

@@ -7,8 +7,6 @@
 
 #include <perfile/edit.h>
 
-#include <stdio.h>
-
 #include "input.h"
 
 /* What a verb does between an open reader and a finished writer. */

@@ -110,7 +110,7 @@ static int make_key(struct pf_anonymizer *a, const struct perfile_anonymize_opti
 
 /* ---- events ---- */
 
-enum { TYPE_TRACEPOINT = 2, TYPE_BREAKPOINT = 5, FIRST_DYNAMIC_TYPE = 6, ATTR_BYTES_KNOWN = 144 };
+enum { TYPE_BREAKPOINT = 5, FIRST_DYNAMIC_TYPE = 6, ATTR_BYTES_KNOWN = 144 };
 
 static void drop_part(struct pf_anonymizer *a, struct perfile_attr *attr, uint64_t bit,
                       enum pf_anonymize_category category)
@@ -149,7 +149,7 @@ static void hide_numbers(struct pf_anonymizer *a, struct perfile_attr *attr)
     if (attr->type == TYPE_BREAKPOINT) {
         a->user = a->kernel = NULL; /* whose address it is cannot be told */
         attr->bp_addr_or_config1 = pf_anon_address(a, attr->bp_addr_or_config1);
-    } else if (attr->type >= FIRST_DYNAMIC_TYPE || attr->type == TYPE_TRACEPOINT) {
+    } else if (attr->type >= FIRST_DYNAMIC_TYPE || attr->type == PF_TYPE_TRACEPOINT) {
         attr->bp_addr_or_config1 = without_pointer(attr->bp_addr_or_config1);
         attr->bp_len_or_config2 = without_pointer(attr->bp_len_or_config2);
     }

@@ -122,7 +122,6 @@ static uint64_t word_hash(const struct pf_anonymizer *a, enum pf_anonymize_kind 
 
 bool pf_anon_load_words(struct pf_anonymizer *a)
 {
-    pf_map_open(&a->words, a->allocator);
     for (size_t i = 0; i < PF_COUNT(words); i++)
         if (!pf_map_put(&a->words, word_hash(a, words[i].kind, words[i].text, strlen(words[i].text)), i))
             return false;

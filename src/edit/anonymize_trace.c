@@ -12,7 +12,7 @@ struct tracing {
     const uint8_t *original;
     size_t bytes;
     size_t taken; /* of the copy, that is in a->body already */
-    bool in_system_name, known_system;
+    bool known_system;
     bool failed, memory_short;
     bool swap;
 };

@@ -404,12 +404,11 @@ static void add_counts(struct perfile_edit_report *report, const struct output *
 static int write_one(struct pf_cut *cut, struct perfile_writer *writer, struct perfile_edit_report *report,
                      struct perfile_error *error)
 {
-    struct pf_cut_part whole = {.until = UINT64_MAX};
     struct output *output = pf_new(cut->allocator, sizeof(*output));
     struct writing writing = {.cut = cut, .outputs = output, .count = 1, .report = report};
     if (!output)
         return pf_fail_memory(error, "cut");
-    int result = begin_output(output, cut, cut->part_count ? cut->parts : &whole, writer, error);
+    int result = begin_output(output, cut, cut->parts, writer, error);
     if (result == 0)
         result = pf_edit_walk(&output->edit, cut->by_time, write_record, &writing, error);
     warn_of_counters(cut, writer);

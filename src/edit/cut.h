@@ -53,9 +53,8 @@ const char *pf_name_line_at(struct pf_name_line *line, int32_t tid, uint64_t mom
 struct pf_cut_part {
     struct perfile_split_part public; /* first: the public pointer is this one */
     uint64_t key;
-    uint64_t from, until;           /* splits by time: the moments that belong to it; by size: `until` alone */
+    uint64_t until;                 /* splits by time and size: the end of the moments that belong to it */
     uint64_t first_time, last_time; /* of its samples; UINT64_MAX and 0: none */
-    uint64_t samples;
 };
 
 /* The part has samples of this process, or of a child of it. */

@@ -144,7 +144,6 @@ static bool count_sample(struct pf_cut *cut, struct pf_item *item)
     }
     cut->bytes += record->bytes;
     struct pf_cut_part *to = &cut->parts[part];
-    to->samples++;
     if (record->time) {
         to->first_time = pf_min(to->first_time, record->time);
         to->last_time = pf_max(to->last_time, record->time);

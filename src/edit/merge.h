@@ -7,7 +7,7 @@
 #include "edit/edit.h"
 
 /* Of perf_event_attr.type and .read_format. */
-enum { PF_TYPE_TRACEPOINT = 2, PF_READ_ENABLED = 1, PF_READ_RUNNING = 2, PF_READ_ID = 4, PF_READ_GROUP = 8 };
+enum { PF_READ_ENABLED = 1, PF_READ_RUNNING = 2, PF_READ_ID = 4, PF_READ_GROUP = 8 };
 
 /* An event of the output. */
 struct pf_merge_event {
