@@ -248,14 +248,6 @@ static void find_known_types(struct pf_age *age)
     }
 }
 
-static bool has_late_chains(const struct perfile_reader *reader)
-{
-    for (size_t i = 0; i < reader->event_count; i++)
-        if (reader->events[i]->public.attr.defer_callchain)
-            return true;
-    return false;
-}
-
 int pf_age_open(const char *version, struct pf_edit *edit, struct pf_age **age, struct perfile_error *error)
 {
     const uint32_t parsed = parse_version(version);
@@ -277,7 +269,7 @@ int pf_age_open(const char *version, struct pf_edit *edit, struct pf_age **age, 
     if (pf_text_open(&made->body, made->allocator, NULL, NULL) < 0)
         return pf_fail_memory(error, "conversion");
     int result = check_output(made, version, error);
-    if (result == 0 && !made->known[PERFILE_RECORD_CALLCHAIN_DEFERRED] && has_late_chains(edit->reader))
+    if (result == 0 && !made->known[PERFILE_RECORD_CALLCHAIN_DEFERRED] && pf_edit_defers_callchains(edit->reader))
         result = pf_age_collect(made, error);
     return result;
 }

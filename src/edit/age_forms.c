@@ -219,19 +219,6 @@ static int age_sample(struct pf_age *age, struct pf_item *item, struct perfile_e
 
 /* ---- any record ---- */
 
-/* What the writer says in the way of its mode. */
-static bool describes(uint32_t type)
-{
-    static const uint32_t types[] = {PERFILE_RECORD_HEADER_ATTR,         PERFILE_RECORD_HEADER_EVENT_TYPE,
-                                     PERFILE_RECORD_HEADER_TRACING_DATA, PERFILE_RECORD_HEADER_BUILD_ID,
-                                     PERFILE_RECORD_HEADER_FEATURE,      PERFILE_RECORD_COMPRESSED,
-                                     PERFILE_RECORD_COMPRESSED2};
-    for (size_t i = 0; i < PF_COUNT(types); i++)
-        if (types[i] == type)
-            return true;
-    return false;
-}
-
 /* perf 7.2 aborts where the size is no multiple of 8; no perf minds one. */
 static int align(struct pf_item *item, struct perfile_error *error)
 {
@@ -270,7 +257,7 @@ int pf_age_record(void *context, struct pf_item *item, struct perfile_error *err
     const uint32_t type = item->record->type;
     if (type == PERFILE_RECORD_SAMPLE)
         return age_sample(age, item, error);
-    if (describes(type))
+    if (pf_edit_describes(type))
         return PF_EDIT_KEEP;
     const bool known = type < PF_AGE_TYPES && age->known[type];
     if (!known && type != PERFILE_RECORD_MMAP2) /* which can be said as MMAP */

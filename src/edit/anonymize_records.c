@@ -401,15 +401,6 @@ static const struct row {
     {PERFILE_RECORD_SIMPLEPERF_CALLCHAIN, change_unwound, 0},
 };
 
-/* They go through the functions for events and features. */
-static bool describes(uint32_t type)
-{
-    return type == PERFILE_RECORD_HEADER_ATTR || type == PERFILE_RECORD_HEADER_EVENT_TYPE ||
-           type == PERFILE_RECORD_HEADER_TRACING_DATA || type == PERFILE_RECORD_HEADER_BUILD_ID ||
-           type == PERFILE_RECORD_HEADER_FEATURE || type == PERFILE_RECORD_COMPRESSED ||
-           type == PERFILE_RECORD_COMPRESSED2;
-}
-
 static const struct row *row_of(uint32_t type)
 {
     static const struct row unknown = {0, NULL, PF_ANON_OTHER};
@@ -424,8 +415,8 @@ int pf_anon_record(void *context, struct pf_item *item, struct perfile_error *er
     struct pf_anonymizer *a = context;
     const uint32_t type = item->record->type;
     const struct row *row = row_of(type);
-    if (describes(type))
-        return PF_EDIT_KEEP;
+    if (pf_edit_describes(type))
+        return PF_EDIT_KEEP; /* it goes through the functions for events and features */
     if (!row->change) {
         pf_anon_count(a, row->category, a->action[row->category]);
         return pf_anon_keeps(a, row->category) ? PF_EDIT_KEEP : PF_EDIT_DROP;

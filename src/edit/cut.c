@@ -108,14 +108,6 @@ static void open_progress(struct pf_cut *cut)
     cut->edit_options.progress_context = cut;
 }
 
-static bool defers_callchains(const struct perfile_reader *reader)
-{
-    for (size_t i = 0; i < reader->event_count; i++)
-        if (reader->events[i]->public.attr.defer_callchain)
-            return true;
-    return false;
-}
-
 static void find_span(struct pf_cut *cut)
 {
     struct pf_range *span = &cut->span;
@@ -193,7 +185,7 @@ static int prepare(struct pf_cut *cut, bool to_stream, struct perfile_error *err
                   (cut->splits && (cut->split.by == PERFILE_SPLIT_PID || cut->split.by == PERFILE_SPLIT_TID ||
                                    cut->split.by == PERFILE_SPLIT_COMM));
     const bool must = cut->splits || cut->thins;
-    const bool should = cut->prunes || (!cut->keeps_all && (to_stream || defers_callchains(cut->reader)));
+    const bool should = cut->prunes || (!cut->keeps_all && (to_stream || pf_edit_defers_callchains(cut->reader)));
     if (result < 0)
         return result;
     if (must && !can_rewind)

@@ -77,6 +77,10 @@ int pf_edit_end(struct pf_edit *edit, int result, struct perfile_error *error);
  * a directory every file is expected to be in that order.
  */
 bool pf_edit_needs_order(const struct perfile_reader *reader, const struct perfile_writer *writer);
+/* A record that describes the recording: the writer says the same in the way of its mode. */
+bool pf_edit_describes(uint32_t type);
+/* Callchains come in two parts. */
+bool pf_edit_defers_callchains(const struct perfile_reader *reader);
 /* All records from where the reader stands, in the order of time or of the file, until `each` fails. */
 int pf_edit_walk(struct pf_edit *edit, bool by_time,
                  int (*each)(void *context, struct pf_item *item, struct perfile_error *error), void *context,

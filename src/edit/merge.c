@@ -14,15 +14,6 @@ enum { ROUND_BYTES = 1 << 20, PROGRESS_STEP = 4096 };
 
 /* ---- records that describe a recording ---- */
 
-/* They do not go out as they are: the writer says the same for the whole. */
-static bool describes(uint32_t type)
-{
-    return type == PERFILE_RECORD_HEADER_ATTR || type == PERFILE_RECORD_HEADER_EVENT_TYPE ||
-           type == PERFILE_RECORD_HEADER_TRACING_DATA || type == PERFILE_RECORD_HEADER_BUILD_ID ||
-           type == PERFILE_RECORD_HEADER_FEATURE || type == PERFILE_RECORD_COMPRESSED ||
-           type == PERFILE_RECORD_COMPRESSED2;
-}
-
 static int take_feature_record(struct pf_merge *merge, struct pf_merge_input *input,
                                const struct perfile_record *record, struct perfile_error *error)
 {
@@ -84,7 +75,7 @@ static int advance(struct pf_merge_input *input, struct perfile_error *error)
 static int read_description(struct pf_merge *merge, struct pf_merge_input *input, struct perfile_error *error)
 {
     int result = advance(input, error);
-    while (result == 0 && input->head && describes(input->head->type)) {
+    while (result == 0 && input->head && pf_edit_describes(input->head->type)) {
         if (input->head->type == PERFILE_RECORD_HEADER_BUILD_ID && !input->head->damaged)
             result = pf_merge_take_build_id(merge, input, input->head, error);
         if (result == 0)
@@ -353,7 +344,7 @@ static int take_head(struct pf_merge *merge, struct pf_merge_input *input, struc
         result = pf_merge_route_events(merge, input, error);
     if (result < 0)
         return result;
-    if (describes(type)) {
+    if (pf_edit_describes(type)) {
         result = input->head->damaged ? 0 : take_description(merge, input, input->head, error);
         result = concerns_record_only(result) ? 0 : result;
     } else if (type != PERFILE_RECORD_FINISHED_ROUND) {

@@ -4,7 +4,6 @@
 #include "edit/merge.h"
 
 static const uint64_t SAME_CLOCK_NS = 1000000000; /* wall clocks are set a little now and then */
-static const int32_t PIDS_OF_A_HOST = 4194304;    /* Linux has no greater ones */
 
 /* ---- clocks ---- */
 
@@ -108,11 +107,11 @@ static int settle_pids(struct pf_merge *merge, struct perfile_error *error)
             known++;
         if (known < i)
             input->pid_offset = merge->inputs[known].pid_offset;
-        else if (hosts < INT32_MAX / PIDS_OF_A_HOST)
-            input->pid_offset = PIDS_OF_A_HOST * hosts++;
+        else if (hosts < INT32_MAX / PF_PIDS_OF_A_HOST)
+            input->pid_offset = PF_PIDS_OF_A_HOST * hosts++;
         else
             return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "merge",
-                           "the pids of more than %d hosts cannot be kept apart", INT32_MAX / PIDS_OF_A_HOST);
+                           "the pids of more than %d hosts cannot be kept apart", INT32_MAX / PF_PIDS_OF_A_HOST);
     }
     return 0;
 }

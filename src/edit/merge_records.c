@@ -7,8 +7,6 @@
 #include "format/transcode.h"
 #include "schema/schema.h"
 
-static const int32_t PIDS_OF_A_HOST = 4194304;
-
 /* One record that is changed. */
 struct change {
     struct pf_merge *merge;
@@ -34,8 +32,8 @@ static int32_t new_pid(struct change *c, int32_t pid)
 {
     if (pid <= 0 || !c->input->pid_offset)
         return pid;
-    c->bad_pid |= pid >= PIDS_OF_A_HOST;
-    return pid < PIDS_OF_A_HOST ? pid + c->input->pid_offset : pid;
+    c->bad_pid |= pid >= PF_PIDS_OF_A_HOST;
+    return pid < PF_PIDS_OF_A_HOST ? pid + c->input->pid_offset : pid;
 }
 
 /* ---- fields by what they mean ---- */

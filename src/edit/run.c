@@ -206,6 +206,29 @@ static int take_kernel(const struct pf_edit *edit, struct perfile_error *error)
     return result;
 }
 
+/* ---- what a recording is ---- */
+
+bool pf_edit_needs_order(const struct perfile_reader *reader, const struct perfile_writer *writer)
+{
+    return (reader->part_count > 1) != (writer->options.mode == PERFILE_MODE_DIRECTORY);
+}
+
+bool pf_edit_describes(uint32_t type)
+{
+    return type == PERFILE_RECORD_HEADER_ATTR || type == PERFILE_RECORD_HEADER_EVENT_TYPE ||
+           type == PERFILE_RECORD_HEADER_TRACING_DATA || type == PERFILE_RECORD_HEADER_BUILD_ID ||
+           type == PERFILE_RECORD_HEADER_FEATURE || type == PERFILE_RECORD_COMPRESSED ||
+           type == PERFILE_RECORD_COMPRESSED2;
+}
+
+bool pf_edit_defers_callchains(const struct perfile_reader *reader)
+{
+    for (size_t i = 0; i < reader->event_count; i++)
+        if (reader->events[i]->public.attr.defer_callchain)
+            return true;
+    return false;
+}
+
 /* ---- from end to end ---- */
 
 int pf_edit_begin(struct pf_edit *edit, struct perfile_error *error)
@@ -232,11 +255,6 @@ int pf_edit_end(struct pf_edit *edit, int result, struct perfile_error *error)
         edit->report->events_changed += edit->writer->events[i].changed;
     edit->report->features_dropped = edit->writer->features_dropped;
     return result;
-}
-
-bool pf_edit_needs_order(const struct perfile_reader *reader, const struct perfile_writer *writer)
-{
-    return (reader->part_count > 1) != (writer->options.mode == PERFILE_MODE_DIRECTORY);
 }
 
 static int take_record(void *edit, struct pf_item *item, struct perfile_error *error)
