@@ -184,7 +184,7 @@ static int age_feature(void *context, struct perfile_reader *reader, uint32_t nu
     struct pf_age *age = context;
     int result = 0;
     if (!is_wanted(age, number)) {
-        age->features_dropped++;
+        age->edit->writer->features_dropped++;
         return PF_EDIT_DROP;
     }
     bool good = pf_repair_believes(reader, number, body, &result, error);
@@ -200,8 +200,7 @@ static int age_feature(void *context, struct perfile_reader *reader, uint32_t nu
     }
     if (age->body.failed)
         return pf_fail_memory(error, "feature");
-    age->features_dropped += !good;
-    age->features_refused += !good;
+    age->edit->writer->features_dropped += !good;
     return good ? PF_EDIT_KEEP : PF_EDIT_DROP;
 }
 
@@ -290,9 +289,4 @@ struct pf_edit_step pf_age_step(struct pf_age *age)
 {
     return (struct pf_edit_step){
         .context = age, .event = age_event, .feature = age_feature, .record = pf_age_record, .end = age_end};
-}
-
-void pf_age_tell(const struct pf_age *age, struct perfile_edit_report *report)
-{
-    report->features_dropped += age->features_dropped;
 }

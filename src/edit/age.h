@@ -26,9 +26,7 @@ struct pf_age {
     uint64_t sample_type;     /* of all events, where they must have the same; 0: not yet known, or each its own */
     uint64_t branch_young;    /* bits of branch_sample_type that are taken out, */
     uint64_t sample_young;    /* and of sample_type */
-    uint64_t features_dropped;
-    uint64_t features_refused; /* of them, because their content is damaged */
-    struct pf_text body;       /* of a feature that was made anew */
+    struct pf_text body;      /* of a feature that was made anew */
     struct pf_known_ids build_ids;
     struct pf_pairs late; /* thread and cookie to index in late_chains */
     struct pf_late_chain *late_chains;

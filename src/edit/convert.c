@@ -59,15 +59,6 @@ static int know_events(struct perfile_reader *reader, struct perfile_error *erro
     return more < 0 ? more : perfile_reader_rewind(reader, error);
 }
 
-/* Only after all options were looked at: a report that was asked for is filled in any case. */
-static void tell(const struct convert *convert, struct perfile_edit_report *report)
-{
-    if (convert->strip.parts)
-        report->bytes_stripped = convert->strip.bytes + convert->edit.bytes_saved;
-    if (convert->age)
-        pf_age_tell(convert->age, report);
-}
-
 int perfile_convert(struct perfile_reader *reader, struct perfile_writer *writer,
                     const struct perfile_convert_options *options, struct perfile_edit_report *report,
                     struct perfile_error *error)
@@ -91,7 +82,8 @@ int perfile_convert(struct perfile_reader *reader, struct perfile_writer *writer
         result = know_events(reader, error);
     if (result == 0) {
         result = pf_edit_run(&convert.edit, report, error);
-        tell(&convert, report);
+        if (convert.strip.parts)
+            report->bytes_stripped = convert.strip.bytes + convert.edit.bytes_saved;
     }
     pf_unwind_close(convert.unwind);
     pf_age_close(convert.age);

@@ -30,7 +30,5 @@ struct pf_age;
 int pf_age_open(const char *version, struct pf_edit *edit, struct pf_age **age, struct perfile_error *error);
 void pf_age_close(struct pf_age *age);
 struct pf_edit_step pf_age_step(struct pf_age *age);
-/* What was changed and left out, into the report. */
-void pf_age_tell(const struct pf_age *age, struct perfile_edit_report *report);
 
 #endif

@@ -7,8 +7,8 @@
 #include "edit/edit.h"
 
 struct repair {
+    struct perfile_writer *writer;
     uint64_t seen; /* features of the recording, those below 64 */
-    uint64_t features_refused;
     uint64_t mended;
     uint64_t rebuilt;
     uint64_t first_time, last_time;
@@ -66,7 +66,7 @@ static int check_feature(void *context, struct perfile_reader *reader, uint32_t 
     if (result < 0)
         return result;
     if (!believed) {
-        repair->features_refused++;
+        repair->writer->features_dropped++;
         return PF_EDIT_DROP;
     }
     if (number < 64)
@@ -244,6 +244,7 @@ int perfile_repair(struct perfile_reader *reader, struct perfile_writer *writer,
     struct repair *repair = pf_new(reader->allocator, sizeof(*repair));
     if (!repair)
         return pf_fail_memory(error, "repair");
+    repair->writer = writer;
     const struct pf_edit_step step = {
         .context = repair, .feature = check_feature, .record = mend_record, .end = rebuild};
     report = report ? report : &unseen;
@@ -251,7 +252,6 @@ int perfile_repair(struct perfile_reader *reader, struct perfile_writer *writer,
     edit.step_count = 1;
     result = pf_edit_run(&edit, report, error);
     report->features_rebuilt = repair->rebuilt;
-    report->features_dropped += repair->features_refused;
     report->records_mended = repair->mended;
     pf_free(reader->allocator, repair, sizeof(*repair));
     return result;
