@@ -336,19 +336,6 @@ static int close_part(void *context, const struct perfile_split_part *part, stru
 
 /* ---- the report ---- */
 
-static void put_json_text(const char *text, FILE *to)
-{
-    putc('"', to);
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (c < ' ' || c == '"' || c == '\\' || c >= 127)
-            fprintf(to, "\\u%04x", c);
-        else
-            putc(c, to);
-    }
-    putc('"', to);
-}
-
 static void print_json(const struct splitting *splitting)
 {
     pf_report_json(&splitting->report, stdout);
@@ -356,7 +343,7 @@ static void print_json(const struct splitting *splitting)
     for (size_t i = 0; i < splitting->part_count; i++) {
         const struct part *part = &splitting->parts[i];
         printf("%s{\"file\":", i ? "," : "");
-        put_json_text(part->path, stdout);
+        pf_json_text(part->path, stdout);
         printf(",\"records\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", part->counts.records,
                part->counts.samples, part->counts.bytes);
     }

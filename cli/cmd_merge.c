@@ -209,40 +209,6 @@ static int merge(struct run *run)
 
 /* ---- the report ---- */
 
-/* How many bytes of UTF-8 begin here; 0: none. */
-static size_t utf8_bytes(const unsigned char *at)
-{
-    size_t bytes = at[0] < 0x80 ? 1 : at[0] >= 0xf0 && at[0] < 0xf5 ? 4 : at[0] >= 0xe0 ? 3 : at[0] >= 0xc2 ? 2 : 0;
-
-    if (at[0] >= 0xf5)
-        return 0;
-    for (size_t i = 1; i < bytes; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf0 && at[1] < 0x90) ||
-        (at[0] == 0xf4 && at[1] > 0x8f))
-        return 0;
-    return bytes;
-}
-
-static void print_json_text(FILE *to, const char *text)
-{
-    fputc('"', to);
-    for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        size_t bytes = utf8_bytes(at);
-        if (*at == '"' || *at == '\\')
-            fprintf(to, "\\%c", *at);
-        else if (*at < 0x20)
-            fprintf(to, "\\u%04x", *at);
-        else if (bytes)
-            fwrite(at, 1, bytes, to);
-        else
-            fprintf(to, "\\\\x%02x", *at);
-        at += bytes ? bytes : 1;
-    }
-    fputc('"', to);
-}
-
 static void print_json_counts(FILE *to, const struct perfile_edit_report *counts)
 {
     fprintf(to,
@@ -257,12 +223,12 @@ static void print_json_note(FILE *to, const struct run *run, const struct note *
     const char *feature = note->feature ? perfile_feature_name(note->feature) : NULL;
 
     fprintf(to, "{\"input\":");
-    print_json_text(to, run->names[note->input]);
+    pf_json_text(run->names[note->input], to);
     fprintf(to, ",\"rule\":\"%s\"", note->rule);
     if (feature)
         fprintf(to, ",\"feature\":\"%s\"", feature);
     fprintf(to, ",\"message\":");
-    print_json_text(to, note->message);
+    pf_json_text(note->message, to);
     fprintf(to, "}");
 }
 
@@ -282,7 +248,7 @@ static void print_json(const struct run *run, FILE *to)
             report->clocks_aligned ? "true" : "false");
     for (size_t i = 0; i < run->count; i++) {
         fprintf(to, "%s{\"name\":", i ? "," : "");
-        print_json_text(to, run->names[i]);
+        pf_json_text(run->names[i], to);
         fprintf(to, ",");
         print_json_counts(to, report->inputs[i]);
         fprintf(to, "}");

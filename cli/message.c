@@ -2,7 +2,6 @@
 #include "message.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -61,6 +60,10 @@ static size_t utf8_bytes(const unsigned char *s)
     for (size_t i = 1; i < bytes; i++)
         if ((s[i] & 0xc0) != 0x80)
             return 0;
+    /* longer than they need to be, surrogates, and above the last character */
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+        (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0;
     return bytes;
 }
 
@@ -89,6 +92,25 @@ static size_t escape(const char *text, char *to, size_t room)
     }
     to[used] = 0;
     return used;
+}
+
+void pf_json_text(const char *text, FILE *to)
+{
+    fputc('"', to);
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        size_t bytes = utf8_bytes(s);
+
+        if (*s == '"' || *s == '\\')
+            fprintf(to, "\\%c", *s);
+        else if (*s < 0x20)
+            fprintf(to, "\\u%04x", *s);
+        else if (bytes)
+            fwrite(s, 1, bytes, to);
+        else
+            fprintf(to, "\\\\x%02x", *s);
+        s += bytes ? bytes : 1;
+    }
+    fputc('"', to);
 }
 
 /* ---- messages -------------------------------------------------------------------------------------------------- */

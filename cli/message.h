@@ -3,6 +3,8 @@
 #ifndef PERFILE_CLI_MESSAGE_H
 #define PERFILE_CLI_MESSAGE_H
 
+#include <stdio.h>
+
 #include <perfile/perfile.h>
 
 /* A terminal that can move its cursor. */
@@ -52,6 +54,9 @@ void pf_progress_update(void *progress, uint64_t done, uint64_t total);
 void pf_progress_clear(void);
 /* The same for good: the terminal belongs to others from now on. */
 void pf_progress_end(void);
+
+/* The text in quotes; of what is no UTF-8 each byte as \xHH. */
+void pf_json_text(const char *text, FILE *to);
 
 /* 4711 as "4,711". */
 #define PF_GROUPED_BYTES 28
