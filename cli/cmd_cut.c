@@ -292,13 +292,6 @@ static int fail(struct perfile_error *error, int code, const char *format, const
     return code;
 }
 
-static bool is_input(const struct splitting *splitting, const char *path)
-{
-    struct stat in, out;
-
-    return !stat(splitting->input.name, &in) && !stat(path, &out) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
-}
-
 static int open_part(void *context, const struct perfile_split_part *part, struct perfile_writer **writer,
                      struct perfile_error *error)
 {
@@ -316,7 +309,7 @@ static int open_part(void *context, const struct perfile_split_part *part, struc
     made->path = part_path(splitting->pattern, part);
     if (!made->path)
         return fail(error, PERFILE_ERROR_MEMORY, "%s: memory is short", "split");
-    if (is_input(splitting, made->path))
+    if (pf_is_same_file(splitting->input.name, made->path))
         return fail(error, PERFILE_ERROR_ARGUMENT, "%s is the recording itself", made->path);
     splitting->log.input = made->path;
     const struct perfile_writer_options how = pf_writing_options(&splitting->input, made->path, &splitting->log);

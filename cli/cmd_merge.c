@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* ---- options ---- */
 
@@ -86,13 +85,6 @@ static void keep_note(void *context, const struct perfile_merge_note *note)
     snprintf(run->notes[run->note_count++].message, sizeof(more->message), "%s", note->message);
 }
 
-static bool is_same_file(const char *name, const char *other)
-{
-    struct stat a, b;
-
-    return !stat(name, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 static int choose(struct run *run)
 {
     const struct pf_settings *settings = run->settings;
@@ -108,7 +100,7 @@ static int choose(struct run *run)
     }
     for (size_t i = 0; i < settings->operand_count; i++) {
         streams += !strcmp(settings->operands[i], "-");
-        if (!is_same_file(settings->operands[i], settings->output))
+        if (!pf_is_same_file(settings->operands[i], settings->output))
             continue;
         pf_message("%s: --output %s is one of the recordings", run->command->name, settings->output);
         return PF_STATUS_USAGE;

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #define AT(member) offsetof(struct pf_settings, member)
 
@@ -138,14 +137,13 @@ struct run {
 static int check_output(struct run *run)
 {
     const char *verb = run->input.command->name;
-    struct stat in, out;
 
     run->output = run->input.settings->output;
     if (!run->output) {
         pf_message("%s: where to? (-o FILE, or -o - for standard output)", verb);
         return PF_STATUS_USAGE;
     }
-    if (stat(run->input.name, &in) || stat(run->output, &out) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+    if (!pf_is_same_file(run->input.name, run->output))
         return PF_STATUS_OK;
     pf_message("%s: --output %s is the recording itself", verb, run->output);
     return PF_STATUS_USAGE;

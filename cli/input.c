@@ -2,6 +2,14 @@
 #include "input.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
+
+bool pf_is_same_file(const char *path, const char *other)
+{
+    struct stat a, b;
+
+    return !stat(path, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
 
 void pf_input_set(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings,
                   const char *path)

@@ -2,7 +2,6 @@
 #include "input.h"
 #include "stream.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* One run of a verb that prints a recording. */
@@ -29,10 +28,8 @@ static int choose_before(struct run *run)
 static int check_output(const struct run *run, const struct pf_input *input)
 {
     const char *output = run->input.settings->output;
-    struct stat in, out;
 
-    if (!output || !input->name || stat(input->name, &in) || stat(output, &out) || in.st_dev != out.st_dev ||
-        in.st_ino != out.st_ino)
+    if (!output || !input->name || !pf_is_same_file(input->name, output))
         return PF_STATUS_OK;
     pf_message("%s: --output %s is the recording itself", run->input.command->name, output);
     return PF_STATUS_USAGE;
