@@ -94,8 +94,8 @@ static int choose(struct run *run)
         pf_message("%s: where to? (-o FILE, or -o - for standard output)", run->command->name);
         return PF_STATUS_USAGE;
     }
-    if (settings->input || !settings->operand_count) {
-        pf_message("%s: %s", run->command->name, settings->input ? "the recordings are given without -i" : "of what?");
+    if (!settings->operand_count) {
+        pf_message("%s: of what?", run->command->name);
         return PF_STATUS_USAGE;
     }
     for (size_t i = 0; i < settings->operand_count; i++) {
@@ -348,6 +348,6 @@ const struct pf_command pf_command_merge = {
         "cannot be said twice is the first recording's; the report says what that is.",
     .operand = "FILE...",
     .operand_max = SIZE_MAX,
-    .groups = {&group, &pf_writing_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {&group, &pf_writing_group, &pf_reading_group, &pf_limit_group, &pf_common_group},
     .run = run_merge,
 };

@@ -62,6 +62,7 @@ static const struct pf_option input_options[] = {
     {0},
 };
 const struct pf_option_group pf_input_group = {"Reading", input_options};
+const struct pf_option_group pf_reading_group = {"Reading", input_options + 1}; /* without -i */
 
 #define FILTER(option, short_option, value, member, text)                                                              \
     {                                                                                                                  \
