@@ -3,16 +3,14 @@
  * ages RECORDING... | --corpus: recordings that are written for older perfs are sound, hold the samples that the report
  * says, and nothing that such a perf does not know: written for it once more, nothing changes.
  */
-#include <ftw.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <perfile/edit.h>
+
 #include "base/bytes.h"
-#include "perfile/edit.h"
+#include "walk.h"
 
 static const char *const versions[] = {"3.0", "3.11", "4.4", "5.1", "5.11", "5.19", "6.7", "6.18", "7.2"};
 static unsigned written, failures;
@@ -107,26 +105,13 @@ static void try_all(const char *path)
         try(path, versions[i]);
 }
 
-static int visit(const char *path, const struct stat *status, int flag, struct FTW *at)
-{
-    (void)at;
-    /* flipped bits can make content senseless in a sound frame, whose size is then judged by what stands around it */
-    if (flag == FTW_F && status->st_size > 16 && !strstr(path, "/flip-"))
-        try_all(path);
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
-    const char *corpus = getenv("PERFILE_CORPUS");
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--corpus") != 0)
-            try_all(argv[i]);
-        else if (corpus)
-            nftw(corpus, visit, 16, FTW_PHYS);
-        else
-            return 77;
-    }
+    walk.try_all = try_all;
+    walk.wants = walk_without_flips;
+    const int status = walk_arguments(argc, argv);
+    if (status)
+        return status;
     printf("%u recordings written, %u are wrong\n", written, failures);
     return failures || !written;
 }

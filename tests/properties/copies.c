@@ -6,16 +6,13 @@
  *
  * copies FILE... : recordings; --corpus : every file below $PERFILE_CORPUS, exit 77 without it.
  */
-#include <ftw.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <perfile/writer.h>
 
 #include "base/text.h"
+#include "walk.h"
 
 static unsigned compared, failures;
 static char output[64];
@@ -211,12 +208,6 @@ static bool compare(const char *path, const char *what)
     return same;
 }
 
-static int remove_entry(const char *path, const struct stat *status, int flag, struct FTW *at)
-{
-    (void)status, (void)flag, (void)at;
-    return remove(path);
-}
-
 static void try(const char *path, const struct perfile_writer_options *options)
 {
     static const char *const modes[] = {"file", "pipe", "directory"}, *const orders[] = {"native", "little", "big"};
@@ -225,7 +216,7 @@ static void try(const char *path, const struct perfile_writer_options *options)
              options->compression ? ", compressed" : "", options->compressed_v1 ? " v1" : "");
     if (!copy(path, options, what) || !compare(path, what))
         failures++;
-    nftw(output, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    walk_remove(output);
 }
 
 static void try_all(const char *path)
@@ -249,27 +240,15 @@ static void try_all(const char *path)
         }
 }
 
-static int visit(const char *path, const struct stat *status, int flag, struct FTW *at)
-{
-    (void)at;
-    /* flipped bits can make content senseless in a sound frame, whose size is then judged by what stands around it */
-    if (flag == FTW_F && status->st_size > 16 && !strstr(path, "/flip-"))
-        try_all(path);
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
-    const char *corpus = getenv("PERFILE_CORPUS"), *folder = getenv("TMPDIR");
+    const char *folder = getenv("TMPDIR");
     snprintf(output, sizeof(output), "%.32s/perfile-copies-%ld", folder ? folder : "/tmp", (long)getpid());
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--corpus") != 0)
-            try_all(argv[i]);
-        else if (corpus)
-            nftw(corpus, visit, 16, FTW_PHYS);
-        else
-            return 77;
-    }
+    walk.try_all = try_all;
+    walk.wants = walk_without_flips;
+    const int status = walk_arguments(argc, argv);
+    if (status)
+        return status;
     printf("%u records compared, %u copies differ\n", compared, failures);
     return failures || !compared;
 }

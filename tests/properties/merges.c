@@ -6,16 +6,13 @@
  *
  * merges FILE... : recordings; --corpus : every file below $PERFILE_CORPUS, exit 77 without it.
  */
-#include <ftw.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <perfile/edit.h>
 
 #include "base/text.h"
+#include "walk.h"
 
 static unsigned merged, refused, failures;
 static char output[64];
@@ -257,27 +254,20 @@ static void try_all(const char *path)
     snprintf(last, sizeof(last), "%s", path);
 }
 
-static int visit(const char *path, const struct stat *status, int flag, struct FTW *at)
+static bool wants(const char *path, const struct stat *status)
 {
-    (void)at;
-    /* flipped bits can make content senseless in a sound frame, whose size is then judged by what stands around it */
-    if (flag == FTW_F && status->st_size > 16 && status->st_size < 64 << 20 && !strstr(path, "/flip-"))
-        try_all(path);
-    return 0;
+    return status->st_size < 64 << 20 && walk_without_flips(path, status);
 }
 
 int main(int argc, char **argv)
 {
-    const char *corpus = getenv("PERFILE_CORPUS"), *folder = getenv("TMPDIR");
+    const char *folder = getenv("TMPDIR");
     snprintf(output, sizeof(output), "%.32s/perfile-merges-%ld", folder ? folder : "/tmp", (long)getpid());
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--corpus") != 0)
-            try_all(argv[i]);
-        else if (corpus)
-            nftw(corpus, visit, 16, FTW_PHYS);
-        else
-            return 77;
-    }
+    walk.try_all = try_all;
+    walk.wants = wants;
+    const int status = walk_arguments(argc, argv);
+    if (status)
+        return status;
     printf("%u merges, %u refused, %u wrong\n", merged, refused, failures);
     return failures || !merged;
 }

@@ -6,17 +6,14 @@
  *
  * parts FILE... : recordings; --corpus : every file below $PERFILE_CORPUS, exit 77 without it.
  */
-#include <ftw.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <perfile/edit.h>
 
 #include "base/map.h"
 #include "base/text.h"
+#include "walk.h"
 
 static unsigned checks, failures;
 static char folder[64];
@@ -84,12 +81,6 @@ static struct content read_all(const char *path, struct pf_map *others)
 
 /* ---- by what is true for all ---- */
 
-static int remove_entry(const char *path, const struct stat *status, int flag, struct FTW *at)
-{
-    (void)status, (void)flag, (void)at;
-    return remove(path);
-}
-
 static void cut_nothing(const char *path, const struct content *wanted, const char *time)
 {
     char output[128];
@@ -118,7 +109,7 @@ static void cut_nothing(const char *path, const struct content *wanted, const ch
         const struct content got = read_all(output, NULL);
         expect(got.records == wanted->records && got.in_order == wanted->in_order, path, "a cut by nothing changed it");
     }
-    nftw(output, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    walk_remove(output);
 }
 
 /* ---- splits ---- */
@@ -225,9 +216,11 @@ static void split_all(const char *path, const struct content *wanted, const stru
     }
 }
 
-static void try_all(const char *path, uint64_t bytes)
+static void try_all(const char *path)
 {
+    struct stat status;
     struct pf_map others;
+    const uint64_t bytes = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
     pf_map_open(&others, pf_allocator_or_default(NULL));
     const struct content wanted = read_all(path, &others);
     if (wanted.readable) {
@@ -237,31 +230,21 @@ static void try_all(const char *path, uint64_t bytes)
     pf_map_close(&others);
 }
 
-static int visit(const char *path, const struct stat *status, int flag, struct FTW *at)
+static bool wants(const char *path, const struct stat *status)
 {
-    (void)at;
-    if (flag == FTW_F && status->st_size > 16 && status->st_size < 1 << 22 && !strstr(path, "/broken/"))
-        try_all(path, (uint64_t)status->st_size);
-    return 0;
+    return status->st_size < 1 << 22 && !strstr(path, "/broken/");
 }
 
 int main(int argc, char **argv)
 {
-    const char *corpus = getenv("PERFILE_CORPUS"), *temporary = getenv("TMPDIR");
+    const char *temporary = getenv("TMPDIR");
     snprintf(folder, sizeof(folder), "%.32s/perfile-parts-XXXXXX", temporary ? temporary : "/tmp");
     if (!mkdtemp(folder))
         return 1;
-    bool lacks_corpus = false;
-    for (int i = 1; i < argc; i++) {
-        struct stat status;
-        if (strcmp(argv[i], "--corpus") != 0)
-            try_all(argv[i], stat(argv[i], &status) == 0 ? (uint64_t)status.st_size : 0);
-        else if (corpus)
-            nftw(corpus, visit, 16, FTW_PHYS);
-        else
-            lacks_corpus = true;
-    }
+    walk.try_all = try_all;
+    walk.wants = wants;
+    const int status = walk_arguments(argc, argv);
     rmdir(folder);
     printf("%u checks, %u failures\n", checks, failures);
-    return lacks_corpus ? 77 : failures || !checks;
+    return status ? status : failures || !checks;
 }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* For property tests: the recordings of the command line, and those of the corpus. */
+#ifndef PF_TESTS_WALK_H
+#define PF_TESTS_WALK_H
+
+#include <ftw.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { WALK_SKIPPED = 77 };
+
+/* `try_all` gets each path; of the corpus only those that `wants` (may be NULL) says true of. */
+static struct {
+    void (*try_all)(const char *path);
+    bool (*wants)(const char *path, const struct stat *status);
+} walk;
+
+static inline int walk_entry(const char *path, const struct stat *status, int flag, struct FTW *at)
+{
+    (void)at;
+    if (flag == FTW_F && status->st_size > 16 && (!walk.wants || walk.wants(path, status)))
+        walk.try_all(path);
+    return 0;
+}
+
+/* Each argument is a path, or --corpus for all below $PERFILE_CORPUS; WALK_SKIPPED where that is not set. */
+static inline int walk_arguments(int argc, char **argv)
+{
+    const char *corpus = getenv("PERFILE_CORPUS");
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--corpus") != 0)
+            walk.try_all(argv[i]);
+        else if (!corpus)
+            return WALK_SKIPPED;
+        else if (nftw(corpus, walk_entry, 16, FTW_PHYS) < 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* Flipped bits can make content senseless in a sound frame, whose size is then judged by what stands around it. */
+static inline bool walk_without_flips(const char *path, const struct stat *status)
+{
+    (void)status;
+    return !strstr(path, "/flip-");
+}
+
+/* ---- what the tests write ---- */
+
+static inline int walk_remove_entry(const char *path, const struct stat *status, int flag, struct FTW *at)
+{
+    (void)status, (void)flag, (void)at;
+    return remove(path);
+}
+
+/* A file, or a folder with all in it. */
+static inline void walk_remove(const char *path)
+{
+    nftw(path, walk_remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+#endif
