@@ -51,6 +51,24 @@ static inline bool pf_multiply(uint64_t a, uint64_t b, uint64_t *product)
     return !__builtin_mul_overflow(a, b, product);
 }
 
+/* The 128 bits of a * b, on machines of any width. */
+static inline void pf_multiply_wide(uint64_t a, uint64_t b, uint64_t *high, uint64_t *low)
+{
+    const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+    const uint64_t middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (uint32_t)middle;
+    *high = a1 * b1 + (middle >> 32) + (other >> 32);
+    *low = a * b;
+}
+
+/* a * b <= c * d, whatever they come to. */
+static inline bool pf_product_within(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+    uint64_t high, low, to_high, to_low;
+    pf_multiply_wide(a, b, &high, &low);
+    pf_multiply_wide(c, d, &to_high, &to_low);
+    return high != to_high ? high < to_high : low <= to_low;
+}
+
 /* Of two size_t the result is one, also where that is narrower than uint64_t. */
 #define pf_min(a, b) (_Generic((a) + (b), uint64_t : pf_min_u64, default : pf_min_size)(a, b))
 #define pf_max(a, b) (_Generic((a) + (b), uint64_t : pf_max_u64, default : pf_max_size)(a, b))

@@ -168,9 +168,8 @@ static bool is_kept(const struct pf_cut *cut, const struct pf_cut_thinning *thin
     const uint64_t left = thinning->total - thinning->seen; /* behind this one */
     if (!cut->options.samples)
         return left % cut->options.every == 0;
-    /* the `kept + 1`th of `wanted` stands at its share of the way; products of counts fit 128 bits */
-    return (unsigned __int128)thinning->seen * thinning->wanted >=
-           (unsigned __int128)(thinning->kept + 1) * thinning->total;
+    /* the `kept + 1`th of `wanted` stands at its share of the way */
+    return pf_product_within(thinning->kept + 1, thinning->total, thinning->seen, thinning->wanted);
 }
 
 static bool add_period(struct pf_item *item, struct pf_cut_thinning *thinning)

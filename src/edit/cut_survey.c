@@ -263,6 +263,18 @@ static void bound_parts(struct pf_cut *cut)
     }
 }
 
+/* amount * part / whole, rounded down, for a part of the whole. */
+static uint64_t share_of(uint64_t amount, uint64_t part, uint64_t whole)
+{
+    uint64_t share = 0;
+    for (unsigned bit = 64; bit-- > 0;) {
+        const uint64_t more = share | (uint64_t)1 << bit;
+        if (more <= amount && pf_product_within(more, whole, amount, part))
+            share = more;
+    }
+    return share;
+}
+
 /* The events' shares of the budget: in proportion, none forgotten as long as there is one for each. */
 static void share_budget(struct pf_cut *cut)
 {
@@ -273,8 +285,7 @@ static void share_budget(struct pf_cut *cut)
         struct pf_cut_thinning *thinning = &cut->thinnings[i];
         if (!thinning->total)
             continue;
-        uint64_t share =
-            total <= left ? thinning->total : (uint64_t)((unsigned __int128)left * thinning->total / total);
+        const uint64_t share = total <= left ? thinning->total : share_of(left, thinning->total, total);
         thinning->wanted = pf_min(pf_max(share, left > 0), thinning->total);
         left -= thinning->wanted;
         total -= thinning->total;

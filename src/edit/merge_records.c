@@ -319,9 +319,11 @@ static int put_patched(struct change *c, const struct pf_merge_places *at, const
 
 /* ---- any record ---- */
 
-static int put_payload(struct change *c, const struct perfile_record *record, struct perfile_error *error)
+/* As much of it as the record that was just written announces. */
+static int put_payload(struct change *c, struct perfile_error *error)
 {
-    return record->payload_bytes ? pf_writer_copy_payload(c->merge->writer, c->input->reader, error) : 0;
+    struct perfile_writer *writer = c->merge->writer;
+    return writer->payload_left ? pf_writer_copy_payload(writer, c->input->reader, error) : 0;
 }
 
 static int put_bytes(struct change *c, const struct perfile_record *record, struct perfile_error *error)
@@ -331,7 +333,7 @@ static int put_bytes(struct change *c, const struct perfile_record *record, stru
     if (!pf_writer_sized(writer, record, &body))
         return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "its size is wrong");
     int result = pf_writer_put(writer, body.data, (size_t)body.bytes, error);
-    return result < 0 ? result : put_payload(c, record, error);
+    return result < 0 ? result : put_payload(c, error);
 }
 
 /*
@@ -380,7 +382,7 @@ static int put_changed(struct change *c, const struct perfile_record *record, st
     result = encode_trimmed(c, plan, &o, error);
     if (result == 0)
         result = pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
-    return result < 0 ? result : put_payload(c, record, error);
+    return result < 0 ? result : put_payload(c, error);
 }
 
 /* A type that nobody knows: its body goes out as it is. */

@@ -83,7 +83,7 @@ static int deliver(struct perfile_session *session, const struct perfile_record 
 {
     const struct perfile_record *now = &session->record;
     *record = now;
-    if (PF_UNLIKELY(now->payload_bytes))
+    if (PF_UNLIKELY(now->type >= PERFILE_RECORD_HEADER_ATTR))
         session->reader->record = *now; /* for perfile_reader_payload: heads of several parts were read meanwhile */
     if (now->time) {
         session->unordered += now->time < session->last_time;

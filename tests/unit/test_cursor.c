@@ -94,6 +94,24 @@ static void test_sums_and_products(void **state)
     assert_int_equal(pf_text_length(NULL, 0), 0);
 }
 
+static void test_wide_products(void **state)
+{
+    (void)state;
+    const uint64_t most = UINT64_MAX;
+    uint64_t high, low;
+    pf_multiply_wide(most, most, &high, &low);
+    assert_true(high == most - 1 && low == 1);
+    pf_multiply_wide((uint64_t)1 << 63, 6, &high, &low);
+    assert_true(high == 3 && low == 0);
+    pf_multiply_wide(0xdeadbeefcafef00d, 0x123456789abcdef1, &high, &low);
+    assert_true(high == 0xfd5bdeeeb2a05a3 && low == 0x3e24057f49b7423d);
+    assert_true(pf_product_within(most, most - 1, most, most));
+    assert_true(pf_product_within(most, most, most, most));
+    assert_false(pf_product_within(most, most, most, most - 1));
+    assert_true(pf_product_within(0, most, 0, 1));
+    assert_false(pf_product_within(1, 7, 2, 3));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +121,7 @@ int main(void)
         cmocka_unit_test(test_arrays_that_cannot_be),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_sums_and_products),
+        cmocka_unit_test(test_wide_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
