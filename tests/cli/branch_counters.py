@@ -34,7 +34,8 @@ TEXT = (LEGEND + '             1042\n' + JUMP + '\t# br_cntr: -  PRED\n\t0000000
 
 
 def main():
-    perfile, assemble = sys.argv[1:]
+    wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
+    perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         header = b'\x7fELF' + bytes([2, 1, 1]) + bytes(9) + bytes([2, 0, 62, 0, 1, 0, 0, 0])
@@ -42,8 +43,8 @@ def main():
         recording = folder / 'perf.data'
         environment = {**os.environ, 'XDG_CACHE_HOME': name, 'HOME': name}
         for caps, expected in ((CAPS, TEXT), ('', TEXT.replace('ABBB+ ', '? ').replace('-  PRED', '?  PRED'))):
-            recording.write_bytes(subprocess.check_output([assemble], input=(RECORDING % caps).encode()))
-            command = [perfile, 'script', '-F', 'ip,brstackinsn,brcntr', '--symfs', folder, recording]
+            recording.write_bytes(subprocess.check_output(assemble, input=(RECORDING % caps).encode()))
+            command = [*perfile, 'script', '-F', 'ip,brstackinsn,brcntr', '--symfs', folder, recording]
             got = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
             if got != expected:
                 sys.exit(f'{got}expected:\n{expected}')

@@ -28,17 +28,18 @@ def elf_header(bits):
 
 
 def main():
-    perfile, assemble = sys.argv[1:]
+    wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
+    perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / 'root' / 'bin').mkdir(parents=True)
         (folder / 'root' / 'bin' / 'old').write_bytes(elf_header(32))
         (folder / 'root' / 'bin' / 'new').write_bytes(elf_header(64))
         recording = folder / 'perf.data'
-        recording.write_bytes(subprocess.check_output([assemble], input=RECORDING.encode()))
+        recording.write_bytes(subprocess.check_output(assemble, input=RECORDING.encode()))
         environment = {**os.environ, 'XDG_CACHE_HOME': name, 'HOME': name}
         for root, first in (('root', '[vdso32]'), ('none', '[vdso]')):
-            command = [perfile, 'script', '-F', 'ip,dso', '--symfs', folder / root, recording]
+            command = [*perfile, 'script', '-F', 'ip,dso', '--symfs', folder / root, recording]
             got = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
             expected = f'{0xf7f00010:17x} ({first})\n{0x7f0000000010:17x} ([vdso])\n'
             if got != expected:

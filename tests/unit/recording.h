@@ -189,6 +189,17 @@ static inline size_t recording_task(struct recording *r, uint32_t type, int32_t 
     return at;
 }
 
+/*
+ * The flags of a branch, given as a little-endian machine has them: bit 0 mispredicted, 1 predicted, 4 to 19 cycles. In
+ * the bitfields of a big-endian one the first is the highest bit.
+ */
+static inline uint64_t recording_branch_flags(const struct recording *r, uint64_t flags)
+{
+    if (r->swap == PF_NATIVE_BIG_ENDIAN)
+        return flags;
+    return flags << 63 | (flags & 2) << 61 | (flags >> 4 & 0xffff) << 44;
+}
+
 static inline void recording_round(struct recording *r)
 {
     recording_header(r, PERFILE_RECORD_FINISHED_ROUND, 0, 8);

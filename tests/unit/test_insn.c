@@ -71,7 +71,7 @@ static void x86_64(void **state)
     check(&machine, known, PF_COUNT(known));
 }
 
-static void i386(void **state)
+static void x86_32(void **state)
 {
     static const struct pf_insn_machine machine = {EM_386, false, false};
     static const struct known known[] = {
@@ -128,7 +128,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(x86_64),
-        cmocka_unit_test(i386),
+        cmocka_unit_test(x86_32),
         cmocka_unit_test(others),
         cmocka_unit_test(any_bytes),
     };

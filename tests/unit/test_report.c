@@ -330,9 +330,11 @@ static void sample_of_branches(const uint64_t (*branches)[3], size_t count)
 {
     const size_t at = recording_sample(&made, 'i', 1, 1);
     recording_u64(&made, count);
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < 3; j++)
-            recording_u64(&made, branches[i][j]);
+    for (size_t i = 0; i < count; i++) {
+        recording_u64(&made, branches[i][0]);
+        recording_u64(&made, branches[i][1]);
+        recording_u64(&made, recording_branch_flags(&made, branches[i][2]));
+    }
     recording_store16(&made, at + 6, (uint16_t)(made.bytes - at));
 }
 
