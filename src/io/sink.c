@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/out.h"
 
 enum { NAME_TRIES = 64, MODE = 0600 /* recordings hold more than meets the eye: perf's own mode */ };
@@ -192,16 +193,7 @@ static int write_all(struct pf_sink *sink, const uint8_t *data, size_t bytes, st
 {
     if (sink->write)
         return bytes && sink->write(sink->context, data, bytes) != 0 ? fail(sink, PERFILE_ERROR_WRITE, 0, error) : 0;
-    while (bytes) {
-        ssize_t done = write(sink->fd, data, bytes);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return fail(sink, PERFILE_ERROR_WRITE, done < 0 ? errno : EIO, error);
-        data += done;
-        bytes -= (size_t)done;
-    }
-    return 0;
+    return pf_write_all(sink->fd, data, bytes) ? 0 : fail(sink, PERFILE_ERROR_WRITE, errno, error);
 }
 
 static int fail_again(struct pf_sink *sink, struct perfile_error *error)

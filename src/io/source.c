@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/files.h"
 
 void pf_source_from_memory(struct pf_source *source, const void *data, size_t bytes)
 {
@@ -102,20 +103,6 @@ int pf_source_read(struct pf_source *source, uint64_t offset, void *to, size_t b
     return 0;
 }
 
-static int write_all(int fd, const uint8_t *data, size_t bytes)
-{
-    while (bytes) {
-        ssize_t n = write(fd, data, bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return -1;
-        data += n;
-        bytes -= (size_t)n;
-    }
-    return 0;
-}
-
 static int open_unlinked(struct perfile_error *error)
 {
     const char *directory = getenv("TMPDIR");
@@ -136,9 +123,9 @@ int pf_source_spool(struct pf_source *source, const void *head, size_t head_byte
     uint8_t buffer[64 * 1024];
     ssize_t n = 0;
     uint64_t total = head_bytes;
-    bool full = write_all(fd, head, head_bytes) < 0;
+    bool full = !pf_write_all(fd, head, head_bytes);
     while (!full && (n = read_some(source, 0, buffer, sizeof(buffer))) > 0) {
-        full = write_all(fd, buffer, (size_t)n) < 0;
+        full = !pf_write_all(fd, buffer, (size_t)n);
         total += (uint64_t)n;
     }
     if (full || n < 0) {

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/files.h"
 #include "symbol/inlines.h"
 
 enum {
@@ -148,19 +149,6 @@ static void remove_folder(const char *path)
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The folders above the last part. */
-static bool make_folders(char *path)
-{
-    for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
-        *slash = 0;
-        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!made)
-            return false;
-    }
-    return true;
-}
-
 /* Leftovers of who was killed, and the one that was used longest ago when there are many. */
 static void make_room(const char *cache)
 {
@@ -206,20 +194,6 @@ struct unpacking {
     char inner_why[256]; /* what was wrong with the one inside */
 };
 
-static bool write_all(int fd, const uint8_t *data, size_t bytes)
-{
-    while (bytes) {
-        ssize_t done = write(fd, data, bytes);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        data += done;
-        bytes -= (size_t)done;
-    }
-    return true;
-}
-
 /* NULL, or what went wrong. */
 static const char *copy_member(struct unpacking *u, int fd)
 {
@@ -228,7 +202,7 @@ static const char *copy_member(struct unpacking *u, int fd)
         u->bytes += (uint64_t)got;
         if (u->bytes > UNPACKED_BYTES_MAX)
             return "it holds more than 4 GiB";
-        if (!write_all(fd, u->block, (size_t)got))
+        if (!pf_write_all(fd, u->block, (size_t)got))
             return strerror(errno);
     }
     const char *why = got < 0 ? u->l->why(u->archive) : NULL;
@@ -236,9 +210,9 @@ static const char *copy_member(struct unpacking *u, int fd)
 }
 
 /* A member under that name below the folder. */
-static const char *take_file(struct unpacking *u, char *path)
+static const char *take_file(struct unpacking *u, const char *path)
 {
-    int fd = make_folders(path) ? open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+    int fd = pf_make_folders(path) ? open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
     if (fd < 0)
         return errno == EEXIST ? NULL : strerror(errno);
     const char *wrong = copy_member(u, fd);
@@ -349,7 +323,7 @@ static bool unpack_into(const struct pf_find_options *options, const char *path,
         return false;
     if (!load_libarchive(&l))
         pf_find_note(options, "%s was not read: that needs libarchive (libarchive.so.13)", path);
-    else if (!make_folders(u.folder) || !mkdtemp(u.folder))
+    else if (!pf_make_folders(u.folder) || !mkdtemp(u.folder))
         pf_find_note(options, "%s was not read: %s: %s", path, cache, strerror(errno));
     else if (!(done = unpack(&u) && (rename(u.folder, folder) == 0 || access(folder, R_OK) == 0)))
         remove_folder(u.folder);

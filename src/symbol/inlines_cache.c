@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "symbol/inlines_tables.h"
 
 static const char what[] = "cache";
@@ -130,38 +131,6 @@ static void make_room(const char *path, uint64_t limit_bytes)
 
 /* ---- saving --------------------------------------------------------------------------------------------------- */
 
-static bool make_directories(const char *path)
-{
-    char part[4096];
-    size_t length = strlen(path);
-    if (length >= sizeof(part))
-        return false;
-    for (size_t i = 1; i <= length; i++) {
-        if (path[i] != '/' && path[i] != '\0')
-            continue;
-        memcpy(part, path, i);
-        part[i] = '\0';
-        if (mkdir(part, 0700) != 0 && errno != EEXIST)
-            return false;
-    }
-    return true;
-}
-
-static bool write_all(int fd, const void *data, size_t bytes)
-{
-    const char *at = data;
-    while (bytes) {
-        ssize_t written = write(fd, at, bytes);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        at += written;
-        bytes -= (size_t)written;
-    }
-    return true;
-}
-
 static bool write_block(int fd, const struct pf_inlines *inlines, const uint8_t *build_id, size_t build_id_bytes)
 {
     struct pf_inlines_header header;
@@ -173,7 +142,7 @@ static bool write_block(int fd, const struct pf_inlines *inlines, const uint8_t 
     header.build_id_bytes = build_id_bytes;
     header.body_checksum = pf_inlines_checksum(body, body_bytes);
     header.header_checksum = pf_inlines_checksum(&header, offsetof(struct pf_inlines_header, header_checksum));
-    return write_all(fd, &header, sizeof(header)) && write_all(fd, body, body_bytes);
+    return pf_write_all(fd, &header, sizeof(header)) && pf_write_all(fd, body, body_bytes);
 }
 
 int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, const uint8_t *build_id,
@@ -186,7 +155,7 @@ int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, con
     if (inlines->bytes > limit_bytes)
         return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, what,
                        "the tables alone are larger than it may be");
-    if (!make_directories(directory))
+    if (!pf_make_folders(name))
         return cannot(error, PERFILE_ERROR_WRITE, directory);
     int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0)

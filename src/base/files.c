@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/files.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_ROOM = 4096, MODE = 0700 };
+
+bool pf_write_all(int fd, const void *data, size_t bytes)
+{
+    const char *at = data;
+    while (bytes) {
+        const ssize_t done = write(fd, at, bytes);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done == 0)
+            errno = EIO;
+        if (done <= 0)
+            return false;
+        at += done;
+        bytes -= (size_t)done;
+    }
+    return true;
+}
+
+bool pf_make_folders(const char *path)
+{
+    char part[PATH_ROOM];
+    const size_t length = strlen(path);
+    if (length >= sizeof(part)) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(part, path, length + 1);
+    for (char *slash = part + (*part == '/'); (slash = strchr(slash, '/')) != NULL; slash++) {
+        *slash = 0;
+        if (mkdir(part, MODE) < 0 && errno != EEXIST)
+            return false;
+        *slash = '/';
+    }
+    return true;
+}
