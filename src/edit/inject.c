@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What can be added to a recording afterwards. */
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "edit/build_ids.h"
@@ -41,7 +42,7 @@ static bool is_file(const char *filename)
 {
     static const char *const not [] = {"//", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:"};
     for (size_t i = 0; i < PF_COUNT(not ); i++)
-        if (strncmp(filename, not [i], strlen(not [i])) == 0)
+        if (pf_starts_with(filename, not [i]))
             return false;
     return *filename == '/' || strstr(filename, "kernel.kallsyms") || strcmp(filename, "[vdso]") == 0;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "io/sink.h"
 
@@ -196,7 +197,7 @@ int pf_folder_take(const struct pf_folder *folder, int from, const char *prefix,
         return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "directory", "%s", strerror(errno));
     }
     for (const struct dirent *entry; result == 0 && (entry = readdir(list));) {
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 || !is_kind(from, entry->d_name, S_IFDIR))
+        if (!pf_starts_with(entry->d_name, prefix) || !is_kind(from, entry->d_name, S_IFDIR))
             continue;
         ++*count;
         if (folder)

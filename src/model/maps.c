@@ -237,7 +237,7 @@ static bool is_anonymous(const char *name)
 {
     static const char *const starts[] = {"//anon", "[anon:", "/memfd:"};
     for (size_t i = 0; i < PF_COUNT(starts); i++)
-        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+        if (pf_starts_with(name, starts[i]))
             return true;
     return false;
 }

@@ -6,7 +6,6 @@
 #include "symbol/archive.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -20,6 +19,7 @@
 #include "base/bytes.h"
 #include "base/files.h"
 #include "symbol/inlines.h"
+#include "symbol/library.h"
 
 enum {
     MEMBERS_MAX = 1 << 17,
@@ -75,10 +75,8 @@ static bool load_libarchive(struct libarchive *l)
     };
     *l = (struct libarchive){.library = dlopen("libarchive.so.13", RTLD_LAZY | RTLD_LOCAL)};
     for (size_t i = 0; l->library && i < PF_COUNT(functions); i++) {
-        void *address = dlsym(l->library, functions[i].name);
-        if (!address)
+        if (!pf_library_function(l->library, functions[i].name, functions[i].function))
             return false;
-        memcpy(functions[i].function, &address, sizeof(address));
     }
     return l->library;
 }

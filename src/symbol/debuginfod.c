@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/debuginfod.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "symbol/library.h"
 
 enum { SLOW_MS = 1000, GRACE_MS = 200, BUILD_ID_MOST = 20 };
 
@@ -50,10 +50,8 @@ static bool load_library(struct library *l)
     };
     *l = (struct library){.handle = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL)};
     for (size_t i = 0; l->handle && i < PF_COUNT(functions); i++) {
-        void *address = dlsym(l->handle, functions[i].name);
-        if (!address)
+        if (!pf_library_function(l->handle, functions[i].name, functions[i].function))
             return false;
-        memcpy(functions[i].function, &address, sizeof(address));
     }
     return l->handle;
 }

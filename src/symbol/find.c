@@ -15,8 +15,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/text.h"
-#include "symbol/library.h"
 #include "symbol/table_elf.h"
 
 enum { BUILD_ID_MOST = 20 };
@@ -75,11 +75,6 @@ int pf_elf_build_id(const char *path, uint8_t build_id[20])
 }
 
 /* ---- candidates ---- */
-
-static bool begins_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -378,7 +373,7 @@ static bool take_kernel_in(struct search *s, const char *directory, const char *
     char *path = make_path(s, "%s%s", s->symfs, directory);
     DIR *entries = path ? opendir(path) : NULL;
     for (struct dirent *entry; entries && !taken && (entry = readdir(entries)) != NULL;)
-        if (entry->d_name[0] != '.' && strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
+        if (entry->d_name[0] != '.' && pf_starts_with(entry->d_name, prefix))
             taken = take_if(make_path(s, "%s/%s%s", path, entry->d_name, tail), &s->id, &s->found->path, NULL);
     if (entries)
         closedir(entries);
@@ -476,8 +471,8 @@ static void find_kernel(struct search *s)
 
 static bool is_kernel(const char *name)
 {
-    return begins_with(name, "[kernel.kallsyms]") || begins_with(name, "[kernel.vmlinux]") ||
-           begins_with(name, "[guest.kernel.kallsyms");
+    return pf_starts_with(name, "[kernel.kallsyms]") || pf_starts_with(name, "[kernel.vmlinux]") ||
+           pf_starts_with(name, "[guest.kernel.kallsyms");
 }
 
 /* Memory that no file stands behind, and files that are more than bytes. */
@@ -488,16 +483,16 @@ static bool is_no_file(const char *name)
         "/drm ",  "[anon:",         "[heap]",    "[stack", "[vsyscall]", "inode:",
     };
     for (size_t i = 0; i < PF_COUNT(beginnings); i++)
-        if (begins_with(name, beginnings[i]))
+        if (pf_starts_with(name, beginnings[i]))
             return true;
     return !*name;
 }
 
 static bool may_be_opened(const struct search *s)
 {
-    if (*s->symfs || begins_with(s->name, "/dev/shm/"))
+    if (*s->symfs || pf_starts_with(s->name, "/dev/shm/"))
         return true;
-    return !begins_with(s->name, "/proc/") && !begins_with(s->name, "/sys/") && !begins_with(s->name, "/dev/");
+    return !pf_starts_with(s->name, "/proc/") && !pf_starts_with(s->name, "/sys/") && !pf_starts_with(s->name, "/dev/");
 }
 
 /* ---- kernel modules ---- */
@@ -709,7 +704,7 @@ static int32_t own_pid(int32_t pid)
     snprintf(path, sizeof(path), "/proc/%" PRId32 "/status", pid);
     FILE *status = fopen(path, "re");
     while (status && fgets(line, sizeof(line), status))
-        if (begins_with(line, "NStgid:")) {
+        if (pf_starts_with(line, "NStgid:")) {
             const char *last = strrchr(line, '\t'); /* the innermost namespace */
             own = last ? (int32_t)strtol(last, NULL, 10) : pid;
         }
@@ -736,31 +731,31 @@ static bool take_of_process(struct search *s, int32_t pid, const char *own_name,
                     result);
 }
 
-int pf_find_jitdump(const struct pf_find_options *options, const char *name, int32_t pid, char **path)
+/* `own_name` is what the process calls it; NULL: the same. */
+static int find_of_process(const struct pf_find_options *options, const char *name, int32_t pid, const char *own_name,
+                           char **path)
 {
     struct search s = {0};
     *path = NULL;
     s.no_memory = !open_search(&s, options, name);
     if (!s.no_memory && s.name[0] == '/' && may_be_opened(&s))
-        take_of_process(&s, pid, s.name, path);
+        take_of_process(&s, pid, own_name ? own_name : s.name, path);
     free(s.cache);
     free(s.name);
     return s.no_memory ? PERFILE_ERROR_MEMORY : 0;
 }
 
+int pf_find_jitdump(const struct pf_find_options *options, const char *name, int32_t pid, char **path)
+{
+    return find_of_process(options, name, pid, NULL, path);
+}
+
 int pf_find_perf_map(const struct pf_find_options *options, int32_t pid, char **path)
 {
     char name[64], own_name[64];
-    struct search s = {0};
-    *path = NULL;
     snprintf(name, sizeof(name), "/tmp/perf-%" PRId32 ".map", pid);
     snprintf(own_name, sizeof(own_name), "/tmp/perf-%" PRId32 ".map", options->same_machine ? own_pid(pid) : pid);
-    s.no_memory = !open_search(&s, options, name);
-    if (!s.no_memory)
-        take_of_process(&s, pid, own_name, path);
-    free(s.cache);
-    free(s.name);
-    return s.no_memory ? PERFILE_ERROR_MEMORY : 0;
+    return find_of_process(options, name, pid, own_name, path);
 }
 
 static bool same_text(struct perfile_reader *reader, uint32_t feature, const char *text)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PF_INSN_BYTES_MAX = 16, PF_INSN_TEXT_BYTES = 224 };
+enum { PF_INSN_BYTES_MAX = 16 };
 
 /* What machine code is for, as the header of its ELF file says. */
 struct pf_insn_machine {

@@ -62,9 +62,7 @@ static int read_header(struct pf_jitdump *dump, const char *path, struct perfile
     if ((dump->swap && magic != __builtin_bswap32(MAGIC)) || pf_cursor_u32(&c) != VERSION)
         return pf_fail(error, PERFILE_ERROR_FORMAT, 0, "jitdump", "%s is no jitdump file of version 1", path);
     uint32_t bytes = pf_cursor_u32(&c);
-    pf_cursor_take(&c, 8); /* machine, padding */
-    dump->pid = pf_cursor_u32(&c);
-    pf_cursor_take(&c, 8); /* time */
+    pf_cursor_take(&c, 20); /* machine, padding, pid, time */
     dump->has_ticks = pf_cursor_u64(&c) & FLAG_ARCH_TIMESTAMP;
     if (c.failed || bytes < HEADER_BYTES)
         return pf_fail(error, PERFILE_ERROR_FORMAT, 0, "jitdump", "the header of %s is cut off", path);
@@ -133,8 +131,7 @@ static bool read_load(struct pf_jitdump *dump, const struct prefix *prefix, stru
     *code = dump->pending;
     dump->pending = (struct pf_jitdump_code){0};
     code->time = prefix->time;
-    code->pid = pf_cursor_u32(&c);
-    pf_cursor_take(&c, 12); /* tid, vma */
+    pf_cursor_take(&c, 16); /* pid, tid, vma */
     code->address = pf_cursor_u64(&c);
     code->bytes = pf_cursor_u64(&c);
     code->index = pf_cursor_u64(&c);
@@ -153,8 +150,8 @@ static bool read_load(struct pf_jitdump *dump, const struct prefix *prefix, stru
 static bool read_move(struct pf_jitdump *dump, const struct prefix *prefix, struct pf_jitdump_code *code)
 {
     struct pf_cursor c = bytes_at(dump, prefix->body, (size_t)pf_min(prefix->bytes, 48));
-    *code = (struct pf_jitdump_code){.time = prefix->time, .pid = pf_cursor_u32(&c)};
-    pf_cursor_take(&c, 20); /* tid, vma, old address */
+    *code = (struct pf_jitdump_code){.time = prefix->time};
+    pf_cursor_take(&c, 24); /* pid, tid, vma, old address */
     code->address = pf_cursor_u64(&c);
     code->bytes = pf_cursor_u64(&c);
     code->index = pf_cursor_u64(&c);

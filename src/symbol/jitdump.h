@@ -13,7 +13,6 @@
 /* One piece of code that was made (a name) or moved (no name). */
 struct pf_jitdump_code {
     uint64_t time; /* ns, or ticks of the TSC */
-    uint32_t pid;  /* as the process itself sees it */
     uint64_t address;
     uint64_t bytes;
     uint64_t mapped_bytes; /* with what unwinding needs, which lies behind it */
@@ -29,7 +28,6 @@ struct pf_jitdump {
     bool swap;
     bool has_ticks; /* times are ticks of the TSC */
     bool is_cut;    /* it ends within a record */
-    uint32_t pid;
     uint64_t file_bytes;
     uint64_t at; /* the next record */
     uint8_t *buffer;
