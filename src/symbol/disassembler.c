@@ -25,7 +25,6 @@ struct pf_disassembler {
     struct library library;
     struct pf_insn_machine machine; /* of the handle */
     bool is_loaded;
-    bool is_tried;
     bool is_open;
     csh handle;
     cs_insn *insn;
@@ -43,12 +42,12 @@ static const struct {
     {EM_MIPS, CS_ARCH_MIPS, CS_MODE_MIPS32, CS_MODE_MIPS64},
 };
 
-/* The version that the headers are of. */
+/* The version that the headers are of. Once loaded it stays: who asks whether it exists wants it next. */
 static bool load_library(struct library *library)
 {
     char name[32];
     snprintf(name, sizeof(name), "libcapstone.so.%d", CS_API_MAJOR);
-    library->handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    library->handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
     return library->handle && pf_library_function(library->handle, "cs_open", &library->open) &&
            pf_library_function(library->handle, "cs_close", &library->close) &&
            pf_library_function(library->handle, "cs_option", &library->option) &&
@@ -120,11 +119,10 @@ static bool open_handle(struct pf_disassembler *d, const struct pf_insn_machine 
 /* One handle is kept: neighbouring samples tend to be of one machine. */
 static bool choose_machine(struct pf_disassembler *d, const struct pf_insn_machine *machine)
 {
-    if (d->is_tried && d->machine.elf_machine == machine->elf_machine && d->machine.is_64 == machine->is_64 &&
+    if (d->machine.elf_machine == machine->elf_machine && d->machine.is_64 == machine->is_64 &&
         d->machine.is_big_endian == machine->is_big_endian)
         return d->insn;
     close_handle(d);
-    d->is_tried = true;
     d->machine = *machine;
     return open_handle(d, machine);
 }
