@@ -22,9 +22,9 @@
 #include "symbol/library.h"
 
 enum {
-    MEMBERS_MAX = 1 << 17,
-    KEPT_MAX = 4, /* unpacked archives */
-    HEX_MIN = 16, /* digits of a build id: 8 to 20 bytes */
+    MEMBERS_MAX = 1 << 17, /* 131072, as a note says */
+    KEPT_MAX = 4,          /* unpacked archives */
+    HEX_MIN = 16,          /* digits of a build id: 8 to 20 bytes */
     HEX_MAX = 40,
     PATH_ROOM = 4096,
     BLOCK_BYTES = 1 << 18,
@@ -192,6 +192,13 @@ struct unpacking {
     char inner_why[256]; /* what was wrong with the one inside */
 };
 
+/* What libarchive says is wrong. */
+static const char *why_of(const struct unpacking *u)
+{
+    const char *why = u->archive ? u->l->why(u->archive) : "out of memory";
+    return why ? why : "it is damaged";
+}
+
 /* NULL, or what went wrong. */
 static const char *copy_member(struct unpacking *u, int fd)
 {
@@ -203,8 +210,7 @@ static const char *copy_member(struct unpacking *u, int fd)
         if (!pf_write_all(fd, u->block, (size_t)got))
             return strerror(errno);
     }
-    const char *why = got < 0 ? u->l->why(u->archive) : NULL;
-    return got < 0 && !why ? "it is damaged" : why;
+    return got < 0 ? why_of(u) : NULL;
 }
 
 /* A member under that name below the folder. */
@@ -234,10 +240,7 @@ static const char *take_inner(struct unpacking *u)
     const char *wrong = take_file(u, path);
     if (wrong)
         return wrong;
-    if (open_archive(&inner))
-        wrong = take_members(&inner);
-    else
-        wrong = inner.archive ? u->l->why(inner.archive) : "out of memory";
+    wrong = open_archive(&inner) ? take_members(&inner) : why_of(&inner);
     if (wrong)
         snprintf(u->inner_why, sizeof(u->inner_why), "%s", wrong);
     if (inner.archive)
@@ -276,9 +279,9 @@ static const char *take_members(struct unpacking *u)
         if (name)
             wrong = take_member(u, name);
     }
-    if (!wrong && code != LIBARCHIVE_OK && code != LIBARCHIVE_WARN && code != LIBARCHIVE_EOF)
-        wrong = u->l->why(u->archive);
-    return wrong;
+    if (wrong || code == LIBARCHIVE_EOF)
+        return wrong;
+    return code == LIBARCHIVE_OK || code == LIBARCHIVE_WARN ? "it holds more than 131072 files" : why_of(u);
 }
 
 static bool open_archive(struct unpacking *u)
@@ -297,11 +300,7 @@ static bool open_archive(struct unpacking *u)
 /* What could be read before damage is kept. The texts of libarchive live as long as the archive. */
 static bool unpack(struct unpacking *u)
 {
-    const char *wrong;
-    if (open_archive(u))
-        wrong = take_members(u);
-    else
-        wrong = u->archive ? u->l->why(u->archive) : "out of memory";
+    const char *wrong = open_archive(u) ? take_members(u) : why_of(u);
     if (wrong)
         pf_find_note(u->options, "%s: %s; %u binaries were taken from it", u->path, wrong, u->files);
     else if (!u->files)
@@ -310,6 +309,21 @@ static bool unpack(struct unpacking *u)
         u->l->close(u->archive);
     free(u->block);
     return u->files;
+}
+
+/* Under its name, if there is anything in it. Another process may have been faster: then that one's is taken. */
+static bool unpack_as(struct unpacking *u, const char *folder)
+{
+    const bool any = unpack(u);
+    if (any && rename(u->folder, folder) == 0)
+        return true;
+    const int why = errno;
+    remove_folder(u->folder);
+    if (any && access(folder, R_OK) == 0)
+        return true;
+    if (any)
+        pf_find_note(u->options, "%s was not read: %s: %s", u->path, folder, strerror(why));
+    return false;
 }
 
 static bool unpack_into(const struct pf_find_options *options, const char *path, const char *cache, const char *folder)
@@ -323,8 +337,8 @@ static bool unpack_into(const struct pf_find_options *options, const char *path,
         pf_find_note(options, "%s was not read: that needs libarchive (libarchive.so.13)", path);
     else if (!pf_make_folders(u.folder) || !mkdtemp(u.folder))
         pf_find_note(options, "%s was not read: %s: %s", path, cache, strerror(errno));
-    else if (!(done = unpack(&u) && (rename(u.folder, folder) == 0 || access(folder, R_OK) == 0)))
-        remove_folder(u.folder);
+    else
+        done = unpack_as(&u, folder);
     if (l.library)
         dlclose(l.library);
     return done;
@@ -366,10 +380,11 @@ int pf_archive_open(const struct pf_find_options *options, const char *path, cha
 {
     struct stat about;
     *directory = NULL;
-    if (stat(path, &about) == 0 && S_ISREG(about.st_mode))
+    const bool exists = stat(path, &about) == 0;
+    if (exists && S_ISREG(about.st_mode))
         return open_file(options, path, &about, directory);
-    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+    if (exists && S_ISDIR(about.st_mode))
         return (*directory = strdup(path)) ? 0 : PERFILE_ERROR_MEMORY;
-    pf_find_note(options, "%s was not read: %s", path, errno ? strerror(errno) : "it is no file");
+    pf_find_note(options, "%s was not read: %s", path, exists ? "it is no file" : strerror(errno));
     return 0;
 }

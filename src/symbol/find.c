@@ -6,6 +6,7 @@
 #include "symbol/find.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -211,8 +212,8 @@ static bool has_crc(const char *path, uint32_t wanted)
     ssize_t got = -1;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     uint8_t *piece = fd >= 0 ? malloc(PIECE) : NULL;
-    while (piece && (got = read(fd, piece, PIECE)) > 0)
-        crc = pf_crc32(crc, piece, (size_t)got);
+    while (piece && ((got = read(fd, piece, PIECE)) > 0 || (got < 0 && errno == EINTR)))
+        crc = pf_crc32(crc, piece, got > 0 ? (size_t)got : 0);
     free(piece);
     if (fd >= 0)
         close(fd);

@@ -57,7 +57,10 @@ size_t pf_notes_build_id(const uint8_t *notes, size_t bytes, bool swap, uint8_t 
  * kernel's mapping is relocated by the one it names. Errors as pf_elf_open; ABSENT when there is none.
  */
 int pf_elf_symbol_address(const char *path, const char *name, uint64_t *address);
-/* A whole file as it is now, malloc'ed; files of /proc do not say how long they are. At most 1 GiB; NULL: it cannot be read. */
+/*
+ * A whole file as it is now, malloc'ed; files of /proc do not say how long they are. NULL: it cannot be read to its end, or
+ * it is larger than 1 GiB.
+ */
 char *pf_read_text(const char *path, size_t *bytes);
 /* The same in the text of /proc/kallsyms, of the kernel's own symbols; false when there is none. */
 bool pf_kallsyms_address(const char *text, size_t bytes, const char *name, uint64_t *address);

@@ -27,6 +27,7 @@ char *pf_read_text(const char *path, size_t *bytes)
     enum { TEXT_BYTES_MAX = 1 << 30, STEP_BYTES = 1 << 16 };
     char *text = NULL;
     size_t room = 0;
+    ssize_t got = -1;
     int fd = open_text(path);
     *bytes = 0;
     while (fd >= 0 && *bytes < TEXT_BYTES_MAX) {
@@ -36,7 +37,7 @@ char *pf_read_text(const char *path, size_t *bytes)
                 break;
             text = bigger;
         }
-        ssize_t got = read(fd, text + *bytes, room - *bytes);
+        got = read(fd, text + *bytes, room - *bytes);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -45,7 +46,10 @@ char *pf_read_text(const char *path, size_t *bytes)
     }
     if (fd >= 0)
         close(fd);
-    return text;
+    if (got == 0)
+        return text;
+    free(text); /* with a part of the symbols, addresses get the wrong ones */
+    return NULL;
 }
 
 /* ---- lines ---- */

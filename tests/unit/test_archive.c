@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/archive.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 
 #include "made_elf.h"
 
@@ -173,6 +175,82 @@ static void test_nothing(void **state)
     assert_int_equal(pf_archive_open(&options, made_directory, &directory), 0);
     assert_string_equal(directory, made_directory);
     free(directory);
+    notes[0] = 0;
+    errno = ENOENT; /* of something else */
+    assert_int_equal(pf_archive_open(&options, "/dev/null", &directory), 0);
+    assert_null(directory);
+    assert_string_equal(notes, "/dev/null was not read: it is no file\n");
+}
+
+/* The name of the folder in the cache that is being made, without its random end; "" when there is none. */
+static void folder_being_made(char *path, size_t room)
+{
+    const struct dirent *item;
+    DIR *cache = opendir(made_path("perfile"));
+    *path = 0;
+    while (cache && (item = readdir(cache)))
+        if (strchr(item->d_name, '.') && strstr(item->d_name, "archive-"))
+            snprintf(path, room, "%s/perfile/%.*s", made_directory, (int)strcspn(item->d_name, "."), item->d_name);
+    if (cache)
+        closedir(cache);
+}
+
+/* While we unpack, another process gets done. */
+static void win_the_race(void *context, const char *text)
+{
+    char path[512], file[600];
+    (void)context, (void)text;
+    folder_being_made(path, sizeof(path));
+    assert_true(*path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(file, sizeof(file), "%s/other", path);
+    fclose(fopen(file, "w"));
+}
+
+static void test_race_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    char *directory, left[512];
+    char big[20000] = "";
+    if (*made_directory) {
+        put("in/a/" HEX "/elf", "binary");
+        made_file("in/b/cdcdcdcdcdcdcdcd/elf", big, sizeof(big));
+    }
+    const char *path = pack("-cf a.tar -C in a/" HEX "/elf b/cdcdcdcdcdcdcdcd/elf");
+    assert_int_equal(truncate(path, 4096), 0); /* so that there is a note after the unpacking */
+    options.note = win_the_race;
+    assert_int_equal(pf_archive_open(&options, path, &directory), 0);
+    assert_non_null(directory);
+    assert_string_equal(content(directory, "other"), "");
+    folder_being_made(left, sizeof(left));
+    assert_string_equal(left, "");
+    free(directory);
+}
+
+static void test_too_many_members(void **state)
+{
+    (void)state;
+    char *directory;
+    char header[512] = "x";
+    if (!*made_directory)
+        skip();
+    memcpy(header + 100, "0000644", 8);
+    memcpy(header + 124, "00000000000", 12);
+    memset(header + 148, ' ', 8);
+    memcpy(header + 257, "ustar\00000", 8);
+    unsigned sum = 0;
+    for (size_t i = 0; i < sizeof(header); i++)
+        sum += (uint8_t)header[i];
+    snprintf(header + 148, 8, "%06o", sum);
+    put("a.tar", "");
+    FILE *file = fopen(made_path("a.tar"), "wb");
+    assert_non_null(file);
+    for (unsigned i = 0; i < (1 << 17) + 1; i++)
+        assert_int_equal(fwrite(header, sizeof(header), 1, file), 1);
+    fclose(file);
+    assert_int_equal(pf_archive_open(&options, made_path("a.tar"), &directory), 0);
+    assert_non_null(strstr(notes, "it holds more than 131072 files; 0 binaries were taken from it\n"));
+    free(directory);
 }
 
 int main(void)
@@ -183,6 +261,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_inner_archive, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_cut, open_world, close_world),
         cmocka_unit_test_setup_teardown(test_nothing, open_world, close_world),
+        cmocka_unit_test_setup_teardown(test_race_leaves_nothing_behind, open_world, close_world),
+        cmocka_unit_test_setup_teardown(test_too_many_members, open_world, close_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
