@@ -2,9 +2,11 @@
 #include "options.h"
 #include "message.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define AT(member) offsetof(struct pf_settings, member)
@@ -101,12 +103,12 @@ static const struct pf_option symbol_options[] = {
      .doc = "Wait at most so long in all for the servers in DEBUGINFOD_URLS [90], and 20 seconds for one file."},
     {.name = "vmlinux",
      .letter = 'k',
-     .kind = PF_OPTION_TEXT,
+     .kind = PF_OPTION_FILE,
      .argument = "FILE",
      .offset = AT(print.symbols.vmlinux),
      .doc = "The kernel with its symbols, as an ELF file."},
     {.name = "kallsyms",
-     .kind = PF_OPTION_TEXT,
+     .kind = PF_OPTION_FILE,
      .argument = "FILE",
      .offset = AT(print.symbols.kallsyms),
      .doc = "The kernel's symbols, as a copy of /proc/kallsyms of the machine that made the recording."},
@@ -373,6 +375,19 @@ static int set_choice(const struct given *given, const char *text, const char **
     return check_choice(given->command, given->option->value_at, given->spelling, text);
 }
 
+/* What nobody can read would lead to an output without symbols, and none would say why. */
+static int set_file(const struct given *given, const char *text, const char **to)
+{
+    struct stat about;
+    const bool exists = stat(text, &about) == 0 && access(text, R_OK) == 0;
+
+    *to = text;
+    if (exists && !S_ISDIR(about.st_mode))
+        return PF_STATUS_OK;
+    complain(given->command, "%s %s: %s", given->spelling, text, strerror(exists ? EISDIR : errno));
+    return PF_STATUS_UNREADABLE;
+}
+
 /*
  * perf takes -F several times: "+a" and "-b" change what was chosen, "sw:LIST" and "trace:LIST" choose by kind of
  * event. Changes are joined with commas, whole requests with semicolons.
@@ -454,6 +469,8 @@ static int set_option(const struct given *given, const char *text, struct pf_set
     case PF_OPTION_LIST:
         *(const char **)to = text;
         return PF_STATUS_OK;
+    case PF_OPTION_FILE:
+        return set_file(given, text, to);
     case PF_OPTION_CHOICE:
         return set_choice(given, text, to);
     case PF_OPTION_FIELDS:

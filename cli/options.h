@@ -88,6 +88,7 @@ enum pf_option_kind {
     PF_OPTION_FLAG,   /* bool */
     PF_OPTION_BITS,   /* unsigned, or-ed with `bits` */
     PF_OPTION_TEXT,   /* const char * */
+    PF_OPTION_FILE,   /* const char *, a file that is read; PF_STATUS_UNREADABLE when it cannot be */
     PF_OPTION_CHOICE, /* const char *, one of the values */
     PF_OPTION_LIST,   /* const char *, values separated by commas; the library checks them */
     PF_OPTION_FIELDS, /* char *, likewise; what is given again is added */
@@ -175,7 +176,7 @@ void pf_settings_free(struct pf_settings *settings);
 
 /*
  * Reads the NULL-terminated arguments behind the verb, and reorders them. Of a command without a name, the operands are
- * the first argument that is no option and all behind it. PF_STATUS_OK, or PF_STATUS_USAGE when a message was printed.
+ * the first argument that is no option and all behind it. PF_STATUS_OK, or another status when a message was printed.
  */
 int pf_options_parse(const struct pf_command *command, char **arguments, struct pf_settings *settings);
 

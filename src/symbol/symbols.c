@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -136,6 +137,17 @@ static bool is_64_bit_machine(struct perfile_reader *reader)
            (strstr(arch, "64") || strcmp(arch, "s390x") == 0);
 }
 
+/* perf takes a folder that is none for an empty one. */
+static void check_symfs(const struct pf_find_options *find)
+{
+    struct stat about;
+    if (!find->symfs || !*find->symfs)
+        return;
+    const bool exists = stat(find->symfs, &about) == 0;
+    if (!exists || !S_ISDIR(about.st_mode))
+        pf_find_note(find, "no binaries were found below %s: %s", find->symfs, strerror(exists ? ENOTDIR : errno));
+}
+
 int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options *find, struct pf_symbols **symbols,
                     struct perfile_error *error)
 {
@@ -160,6 +172,7 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
         pf_symbols_close(made);
         return pf_fail_memory(error, "build ids");
     }
+    check_symfs(&made->find);
     made->debuginfod.left_ms = 1000 * (int64_t)pf_min(made->find.debuginfod_seconds ? made->find.debuginfod_seconds
                                                                                     : PF_DEBUGINFOD_TOTAL_SECONDS,
                                                       INT32_MAX);
@@ -417,6 +430,8 @@ static void find_kernel(struct pf_symbols *symbols, const struct module *kernel,
     struct pf_find_options find = symbols->find;
     const char *text = find.kallsyms;
     *elf = NULL;
+    if (find.vmlinux && !is_elf(find.vmlinux))
+        find.vmlinux = NULL;
     find.reference = reference_of(kernel);
     find.reference_address = kernel->reference;
     if (!text && pf_find_binary(&find, "[kernel.kallsyms]", kernel->build_id, kernel->build_id_bytes, &found) == 0 &&
@@ -458,24 +473,46 @@ static bool same_build_id(const uint8_t *a, size_t a_bytes, const uint8_t *b, si
     return a_bytes == b_bytes && memcmp(a, b, a_bytes) == 0;
 }
 
+/* The kernel that the user named; false: it is none, or not the recording's. */
+static bool load_vmlinux(struct pf_symbols *symbols, struct module *module)
+{
+    const char *elf = symbols->find.vmlinux, *wrong = NULL;
+    uint8_t id[20];
+    struct perfile_error error;
+    if (!elf)
+        return false;
+    const int bytes = pf_elf_build_id(elf, id);
+    if (bytes < 0) {
+        wrong = "it is no ELF file";
+    } else if (bytes && module->build_id_bytes &&
+               !same_build_id(id, (size_t)bytes, module->build_id, module->build_id_bytes)) {
+        module->public.build_id_differs = true;
+        wrong = "it is another kernel than the recording's";
+    } else if (pf_symbol_table_from_elf(elf, NULL, symbols->allocator, &module->table, &error) < 0) {
+        wrong = error.message;
+    }
+    if (wrong)
+        pf_find_note(&symbols->find, "%s was not used: %s", elf, wrong);
+    else
+        module->public.path = elf;
+    return !wrong;
+}
+
 static void load_kernel(struct pf_symbols *symbols, struct module *module)
 {
-    const char *elf = symbols->find.vmlinux;
-    uint8_t id[20];
-    int bytes = elf && module->build_id_bytes ? pf_elf_build_id(elf, id) : 0;
-    if (bytes > 0 && !same_build_id(id, (size_t)bytes, module->build_id, module->build_id_bytes)) {
-        module->public.build_id_differs = true;
-        pf_find_note(&symbols->find, "%s was not used: it is another kernel than the recording's", elf);
-        elf = NULL;
-    }
-    if (!elf)
+    const char *elf = NULL;
+    const bool done = load_vmlinux(symbols, module);
+    if (!done)
         find_kernel(symbols, module, &elf);
     symbols->kernel_tried = true;
     if (elf && pf_symbol_table_from_elf(elf, NULL, symbols->allocator, &module->table, NULL) == 0)
         module->public.path = elf;
-    else if (symbols->kallsyms)
+    else if (!done && symbols->kallsyms)
         (void)pf_symbol_table_from_kallsyms(symbols->kallsyms, symbols->kallsyms_bytes, NULL, symbols->allocator,
                                             &module->table, NULL);
+    if (!done && symbols->find.kallsyms && !(module->table && module->table->count))
+        pf_find_note(&symbols->find, "%s was not used: there are no symbols with addresses in it",
+                     symbols->find.kallsyms);
     if (module->table)
         relocate(symbols, module);
 }

@@ -12,9 +12,10 @@ A file of cases holds commands and what comes of them:
     ? 2
 
 `$` is a line for sh, run in an empty folder that the cases of one file share; $DATA is the folder tests/data,
-$EXAMPLES the examples of the checkout. `>` is a line of standard output, `!` one of standard error, `?` the exit
-status when it is not 0. A last line without a newline ends in `\\c`. The version is written @VERSION@, and the paths of
-the folders as their variables. --update writes what the commands print now into the files.
+$EXAMPLES the examples of the checkout, $EMPTY a folder with nothing in it. `>` is a line of standard output, `!` one of
+standard error, `?` the exit status when it is not 0. A last line without a newline ends in `\\c`. The version is
+written @VERSION@, and the paths of the folders as their variables. --update writes what the commands print now into the
+files.
 """
 import argparse, difflib, os, pathlib, subprocess, sys, tempfile
 
@@ -90,13 +91,14 @@ def main():
     parser.add_argument('--update', action='store_true')
     options = parser.parse_args()
     perfile = options.perfile.resolve()
-    with tempfile.TemporaryDirectory(prefix='perfile-bin-') as folder:
+    with tempfile.TemporaryDirectory(prefix='perfile-bin-') as folder, tempfile.TemporaryDirectory() as empty:
         make_command(folder, perfile)
         keep = {name: value for name, value in os.environ.items() if name.endswith('SAN_OPTIONS') or name == 'TMPDIR'}
+        folders = {**FOLDERS, '$EMPTY': empty}
         environment = {**keep, 'PATH': f'{folder}:/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', 'HOME': folder,
-                       **{name[1:]: value for name, value in FOLDERS.items()}}
+                       **{name[1:]: value for name, value in folders.items()}}
         version = subprocess.run([f'{folder}/perfile', '--version'], capture_output=True, text=True).stdout.split()[1]
-        replacements = {version: '@VERSION@', **{value: name for name, value in FOLDERS.items()}}
+        replacements = {version: '@VERSION@', **{value: name for name, value in folders.items()}}
         failed = sum(run_file(path, environment, replacements, options.update) for path in options.cases)
     sys.exit(failed > 0)
 
