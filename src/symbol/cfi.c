@@ -70,29 +70,17 @@ static void close_rows(struct pf_cfi *cfi, struct pf_cfi_rows *rows)
     *rows = (struct pf_cfi_rows){0};
 }
 
-/* The rows of `cfi`, and where those have no rule the others. */
-static void fill_gaps(struct pf_cfi *cfi, struct pf_cfi_rows *others)
+const struct pf_cfi_rule *pf_cfi_find(struct pf_cfi *cfi, uint64_t address)
 {
-    struct pf_cfi_rows first = cfi->rows, both = {0};
-    uint32_t rule = 0, other = 0;
-    if (!first.count) {
-        close_rows(cfi, &first);
-        cfi->rows = *others;
-        return;
-    }
-    for (size_t i = 0, k = 0; (i < first.count || k < others->count) && !cfi->short_of_memory;) {
-        uint32_t at = i < first.count ? first.rows[i].start : UINT32_MAX;
-        if (k < others->count && others->rows[k].start < at)
-            at = others->rows[k].start;
-        if (i < first.count && first.rows[i].start == at)
-            rule = first.rows[i++].rule;
-        if (k < others->count && others->rows[k].start == at)
-            other = others->rows[k++].rule;
-        pf_cfi_add_row(cfi, &both, at, rule ? rule : other);
-    }
-    close_rows(cfi, &first);
-    close_rows(cfi, others);
-    cfi->rows = both;
+    if (address < cfi->base || address >= cfi->end)
+        return NULL;
+    const uint32_t start = (uint32_t)(address - cfi->base);
+    uint32_t rule = 0;
+    for (unsigned i = 0; i < cfi->part_count && !rule; i++)
+        rule = pf_cfi_part_find(cfi->parts[i], start);
+    if (!rule)
+        rule = pf_cfi_rows_find(&cfi->exidx, start);
+    return rule ? (const void *)(cfi->pool + rule) : NULL;
 }
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
@@ -108,6 +96,19 @@ static void close_file(struct file *file)
     elf_end(file->elf);
     if (file->fd >= 0)
         close(file->fd);
+}
+
+/* The sections that were read stay, the descriptor does not. */
+static void keep_file(struct pf_cfi *cfi, struct file *file)
+{
+    for (size_t i = 0; file->elf && i < PF_CFI_FILES; i++) {
+        if (cfi->files[i])
+            continue;
+        elf_cntl(file->elf, ELF_C_FDDONE);
+        cfi->files[i] = file->elf;
+        file->elf = NULL;
+    }
+    close_file(file);
 }
 
 static int open_file(struct file *file, const char *path, struct perfile_error *error)
@@ -145,35 +146,39 @@ static void find_code(const struct file *file, struct pf_cfi *cfi)
         cfi->end = pf_min(cfi->end, cfi->base + pf_min(UINT32_MAX - 1, UINT64_MAX - cfi->base));
 }
 
-/* A section by its name; "" finds nothing. The data lives as long as the file. */
-static bool find_section(const struct file *file, const char *name, struct pf_cfi_section *section)
+static Elf_Scn *section_named(const struct file *file, const char *name, GElf_Shdr *shdr)
 {
     size_t names;
-    GElf_Shdr shdr;
     if (elf_getshdrstrndx(file->elf, &names) < 0)
-        return false;
+        return NULL;
     for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
-        const char *found = gelf_getshdr(scn, &shdr) ? elf_strptr(file->elf, names, shdr.sh_name) : NULL;
-        if (!found || strcmp(found, name) != 0)
-            continue;
-        section->address = shdr.sh_addr;
-        if (shdr.sh_type == SHT_NOBITS)
-            return false;
-        if ((shdr.sh_flags & SHF_COMPRESSED) && elf_compress(scn, 0, 0) < 0)
-            return false;
-        const Elf_Data *data = elf_rawdata(scn, NULL);
-        section->data = data ? data->d_buf : NULL;
-        section->bytes = data && data->d_buf ? data->d_size : 0;
-        return section->bytes != 0;
+        const char *found = gelf_getshdr(scn, shdr) ? elf_strptr(file->elf, names, shdr->sh_name) : NULL;
+        if (found && strcmp(found, name) == 0)
+            return scn;
     }
-    return false;
+    return NULL;
+}
+
+/* The data of a section lives as long as the file. */
+static bool find_section(const struct file *file, const char *name, struct pf_cfi_section *section)
+{
+    GElf_Shdr shdr;
+    Elf_Scn *scn = section_named(file, name, &shdr);
+    if (!scn)
+        return false;
+    section->address = shdr.sh_addr;
+    if (shdr.sh_type == SHT_NOBITS || ((shdr.sh_flags & SHF_COMPRESSED) && elf_compress(scn, 0, 0) < 0))
+        return false;
+    const Elf_Data *data = elf_rawdata(scn, NULL);
+    section->data = data ? data->d_buf : NULL;
+    section->bytes = data && data->d_buf ? data->d_size : 0;
+    return section->bytes != 0;
 }
 
 static uint64_t address_of(const struct file *file, const char *name)
 {
-    struct pf_cfi_section section = {0};
-    find_section(file, name, &section);
-    return section.address;
+    GElf_Shdr shdr;
+    return section_named(file, name, &shdr) ? shdr.sh_addr : 0;
 }
 
 /* Bytes at an address, up to the end of their segment. */
@@ -240,48 +245,48 @@ static void raise_limit(struct pf_cfi *cfi, uint64_t bytes)
     cfi->pool_limit = (size_t)pf_min(cfi->pool_limit + bytes, INT32_MAX);
 }
 
-static void compile(struct pf_cfi *cfi, const struct file *file, const struct pf_cfi_section *section)
+static void add_part(struct pf_cfi *cfi, const struct file *file, const struct pf_cfi_section *section)
 {
-    struct pf_cfi_rows rows = {0};
     struct pf_cfi_section s = *section;
     s.text = address_of(file, ".text");
     s.got = address_of(file, ".got");
     raise_limit(cfi, s.bytes);
-    pf_cfi_compile(cfi, &s, &rows);
-    fill_gaps(cfi, &rows);
+    struct pf_cfi_part *part = cfi->part_count < PF_CFI_PARTS ? pf_cfi_part_open(cfi, &s) : NULL;
+    if (part)
+        cfi->parts[cfi->part_count++] = part;
+    else
+        cfi->short_of_memory = true;
 }
 
 static void compile_exidx(struct pf_cfi *cfi, const struct file *file)
 {
     struct pf_cfi_section exidx = {0}, extab = {0};
-    struct pf_cfi_rows rows = {0};
     if (cfi->arch->machine != EM_ARM || !find_section(file, ".ARM.exidx", &exidx))
         return;
     find_section(file, ".ARM.extab", &extab);
     raise_limit(cfi, (uint64_t)exidx.bytes + extab.bytes);
-    pf_cfi_compile_exidx(cfi, &exidx, &extab, &rows);
-    fill_gaps(cfi, &rows);
+    pf_cfi_compile_exidx(cfi, &exidx, &extab, &cfi->exidx);
 }
 
 /* .debug_frame tells more than ARM's tables; where there is .eh_frame as well they say the same. */
-static void compile_file(struct pf_cfi *cfi, const struct file *file)
+static void add_parts(struct pf_cfi *cfi, const struct file *file)
 {
     struct pf_cfi_section section = {.is_eh = true};
     if (cfi->base >= cfi->end)
         return;
     if (find_section(file, ".eh_frame", &section))
-        compile(cfi, file, &section);
+        add_part(cfi, file, &section);
     else if (find_eh_frame_by_header(file, cfi->swap, &section)) {
         section.is_eh = true;
-        compile(cfi, file, &section);
+        add_part(cfi, file, &section);
     }
     section = (struct pf_cfi_section){0};
     if (find_section(file, ".debug_frame", &section))
-        compile(cfi, file, &section);
+        add_part(cfi, file, &section);
 }
 
 /* The debug file is a help; that it cannot be read is no reason to do without the rest. */
-static void compile_debug_file(struct pf_cfi *cfi, const char *path)
+static void add_debug_file(struct pf_cfi *cfi, const char *path)
 {
     struct file file;
     struct pf_cfi_section section = {0};
@@ -290,8 +295,8 @@ static void compile_debug_file(struct pf_cfi *cfi, const char *path)
         header.e_machine == cfi->arch->machine &&
         (header.e_ident[EI_DATA] == ELFDATA2MSB) == (cfi->swap != PF_NATIVE_BIG_ENDIAN) &&
         find_section(&file, ".debug_frame", &section))
-        compile(cfi, &file, &section);
-    close_file(&file);
+        add_part(cfi, &file, &section);
+    keep_file(cfi, &file);
 }
 
 static int fill(struct pf_cfi *cfi, const char *path, const char *debug_path, struct perfile_error *error)
@@ -302,12 +307,12 @@ static int fill(struct pf_cfi *cfi, const char *path, const char *debug_path, st
         result = read_header(cfi, &file, path, error);
     if (result == 0) {
         find_code(&file, cfi);
-        compile_file(cfi, &file);
+        add_parts(cfi, &file);
         if (debug_path)
-            compile_debug_file(cfi, debug_path);
+            add_debug_file(cfi, debug_path);
         compile_exidx(cfi, &file);
     }
-    close_file(&file);
+    keep_file(cfi, &file);
     return result < 0 ? result : cfi->short_of_memory ? pf_fail_memory(error, "call frame information") : 0;
 }
 
@@ -323,7 +328,6 @@ int pf_cfi_open(const char *path, const char *debug_path, const struct perfile_a
     made->pool_limit = POOL_LEAST;
     pf_map_open(&made->known, allocator);
     int result = fill(made, path, debug_path, error);
-    pf_map_close(&made->known);
     if (result < 0) {
         pf_cfi_close(made);
         return result;
@@ -336,7 +340,12 @@ void pf_cfi_close(struct pf_cfi *cfi)
 {
     if (!cfi)
         return;
-    close_rows(cfi, &cfi->rows);
+    for (unsigned i = 0; i < cfi->part_count; i++)
+        pf_cfi_part_close(cfi->parts[i]);
+    for (size_t i = 0; i < PF_CFI_FILES; i++)
+        elf_end(cfi->files[i]);
+    pf_map_close(&cfi->known);
+    close_rows(cfi, &cfi->exidx);
     pf_free(cfi->allocator, cfi->pool, cfi->pool_room);
     pf_free(cfi->allocator, cfi, sizeof(*cfi));
 }

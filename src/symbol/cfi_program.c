@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* .eh_frame and .debug_frame: from CIEs and FDEs, whose programs are run here once and for all, to rows. */
+/*
+ * .eh_frame and .debug_frame: from CIEs and FDEs to rows. At first only what the FDEs are for is read; the program of each
+ * is run when an address of it is asked for, and its rows are kept: of a compiler's 60,000 functions few are sampled.
+ */
 #include <stdlib.h>
 
 #include "symbol/cfi_rules.h"
@@ -40,26 +43,36 @@ struct cie {
     struct state initial;
 };
 
+/* What an FDE says before its program. */
 struct fde {
     uint32_t start, end; /* minus base */
-    uint64_t offset;     /* of its program */
-    uint64_t bytes;
-    uint64_t cie;
+    const struct cie *cie;
+    struct pf_cursor program;
 };
 
-struct compiler {
+/* One function, as far as no other one that starts before it covers it. */
+struct function {
+    uint32_t start, end; /* minus base */
+    uint64_t entry;      /* offset of its FDE */
+    uint32_t row;        /* of the section's */
+    uint32_t rows;       /* NOT_RUN: not yet known */
+};
+enum { NOT_RUN = UINT32_MAX };
+
+struct pf_cfi_part {
     struct pf_cfi *cfi;
-    const struct pf_cfi_section *section;
-    struct pf_cfi_rows *rows;
-    struct fde *fdes;
-    size_t fde_count, fde_room;
+    struct pf_cfi_section section;
+    struct function *functions;
+    size_t count, room;
     bool unsorted;
+    struct pf_cfi_rows rows; /* of functions that were asked for */
+    struct pf_cfi_rows made; /* of the one that is run */
     struct cie cies[CIES_KEPT];
 };
 
 /* A program while it runs. */
 struct program {
-    struct compiler *compiler;
+    struct pf_cfi_part *part;
     const struct cie *cie;
     struct pf_cursor c;
     struct state state;
@@ -71,9 +84,9 @@ struct program {
     bool failed;
 };
 
-static struct pf_cursor cursor_at(const struct compiler *k, uint64_t offset, uint64_t bytes)
+static struct pf_cursor cursor_at(const struct pf_cfi_part *k, uint64_t offset, uint64_t bytes)
 {
-    const struct pf_cfi_section *s = k->section;
+    const struct pf_cfi_section *s = &k->section;
     offset = pf_min(offset, s->bytes);
     bytes = pf_min(bytes, s->bytes - offset);
     return pf_cursor_make(s->data + offset, (size_t)bytes, offset, k->cfi->swap);
@@ -114,27 +127,27 @@ static uint64_t read_format(struct pf_cursor *c, uint8_t format, unsigned addres
     }
 }
 
-static uint64_t base_of(const struct compiler *k, uint8_t encoding, uint64_t place)
+static uint64_t base_of(const struct pf_cfi_part *k, uint8_t encoding, uint64_t place)
 {
     switch (encoding & PE_BASE) {
     case PE_PCREL:
-        return k->section->address + place;
+        return k->section.address + place;
     case PE_TEXTREL:
-        return k->section->text;
+        return k->section.text;
     case PE_DATAREL:
-        return k->section->got;
+        return k->section.got;
     default:
         return 0;
     }
 }
 
 /* A pointer of .eh_frame; indirect ones are only skipped, nobody here needs where they lead. */
-static uint64_t read_encoded(const struct compiler *k, struct pf_cursor *c, uint8_t encoding, unsigned address_bytes)
+static uint64_t read_encoded(const struct pf_cfi_part *k, struct pf_cursor *c, uint8_t encoding, unsigned address_bytes)
 {
     if (encoding == PE_OMIT)
         return 0;
     if ((encoding & PE_BASE) == PE_ALIGNED) {
-        uint64_t address = k->section->address + pf_cursor_offset(c);
+        uint64_t address = k->section.address + pf_cursor_offset(c);
         pf_cursor_take(c, -address & (address_bytes - 1));
         encoding = 0;
     }
@@ -160,7 +173,7 @@ static uint8_t slot_of(const struct program *p, uint64_t number)
 {
     if (number == p->cie->ra_column)
         return p->cie->ra_slot;
-    return pf_unwind_slot(p->compiler->cfi->arch, number);
+    return pf_unwind_slot(p->part->cfi->arch, number);
 }
 
 /* The state as a rule in the pool. */
@@ -181,7 +194,7 @@ static uint32_t keep_state(const struct program *p)
         made.entries[count++] = (struct pf_cfi_entry){.slot = slot, .kind = s->kinds[slot], .value = s->values[slot]};
     }
     made.rule.count = count;
-    return pf_cfi_keep(p->compiler->cfi, &made, sizeof(made.rule) + count * sizeof(made.entries[0]));
+    return pf_cfi_keep(p->part->cfi, &made, sizeof(made.rule) + count * sizeof(made.entries[0]));
 }
 
 /* The state holds from p->location to `next`. */
@@ -189,7 +202,7 @@ static void emit(struct program *p, uint64_t next)
 {
     uint64_t start = pf_max(p->location, p->from);
     if (p->writes && start < pf_min(next, p->end))
-        pf_cfi_add_row(p->compiler->cfi, p->compiler->rows, (uint32_t)start, keep_state(p));
+        pf_cfi_add_row(p->part->cfi, &p->part->made, (uint32_t)start, keep_state(p));
 }
 
 /* ---- instructions ----------------------------------------------------------------------------------------------- */
@@ -261,7 +274,7 @@ static int32_t expression(struct program *p)
     }
     made.bytes = (uint32_t)bytes;
     memcpy(made.data, data, (size_t)bytes);
-    uint32_t place = pf_cfi_keep(p->compiler->cfi, &made, sizeof(made.bytes) + (size_t)bytes);
+    uint32_t place = pf_cfi_keep(p->part->cfi, &made, sizeof(made.bytes) + (size_t)bytes);
     if (!place)
         fail(p);
     return (int32_t)place;
@@ -294,8 +307,8 @@ static void op_nop(struct program *p)
 static void op_set_loc(struct program *p)
 {
     const struct cie *cie = p->cie;
-    const struct pf_cfi *cfi = p->compiler->cfi;
-    uint64_t to = read_encoded(p->compiler, &p->c, cie->pointer_encoding, cie->address_bytes);
+    const struct pf_cfi *cfi = p->part->cfi;
+    uint64_t to = read_encoded(p->part, &p->c, cie->pointer_encoding, cie->address_bytes);
     if (to < cfi->base)
         fail(p);
     else
@@ -526,7 +539,7 @@ static bool next_entry(struct pf_cursor *c, struct pf_cursor *entry, bool *is_64
 }
 
 /* The letters behind the 'z'; unknown ones end it, the length of the data lets the rest be read all the same. */
-static void read_augmentation(const struct compiler *k, struct cie *cie, const char *letters, struct pf_cursor *c)
+static void read_augmentation(const struct pf_cfi_part *k, struct cie *cie, const char *letters, struct pf_cursor *c)
 {
     uint64_t bytes = pf_cursor_leb(c, false);
     uint64_t offset = pf_cursor_offset(c);
@@ -549,7 +562,7 @@ static void read_augmentation(const struct compiler *k, struct cie *cie, const c
 }
 
 /* What stands before the initial instructions. */
-static bool read_cie_head(const struct compiler *k, struct cie *cie, struct pf_cursor *c)
+static bool read_cie_head(const struct pf_cfi_part *k, struct cie *cie, struct pf_cursor *c)
 {
     uint8_t version = pf_cursor_u8(c);
     size_t length;
@@ -575,22 +588,22 @@ static bool read_cie_head(const struct compiler *k, struct cie *cie, struct pf_c
     return !c->failed;
 }
 
-static void run_cie(struct compiler *k, struct cie *cie, struct pf_cursor *c)
+static void run_cie(struct pf_cfi_part *k, struct cie *cie, struct pf_cursor *c)
 {
-    struct program p = {.compiler = k, .cie = cie, .c = *c};
+    struct program p = {.part = k, .cie = cie, .c = *c};
     run(&p);
     cie->sound = !p.failed;
     cie->initial = p.state;
 }
 
-static void read_cie(struct compiler *k, struct cie *cie)
+static void read_cie(struct pf_cfi_part *k, struct cie *cie)
 {
     struct pf_cursor c = cursor_at(k, cie->offset, UINT64_MAX), entry;
     bool is_64;
     if (!next_entry(&c, &entry, &is_64))
         return;
-    uint64_t id = read_offset(&entry, is_64 && !k->section->is_eh);
-    if (id != (k->section->is_eh ? 0 : is_64 ? UINT64_MAX : UINT32_MAX) || !read_cie_head(k, cie, &entry))
+    uint64_t id = read_offset(&entry, is_64 && !k->section.is_eh);
+    if (id != (k->section.is_eh ? 0 : is_64 ? UINT64_MAX : UINT32_MAX) || !read_cie_head(k, cie, &entry))
         return;
     cie->ra_slot = pf_unwind_slot(k->cfi->arch, cie->ra_column);
     if (cie->ra_slot == PF_UNWIND_NO_SLOT)
@@ -600,7 +613,7 @@ static void read_cie(struct compiler *k, struct cie *cie)
 }
 
 /* The CIE at an offset of the section; NULL when it cannot be used. */
-static const struct cie *cie_at(struct compiler *k, uint64_t offset)
+static const struct cie *cie_at(struct pf_cfi_part *k, uint64_t offset)
 {
     struct cie *cie = &k->cies[offset / 4 % CIES_KEPT];
     if (cie->offset != offset) {
@@ -612,96 +625,169 @@ static const struct cie *cie_at(struct compiler *k, uint64_t offset)
 
 /* ---- FDEs ------------------------------------------------------------------------------------------------------- */
 
-static void add_fde(struct compiler *k, const struct fde *fde)
-{
-    if (!pf_grow(k->cfi->allocator, &k->fdes, &k->fde_room, k->fde_count + 1, sizeof(*fde))) {
-        k->cfi->short_of_memory = true;
-        return;
-    }
-    k->unsorted |= k->fde_count && k->fdes[k->fde_count - 1].start > fde->start;
-    k->fdes[k->fde_count++] = *fde;
-}
-
-static void read_fde(struct compiler *k, uint64_t cie_offset, struct pf_cursor *c)
+/* What stands before the program; false when it cannot be used. */
+static bool read_fde_head(struct pf_cfi_part *k, uint64_t cie_offset, struct pf_cursor *c, struct fde *fde)
 {
     const struct cie *cie = cie_at(k, cie_offset);
     const struct pf_cfi *cfi = k->cfi;
     if (!cie)
-        return;
+        return false;
     uint64_t start = read_encoded(k, c, cie->pointer_encoding, cie->address_bytes);
     uint64_t bytes = read_encoded(k, c, cie->pointer_encoding & PE_FORMAT, cie->address_bytes);
     if (cie->augmented)
         pf_cursor_take(c, pf_cursor_leb(c, false));
     if (c->failed || start < cfi->base || start >= cfi->end || !bytes)
-        return;
-    add_fde(k, &(struct fde){.start = (uint32_t)(start - cfi->base),
-                             .end = (uint32_t)(start - cfi->base + pf_min(bytes, cfi->end - start)),
-                             .offset = pf_cursor_offset(c),
-                             .bytes = pf_cursor_left(c),
-                             .cie = cie_offset});
+        return false;
+    fde->start = (uint32_t)(start - cfi->base);
+    fde->end = (uint32_t)(start - cfi->base + pf_min(bytes, cfi->end - start));
+    fde->cie = cie;
+    fde->program = *c;
+    return true;
 }
 
-static void read_entry(struct compiler *k, struct pf_cursor *c, bool is_64)
+/* The FDE at the cursor, which is at the length before it; false at the end. fde->cie is NULL when there is none to use. */
+static bool next_fde(struct pf_cfi_part *k, struct pf_cursor *c, struct fde *fde)
 {
-    bool is_eh = k->section->is_eh;
-    uint64_t place = pf_cursor_offset(c);
-    uint64_t id = read_offset(c, is_64 && !is_eh);
-    if (c->failed || id == (is_eh ? 0 : is_64 ? UINT64_MAX : UINT32_MAX))
-        return; /* CIEs are read when they are asked for */
-    if (!is_eh)
-        read_fde(k, id, c);
-    else if (id <= place)
-        read_fde(k, place - id, c);
+    const bool is_eh = k->section.is_eh;
+    struct pf_cursor entry;
+    bool is_64;
+    fde->cie = NULL;
+    if (!next_entry(c, &entry, &is_64))
+        return false;
+    const uint64_t place = pf_cursor_offset(&entry);
+    if (!pf_cursor_left(&entry))
+        return true;
+    const uint64_t id = read_offset(&entry, is_64 && !is_eh);
+    if (entry.failed || id == (is_eh ? 0 : is_64 ? UINT64_MAX : UINT32_MAX))
+        return true; /* CIEs are read when they are asked for */
+    if ((is_eh && id > place) || !read_fde_head(k, is_eh ? place - id : id, &entry, fde))
+        fde->cie = NULL;
+    return true;
 }
 
-static int compare_fdes(const void *a, const void *b)
+static bool add_function(struct pf_cfi_part *k, const struct fde *fde, uint64_t entry)
 {
-    const struct fde *x = a, *y = b;
+    if (!pf_grow(k->cfi->allocator, &k->functions, &k->room, k->count + 1, sizeof(*k->functions)))
+        return false;
+    k->unsorted |= k->count && k->functions[k->count - 1].start > fde->start;
+    k->functions[k->count++] = (struct function){.start = fde->start, .end = fde->end, .entry = entry, .rows = NOT_RUN};
+    return true;
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+    const struct function *x = a, *y = b;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
+    return x->entry < y->entry ? -1 : x->entry > y->entry;
 }
 
 /* Of FDEs that overlap, the one that starts first counts where they do. */
-static void run_fde(struct compiler *k, const struct fde *fde, uint32_t covered)
+static void cut_overlaps(struct pf_cfi_part *k)
 {
-    const struct cie *cie = cie_at(k, fde->cie);
-    if (!cie)
-        return; /* memory became short in between */
+    size_t kept = 0;
+    uint32_t covered = 0;
+    for (size_t i = 0; i < k->count; i++) {
+        struct function function = k->functions[i];
+        if (function.end <= covered)
+            continue;
+        function.start = function.start > covered ? function.start : covered;
+        covered = function.end;
+        k->functions[kept++] = function;
+    }
+    k->count = kept;
+}
+
+struct pf_cfi_part *pf_cfi_part_open(struct pf_cfi *cfi, const struct pf_cfi_section *section)
+{
+    struct pf_cfi_part *k = pf_new(cfi->allocator, sizeof(*k));
+    struct fde fde;
+    if (!k)
+        return NULL;
+    k->cfi = cfi;
+    k->section = *section;
+    for (size_t i = 0; i < CIES_KEPT; i++)
+        k->cies[i].offset = UINT64_MAX;
+    struct pf_cursor c = cursor_at(k, 0, UINT64_MAX);
+    for (uint64_t entry = 0; pf_cursor_left(&c) && next_fde(k, &c, &fde); entry = pf_cursor_offset(&c)) {
+        if (fde.cie && !add_function(k, &fde, entry)) {
+            pf_cfi_part_close(k);
+            return NULL;
+        }
+    }
+    if (k->unsorted)
+        qsort(k->functions, k->count, sizeof(*k->functions), compare_functions);
+    cut_overlaps(k);
+    return k;
+}
+
+void pf_cfi_part_close(struct pf_cfi_part *part)
+{
+    if (!part)
+        return;
+    const struct perfile_allocator *allocator = part->cfi->allocator;
+    pf_free(allocator, part->functions, part->room * sizeof(*part->functions));
+    pf_free(allocator, part->rows.rows, part->rows.room * sizeof(*part->rows.rows));
+    pf_free(allocator, part->made.rows, part->made.room * sizeof(*part->made.rows));
+    pf_free(allocator, part, sizeof(*part));
+}
+
+/* ---- functions that are asked for ------------------------------------------------------------------------------- */
+
+static void run_fde(struct pf_cfi_part *k, const struct fde *fde, const struct function *function)
+{
     struct program p;
-    p.compiler = k;
-    p.cie = cie;
-    p.c = cursor_at(k, fde->offset, fde->bytes);
-    p.state = cie->initial;
+    p.part = k;
+    p.cie = fde->cie;
+    p.c = fde->program;
+    p.state = fde->cie->initial;
     p.depth = 0;
     p.location = fde->start;
-    p.from = covered > fde->start ? covered : fde->start;
+    p.from = function->start;
     p.end = fde->end;
     p.writes = true;
     p.failed = false;
     run(&p);
-    pf_cfi_add_row(k->cfi, k->rows, fde->end, 0);
 }
 
-void pf_cfi_compile(struct pf_cfi *cfi, const struct pf_cfi_section *section, struct pf_cfi_rows *rows)
+/* Without memory there are none. */
+static void make_rows(struct pf_cfi_part *k, struct function *function)
 {
-    struct compiler k = {.cfi = cfi, .section = section, .rows = rows};
-    struct pf_cursor c = cursor_at(&k, 0, UINT64_MAX), entry;
-    bool is_64;
-    for (size_t i = 0; i < CIES_KEPT; i++)
-        k.cies[i].offset = UINT64_MAX;
-    while (pf_cursor_left(&c) && next_entry(&c, &entry, &is_64)) {
-        if (pf_cursor_left(&entry))
-            read_entry(&k, &entry, is_64);
+    struct pf_cursor c = cursor_at(k, function->entry, UINT64_MAX);
+    struct fde fde;
+    k->made.count = 0;
+    if (next_fde(k, &c, &fde) && fde.cie)
+        run_fde(k, &fde, function);
+    function->row = (uint32_t)k->rows.count;
+    function->rows = 0;
+    if (k->made.count > UINT32_MAX - k->rows.count ||
+        !pf_grow(k->cfi->allocator, &k->rows.rows, &k->rows.room, k->rows.count + k->made.count, sizeof(*k->rows.rows)))
+        return;
+    function->rows = (uint32_t)k->made.count;
+    for (size_t i = 0; i < k->made.count; i++)
+        k->rows.rows[k->rows.count++] = k->made.rows[i];
+}
+
+static struct function *function_at(const struct pf_cfi_part *part, uint32_t start)
+{
+    struct function *function = part->functions;
+    if (!part->count)
+        return NULL;
+    for (size_t left = part->count; left > 1;) {
+        const size_t half = left / 2;
+        function += function[half].start <= start ? half : 0;
+        left -= half;
     }
-    if (k.unsorted)
-        qsort(k.fdes, k.fde_count, sizeof(*k.fdes), compare_fdes);
-    uint32_t covered = 0;
-    for (size_t i = 0; i < k.fde_count && !cfi->short_of_memory; i++) {
-        if (k.fdes[i].end <= covered)
-            continue;
-        run_fde(&k, &k.fdes[i], covered);
-        covered = k.fdes[i].end;
-    }
-    pf_free(cfi->allocator, k.fdes, k.fde_room * sizeof(*k.fdes));
+    return function->start <= start && start < function->end ? function : NULL;
+}
+
+uint32_t pf_cfi_part_find(struct pf_cfi_part *part, uint32_t start)
+{
+    struct function *function = function_at(part, start);
+    if (!function)
+        return 0;
+    if (function->rows == NOT_RUN)
+        make_rows(part, function);
+    const struct pf_cfi_rows rows = {.rows = part->rows.rows + function->row, .count = function->rows};
+    return pf_cfi_rows_find(&rows, start);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call frame information as it is kept: one flat array of rows, address -> rule, for the whole module. Few rules
- * differ, so that each is stored once in a pool, together with the expressions that rules refer to.
+ * Call frame information as it is kept: flat arrays of rows, address -> rule. Few rules differ, so that each is stored
+ * once in a pool, together with the expressions that rules refer to.
  */
 #ifndef PF_SYMBOL_CFI_RULES_H
 #define PF_SYMBOL_CFI_RULES_H
@@ -54,17 +54,28 @@ struct pf_cfi_rows {
     size_t count, room;
 };
 
-/* Does not change after pf_cfi_open: any number of threads may unwind with it. */
+enum {
+    PF_CFI_PARTS = 3, /* .eh_frame, .debug_frame, and that of the debug file */
+    PF_CFI_FILES = 2,
+};
+
+/* The functions of one section. */
+struct pf_cfi_part;
+
+/* Look-ups run what was not asked for before: one thread at a time. */
 struct pf_cfi {
     const struct perfile_allocator *allocator;
     const struct pf_unwind_arch *arch;
     bool swap;     /* the file's byte order is not this machine's */
     uint64_t base; /* of the code */
     uint64_t end;
-    struct pf_cfi_rows rows;
+    struct pf_cfi_part *parts[PF_CFI_PARTS]; /* the first that has a rule for an address counts */
+    unsigned part_count;
+    struct pf_cfi_rows exidx;  /* where they have none */
+    void *files[PF_CFI_FILES]; /* of libelf: they hold the data of the sections */
     uint8_t *pool;
     size_t pool_used, pool_room, pool_limit;
-    struct pf_map known; /* hash -> offset in the pool; empty after the opening */
+    struct pf_map known; /* hash -> offset in the pool */
     bool short_of_memory;
 };
 
@@ -77,21 +88,22 @@ struct pf_cfi_section {
     bool is_eh;         /* .eh_frame, not .debug_frame */
 };
 
-/* The rule for an address of the file, or NULL. */
-static inline const struct pf_cfi_rule *pf_cfi_find(const struct pf_cfi *cfi, uint64_t address)
+/* The rule at `start`, or 0. */
+static inline uint32_t pf_cfi_rows_find(const struct pf_cfi_rows *rows, uint32_t start)
 {
-    const struct pf_cfi_row *row = cfi->rows.rows;
-    if (address < cfi->base || address >= cfi->end || !cfi->rows.count)
-        return NULL;
-    uint32_t start = (uint32_t)(address - cfi->base);
-    for (size_t left = cfi->rows.count; left > 1;) {
+    const struct pf_cfi_row *row = rows->rows;
+    if (!rows->count)
+        return 0;
+    for (size_t left = rows->count; left > 1;) {
         size_t half = left / 2;
         row += row[half].start <= start ? half : 0;
         left -= half;
     }
-    return row->start <= start && row->rule ? (const void *)(cfi->pool + row->rule) : NULL;
+    return row->start <= start ? row->rule : 0;
 }
 
+/* The rule for an address of the file, or NULL; valid until the next look-up. */
+const struct pf_cfi_rule *pf_cfi_find(struct pf_cfi *cfi, uint64_t address);
 /*
  * The bytes at a place in the pool, kept once; 0 when there is no room. Their beginning must tell their length, so that
  * equal beginnings mean equal lengths.
@@ -100,8 +112,11 @@ uint32_t pf_cfi_keep(struct pf_cfi *cfi, const void *data, size_t bytes);
 /* From `start` on the rule holds. Starts must not descend; an equal one replaces. */
 void pf_cfi_add_row(struct pf_cfi *cfi, struct pf_cfi_rows *rows, uint32_t start, uint32_t rule);
 
-/* All FDEs of a section, as rows. What cannot be understood becomes no rule. */
-void pf_cfi_compile(struct pf_cfi *cfi, const struct pf_cfi_section *section, struct pf_cfi_rows *rows);
+/* The FDEs of a section, whose data must stay. NULL: memory is short. */
+struct pf_cfi_part *pf_cfi_part_open(struct pf_cfi *cfi, const struct pf_cfi_section *section);
+void pf_cfi_part_close(struct pf_cfi_part *part);
+/* The rule at `start`, or 0. What cannot be understood becomes no rule. */
+uint32_t pf_cfi_part_find(struct pf_cfi_part *part, uint32_t start);
 /* ARM's table of functions: section holds .ARM.exidx, extab .ARM.extab. */
 void pf_cfi_compile_exidx(struct pf_cfi *cfi, const struct pf_cfi_section *exidx, const struct pf_cfi_section *extab,
                           struct pf_cfi_rows *rows);

@@ -485,7 +485,7 @@ static enum step step_by_frame(struct unwinding *u, pf_unwind_locate *locate, vo
 
 /* How a frame's caller is to be found. */
 struct way {
-    const struct pf_cfi *cfi;
+    struct pf_cfi *cfi;
     const struct pf_cfi_rule *rule; /* NULL: without */
     bool is_signal;                 /* a trampoline */
 };

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 
-/* A module's CFI: .eh_frame and .debug_frame, rules compiled once per FDE and kept. */
+/* A module's CFI: .eh_frame and .debug_frame. The rules of a function are made when it is met, and kept. */
 struct pf_cfi;
 int pf_cfi_open(const char *path, const char *debug_path, const struct perfile_allocator *allocator,
                 struct pf_cfi **cfi, struct perfile_error *error);
