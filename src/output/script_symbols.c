@@ -73,14 +73,13 @@ int pf_script_jit_follow(struct pf_script *script, const struct perfile_record *
 
 bool pf_script_open_symbols(struct pf_script *script)
 {
-    const struct perfile_symbol_options *options = &script->options->symbols;
-    const struct pf_find_options find = pf_find_options_of(options);
-    if (!script->symbols && !script->failed) {
-        int result = pf_symbols_open(script->reader, &find, &script->symbols, script->error);
-        script->failed = result < 0 ? result : 0;
-        if (script->symbols)
-            pf_symbols_use_jit(script->symbols, script->jit);
-    }
+    if (PF_LIKELY(script->symbols || script->failed))
+        return script->symbols;
+    const struct pf_find_options find = pf_find_options_of(&script->options->symbols);
+    const int result = pf_symbols_open(script->reader, &find, &script->symbols, script->error);
+    script->failed = result < 0 ? result : 0;
+    if (script->symbols)
+        pf_symbols_use_jit(script->symbols, script->jit);
     return script->symbols;
 }
 
@@ -128,11 +127,23 @@ static bool has_file_offset(const struct pf_script_spot *spot)
     return !spot->map->symbol && (!module->kernel || !module->table || module->path);
 }
 
+/* "\t%16x": one for each distinct address. */
+static void put_frame_address(struct pf_text *text, uint64_t address)
+{
+    char digits[16];
+    const size_t count = (size_t)(pf_hex_digits(digits, address) - digits);
+    char *at = pf_text_reserve(text, 17);
+    *at = '\t';
+    memset(at + 1, ' ', 16 - count);
+    memcpy(at + 17 - count, digits, count);
+    pf_text_commit(text, at + 17);
+}
+
 static void put_address(struct pf_text *text, const struct pf_script_spot *spot, unsigned style)
 {
     uint64_t address = spot->address;
     if (style & SCRIPT_PLACE_FRAME) {
-        pf_put_format(text, "\t%16" PRIx64, address);
+        put_frame_address(text, address);
         return;
     }
     if (style & SCRIPT_PLACE_OFFSET && spot->map)

@@ -10,7 +10,11 @@
 #include "base/error.h"
 #include "symbol/cfi_rules.h"
 
-enum { POOL_LEAST = 1 << 20 };
+enum {
+    POOL_LEAST = 1 << 20,
+    RECENT_BITS = 12,
+    RECENT_BYTES = sizeof(struct pf_cfi_row) << RECENT_BITS,
+};
 
 /* ---- rows and the pool ------------------------------------------------------------------------------------------ */
 
@@ -70,17 +74,26 @@ static void close_rows(struct pf_cfi *cfi, struct pf_cfi_rows *rows)
     *rows = (struct pf_cfi_rows){0};
 }
 
+static uint32_t find_rule(const struct pf_cfi *cfi, uint32_t start)
+{
+    uint32_t rule = 0;
+    for (unsigned i = 0; i < cfi->part_count && !rule; i++)
+        rule = pf_cfi_part_find(cfi->parts[i], start);
+    return rule ? rule : pf_cfi_rows_find(&cfi->exidx, start);
+}
+
 const struct pf_cfi_rule *pf_cfi_find(struct pf_cfi *cfi, uint64_t address)
 {
     if (address < cfi->base || address >= cfi->end)
         return NULL;
     const uint32_t start = (uint32_t)(address - cfi->base);
-    uint32_t rule = 0;
-    for (unsigned i = 0; i < cfi->part_count && !rule; i++)
-        rule = pf_cfi_part_find(cfi->parts[i], start);
-    if (!rule)
-        rule = pf_cfi_rows_find(&cfi->exidx, start);
-    return rule ? (const void *)(cfi->pool + rule) : NULL;
+    if (!cfi->recent)
+        cfi->recent = pf_new(cfi->allocator, RECENT_BYTES);
+    struct pf_cfi_row lone = {0};
+    struct pf_cfi_row *recent = cfi->recent ? &cfi->recent[start * 0x9e3779b1u >> (32 - RECENT_BITS)] : &lone;
+    if (recent->start != start + 1)
+        *recent = (struct pf_cfi_row){.start = start + 1, .rule = find_rule(cfi, start)};
+    return recent->rule ? (const void *)(cfi->pool + recent->rule) : NULL;
 }
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
@@ -346,6 +359,8 @@ void pf_cfi_close(struct pf_cfi *cfi)
         elf_end(cfi->files[i]);
     pf_map_close(&cfi->known);
     close_rows(cfi, &cfi->exidx);
+    if (cfi->recent)
+        pf_free(cfi->allocator, cfi->recent, RECENT_BYTES);
     pf_free(cfi->allocator, cfi->pool, cfi->pool_room);
     pf_free(cfi->allocator, cfi, sizeof(*cfi));
 }

@@ -3,8 +3,7 @@
  * .eh_frame and .debug_frame: from CIEs and FDEs to rows. At first only what the FDEs are for is read; the program of each
  * is run when an address of it is asked for, and its rows are kept: of a compiler's 60,000 functions few are sampled.
  */
-#include <stdlib.h>
-
+#include "base/sort.h"
 #include "symbol/cfi_rules.h"
 
 enum {
@@ -17,7 +16,7 @@ enum {
 
 /* DW_EH_PE_*, see "DWARF Exception Header Encoding" in the Linux Standard Base */
 enum { PE_OMIT = 0xff, PE_FORMAT = 0x0f, PE_BASE = 0x70, PE_INDIRECT = 0x80 };
-enum { PE_PCREL = 0x10, PE_TEXTREL = 0x20, PE_DATAREL = 0x30, PE_FUNCREL = 0x40, PE_ALIGNED = 0x50 };
+enum { PE_SDATA4 = 0x0b, PE_PCREL = 0x10, PE_TEXTREL = 0x20, PE_DATAREL = 0x30, PE_FUNCREL = 0x40, PE_ALIGNED = 0x50 };
 
 /* What is known of the caller's registers at one address. */
 struct state {
@@ -64,7 +63,6 @@ struct pf_cfi_part {
     struct pf_cfi_section section;
     struct function *functions;
     size_t count, room;
-    bool unsorted;
     struct pf_cfi_rows rows; /* of functions that were asked for */
     struct pf_cfi_rows made; /* of the one that is run */
     struct cie cies[CIES_KEPT];
@@ -625,6 +623,22 @@ static const struct cie *cie_at(struct pf_cfi_part *k, uint64_t offset)
 
 /* ---- FDEs ------------------------------------------------------------------------------------------------------- */
 
+/* Where the function is: a start and a length. */
+static void read_range(const struct pf_cfi_part *k, const struct cie *cie, struct pf_cursor *c, uint64_t *start,
+                       uint64_t *bytes)
+{
+    const uint64_t place = pf_cursor_offset(c);
+    const uint8_t *both = cie->pointer_encoding == (PE_PCREL | PE_SDATA4) ? pf_cursor_take(c, 8) : NULL;
+    if (PF_UNLIKELY(!both || cie->address_bytes != 8 || !pf_load32(both, false))) {
+        c->at -= both ? 8 : 0;
+        *start = read_encoded(k, c, cie->pointer_encoding, cie->address_bytes);
+        *bytes = read_encoded(k, c, cie->pointer_encoding & PE_FORMAT, cie->address_bytes);
+        return;
+    }
+    *start = k->section.address + place + (uint64_t)(int32_t)pf_load32(both, c->swap);
+    *bytes = (uint64_t)(int32_t)pf_load32(both + 4, c->swap);
+}
+
 /* What stands before the program; false when it cannot be used. */
 static bool read_fde_head(struct pf_cfi_part *k, uint64_t cie_offset, struct pf_cursor *c, struct fde *fde)
 {
@@ -632,8 +646,8 @@ static bool read_fde_head(struct pf_cfi_part *k, uint64_t cie_offset, struct pf_
     const struct pf_cfi *cfi = k->cfi;
     if (!cie)
         return false;
-    uint64_t start = read_encoded(k, c, cie->pointer_encoding, cie->address_bytes);
-    uint64_t bytes = read_encoded(k, c, cie->pointer_encoding & PE_FORMAT, cie->address_bytes);
+    uint64_t start, bytes;
+    read_range(k, cie, c, &start, &bytes);
     if (cie->augmented)
         pf_cursor_take(c, pf_cursor_leb(c, false));
     if (c->failed || start < cfi->base || start >= cfi->end || !bytes)
@@ -669,17 +683,26 @@ static bool add_function(struct pf_cfi_part *k, const struct fde *fde, uint64_t 
 {
     if (!pf_grow(k->cfi->allocator, &k->functions, &k->room, k->count + 1, sizeof(*k->functions)))
         return false;
-    k->unsorted |= k->count && k->functions[k->count - 1].start > fde->start;
     k->functions[k->count++] = (struct function){.start = fde->start, .end = fde->end, .entry = entry, .rows = NOT_RUN};
     return true;
 }
 
-static int compare_functions(const void *a, const void *b)
+static uint64_t start_of(const void *function)
 {
-    const struct function *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return x->entry < y->entry ? -1 : x->entry > y->entry;
+    return ((const struct function *)function)->start;
+}
+
+/* By their starts; as they stand in the section where those are equal. */
+static bool sort_functions(struct pf_cfi_part *k)
+{
+    struct function *functions = k->functions;
+    const size_t bytes = k->room * sizeof(*functions);
+    struct function *other = pf_resize(k->cfi->allocator, NULL, 0, bytes);
+    if (!other)
+        return false;
+    k->functions = pf_sort(functions, other, k->count, sizeof(*functions), start_of);
+    pf_free(k->cfi->allocator, k->functions == other ? functions : other, bytes);
+    return true;
 }
 
 /* Of FDEs that overlap, the one that starts first counts where they do. */
@@ -698,27 +721,32 @@ static void cut_overlaps(struct pf_cfi_part *k)
     k->count = kept;
 }
 
+static bool find_functions(struct pf_cfi_part *k)
+{
+    struct pf_cursor c = cursor_at(k, 0, UINT64_MAX);
+    struct fde fde;
+    for (uint64_t entry = 0; pf_cursor_left(&c) && next_fde(k, &c, &fde); entry = pf_cursor_offset(&c))
+        if (fde.cie && !add_function(k, &fde, entry))
+            return false;
+    if (!pf_is_sorted(k->functions, k->count, sizeof(*k->functions), start_of) && !sort_functions(k))
+        return false;
+    cut_overlaps(k);
+    return true;
+}
+
 struct pf_cfi_part *pf_cfi_part_open(struct pf_cfi *cfi, const struct pf_cfi_section *section)
 {
     struct pf_cfi_part *k = pf_new(cfi->allocator, sizeof(*k));
-    struct fde fde;
     if (!k)
         return NULL;
     k->cfi = cfi;
     k->section = *section;
     for (size_t i = 0; i < CIES_KEPT; i++)
         k->cies[i].offset = UINT64_MAX;
-    struct pf_cursor c = cursor_at(k, 0, UINT64_MAX);
-    for (uint64_t entry = 0; pf_cursor_left(&c) && next_fde(k, &c, &fde); entry = pf_cursor_offset(&c)) {
-        if (fde.cie && !add_function(k, &fde, entry)) {
-            pf_cfi_part_close(k);
-            return NULL;
-        }
-    }
-    if (k->unsorted)
-        qsort(k->functions, k->count, sizeof(*k->functions), compare_functions);
-    cut_overlaps(k);
-    return k;
+    if (find_functions(k))
+        return k;
+    pf_cfi_part_close(k);
+    return NULL;
 }
 
 void pf_cfi_part_close(struct pf_cfi_part *part)

@@ -73,6 +73,7 @@ struct pf_cfi {
     unsigned part_count;
     struct pf_cfi_rows exidx;  /* where they have none */
     void *files[PF_CFI_FILES]; /* of libelf: they hold the data of the sections */
+    struct pf_cfi_row *recent; /* by a hash of the address: what was found for it, start + 1; NULL before the first */
     uint8_t *pool;
     size_t pool_used, pool_room, pool_limit;
     struct pf_map known; /* hash -> offset in the pool */

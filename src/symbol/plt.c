@@ -50,6 +50,11 @@ static uint64_t target_in_slot(const struct plt *p, uint64_t address)
     return p->elf->is_64 ? pf_load64(at, swap) : pf_load32(at, swap);
 }
 
+/* Addresses, both included. */
+struct span {
+    uint64_t low, high;
+};
+
 static bool add_slot(struct plt *p, struct slot slot)
 {
     if (!pf_grow(p->build->allocator, &p->slots, &p->room, p->count + 1, sizeof(slot)))
@@ -58,7 +63,8 @@ static bool add_slot(struct plt *p, struct slot slot)
     return pf_map_put(&p->by_address, slot.address, p->count++);
 }
 
-static bool add_slots(struct plt *p, const struct pf_elf_section *section)
+/* Of the relocations at addresses of the span. */
+static bool add_slots(struct plt *p, const struct pf_elf_section *section, const struct span *span)
 {
     Elf_Data *data;
     size_t count;
@@ -72,6 +78,8 @@ static bool add_slots(struct plt *p, const struct pf_elf_section *section)
             break;
         if (!with_addend)
             rela = (GElf_Rela){rel.r_offset, rel.r_info, 0};
+        if (rela.r_offset < span->low || rela.r_offset > span->high)
+            continue;
         uint64_t symbol = GELF_R_SYM(rela.r_info);
         uint64_t target = symbol ? 0 : with_addend ? (uint64_t)rela.r_addend : target_in_slot(p, rela.r_offset);
         if (!add_slot(p, (struct slot){rela.r_offset, symbol, target}))
@@ -360,36 +368,76 @@ static bool are_instructions_big_endian(const struct pf_elf *elf)
     return elf->is_big_endian && !(elf->header.e_machine == EM_ARM && elf->header.e_flags & EF_ARM_BE8);
 }
 
-static bool add_section(struct plt *p, const struct machine *machine, const char *name)
+static const struct pf_elf_section *code_section(const struct plt *p, const char *name)
 {
     const struct pf_elf_section *section = pf_elf_section(p->elf, name);
     uint64_t end;
-    if (!section || !(section->header.sh_flags & SHF_EXECINSTR) ||
-        !pf_add(section->address, section->header.sh_size, &end))
-        return true;
-    if (!machine->decode)
-        return add_in_order(p, machine, section);
+    return section && section->header.sh_flags & SHF_EXECINSTR &&
+                   pf_add(section->address, section->header.sh_size, &end)
+               ? section
+               : NULL;
+}
+
+static struct code code_of(const struct plt *p, const struct pf_elf_section *section)
+{
     struct code code = {.address = section->address,
                         .swap = are_instructions_big_endian(p->elf) != PF_NATIVE_BIG_ENDIAN};
     code.bytes = pf_elf_bytes(p->elf, section, &code.count);
     const struct pf_elf_section *got = either(p->elf, ".got.plt", ".got");
     code.got = got ? got->address : 0;
+    return code;
+}
+
+static bool add_section(struct plt *p, const struct machine *machine, const char *name)
+{
+    const struct pf_elf_section *section = code_section(p, name);
+    if (!section)
+        return true;
+    if (!machine->decode)
+        return add_in_order(p, machine, section);
+    const struct code code = code_of(p, section);
     return !code.bytes || add_decoded(p, machine, section, &code);
+}
+
+/* The sections of entries that are decoded. */
+static const char *const decoded[] = {".plt", ".plt.got", ".plt.sec", ".plt.bnd"};
+
+/* What the entries refer to: of the relocations of position-independent programs few are for these. */
+static struct span span_of_slots(const struct plt *p, const struct machine *machine)
+{
+    struct span span = {UINT64_MAX, 0};
+    size_t start;
+    uint64_t address;
+    for (size_t i = 0; i < PF_COUNT(decoded); i++) {
+        const struct pf_elf_section *section = code_section(p, decoded[i]);
+        const struct code code = section ? code_of(p, section) : (struct code){0};
+        for (size_t at = 0; code.bytes && at < code.count; at += machine->step) {
+            if (!machine->decode(&code, at, &start, &address))
+                continue;
+            span.low = pf_min(span.low, address);
+            span.high = pf_max(span.high, address);
+        }
+    }
+    return span;
 }
 
 static bool add_all(struct plt *p, const struct machine *machine)
 {
     const struct pf_elf_section *calls = either(p->elf, ".rela.plt", ".rel.plt");
     const struct pf_elf_section *others = either(p->elf, ".rela.dyn", ".rel.dyn");
-    if (calls && !add_slots(p, calls))
+    if (calls && !add_slots(p, calls, &(struct span){0, UINT64_MAX}))
         return false;
     p->in_order = p->count;
     bool more = machine->decode && (pf_elf_section(p->elf, ".plt.got") || pf_elf_section(p->elf, ".plt.sec"));
-    if (more && others && !add_slots(p, others))
-        return false;
-    return add_section(p, machine, ".plt") &&
-           (!machine->decode || (add_section(p, machine, ".plt.got") && add_section(p, machine, ".plt.sec") &&
-                                 add_section(p, machine, ".plt.bnd")));
+    if (more && others) {
+        const struct span span = span_of_slots(p, machine);
+        if (!add_slots(p, others, &span))
+            return false;
+    }
+    for (size_t i = 0; i < (machine->decode ? PF_COUNT(decoded) : 1); i++)
+        if (!add_section(p, machine, decoded[i]))
+            return false;
+    return true;
 }
 
 bool pf_build_add_plt(struct pf_symbol_build *build, const struct pf_elf *elf)

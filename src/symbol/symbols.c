@@ -699,18 +699,28 @@ static void locate_code(const struct pf_symbols *symbols, struct module *module,
     module->public.resolved++;
 }
 
+/* NULL when memory is short. */
+static struct module *loaded_module_of(struct pf_symbols *symbols, const struct perfile_map *map, uint32_t *number)
+{
+    *number = module_of(symbols, map);
+    if (*number == UINT32_MAX)
+        return NULL;
+    struct module *module = module_at(symbols, *number);
+    if (PF_UNLIKELY(!module->public.looked_for))
+        load(symbols, module);
+    return module;
+}
+
 bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
                        struct pf_location *location)
 {
     *location = (struct pf_location){.module = PF_NO_SYMBOL, .symbol = PF_NO_SYMBOL, .offset = ip};
     if (!map)
         return true;
-    uint32_t number = module_of(symbols, map);
-    if (number == UINT32_MAX)
+    uint32_t number;
+    struct module *module = loaded_module_of(symbols, map, &number);
+    if (!module)
         return false;
-    struct module *module = module_at(symbols, number);
-    if (PF_UNLIKELY(!module->public.looked_for))
-        load(symbols, module);
     location->module = number;
     location->offset = module->kind == KIND_ELF ? ip - map->start + map->pgoff : is_vdso(module) ? ip - map->start : ip;
     module->public.addresses++;
@@ -797,12 +807,14 @@ static bool place_of(void *context, uint64_t ip, struct pf_unwind_place *place)
 {
     struct unwinder *u = context;
     const struct perfile_map *map = pf_symbols_map(u->symbols, u->how->space, ip);
-    struct pf_location location;
+    uint32_t number;
     *place = (struct pf_unwind_place){.executable = map && is_executable(map)};
-    if (!map || !pf_symbols_locate(u->symbols, map, ip, &location) || location.module == PF_NO_SYMBOL)
+    struct module *module = map ? loaded_module_of(u->symbols, map, &number) : NULL;
+    if (!module)
         return map && !u->how->only_known;
-    place->cfi = cfi_of(u->symbols, module_at(u->symbols, location.module));
-    place->elf_address = location.address;
+    place->cfi = cfi_of(u->symbols, module);
+    if (place->cfi && (!module->table || !table_address(module, map, ip, &place->elf_address)))
+        place->elf_address = 0;
     return place->cfi || !u->how->only_known;
 }
 

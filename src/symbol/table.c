@@ -7,6 +7,7 @@
  * underscores, the longer name, the one that comes first in the file. Symbols without a size first get their end from
  * the next address, but of several at one address only the last one does.
  */
+#include "base/sort.h"
 #include "symbol/table_build.h"
 
 /* ---- entries and text ---- */
@@ -52,49 +53,22 @@ bool pf_build_text(struct pf_symbol_build *build, const void *text, size_t bytes
     return true;
 }
 
-/* ---- sorting: by bytes of the start, the lowest first, leaving out bytes that are the same everywhere ---- */
-
-static bool is_sorted(const struct pf_symbol_build *build)
+static uint64_t start_of(const void *entry)
 {
-    for (size_t i = 1; i < build->count; i++)
-        if (build->entries[i].start < build->entries[i - 1].start)
-            return false;
-    return true;
-}
-
-static void sort_by_byte(const struct pf_symbol_entry *from, struct pf_symbol_entry *to, size_t count, unsigned shift)
-{
-    size_t at[256] = {0};
-    for (size_t i = 0; i < count; i++)
-        at[from[i].start >> shift & 0xff]++;
-    for (size_t byte = 0, sum = 0; byte < 256; byte++) {
-        size_t n = at[byte];
-        at[byte] = sum;
-        sum += n;
-    }
-    for (size_t i = 0; i < count; i++)
-        to[at[from[i].start >> shift & 0xff]++] = from[i];
+    return ((const struct pf_symbol_entry *)entry)->start;
 }
 
 bool pf_build_sort(struct pf_symbol_build *build)
 {
-    if (is_sorted(build))
+    struct pf_symbol_entry *entries = build->entries;
+    const size_t bytes = build->room * sizeof(*entries);
+    if (pf_is_sorted(entries, build->count, sizeof(*entries), start_of))
         return true;
-    struct pf_symbol_entry *other = pf_resize(build->allocator, NULL, 0, build->room * sizeof(*other));
+    struct pf_symbol_entry *other = pf_resize(build->allocator, NULL, 0, bytes);
     if (!other)
         return false;
-    uint64_t differs = 0;
-    for (size_t i = 0; i < build->count; i++)
-        differs |= build->entries[i].start ^ build->entries[0].start;
-    for (unsigned shift = 0; shift < 64; shift += 8) {
-        if (!(differs >> shift & 0xff))
-            continue;
-        sort_by_byte(build->entries, other, build->count, shift);
-        struct pf_symbol_entry *sorted = other;
-        other = build->entries;
-        build->entries = sorted;
-    }
-    pf_free(build->allocator, other, build->room * sizeof(*other));
+    build->entries = pf_sort(entries, other, build->count, sizeof(*entries), start_of);
+    pf_free(build->allocator, build->entries == other ? entries : other, bytes);
     return true;
 }
 

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Sorting by a number: by bytes of the key, the lowest first. Equal ones keep their order. */
+#ifndef PF_BASE_SORT_H
+#define PF_BASE_SORT_H
+
+#include "base/bytes.h"
+
+typedef uint64_t pf_sort_key(const void *item);
+
+/* `bytes` and `key` are constants for the compiler, so that each use becomes loops of its own; likewise in pf_sort. */
+static inline __attribute__((always_inline)) bool pf_is_sorted(const void *items, size_t count, size_t bytes,
+                                                               pf_sort_key *key)
+{
+    for (size_t i = 1; i < count; i++)
+        if (key((const char *)items + i * bytes) < key((const char *)items + (i - 1) * bytes))
+            return false;
+    return true;
+}
+
+/* `other` has room for as many items. Returns the one of both where they are sorted. */
+static inline __attribute__((always_inline)) void *pf_sort(void *items, void *other, size_t count, size_t bytes,
+                                                           pf_sort_key *key)
+{
+    uint64_t differs = 0;
+    for (size_t i = 1; i < count; i++)
+        differs |= key((const char *)items + i * bytes) ^ key(items);
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        size_t at[256] = {0};
+        if (!(differs >> shift & 0xff))
+            continue; /* the same everywhere */
+        for (size_t i = 0; i < count; i++)
+            at[key((const char *)items + i * bytes) >> shift & 0xff]++;
+        for (size_t byte = 0, sum = 0; byte < 256; byte++) {
+            const size_t n = at[byte];
+            at[byte] = sum;
+            sum += n;
+        }
+        for (size_t i = 0; i < count; i++) {
+            const char *item = (const char *)items + i * bytes;
+            memcpy((char *)other + at[key(item) >> shift & 0xff]++ * bytes, item, bytes);
+        }
+        void *sorted = other;
+        other = items;
+        items = sorted;
+    }
+    return items;
+}
+
+#endif
