@@ -242,7 +242,7 @@ static uint32_t expand(struct pf_profile *profile, const struct pf_location *loc
 {
     struct pf_source_frame sources[INLINES_MAX];
     const size_t start = profile->expanded_count;
-    const size_t count = pf_symbols_inlines(profile->symbols, location, sources, INLINES_MAX);
+    const size_t count = pf_symbols_inlined(profile->symbols, location, sources, INLINES_MAX);
     size_t inlined = 0;
     while (inlined < count && sources[inlined].inlined)
         inlined++;

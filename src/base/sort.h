@@ -46,4 +46,16 @@ static inline __attribute__((always_inline)) void *pf_sort(void *items, void *ot
     return items;
 }
 
+/* The last of `starts`, which ascend, that is not above `value`; 0 also when none is, or there are none. */
+static inline size_t pf_last_below(const uint32_t *starts, size_t count, uint32_t value)
+{
+    size_t at = 0;
+    for (size_t left = count; left > 1;) {
+        const size_t half = left / 2;
+        at += starts[at + half] <= value ? half : 0; /* becomes a conditional move */
+        left -= half;
+    }
+    return at;
+}
+
 #endif

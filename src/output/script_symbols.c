@@ -217,8 +217,10 @@ static bool look_up(struct pf_script *script, const struct perfile_space *space,
         subject->symbol = pf_symbols_name(script->symbols, location->module, location->symbol);
     const bool inlined = style & SCRIPT_PLACE_FRAME && !(style & SCRIPT_PLACE_SINGLE) && !options->no_inline &&
                          location->symbol != PF_NO_SYMBOL;
-    if (inlined || style & SCRIPT_PLACE_SRCLINE)
+    if (style & SCRIPT_PLACE_SRCLINE)
         subject->source_count = pf_symbols_inlines(script->symbols, location, subject->sources, SOURCES_MAX);
+    else if (inlined)
+        subject->source_count = pf_symbols_inlined(script->symbols, location, subject->sources, SOURCES_MAX);
     while (inlined && subject->inlined < subject->source_count && subject->sources[subject->inlined].inlined)
         subject->inlined++;
     subject->full_paths = options->full_source_path;

@@ -12,8 +12,8 @@
 
 enum {
     POOL_LEAST = 1 << 20,
-    RECENT_BITS = 12,
-    RECENT_BYTES = sizeof(struct pf_cfi_row) << RECENT_BITS,
+    RECENT_BITS_LEAST = 8,
+    RECENT_BITS_MOST = 14,
 };
 
 /* ---- rows and the pool ------------------------------------------------------------------------------------------ */
@@ -82,15 +82,32 @@ static uint32_t find_rule(const struct pf_cfi *cfi, uint32_t start)
     return rule ? rule : pf_cfi_rows_find(&cfi->exidx, start);
 }
 
+static size_t recent_bytes(const struct pf_cfi *cfi)
+{
+    return sizeof(*cfi->recent) << cfi->recent_bits;
+}
+
+/* As many as there are functions, about. */
+static void make_recent(struct pf_cfi *cfi)
+{
+    size_t functions = cfi->exidx.count;
+    for (unsigned i = 0; i < cfi->part_count; i++)
+        functions += pf_cfi_part_count(cfi->parts[i]);
+    cfi->recent_bits = RECENT_BITS_LEAST;
+    while (cfi->recent_bits < RECENT_BITS_MOST && functions >> cfi->recent_bits)
+        cfi->recent_bits++;
+    cfi->recent = pf_new(cfi->allocator, recent_bytes(cfi));
+}
+
 const struct pf_cfi_rule *pf_cfi_find(struct pf_cfi *cfi, uint64_t address)
 {
     if (address < cfi->base || address >= cfi->end)
         return NULL;
     const uint32_t start = (uint32_t)(address - cfi->base);
-    if (!cfi->recent)
-        cfi->recent = pf_new(cfi->allocator, RECENT_BYTES);
+    if (PF_UNLIKELY(!cfi->recent))
+        make_recent(cfi);
     struct pf_cfi_row lone = {0};
-    struct pf_cfi_row *recent = cfi->recent ? &cfi->recent[start * 0x9e3779b1u >> (32 - RECENT_BITS)] : &lone;
+    struct pf_cfi_row *recent = cfi->recent ? &cfi->recent[start * 0x9e3779b1u >> (32 - cfi->recent_bits)] : &lone;
     if (recent->start != start + 1)
         *recent = (struct pf_cfi_row){.start = start + 1, .rule = find_rule(cfi, start)};
     return recent->rule ? (const void *)(cfi->pool + recent->rule) : NULL;
@@ -360,7 +377,7 @@ void pf_cfi_close(struct pf_cfi *cfi)
     pf_map_close(&cfi->known);
     close_rows(cfi, &cfi->exidx);
     if (cfi->recent)
-        pf_free(cfi->allocator, cfi->recent, RECENT_BYTES);
+        pf_free(cfi->allocator, cfi->recent, recent_bytes(cfi));
     pf_free(cfi->allocator, cfi->pool, cfi->pool_room);
     pf_free(cfi->allocator, cfi, sizeof(*cfi));
 }

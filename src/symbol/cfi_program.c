@@ -33,6 +33,7 @@ struct cie {
     bool sound;
     bool augmented; /* 'z': FDEs have augmentation data */
     bool is_signal;
+    bool is_plain; /* 8-byte addresses that are written as 4-byte distances, and augmentation data */
     uint8_t pointer_encoding;
     uint8_t address_bytes;
     uint64_t code_align;
@@ -62,6 +63,7 @@ struct pf_cfi_part {
     struct pf_cfi *cfi;
     struct pf_cfi_section section;
     struct function *functions;
+    uint32_t *starts; /* of the functions: what is searched is small */
     size_t count, room;
     struct pf_cfi_rows rows; /* of functions that were asked for */
     struct pf_cfi_rows made; /* of the one that is run */
@@ -610,50 +612,48 @@ static void read_cie(struct pf_cfi_part *k, struct cie *cie)
         run_cie(k, cie, &entry);
 }
 
+static size_t cie_index(uint64_t offset)
+{
+    return offset / 4 % CIES_KEPT;
+}
+
 /* The CIE at an offset of the section; NULL when it cannot be used. */
 static const struct cie *cie_at(struct pf_cfi_part *k, uint64_t offset)
 {
-    struct cie *cie = &k->cies[offset / 4 % CIES_KEPT];
+    struct cie *cie = &k->cies[cie_index(offset)];
     if (cie->offset != offset) {
         *cie = (struct cie){.offset = offset};
         read_cie(k, cie);
+        cie->is_plain =
+            cie->sound && cie->augmented && cie->pointer_encoding == (PE_PCREL | PE_SDATA4) && cie->address_bytes == 8;
     }
     return cie->sound ? cie : NULL;
 }
 
 /* ---- FDEs ------------------------------------------------------------------------------------------------------- */
 
-/* Where the function is: a start and a length. */
-static void read_range(const struct pf_cfi_part *k, const struct cie *cie, struct pf_cursor *c, uint64_t *start,
-                       uint64_t *bytes)
+/* False: it is none of the code. */
+static bool set_range(const struct pf_cfi *cfi, uint64_t start, uint64_t bytes, struct fde *fde)
 {
-    const uint64_t place = pf_cursor_offset(c);
-    const uint8_t *both = cie->pointer_encoding == (PE_PCREL | PE_SDATA4) ? pf_cursor_take(c, 8) : NULL;
-    if (PF_UNLIKELY(!both || cie->address_bytes != 8 || !pf_load32(both, false))) {
-        c->at -= both ? 8 : 0;
-        *start = read_encoded(k, c, cie->pointer_encoding, cie->address_bytes);
-        *bytes = read_encoded(k, c, cie->pointer_encoding & PE_FORMAT, cie->address_bytes);
-        return;
-    }
-    *start = k->section.address + place + (uint64_t)(int32_t)pf_load32(both, c->swap);
-    *bytes = (uint64_t)(int32_t)pf_load32(both + 4, c->swap);
+    if (start < cfi->base || start >= cfi->end || !bytes)
+        return false;
+    fde->start = (uint32_t)(start - cfi->base);
+    fde->end = (uint32_t)(start - cfi->base + pf_min(bytes, cfi->end - start));
+    return true;
 }
 
 /* What stands before the program; false when it cannot be used. */
 static bool read_fde_head(struct pf_cfi_part *k, uint64_t cie_offset, struct pf_cursor *c, struct fde *fde)
 {
     const struct cie *cie = cie_at(k, cie_offset);
-    const struct pf_cfi *cfi = k->cfi;
     if (!cie)
         return false;
-    uint64_t start, bytes;
-    read_range(k, cie, c, &start, &bytes);
+    const uint64_t start = read_encoded(k, c, cie->pointer_encoding, cie->address_bytes);
+    const uint64_t bytes = read_encoded(k, c, cie->pointer_encoding & PE_FORMAT, cie->address_bytes);
     if (cie->augmented)
         pf_cursor_take(c, pf_cursor_leb(c, false));
-    if (c->failed || start < cfi->base || start >= cfi->end || !bytes)
+    if (c->failed || !set_range(k->cfi, start, bytes, fde))
         return false;
-    fde->start = (uint32_t)(start - cfi->base);
-    fde->end = (uint32_t)(start - cfi->base + pf_min(bytes, cfi->end - start));
     fde->cie = cie;
     fde->program = *c;
     return true;
@@ -676,6 +676,31 @@ static bool next_fde(struct pf_cfi_part *k, struct pf_cursor *c, struct fde *fde
         return true; /* CIEs are read when they are asked for */
     if ((is_eh && id > place) || !read_fde_head(k, is_eh ? place - id : id, &entry, fde))
         fde->cie = NULL;
+    return true;
+}
+
+/*
+ * The same for what nearly all FDEs are, without their programs: in .eh_frame, with a CIE that was just read, and with the
+ * usual encoding of the range. False, and nothing is read: it is another one.
+ */
+static bool next_plain_fde(struct pf_cfi_part *k, struct pf_cursor *c, struct fde *fde)
+{
+    enum { HEAD_BYTES = 17, LONGEST = 0x7fffffff }; /* up to the length of the augmentation data */
+    const uint8_t *at = c->at;
+    if (!k->section.is_eh || pf_cursor_left(c) < HEAD_BYTES)
+        return false;
+    const uint32_t bytes = pf_load32(at, c->swap), id = pf_load32(at + 4, c->swap);
+    const uint64_t place = pf_cursor_offset(c) + 4;
+    if (bytes < HEAD_BYTES - 4 || bytes > LONGEST || bytes > pf_cursor_left(c) - 4 || !id || id > place ||
+        at[16] > 0x7f || at[16] > bytes - (HEAD_BYTES - 4))
+        return false;
+    const struct cie *cie = &k->cies[cie_index(place - id)];
+    const uint64_t distance = (uint64_t)(int32_t)pf_load32(at + 8, c->swap);
+    if (cie->offset != place - id || !cie->is_plain || !distance)
+        return false;
+    const uint64_t start = k->section.address + place + 4 + distance;
+    fde->cie = set_range(k->cfi, start, (uint64_t)(int32_t)pf_load32(at + 12, c->swap), fde) ? cie : NULL;
+    pf_cursor_take(c, 4 + (uint64_t)bytes);
     return true;
 }
 
@@ -725,13 +750,23 @@ static bool find_functions(struct pf_cfi_part *k)
 {
     struct pf_cursor c = cursor_at(k, 0, UINT64_MAX);
     struct fde fde;
-    for (uint64_t entry = 0; pf_cursor_left(&c) && next_fde(k, &c, &fde); entry = pf_cursor_offset(&c))
+    for (uint64_t entry = 0; pf_cursor_left(&c) && (next_plain_fde(k, &c, &fde) || next_fde(k, &c, &fde));
+         entry = pf_cursor_offset(&c))
         if (fde.cie && !add_function(k, &fde, entry))
             return false;
     if (!pf_is_sorted(k->functions, k->count, sizeof(*k->functions), start_of) && !sort_functions(k))
         return false;
     cut_overlaps(k);
-    return true;
+    struct function *fitting = pf_resize(k->cfi->allocator, k->functions, k->room * sizeof(*fitting),
+                                         pf_max_size(k->count, 1) * sizeof(*fitting));
+    if (fitting) {
+        k->functions = fitting;
+        k->room = pf_max_size(k->count, 1);
+    }
+    k->starts = pf_resize(k->cfi->allocator, NULL, 0, (k->count + 1) * sizeof(*k->starts));
+    for (size_t i = 0; k->starts && i < k->count; i++)
+        k->starts[i] = k->functions[i].start;
+    return k->starts;
 }
 
 struct pf_cfi_part *pf_cfi_part_open(struct pf_cfi *cfi, const struct pf_cfi_section *section)
@@ -755,9 +790,16 @@ void pf_cfi_part_close(struct pf_cfi_part *part)
         return;
     const struct perfile_allocator *allocator = part->cfi->allocator;
     pf_free(allocator, part->functions, part->room * sizeof(*part->functions));
+    if (part->starts)
+        pf_free(allocator, part->starts, (part->count + 1) * sizeof(*part->starts));
     pf_free(allocator, part->rows.rows, part->rows.room * sizeof(*part->rows.rows));
     pf_free(allocator, part->made.rows, part->made.room * sizeof(*part->made.rows));
     pf_free(allocator, part, sizeof(*part));
+}
+
+size_t pf_cfi_part_count(const struct pf_cfi_part *part)
+{
+    return part->count;
 }
 
 /* ---- functions that are asked for ------------------------------------------------------------------------------- */
@@ -798,14 +840,9 @@ static void make_rows(struct pf_cfi_part *k, struct function *function)
 
 static struct function *function_at(const struct pf_cfi_part *part, uint32_t start)
 {
-    struct function *function = part->functions;
     if (!part->count)
         return NULL;
-    for (size_t left = part->count; left > 1;) {
-        const size_t half = left / 2;
-        function += function[half].start <= start ? half : 0;
-        left -= half;
-    }
+    struct function *function = &part->functions[pf_last_below(part->starts, part->count, start)];
     return function->start <= start && start < function->end ? function : NULL;
 }
 

@@ -74,6 +74,7 @@ struct pf_cfi {
     struct pf_cfi_rows exidx;  /* where they have none */
     void *files[PF_CFI_FILES]; /* of libelf: they hold the data of the sections */
     struct pf_cfi_row *recent; /* by a hash of the address: what was found for it, start + 1; NULL before the first */
+    unsigned recent_bits;
     uint8_t *pool;
     size_t pool_used, pool_room, pool_limit;
     struct pf_map known; /* hash -> offset in the pool */
@@ -116,6 +117,8 @@ void pf_cfi_add_row(struct pf_cfi *cfi, struct pf_cfi_rows *rows, uint32_t start
 /* The FDEs of a section, whose data must stay. NULL: memory is short. */
 struct pf_cfi_part *pf_cfi_part_open(struct pf_cfi *cfi, const struct pf_cfi_section *section);
 void pf_cfi_part_close(struct pf_cfi_part *part);
+/* How many functions there are. */
+size_t pf_cfi_part_count(const struct pf_cfi_part *part);
 /* The rule at `start`, or 0. What cannot be understood becomes no rule. */
 uint32_t pf_cfi_part_find(struct pf_cfi_part *part, uint32_t start);
 /* ARM's table of functions: section holds .ARM.exidx, extab .ARM.extab. */

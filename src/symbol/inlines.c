@@ -117,6 +117,12 @@ static uint32_t node_at(const struct pf_inlines *inlines, uint64_t address)
     return behind ? inlines->segment_nodes[behind - 1] : (uint32_t)PF_INLINES_NONE;
 }
 
+bool pf_inlines_any(const struct pf_inlines *inlines, uint64_t address)
+{
+    const uint32_t number = node_at(inlines, address);
+    return number < inlines->node_count && inlines->nodes[number].parent < number;
+}
+
 size_t pf_inlines_find(const struct pf_inlines *inlines, uint64_t address, struct pf_source_frame *frames, size_t room)
 {
     struct pf_line_row row = row_at(inlines, address);

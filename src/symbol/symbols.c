@@ -54,6 +54,14 @@ struct module {
     char **names; /* demangled, by symbol; NULL: not asked for yet */
 };
 
+/* Where a table's symbol was found. */
+struct recent {
+    uint64_t address; /* the table's */
+    uint32_t module;  /* + 1; 0: nothing */
+    uint32_t symbol;
+};
+enum { RECENT_BITS = 14 };
+
 struct known_id {
     uint8_t bytes[20];
     uint8_t count;
@@ -70,8 +78,10 @@ struct pf_symbols {
     struct pf_map build_ids; /* hash of a name to what feature BUILD_ID says, a pointer */
     uint32_t *module_of_map; /* by the id of the map; module + 1 */
     size_t map_room;
-    char *kallsyms;
+    char *kallsyms; /* the text of kallsyms_path; NULL: there is none */
     size_t kallsyms_bytes;
+    const char *kallsyms_path;
+    bool kallsyms_whole; /* else only the lines of modules are left */
     bool machine_is_64;
     uint32_t code_module; /* whose binary is open for its code; module + 1 */
     int code_file;
@@ -81,7 +91,8 @@ struct pf_symbols {
     bool cache_tried;
     bool kernel_tried; /* for its modules */
     struct pf_debuginfod debuginfod;
-    struct pf_jit *jit; /* may be NULL */
+    struct pf_jit *jit;    /* may be NULL */
+    struct recent *recent; /* by a hash; processes have the same code at many addresses */
 };
 
 /* NULL: there is no such module. */
@@ -162,6 +173,7 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
         made->find = *find;
     pf_find_learn(&made->find, reader);
     made->machine_is_64 = is_64_bit_machine(reader);
+    made->recent = pf_new(allocator, sizeof(*made->recent) << RECENT_BITS);
     pf_arena_open(&made->arena, allocator);
     pf_segments_open(&made->modules, sizeof(struct module), allocator);
     pf_map_open(&made->by_key, allocator);
@@ -236,6 +248,8 @@ void pf_symbols_close(struct pf_symbols *symbols)
     pf_free(symbols->allocator, symbols->module_of_map, symbols->map_room * sizeof(*symbols->module_of_map));
     close_code(symbols);
     free(symbols->kallsyms);
+    if (symbols->recent)
+        pf_free(symbols->allocator, symbols->recent, sizeof(*symbols->recent) << RECENT_BITS);
     free(symbols->cache);
     free(symbols->archive);
     pf_map_close(&symbols->by_key);
@@ -445,8 +459,15 @@ static void find_kernel(struct pf_symbols *symbols, const struct module *kernel,
     /* never this machine's symbols for another machine's addresses */
     if (!text && !*elf && (kernel->build_id_bytes ? kernel_runs_here(kernel) : symbols->find.same_machine))
         text = "/proc/kallsyms";
-    if (text && !symbols->kallsyms)
-        symbols->kallsyms = pf_read_text(text, &symbols->kallsyms_bytes);
+    if (text && !symbols->kallsyms_path)
+        symbols->kallsyms_path = pf_arena_text(&symbols->arena, text, strlen(text));
+    if (symbols->kallsyms_path && !symbols->kallsyms_whole) {
+        free(symbols->kallsyms);
+        symbols->kallsyms = pf_read_text(symbols->kallsyms_path, &symbols->kallsyms_bytes);
+        symbols->kallsyms_whole = symbols->kallsyms;
+        if (!symbols->kallsyms)
+            symbols->kallsyms_path = NULL;
+    }
     pf_found_close(&found);
 }
 
@@ -471,6 +492,18 @@ static bool same_build_id(const uint8_t *a, size_t a_bytes, const uint8_t *b, si
     while (b_bytes && !b[b_bytes - 1])
         b_bytes--;
     return a_bytes == b_bytes && memcmp(a, b, a_bytes) == 0;
+}
+
+/* The kernel's own symbols are in its table now. A kernel of a guest would need them again, and read them again. */
+static void drop_kernel_lines(struct pf_symbols *symbols)
+{
+    if (!symbols->kallsyms)
+        return;
+    symbols->kallsyms_bytes = pf_kallsyms_keep_modules(symbols->kallsyms, symbols->kallsyms_bytes);
+    symbols->kallsyms_whole = false;
+    char *smaller = realloc(symbols->kallsyms, symbols->kallsyms_bytes + 1);
+    if (smaller)
+        symbols->kallsyms = smaller;
 }
 
 /* The kernel that the user named; false: it is none, or not the recording's. */
@@ -515,6 +548,7 @@ static void load_kernel(struct pf_symbols *symbols, struct module *module)
                      symbols->find.kallsyms);
     if (module->table)
         relocate(symbols, module);
+    drop_kernel_lines(symbols);
 }
 
 static void load_module_file(struct pf_symbols *symbols, struct module *module)
@@ -685,6 +719,22 @@ static const struct pf_symbol *whole_symbol(const struct pf_symbol_table *table,
     return symbol;
 }
 
+/* PF_NO_SYMBOL: none covers the address. */
+static uint32_t symbol_at(struct pf_symbols *symbols, const struct pf_symbol_table *table, uint32_t module,
+                          uint64_t address)
+{
+    struct recent lone = {0};
+    const uint64_t hash = (address ^ (uint64_t)module << 48) * 0x9e3779b97f4a7c15ull;
+    struct recent *recent = symbols->recent ? &symbols->recent[hash >> (64 - RECENT_BITS)] : &lone;
+    if (recent->module == module + 1 && recent->address == address)
+        return recent->symbol;
+    const struct pf_symbol *symbol = whole_symbol(table, pf_symbol_table_find(table, address));
+    *recent = (struct recent){.address = address,
+                              .module = module + 1,
+                              .symbol = symbol ? (uint32_t)(symbol - table->symbols) : PF_NO_SYMBOL};
+    return recent->symbol;
+}
+
 /* The mapping may be longer than the code, and lie elsewhere than where it was made. */
 static void locate_code(const struct pf_symbols *symbols, struct module *module, const struct perfile_map *map,
                         uint64_t ip, struct pf_location *location)
@@ -738,10 +788,9 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
     if (!module->table || !table_address(module, map, ip, &address))
         return true;
     location->address = module->kind == KIND_ELF || is_vdso(module) ? address : 0;
-    const struct pf_symbol *symbol = whole_symbol(module->table, pf_symbol_table_find(module->table, address));
-    if (symbol) {
-        location->symbol = (uint32_t)(symbol - module->table->symbols);
-        location->offset = address - symbol->start;
+    location->symbol = symbol_at(symbols, module->table, number, address);
+    if (location->symbol != PF_NO_SYMBOL) {
+        location->offset = address - module->table->symbols[location->symbol].start;
         module->public.resolved++;
     }
     return true;
@@ -858,19 +907,37 @@ static void open_inlines(struct pf_symbols *symbols, struct module *module)
         (void)pf_inlines_save(module->inlines, symbols->cache, id, bytes, CACHE_BYTES_MAX, NULL);
 }
 
-size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *location,
-                          struct pf_source_frame *frames, size_t room)
+/* NULL: there are none. */
+static const struct pf_inlines *inlines_at(struct pf_symbols *symbols, const struct pf_location *location)
 {
     if (location->module >= symbols->count || !location->address)
-        return 0;
+        return NULL;
     struct module *module = module_at(symbols, location->module);
-    if (module->kind == KIND_JIT)
-        return room && pf_jit_line(symbols->jit, module->code, location->address, &frames[0]);
     if (!module->inlines_tried) {
         module->inlines_tried = true;
         open_inlines(symbols, module);
     }
-    return module->inlines ? pf_min(pf_inlines_find(module->inlines, location->address, frames, room), room) : 0;
+    return module->inlines;
+}
+
+size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *location,
+                          struct pf_source_frame *frames, size_t room)
+{
+    const struct module *module =
+        location->module < symbols->count && location->address ? module_at(symbols, location->module) : NULL;
+    if (module && module->kind == KIND_JIT)
+        return room && pf_jit_line(symbols->jit, module->code, location->address, &frames[0]);
+    const struct pf_inlines *inlines = inlines_at(symbols, location);
+    return inlines ? pf_min(pf_inlines_find(inlines, location->address, frames, room), room) : 0;
+}
+
+size_t pf_symbols_inlined(struct pf_symbols *symbols, const struct pf_location *location,
+                          struct pf_source_frame *frames, size_t room)
+{
+    const struct pf_inlines *inlines = inlines_at(symbols, location); /* jitdump files know of none */
+    return inlines && pf_inlines_any(inlines, location->address)
+               ? pf_min(pf_inlines_find(inlines, location->address, frames, room), room)
+               : 0;
 }
 
 /* ---- machine code ---- */

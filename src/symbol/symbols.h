@@ -74,6 +74,9 @@ int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *s
  */
 size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *location,
                           struct pf_source_frame *frames, size_t room);
+/* The same for who wants them only where functions were inlined: else 0. */
+size_t pf_symbols_inlined(struct pf_symbols *symbols, const struct pf_location *location,
+                          struct pf_source_frame *frames, size_t room);
 /*
  * The machine code from an address on, as it lies in the binary: at most `room` bytes, 0 when the binary is not at hand.
  * What was mapped need not have been the same: code that patches itself is not there. The kernel's is not read.

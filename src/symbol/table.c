@@ -281,6 +281,17 @@ static bool make_symbols(const struct pf_symbol_build *build, struct pf_symbol_t
     return done;
 }
 
+static bool make_starts(struct pf_symbol_table *table)
+{
+    const struct pf_symbol *symbols = table->symbols;
+    if (!table->count || symbols[table->count - 1].start - symbols[0].start > UINT32_MAX)
+        return true;
+    table->starts = pf_resize(table->allocator, NULL, 0, table->count * sizeof(*table->starts));
+    for (size_t i = 0; table->starts && i < table->count; i++)
+        table->starts[i] = (uint32_t)(symbols[i].start - symbols[0].start);
+    return table->starts;
+}
+
 bool pf_build_finish(struct pf_symbol_build *build, struct pf_symbol_table *table)
 {
     table->text = pf_resize(build->allocator, build->text, build->text_room, build->text_bytes);
@@ -289,7 +300,7 @@ bool pf_build_finish(struct pf_symbol_build *build, struct pf_symbol_table *tabl
     table->text_bytes = build->text_bytes;
     build->text = NULL;
     build->text_room = build->text_bytes = 0;
-    return !build->count || make_symbols(build, table);
+    return !build->count || (make_symbols(build, table) && make_starts(table));
 }
 
 /* ---- tables ---- */
@@ -307,6 +318,8 @@ void pf_symbol_table_close(struct pf_symbol_table *table)
     if (!table)
         return;
     pf_free(table->allocator, table->symbols, table->count * sizeof(*table->symbols));
+    if (table->starts)
+        pf_free(table->allocator, table->starts, table->count * sizeof(*table->starts));
     pf_free(table->allocator, table->text, table->text_bytes);
     pf_free(table->allocator, table->segments, table->segment_count * sizeof(*table->segments));
     pf_free(table->allocator, table, sizeof(*table));
@@ -318,6 +331,10 @@ const struct pf_symbol *pf_symbol_table_find(const struct pf_symbol_table *table
     size_t count = table->count;
     if (!count || address < at->start)
         return NULL;
+    if (PF_LIKELY(table->starts)) {
+        at += pf_last_below(table->starts, count, (uint32_t)pf_min(address - at->start, UINT32_MAX));
+        return address < at->end ? at : NULL;
+    }
     while (count > 1) {
         size_t half = count / 2;
         at += at[half].start <= address ? half : 0; /* becomes a conditional move */

@@ -38,7 +38,9 @@ struct pf_symbol_table {
     const struct perfile_allocator *allocator;
     struct pf_symbol *symbols; /* sorted by start, not overlapping */
     size_t count;
-    char *text; /* names */
+    uint32_t
+        *starts; /* of the symbols, minus the first one's: what is searched is small. NULL: they are too far apart */
+    char *text;  /* names */
     size_t text_bytes;
     struct pf_segment *segments; /* ELF only */
     size_t segment_count;

@@ -62,6 +62,8 @@ int pf_elf_symbol_address(const char *path, const char *name, uint64_t *address)
  * it is larger than 1 GiB.
  */
 char *pf_read_text(const char *path, size_t *bytes);
+/* Moves the lines of modules to the front of such a text, in place; their length. */
+size_t pf_kallsyms_keep_modules(char *text, size_t bytes);
 /* The same in the text of /proc/kallsyms, of the kernel's own symbols; false when there is none. */
 bool pf_kallsyms_address(const char *text, size_t bytes, const char *name, uint64_t *address);
 

@@ -212,6 +212,22 @@ static bool add_kallsyms(struct pf_symbol_build *build, struct line rest, const 
     return true;
 }
 
+/* Only they have a tab. */
+size_t pf_kallsyms_keep_modules(char *text, size_t bytes)
+{
+    char *end = text + bytes, *kept = text, *from = text;
+    for (char *tab; from < end && (tab = memchr(from, '\t', (size_t)(end - from)));) {
+        const char *before = memrchr(from, '\n', (size_t)(tab - from)),
+                   *behind = memchr(tab, '\n', (size_t)(end - tab));
+        const char *line = before ? before + 1 : from;
+        const size_t length = (size_t)((behind ? behind + 1 : end) - line);
+        memmove(kept, line, length);
+        kept += length;
+        from = text + (line - text) + length;
+    }
+    return (size_t)(kept - text);
+}
+
 bool pf_kallsyms_address(const char *text, size_t bytes, const char *name, uint64_t *address)
 {
     struct line rest = {text, text + bytes}, line;
