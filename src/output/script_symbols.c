@@ -16,6 +16,7 @@ enum {
     TEXT_BYTES_MAX = 32 << 20, /* then all texts are forgotten: what is still in use comes back soon */
     COPY_BYTES_MAX = 4096,     /* longer texts exist, but need no speed */
     SOURCES_MAX = 64,
+    FRAMES_AT_ONCE = 16,
 };
 
 /* The text of one address. In the style of a frame it is "\t", the line and "\n". */
@@ -419,17 +420,52 @@ char *pf_script_put_addr_place(struct pf_script *script, char *at)
     return put_frame(script, at, find_anywhere(script, script->plan->addr_places, script->sample.addr));
 }
 
-/* *left frames at most. */
-static void put_chain(struct pf_script *script, const struct perfile_u64s *chain, unsigned *left)
+/*
+ * Some frames of a chain at a time: there are more addresses than caches hold, so that the memory of all of them is asked
+ * for before the first is needed.
+ */
+struct frames {
+    size_t count;
+    struct {
+        const struct perfile_space *space;
+        uint64_t ip;
+        const struct place *place; /* NULL: there is none yet */
+    } items[FRAMES_AT_ONCE];
+};
+
+static void take_frames(struct pf_script *script, struct pf_callchain_walk *walk, size_t most, struct frames *frames)
 {
-    struct pf_callchain_walk walk = pf_callchain_start(chain);
-    unsigned mode = walk.mode;
+    const struct pf_script_places *places = script->plan->places;
+    unsigned mode = walk->mode;
     const struct perfile_space *space = pf_script_space(script, mode);
+    uint64_t ip;
+    frames->count = 0;
+    while (frames->count < pf_min_size(most, FRAMES_AT_ONCE) && pf_callchain_next(walk, &ip)) {
+        if (PF_UNLIKELY(walk->mode != mode))
+            space = pf_script_space(script, mode = walk->mode);
+        pf_pairs_prefetch(&places->known, (uintptr_t)space, ip);
+        frames->items[frames->count].space = space;
+        frames->items[frames->count++].ip = ip;
+    }
+    for (size_t i = 0; i < frames->count; i++) {
+        uint32_t unit;
+        const bool known = pf_pairs_get(&places->known, (uintptr_t)frames->items[i].space, frames->items[i].ip, &unit);
+        frames->items[i].place = known ? (const struct place *)(places->texts.data + (size_t)unit * 8) : NULL;
+        __builtin_prefetch(frames->items[i].place);
+    }
+}
+
+/* Texts that are made may move those that were found. */
+static void put_frames(struct pf_script *script, const struct frames *frames)
+{
     struct pf_text *out = script->out;
-    for (uint64_t ip; *left && pf_callchain_next(&walk, &ip);) {
-        if (PF_UNLIKELY(walk.mode != mode))
-            space = pf_script_space(script, mode = walk.mode);
-        const struct place *place = find_place(script, script->plan->places, space, ip);
+    bool moved = false;
+    for (size_t i = 0; i < frames->count; i++) {
+        const struct place *place = frames->items[i].place;
+        if (PF_UNLIKELY(!place || moved)) {
+            place = find_place(script, script->plan->places, frames->items[i].space, frames->items[i].ip);
+            moved = true;
+        }
         if (PF_LIKELY(place->bytes <= COPY_BYTES_MAX)) {
             char *at = pf_text_reserve(out, COPY_BYTES_MAX);
             memcpy(at, place->text, place->bytes);
@@ -437,8 +473,19 @@ static void put_chain(struct pf_script *script, const struct perfile_u64s *chain
         } else {
             pf_put(out, place->text, place->bytes);
         }
-        --*left;
     }
+}
+
+/* *left frames at most. */
+static void put_chain(struct pf_script *script, const struct perfile_u64s *chain, unsigned *left)
+{
+    struct pf_callchain_walk walk = pf_callchain_start(chain);
+    struct frames frames;
+    do {
+        take_frames(script, &walk, *left, &frames);
+        put_frames(script, &frames);
+        *left -= (unsigned)frames.count;
+    } while (frames.count == FRAMES_AT_ONCE);
 }
 
 void pf_script_unwind(struct pf_script *script)
