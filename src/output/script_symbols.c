@@ -26,9 +26,17 @@ struct place {
     char text[];
 };
 
+/* A page of an address space where no function was inlined into another. */
+struct plain_page {
+    const struct perfile_space *space;
+    uint64_t number; /* + 1; 0: none */
+};
+enum { PAGE_BITS = 12, PLAIN_PAGES_BITS = 14 };
+
 struct pf_script_places {
     struct pf_script_places *next;
     unsigned style;
+    struct plain_page *plain; /* by a hash; NULL: frames are more than their addresses */
     struct pf_pairs known; /* (address space, address) to the place of its struct place in texts, in units of 8 bytes */
     struct pf_text texts;
 };
@@ -46,6 +54,8 @@ struct pf_script_places *pf_script_places(struct pf_script *script, unsigned sty
     if (!places || pf_text_open(&places->texts, script->out->allocator, NULL, NULL) < 0)
         return NULL;
     pf_pairs_open(&places->known, script->out->allocator);
+    if (style == SCRIPT_PLACE_FRAME)
+        places->plain = pf_arena_new(&script->arena, sizeof(*places->plain) << PLAIN_PAGES_BITS);
     places->style = style;
     places->next = script->places;
     return script->places = places;
@@ -296,6 +306,29 @@ static bool put_text(struct pf_script *script, struct pf_script_places *places, 
     return true;
 }
 
+static struct plain_page *plain_page(const struct pf_script_places *places, const struct perfile_space *space,
+                                     uint64_t address)
+{
+    const uint64_t hash = ((uintptr_t)space ^ address >> PAGE_BITS << 40) * 0x9e3779b97f4a7c15ull;
+    return &places->plain[hash >> (64 - PLAIN_PAGES_BITS)];
+}
+
+static bool is_plain(const struct pf_script_places *places, const struct perfile_space *space, uint64_t address)
+{
+    const struct plain_page *page = plain_page(places, space, address);
+    return page->number == (address >> PAGE_BITS) + 1 && page->space == space;
+}
+
+/* The page of a place that was looked up, when all of it is of one mapping. */
+static void learn_page(struct pf_script *script, const struct pf_script_places *places,
+                       const struct perfile_space *space, const struct pf_script_spot *spot)
+{
+    const uint64_t inside = (1u << PAGE_BITS) - 1, first = spot->address & ~inside;
+    if (spot->map && spot->map->start <= first && perfile_space_find(space, first | inside) == spot->map &&
+        !pf_symbols_may_inline(script->symbols, spot->location.module))
+        *plain_page(places, space, first) = (struct plain_page){space, (first >> PAGE_BITS) + 1};
+}
+
 static const struct place *make_place(struct pf_script *script, struct pf_script_places *places,
                                       const struct perfile_space *space, uint64_t address)
 {
@@ -313,6 +346,8 @@ static const struct place *make_place(struct pf_script *script, struct pf_script
         pf_script_fail(script, PERFILE_ERROR_MEMORY, "symbols", "out of memory");
         return &none;
     }
+    if (places->plain)
+        learn_page(script, places, space, &subject.spot);
     return (const struct place *)(places->texts.data + start);
 }
 
@@ -430,6 +465,7 @@ struct frames {
         const struct perfile_space *space;
         uint64_t ip;
         const struct place *place; /* NULL: there is none yet */
+        bool is_plain;             /* it needs none */
     } items[FRAMES_AT_ONCE];
 };
 
@@ -443,12 +479,17 @@ static void take_frames(struct pf_script *script, struct pf_callchain_walk *walk
     while (frames->count < pf_min_size(most, FRAMES_AT_ONCE) && pf_callchain_next(walk, &ip)) {
         if (PF_UNLIKELY(walk->mode != mode))
             space = pf_script_space(script, mode = walk->mode);
-        pf_pairs_prefetch(&places->known, (uintptr_t)space, ip);
+        const bool plain = places->plain && is_plain(places, space, ip);
+        if (!plain)
+            pf_pairs_prefetch(&places->known, (uintptr_t)space, ip);
         frames->items[frames->count].space = space;
+        frames->items[frames->count].is_plain = plain;
         frames->items[frames->count++].ip = ip;
     }
     for (size_t i = 0; i < frames->count; i++) {
         uint32_t unit;
+        if (frames->items[i].is_plain)
+            continue;
         const bool known = pf_pairs_get(&places->known, (uintptr_t)frames->items[i].space, frames->items[i].ip, &unit);
         frames->items[i].place = known ? (const struct place *)(places->texts.data + (size_t)unit * 8) : NULL;
         __builtin_prefetch(frames->items[i].place);
@@ -461,6 +502,11 @@ static void put_frames(struct pf_script *script, const struct frames *frames)
     struct pf_text *out = script->out;
     bool moved = false;
     for (size_t i = 0; i < frames->count; i++) {
+        if (frames->items[i].is_plain) {
+            put_frame_address(out, frames->items[i].ip);
+            pf_put_char(out, '\n');
+            continue;
+        }
         const struct place *place = frames->items[i].place;
         if (PF_UNLIKELY(!place || moved)) {
             place = find_place(script, script->plan->places, frames->items[i].space, frames->items[i].ip);

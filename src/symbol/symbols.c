@@ -908,16 +908,26 @@ static void open_inlines(struct pf_symbols *symbols, struct module *module)
 }
 
 /* NULL: there are none. */
-static const struct pf_inlines *inlines_at(struct pf_symbols *symbols, const struct pf_location *location)
+static const struct pf_inlines *inlines_of(struct pf_symbols *symbols, uint32_t number)
 {
-    if (location->module >= symbols->count || !location->address)
+    struct module *module = number < symbols->count ? module_at(symbols, number) : NULL;
+    if (!module)
         return NULL;
-    struct module *module = module_at(symbols, location->module);
     if (!module->inlines_tried) {
         module->inlines_tried = true;
         open_inlines(symbols, module);
     }
     return module->inlines;
+}
+
+static const struct pf_inlines *inlines_at(struct pf_symbols *symbols, const struct pf_location *location)
+{
+    return location->address ? inlines_of(symbols, location->module) : NULL;
+}
+
+bool pf_symbols_may_inline(struct pf_symbols *symbols, uint32_t module)
+{
+    return inlines_of(symbols, module);
 }
 
 size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *location,
