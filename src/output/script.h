@@ -144,7 +144,7 @@ struct pf_script_plan {
     uint64_t fields;
     uint64_t absent;                        /* of TID, TIME, CPU, IP: perf shows -1 for them */
     bool has_callchain;                     /* the samples have one */
-    bool has_user_part;                     /* and its user part stands elsewhere in them */
+    bool has_user_part;                     /* which is printed, and its user part stands elsewhere in them */
     bool shows_ip;                          /* perf knows how: an event of this type that is not a dummy exists */
     struct pf_script_places *places;        /* for ip; NULL: plain numbers */
     struct pf_script_places *addr_places;   /* for addr */
