@@ -492,6 +492,26 @@ static void expect_kallsyms(const char *text, const char *module, uint64_t base,
     pf_symbol_table_close(table);
 }
 
+static void expect_kept(const char *text, const char *wanted)
+{
+    char copy[256];
+    snprintf(copy, sizeof(copy), "%s", text);
+    const size_t bytes = pf_kallsyms_keep_modules(copy, strlen(text));
+    assert_int_equal(bytes, strlen(wanted));
+    assert_memory_equal(copy, wanted, bytes);
+}
+
+static void test_lines_of_modules(void **state)
+{
+    (void)state;
+    expect_kept("", "");
+    expect_kept("1 T a\n2 T b\n", "");
+    expect_kept("1 T a\n2 T b\t[m]\n3 T c\n4 T d\t[m]\n", "2 T b\t[m]\n4 T d\t[m]\n");
+    expect_kept("1 T a\t[m]\n2 T b", "1 T a\t[m]\n");
+    expect_kept("1 T a\n2 T b\t[m\t]", "2 T b\t[m\t]");
+    expect_kept("\t", "\t");
+}
+
 static void test_kallsyms(void **state)
 {
     (void)state;
@@ -604,6 +624,7 @@ int main(void)
         cmocka_unit_test(test_mutants),
         cmocka_unit_test(test_mutants_of_compiled),
         cmocka_unit_test(test_kallsyms),
+        cmocka_unit_test(test_lines_of_modules),
         cmocka_unit_test(test_addresses_by_name),
         cmocka_unit_test(test_perf_map),
         cmocka_unit_test(test_perf_map_later_lines_win),

@@ -110,10 +110,29 @@ static void test_another_boot(void **state)
     expect(&r, ips, expected, PF_COUNT(expected));
 }
 
+/* Of the text little stays when the first kernel has its table: modules need that, another kernel needs the rest again. */
+static void test_text_is_used_again(void **state)
+{
+    (void)state;
+    static const char lines[] = "ffffffff81000000 T _text\nffffffff81000100 T run\nffffffff90000100 T guest\n"
+                                "ffffffffc0100010 t other\t[m]\nffffffffd0000000 T end\n";
+    const uint64_t ips[] = {KERNEL_START + 0x104, MODULE_START + 0x14, KERNEL_START + 0xf000108, MODULE_START + 0x18};
+    static const char *const expected[] = {"run+4 [kernel.kallsyms]", "other+4 [m]", "guest+8 [guest.kernel.kallsyms]",
+                                           "other+8 [m]"};
+    struct recording r;
+    find.kallsyms = made_file("kallsyms", lines, sizeof(lines) - 1);
+    recording_open(&r, TYPE, false);
+    put_kernel_map(&r, KERNEL_START, 0x1000, KERNEL_START, "[kernel.kallsyms]_text");
+    put_kernel_map(&r, KERNEL_START + 0xf000000, 0x1000, 0, "[guest.kernel.kallsyms]");
+    put_kernel_map(&r, MODULE_START, 0x1000, 0, "[m]");
+    expect(&r, ips, expected, PF_COUNT(expected));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_another_boot, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_text_is_used_again, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_kernel_module, open_world, made_directory_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
