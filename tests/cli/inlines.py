@@ -34,6 +34,11 @@ record MMAP2 pid=7 tid=7 addr=0x%(start)x len=0x100000 pgoff=0 prot=5 filename="
 sample misc=2 ip=0x%(here)x pid=7 tid=7 time=20 period=1 callchain=2,0xfffffffffffffe00,0x%(here)x
 '''
 
+SECOND = '''record MMAP2 pid=7 tid=7 addr=0x%(below)x len=0x%(bytes)x pgoff=0 prot=5 filename="/no/such" | pid=7 tid=7 time=25
+sample misc=2 ip=0x%(here)x pid=7 tid=7 time=30 period=1 callchain=%(count)d,0xfffffffffffffe00,%(chain)s
+sample misc=2 ip=0x%(here)x pid=7 tid=7 time=31 period=1 callchain=%(count)d,0xfffffffffffffe00,%(chain)s
+'''
+
 
 def load_address(program):
     """The address of the first byte of the file, from its first loadable segment."""
@@ -99,6 +104,16 @@ def main():
         got = [line for line in lines(fields='ip') if line.strip()]
         if got != [f'\t{here:16x} (inlined)', f'\t{here:16x} (inlined)', f'\t{here:16x}']:
             sys.exit('addresses:\n' + '\n'.join(got))
+        # a mapping without inlined functions ends within the page
+        below = (here & ~0xfff) - 0x1000
+        chain = [here - 1, below + 8, below + 16, here]
+        recording.write_bytes(subprocess.check_output([assemble], input=(text + SECOND % {
+            'below': below, 'bytes': here - below, 'here': here,
+            'count': len(chain) + 1, 'chain': ','.join(map(hex, chain))}).encode()))
+        got = [line for line in lines(fields='ip') if line.strip()][3:]
+        expected = [f'\t{ip:16x}' for ip in chain[:3]] + [f'\t{here:16x} (inlined)'] * 2 + [f'\t{here:16x}']
+        if got != expected * 2:
+            sys.exit('two mappings of a page:\n' + '\n'.join(got))
         # what is no callchain is one line, as in perf
         text = text.replace('|CALLCHAIN', '').replace('sample ip', 'sample misc=2 ip').split(' callchain=')[0]
         recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
