@@ -77,9 +77,39 @@ static const int8_t hex_values[256] = {
     ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
+/* Eight hexadecimal digits at once; false when one of them is none. */
+static bool eight_digits(const char *at, uint64_t *value)
+{
+    const uint64_t ones = 0x0101010101010101;
+    const uint64_t text = pf_load64((const uint8_t *)at, PF_NATIVE_BIG_ENDIAN); /* the first digit is the lowest byte */
+    const uint64_t letters = text & 0x40 * ones;
+    uint64_t digits = (text & 0x0f * ones) + (letters >> 6) * 9;
+    const uint64_t above_9 = (digits + 6 * ones) >> 4 & ones;
+    if (digits & 0xf0 * ones || (text | letters >> 1) != 0x30 * ones + digits + above_9 * ('a' - 10 - '0'))
+        return false;
+    digits = (digits << 4 | digits >> 8) & 0x00ff00ff00ff00ff;
+    digits = (digits << 8 | digits >> 16) & 0x0000ffff0000ffff;
+    *value = (digits << 16 | digits >> 32) & 0xffffffff;
+    return true;
+}
+
+/* Sixteen, and no more, as kallsyms has them. */
+static bool take_sixteen(struct line *line, uint64_t *value)
+{
+    uint64_t high, low;
+    if (line->end - line->at < 17 || hex_values[(uint8_t)line->at[16]] || !eight_digits(line->at, &high) ||
+        !eight_digits(line->at + 8, &low))
+        return false;
+    *value = high << 32 | low;
+    line->at += 16;
+    return true;
+}
+
 /* A hexadecimal number, with or without 0x; false when there is none or it is above 64 bits. */
 static bool take_hex(struct line *line, uint64_t *value)
 {
+    if (PF_LIKELY(take_sixteen(line, value)))
+        return true;
     if (line->end - line->at > 2 && line->at[0] == '0' && (line->at[1] | 0x20) == 'x')
         line->at += 2;
     const char *start = line->at;

@@ -492,6 +492,37 @@ static void expect_kallsyms(const char *text, const char *module, uint64_t base,
     pf_symbol_table_close(table);
 }
 
+/* The address in a text that has it in its only line; 0: it is none. */
+static uint64_t address_in(const char *digits)
+{
+    char text[64];
+    uint64_t address = 0;
+    snprintf(text, sizeof(text), "%s T it\n", digits);
+    return pf_kallsyms_address(text, strlen(text), "it", &address) ? address : 0;
+}
+
+static void test_digits(void **state)
+{
+    (void)state;
+    assert_int_equal(address_in("0123456789abcdef"), 0x0123456789abcdef);
+    assert_int_equal(address_in("fedcba9876543210"), 0xfedcba9876543210);
+    assert_int_equal(address_in("FEDCBA9876543210"), 0xfedcba9876543210);
+    assert_int_equal(address_in("00fedcba9876543210"), 0xfedcba9876543210);
+    assert_int_equal(address_in("1fedcba9876543210"), 0);
+    assert_int_equal(address_in("c0123450"), 0xc0123450);
+    assert_int_equal(address_in("0xc0123450"), 0xc0123450);
+    char digits[] = "ffffffff81234567";
+    for (size_t at = 0; at < 16; at++)
+        for (unsigned byte = 1; byte < 256; byte++) {
+            char expected[] = "ffffffff81234567";
+            digits[at] = expected[at] = (char)byte;
+            const bool is_digit = strspn(digits, "0123456789abcdefABCDEF") == 16;
+            if (byte != ' ' && byte != '\n')
+                assert_int_equal(address_in(digits), is_digit ? strtoull(expected, NULL, 16) : 0);
+            digits[at] = "ffffffff81234567"[at];
+        }
+}
+
 static void expect_kept(const char *text, const char *wanted)
 {
     char copy[256];
@@ -625,6 +656,7 @@ int main(void)
         cmocka_unit_test(test_mutants_of_compiled),
         cmocka_unit_test(test_kallsyms),
         cmocka_unit_test(test_lines_of_modules),
+        cmocka_unit_test(test_digits),
         cmocka_unit_test(test_addresses_by_name),
         cmocka_unit_test(test_perf_map),
         cmocka_unit_test(test_perf_map_later_lines_win),
