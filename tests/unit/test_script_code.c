@@ -3,12 +3,11 @@
  * Source lines and machine code in script's text, of a program that is assembled here. What is expected perf 7.2 prints
  * of the same recording.
  */
-#include "recording.h"
+#include "script_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "output/output.h"
 #include "symbol/disassembler.h"
 
 enum {
@@ -102,31 +101,18 @@ static void put_sample(struct recording *r, uint64_t ip, const uint64_t *words, 
 
 /* ---- its text ---------------------------------------------------------------------------------------------------- */
 
-static int print(struct recording *r, const char *fields, struct pf_text *out, struct perfile_error *error)
+static struct perfile_output_options options_of(const char *fields)
 {
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
-    uint8_t *block;
-    recording_finish(r);
     options.fields = fields;
     options.symbols.kallsyms = "/no/such/file";
-    struct perfile_reader *reader = recording_read(r, &block);
-    assert_int_equal(pf_text_open(out, pf_allocator_or_default(NULL), NULL, NULL), 0);
-    int result = pf_script_text(reader, &options, out, error);
-    pf_put_char(out, '\0');
-    perfile_close(reader);
-    free(block);
-    recording_close(r);
-    return result;
+    return options;
 }
 
 static void expect(struct recording *r, const char *fields, const char *expected)
 {
-    struct perfile_error error;
-    struct pf_text out;
-    if (print(r, fields, &out, &error) < 0)
-        fail_msg("%s", error.message);
-    assert_string_equal(out.data, expected);
-    pf_text_close(&out);
+    const struct perfile_output_options options = options_of(fields);
+    script_text_expect(r, &options, expected);
 }
 
 /* ---- tests ------------------------------------------------------------------------------------------------------- */
@@ -260,12 +246,13 @@ static void blocks_have_names(void **state)
 
 static void expect_failure(const char *fields, uint64_t more, const char *part)
 {
+    const struct perfile_output_options options = options_of(fields);
     struct recording r;
     struct perfile_error error;
     struct pf_text out;
     open_recording(&r, more, "/no/such/program");
     recording_store64(&r, BRANCH_TYPE_AT, 0);
-    assert_true(print(&r, fields, &out, &error) < 0);
+    assert_true(script_text(&r, &options, &out, &error) < 0);
     if (!strstr(error.message, part))
         fail_msg("\"%s\" is not in \"%s\"", part, error.message);
     pf_text_close(&out);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses with symbols and modules in script's text. What is expected here perf 7.2 prints of the same recording. */
-#include "recording.h"
+#include "script_text.h"
 
 #include <stdio.h>
 #include <unistd.h>
-
-#include "output/output.h"
 
 #define KERNEL UINT64_C(0xffffffff81000000)
 #define CONTEXT_KERNEL ((uint64_t)-128)
@@ -79,41 +77,29 @@ static int tear_down(void **state)
 
 /* ---- its text ---------------------------------------------------------------------------------------------------- */
 
-static int print(struct recording *r, const char *fields, struct pf_text *out, struct perfile_error *error)
+static struct perfile_output_options options_of(const char *fields)
 {
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
-    uint8_t *block;
-    recording_finish(r);
     options.fields = fields;
     options.symbols.symfs = root;
     options.symbols.kallsyms = kallsyms_path;
-    struct perfile_reader *reader = recording_read(r, &block);
-    assert_int_equal(pf_text_open(out, pf_allocator_or_default(NULL), NULL, NULL), 0);
-    int result = pf_script_text(reader, &options, out, error);
-    pf_put_char(out, '\0');
-    perfile_close(reader);
-    free(block);
-    recording_close(r);
-    return result;
+    return options;
 }
 
 static void expect(struct recording *r, const char *fields, const char *expected)
 {
-    struct perfile_error error;
-    struct pf_text out;
-    if (print(r, fields, &out, &error) < 0)
-        fail_msg("%s", error.message);
-    assert_string_equal(out.data, expected);
-    pf_text_close(&out);
+    const struct perfile_output_options options = options_of(fields);
+    script_text_expect(r, &options, expected);
 }
 
 static void expect_failure(const char *fields, const char *part)
 {
+    const struct perfile_output_options options = options_of(fields);
     struct recording r;
     struct perfile_error error;
     struct pf_text out;
     recording_open(&r, PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, false);
-    assert_true(print(&r, fields, &out, &error) < 0);
+    assert_true(script_text(&r, &options, &out, &error) < 0);
     if (!strstr(error.message, part))
         fail_msg("\"%s\" is not in \"%s\"", part, error.message);
     pf_text_close(&out);

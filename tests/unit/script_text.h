@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* For tests of script's text: what is printed of a recording that was made by hand. Link with the output layer. */
+#ifndef PF_TESTS_SCRIPT_TEXT_H
+#define PF_TESTS_SCRIPT_TEXT_H
+
+#include "recording.h"
+
+#include <stdlib.h>
+
+#include "output/output.h"
+
+/* The text with a NUL behind it; pf_text_close it also after an error. The recording is closed. */
+static inline int script_text(struct recording *r, const struct perfile_output_options *options, struct pf_text *out,
+                              struct perfile_error *error)
+{
+    uint8_t *block;
+    recording_finish(r);
+    struct perfile_reader *reader = recording_read(r, &block);
+    assert_int_equal(pf_text_open(out, pf_allocator_or_default(NULL), NULL, NULL), 0);
+    int result = pf_script_text(reader, options, out, error);
+    pf_put_char(out, '\0');
+    perfile_close(reader);
+    free(block);
+    recording_close(r);
+    return result;
+}
+
+static inline void script_text_expect(struct recording *r, const struct perfile_output_options *options,
+                                      const char *expected)
+{
+    struct perfile_error error;
+    struct pf_text out;
+    if (script_text(r, options, &out, &error) < 0)
+        fail_msg("%s", error.message);
+    assert_string_equal(out.data, expected);
+    pf_text_close(&out);
+}
+
+#endif
