@@ -95,19 +95,31 @@ static bool all_there(const struct perfile_tracepoint *tracepoint, const struct 
     return true;
 }
 
+bool pf_trace_texts_find(struct pf_trace_texts *texts, const struct perfile_event *event, struct pf_trace_text *text)
+{
+    *text = (struct pf_trace_text){.tracepoint = perfile_tracepoint_find(texts->reader, event),
+                                   .swap = perfile_reader_file(texts->reader)->swapped};
+    return !text->tracepoint || find_format(texts, text->tracepoint, &text->format);
+}
+
+void pf_trace_text_put(const struct pf_trace_text *text, const struct perfile_bytes *raw, struct pf_text *scratch,
+                       struct pf_text *out)
+{
+    if (text->format && all_there(text->tracepoint, raw, text->swap))
+        pf_trace_print(text->format, raw, text->swap, scratch, out);
+    else
+        put_fields(text->tracepoint, raw, text->swap, out);
+}
+
 bool pf_trace_texts_put(struct pf_trace_texts *texts, const struct perfile_event *event,
                         const struct perfile_bytes *raw, struct pf_text *out)
 {
-    const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(texts->reader, event);
-    const bool swap = perfile_reader_file(texts->reader)->swapped;
-    const struct pf_trace_format *format;
-    if (!tracepoint || !raw->bytes)
+    struct pf_trace_text text;
+    if (!raw->bytes)
         return true;
-    if (!find_format(texts, tracepoint, &format))
+    if (!pf_trace_texts_find(texts, event, &text))
         return false;
-    if (format && all_there(tracepoint, raw, swap))
-        pf_trace_print(format, raw, swap, &texts->scratch, out);
-    else
-        put_fields(tracepoint, raw, swap, out);
+    if (text.tracepoint)
+        pf_trace_text_put(&text, raw, &texts->scratch, out);
     return true;
 }

@@ -12,6 +12,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 
+struct pf_trace_format;
+
 struct pf_trace_texts {
     struct perfile_reader *reader;
     struct pf_arena arena; /* of the formats */
@@ -23,7 +25,19 @@ struct pf_trace_texts {
 bool pf_trace_texts_open(struct pf_trace_texts *texts, struct perfile_reader *reader,
                          const struct perfile_allocator *allocator);
 void pf_trace_texts_close(struct pf_trace_texts *texts);
-/* Nothing for events that are no tracepoints. False when memory is short. */
+
+/* How the samples of an event are printed. It lives as long as the texts, and then nothing of it changes. */
+struct pf_trace_text {
+    const struct perfile_tracepoint *tracepoint; /* NULL: the event is none, or its format is not known (yet) */
+    const struct pf_trace_format *format;        /* NULL: not understood */
+    bool swap;
+};
+/* False when memory is short. */
+bool pf_trace_texts_find(struct pf_trace_texts *texts, const struct perfile_event *event, struct pf_trace_text *text);
+/* `scratch` is a text without a sink. */
+void pf_trace_text_put(const struct pf_trace_text *text, const struct perfile_bytes *raw, struct pf_text *scratch,
+                       struct pf_text *out);
+/* Both at once. Nothing for events that are no tracepoints. False when memory is short. */
 bool pf_trace_texts_put(struct pf_trace_texts *texts, const struct perfile_event *event,
                         const struct perfile_bytes *raw, struct pf_text *out);
 /* The value of a field, lists with commas. `bytes` as of pf_trace_bytes. */

@@ -58,6 +58,14 @@ void pf_put(struct pf_text *text, const void *data, size_t bytes)
     }
 }
 
+void pf_put_through(struct pf_text *text, const void *data, size_t bytes)
+{
+    if (!text->write || bytes < TEXT_BUFFER / 4)
+        pf_put(text, data, bytes);
+    else if (pf_text_flush(text) == 0 && text->write(text->context, data, bytes) != 0)
+        text->failed = PERFILE_ERROR_WRITE;
+}
+
 void pf_put_string(struct pf_text *text, const char *string)
 {
     pf_put(text, string, strlen(string));

@@ -47,6 +47,8 @@ static inline void pf_text_commit(struct pf_text *text, const char *end)
 }
 
 void pf_put(struct pf_text *text, const void *data, size_t bytes);
+/* The same; what is long goes to the sink as it is, without a copy. */
+void pf_put_through(struct pf_text *text, const void *data, size_t bytes);
 void pf_put_string(struct pf_text *text, const char *string);
 void pf_put_char(struct pf_text *text, char c);
 void pf_put_unsigned(struct pf_text *text, uint64_t value);

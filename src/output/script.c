@@ -98,28 +98,42 @@ static int open_parts(struct pf_script *script)
     return result;
 }
 
-static void open_script(struct pf_script *script, struct pf_text *out)
+bool pf_script_open_formatting(struct pf_script *script, struct pf_text *out)
 {
     script->out = out;
     memcpy(script->second_text, "    0.", 6); /* of second_ns 0 */
     script->second_bytes = 6;
+    pf_arena_open(&script->arena, out->allocator);
+    return pf_text_open(&script->scratch, out->allocator, NULL, NULL) == 0;
+}
+
+void pf_script_close_formatting(struct pf_script *script, struct pf_text *out)
+{
+    script->out = out;
+    pf_script_source_close(script);
+    pf_disassembler_close(script->disassembler);
+    pf_text_close(&script->scratch);
+    pf_arena_close(&script->arena);
+}
+
+static bool open_script(struct pf_script *script, struct pf_text *out)
+{
     pf_held_open(&script->held, out->allocator);
     script->pipe = perfile_reader_file(script->reader)->mode == PERFILE_MODE_PIPE;
     if (perfile_feature_text(script->reader, PERFILE_FEATURE_ARCH, NULL, &script->arch, NULL) < 0)
         script->arch = NULL;
-    pf_arena_open(&script->arena, out->allocator);
     pf_map_open(&script->guest_index, out->allocator);
     pf_counters_open(&script->counters, out->allocator);
+    return pf_script_open_formatting(script, out);
 }
 
 static void close_script(struct pf_script *script)
 {
     const struct perfile_allocator *allocator = script->out->allocator;
-    pf_script_trace_close(script);
+    pf_trace_texts_close(&script->traces);
     pf_script_stat_close(script);
-    pf_script_source_close(script);
-    pf_disassembler_close(script->disassembler);
     pf_script_symbols_close(script);
+    pf_script_team_close(script);
     perfile_session_close(script->session);
     pf_filter_close(&script->filter);
     pf_held_close(&script->held);
@@ -127,34 +141,38 @@ static void close_script(struct pf_script *script)
     pf_counters_close(&script->counters);
     pf_free(allocator, script->guests, script->guest_room * sizeof(*script->guests));
     pf_free(allocator, script->plans, script->plan_room * sizeof(*script->plans));
-    pf_arena_close(&script->arena);
+    pf_script_close_formatting(script, script->out);
 }
 
 /* ---- the drive --------------------------------------------------------------------------------------------------- */
 
+int pf_script_take(struct pf_script *script, const struct perfile_record *record)
+{
+    if (PF_LIKELY(record->type == PERFILE_RECORD_SAMPLE)) {
+        pf_script_sample(script, record);
+    } else {
+        const int result = pf_script_jit_follow(script, record);
+        if (result < 0)
+            return result;
+        pf_script_record(script, record);
+    }
+    if (PF_UNLIKELY(script->until_progress-- == 0)) {
+        script->until_progress = PROGRESS_RECORDS;
+        pf_output_progress(script->reader, script->options);
+    }
+    return script->failed;
+}
+
 static int drive(struct pf_script *script)
 {
     const struct perfile_record *record;
-    unsigned until_progress = PROGRESS_RECORDS;
-    int result;
-    while ((result = perfile_session_next(script->session, &record, script->error)) > 0) {
-        if (PF_LIKELY(record->type == PERFILE_RECORD_SAMPLE))
-            pf_script_sample(script, record);
-        else if ((result = pf_script_jit_follow(script, record)) < 0)
-            break;
-        else
-            pf_script_record(script, record);
-        if (PF_UNLIKELY(script->failed))
-            break;
-        if (PF_UNLIKELY(--until_progress == 0)) {
-            until_progress = PROGRESS_RECORDS;
-            pf_output_progress(script->reader, script->options);
-            if (script->out->failed)
-                break;
-        }
-    }
-    pf_script_release_held(script);
-    return script->failed ? script->failed : result;
+    int result = 0, taken = 0;
+    while (!script->out->failed && taken == 0 &&
+           (result = perfile_session_next(script->session, &record, script->error)) > 0)
+        taken = pf_script_take(script, record);
+    while (pf_script_release_held(script))
+        ;
+    return script->failed ? script->failed : taken < 0 ? taken : result;
 }
 
 int pf_script_text(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
@@ -166,10 +184,10 @@ int pf_script_text(struct perfile_reader *reader, const struct perfile_output_op
     script->reader = reader;
     script->options = options;
     script->error = error;
-    open_script(script, out);
-    int result = open_parts(script);
+    script->until_progress = PROGRESS_RECORDS;
+    int result = open_script(script, out) ? open_parts(script) : pf_fail_memory(error, "script");
     if (result == 0)
-        result = drive(script);
+        result = options->threads > 1 && pf_script_team_can(script) ? pf_script_team_drive(script) : drive(script);
     if (result == 0 && out->failed)
         result = pf_fail(error, out->failed, PERFILE_NO_OFFSET, "output", "it could not be written");
     close_script(script);

@@ -14,6 +14,7 @@
  *     script_memory.c   the steps of memory accesses and page sizes
  *     script_trace.c    tracepoint text, which analysis/trace_text.h makes
  *     script_deliver.c  which lines a sample is good for: groups of counters, callchains that come later
+ *     script_team.c     the same with several threads
  *     script_events.c   the records between the samples
  *     script_stat.c     the tables of `perf stat record`
  */
@@ -25,6 +26,7 @@
 #include <perfile/analysis.h>
 
 #include "analysis/counters.h"
+#include "analysis/trace_text.h"
 #include "base/error.h"
 #include "base/filter.h"
 #include "base/map.h"
@@ -98,6 +100,7 @@ bool pf_script_fields_want_maps(const struct pf_script_fields *fields);
 /* ---- the state of one output ---------------------------------------------------------------------------------- */
 
 struct pf_script;
+struct pf_script_team;
 
 /*
  * Writes a field at `at` and returns its end. There is room for SCRIPT_STEP_ROOM bytes for every step; who needs more
@@ -146,6 +149,9 @@ struct pf_script_plan {
     bool has_callchain;                     /* the samples have one */
     bool has_user_part;                     /* which is printed, and its user part stands elsewhere in them */
     bool shows_ip;                          /* perf knows how: an event of this type that is not a dummy exists */
+    bool wants_symbols;                     /* addresses are looked up */
+    bool in_order;                          /* what is printed depends on the samples before */
+    struct pf_trace_text trace;             /* once it is known */
     struct pf_script_places *places;        /* for ip; NULL: plain numbers */
     struct pf_script_places *addr_places;   /* for addr */
     struct pf_script_places *code_places;   /* for the instruction */
@@ -188,7 +194,8 @@ struct pf_script {
     size_t plan_room;
     bool pipe;
     bool fields_checked;
-    int failed; /* an error code: stop */
+    unsigned until_progress; /* records */
+    int failed;              /* an error code: stop */
     unsigned name_width;
 
     /* the line in hand */
@@ -197,6 +204,10 @@ struct pf_script {
     struct perfile_sample sample;
     uint64_t id; /* of the event instance: finds the guest */
     const char *comm;
+    const char *cgroup; /* its path, when the session is not asked: see script_team.c; and address spaces likewise */
+    const struct perfile_space *kernel_space, *user_space;
+    const struct pf_trace_text *trace;    /* of the plan; NULL: not known */
+    bool unwinds;                         /* late_chain is still to be made of the dumped stack */
     const char *arch;                     /* uname -m of the recording; NULL: not known yet */
     uint64_t user_part[PF_CALLCHAIN_MAX]; /* of a callchain: from branches, or what a dumped stack gave */
     struct perfile_u64s late_chain; /* the user part from there or from a later record; follows sample.callchain */
@@ -217,7 +228,8 @@ struct pf_script {
     uint8_t *block; /* code between two branches */
     struct pf_disassembler *disassembler;
     struct pf_script_counters *counters_of_branches;
-    struct pf_script_trace *trace;
+    struct pf_trace_texts traces;
+    struct pf_text scratch; /* without a sink: for texts that are put together */
     struct pf_script_stat *stat;
     struct pf_map guest_index; /* event id -> index in guests */
     struct pf_script_guest *guests;
@@ -226,6 +238,11 @@ struct pf_script {
     struct pf_counters counters; /* of group reads */
 
     struct pf_held_list held; /* samples that wait for the user part of their callchains */
+
+    struct pf_script_team *team; /* NULL: one thread does it all */
+    bool is_copy;                /* one of the team's: it formats, and asks neither the reader nor the session */
+    bool in_order;               /* of a copy: it goes behind all samples before, and has locked the team */
+    bool waits;                  /* of a copy: the sample in hand must be formatted in order */
 };
 
 /* Remembers the first failure; returns its code. */
@@ -254,6 +271,12 @@ void pf_script_put_sample(struct pf_script *script);
 void pf_script_put_head(struct pf_script *script);
 char *pf_script_right(char *at, uint64_t value, unsigned width);
 
+/* script.c: what formatting needs, in a script that is all zeros but for the places that the caller gives. */
+bool pf_script_open_formatting(struct pf_script *script, struct pf_text *out);
+void pf_script_close_formatting(struct pf_script *script, struct pf_text *out);
+/* Takes a record of the session; an error code to stop. */
+int pf_script_take(struct pf_script *script, const struct perfile_record *record);
+
 /* script_symbols.c: the texts of a style, kept for all events that have it; NULL when memory is short. */
 struct pf_script_places *pf_script_places(struct pf_script *script, unsigned style);
 /* Where the sample's mode says, or wherever something is mapped. Not in a step: the text is used. */
@@ -261,6 +284,8 @@ void pf_script_put_place(struct pf_script *script, struct pf_script_places *plac
 /* The same of the sample's own address, in the space of its mode. */
 void pf_script_put_ip_text(struct pf_script *script, struct pf_script_places *places);
 void pf_script_symbols_close(struct pf_script *script);
+/* Nobody else may look for texts. */
+void pf_script_forget_places(struct pf_script *script);
 /* Not before the first sample: the recording's build ids may come as records. False after a failure. */
 bool pf_script_open_symbols(struct pf_script *script);
 /* Where an address is. False after a failure. */
@@ -270,6 +295,8 @@ void pf_script_put_source_line(struct pf_script *script, const struct pf_script_
 /* Code of JITs becomes mappings; negative when memory is short. */
 int pf_script_jit_open(struct pf_script *script);
 int pf_script_jit_follow(struct pf_script *script, const struct perfile_record *record);
+/* The machine's name as the recording has it, when it was not known yet; false: it is not known. */
+bool pf_script_learn_arch(struct pf_script *script);
 /* Unwinds the dumped user stack of the sample in hand: it becomes script->late_chain. */
 void pf_script_unwind(struct pf_script *script);
 
@@ -295,8 +322,10 @@ void pf_script_put_source_code(struct pf_script *script, unsigned mode, uint64_t
 void pf_script_sample(struct pf_script *script, const struct perfile_record *record);
 /* CALLCHAIN_DEFERRED: the samples of its thread can go. */
 void pf_script_callchain_deferred(struct pf_script *script, const struct perfile_record *record);
-/* The samples that still wait. */
-void pf_script_release_held(struct pf_script *script);
+/* The oldest sample that still waits; false: there was none. */
+bool pf_script_release_held(struct pf_script *script);
+/* Decodes a record into the sample in hand; false when it is damaged, which the reader has counted. */
+bool pf_script_decode(struct pf_script *script, const struct perfile_record *record);
 
 /* script_events.c: keeps what later lines need, and prints the record if it is wanted. */
 void pf_script_record(struct pf_script *script, const struct perfile_record *record);
@@ -306,8 +335,27 @@ const struct pf_script_guest *pf_script_guest(const struct pf_script *script);
 void pf_script_stat_record(struct pf_script *script, const struct perfile_record *record);
 void pf_script_stat_close(struct pf_script *script);
 
-/* script_trace.c */
-void pf_script_trace_close(struct pf_script *script);
+/* script_trace.c: how samples of the plan are printed; false after a failure. */
+bool pf_script_find_trace(struct pf_script *script, const struct pf_script_plan *plan);
+
+/* script_team.c: as the drive of one thread, with options->threads; 0, or an error. */
+int pf_script_team_drive(struct pf_script *script);
+void pf_script_team_close(struct pf_script *script);
+/* False: the fields ask the reader or the session while they are formatted. */
+bool pf_script_team_can(const struct pf_script *script);
+/* The sample in hand will be printed. */
+void pf_script_team_add(struct pf_script *script);
+/*
+ * Around what several threads do: looking into symbols, adding what is kept of them. `reading`: the caller is the thread
+ * that reads; its callbacks come before or after this.
+ */
+void pf_script_team_lock(struct pf_script_team *team);
+void pf_script_team_unlock(struct pf_script_team *team);
+void pf_script_team_lock_reading(struct pf_script_team *team);
+/* Callbacks of the options that symbols use, so that no two callbacks come at a time. */
+void pf_script_team_guard(struct pf_script_team *team, struct pf_find_options *find);
+/* The kept texts are too many: they are forgotten when nobody looks. */
+void pf_script_team_is_full(struct pf_script_team *team);
 
 #define SCRIPT_STEP(name) char *pf_script_put_##name(struct pf_script *script, char *at);
 SCRIPT_STEP(brcntr)

@@ -4,6 +4,18 @@
 
 /* ---- one line ---------------------------------------------------------------------------------------------------- */
 
+/* What the line needs of the recording; false after a failure. */
+static bool prepare(struct pf_script *script)
+{
+    const struct pf_script_plan *plan = script->plan;
+    if (plan->wants_symbols && !pf_script_open_symbols(script))
+        return false;
+    if (script->unwinds && !pf_script_learn_arch(script))
+        script->unwinds = false;
+    script->trace = NULL;
+    return !(plan->fields >> SCRIPT_TRACE & 1) || !script->sample.raw.bytes || pf_script_find_trace(script, plan);
+}
+
 static void print(struct pf_script *script)
 {
     const struct perfile_sample *sample = &script->sample;
@@ -20,6 +32,14 @@ static void print(struct pf_script *script)
         if (!pf_filter_passes(&script->filter, &subject))
             return;
     }
+    if (!prepare(script))
+        return;
+    if (script->team) {
+        pf_script_team_add(script);
+        return;
+    }
+    if (script->unwinds)
+        pf_script_unwind(script);
     pf_script_put_sample(script);
 }
 
@@ -69,8 +89,8 @@ static void add_user_part(struct pf_script *script)
                        : 0;
     if (count)
         script->late_chain = (struct perfile_u64s){.data = (const uint8_t *)script->user_part, .count = count};
-    else if (sample->present & PERFILE_SAMPLE_STACK_USER)
-        pf_script_unwind(script);
+    else
+        script->unwinds = sample->present & PERFILE_SAMPLE_STACK_USER;
 }
 
 /* The sample in hand, with the callchain that it is to have. */
@@ -88,12 +108,12 @@ static void deliver(struct pf_script *script, const struct perfile_event *event)
         print_counters(script, event);
 }
 
-/* False when the record is damaged, which the reader has counted. */
-static bool decode(struct pf_script *script, const struct perfile_record *record)
+bool pf_script_decode(struct pf_script *script, const struct perfile_record *record)
 {
     script->record = record;
     script->sample.size = sizeof(script->sample);
     script->late_chain.count = 0;
+    script->unwinds = false;
     return perfile_sample_decode(record, &script->sample, NULL) == 0;
 }
 
@@ -104,7 +124,7 @@ static void deliver_held(struct pf_script *script, struct pf_held *held,
                          const struct perfile_callchain_deferred *deferred)
 {
     uint64_t cookie;
-    if (!script->failed && decode(script, &held->record) &&
+    if (!script->failed && pf_script_decode(script, &held->record) &&
         (script->plan = pf_script_plan(script, held->record.event)) != NULL) {
         pf_held_take_cookie(&script->sample.callchain, &cookie);
         if (deferred && deferred->cookie == held->cookie)
@@ -134,11 +154,12 @@ void pf_script_callchain_deferred(struct pf_script *script, const struct perfile
         deliver_held(script, held, &deferred);
 }
 
-void pf_script_release_held(struct pf_script *script)
+bool pf_script_release_held(struct pf_script *script)
 {
-    struct pf_held *held;
-    while ((held = pf_held_take(&script->held, NULL)) != NULL)
+    struct pf_held *held = pf_held_take(&script->held, NULL);
+    if (held)
         deliver_held(script, held, NULL);
+    return held;
 }
 
 /* ---- entry ------------------------------------------------------------------------------------------------------- */
@@ -152,7 +173,7 @@ void pf_script_sample(struct pf_script *script, const struct perfile_record *rec
     if (!pf_filter_time(&script->filter, record->time) && !(event->attr.sample_type & PERFILE_SAMPLE_READ) &&
         event->attr.sample_type & PERFILE_SAMPLE_TIME)
         return;
-    if (!decode(script, record))
+    if (!pf_script_decode(script, record))
         return;
     if (event->attr.defer_callchain && pf_held_take_cookie(&script->sample.callchain, &cookie))
         hold(script, record, cookie);

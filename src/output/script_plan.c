@@ -145,6 +145,11 @@ static bool make_name(struct pf_script *script, struct pf_script_plan *plan)
 
 static struct pf_script_plan *make_plan(struct pf_script *script, const struct perfile_event *event)
 {
+    static const uint64_t by_address = SCRIPT_BIT(SCRIPT_BRSTACKINSN) | SCRIPT_BIT(SCRIPT_BRSTACKINSNLEN) |
+                                       SCRIPT_BIT(SCRIPT_BRSTACKDISASM) | SCRIPT_BIT(SCRIPT_SRCCODE);
+    /* a column that grows, the line of source code that was printed last; and instructions, whose targets are named */
+    static const uint64_t on_what_came_before = by_address | SCRIPT_BIT(SCRIPT_DATA_SRC) | SCRIPT_BIT(SCRIPT_INSN) |
+                                                SCRIPT_BIT(SCRIPT_INSNLEN) | SCRIPT_BIT(SCRIPT_DISASM);
     static const uint64_t shown = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_IP;
     struct pf_script_plan *plan = pf_arena_new(&script->arena, sizeof(*plan));
     if (!plan)
@@ -160,6 +165,9 @@ static struct pf_script_plan *make_plan(struct pf_script *script, const struct p
     plan->shows_ip = pf_script_first_event(script->reader, type) != NULL;
     if (!add_places(script, plan))
         return NULL;
+    plan->wants_symbols = plan->places || plan->addr_places || plan->branch_places || plan->code_places ||
+                          event->attr.sample_type & PERFILE_SAMPLE_STACK_USER || plan->fields & by_address;
+    plan->in_order = plan->fields & on_what_came_before;
     plan->head_first = has(plan, SCRIPT_BRCNTR); /* its legend stands before samples only */
     add_steps(script, plan);
     return make_name(script, plan) ? plan : NULL;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/pairs.h"
+#include "base/kept.h"
 #include "symbol/demangle.h"
 #include "symbol/symbols.h"
 
@@ -16,29 +16,16 @@ enum {
     TEXT_BYTES_MAX = 32 << 20, /* then all texts are forgotten: what is still in use comes back soon */
     COPY_BYTES_MAX = 4096,     /* longer texts exist, but need no speed */
     SOURCES_MAX = 64,
-    FRAMES_AT_ONCE = 16,
 };
-
-/* The text of one address. In the style of a frame it is "\t", the line and "\n". */
-struct place {
-    uint32_t bytes;
-    uint32_t mapped;
-    char text[];
-};
-
-/* A page of an address space where no function was inlined into another. */
-struct plain_page {
-    const struct perfile_space *space;
-    uint64_t number; /* + 1; 0: none */
-};
-enum { PAGE_BITS = 12, PLAIN_PAGES_BITS = 14 };
 
 struct pf_script_places {
     struct pf_script_places *next;
     unsigned style;
-    struct plain_page *plain; /* by a hash; NULL: frames are more than their addresses */
-    struct pf_pairs known; /* (address space, address) to the place of its struct place in texts, in units of 8 bytes */
-    struct pf_text texts;
+    /*
+     * By address space and address. In the style of a frame a text is "\t", the line and "\n". Its mark is 1 when
+     * something is mapped there.
+     */
+    struct pf_kept texts;
 };
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
@@ -51,22 +38,27 @@ struct pf_script_places *pf_script_places(struct pf_script *script, unsigned sty
     if (places)
         return places;
     places = pf_arena_new(&script->arena, sizeof(*places));
-    if (!places || pf_text_open(&places->texts, script->out->allocator, NULL, NULL) < 0)
+    if (!places)
         return NULL;
-    pf_pairs_open(&places->known, script->out->allocator);
-    if (style == SCRIPT_PLACE_FRAME)
-        places->plain = pf_arena_new(&script->arena, sizeof(*places->plain) << PLAIN_PAGES_BITS);
+    pf_kept_open(&places->texts, script->out->allocator, script->team);
     places->style = style;
     places->next = script->places;
-    return script->places = places;
+    __atomic_store_n(&script->places, places, __ATOMIC_RELEASE); /* another thread may be forgetting texts */
+    return places;
+}
+
+void pf_script_forget_places(struct pf_script *script)
+{
+    struct pf_script_places *places = __atomic_load_n(&script->places, __ATOMIC_ACQUIRE);
+    for (; places; places = places->next)
+        if (places->texts.bytes > TEXT_BYTES_MAX)
+            pf_kept_forget(&places->texts);
 }
 
 void pf_script_symbols_close(struct pf_script *script)
 {
-    for (struct pf_script_places *places = script->places; places; places = places->next) {
-        pf_pairs_close(&places->known);
-        pf_text_close(&places->texts);
-    }
+    for (struct pf_script_places *places = script->places; places; places = places->next)
+        pf_kept_close(&places->texts);
     pf_symbols_close(script->symbols);
     pf_jit_close(script->jit);
 }
@@ -79,18 +71,30 @@ int pf_script_jit_open(struct pf_script *script)
 
 int pf_script_jit_follow(struct pf_script *script, const struct perfile_record *record)
 {
-    return script->jit ? pf_jit_follow(script->jit, record, script->error) : 0;
+    const bool counts = record->type == PERFILE_RECORD_MMAP || record->type == PERFILE_RECORD_MMAP2 ||
+                        record->type == PERFILE_RECORD_TIME_CONV;
+    if (!script->jit || !counts)
+        return 0;
+    if (script->team)
+        pf_script_team_lock_reading(script->team);
+    const int result = pf_jit_follow(script->jit, record, script->error);
+    if (script->team)
+        pf_script_team_unlock(script->team);
+    return result;
 }
 
 bool pf_script_open_symbols(struct pf_script *script)
 {
-    if (PF_LIKELY(script->symbols || script->failed))
-        return script->symbols;
-    const struct pf_find_options find = pf_find_options_of(&script->options->symbols);
-    const int result = pf_symbols_open(script->reader, &find, &script->symbols, script->error);
-    script->failed = result < 0 ? result : 0;
-    if (script->symbols)
-        pf_symbols_use_jit(script->symbols, script->jit);
+    const struct perfile_symbol_options *options = &script->options->symbols;
+    if (!script->symbols && !script->failed) {
+        struct pf_find_options find = pf_find_options_of(options);
+        if (script->team)
+            pf_script_team_guard(script->team, &find);
+        int result = pf_symbols_open(script->reader, &find, &script->symbols, script->error);
+        script->failed = result < 0 ? result : 0;
+        if (script->symbols)
+            pf_symbols_use_jit(script->symbols, script->jit);
+    }
     return script->symbols;
 }
 
@@ -138,23 +142,11 @@ static bool has_file_offset(const struct pf_script_spot *spot)
     return !spot->map->symbol && (!module->kernel || !module->table || module->path);
 }
 
-/* "\t%16x": one for each distinct address. */
-static void put_frame_address(struct pf_text *text, uint64_t address)
-{
-    char digits[16];
-    const size_t count = (size_t)(pf_hex_digits(digits, address) - digits);
-    char *at = pf_text_reserve(text, 17);
-    *at = '\t';
-    memset(at + 1, ' ', 16 - count);
-    memcpy(at + 17 - count, digits, count);
-    pf_text_commit(text, at + 17);
-}
-
 static void put_address(struct pf_text *text, const struct pf_script_spot *spot, unsigned style)
 {
     uint64_t address = spot->address;
     if (style & SCRIPT_PLACE_FRAME) {
-        put_frame_address(text, address);
+        pf_put_format(text, "\t%16" PRIx64, address);
         return;
     }
     if (style & SCRIPT_PLACE_OFFSET && spot->map)
@@ -228,10 +220,8 @@ static bool look_up(struct pf_script *script, const struct perfile_space *space,
         subject->symbol = pf_symbols_name(script->symbols, location->module, location->symbol);
     const bool inlined = style & SCRIPT_PLACE_FRAME && !(style & SCRIPT_PLACE_SINGLE) && !options->no_inline &&
                          location->symbol != PF_NO_SYMBOL;
-    if (style & SCRIPT_PLACE_SRCLINE)
+    if (inlined || style & SCRIPT_PLACE_SRCLINE)
         subject->source_count = pf_symbols_inlines(script->symbols, location, subject->sources, SOURCES_MAX);
-    else if (inlined)
-        subject->source_count = pf_symbols_inlined(script->symbols, location, subject->sources, SOURCES_MAX);
     while (inlined && subject->inlined < subject->source_count && subject->sources[subject->inlined].inlined)
         subject->inlined++;
     subject->full_paths = options->full_source_path;
@@ -272,93 +262,75 @@ static void put_lines(struct pf_text *text, const struct subject *subject, unsig
         pf_put_char(text, '\n');
 }
 
-/* Begins a text; returns its place among the texts. */
-static size_t begin_text(struct pf_text *text)
-{
-    static const char head[sizeof(struct place)];
-    pf_put(text, head, -text->used % 8);
-    pf_put(text, head, sizeof(head));
-    return text->used - sizeof(head);
-}
-
-static void end_text(struct pf_text *text, size_t start, bool mapped)
-{
-    if (text->failed)
-        return;
-    struct place *place = (struct place *)(text->data + start);
-    place->bytes = (uint32_t)(text->used - start - sizeof(*place));
-    place->mapped = mapped;
-}
-
-/* False after a failure. */
-static bool put_text(struct pf_script *script, struct pf_script_places *places, const struct perfile_space *space,
+/* Puts the text together; false after a failure. */
+static bool put_text(struct pf_script *script, unsigned style, const struct perfile_space *space,
                      struct subject *subject)
 {
-    if (!(places->style & SCRIPT_PLACE_CODE)) {
-        if (!look_up(script, space, places->style, subject))
+    script->scratch.used = 0;
+    if (!(style & SCRIPT_PLACE_CODE)) {
+        if (!look_up(script, space, style, subject))
             return false;
-        put_lines(&places->texts, subject, places->style);
+        put_lines(&script->scratch, subject, style);
         return true;
     }
     if (!locate(script, space, &subject->spot))
         return false;
-    pf_script_put_code_at(script, &places->texts, space, &subject->spot, places->style);
+    pf_script_put_code_at(script, &script->scratch, space, &subject->spot, style);
     return true;
 }
 
-static struct plain_page *plain_page(const struct pf_script_places *places, const struct perfile_space *space,
-                                     uint64_t address)
-{
-    const uint64_t hash = ((uintptr_t)space ^ address >> PAGE_BITS << 40) * 0x9e3779b97f4a7c15ull;
-    return &places->plain[hash >> (64 - PLAIN_PAGES_BITS)];
-}
+static const struct pf_kept_text no_text;
 
-static bool is_plain(const struct pf_script_places *places, const struct perfile_space *space, uint64_t address)
+static const struct pf_kept_text *add_text(struct pf_script *script, struct pf_script_places *places,
+                                           const struct perfile_space *space, uint64_t address)
 {
-    const struct plain_page *page = plain_page(places, space, address);
-    return page->number == (address >> PAGE_BITS) + 1 && page->space == space;
-}
-
-/* The page of a place that was looked up, when all of it is of one mapping. */
-static void learn_page(struct pf_script *script, const struct pf_script_places *places,
-                       const struct perfile_space *space, const struct pf_script_spot *spot)
-{
-    const uint64_t inside = (1u << PAGE_BITS) - 1, first = spot->address & ~inside;
-    if (spot->map && spot->map->start <= first && perfile_space_find(space, first | inside) == spot->map &&
-        !pf_symbols_may_inline(script->symbols, spot->location.module))
-        *plain_page(places, space, first) = (struct plain_page){space, (first >> PAGE_BITS) + 1};
-}
-
-static const struct place *make_place(struct pf_script *script, struct pf_script_places *places,
-                                      const struct perfile_space *space, uint64_t address)
-{
-    static const struct place none;
     struct subject subject = {.spot.address = address};
-    if (places->texts.used > TEXT_BYTES_MAX) {
-        places->texts.used = 0;
-        pf_pairs_close(&places->known);
+    const struct pf_kept_text *text = NULL;
+    if (places->texts.bytes > TEXT_BYTES_MAX) {
+        if (script->team)
+            pf_script_team_is_full(script->team);
+        else
+            pf_kept_forget(&places->texts);
     }
-    const size_t start = begin_text(&places->texts);
-    const bool made = put_text(script, places, space, &subject);
-    end_text(&places->texts, start, subject.spot.map != NULL);
-    if (!made || places->texts.failed ||
-        !pf_pairs_put(&places->known, (uintptr_t)space, address, (uint32_t)(start / 8))) {
+    if (put_text(script, places->style, space, &subject) && !script->scratch.failed) {
+        const struct pf_kept_text head = {(uintptr_t)space, address, (uint32_t)script->scratch.used,
+                                          subject.spot.map != NULL};
+        text = pf_kept_add(&places->texts, &head, script->scratch.data);
+    }
+    if (!text)
         pf_script_fail(script, PERFILE_ERROR_MEMORY, "symbols", "out of memory");
-        return &none;
-    }
-    if (places->plain)
-        learn_page(script, places, space, &subject.spot);
-    return (const struct place *)(places->texts.data + start);
+    return text ? text : &no_text;
 }
 
-/* Valid until the next call. */
-static inline const struct place *find_place(struct pf_script *script, struct pf_script_places *places,
-                                             const struct perfile_space *space, uint64_t address)
+/* Source lines and inlined functions are asked for. */
+static bool wants_lines(const struct pf_script *script, unsigned style)
 {
-    uint32_t unit;
-    if (PF_LIKELY(pf_pairs_get(&places->known, (uintptr_t)space, address, &unit)))
-        return (const struct place *)(places->texts.data + (size_t)unit * 8);
-    return make_place(script, places, space, address);
+    return style & SCRIPT_PLACE_SRCLINE ||
+           (style & SCRIPT_PLACE_FRAME && !(style & SCRIPT_PLACE_SINGLE) && !script->options->symbols.no_inline);
+}
+
+/* What has to be found out in order is left for later: the sample waits. */
+static const struct pf_kept_text *add_text_if_settled(struct pf_script *script, struct pf_script_places *places,
+                                                      const struct perfile_space *space, uint64_t address)
+{
+    pf_script_team_lock(script->team);
+    const struct pf_kept_text *text = pf_kept_find(&places->texts, (uintptr_t)space, address);
+    if (!text && pf_symbols_is_settled(script->symbols, space, address, wants_lines(script, places->style)))
+        text = add_text(script, places, space, address);
+    pf_script_team_unlock(script->team);
+    script->waits |= !text;
+    return text ? text : &no_text;
+}
+
+/* Valid until texts are forgotten, which may be with the next call. */
+static inline const struct pf_kept_text *find_text(struct pf_script *script, struct pf_script_places *places,
+                                                   const struct perfile_space *space, uint64_t address)
+{
+    const struct pf_kept_text *text = pf_kept_find(&places->texts, (uintptr_t)space, address);
+    if (PF_LIKELY(text != NULL))
+        return text;
+    return script->is_copy && !script->in_order ? add_text_if_settled(script, places, space, address)
+                                                : add_text(script, places, space, address);
 }
 
 /* ---- where ------------------------------------------------------------------------------------------------------- */
@@ -366,6 +338,8 @@ static inline const struct place *find_place(struct pf_script *script, struct pf
 /* Guests and hypervisors have no mappings here. */
 const struct perfile_space *pf_script_space(struct pf_script *script, unsigned mode)
 {
+    if (script->is_copy)
+        return mode == PF_MODE_KERNEL ? script->kernel_space : mode == PF_MODE_USER ? script->user_space : NULL;
     if (mode == PF_MODE_KERNEL)
         return perfile_session_space(script->session, PF_KERNEL_PID);
     int32_t pid = script->sample.pid;
@@ -373,27 +347,28 @@ const struct perfile_space *pf_script_space(struct pf_script *script, unsigned m
 }
 
 /* Data addresses and branches need not be where the sample's mode says: the kernel touches user memory, too. */
-static const struct place *find_anywhere(struct pf_script *script, struct pf_script_places *places, uint64_t address)
+static const struct pf_kept_text *find_anywhere(struct pf_script *script, struct pf_script_places *places,
+                                                uint64_t address)
 {
     unsigned mode = script->record->misc & PERFILE_MISC_CPUMODE_MASK;
     unsigned other = mode == PF_MODE_KERNEL ? PF_MODE_USER : PF_MODE_KERNEL;
-    const struct place *place = find_place(script, places, pf_script_space(script, mode), address);
-    if (!place->mapped)
-        place = find_place(script, places, pf_script_space(script, other), address);
-    return place;
+    const struct pf_kept_text *text = find_text(script, places, pf_script_space(script, mode), address);
+    if (!text->mark)
+        text = find_text(script, places, pf_script_space(script, other), address);
+    return text;
 }
 
 void pf_script_put_place(struct pf_script *script, struct pf_script_places *places, uint64_t address)
 {
-    const struct place *place = find_anywhere(script, places, address);
-    pf_put(script->out, place->text, place->bytes);
+    const struct pf_kept_text *text = find_anywhere(script, places, address);
+    pf_put(script->out, pf_kept_bytes(text), text->bytes);
 }
 
 void pf_script_put_ip_text(struct pf_script *script, struct pf_script_places *places)
 {
     const unsigned mode = script->record->misc & PERFILE_MISC_CPUMODE_MASK;
-    const struct place *place = find_place(script, places, pf_script_space(script, mode), script->sample.ip);
-    pf_put(script->out, place->text, place->bytes);
+    const struct pf_kept_text *text = find_text(script, places, pf_script_space(script, mode), script->sample.ip);
+    pf_put(script->out, pf_kept_bytes(text), text->bytes);
 }
 
 bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address, struct pf_script_spot *spot)
@@ -434,11 +409,11 @@ void pf_script_put_source_line(struct pf_script *script, const struct pf_script_
 /* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 /* The frame without its tab and line end. */
-static char *put_frame(struct pf_script *script, char *at, const struct place *place)
+static char *put_frame(struct pf_script *script, char *at, const struct pf_kept_text *text)
 {
     pf_script_leave(script, at);
-    if (PF_LIKELY(place->bytes >= 2))
-        pf_put(script->out, place->text + 1, place->bytes - 2);
+    if (PF_LIKELY(text->bytes >= 2))
+        pf_put(script->out, pf_kept_bytes(text) + 1, text->bytes - 2);
     return pf_script_enter(script);
 }
 
@@ -447,7 +422,7 @@ char *pf_script_put_ip_place(struct pf_script *script, char *at)
     unsigned mode = script->record->misc & PERFILE_MISC_CPUMODE_MASK;
     *at = ' ';
     return put_frame(script, at + 1,
-                     find_place(script, script->plan->places, pf_script_space(script, mode), script->sample.ip));
+                     find_text(script, script->plan->places, pf_script_space(script, mode), script->sample.ip));
 }
 
 char *pf_script_put_addr_place(struct pf_script *script, char *at)
@@ -455,91 +430,41 @@ char *pf_script_put_addr_place(struct pf_script *script, char *at)
     return put_frame(script, at, find_anywhere(script, script->plan->addr_places, script->sample.addr));
 }
 
-/*
- * Some frames of a chain at a time: there are more addresses than caches hold, so that the memory of all of them is asked
- * for before the first is needed.
- */
-struct frames {
-    size_t count;
-    struct {
-        const struct perfile_space *space;
-        uint64_t ip;
-        const struct place *place; /* NULL: there is none yet */
-        bool is_plain;             /* it needs none */
-    } items[FRAMES_AT_ONCE];
-};
-
-static void take_frames(struct pf_script *script, struct pf_callchain_walk *walk, size_t most, struct frames *frames)
-{
-    const struct pf_script_places *places = script->plan->places;
-    unsigned mode = walk->mode;
-    const struct perfile_space *space = pf_script_space(script, mode);
-    uint64_t ip;
-    frames->count = 0;
-    while (frames->count < pf_min_size(most, FRAMES_AT_ONCE) && pf_callchain_next(walk, &ip)) {
-        if (PF_UNLIKELY(walk->mode != mode))
-            space = pf_script_space(script, mode = walk->mode);
-        const bool plain = places->plain && is_plain(places, space, ip);
-        if (!plain)
-            pf_pairs_prefetch(&places->known, (uintptr_t)space, ip);
-        frames->items[frames->count].space = space;
-        frames->items[frames->count].is_plain = plain;
-        frames->items[frames->count++].ip = ip;
-    }
-    for (size_t i = 0; i < frames->count; i++) {
-        uint32_t unit;
-        if (frames->items[i].is_plain)
-            continue;
-        const bool known = pf_pairs_get(&places->known, (uintptr_t)frames->items[i].space, frames->items[i].ip, &unit);
-        frames->items[i].place = known ? (const struct place *)(places->texts.data + (size_t)unit * 8) : NULL;
-        __builtin_prefetch(frames->items[i].place);
-    }
-}
-
-/* Texts that are made may move those that were found. */
-static void put_frames(struct pf_script *script, const struct frames *frames)
-{
-    struct pf_text *out = script->out;
-    bool moved = false;
-    for (size_t i = 0; i < frames->count; i++) {
-        if (frames->items[i].is_plain) {
-            put_frame_address(out, frames->items[i].ip);
-            pf_put_char(out, '\n');
-            continue;
-        }
-        const struct place *place = frames->items[i].place;
-        if (PF_UNLIKELY(!place || moved)) {
-            place = find_place(script, script->plan->places, frames->items[i].space, frames->items[i].ip);
-            moved = true;
-        }
-        if (PF_LIKELY(place->bytes <= COPY_BYTES_MAX)) {
-            char *at = pf_text_reserve(out, COPY_BYTES_MAX);
-            memcpy(at, place->text, place->bytes);
-            pf_text_commit(out, at + place->bytes);
-        } else {
-            pf_put(out, place->text, place->bytes);
-        }
-    }
-}
-
 /* *left frames at most. */
 static void put_chain(struct pf_script *script, const struct perfile_u64s *chain, unsigned *left)
 {
     struct pf_callchain_walk walk = pf_callchain_start(chain);
-    struct frames frames;
-    do {
-        take_frames(script, &walk, *left, &frames);
-        put_frames(script, &frames);
-        *left -= (unsigned)frames.count;
-    } while (frames.count == FRAMES_AT_ONCE);
+    unsigned mode = walk.mode;
+    const struct perfile_space *space = pf_script_space(script, mode);
+    struct pf_text *out = script->out;
+    for (uint64_t ip; *left && pf_callchain_next(&walk, &ip);) {
+        if (PF_UNLIKELY(walk.mode != mode))
+            space = pf_script_space(script, mode = walk.mode);
+        const struct pf_kept_text *text = find_text(script, script->plan->places, space, ip);
+        if (PF_LIKELY(text->bytes <= COPY_BYTES_MAX)) {
+            char *at = pf_text_reserve(out, COPY_BYTES_MAX);
+            memcpy(at, pf_kept_bytes(text), text->bytes);
+            pf_text_commit(out, at + text->bytes);
+        } else {
+            pf_put(out, pf_kept_bytes(text), text->bytes);
+        }
+        --*left;
+    }
+}
+
+bool pf_script_learn_arch(struct pf_script *script)
+{
+    if (script->arch)
+        return true;
+    return !script->is_copy &&
+           perfile_feature_text(script->reader, PERFILE_FEATURE_ARCH, NULL, &script->arch, NULL) == 0;
 }
 
 void pf_script_unwind(struct pf_script *script)
 {
     size_t count;
-    if (script->late_chain.count || !pf_script_open_symbols(script))
-        return;
-    if (!script->arch && perfile_feature_text(script->reader, PERFILE_FEATURE_ARCH, NULL, &script->arch, NULL) < 0)
+    script->unwinds = false;
+    if (script->late_chain.count || !pf_script_open_symbols(script) || !pf_script_learn_arch(script))
         return;
     const struct pf_unwinding how = {
         .space = pf_script_space(script, PF_MODE_USER), .arch = script->arch, .only_known = true};

@@ -201,7 +201,8 @@ char *pf_script_put_cgroup(struct pf_script *script, char *at)
 {
     pf_script_leave(script, at);
     pf_put_char(script->out, ' ');
-    const char *path = perfile_session_cgroup(script->session, script->sample.cgroup);
+    const char *path =
+        script->is_copy ? script->cgroup : perfile_session_cgroup(script->session, script->sample.cgroup);
     pf_put_string(script->out, path ? path : "unknown");
     return pf_script_enter(script);
 }

@@ -835,6 +835,20 @@ const struct perfile_map *pf_symbols_map(struct pf_symbols *symbols, const struc
     return location.symbol != PF_NO_SYMBOL ? map : NULL;
 }
 
+bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip, bool lines)
+{
+    const struct perfile_map *map = perfile_space_find(space, ip);
+    if (!map)
+        map = perfile_space_below(space, ip);
+    if (!map || (ip >= map->end && (!map->kernel || kind_of(map) != KIND_KERNEL)))
+        return true; /* nothing is mapped, as pf_symbols_map has it */
+    if (!knows_module_of(symbols, map))
+        return false;
+    const struct module *module = module_at(symbols, symbols->module_of_map[map->id] - 1);
+    const bool has_lines = module->table && (module->kind == KIND_ELF || is_vdso(module));
+    return module->public.looked_for && (!lines || !has_lines || module->inlines_tried);
+}
+
 /* ---- unwinding ---- */
 
 struct unwinder {

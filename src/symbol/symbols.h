@@ -55,6 +55,13 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
  */
 const struct perfile_map *pf_symbols_map(struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip);
 
+/*
+ * What is said of the address does not depend on what was asked before, and no file is read for it: its module is known
+ * and loaded, with its lines when `lines` are wanted, or there is none.
+ */
+bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip,
+                           bool lines);
+
 /* How to unwind the dumped user stack of a sample. */
 struct pf_unwinding {
     const struct perfile_space *space; /* of the process */

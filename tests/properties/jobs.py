@@ -10,7 +10,14 @@ import os, pathlib, subprocess, sys, tempfile
 TASKS = [['report'], ['report', '--no-children', '--call-graph', 'callee,fractal,0', '--format', 'json'],
          ['report', '--sort', 'dso', '--symbols', 'main', '--format', 'csv'],
          ['report', '--sort', 'srcline,cpu,symoff', '--no-group', '-n'], ['report', '--sort', 'time,tid,sym'],
-         ['flame', '--format', 'folded'], ['flame', '--format', 'html'], ['script']]
+         ['flame', '--format', 'folded'], ['flame', '--format', 'html'], ['script'],
+         ['script', '--ns', '-F', '+symoff,+dsoff', '--show-task-events', '--show-mmap-events', '--show-switch-events',
+          '--show-lost-events', '--show-bpf-events', '--show-cgroup-events', '--show-round-events'],
+         ['script', '-F', 'comm,pid,cpu,time,misc,event,ip,sym,srcline'],
+         ['script', '-F', 'tid,ip,brstacksym,uregs,iregs', '--no-inline'], ['script', '-F', 'ip,sym,brstackinsn,srccode'],
+         ['script', '-F', 'comm,event,data_src,addr,insn,disasm'], ['script', '--strict', '--time', '20%-70%'],
+         ['script', '-F', 'comm,event,cgroup', '--comms', 'sh,perf,sleep,stress'],
+         ['script', '--full-source-path', '-F', '+srcline']]
 JOBS = ['2', '3', '8']
 TIMEOUT_SECONDS = 60
 SKIP = 77

@@ -9,7 +9,7 @@
 
 #include "output/output.h"
 
-/* The text with a NUL behind it; pf_text_close it also after an error. The recording is closed. */
+/* The text with a NUL behind it; pf_text_close it also after an error. The recording is to be closed. */
 static inline int script_text(struct recording *r, const struct perfile_output_options *options, struct pf_text *out,
                               struct perfile_error *error)
 {
@@ -21,19 +21,24 @@ static inline int script_text(struct recording *r, const struct perfile_output_o
     pf_put_char(out, '\0');
     perfile_close(reader);
     free(block);
-    recording_close(r);
     return result;
 }
 
+/* The same for every number of threads. The recording is closed. */
 static inline void script_text_expect(struct recording *r, const struct perfile_output_options *options,
                                       const char *expected)
 {
-    struct perfile_error error;
-    struct pf_text out;
-    if (script_text(r, options, &out, &error) < 0)
-        fail_msg("%s", error.message);
-    assert_string_equal(out.data, expected);
-    pf_text_close(&out);
+    for (unsigned threads = 1; threads <= 3; threads += 2) {
+        struct perfile_output_options with = *options;
+        struct perfile_error error;
+        struct pf_text out;
+        with.threads = threads;
+        if (script_text(r, &with, &out, &error) < 0)
+            fail_msg("%s", error.message);
+        assert_string_equal(out.data, expected);
+        pf_text_close(&out);
+    }
+    recording_close(r);
 }
 
 #endif

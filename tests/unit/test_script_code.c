@@ -256,6 +256,7 @@ static void expect_failure(const char *fields, uint64_t more, const char *part)
     if (!strstr(error.message, part))
         fail_msg("\"%s\" is not in \"%s\"", part, error.message);
     pf_text_close(&out);
+    recording_close(&r);
 }
 
 static void what_is_needed_is_said(void **state)

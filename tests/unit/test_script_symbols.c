@@ -103,6 +103,7 @@ static void expect_failure(const char *fields, const char *part)
     if (!strstr(error.message, part))
         fail_msg("\"%s\" is not in \"%s\"", part, error.message);
     pf_text_close(&out);
+    recording_close(&r);
 }
 
 static void make_flat(struct recording *r)
@@ -158,6 +159,29 @@ static void prints_symbols_alone(void **state)
            "             1234 [unknown]\n ffffffff81000110 [unknown]\n");
 }
 
+/* More addresses than are kept: texts are forgotten while other threads print, and made again. */
+static void many_addresses_print_the_same_on_threads(void **state)
+{
+    enum { SAMPLES = 1000000, ADDRESSES = 600000 };
+    struct perfile_output_options options = options_of("ip,sym,dso");
+    struct perfile_error error;
+    struct recording r;
+    struct pf_text alone, together;
+    (void)state;
+    recording_open(&r, PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, false);
+    put_maps(&r);
+    for (uint64_t i = 0; i < SAMPLES; i++)
+        recording_sample(&r, JIT + i % ADDRESSES, pid, 1000 + i);
+    assert_int_equal(script_text(&r, &options, &alone, &error), 0);
+    options.threads = 4;
+    assert_int_equal(script_text(&r, &options, &together, &error), 0);
+    assert_int_equal(alone.used, together.used);
+    assert_memory_equal(alone.data, together.data, alone.used);
+    pf_text_close(&alone);
+    pf_text_close(&together);
+    recording_close(&r);
+}
+
 static void markers_of_callchains_choose_the_space(void **state)
 {
     static const uint64_t chain[] = {CONTEXT_KERNEL, KERNEL + 0x110, PROGRAM + 0x10,
@@ -202,9 +226,13 @@ static void offsets_need_symbols(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prints_what_is_mapped),          cmocka_unit_test(prints_offsets_in_files),
-        cmocka_unit_test(prints_symbols_alone),           cmocka_unit_test(markers_of_callchains_choose_the_space),
-        cmocka_unit_test(a_new_mapping_changes_the_text), cmocka_unit_test(offsets_need_symbols),
+        cmocka_unit_test(prints_what_is_mapped),
+        cmocka_unit_test(prints_offsets_in_files),
+        cmocka_unit_test(prints_symbols_alone),
+        cmocka_unit_test(many_addresses_print_the_same_on_threads),
+        cmocka_unit_test(markers_of_callchains_choose_the_space),
+        cmocka_unit_test(a_new_mapping_changes_the_text),
+        cmocka_unit_test(offsets_need_symbols),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

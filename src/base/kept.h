@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Texts that are kept under pairs of 64-bit keys. They never move, and are forgotten all at once. Threads may look for
+ * them without a lock while one adds; nobody else may be here while they are forgotten.
+ */
+#ifndef PF_BASE_KEPT_H
+#define PF_BASE_KEPT_H
+
+#include "base/memory.h"
+
+/* What is given; and as it is kept, its bytes follow. */
+struct pf_kept_text {
+    uint64_t a, b; /* the keys */
+    uint32_t bytes;
+    uint32_t mark; /* the user's */
+};
+
+/*
+ * A slot is the address of a text, and in the low bits, which are 0 of all texts, some of its hash: few are looked at in
+ * vain. So the table is small, and the cost is that of the memory that it touches.
+ */
+enum { PF_KEPT_TAG = 15 };
+
+struct pf_kept_table {
+    struct pf_kept_table *smaller; /* that it was made from: somebody may still look there; NULL unless shared */
+    size_t size;                   /* a power of two */
+    uintptr_t slots[];             /* 0: empty. Set once */
+};
+
+struct pf_kept {
+    struct pf_arena arena; /* of the texts */
+    struct pf_kept_table *table;
+    bool shared;  /* others look while one adds */
+    size_t used;  /* slots */
+    size_t bytes; /* of texts */
+};
+
+/* `shared`: more than one thread will be here; it takes more memory. */
+void pf_kept_open(struct pf_kept *kept, const struct perfile_allocator *allocator, bool shared);
+/* Forgets all; more can be kept then. */
+void pf_kept_forget(struct pf_kept *kept);
+void pf_kept_close(struct pf_kept *kept);
+/* Keeps a copy under keys that were not there yet. NULL when memory is short. */
+const struct pf_kept_text *pf_kept_add(struct pf_kept *kept, const struct pf_kept_text *head, const char *bytes);
+
+static inline const char *pf_kept_bytes(const struct pf_kept_text *text)
+{
+    return (const char *)(text + 1);
+}
+
+/* The seed is not known to who makes a file: keys that all collide cannot be made. */
+static inline uint64_t pf_kept_hash(const struct pf_kept_table *table, uint64_t a, uint64_t b)
+{
+    uint64_t key = (a ^ (uintptr_t)table) * 0x9e3779b97f4a7c15ull ^ b;
+    key = (key ^ key >> 32) * 0xbf58476d1ce4e5b9ull;
+    return key ^ key >> 29;
+}
+
+static inline uintptr_t pf_kept_tag(uint64_t hash)
+{
+    return (uintptr_t)(hash >> 60);
+}
+
+/* NULL: there is none. */
+static inline const struct pf_kept_text *pf_kept_find(const struct pf_kept *kept, uint64_t a, uint64_t b)
+{
+    const struct pf_kept_table *table = __atomic_load_n(&kept->table, __ATOMIC_ACQUIRE);
+    if (!table)
+        return NULL;
+    const uint64_t hash = pf_kept_hash(table, a, b);
+    for (size_t i = (size_t)hash & (table->size - 1);; i = (i + 1) & (table->size - 1)) {
+        const uintptr_t slot = __atomic_load_n(&table->slots[i], __ATOMIC_ACQUIRE);
+        if (!slot)
+            return NULL;
+        if ((slot & PF_KEPT_TAG) != pf_kept_tag(hash))
+            continue;
+        const struct pf_kept_text *text = (const struct pf_kept_text *)(slot & ~(uintptr_t)PF_KEPT_TAG);
+        if (text->a == a && text->b == b)
+            return text;
+    }
+}
+
+#endif

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * script with several threads. One reads: it orders the records, follows who is who, filters, and leaves what is to be
+ * printed in batches, each sample with all that the recording knew at its moment. Any thread formats a batch. What this
+ * cannot do by itself, because it has to be found out in the order of the samples, waits for the next stage, which takes
+ * one batch after the other: the first address of a module, unwinding, fields that depend on the samples before. So the
+ * texts are those of one thread. The caller writes them.
+ *
+ *     read -> format -> format in order -> write
+ *
+ * A batch ends with 1,024 samples or 128 KiB of records. With its text, which is some six times as much, it needs about
+ * 2 MB (more where addresses have long texts), and there are twice as many of them as threads, and one more.
+ */
+#include "output/script.h"
+
+#include <pthread.h>
+
+#include "base/stages.h"
+
+enum { BATCH_SAMPLES = 1024, BATCH_BYTES = 128 * 1024 };
+
+/* One sample, or one counter of a group: what is in struct pf_script when it is printed, and where its record lies. */
+struct task {
+    struct perfile_record record;
+    const struct pf_script_plan *plan;
+    const struct pf_trace_text *trace;
+    const char *comm, *cgroup, *arch;
+    const struct perfile_space *kernel_space, *user_space;
+    uint64_t id, period, chain_count;
+    struct perfile_u64s late_chain; /* behind the record */
+    size_t at;                      /* of the record, among the bytes of the batch */
+    size_t lines_end;               /* of what other records print before this */
+    bool unwinds;
+};
+
+/* A task that was left for later: its text belongs behind the batch's first text_end bytes. */
+struct cut {
+    size_t task, text_end, late_end;
+};
+
+struct batch {
+    struct task *tasks;
+    size_t count, room;
+    uint8_t *bytes;
+    size_t byte_count, byte_room;
+    struct cut *cuts;
+    size_t cut_count, cut_room;
+    struct pf_text lines;       /* of records that are no samples */
+    struct pf_text text;        /* all, but for the tasks that were left */
+    struct pf_text late;        /* those */
+    struct pf_symbols *symbols; /* NULL: not opened yet */
+    int result;                 /* what comes behind: 1 for more, 0 for the end, or an error */
+    struct perfile_error error;
+};
+
+struct pf_script_team {
+    struct pf_script *script; /* that reads */
+    const struct perfile_allocator *allocator;
+    unsigned thread_count;
+    struct pf_script *formatters; /* one for each thread, and the last formats in order */
+    struct batch *batches;
+    unsigned batch_count;
+    struct batch *filled; /* the one that is read */
+    bool ended;
+    int result; /* of the reading, when it has ended */
+    struct perfile_error error;
+    pthread_rwlock_t texts;       /* for who looks at kept texts; exclusive: for who forgets them */
+    bool is_full;                 /* they are to be forgotten; atomic */
+    pthread_mutex_t lock;         /* of the symbols and of adding texts */
+    pthread_mutex_t calling_back; /* held by who reads, whose callbacks come any time; behind `lock` when both are */
+    void (*note)(void *context, const char *text);
+    void *note_context;
+};
+
+/* ---- locks ------------------------------------------------------------------------------------------------------- */
+
+void pf_script_team_lock(struct pf_script_team *team)
+{
+    pthread_mutex_lock(&team->lock);
+}
+
+void pf_script_team_unlock(struct pf_script_team *team)
+{
+    pthread_mutex_unlock(&team->lock);
+}
+
+void pf_script_team_lock_reading(struct pf_script_team *team)
+{
+    pthread_mutex_unlock(&team->calling_back);
+    pthread_mutex_lock(&team->lock);
+    pthread_mutex_lock(&team->calling_back);
+}
+
+static void note_alone(void *context, const char *text)
+{
+    struct pf_script_team *team = context;
+    pthread_mutex_lock(&team->calling_back);
+    team->note(team->note_context, text);
+    pthread_mutex_unlock(&team->calling_back);
+}
+
+void pf_script_team_guard(struct pf_script_team *team, struct pf_find_options *find)
+{
+    if (!find->note)
+        return;
+    team->note = find->note;
+    team->note_context = find->note_context;
+    find->note = note_alone;
+    find->note_context = team;
+}
+
+void pf_script_team_is_full(struct pf_script_team *team)
+{
+    __atomic_store_n(&team->is_full, true, __ATOMIC_RELAXED);
+}
+
+static void forget_texts(struct pf_script_team *team)
+{
+    pthread_rwlock_wrlock(&team->texts);
+    if (__atomic_exchange_n(&team->is_full, false, __ATOMIC_RELAXED))
+        pf_script_forget_places(team->script);
+    pthread_rwlock_unlock(&team->texts);
+}
+
+/* Until pthread_rwlock_unlock the kept texts stay. */
+static void keep_texts(struct pf_script_team *team)
+{
+    if (__atomic_load_n(&team->is_full, __ATOMIC_RELAXED))
+        forget_texts(team);
+    pthread_rwlock_rdlock(&team->texts);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+bool pf_script_team_can(const struct pf_script *script)
+{
+    const uint64_t asking = SCRIPT_BIT(SCRIPT_BRCNTR) | SCRIPT_BIT(SCRIPT_MACHINE_PID) | SCRIPT_BIT(SCRIPT_VCPU);
+    for (int type = 0; type < SCRIPT_TYPES; type++)
+        if (script->fields.fields[type] & asking)
+            return false;
+    return true;
+}
+
+static bool copy_bytes(struct batch *batch, const struct perfile_allocator *allocator, const void *data, size_t bytes)
+{
+    const size_t end = batch->byte_count + ((bytes + 7) & ~(size_t)7);
+    if (!pf_grow(allocator, &batch->bytes, &batch->byte_room, end, 1))
+        return false;
+    if (bytes)
+        memcpy(batch->bytes + batch->byte_count, data, bytes);
+    batch->byte_count = end;
+    return true;
+}
+
+static struct task *add_task(struct pf_script *script, struct batch *batch)
+{
+    const struct perfile_allocator *allocator = script->team->allocator;
+    const size_t at = batch->byte_count;
+    if (!pf_grow(allocator, &batch->tasks, &batch->room, batch->count + 1, sizeof(*batch->tasks)) ||
+        !copy_bytes(batch, allocator, script->record->data, script->record->bytes) ||
+        !copy_bytes(batch, allocator, script->late_chain.data, (size_t)script->late_chain.count * sizeof(uint64_t)))
+        return NULL;
+    struct task *task = &batch->tasks[batch->count++];
+    task->at = at;
+    return task;
+}
+
+void pf_script_team_add(struct pf_script *script)
+{
+    struct batch *batch = script->team->filled;
+    const struct perfile_sample *sample = &script->sample;
+    const struct pf_script_plan *plan = script->plan;
+    struct task *task = add_task(script, batch);
+    if (!task) {
+        pf_script_fail(script, PERFILE_ERROR_MEMORY, "script", "out of memory");
+        return;
+    }
+    const bool has_cgroup = plan->fields >> SCRIPT_CGROUP & 1;
+    *task = (struct task){
+        .record = *script->record,
+        .plan = plan,
+        .trace = script->trace,
+        .comm = script->comm,
+        .cgroup = has_cgroup ? perfile_session_cgroup(script->session, sample->cgroup) : NULL,
+        .arch = script->arch,
+        .kernel_space = plan->wants_symbols ? pf_script_space(script, PF_MODE_KERNEL) : NULL,
+        .user_space = plan->wants_symbols ? pf_script_space(script, PF_MODE_USER) : NULL,
+        .id = script->id,
+        .period = sample->period,
+        .chain_count = sample->callchain.count,
+        .late_chain = script->late_chain,
+        .at = task->at,
+        .lines_end = batch->lines.used,
+        .unwinds = script->unwinds,
+    };
+}
+
+static void clear(struct batch *batch)
+{
+    batch->count = batch->byte_count = batch->cut_count = 0;
+    batch->lines.used = batch->text.used = batch->late.used = 0;
+}
+
+static bool is_full(const struct batch *batch)
+{
+    return batch->count >= BATCH_SAMPLES || batch->byte_count + batch->lines.used >= BATCH_BYTES;
+}
+
+static void end(struct batch *batch, int result, const struct perfile_error *error)
+{
+    batch->result = result;
+    if (result < 0)
+        batch->error = *error;
+}
+
+/* Behind the last record come the samples that still wait. */
+static void read_on(struct pf_script_team *team)
+{
+    struct pf_script *script = team->script;
+    const struct perfile_record *record;
+    if (team->ended) {
+        if (!pf_script_release_held(script))
+            end(team->filled, script->failed ? script->failed : team->result, &team->error);
+        return;
+    }
+    team->result = perfile_session_next(script->session, &record, script->error);
+    const int taken = team->result > 0 ? pf_script_take(script, record) : 0;
+    if (taken < 0)
+        team->result = taken;
+    team->ended = team->result <= 0;
+}
+
+static bool read_batch(void *context, void *item, unsigned worker)
+{
+    struct pf_script_team *team = context;
+    struct pf_script *script = team->script;
+    struct batch *batch = item;
+    (void)worker;
+    clear(batch);
+    batch->result = 1;
+    team->filled = batch;
+    script->out = &batch->lines;
+    script->error = &team->error;
+    pthread_mutex_lock(&team->calling_back);
+    while (batch->result > 0 && !is_full(batch))
+        read_on(team);
+    pthread_mutex_unlock(&team->calling_back);
+    batch->symbols = script->symbols;
+    return batch->result > 0;
+}
+
+/* ---- formatting -------------------------------------------------------------------------------------------------- */
+
+static void fail_memory(struct batch *batch)
+{
+    if (batch->result >= 0)
+        batch->result = pf_fail_memory(&batch->error, "script");
+}
+
+/* Puts the sample in hand as it was when it was read, and prints it. */
+static void print_task(struct pf_script *script, const struct batch *batch, struct task *task)
+{
+    task->record.data = batch->bytes + task->at;
+    script->plan = task->plan;
+    if (!pf_script_decode(script, &task->record))
+        return; /* it could be decoded before */
+    pf_script_fill_absent(script, task->plan->absent);
+    script->sample.period = task->period;
+    script->sample.callchain.count = task->chain_count;
+    script->late_chain = task->late_chain;
+    script->late_chain.data = task->record.data + ((task->record.bytes + 7) & ~(size_t)7);
+    script->id = task->id;
+    script->comm = task->comm;
+    script->cgroup = task->cgroup;
+    script->arch = task->arch;
+    script->trace = task->trace;
+    script->kernel_space = task->kernel_space;
+    script->user_space = task->user_space;
+    if (task->unwinds)
+        pf_script_unwind(script);
+    pf_script_put_sample(script);
+}
+
+static void start(struct pf_script *script, struct batch *batch, struct pf_text *out)
+{
+    script->symbols = batch->symbols;
+    script->error = &batch->error;
+    script->out = out;
+}
+
+/* What a formatter ran into. */
+static void take_failure(struct batch *batch, const struct pf_script *script)
+{
+    if (script->out->failed)
+        fail_memory(batch);
+    else if (script->failed && batch->result >= 0)
+        batch->result = script->failed;
+}
+
+/* The task waits when it cannot be printed yet. */
+static bool try_task(struct pf_script *script, struct batch *batch, struct task *task)
+{
+    const size_t start = batch->text.used;
+    script->waits = task->unwinds || task->plan->in_order;
+    if (!script->waits)
+        print_task(script, batch, task);
+    if (script->waits)
+        batch->text.used = start;
+    return !script->waits;
+}
+
+static bool add_cut(const struct pf_script_team *team, struct batch *batch, size_t task)
+{
+    if (!pf_grow(team->allocator, &batch->cuts, &batch->cut_room, batch->cut_count + 1, sizeof(*batch->cuts)))
+        return false;
+    batch->cuts[batch->cut_count++] = (struct cut){.task = task, .text_end = batch->text.used};
+    return true;
+}
+
+static bool format(void *context, void *item, unsigned worker)
+{
+    struct pf_script_team *team = context;
+    struct batch *batch = item;
+    struct pf_script *script = &team->formatters[worker];
+    size_t lines = 0;
+    keep_texts(team);
+    start(script, batch, &batch->text);
+    for (size_t i = 0; i < batch->count && !script->failed && !batch->text.failed; i++) {
+        struct task *task = &batch->tasks[i];
+        pf_put(&batch->text, batch->lines.data + lines, task->lines_end - lines);
+        lines = task->lines_end;
+        if (!try_task(script, batch, task) && !add_cut(team, batch, i))
+            fail_memory(batch);
+    }
+    pf_put(&batch->text, batch->lines.data + lines, batch->lines.used - lines);
+    if (batch->lines.failed)
+        fail_memory(batch);
+    take_failure(batch, script);
+    pthread_rwlock_unlock(&team->texts);
+    return true;
+}
+
+static bool format_in_order(void *context, void *item, unsigned worker)
+{
+    struct pf_script_team *team = context;
+    struct batch *batch = item;
+    struct pf_script *script = &team->formatters[team->thread_count];
+    (void)worker;
+    if (!batch->cut_count)
+        return true;
+    keep_texts(team);
+    start(script, batch, &batch->late);
+    for (size_t i = 0; i < batch->cut_count && !script->failed && !batch->late.failed; i++) {
+        struct cut *cut = &batch->cuts[i];
+        pf_script_team_lock(team);
+        print_task(script, batch, &batch->tasks[cut->task]);
+        pf_script_team_unlock(team);
+        cut->late_end = batch->late.used;
+    }
+    take_failure(batch, script);
+    pthread_rwlock_unlock(&team->texts);
+    return true;
+}
+
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
+
+static void write_batch(struct pf_text *out, const struct batch *batch)
+{
+    size_t text = 0, late = 0;
+    for (size_t i = 0; i < batch->cut_count && batch->cuts[i].late_end >= late; i++) {
+        const struct cut *cut = &batch->cuts[i];
+        pf_put_through(out, batch->text.data + text, cut->text_end - text);
+        pf_put_through(out, batch->late.data + late, cut->late_end - late);
+        text = cut->text_end;
+        late = cut->late_end;
+    }
+    pf_put_through(out, batch->text.data + text, batch->text.used - text);
+}
+
+/* ---- the team ---------------------------------------------------------------------------------------------------- */
+
+static void open_locks(struct pf_script_team *team)
+{
+    pthread_mutexattr_t again;
+    pthread_mutexattr_init(&again);
+    pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE); /* symbols that are opened while reading have notes */
+    pthread_mutex_init(&team->calling_back, &again);
+    pthread_mutexattr_destroy(&again);
+    pthread_mutex_init(&team->lock, NULL);
+    pthread_rwlock_init(&team->texts, NULL);
+}
+
+static bool open_batch(struct batch *batch, const struct perfile_allocator *allocator)
+{
+    const int failed = pf_text_open(&batch->lines, allocator, NULL, NULL) |
+                       pf_text_open(&batch->text, allocator, NULL, NULL) |
+                       pf_text_open(&batch->late, allocator, NULL, NULL);
+    return !failed;
+}
+
+static bool open_formatter(struct pf_script *formatter, const struct pf_script *script)
+{
+    formatter->options = script->options;
+    formatter->wall_ns = script->wall_ns;
+    formatter->wall_base_ns = script->wall_base_ns;
+    formatter->team = script->team;
+    formatter->is_copy = true;
+    return pf_script_open_formatting(formatter, script->out);
+}
+
+static bool open_team(struct pf_script_team *team)
+{
+    bool opened = true;
+    team->formatters = pf_new(team->allocator, (team->thread_count + 1) * sizeof(*team->formatters));
+    team->batches = pf_new(team->allocator, team->batch_count * sizeof(*team->batches));
+    for (unsigned i = 0; team->formatters && i <= team->thread_count; i++)
+        opened &= open_formatter(&team->formatters[i], team->script);
+    for (unsigned i = 0; team->batches && i < team->batch_count; i++)
+        opened &= open_batch(&team->batches[i], team->allocator);
+    if (team->formatters)
+        team->formatters[team->thread_count].in_order = true;
+    return opened && team->formatters && team->batches;
+}
+
+static void close_batch(struct batch *batch, const struct perfile_allocator *allocator)
+{
+    pf_free(allocator, batch->tasks, batch->room * sizeof(*batch->tasks));
+    pf_free(allocator, batch->bytes, batch->byte_room);
+    pf_free(allocator, batch->cuts, batch->cut_room * sizeof(*batch->cuts));
+    pf_text_close(&batch->lines);
+    pf_text_close(&batch->text);
+    pf_text_close(&batch->late);
+}
+
+void pf_script_team_close(struct pf_script *script)
+{
+    struct pf_script_team *team = script->team;
+    if (!team)
+        return;
+    for (unsigned i = 0; team->formatters && i <= team->thread_count; i++)
+        pf_script_close_formatting(&team->formatters[i], script->out);
+    for (unsigned i = 0; team->batches && i < team->batch_count; i++)
+        close_batch(&team->batches[i], team->allocator);
+    pf_free(team->allocator, team->formatters, (team->thread_count + 1) * sizeof(*team->formatters));
+    pf_free(team->allocator, team->batches, team->batch_count * sizeof(*team->batches));
+    pthread_rwlock_destroy(&team->texts);
+    pthread_mutex_destroy(&team->lock);
+    pthread_mutex_destroy(&team->calling_back);
+    pf_free(team->allocator, team, sizeof(*team));
+}
+
+/* Writes what comes; 0, 1 when the output failed, or an error. */
+static int work(struct pf_stages *stages, struct pf_text *out, struct perfile_error *error)
+{
+    const struct batch *batch;
+    while ((batch = pf_stages_next(stages)) != NULL) {
+        write_batch(out, batch);
+        if (batch->result < 0 && error)
+            *error = batch->error;
+        if (batch->result < 0 || out->failed)
+            return batch->result;
+    }
+    return 0;
+}
+
+int pf_script_team_drive(struct pf_script *script)
+{
+    static const struct pf_stage stages[] = {
+        {.work = read_batch}, {.work = format, .parallel = true}, {.work = format_in_order}};
+    struct pf_text *out = script->out;
+    struct perfile_error *error = script->error;
+    struct pf_script_team *team = script->team = pf_new(out->allocator, sizeof(*team));
+    if (!team)
+        return pf_fail_memory(error, "script");
+    team->script = script;
+    team->allocator = out->allocator;
+    team->thread_count = (unsigned)pf_min(script->options->threads, PF_THREADS_MOST);
+    team->batch_count = pf_stages_items(team->thread_count);
+    open_locks(team);
+    if (!open_team(team))
+        return pf_fail_memory(error, "script");
+    const struct pf_stages_plan plan = {.stages = stages,
+                                        .stage_count = PF_COUNT(stages),
+                                        .threads = team->thread_count,
+                                        .context = team,
+                                        .items = team->batches,
+                                        .item_bytes = sizeof(*team->batches),
+                                        .item_count = team->batch_count};
+    struct pf_stages *pool = pf_stages_open(&plan, out->allocator);
+    int result = pool ? work(pool, out, error) : pf_fail_memory(error, "script");
+    pf_stages_close(pool);
+    script->out = out;
+    script->error = error;
+    return result;
+}
