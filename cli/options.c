@@ -56,7 +56,7 @@ static const struct pf_option input_options[] = {
      .argument = "N",
      .offset = AT(jobs),
      .doc = "Use up to N threads; 0, the default, is one per processor, at most 8. The output is the same for every N. "
-            "This version uses them in report, flame and script."},
+            "This version uses them in report, flame, script and dump."},
     {.name = "force",
      .letter = 'f',
      .kind = PF_OPTION_IGNORE,

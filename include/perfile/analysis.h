@@ -127,7 +127,7 @@ struct perfile_output_options {
     struct perfile_flame_options flame;
     struct perfile_report_options report;
     /*
-     * report, flame, script: threads that may be used, the caller's included; 0 and 1: no other. What is written is the same for
+     * report, flame, script, dump: threads that may be used, the caller's included; 0 and 1: no other. What is written is the same for
      * every number. The sink is called from the caller's thread only. With more than one, `progress`, `symbols.note` and
      * what the reader was opened with (its allocator, `diagnostic`) may be called from another one, but never two of
      * these at a time.

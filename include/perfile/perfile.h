@@ -24,6 +24,9 @@
  *              | events, features, names, files of a reader      | the close (an event's name may be refined earlier)|
  *              | a comm, the path of a control group             | the close of the session                          |
  * Threads.     A reader and all that hangs on it belongs to one thread at a time. Different readers are independent.
+ *              But other threads may, while one reads on, decode and visit copies of records of the kernel (type below
+ *              PERFILE_RECORD_HEADER_ATTR): perfile_sample_decode, perfile_record_decode and perfile_record_visit look
+ *              only at the record and at what does not change.
  * Growth.      Structs that the caller makes begin with their own size; set it with the PERFILE_*_INIT initialisers.
  *              Structs that the library makes may grow at their end.
  * Since.       Everything here: 0.1.

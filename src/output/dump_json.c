@@ -3,10 +3,8 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "output/dump.h"
 #include "output/json.h"
-#include "output/output.h"
-
-enum { PROGRESS_RECORDS = 4096 };
 
 static void put_section(struct pf_json *json, const char *name, const struct perfile_section *section)
 {
@@ -130,12 +128,17 @@ static int put_header(struct perfile_reader *reader, struct pf_json *json, struc
     return result;
 }
 
-static int put_record(struct perfile_reader *reader, struct pf_json *json, const struct perfile_record *record,
-                      struct perfile_error *error)
+static struct pf_json json_of(struct pf_text *text, const struct perfile_output_options *options)
 {
+    return (struct pf_json){.text = text, .max_bytes = options->max_bytes ? options->max_bytes : 4096};
+}
+
+static int put_record(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                      const struct perfile_record *record, struct perfile_error *error)
+{
+    struct pf_json own = json_of(out, options), *json = &own;
     const struct perfile_visitor visitor = pf_json_visitor(json);
     const char *name = perfile_record_name(record->type);
-    json->comma = false;
     pf_json_begin(json, NULL, false);
     /* AUXTRACE has a field of this name: its own place goes by another */
     pf_json_unsigned(json, record->type == PERFILE_RECORD_AUXTRACE ? "record_offset" : "offset", record->offset);
@@ -162,17 +165,10 @@ static int put_record(struct perfile_reader *reader, struct pf_json *json, const
 static int write_dump_json(struct perfile_reader *reader, const struct perfile_output_options *options,
                            struct pf_text *out, struct perfile_error *error)
 {
-    struct pf_json json = {.text = out, .max_bytes = options->max_bytes ? options->max_bytes : 4096};
+    struct pf_json json = json_of(out, options);
     int result = put_header(reader, &json, error);
-    const struct perfile_record *record;
-    for (uint64_t n = 0; result == 0 && !options->header_only; n++) {
-        result = perfile_reader_next(reader, &record, error);
-        if (result <= 0)
-            break;
-        result = put_record(reader, &json, record, error);
-        if (n % PROGRESS_RECORDS == 0)
-            pf_output_progress(reader, options);
-    }
+    if (result == 0 && !options->header_only)
+        result = pf_dump_records(reader, options, out, put_record, error);
     return result == PERFILE_ERROR_STOPPED ? PERFILE_ERROR_WRITE : result;
 }
 

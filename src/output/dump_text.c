@@ -2,11 +2,9 @@
 /* A line for each record: where, what, and every field as name=value; nested ones in braces and brackets. */
 #include "base/bytes.h"
 #include "base/error.h"
-#include "output/output.h"
+#include "output/dump.h"
 
 #include <inttypes.h>
-
-enum { PROGRESS_RECORDS = 4096 };
 
 struct lines {
     struct pf_text *text;
@@ -117,45 +115,42 @@ static void put_header(struct perfile_reader *reader, struct lines *lines, const
     }
 }
 
-static int put_record(struct perfile_reader *reader, struct lines *lines, const struct perfile_record *record,
-                      const struct perfile_visitor *visitor, struct perfile_error *error)
+static struct lines lines_of(struct pf_text *text, const struct perfile_output_options *options)
 {
+    return (struct lines){.text = text, .max_bytes = options->max_bytes ? options->max_bytes : 4096};
+}
+
+static int put_record(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                      const struct perfile_record *record, struct perfile_error *error)
+{
+    struct lines lines = lines_of(out, options);
+    const struct perfile_visitor visitor = {sizeof(visitor), &lines, visit_begin, visit_end, visit_value};
     const char *name = perfile_record_name(record->type);
     if (record->part)
-        pf_put_format(lines->text, "%s ", perfile_reader_file(reader)->parts[record->part - 1]);
+        pf_put_format(out, "%s ", perfile_reader_file(reader)->parts[record->part - 1]);
     if (record->compressed)
-        pf_put_format(lines->text, "0x%" PRIx64 ">", record->container);
-    put_hex(lines->text, record->offset);
+        pf_put_format(out, "0x%" PRIx64 ">", record->container);
+    put_hex(out, record->offset);
     if (name)
-        pf_put_format(lines->text, " %s", name);
+        pf_put_format(out, " %s", name);
     else
-        pf_put_format(lines->text, " type %u", record->type);
-    pf_put_format(lines->text, " misc=0x%x size=%u", record->misc, record->stated_bytes);
+        pf_put_format(out, " type %u", record->type);
+    pf_put_format(out, " misc=0x%x size=%u", record->misc, record->stated_bytes);
     if (record->event)
-        pf_put_format(lines->text, " event=%u", record->event->index);
-    lines->space = true;
-    int result = perfile_record_visit(reader, record, visitor, error);
-    pf_put_char(lines->text, '\n');
+        pf_put_format(out, " event=%u", record->event->index);
+    lines.space = true;
+    int result = perfile_record_visit(reader, record, &visitor, error);
+    pf_put_char(out, '\n');
     return result;
 }
 
 static int write_dump_text(struct perfile_reader *reader, const struct perfile_output_options *options,
                            struct pf_text *out, struct perfile_error *error)
 {
-    struct lines lines = {.text = out, .max_bytes = options->max_bytes ? options->max_bytes : 4096};
+    struct lines lines = lines_of(out, options);
     const struct perfile_visitor visitor = {sizeof(visitor), &lines, visit_begin, visit_end, visit_value};
     put_header(reader, &lines, &visitor);
-    int result = 0;
-    const struct perfile_record *record;
-    for (uint64_t n = 0; result == 0 && !options->header_only; n++) {
-        result = perfile_reader_next(reader, &record, error);
-        if (result <= 0)
-            break;
-        result = put_record(reader, &lines, record, &visitor, error);
-        if (n % PROGRESS_RECORDS == 0)
-            pf_output_progress(reader, options);
-    }
-    return result == PERFILE_ERROR_STOPPED ? PERFILE_ERROR_WRITE : result;
+    return options->header_only ? 0 : pf_dump_records(reader, options, out, put_record, error);
 }
 
 const struct pf_output pf_output_dump_text = {

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The records of a dump, for every format the same walk. */
+#ifndef PF_OUTPUT_DUMP_H
+#define PF_OUTPUT_DUMP_H
+
+#include "output/output.h"
+
+/*
+ * Prints a record. 0, or an error: STOPPED when the text has failed. Records of the kernel may be copies, of which
+ * several threads print one each while another reads on.
+ */
+typedef int pf_dump_put(struct perfile_reader *reader, const struct perfile_output_options *options,
+                        struct pf_text *out, const struct perfile_record *record, struct perfile_error *error);
+
+/* All records in the order of the file, with options->threads. 0, or an error: WRITE when the text has failed. */
+int pf_dump_records(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                    pf_dump_put *put, struct perfile_error *error);
+
+#endif
