@@ -33,9 +33,9 @@ void pf_kept_forget(struct pf_kept *kept)
     pf_kept_open(kept, allocator, kept->shared);
 }
 
-static void place(struct pf_kept_table *table, const struct pf_kept_text *text)
+static void place(const struct pf_kept *kept, struct pf_kept_table *table, const struct pf_kept_text *text)
 {
-    const uint64_t hash = pf_kept_hash(table, text->a, text->b);
+    const uint64_t hash = pf_kept_hash(kept, text->a, text->b);
     size_t i = (size_t)hash & (table->size - 1);
     while (table->slots[i])
         i = (i + 1) & (table->size - 1);
@@ -52,7 +52,7 @@ static bool grow(struct pf_kept *kept)
     table->size = size;
     for (size_t i = 0; old && i < old->size; i++)
         if (old->slots[i])
-            place(table, (const struct pf_kept_text *)(old->slots[i] & ~(uintptr_t)PF_KEPT_TAG));
+            place(kept, table, pf_kept_of_slot(old->slots[i]));
     if (kept->shared)
         table->smaller = old;
     else if (old)
@@ -72,6 +72,6 @@ const struct pf_kept_text *pf_kept_add(struct pf_kept *kept, const struct pf_kep
     memcpy(text + 1, bytes, head->bytes);
     kept->used++;
     kept->bytes += sizeof(*text) + head->bytes;
-    place(kept->table, text);
+    place(kept, kept->table, text);
     return text;
 }

@@ -49,9 +49,9 @@ static inline const char *pf_kept_bytes(const struct pf_kept_text *text)
 }
 
 /* The seed is not known to who makes a file: keys that all collide cannot be made. */
-static inline uint64_t pf_kept_hash(const struct pf_kept_table *table, uint64_t a, uint64_t b)
+static inline uint64_t pf_kept_hash(const struct pf_kept *kept, uint64_t a, uint64_t b)
 {
-    uint64_t key = (a ^ (uintptr_t)table) * 0x9e3779b97f4a7c15ull ^ b;
+    uint64_t key = (a ^ (uintptr_t)kept) * 0x9e3779b97f4a7c15ull ^ b;
     key = (key ^ key >> 32) * 0xbf58476d1ce4e5b9ull;
     return key ^ key >> 29;
 }
@@ -61,22 +61,52 @@ static inline uintptr_t pf_kept_tag(uint64_t hash)
     return (uintptr_t)(hash >> 60);
 }
 
-/* NULL: there is none. */
-static inline const struct pf_kept_text *pf_kept_find(const struct pf_kept *kept, uint64_t a, uint64_t b)
+static inline const struct pf_kept_text *pf_kept_of_slot(uintptr_t slot)
+{
+    return (const struct pf_kept_text *)(slot & ~(uintptr_t)PF_KEPT_TAG);
+}
+
+/* NULL: there is none. `hash` is that of the keys. */
+static inline const struct pf_kept_text *pf_kept_find_hashed(const struct pf_kept *kept, uint64_t hash, uint64_t a,
+                                                             uint64_t b)
 {
     const struct pf_kept_table *table = __atomic_load_n(&kept->table, __ATOMIC_ACQUIRE);
     if (!table)
         return NULL;
-    const uint64_t hash = pf_kept_hash(table, a, b);
     for (size_t i = (size_t)hash & (table->size - 1);; i = (i + 1) & (table->size - 1)) {
         const uintptr_t slot = __atomic_load_n(&table->slots[i], __ATOMIC_ACQUIRE);
         if (!slot)
             return NULL;
         if ((slot & PF_KEPT_TAG) != pf_kept_tag(hash))
             continue;
-        const struct pf_kept_text *text = (const struct pf_kept_text *)(slot & ~(uintptr_t)PF_KEPT_TAG);
+        const struct pf_kept_text *text = pf_kept_of_slot(slot);
         if (text->a == a && text->b == b)
             return text;
+    }
+}
+
+static inline const struct pf_kept_text *pf_kept_find(const struct pf_kept *kept, uint64_t a, uint64_t b)
+{
+    return pf_kept_find_hashed(kept, pf_kept_hash(kept, a, b), a, b);
+}
+
+/*
+ * What has this hash will be asked for soon. Memory is slow to answer, but to many questions at a time: ask for the slots
+ * of several texts, then for the texts, then find them.
+ */
+static inline void pf_kept_expect_slot(const struct pf_kept *kept, uint64_t hash)
+{
+    const struct pf_kept_table *table = __atomic_load_n(&kept->table, __ATOMIC_ACQUIRE);
+    if (table)
+        __builtin_prefetch(&table->slots[(size_t)hash & (table->size - 1)]);
+}
+
+static inline void pf_kept_expect_text(const struct pf_kept *kept, uint64_t hash)
+{
+    const struct pf_kept_table *table = __atomic_load_n(&kept->table, __ATOMIC_ACQUIRE);
+    if (table) {
+        const size_t i = (size_t)hash & (table->size - 1);
+        __builtin_prefetch(pf_kept_of_slot(__atomic_load_n(&table->slots[i], __ATOMIC_ACQUIRE)));
     }
 }
 

@@ -283,6 +283,10 @@ struct pf_script_places *pf_script_places(struct pf_script *script, unsigned sty
 void pf_script_put_place(struct pf_script *script, struct pf_script_places *places, uint64_t address);
 /* The same of the sample's own address, in the space of its mode. */
 void pf_script_put_ip_text(struct pf_script *script, struct pf_script_places *places);
+/* The hash of the address of the sample in hand, for pf_script_expect_ip; any number when it is not looked up. */
+uint64_t pf_script_hash_ip(struct pf_script *script);
+/* It will be looked up soon: first its slot, then the text is fetched. */
+void pf_script_expect_ip(const struct pf_script_plan *plan, uint64_t hash, bool text);
 void pf_script_symbols_close(struct pf_script *script);
 /* Nobody else may look for texts. */
 void pf_script_forget_places(struct pf_script *script);

@@ -322,15 +322,19 @@ static const struct pf_kept_text *add_text_if_settled(struct pf_script *script, 
     return text ? text : &no_text;
 }
 
+static const struct pf_kept_text *make_text(struct pf_script *script, struct pf_script_places *places,
+                                            const struct perfile_space *space, uint64_t address)
+{
+    return script->is_copy && !script->in_order ? add_text_if_settled(script, places, space, address)
+                                                : add_text(script, places, space, address);
+}
+
 /* Valid until texts are forgotten, which may be with the next call. */
 static inline const struct pf_kept_text *find_text(struct pf_script *script, struct pf_script_places *places,
                                                    const struct perfile_space *space, uint64_t address)
 {
     const struct pf_kept_text *text = pf_kept_find(&places->texts, (uintptr_t)space, address);
-    if (PF_LIKELY(text != NULL))
-        return text;
-    return script->is_copy && !script->in_order ? add_text_if_settled(script, places, space, address)
-                                                : add_text(script, places, space, address);
+    return PF_LIKELY(text != NULL) ? text : make_text(script, places, space, address);
 }
 
 /* ---- where ------------------------------------------------------------------------------------------------------- */
@@ -369,6 +373,24 @@ void pf_script_put_ip_text(struct pf_script *script, struct pf_script_places *pl
     const unsigned mode = script->record->misc & PERFILE_MISC_CPUMODE_MASK;
     const struct pf_kept_text *text = find_text(script, places, pf_script_space(script, mode), script->sample.ip);
     pf_put(script->out, pf_kept_bytes(text), text->bytes);
+}
+
+uint64_t pf_script_hash_ip(struct pf_script *script)
+{
+    if (!script->plan->places)
+        return 0;
+    const struct perfile_space *space = pf_script_space(script, script->record->misc & PERFILE_MISC_CPUMODE_MASK);
+    return pf_kept_hash(&script->plan->places->texts, (uintptr_t)space, script->sample.ip);
+}
+
+void pf_script_expect_ip(const struct pf_script_plan *plan, uint64_t hash, bool text)
+{
+    if (!plan->places)
+        return;
+    if (text)
+        pf_kept_expect_text(&plan->places->texts, hash);
+    else
+        pf_kept_expect_slot(&plan->places->texts, hash);
 }
 
 bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address, struct pf_script_spot *spot)
@@ -430,26 +452,55 @@ char *pf_script_put_addr_place(struct pf_script *script, char *at)
     return put_frame(script, at, find_anywhere(script, script->plan->addr_places, script->sample.addr));
 }
 
+static void put_text_of(struct pf_text *out, const struct pf_kept_text *text)
+{
+    if (PF_UNLIKELY(text->bytes > COPY_BYTES_MAX)) {
+        pf_put(out, pf_kept_bytes(text), text->bytes);
+        return;
+    }
+    char *at = pf_text_reserve(out, COPY_BYTES_MAX);
+    memcpy(at, pf_kept_bytes(text), text->bytes);
+    pf_text_commit(out, at + text->bytes);
+}
+
+/* An address of a callchain. */
+struct frame {
+    const struct perfile_space *space;
+    uint64_t ip, hash;
+};
+
+/* At most `most`; returns how many. */
+static unsigned gather_frames(struct pf_script *script, const struct perfile_u64s *chain, unsigned most,
+                              struct frame *frames)
+{
+    const struct pf_kept *texts = &script->plan->places->texts;
+    struct pf_callchain_walk walk = pf_callchain_start(chain);
+    unsigned mode = walk.mode, count = 0;
+    const struct perfile_space *space = pf_script_space(script, mode);
+    for (uint64_t ip; count < most && pf_callchain_next(&walk, &ip);) {
+        if (PF_UNLIKELY(walk.mode != mode))
+            space = pf_script_space(script, mode = walk.mode);
+        frames[count] = (struct frame){space, ip, pf_kept_hash(texts, (uintptr_t)space, ip)};
+        pf_kept_expect_slot(texts, frames[count++].hash);
+    }
+    for (unsigned i = 0; i < count; i++)
+        pf_kept_expect_text(texts, frames[i].hash);
+    return count;
+}
+
 /* *left frames at most. */
 static void put_chain(struct pf_script *script, const struct perfile_u64s *chain, unsigned *left)
 {
-    struct pf_callchain_walk walk = pf_callchain_start(chain);
-    unsigned mode = walk.mode;
-    const struct perfile_space *space = pf_script_space(script, mode);
-    struct pf_text *out = script->out;
-    for (uint64_t ip; *left && pf_callchain_next(&walk, &ip);) {
-        if (PF_UNLIKELY(walk.mode != mode))
-            space = pf_script_space(script, mode = walk.mode);
-        const struct pf_kept_text *text = find_text(script, script->plan->places, space, ip);
-        if (PF_LIKELY(text->bytes <= COPY_BYTES_MAX)) {
-            char *at = pf_text_reserve(out, COPY_BYTES_MAX);
-            memcpy(at, pf_kept_bytes(text), text->bytes);
-            pf_text_commit(out, at + text->bytes);
-        } else {
-            pf_put(out, pf_kept_bytes(text), text->bytes);
-        }
-        --*left;
+    struct pf_script_places *places = script->plan->places;
+    struct frame frames[PF_CALLCHAIN_MAX];
+    const unsigned count = gather_frames(script, chain, *left, frames);
+    for (unsigned i = 0; i < count; i++) {
+        const struct frame *frame = &frames[i];
+        const struct pf_kept_text *text =
+            pf_kept_find_hashed(&places->texts, frame->hash, (uintptr_t)frame->space, frame->ip);
+        put_text_of(script->out, PF_LIKELY(text != NULL) ? text : make_text(script, places, frame->space, frame->ip));
     }
+    *left -= count;
 }
 
 bool pf_script_learn_arch(struct pf_script *script)
