@@ -8,8 +8,9 @@
  *
  *     read -> format -> format in order -> write
  *
- * A batch ends with 1,024 samples or 128 KiB of records. With its text, which is some six times as much, it needs about
- * 2 MB (more where addresses have long texts), and there are twice as many of them as threads, and one more.
+ * A batch ends with 1,024 samples, or with as many records as give 1 MB of text: batches shrink when their texts are
+ * longer, and never have more than 128 KiB of records. So each needs about 2 MB, and there are twice as many of them as
+ * threads, and one more.
  */
 #include "output/script.h"
 
@@ -17,7 +18,12 @@
 
 #include "base/stages.h"
 
-enum { BATCH_SAMPLES = 1024, BATCH_BYTES = 128 * 1024 };
+enum {
+    BATCH_SAMPLES = 1024,
+    BATCH_LEAST = 4 * 1024, /* bytes of records: where the batches begin, and how far they go back */
+    BATCH_MOST = 128 * 1024,
+    TEXT_MOST = 1024 * 1024, /* of a batch that is not too large */
+};
 
 /* One sample, or one counter of a group: what is in struct pf_script when it is printed, and where its record lies. */
 struct task {
@@ -62,6 +68,7 @@ struct pf_script_team {
     struct batch *batches;
     unsigned batch_count;
     struct batch *filled; /* the one that is read */
+    size_t batch_bytes;   /* of records in a batch; atomic */
     bool ended;
     int result; /* of the reading, when it has ended */
     struct perfile_error error;
@@ -203,9 +210,22 @@ static void clear(struct batch *batch)
     batch->lines.used = batch->text.used = batch->late.used = 0;
 }
 
-static bool is_full(const struct batch *batch)
+static bool is_full(const struct pf_script_team *team, const struct batch *batch)
 {
-    return batch->count >= BATCH_SAMPLES || batch->byte_count + batch->lines.used >= BATCH_BYTES;
+    return batch->count >= BATCH_SAMPLES ||
+           batch->byte_count + batch->lines.used >= __atomic_load_n(&team->batch_bytes, __ATOMIC_RELAXED);
+}
+
+/* Batches to come are as large as those whose texts were good. */
+static void learn_size(struct pf_script_team *team, const struct batch *batch)
+{
+    const size_t text = batch->text.used + batch->late.used;
+    size_t bytes = team->batch_bytes;
+    if (text > TEXT_MOST && bytes > BATCH_LEAST)
+        bytes /= 2;
+    else if (text < TEXT_MOST / 2 && bytes < BATCH_MOST)
+        bytes *= 2;
+    __atomic_store_n(&team->batch_bytes, bytes, __ATOMIC_RELAXED);
 }
 
 static void end(struct batch *batch, int result, const struct perfile_error *error)
@@ -244,7 +264,7 @@ static bool read_batch(void *context, void *item, unsigned worker)
     script->out = &batch->lines;
     script->error = &team->error;
     pthread_mutex_lock(&team->calling_back);
-    while (batch->result > 0 && !is_full(batch))
+    while (batch->result > 0 && !is_full(team, batch))
         read_on(team);
     pthread_mutex_unlock(&team->calling_back);
     batch->symbols = script->symbols;
@@ -359,8 +379,10 @@ static bool format_in_order(void *context, void *item, unsigned worker)
     struct batch *batch = item;
     struct pf_script *script = &team->formatters[team->thread_count];
     (void)worker;
-    if (!batch->cut_count)
+    if (!batch->cut_count) {
+        learn_size(team, batch);
         return true;
+    }
     keep_texts(team);
     start(script, batch, &batch->late);
     for (size_t i = 0; i < batch->cut_count && !script->failed && !batch->late.failed; i++) {
@@ -370,6 +392,7 @@ static bool format_in_order(void *context, void *item, unsigned worker)
         pf_script_team_unlock(team);
         cut->late_end = batch->late.used;
     }
+    learn_size(team, batch);
     take_failure(batch, script);
     pthread_rwlock_unlock(&team->texts);
     return true;
@@ -489,6 +512,7 @@ int pf_script_team_drive(struct pf_script *script)
     team->allocator = out->allocator;
     team->thread_count = (unsigned)pf_min(script->options->threads, PF_THREADS_MOST);
     team->batch_count = pf_stages_items(team->thread_count);
+    team->batch_bytes = BATCH_LEAST;
     open_locks(team);
     if (!open_team(team))
         return pf_fail_memory(error, "script");
