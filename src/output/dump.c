@@ -39,6 +39,7 @@ struct dump {
     struct batch *batches;
     unsigned batch_count;
     uint64_t count; /* records */
+    bool stopped;   /* nothing is wanted any more; atomic */
 };
 
 /* ---- one thread -------------------------------------------------------------------------------------------------- */
@@ -100,7 +101,8 @@ static bool read_batch(void *context, void *item, unsigned worker)
         batch->result = next_record(dump, &record, &batch->error);
         if (batch->result > 0)
             batch->result = take_record(dump, batch, record);
-    } while (batch->result > 0 && batch->bytes.used + batch->lines.used < BATCH_BYTES);
+    } while (batch->result > 0 && batch->bytes.used + batch->lines.used < BATCH_BYTES &&
+             !__atomic_load_n(&dump->stopped, __ATOMIC_RELAXED));
     return batch->result > 0;
 }
 
@@ -175,6 +177,7 @@ static int dump_together(struct dump *dump, struct pf_text *out, struct perfile_
                                         .item_count = dump->batch_count};
     struct pf_stages *pool = opened ? pf_stages_open(&plan, dump->allocator) : NULL;
     const int result = pool ? write_batches(pool, out, error) : pf_fail_memory(error, "dump");
+    __atomic_store_n(&dump->stopped, true, __ATOMIC_RELAXED);
     pf_stages_close(pool);
     close_batches(dump);
     return result;

@@ -70,7 +70,8 @@ struct pf_script_team {
     struct batch *filled; /* the one that is read */
     size_t batch_bytes;   /* of records in a batch; atomic */
     bool ended;
-    int result; /* of the reading, when it has ended */
+    bool stopped; /* nothing is wanted any more; atomic */
+    int result;   /* of the reading, when it has ended */
     struct perfile_error error;
     pthread_rwlock_t texts;       /* for who looks at kept texts; exclusive: for who forgets them */
     bool is_full;                 /* they are to be forgotten; atomic */
@@ -264,7 +265,7 @@ static bool read_batch(void *context, void *item, unsigned worker)
     script->out = &batch->lines;
     script->error = &team->error;
     pthread_mutex_lock(&team->calling_back);
-    while (batch->result > 0 && !is_full(team, batch))
+    while (batch->result > 0 && !is_full(team, batch) && !__atomic_load_n(&team->stopped, __ATOMIC_RELAXED))
         read_on(team);
     pthread_mutex_unlock(&team->calling_back);
     batch->symbols = script->symbols;
@@ -525,6 +526,7 @@ int pf_script_team_drive(struct pf_script *script)
                                         .item_count = team->batch_count};
     struct pf_stages *pool = pf_stages_open(&plan, out->allocator);
     int result = pool ? work(pool, out, error) : pf_fail_memory(error, "script");
+    __atomic_store_n(&team->stopped, true, __ATOMIC_RELAXED);
     pf_stages_close(pool);
     script->out = out;
     script->error = error;

@@ -54,8 +54,13 @@ static void expect(struct recording *r, const uint64_t *ips, const char *const *
     assert_int_equal(pf_symbols_open(reader, &find, &symbols, NULL), 0);
     while (perfile_session_next(session, &record, NULL) > 0)
         ;
-    for (size_t i = 0; i < count; i++)
-        assert_string_equal(text_of(symbols, perfile_session_space(session, -1), ips[i]), expected[i]);
+    const struct perfile_space *space = perfile_session_space(session, -1);
+    assert_false(pf_symbols_is_settled(symbols, space, ips[0], false)); /* its module is not known */
+    assert_true(pf_symbols_is_settled(symbols, space, 1, true));
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(text_of(symbols, space, ips[i]), expected[i]);
+        assert_true(pf_symbols_is_settled(symbols, space, ips[i], true));
+    }
     pf_symbols_close(symbols);
     perfile_session_close(session);
     perfile_close(reader);
