@@ -19,7 +19,7 @@ struct pf_kept_text {
  * A slot is the address of a text, and in the low bits, which are 0 of all texts, some of its hash: few are looked at in
  * vain. So the table is small, and the cost is that of the memory that it touches.
  */
-enum { PF_KEPT_TAG = 15 };
+enum { PF_KEPT_TAG = 7 };
 
 struct pf_kept_table {
     struct pf_kept_table *smaller; /* that it was made from: somebody may still look there; NULL unless shared */
@@ -58,7 +58,7 @@ static inline uint64_t pf_kept_hash(const struct pf_kept *kept, uint64_t a, uint
 
 static inline uintptr_t pf_kept_tag(uint64_t hash)
 {
-    return (uintptr_t)(hash >> 60);
+    return (uintptr_t)(hash >> 61);
 }
 
 static inline const struct pf_kept_text *pf_kept_of_slot(uintptr_t slot)

@@ -8,7 +8,7 @@
 static bool prepare(struct pf_script *script)
 {
     const struct pf_script_plan *plan = script->plan;
-    if (plan->wants_symbols && !pf_script_open_symbols(script))
+    if ((plan->wants_symbols || script->unwinds) && !pf_script_open_symbols(script))
         return false;
     if (script->unwinds && !pf_script_learn_arch(script))
         script->unwinds = false;

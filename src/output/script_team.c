@@ -32,6 +32,7 @@ struct task {
     const struct pf_trace_text *trace;
     const char *comm, *cgroup, *arch;
     const struct perfile_space *kernel_space, *user_space;
+    uint64_t absent; /* of the record's event, which may not be that of the plan */
     uint64_t id, period, chain_count;
     uint64_t ip_hash;
     struct perfile_u64s late_chain; /* behind the record */
@@ -185,6 +186,7 @@ void pf_script_team_add(struct pf_script *script)
         return;
     }
     const bool has_cgroup = plan->fields >> SCRIPT_CGROUP & 1;
+    const bool wants_maps = plan->wants_symbols || script->unwinds;
     *task = (struct task){
         .record = *script->record,
         .plan = plan,
@@ -192,8 +194,9 @@ void pf_script_team_add(struct pf_script *script)
         .comm = script->comm,
         .cgroup = has_cgroup ? perfile_session_cgroup(script->session, sample->cgroup) : NULL,
         .arch = script->arch,
-        .kernel_space = plan->wants_symbols ? pf_script_space(script, PF_MODE_KERNEL) : NULL,
-        .user_space = plan->wants_symbols ? pf_script_space(script, PF_MODE_USER) : NULL,
+        .kernel_space = wants_maps ? pf_script_space(script, PF_MODE_KERNEL) : NULL,
+        .user_space = wants_maps ? pf_script_space(script, PF_MODE_USER) : NULL,
+        .absent = script->plans[script->record->event->index]->absent,
         .id = script->id,
         .period = sample->period,
         .chain_count = sample->callchain.count,
@@ -287,7 +290,7 @@ static void print_task(struct pf_script *script, const struct batch *batch, stru
     script->plan = task->plan;
     if (!pf_script_decode(script, &task->record))
         return; /* it could be decoded before */
-    pf_script_fill_absent(script, task->plan->absent);
+    pf_script_fill_absent(script, task->absent);
     script->sample.period = task->period;
     script->sample.callchain.count = task->chain_count;
     script->late_chain = task->late_chain;
