@@ -148,17 +148,35 @@ static bool any_has(struct pf_report *report, const char *event_name, const char
     return false;
 }
 
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* One that has its column already. */
+static const struct pf_column *known_column(const struct pf_report *report, const char *event, const char *name)
+{
+    for (size_t i = 0; i < report->field_count; i++)
+        if (is_same(report->fields[i].event, event) && strcmp(report->fields[i].name, name) == 0)
+            return &report->fields[i].column;
+    return NULL;
+}
+
 /* In pipe mode nothing is known of the events yet: then the event must be named. */
 const struct pf_column *pf_report_field_column(struct pf_report *report, const char *word, size_t bytes)
 {
-    char *text = report->field_count < PF_REPORT_FIELDS ? pf_arena_text(&report->texts, word, bytes) : NULL;
+    char *text = pf_arena_text(&report->texts, word, bytes);
     char *dot = text ? strrchr(text, '.') : NULL;
     if (!text)
         return NULL;
     if (dot)
         *dot = '\0';
     const char *event = dot ? text : NULL, *name = dot ? dot + 1 : text;
-    if (!(dot && !perfile_event_count(report->reader)) && !any_has(report, event, name))
+    const struct pf_column *known = known_column(report, event, name);
+    if (known)
+        return known;
+    if (report->field_count == PF_REPORT_FIELDS ||
+        (!(dot && !perfile_event_count(report->reader)) && !any_has(report, event, name)))
         return NULL;
     const size_t number = report->field_count++;
     struct pf_report_field *field = &report->fields[number];
