@@ -167,7 +167,8 @@ static const struct pf_option common_options[] = {
     {.name = "pager",
      .kind = PF_OPTION_FLAG,
      .offset = AT(pager),
-     .doc = "Show the output in a pager, if standard output is a terminal. The default of report, script, dump, info, list, "
+     .doc = "Show the output in a pager, if standard output is a terminal. The default of report, script, dump, info, "
+            "list, "
             "check and help."},
     {.name = "paginate", .hidden = true, .kind = PF_OPTION_FLAG, .offset = AT(pager), .doc = "perf's name for it."},
     {.name = "no-pager", .kind = PF_OPTION_FLAG, .offset = AT(no_pager), .doc = "Do not use a pager."},
@@ -388,35 +389,29 @@ static int set_file(const struct given *given, const char *text, const char **to
     return PF_STATUS_UNREADABLE;
 }
 
+/* Appends to what was given before. */
+static int join(char **list, const char *separator, const char *text)
+{
+    char *joined = NULL;
+
+    if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? separator : "", text) < 0) {
+        pf_message("out of memory");
+        return PF_STATUS_USAGE;
+    }
+    free(*list);
+    *list = joined;
+    return PF_STATUS_OK;
+}
+
 /*
  * perf takes -F several times: "+a" and "-b" change what was chosen, "sw:LIST" and "trace:LIST" choose by kind of
  * event. Changes are joined with commas, whole requests with semicolons.
  */
 static int add_fields(const char *text, char **fields)
 {
-    bool changes = *fields && strchr("+-", **fields) && strchr("+-", *text) && !strchr(*fields, ';');
-    char *joined = NULL;
+    const bool changes = *fields && strchr("+-", **fields) && strchr("+-", *text) && !strchr(*fields, ';');
 
-    if (asprintf(&joined, "%s%s%s", *fields ? *fields : "", *fields ? (changes ? "," : ";") : "", text) < 0) {
-        pf_message("out of memory");
-        return PF_STATUS_USAGE;
-    }
-    free(*fields);
-    *fields = joined;
-    return PF_STATUS_OK;
-}
-
-static int add_events(const char *text, char **events)
-{
-    char *joined = NULL;
-
-    if (asprintf(&joined, "%s%s%s", *events ? *events : "", *events ? "," : "", text) < 0) {
-        pf_message("out of memory");
-        return PF_STATUS_USAGE;
-    }
-    free(*events);
-    *events = joined;
-    return PF_STATUS_OK;
+    return join(fields, changes ? "," : ";", text);
 }
 
 /* Commas between slashes separate terms, not events. */
@@ -476,7 +471,7 @@ static int set_option(const struct given *given, const char *text, struct pf_set
     case PF_OPTION_FIELDS:
         return add_fields(text, to);
     case PF_OPTION_EVENTS:
-        return add_events(text, to);
+        return join(to, ",", text);
     case PF_OPTION_FILTER:
         return add_filter(text, &settings->record);
     case PF_OPTION_NUMBER:
