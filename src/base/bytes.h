@@ -104,6 +104,27 @@ static inline bool pf_starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
+/*
+ * FNV-1a of more bytes; it starts with PF_HASH_START. For tables in memory: who makes a file can make texts that collide,
+ * so equal hashes are no equal texts.
+ */
+#define PF_HASH_START 0xcbf29ce484222325ull
+static inline uint64_t pf_hash_bytes(uint64_t hash, const void *data, size_t bytes)
+{
+    const uint8_t *p = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ p[i]) * 0x100000001b3ull;
+    return hash;
+}
+
+static inline uint64_t pf_hash_text(const char *text)
+{
+    uint64_t hash = PF_HASH_START;
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
+    return hash;
+}
+
 /* Length of the text in a buffer that need not hold a NUL. */
 static inline size_t pf_text_length(const void *text, size_t room)
 {

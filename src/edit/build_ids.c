@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 
 enum { NAME_MAX_BYTES = 4096, BUILD_ID_BYTES = 20, ENTRY_ID_AT = 12, ENTRY_NAME_AT = 36 };
@@ -20,10 +21,7 @@ void pf_known_ids_close(struct pf_known_ids *ids)
 
 static uint64_t hash_text(const char *text, size_t bytes)
 {
-    uint64_t hash = 0xcbf29ce484222325ull;
-    for (size_t i = 0; i < bytes && text[i]; i++)
-        hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3ull;
-    return hash;
+    return pf_hash_bytes(PF_HASH_START, text, pf_text_length(text, bytes));
 }
 
 /* 1: it is new, 0: it was there; negative: MEMORY. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events of several recordings as those of one: which are the same, their ids, and what all of them must share. */
+#include "base/bytes.h"
 #include "base/error.h"
 #include "edit/merge.h"
 
@@ -136,19 +137,11 @@ static int take_id(struct pf_merge *merge, struct pf_merge_input *input, uint32_
 
 /* ---- which events are the same ---- */
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
-{
-    const uint8_t *at = data;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ at[i]) * 0x100000001b3ull;
-    return hash;
-}
-
 static uint64_t hash_event(const struct perfile_event *event)
 {
     struct perfile_attr attr = event->attr;
     attr.size = 0;
-    return hash_bytes(hash_bytes(0xcbf29ce484222325ull, &attr, sizeof(attr)), event->name, strlen(event->name));
+    return pf_hash_bytes(pf_hash_bytes(PF_HASH_START, &attr, sizeof(attr)), event->name, strlen(event->name));
 }
 
 /* Two events of one input stay two, however equal they are. */

@@ -21,18 +21,10 @@ void pf_threads_close(struct pf_threads *threads)
     pf_map_close(&threads->texts);
 }
 
-static uint64_t hash_text(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325ull; /* FNV-1a */
-    for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
-    return hash;
-}
-
 /* The one copy of a text; NULL when memory is short. */
 static const char *intern(struct pf_threads *threads, const char *text)
 {
-    uint64_t hash = hash_text(text), found;
+    uint64_t hash = pf_hash_text(text), found;
     if (pf_map_get(&threads->texts, hash, &found) && strcmp((const char *)(uintptr_t)found, text) == 0)
         return (const char *)(uintptr_t)found;
     const char *copy = pf_arena_text(&threads->arena, text, strlen(text));

@@ -65,21 +65,13 @@ void pf_script_source_close(struct pf_script *script)
     pf_map_close(&source->last);
 }
 
-static uint64_t hash_text(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325ull; /* FNV-1a */
-    while (*text)
-        hash = (hash ^ (uint8_t)*text++) * 0x100000001b3ull;
-    return hash;
-}
-
 /* The index of a file; names live as long as the symbols. False when memory is short. */
 static bool find_file(struct pf_script *script, const char *name, uint64_t *index)
 {
     struct pf_script_source *source = script->source;
     if (pf_map_get(&source->by_name, (uintptr_t)name, index))
         return true;
-    const uint64_t hash = hash_text(name);
+    const uint64_t hash = pf_hash_text(name);
     if (!pf_map_get(&source->by_text, hash, index) || strcmp(source->files[*index].path, name) != 0) {
         *index = source->count;
         if (!pf_grow(script->out->allocator, &source->files, &source->room, source->count + 1, sizeof(*source->files)))

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "record/machine_walk.h"
 
 enum { CPUMODE_USER = 2 };
@@ -23,14 +24,6 @@ struct mapping {
 };
 
 /* ---- build ids ---- */
-
-static uint64_t hash_name(const char *name)
-{
-    uint64_t hash = 0xcbf29ce484222325ull; /* FNV-1a */
-    for (; *name; name++)
-        hash = (hash ^ (uint8_t)*name) * 0x100000001b3ull;
-    return hash;
-}
 
 static bool read_regular(int folder, const char *path, struct pf_build_id *id)
 {
@@ -72,7 +65,7 @@ static void add_build_id(struct pf_walker *walker, struct mapping *mapping)
     struct pf_build_id id;
     if (mapping->name[0] != '/' || mapping->name[1] == '/' || !mapping->key.inode)
         return;
-    mapping->key.name_hash = hash_name(mapping->name);
+    mapping->key.name_hash = pf_hash_text(mapping->name);
     if (!pf_build_ids_find(ids, &mapping->key, &id)) {
         if (!read_mapped(walker, mapping, &id))
             return;

@@ -103,19 +103,6 @@ static struct module *module_at(const struct pf_symbols *symbols, size_t number)
 
 /* ---- names and build ids ---- */
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
-{
-    const uint8_t *p = data;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ p[i]) * 0x100000001b3ull; /* FNV-1a */
-    return hash;
-}
-
-static uint64_t hash_name(const char *name)
-{
-    return hash_bytes(0xcbf29ce484222325ull, name, strlen(name));
-}
-
 /* Collects the records of feature BUILD_ID: each has a build id before its file name. */
 struct collector {
     struct pf_symbols *symbols;
@@ -132,7 +119,7 @@ static int collect(void *context, const struct perfile_value *value)
         memcpy(c->id.bytes, value->data, c->id.count);
     } else if (strcmp(value->name, "filename") == 0 && c->id.count) {
         struct known_id *kept = pf_arena_new(&c->symbols->arena, sizeof(*kept));
-        uint64_t hash = hash_bytes(0xcbf29ce484222325ull, value->data, value->bytes);
+        uint64_t hash = pf_hash_bytes(PF_HASH_START, value->data, value->bytes);
         if (!kept || !pf_map_put(&c->symbols->build_ids, hash, (uintptr_t)kept))
             return 1;
         *kept = c->id;
@@ -351,7 +338,7 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
     module->public.short_name = short_name(symbols, map, module);
     if (!module->public.short_name)
         return false;
-    if (!module->build_id_bytes && pf_map_get(&symbols->build_ids, hash_name(module->public.name), &known)) {
+    if (!module->build_id_bytes && pf_map_get(&symbols->build_ids, pf_hash_text(module->public.name), &known)) {
         const struct known_id *id = (const struct known_id *)(uintptr_t)known;
         module->build_id_bytes = id->count;
         memcpy(module->build_id, id->bytes, sizeof(module->build_id));
@@ -382,11 +369,11 @@ static uint32_t module_of_kind(struct pf_symbols *symbols, const struct perfile_
                  sizeof(*symbols->module_of_map)))
         return UINT32_MAX;
     memset(symbols->module_of_map + room, 0, (symbols->map_room - room) * sizeof(*symbols->module_of_map));
-    uint64_t hash = hash_bytes(hash_name(map->filename), map->build_id, map->build_id_bytes);
-    hash = hash_bytes(hash, kind == KIND_VDSO32 ? "32" : "", kind == KIND_VDSO32 ? 2 : 0);
+    uint64_t hash = pf_hash_bytes(pf_hash_text(map->filename), map->build_id, map->build_id_bytes);
+    hash = pf_hash_bytes(hash, kind == KIND_VDSO32 ? "32" : "", kind == KIND_VDSO32 ? 2 : 0);
     if (kind == KIND_PERF_MAP)
-        hash = hash_bytes(hash, &map->pid, sizeof(map->pid));
-    hash = hash_bytes(hash, &map->code, sizeof(map->code));
+        hash = pf_hash_bytes(hash, &map->pid, sizeof(map->pid));
+    hash = pf_hash_bytes(hash, &map->code, sizeof(map->code));
     uint64_t first;
     uint32_t number = UINT32_MAX;
     if (pf_map_get(&symbols->by_key, hash, &first) && is_module_of(module_at(symbols, first), map, kind))
@@ -575,7 +562,7 @@ static const struct module *kernel_of(const struct pf_symbols *symbols, struct m
         if (module_at(symbols, i)->kind == KIND_KERNEL)
             return module_at(symbols, i);
     *made = (struct module){.map_name = name};
-    if (pf_map_get(&symbols->build_ids, hash_name(name), &known)) {
+    if (pf_map_get(&symbols->build_ids, pf_hash_text(name), &known)) {
         const struct known_id *id = (const struct known_id *)(uintptr_t)known;
         made->build_id_bytes = id->count;
         memcpy(made->build_id, id->bytes, sizeof(made->build_id));
