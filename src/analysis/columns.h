@@ -5,6 +5,9 @@
 
 #include "analysis/report.h"
 
+/* A value that is an interned text, or 0. */
+void pf_put_interned(struct pf_text *text, uint64_t value);
+
 #define PF_COLUMN_VALUE(...)
 #define PF_COLUMN_SAMPLE(...)
 #define PF_COLUMN_FRAME(...)

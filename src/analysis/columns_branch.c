@@ -22,7 +22,7 @@ void pf_take_dso_from(struct pf_report *report, struct pf_report_taken *taken, c
 
 void pf_text_dso_from(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    pf_put_string(text, (const char *)(uintptr_t)pf_report_value(report, row, PF_VALUE_dso_from));
+    pf_put_interned(text, pf_report_value(report, row, PF_VALUE_dso_from));
 }
 
 void pf_take_dso_to(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
@@ -33,7 +33,7 @@ void pf_take_dso_to(struct pf_report *report, struct pf_report_taken *taken, con
 
 void pf_text_dso_to(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    pf_put_string(text, (const char *)(uintptr_t)pf_report_value(report, row, PF_VALUE_dso_to));
+    pf_put_interned(text, pf_report_value(report, row, PF_VALUE_dso_to));
 }
 
 /* The mode is that of the code: a branch may lead from one to another. */

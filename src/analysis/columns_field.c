@@ -66,7 +66,7 @@ static uint64_t take_text(struct pf_report *report, const struct pf_report_field
     text->used = 0;
     if (pf_trace_bytes(field->found, raw, swap, &bytes))
         pf_trace_put_value(field->found, &bytes, swap, text);
-    return pf_report_intern(report, text->data, text->used);
+    return pf_report_intern_scratch(report);
 }
 
 static void take(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample,
@@ -107,7 +107,7 @@ static int compare(const char *a, const char *b)
     }                                                                                                                  \
     static void text_##n(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)        \
     {                                                                                                                  \
-        pf_put_string(text, text_of(report, row, n));                                                                  \
+        pf_put_interned(text, pf_report_value(report, row, PF_VALUE_FIELDS + n));                                      \
     }
 FIELD(0)
 FIELD(1)

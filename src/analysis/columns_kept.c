@@ -14,10 +14,8 @@ enum { DEFAULT_QUANTUM_NS = 100000000, NOT_KNOWN = 1, TYPE_TRACEPOINT = 2 };
 
 uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t bytes)
 {
-    uint64_t hash = 0xcbf29ce484222325ull ^ (uintptr_t)report,
-             known; /* FNV-1a, its start not known to who makes a file */
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3ull;
+    uint64_t known,
+        hash = pf_hash_bytes(PF_HASH_START ^ (uintptr_t)report, text, bytes); /* not known to who makes a file */
     for (; pf_map_get(&report->interned, hash, &known); hash++) {
         const char *copy = (const char *)(uintptr_t)known;
         if (strlen(copy) == bytes && memcmp(copy, text, bytes) == 0)
@@ -30,7 +28,13 @@ uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t byt
     return 0;
 }
 
-static void put_interned(struct pf_text *text, uint64_t value)
+uint64_t pf_report_intern_scratch(struct pf_report *report)
+{
+    report->short_of_memory |= report->scratch.failed != 0;
+    return pf_report_intern(report, report->scratch.data, report->scratch.used);
+}
+
+void pf_put_interned(struct pf_text *text, uint64_t value)
 {
     pf_put_string(text, value ? (const char *)(uintptr_t)value : "");
 }
@@ -55,12 +59,12 @@ void pf_take_cgroup_id(struct pf_report *report, struct pf_report_taken *taken, 
     const uint64_t *link = sample->cgroup_link ? sample->cgroup_link : none;
     report->scratch.used = 0;
     pf_put_format(&report->scratch, "%" PRIu64 "/0x%" PRIx64, link[0], link[1]);
-    taken->values[PF_VALUE_cgroup_id] = pf_report_intern(report, report->scratch.data, report->scratch.used);
+    taken->values[PF_VALUE_cgroup_id] = pf_report_intern_scratch(report);
 }
 
 void pf_text_cgroup_id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    put_interned(text, pf_report_value(report, row, PF_VALUE_cgroup_id));
+    pf_put_interned(text, pf_report_value(report, row, PF_VALUE_cgroup_id));
 }
 
 /* ---- socket ---- */
@@ -77,10 +81,10 @@ static int see_socket(void *context, const struct perfile_value *value)
     return 0;
 }
 
-static void read_sockets(struct pf_report *report, struct perfile_reader *reader)
+static void read_sockets(struct pf_report *report)
 {
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = report, .value = see_socket};
-    if (perfile_feature_visit(reader, PERFILE_FEATURE_CPU_TOPOLOGY, &visitor, NULL) < 0)
+    if (perfile_feature_visit(report->reader, PERFILE_FEATURE_CPU_TOPOLOGY, &visitor, NULL) < 0)
         return; /* absent: sockets are not known */
 }
 
@@ -109,27 +113,6 @@ void pf_text_time(const struct pf_report *report, const struct pf_report_row *ro
     const bool exact = report->options->nanoseconds;
     pf_put_format(text, "%" PRIu64 ".%0*" PRIu64, time / 1000000000, exact ? 9 : 6,
                   time % 1000000000 / (exact ? 1 : 1000));
-}
-
-/* "100ms", "1s", "20us"; perf's default is 100 ms. */
-static int parse_quantum(struct pf_report *report, struct perfile_error *error)
-{
-    static const struct {
-        const char *name;
-        uint64_t ns;
-    } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
-    const char *text = report->options->report.time_quantum;
-    char *end;
-    report->quantum_ns = DEFAULT_QUANTUM_NS;
-    if (!text)
-        return 0;
-    const unsigned long long count = strtoull(text, &end, 10);
-    for (size_t i = 0; i < PF_COUNT(units); i++)
-        if (end != text && *text != '-' && strcmp(end, units[i].name) == 0 &&
-            pf_multiply(count, units[i].ns, &report->quantum_ns) && report->quantum_ns)
-            return 0;
-    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time-quantum",
-                   "\"%.40s\" is no time such as 1s, 100ms, 20us or 500ns", text);
 }
 
 /* ---- numbers ---- */
@@ -241,7 +224,7 @@ static uint64_t describe(struct pf_report *report, const struct pf_profile_sampl
     }                                                                                                                  \
     void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)           \
     {                                                                                                                  \
-        put_interned(text, pf_report_value(report, row, PF_VALUE_##id));                                               \
+        pf_put_interned(text, pf_report_value(report, row, PF_VALUE_##id));                                            \
     }
 DATA_SRC(mem, pf_data_src_level)
 DATA_SRC(snoop, pf_data_src_snoop)
@@ -258,7 +241,7 @@ void pf_take_dso_daddr(struct pf_report *report, struct pf_report_taken *taken, 
 
 void pf_text_dso_daddr(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    put_interned(text, pf_report_value(report, row, PF_VALUE_dso_daddr));
+    pf_put_interned(text, pf_report_value(report, row, PF_VALUE_dso_daddr));
 }
 
 /* ---- trace ---- */
@@ -270,12 +253,12 @@ void pf_take_trace(struct pf_report *report, struct pf_report_taken *taken, cons
         pf_put_string(&report->scratch, "N/A");
     else if (!pf_trace_texts_put(&report->traces, sample->event, &sample->decoded->raw, &report->scratch))
         report->short_of_memory = true;
-    taken->values[PF_VALUE_trace] = pf_report_intern(report, report->scratch.data, report->scratch.used);
+    taken->values[PF_VALUE_trace] = pf_report_intern_scratch(report);
 }
 
 void pf_text_trace(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    put_interned(text, pf_report_value(report, row, PF_VALUE_trace));
+    pf_put_interned(text, pf_report_value(report, row, PF_VALUE_trace));
 }
 
 /* ---- parent ---- */
@@ -338,16 +321,18 @@ static int compile_parent(struct pf_report *report, struct perfile_error *error)
 
 /* ---- all together ---- */
 
-int pf_report_prepare(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error)
+int pf_report_prepare(struct pf_report *report, struct perfile_error *error)
 {
-    int result = parse_quantum(report, error);
+    const char *quantum = report->options->report.time_quantum;
+    report->quantum_ns = DEFAULT_QUANTUM_NS;
+    int result = quantum ? pf_parse_duration(quantum, &report->quantum_ns, error) : 0;
     if (result == 0)
         result = compile_parent(report, error);
     if (result == 0 && (pf_text_open(&report->scratch, report->allocator, NULL, NULL) < 0 ||
-                        !pf_trace_texts_open(&report->traces, reader, report->allocator)))
+                        !pf_trace_texts_open(&report->traces, report->reader, report->allocator)))
         result = pf_fail_memory(error, "report");
     if (result == 0)
-        read_sockets(report, reader);
+        read_sockets(report);
     return result;
 }
 

@@ -52,7 +52,7 @@ uint64_t pf_tell_srcline(struct pf_report *report, const struct pf_frame_info *f
 {
     report->scratch.used = 0;
     put_line(report, frame, &report->scratch);
-    return pf_report_intern(report, report->scratch.data, report->scratch.used);
+    return pf_report_intern_scratch(report);
 }
 
 int pf_compare_srcline(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)

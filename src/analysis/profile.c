@@ -30,7 +30,7 @@ struct pf_profile {
     struct pf_arena arena; /* names of inlined functions */
     bool inlines;
     bool inlines_by_function;
-    bool by_address, joins_unnamed, lines, gives_decoded;
+    bool by_address, joins_unnamed, gives_decoded;
     struct pf_map cgroup_links; /* thread to device and inode of its cgroup namespace, a pointer */
     struct pf_pairs cache;      /* (address space, address) to frame, or to EXPANDED */
     struct pf_pairs numbered;   /* (module and kind, symbol or address) to frame */
@@ -61,8 +61,7 @@ struct pf_profile {
     uint64_t until_progress;
 };
 
-/* When the samples are, as the header says; NULL when it does not. */
-static const struct pf_range *span_of(struct perfile_reader *reader, struct pf_range *span)
+const struct pf_range *pf_profile_span(struct perfile_reader *reader, struct pf_range *span)
 {
     bool known = perfile_feature_number(reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &span->first, NULL) == 0 &&
                  perfile_feature_number(reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &span->last, NULL) == 0;
@@ -85,7 +84,6 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->inlines_by_function = options->inlines_by_function;
     made->by_address = options->by_address;
     made->joins_unnamed = options->joins_unnamed;
-    made->lines = options->lines;
     made->gives_decoded = options->decoded;
     made->drive = options->drive;
     pf_segments_open(&made->frames, sizeof(struct pf_frame_info), allocator);
@@ -98,7 +96,7 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     int result = pf_symbols_open(reader, &options->find, &made->symbols, error);
     if (result == 0 && options->filter) {
         struct pf_range span;
-        result = pf_filter_open(&made->filter, options->filter, span_of(reader, &span), allocator, error);
+        result = pf_filter_open(&made->filter, options->filter, pf_profile_span(reader, &span), allocator, error);
         made->filtered = true;
     }
     if (result == 0)
@@ -213,7 +211,7 @@ static uint32_t number_location(struct pf_profile *profile, const struct pf_loca
 {
     const uint32_t function = number_function(profile, location);
     struct pf_source_frame source;
-    const bool known = profile->lines && location->module != PF_NO_SYMBOL &&
+    const bool known = profile->by_address && location->module != PF_NO_SYMBOL &&
                        pf_symbols_inlines(profile->symbols, location, &source, 1);
     return number_address(profile, function, location, ip, known ? &source : NULL);
 }
@@ -396,7 +394,6 @@ static void fill_sample(struct pf_profile *profile, const struct perfile_record 
     sample->event = profile->sampled = record->event;
     sample->time = decoded->time;
     sample->period = decoded->period;
-    sample->weight = decoded->weight;
     sample->pid = decoded->pid;
     sample->tid = decoded->tid;
     sample->cpu = decoded->cpu;
@@ -426,7 +423,6 @@ static void count_sample(struct pf_profile *profile)
 {
     const struct pf_frame_info *leaf = pf_profile_frame(profile, profile->sample.leaf);
     profile->totals.samples++;
-    profile->totals.period += profile->sample.period;
     profile->totals.unmapped += leaf->module == PF_NO_SYMBOL;
     profile->totals.unresolved += leaf->symbol == PF_NO_SYMBOL;
 }

@@ -9,6 +9,7 @@
 
 #include <perfile/analysis.h>
 
+#include "base/filter.h"
 #include "symbol/symbols.h"
 
 enum pf_frame_kind { PF_FRAME_USER, PF_FRAME_KERNEL, PF_FRAME_INLINED, PF_FRAME_JIT, PF_FRAME_UNKNOWN };
@@ -31,7 +32,6 @@ struct pf_profile_sample {
     const struct perfile_event *event;
     uint64_t time; /* ns */
     uint64_t period;
-    uint64_t weight;
     int32_t pid;
     int32_t tid;
     uint32_t cpu;
@@ -47,7 +47,6 @@ struct pf_profile_sample {
 
 struct pf_profile_totals {
     uint64_t samples;
-    uint64_t period;
     uint64_t lost;       /* samples that the recording says it lost */
     uint64_t unresolved; /* samples whose leaf has no symbol */
     uint64_t unmapped;   /* samples whose leaf lies in no mapping */
@@ -56,6 +55,9 @@ struct pf_profile_totals {
 };
 
 struct pf_profile;
+
+/* When the samples are, as the header says: `span`, or NULL when it does not. */
+const struct pf_range *pf_profile_span(struct perfile_reader *reader, struct pf_range *span);
 
 /*
  * How many threads read and resolve samples, the caller's included (0 is 1), and who is told how far they are. With more
@@ -77,8 +79,7 @@ struct pf_profile_options {
     struct pf_find_options find;
     bool keeps_comms;         /* threads that ended keep their names */
     bool inlines;             /* stacks have the functions that were inlined, too; `leaf` is never one of them */
-    bool by_address;          /* frames are addresses, not functions */
-    bool lines;               /* with its source line */
+    bool by_address;          /* frames are addresses with their source lines, not functions */
     bool joins_unnamed;       /* addresses without a symbol are one frame for each module, not one each */
     bool inlines_by_function; /* and they are others in each function that they were inlined into, as in perf */
     /* Samples come with all that was recorded, valid as long as they are: no other thread reads ahead then. */

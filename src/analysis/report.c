@@ -10,6 +10,7 @@
 
 enum {
     NO_NUMBER = UINT32_MAX,
+    NO_DSO = 1, /* no text's place */
     MODE_KERNEL = 1,
     MODE_HYPERVISOR = 3,
     MODE_GUEST_KERNEL = 4,
@@ -327,27 +328,6 @@ static int read_samples(struct pf_report *report, struct perfile_error *error)
 
 /* ---- frames that the columns cannot tell apart ---- */
 
-/* The first module of the same short name. */
-static bool number_dsos(struct pf_report *report, uint32_t *numbers, size_t count)
-{
-    struct pf_map known;
-    bool enough = true;
-    pf_map_open(&known, report->allocator);
-    for (size_t i = 0; i < count && enough; i++) {
-        const char *name = pf_symbols_module(report->symbols, (uint32_t)i)->short_name;
-        uint64_t hash = 0xcbf29ce484222325ull, first; /* FNV-1a */
-        for (const char *c = name; *c; c++)
-            hash = (hash ^ (uint8_t)*c) * 0x100000001b3ull;
-        numbers[i] = (uint32_t)i;
-        if (!pf_map_get(&known, hash, &first))
-            enough = pf_map_put(&known, hash, i);
-        else if (strcmp(pf_symbols_module(report->symbols, (uint32_t)first)->short_name, name) == 0)
-            numbers[i] = (uint32_t)first;
-    }
-    pf_map_close(&known);
-    return enough;
-}
-
 /* Functions are themselves; addresses without one are equal when they are, in the same file if that is a column. */
 static uint64_t symbol_key(const struct pf_report *report, const struct pf_frame_info *info, uint64_t *kind)
 {
@@ -362,7 +342,7 @@ static uint64_t symbol_key(const struct pf_report *report, const struct pf_frame
     return info->address;
 }
 
-static bool number_frames(struct pf_report *report, const uint32_t *dsos)
+static bool number_frames(struct pf_report *report, const uint64_t *dsos)
 {
     const size_t count = pf_profile_frame_count(report->profile);
     struct pf_pairs known;
@@ -370,7 +350,7 @@ static bool number_frames(struct pf_report *report, const uint32_t *dsos)
     pf_pairs_open(&known, report->allocator);
     for (uint32_t frame = 0; frame < count && enough; frame++) {
         const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
-        const uint64_t dso = info->module == PF_NO_SYMBOL ? PF_NO_SYMBOL : dsos[info->module];
+        const uint64_t dso = info->module == PF_NO_SYMBOL ? NO_DSO : dsos[info->module];
         uint64_t kind, symbol = symbol_key(report, info, &kind);
         const uint64_t a = (report->by_dso ? dso : 0) << 2 | kind;
         if (!pf_pairs_get(&known, a, symbol, &report->same[frame])) {
@@ -405,13 +385,17 @@ static bool find_same_frames(struct pf_report *report)
 {
     const size_t count = pf_symbols_module_count(report->symbols);
     size_t room = 0;
-    uint32_t *dsos = NULL;
+    uint64_t *dsos = NULL; /* by module: its short name, equal ones are equal */
     if (!report->by_frame)
         return true;
     bool enough = pf_grow(report->allocator, &dsos, &room, count + 1, sizeof(*dsos)) &&
                   pf_grow(report->allocator, &report->same, &report->same_room,
-                          pf_profile_frame_count(report->profile) + 1, sizeof(*report->same)) &&
-                  number_dsos(report, dsos, count) && number_frames(report, dsos);
+                          pf_profile_frame_count(report->profile) + 1, sizeof(*report->same));
+    for (uint32_t i = 0; i < count && enough; i++) {
+        const char *name = pf_symbols_module(report->symbols, i)->short_name;
+        enough = (dsos[i] = pf_report_intern(report, name, strlen(name))) != 0;
+    }
+    enough = enough && number_frames(report, dsos);
     for (size_t i = 0; i < report->key_count_of && enough; i++)
         if (report->keys_of[i]->tell)
             enough = tell_apart(report, report->keys_of[i]);
@@ -802,7 +786,7 @@ static bool has_callchains(const struct pf_report *report)
     return false;
 }
 
-static int make_table(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error)
+static int make_table(struct pf_report *report, struct perfile_error *error)
 {
     pf_report_end_stacks(report);
     if (!has_callchains(report)) {
@@ -814,13 +798,13 @@ static int make_table(struct pf_report *report, struct perfile_reader *reader, s
     if (!report->children)
         pf_report_drop_children(report);
     drop_rows(report);
-    if (report->joins_groups && !pf_report_join_groups(report, reader))
+    if (report->joins_groups && !pf_report_join_groups(report))
         return pf_fail_memory(error, "report");
     sort_rows(report);
     return 0;
 }
 
-static int open_profile(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error)
+static int open_profile(struct pf_report *report, struct perfile_error *error)
 {
     const struct perfile_output_options *options = report->options;
     const struct perfile_filter filter = {
@@ -831,11 +815,10 @@ static int open_profile(struct pf_report *report, struct perfile_reader *reader,
                                            .keeps_comms = true,
                                            .decoded = report->kept_count != 0 || report->branches || report->by_weight,
                                            .by_address = report->by_address,
-                                           .lines = report->by_address,
                                            .inlines = report->stacks && !options->symbols.no_inline,
                                            .inlines_by_function = true,
                                            .drive = pf_profile_drive_of(options)};
-    int result = pf_profile_open(reader, &how, &report->profile, error);
+    int result = pf_profile_open(report->reader, &how, &report->profile, error);
     if (result == 0) {
         report->symbols = pf_profile_symbols(report->profile);
         report->totals = pf_profile_totals(report->profile);
@@ -860,16 +843,16 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
     if (result == 0)
         result = pf_report_choose_columns(report, error);
     if (result == 0)
-        result = pf_report_prepare(report, reader, error);
+        result = pf_report_prepare(report, error);
     if (result == 0 && pf_tree_open(&report->tree, report->allocator) < 0)
         result = pf_fail_memory(error, "report");
     if (result == 0)
-        result = open_profile(report, reader, error);
+        result = open_profile(report, error);
     if (result == 0)
         result = read_samples(report, error);
     if (result < 0 && !report->passed)
         return result;
-    int table = make_table(report, reader, error); /* also of what came before a fault: the caller tells of both */
+    int table = make_table(report, error); /* also of what came before a fault: the caller tells of both */
     return table < 0 ? table : result;
 }
 

@@ -159,12 +159,14 @@ bool pf_report_column_applies(const struct pf_report *report, const struct pf_co
 
 /* The one copy of a text, as a number; 0 when memory is short, and the report knows. */
 uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t bytes);
+/* That of what stands in report->scratch. */
+uint64_t pf_report_intern_scratch(struct pf_report *report);
 /* What the access of a sample cost. */
 uint64_t pf_report_weight_of(const struct pf_profile_sample *sample);
 /* The short name of the file of a frame, interned; "[unknown]" for UINT32_MAX. */
 uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame);
 /* columns_kept.c: what its columns need of the recording and the options. */
-int pf_report_prepare(struct pf_report *report, struct perfile_reader *reader, struct perfile_error *error);
+int pf_report_prepare(struct pf_report *report, struct perfile_error *error);
 void pf_report_unprepare(struct pf_report *report);
 /* The function of a frame that has one. */
 void pf_report_put_name(const struct pf_frame_info *frame, struct pf_text *text);
@@ -316,7 +318,7 @@ static inline uint64_t pf_report_value(const struct pf_report *report, const str
     return pf_report_key_value(report, row->key, place);
 }
 /* report_groups.c: gives the events of a group one table. False when memory is short. */
-bool pf_report_join_groups(struct pf_report *report, struct perfile_reader *reader);
+bool pf_report_join_groups(struct pf_report *report);
 
 /*
  * Reads the whole recording. `report` is filled; close it also after a failure. `groups`: events of a group have one

@@ -76,12 +76,12 @@ static int end_group(void *context, bool list)
     return !reading->enough;
 }
 
-static bool read_groups(struct pf_report *report, struct perfile_reader *reader)
+static bool read_groups(struct pf_report *report)
 {
-    struct reading reading = {.report = report, .event_count = perfile_event_count(reader), .enough = true};
+    struct reading reading = {.report = report, .event_count = perfile_event_count(report->reader), .enough = true};
     const struct perfile_visitor visitor = {
         .size = sizeof(visitor), .context = &reading, .begin = begin_group, .end = end_group, .value = see_member};
-    if (perfile_feature_visit(reader, PERFILE_FEATURE_GROUP_DESC, &visitor, NULL) < 0 && !reading.enough)
+    if (perfile_feature_visit(report->reader, PERFILE_FEATURE_GROUP_DESC, &visitor, NULL) < 0 && !reading.enough)
         return false; /* all else: the feature is absent or damaged, and the groups before the damage count */
     if (!report->group_count && report->options->report.flags & PERFILE_REPORT_GROUP && reading.event_count > 1)
         return note_group(report, 0, reading.event_count, NULL);
@@ -91,11 +91,11 @@ static bool read_groups(struct pf_report *report, struct perfile_reader *reader)
 /* ---- rows ---- */
 
 /* The members that have samples get a place. */
-static bool place_members(struct pf_report *report, struct perfile_reader *reader, struct pf_report_group *group)
+static bool place_members(struct pf_report *report, struct pf_report_group *group)
 {
     group->members = report->member_count;
     for (uint32_t i = group->first; i < group->first + group->count; i++) {
-        const struct perfile_event *event = perfile_event_get(reader, i);
+        const struct perfile_event *event = perfile_event_get(report->reader, i);
         if (!event || !pf_report_note_event(report, event) ||
             !pf_grow(report->allocator, &report->members, &report->member_room, report->member_count + 1,
                      sizeof(*report->members)))
@@ -191,12 +191,12 @@ static void drop_members(struct pf_report *report)
     report->row_count = kept;
 }
 
-bool pf_report_join_groups(struct pf_report *report, struct perfile_reader *reader)
+bool pf_report_join_groups(struct pf_report *report)
 {
     struct pf_pairs index;
-    bool enough = read_groups(report, reader);
+    bool enough = read_groups(report);
     for (size_t i = 0; i < report->group_count && enough; i++)
-        enough = place_members(report, reader, &report->groups[i]);
+        enough = place_members(report, &report->groups[i]);
     if (!enough || !report->group_count)
         return enough;
     const size_t count = report->row_count;

@@ -121,5 +121,5 @@ bool pf_trace_texts_put(struct pf_trace_texts *texts, const struct perfile_event
         return false;
     if (text.tracepoint)
         pf_trace_text_put(&text, raw, &texts->scratch, out);
-    return true;
+    return !texts->scratch.failed;
 }

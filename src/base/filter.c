@@ -26,6 +26,24 @@ static int refuse(struct perfile_error *error, const char *what, struct piece pi
                    piece.text, why);
 }
 
+int pf_parse_duration(const char *text, uint64_t *ns, struct perfile_error *error)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+    const size_t digits = strspn(text, "0123456789");
+    uint64_t number = 0;
+    bool fits = true;
+    for (size_t i = 0; i < digits && fits; i++)
+        fits = pf_multiply(number, 10, &number) && pf_add(number, (uint64_t)(text[i] - '0'), &number);
+    for (size_t i = 0; fits && number && i < PF_COUNT(units); i++)
+        if (strcmp(text + digits, units[i].name) == 0 && pf_multiply(number, units[i].ns, ns))
+            return 0;
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum",
+                   "'%.80s' is no length of time such as 100ms: a whole number with s, ms, us or ns", text);
+}
+
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
 
 static int add_range(struct pf_filter *filter, struct pf_ranges *ranges, uint64_t first, uint64_t last)

@@ -56,6 +56,9 @@ void pf_filter_close(struct pf_filter *filter);
 
 bool pf_ranges_hold(const struct pf_ranges *ranges, uint64_t value);
 
+/* A length of time: a whole number above 0 with s, ms, us or ns, as perf's --time-quantum. ARGUMENT. */
+int pf_parse_duration(const char *text, uint64_t *ns, struct perfile_error *error);
+
 /* A record's time alone; true when times are not filtered. */
 static inline bool pf_filter_time(const struct pf_filter *filter, uint64_t time)
 {

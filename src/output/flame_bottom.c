@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/filter.h"
 
 enum { COMM, PID, TID, CPU, TIME };
 
@@ -50,25 +51,6 @@ static int parse_levels(struct pf_bottom *bottom, const char *by, struct perfile
     }
 }
 
-/* As perf's --time-quantum: a whole number with s, ms, us or ns. */
-static int parse_quantum(const char *text, uint64_t *quantum_ns, struct perfile_error *error)
-{
-    static const struct {
-        const char *name;
-        uint64_t ns;
-    } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
-    size_t digits = strspn(text, "0123456789");
-    uint64_t number = 0;
-    bool fits = true;
-    for (size_t i = 0; i < digits && fits; i++)
-        fits = !__builtin_mul_overflow(number, 10, &number) && !__builtin_add_overflow(number, text[i] - '0', &number);
-    for (size_t i = 0; fits && number && i < PF_COUNT(units); i++)
-        if (strcmp(text + digits, units[i].name) == 0 && !__builtin_mul_overflow(number, units[i].ns, quantum_ns))
-            return 0;
-    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum",
-                   "'%.80s' is no length of time such as 100ms: a whole number with s, ms, us or ns", text);
-}
-
 int pf_bottom_open(struct pf_bottom *bottom, const struct perfile_allocator *allocator, const char *by,
                    const char *quantum, struct perfile_error *error)
 {
@@ -78,7 +60,7 @@ int pf_bottom_open(struct pf_bottom *bottom, const struct perfile_allocator *all
         pf_pairs_open(&bottom->places[i], allocator);
     int result = parse_levels(bottom, by, error);
     if (result == 0 && quantum)
-        result = parse_quantum(quantum, &bottom->quantum_ns, error);
+        result = pf_parse_duration(quantum, &bottom->quantum_ns, error);
     if (result == 0 && quantum && !pf_bottom_has_time(bottom))
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum",
                          "it needs stacks by time, such as --by time");

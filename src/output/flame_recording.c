@@ -67,12 +67,11 @@ static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sam
 static int gather(struct pf_flame_recording *g, bool timeline, struct perfile_error *error)
 {
     const struct pf_profile_sample *sample;
-    uint64_t first, last;
+    struct pf_range span;
     int result;
-    if (timeline && perfile_feature_number(g->reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &first, NULL) == 0 &&
-        perfile_feature_number(g->reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &last, NULL) == 0 && first < last) {
-        g->first_time = first;
-        g->span = last - first;
+    if (timeline && pf_profile_span(g->reader, &span) && span.first < span.last) {
+        g->first_time = span.first;
+        g->span = span.last - span.first;
     }
     while ((result = pf_profile_next(g->profile, &sample, error)) > 0)
         if (sample->event && !add_sample(g, sample))

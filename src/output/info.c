@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/profile.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "output/json.h"
@@ -42,9 +44,8 @@ static const char *text_of(struct perfile_reader *reader, uint32_t number)
 
 static bool count_build_id(struct info *info, const void *data, size_t bytes)
 {
-    uint64_t hash = 0xcbf29ce484222325ull, known; /* FNV-1a */
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ ((const uint8_t *)data)[i]) * 0x100000001b3ull;
+    const uint64_t hash = pf_hash_bytes(PF_HASH_START, data, bytes);
+    uint64_t known;
     if (pf_map_get(&info->build_ids, hash, &known))
         return true;
     info->build_id_count++;
@@ -130,12 +131,10 @@ static int count_records(struct info *info, const struct perfile_output_options 
 /* The header says when the samples are, when it is there. */
 static void time_of_header(struct info *info)
 {
-    uint64_t first, last;
-    if (perfile_feature_number(info->reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &first, NULL) == 0 &&
-        perfile_feature_number(info->reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &last, NULL) == 0 && first <= last &&
-        first != 0 && last != UINT64_MAX) {
-        info->first_time = first;
-        info->last_time = last;
+    struct pf_range span;
+    if (pf_profile_span(info->reader, &span) && span.first != 0 && span.last != UINT64_MAX) {
+        info->first_time = span.first;
+        info->last_time = span.last;
     }
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* perf's `script` text: the drive from the reader to the lines. */
 #include "output/script.h"
+
+#include "analysis/profile.h"
 #include "output/output.h"
 
 enum { PROGRESS_RECORDS = 256 };
@@ -17,11 +19,9 @@ int pf_script_fail(struct pf_script *script, int code, const char *what, const c
 static int open_filter(struct pf_script *script)
 {
     struct pf_range span;
-    bool known = script->options->filter.time && strpbrk(script->options->filter.time, "%+") &&
-                 perfile_feature_number(script->reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &span.first, NULL) == 0 &&
-                 perfile_feature_number(script->reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &span.last, NULL) == 0 &&
-                 span.first <= span.last && span.last; /* perf record -z writes zeros */
-    return pf_filter_open(&script->filter, &script->options->filter, known ? &span : NULL, script->out->allocator,
+    const bool wanted = script->options->filter.time && strpbrk(script->options->filter.time, "%+");
+    return pf_filter_open(&script->filter, &script->options->filter,
+                          wanted ? pf_profile_span(script->reader, &span) : NULL, script->out->allocator,
                           script->error);
 }
 

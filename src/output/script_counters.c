@@ -2,7 +2,7 @@
 /* What happened in each block of branches, when the hardware counted it (perf record -j any,counter). */
 #include "output/script.h"
 
-enum { BRANCH_COUNTERS = 1 << 19, FEATURE_CPU_PMU_CAPS = 28, FEATURE_PMU_CAPS = 31, WIDTH_MAX = 8 };
+enum { BRANCH_COUNTERS = 1 << 19, WIDTH_MAX = 8 };
 
 struct pf_script_counters {
     unsigned width;    /* bits of one counter; 0: the recording does not say */
@@ -72,8 +72,8 @@ static const struct pf_script_counters *get_counters(struct pf_script *script)
     for (size_t i = 0; i < counters->count; i++)
         counters->leaders[i] = (uint32_t)i;
     script->counters_of_branches = counters;
-    visit(script, FEATURE_CPU_PMU_CAPS, read_capability);
-    visit(script, FEATURE_PMU_CAPS, read_capability);
+    visit(script, PERFILE_FEATURE_CPU_PMU_CAPS, read_capability);
+    visit(script, PERFILE_FEATURE_PMU_CAPS, read_capability);
     visit(script, PERFILE_FEATURE_GROUP_DESC, read_group);
     return counters;
 }

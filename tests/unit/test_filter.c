@@ -212,6 +212,26 @@ static void event_names_are_whole(void **state)
     pf_filter_close(&filter);
 }
 
+static void durations(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t ns;
+    } good[] = {{"1s", 1000000000}, {"100ms", 100000000}, {"20us", 20000}, {"500ns", 500}};
+    static const char *const bad[] = {
+        "", "5", "0s", "ms", "-1s", "1m", "1.5s", "1s ", "18446744073709551616ns", "18446744074s"};
+    uint64_t ns;
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(good); i++) {
+        assert_int_equal(pf_parse_duration(good[i].text, &ns, NULL), 0);
+        assert_int_equal(ns, good[i].ns);
+    }
+    for (size_t i = 0; i < PF_COUNT(bad); i++) {
+        assert_int_equal(pf_parse_duration(bad[i], &ns, &error), PERFILE_ERROR_ARGUMENT);
+        assert_non_null(strstr(error.message, bad[i]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +249,7 @@ int main(void)
         cmocka_unit_test(bad_lists_are_named),
         cmocka_unit_test(all_that_is_given_must_match),
         cmocka_unit_test(event_names_are_whole),
+        cmocka_unit_test(durations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
