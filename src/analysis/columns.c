@@ -17,9 +17,10 @@ static int order(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-static int order_signed(int64_t a, int64_t b)
+/* Of signed numbers: their order as a word. */
+static uint64_t up(int64_t value)
 {
-    return (a > b) - (a < b);
+    return (uint64_t)value ^ (uint64_t)1 << 63;
 }
 
 /* ---- what a row weighs: the heavier row comes first ---- */
@@ -77,6 +78,10 @@ static void put_numbers(const struct pf_report *report, const struct pf_report_r
     {                                                                                                                  \
         return compare_parts(report, a, b, offsetof(struct pf_report_part, member));                                   \
     }                                                                                                                  \
+    static uint64_t word_##id(const struct pf_report *report, const struct pf_report_row *row)                         \
+    {                                                                                                                  \
+        return ~pf_report_part(report, row, 0).member;                                                                 \
+    }                                                                                                                  \
     static void text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)       \
     {                                                                                                                  \
         put(report, row, offsetof(struct pf_report_part, member), text);                                               \
@@ -98,9 +103,9 @@ static void take_comm(struct pf_report *report, struct pf_report_taken *taken, c
     taken->key.comm = sample->comm;
 }
 
-static int compare_comm(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+static uint64_t word_comm(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return strcmp(pf_report_key(report, a)->comm, pf_report_key(report, b)->comm);
+    return report->ranks.comms[row->key];
 }
 
 static void text_comm(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -114,9 +119,9 @@ static void take_tid(struct pf_report *report, struct pf_report_taken *taken, co
     taken->key.tid = sample->tid;
 }
 
-static int compare_tid(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+static uint64_t word_tid(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return order_signed(pf_report_key(report, a)->tid, pf_report_key(report, b)->tid);
+    return up(pf_report_key(report, row)->tid);
 }
 
 static void text_tid(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -130,9 +135,9 @@ static void take_pid(struct pf_report *report, struct pf_report_taken *taken, co
     take_tid(report, taken, sample);
 }
 
-static int compare_pid(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+static uint64_t word_pid(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return compare_tid(report, a, b);
+    return word_tid(report, row);
 }
 
 static void put_thread(const struct pf_report *report, int32_t id, struct pf_text *text)
@@ -153,9 +158,9 @@ static void take_tgid(struct pf_report *report, struct pf_report_taken *taken, c
     taken->key.pid = sample->pid;
 }
 
-static int compare_tgid(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+static uint64_t word_tgid(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return order_signed(pf_report_key(report, a)->pid, pf_report_key(report, b)->pid);
+    return up(pf_report_key(report, row)->pid);
 }
 
 static void text_tgid(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -169,9 +174,9 @@ static void take_cpu(struct pf_report *report, struct pf_report_taken *taken, co
     taken->key.cpu = sample->event->attr.sample_type & PERFILE_SAMPLE_CPU ? sample->cpu : UINT32_MAX; /* perf's -1 */
 }
 
-static int compare_cpu(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+static uint64_t word_cpu(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return order_signed((int32_t)pf_report_key(report, a)->cpu, (int32_t)pf_report_key(report, b)->cpu);
+    return up((int32_t)pf_report_key(report, row)->cpu);
 }
 
 static void text_cpu(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -195,10 +200,10 @@ static int compare_names(const char *a, const char *b)
     return strcmp(a, b);
 }
 
-static int compare_dso(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+static uint64_t word_dso(const struct pf_report *report, const struct pf_report_row *row)
 {
-    const struct pf_module *left = module_of(report, a), *right = module_of(report, b);
-    return compare_names(left ? left->short_name : NULL, right ? right->short_name : NULL);
+    const struct pf_frame_info *frame = pf_report_frame(report, row);
+    return frame->module == PF_NO_SYMBOL ? UINT32_MAX : report->ranks.dsos[frame->module];
 }
 
 static void text_dso(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -220,10 +225,9 @@ void pf_report_put_name(const struct pf_frame_info *frame, struct pf_text *text)
         pf_put_string(text, " (inlined)");
 }
 
-static int compare_symbol(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
+static uint64_t word_symbol(const struct pf_report *report, const struct pf_report_row *row)
 {
-    const struct pf_frame_info *left = pf_report_frame(report, a), *right = pf_report_frame(report, b);
-    return compare_names(left->name, right->name);
+    return report->ranks.names[row->frame];
 }
 
 static void text_symbol(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -245,26 +249,25 @@ static size_t least_symbol(const struct pf_report *report, const struct pf_repor
 
 /* ---- the table ---- */
 
-/* Of one value: which of two comes first. */
-static int number_up(const struct pf_report *report, uint64_t a, uint64_t b)
+/* Of one value, what comes first: the lower number, the higher one ... */
+static uint64_t number_up(uint64_t value)
 {
-    (void)report;
-    return order_signed((int64_t)a, (int64_t)b);
+    return up((int64_t)value);
 }
 
-static int number_down(const struct pf_report *report, uint64_t a, uint64_t b)
+static uint64_t number_down(uint64_t value)
 {
-    (void)report;
-    return order(b, a);
+    return ~value;
 }
 
+/* ... the first text of two ... */
 static int text(const struct pf_report *report, uint64_t a, uint64_t b)
 {
     (void)report;
     return compare_names((const char *)(uintptr_t)a, (const char *)(uintptr_t)b);
 }
 
-/* By address, what has no symbol first. */
+/* ... the frame at the lower address, what has no symbol first. */
 static int frame(const struct pf_report *report, uint64_t a, uint64_t b)
 {
     const struct pf_frame_info *left = pf_profile_frame(report->profile, (uint32_t)a);
@@ -275,15 +278,30 @@ static int frame(const struct pf_report *report, uint64_t a, uint64_t b)
     return left->name ? order(left->symbol, right->symbol) : order(left->address, right->address);
 }
 
+#define BY_WORD(id, function)                                                                                          \
+    static uint64_t word_##id(const struct pf_report *report, const struct pf_report_row *row)                         \
+    {                                                                                                                  \
+        return function(pf_report_value(report, row, PF_VALUE_##id));                                                  \
+    }
+#define BY_COMPARISON(id, function)                                                                                    \
+    static int compare_##id(const struct pf_report *report, const struct pf_report_row *a,                             \
+                            const struct pf_report_row *b)                                                             \
+    {                                                                                                                  \
+        return function(report, pf_report_value(report, a, PF_VALUE_##id), pf_report_value(report, b, PF_VALUE_##id)); \
+    }
+#define KEPT_number_up(id) BY_WORD(id, number_up)
+#define KEPT_number_down(id) BY_WORD(id, number_down)
+#define KEPT_text(id) BY_COMPARISON(id, text)
+#define KEPT_frame(id) BY_COMPARISON(id, frame)
+#define ORDER_number_up(id) .word = word_##id
+#define ORDER_number_down(id) .word = word_##id
+#define ORDER_text(id) .compare = compare_##id
+#define ORDER_frame(id) .compare = compare_##id
+
 #define PF_COLUMN_VALUE(...)
 #define PF_COLUMN_SAMPLE(...)
 #define PF_COLUMN_FRAME(...)
-#define PF_COLUMN_KEPT(id, name, header, width, right, number, order, doc)                                             \
-    static int pf_compare_##id(const struct pf_report *report, const struct pf_report_row *a,                          \
-                               const struct pf_report_row *b)                                                          \
-    {                                                                                                                  \
-        return order(report, pf_report_value(report, a, PF_VALUE_##id), pf_report_value(report, b, PF_VALUE_##id));    \
-    }
+#define PF_COLUMN_KEPT(id, name, header, width, right, number, order, doc) KEPT_##order(id)
 #define PF_COLUMN_PLACE(...)
 #define PF_COLUMN_LATER(name)
 #include "analysis/columns.def"
@@ -298,6 +316,7 @@ const struct pf_column pf_columns[PF_COLUMN_COUNT] = {
      .width = w,                                                                                                       \
      .right = true,                                                                                                    \
      .number = true,                                                                                                   \
+     .word = word_##i,                                                                                                 \
      .compare = compare_##i,                                                                                           \
      .text = text_##i},
 #define PF_COLUMN_SAMPLE(i, n, a, h, w, r, is_number, d)                                                               \
@@ -310,7 +329,7 @@ const struct pf_column pf_columns[PF_COLUMN_COUNT] = {
      .right = r,                                                                                                       \
      .number = is_number,                                                                                              \
      .take = take_##i,                                                                                                 \
-     .compare = compare_##i,                                                                                           \
+     .word = word_##i,                                                                                                 \
      .text = text_##i},
 #define PF_COLUMN_FRAME(i, n, a, h, d)                                                                                 \
     {.name = n,                                                                                                        \
@@ -318,7 +337,7 @@ const struct pf_column pf_columns[PF_COLUMN_COUNT] = {
      .header = h,                                                                                                      \
      .doc = d,                                                                                                         \
      .of = PF_COLUMN_OF_FRAME,                                                                                         \
-     .compare = compare_##i,                                                                                           \
+     .word = word_##i,                                                                                                 \
      .text = text_##i,                                                                                                 \
      .least = least_##i},
 #define PF_COLUMN_KEPT(i, n, h, w, r, is_number, o, d)                                                                 \
@@ -332,7 +351,7 @@ const struct pf_column pf_columns[PF_COLUMN_COUNT] = {
      .place = PF_VALUE_##i,                                                                                            \
      .kept = true,                                                                                                     \
      .take = pf_take_##i,                                                                                              \
-     .compare = pf_compare_##i,                                                                                        \
+     ORDER_##o(i),                                                                                                     \
      .text = pf_text_##i},
 #define PF_COLUMN_PLACE(i, n, h, r, d)                                                                                 \
     {.name = n,                                                                                                        \

@@ -677,79 +677,10 @@ static char level_of(const struct pf_report *report, uint32_t node)
     }
 }
 
-/* ---- order ---- */
-
-static uint32_t tid_of(const struct pf_report *report, const struct pf_report_row *row)
+static void set_levels(struct pf_report *report)
 {
-    return report->made_by[row->first] & ((1u << PF_REPORT_TID_BITS) - 1);
-}
-
-static int compare_by(const struct pf_report *report, const struct pf_column *column, const struct pf_report_row *a,
-                      const struct pf_report_row *b)
-{
-    return column->compare(report, a, b);
-}
-
-/* Of rows that weigh the same, those of one thread stay together, callers above what they call. */
-static int compare_callers(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
-{
-    int difference = 0;
-    if (report->order == PF_GRAPH_NONE)
-        return 0;
-    for (size_t i = 0; i < report->key_count_of && !difference; i++)
-        if (report->keys_of[i]->of == PF_COLUMN_OF_SAMPLE)
-            difference = compare_by(report, report->keys_of[i], a, b);
-    if (!difference)
-        difference = (tid_of(report, a) > tid_of(report, b)) - (tid_of(report, a) < tid_of(report, b));
-    if (difference)
-        return difference;
-    const int deeper = (a->depth < b->depth) - (a->depth > b->depth);
-    return report->order == PF_GRAPH_CALLEE ? -deeper : deeper;
-}
-
-/* The order in which perf keeps rows that it prints alike. */
-static int compare_identity(const struct pf_report *report, const struct pf_report_row *a,
-                            const struct pf_report_row *b)
-{
-    const struct pf_frame_info *left = pf_report_frame(report, a), *right = pf_report_frame(report, b);
-    if (left && right) {
-        if (left->symbol != right->symbol)
-            return left->symbol < right->symbol ? -1 : 1;
-        if (left->address != right->address)
-            return (int64_t)left->address < (int64_t)right->address ? -1 : 1;
-        if (left->module != right->module)
-            return left->module < right->module ? -1 : 1;
-    }
-    return (a->key > b->key) - (a->key < b->key);
-}
-
-static int compare_rows(const void *left, const void *right, void *context)
-{
-    const struct pf_report *report = context;
-    const struct pf_report_row *a = left, *b = right;
-    if (pf_report_key(report, a)->event != pf_report_key(report, b)->event)
-        return pf_report_key(report, a)->event < pf_report_key(report, b)->event ? -1 : 1;
-    int difference = 0;
-    for (size_t i = 0; i < report->sort_count && !difference; i++) {
-        difference = compare_by(report, report->sorts[i], a, b);
-        if (!difference && report->sorts[i] == &pf_columns[PF_COLUMN_overhead_children])
-            difference = compare_callers(report, a, b);
-    }
-    return difference ? difference : compare_identity(report, a, b);
-}
-
-static void sort_rows(struct pf_report *report)
-{
-    for (size_t i = 0; i < report->row_count; i++)
-        if (report->by_frame)
-            report->rows[i].level = level_of(report, report->rows[i].first);
-    if (report->row_count)
-        qsort_r(report->rows, report->row_count, sizeof(*report->rows), compare_rows, report);
-    for (size_t i = report->row_count; i-- > 0;) {
-        struct pf_report_event *event = &report->events[pf_report_key(report, &report->rows[i])->event];
-        event->rows = &report->rows[i];
-        event->row_count++;
-    }
+    for (size_t i = 0; i < report->row_count && report->by_frame; i++)
+        report->rows[i].level = level_of(report, report->rows[i].first);
 }
 
 /* Rows of frames that no sample was in are for children only. */
@@ -800,8 +731,8 @@ static int make_table(struct pf_report *report, struct perfile_error *error)
     drop_rows(report);
     if (report->joins_groups && !pf_report_join_groups(report))
         return pf_fail_memory(error, "report");
-    sort_rows(report);
-    return 0;
+    set_levels(report);
+    return pf_report_sort(report) ? 0 : pf_fail_memory(error, "report");
 }
 
 static int open_profile(struct pf_report *report, struct perfile_error *error)

@@ -96,6 +96,9 @@ enum pf_column_of {
     PF_COLUMN_OF_LATER,  /* perf has it, this version does not */
 };
 
+/* A number that is smaller in rows that come first, and the same in rows that the column cannot tell apart. */
+typedef uint64_t pf_column_word(const struct pf_report *report, const struct pf_report_row *row);
+
 struct pf_column {
     const char *name;
     const char *alias; /* or NULL */
@@ -108,6 +111,7 @@ struct pf_column {
     bool kept;     /* takes a value */
     uint8_t place; /* of it, among those of a key */
     void (*take)(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample);
+    pf_column_word *word; /* NULL: only `compare` can tell; what a row weighs has both, for groups */
     int (*compare)(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b);
     void (*text)(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
     size_t (*least)(const struct pf_report *report, const struct pf_report_row *row); /* width that it asks for */
@@ -187,6 +191,14 @@ struct pf_report_link {
 struct pf_report_slot {
     uint32_t tag;
     uint32_t node; /* 0: empty */
+};
+
+/* While rows are sorted: the place of each name among all, UINT32_MAX without one. NULL: not asked for. */
+struct pf_report_ranks {
+    uint32_t *comms; /* by key */
+    uint32_t *dsos;  /* by module */
+    uint32_t *names; /* by frame, of frames that rows have */
+    size_t comm_room, dso_room, name_room;
 };
 
 struct pf_report_step {
@@ -290,6 +302,7 @@ struct pf_report {
     size_t row_count, row_room;
     struct pf_report_link *links;
     size_t link_room;
+    struct pf_report_ranks ranks;
     bool marks; /* the tree's numbers of samples gave their place to pf_graph */
 };
 
@@ -317,6 +330,8 @@ static inline uint64_t pf_report_value(const struct pf_report *report, const str
 {
     return pf_report_key_value(report, row->key, place);
 }
+/* report_order.c: puts the rows into the order of the tables and gives the events theirs. False when memory is short. */
+bool pf_report_sort(struct pf_report *report);
 /* report_groups.c: gives the events of a group one table. False when memory is short. */
 bool pf_report_join_groups(struct pf_report *report);
 

@@ -46,6 +46,14 @@ static inline __attribute__((always_inline)) void *pf_sort(void *items, void *ot
     return items;
 }
 
+struct pf_sort_item {
+    uint64_t word;
+    uint32_t number;
+};
+
+/* By their words. `spare` has room for as many. */
+void pf_sort_words(struct pf_sort_item *items, struct pf_sort_item *spare, size_t count);
+
 /* The last of `starts`, which ascend, that is not above `value`; 0 also when none is, or there are none. */
 static inline size_t pf_last_below(const uint32_t *starts, size_t count, uint32_t value)
 {
