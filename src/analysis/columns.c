@@ -55,8 +55,8 @@ static void put_percents(const struct pf_report *report, const struct pf_report_
         const struct pf_report_part part = pf_report_part(report, row, i);
         uint64_t value;
         memcpy(&value, (const char *)&part + member, sizeof(value));
-        pf_put_format(text, i ? "%7.2f%%" : "%6.2f%%",
-                      pf_report_percent(value, pf_report_member(report, event, i)->period));
+        pf_put_hundredths(text, pf_report_percent(value, pf_report_member(report, event, i)->period), i ? 7 : 6);
+        pf_put_char(text, '%');
     }
 }
 
@@ -230,14 +230,28 @@ static uint64_t word_symbol(const struct pf_report *report, const struct pf_repo
     return report->ranks.names[row->frame];
 }
 
+void pf_report_put_level(char level, struct pf_text *text)
+{
+    pf_put(text, (const char[]){'[', level, ']', ' '}, 4);
+}
+
+/* perf prints 0 without the 0x. */
+void pf_report_put_address(uint64_t address, struct pf_text *text)
+{
+    char *at = pf_text_reserve(text, 18);
+    at[0] = '0';
+    at[1] = 'x';
+    pf_text_commit(text, pf_hex_digits_fixed(at + (address ? 2 : 0), address, 16));
+}
+
 static void text_symbol(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
     const struct pf_frame_info *frame = pf_report_frame(report, row);
-    pf_put_format(text, "[%c] ", row->level);
+    pf_report_put_level(row->level, text);
     if (frame->name)
         pf_report_put_name(frame, text);
-    else /* perf prints 0 without the 0x */
-        pf_put_format(text, "%#.16" PRIx64, frame->address);
+    else
+        pf_report_put_address(frame->address, text);
 }
 
 static size_t least_symbol(const struct pf_report *report, const struct pf_report_row *row)

@@ -41,11 +41,11 @@ static void put_place(const struct pf_report *report, uint64_t frame, struct pf_
 {
     const struct pf_frame_info *info = pf_profile_frame(report->profile, (uint32_t)frame);
     const struct pf_module *module = pf_symbols_module(report->symbols, info->module);
-    pf_put_format(text, "[%c] ", !module ? 'H' : module->kernel ? 'k' : '.');
+    pf_report_put_level(!module ? 'H' : module->kernel ? 'k' : '.', text);
     if (info->name)
         pf_report_put_name(info, text);
     else
-        pf_put_format(text, "%#.16" PRIx64, info->address);
+        pf_report_put_address(info->address, text);
 }
 
 void pf_take_symbol_from(struct pf_report *report, struct pf_report_taken *taken,

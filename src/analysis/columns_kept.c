@@ -155,8 +155,8 @@ void pf_take_phys_daddr(struct pf_report *report, struct pf_report_taken *taken,
 
 void pf_text_phys_daddr(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    pf_put_format(text, "[%c] %#.16" PRIx64, row->level ? row->level : '.',
-                  pf_report_value(report, row, PF_VALUE_phys_daddr));
+    pf_report_put_level(row->level ? row->level : '.', text);
+    pf_report_put_address(pf_report_value(report, row, PF_VALUE_phys_daddr), text);
 }
 
 void pf_take_code_page_size(struct pf_report *report, struct pf_report_taken *taken,

@@ -106,12 +106,12 @@ int pf_compare_symoff(const struct pf_report *report, const struct pf_report_row
 void pf_text_symoff(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
     const struct pf_frame_info *frame = frame_of(report, row);
-    pf_put_format(text, "[%c] ", row->level);
+    pf_report_put_level(row->level, text);
     if (frame->name) {
         pf_report_put_name(frame, text);
         pf_put_format(text, "+0x%" PRIx64, frame->address);
     } else {
-        pf_put_format(text, "%#.16" PRIx64, frame->address);
+        pf_report_put_address(frame->address, text);
     }
 }
 

@@ -173,6 +173,8 @@ uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame);
 int pf_report_prepare(struct pf_report *report, struct perfile_error *error);
 void pf_report_unprepare(struct pf_report *report);
 /* The function of a frame that has one. */
+void pf_report_put_level(char level, struct pf_text *text);
+void pf_report_put_address(uint64_t address, struct pf_text *text);
 void pf_report_put_name(const struct pf_frame_info *frame, struct pf_text *text);
 
 /* ---- reports ---- */

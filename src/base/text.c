@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { TEXT_BUFFER = 256 * 1024 };
@@ -128,12 +129,16 @@ char *pf_digits(char *at, uint64_t value)
     return pf_digits_fixed(at, value, pf_digit_count(value));
 }
 
-char *pf_hex_digits(char *at, uint64_t value)
+char *pf_hex_digits_fixed(char *at, uint64_t value, unsigned count)
 {
-    unsigned count = (67 - (unsigned)__builtin_clzll(value | 1)) / 4;
     for (unsigned i = count; i-- > 0; value >>= 4)
         at[i] = "0123456789abcdef"[value & 15];
     return at + count;
+}
+
+char *pf_hex_digits(char *at, uint64_t value)
+{
+    return pf_hex_digits_fixed(at, value, (67 - (unsigned)__builtin_clzll(value | 1)) / 4);
 }
 
 void pf_put_unsigned(struct pf_text *text, uint64_t value)
@@ -151,6 +156,38 @@ void pf_put_signed(struct pf_text *text, int64_t value)
 void pf_put_hex(struct pf_text *text, uint64_t value)
 {
     pf_text_commit(text, pf_hex_digits(pf_text_reserve(text, 16), value));
+}
+
+/* A double below 2^40 as hundredths, rounded as printf does: by its exact value, the middle to the even number. */
+static uint64_t hundredths_of(double value)
+{
+    enum { MANTISSA_BITS = 52, BIAS = 1023 };
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    const unsigned exponent = (unsigned)(bits >> MANTISSA_BITS);
+    const uint64_t mantissa = (bits & (((uint64_t)1 << MANTISSA_BITS) - 1)) | (uint64_t)1 << MANTISSA_BITS;
+    const unsigned shift = BIAS + MANTISSA_BITS - exponent;
+    if (shift > 63) /* below half a hundredth */
+        return 0;
+    const uint64_t product = mantissa * 100, half = (uint64_t)1 << (shift - 1);
+    const uint64_t whole = product >> shift, rest = product & (half * 2 - 1);
+    return whole + (rest > half || (rest == half && whole & 1));
+}
+
+void pf_put_hundredths(struct pf_text *text, double value, unsigned width)
+{
+    char *at = pf_text_reserve(text, 64);
+    if (!(value >= 0.0 && value < (double)((uint64_t)1 << 40)) || width > 32 || signbit(value)) {
+        pf_put_format(text, "%*.2f", (int)width, value);
+        return;
+    }
+    const uint64_t hundredths = hundredths_of(value);
+    const unsigned digits = pf_digit_count(hundredths / 100);
+    for (unsigned used = digits + 3; used < width; used++)
+        *at++ = ' ';
+    at = pf_digits_fixed(at, hundredths / 100, digits);
+    *at++ = '.';
+    pf_text_commit(text, pf_digits_fixed(at, hundredths % 100, 2));
 }
 
 void pf_put_hex_bytes(struct pf_text *text, const void *data, size_t bytes)

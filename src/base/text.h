@@ -57,6 +57,8 @@ void pf_put_signed(struct pf_text *text, int64_t value);
 void pf_put_hex(struct pf_text *text, uint64_t value);
 /* Two lower-case digits a byte. */
 void pf_put_hex_bytes(struct pf_text *text, const void *data, size_t bytes);
+/* As printf's %*.2f. */
+void pf_put_hundredths(struct pf_text *text, double value, unsigned width);
 /* printf into the text; for what is not hot. */
 void pf_put_format(struct pf_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A JSON string with its quotes. Bytes that are not UTF-8 become the four characters \\xNN. */
@@ -65,8 +67,9 @@ void pf_put_json_string(struct pf_text *text, const void *data, size_t bytes);
 /* Digits at `at`, the end is returned. At most 20 (decimal) or 16 (hex) characters. */
 char *pf_digits(char *at, uint64_t value);
 char *pf_hex_digits(char *at, uint64_t value);
-/* Exactly `count` decimal digits with leading zeros. */
+/* Exactly `count` digits with leading zeros. */
 char *pf_digits_fixed(char *at, uint64_t value, unsigned count);
+char *pf_hex_digits_fixed(char *at, uint64_t value, unsigned count);
 unsigned pf_digit_count(uint64_t value);
 
 /* CRC-32 (IEEE 802.3, as zlib's) of more bytes; start with 0. */

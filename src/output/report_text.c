@@ -167,22 +167,44 @@ static size_t events_in(const struct table *table, const struct pf_column *colum
     return column->of == PF_COLUMN_OF_VALUE ? pf_report_shown(table->event) : 1;
 }
 
-static size_t width_of(struct table *table, const struct pf_column *column)
+static void fit(size_t *width, size_t wanted)
 {
-    size_t width = strlen(header_of(table, column));
-    const size_t least_width = (size_t)column->width * events_in(table, column);
-    if (least_width > width)
-        width = least_width;
-    if (column->of == PF_COLUMN_OF_VALUE)
-        return width;
-    for (size_t i = 0; i < table->event->row_count; i++) {
-        const struct pf_report_row *row = &table->event->rows[i];
-        const size_t least = column->least ? column->least(table->report, row) : 0;
-        const size_t used = cell_of(table, column, row)->used;
-        width = width > used ? width : used;
-        width = width > least ? width : least;
+    *width = *width > wanted ? *width : wanted;
+}
+
+/* Rows stand in another order than their frames. */
+static void prefetch(const struct table *table, const struct pf_report_row *row)
+{
+    enum { AHEAD = 12 };
+    const size_t left = table->event->row_count - (size_t)(row - table->event->rows);
+    if (left > AHEAD)
+        __builtin_prefetch(pf_report_frame(table->report, row + AHEAD));
+}
+
+/* As wide as what stands in them, also in rows that are not shown. */
+static void fit_columns(struct table *table)
+{
+    size_t asked[PF_REPORT_COLUMNS], count = 0; /* columns whose cells have to be looked at */
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct pf_column *column = table->columns[i];
+        table->widths[i] = table->fixed[i] * events_in(table, column);
+        if (table->widths[i])
+            continue;
+        table->widths[i] = strlen(header_of(table, column));
+        fit(&table->widths[i], (size_t)column->width * events_in(table, column));
+        if (column->of != PF_COLUMN_OF_VALUE)
+            asked[count++] = i;
     }
-    return width;
+    for (size_t r = 0; r < table->event->row_count && count; r++) {
+        const struct pf_report_row *row = &table->event->rows[r];
+        prefetch(table, row);
+        for (size_t i = 0; i < count; i++) {
+            const struct pf_column *column = table->columns[asked[i]];
+            fit(&table->widths[asked[i]], cell_of(table, column, row)->used);
+            if (column->least)
+                fit(&table->widths[asked[i]], column->least(table->report, row));
+        }
+    }
 }
 
 static void put_cell(struct table *table, size_t i, const char *text, size_t bytes, bool last)
@@ -223,11 +245,10 @@ static void choose_columns(struct table *table)
 
 static void put_header(struct table *table)
 {
+    fit_columns(table);
     pf_put_string(table->out, "# ");
     for (size_t i = 0; i < table->column_count; i++) {
         const char *header = header_of(table, table->columns[i]);
-        const size_t fixed = table->fixed[i] * events_in(table, table->columns[i]);
-        table->widths[i] = fixed ? fixed : width_of(table, table->columns[i]);
         put_cell(table, i, header, strlen(header), false);
     }
     pf_put_string(table->out, "\n# ");
@@ -273,7 +294,8 @@ static void put_share(struct table *table, uint64_t hits, uint64_t total)
     const char *color = color_of(table, percent);
     pf_put_string(table->out, "--");
     pf_put_string(table->out, color ? color : "");
-    pf_put_format(table->out, "%.2f%%", percent);
+    pf_put_hundredths(table->out, percent, 0);
+    pf_put_char(table->out, '%');
     pf_put_string(table->out, color ? PF_PLAIN : "");
     pf_put_string(table->out, "--");
 }
@@ -537,6 +559,7 @@ static bool put_table(struct table *table)
     put_header(table);
     for (size_t i = 0; i < table->event->row_count && enough; i++) {
         const struct pf_report_row *row = &table->event->rows[i];
+        prefetch(table, row);
         if (!pf_report_shows(table->report, row))
             continue;
         put_row(table, row);

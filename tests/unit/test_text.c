@@ -208,11 +208,61 @@ static void test_buffer_grows_without_a_sink(void **state)
     assert_int_equal(pf_text_open(&text, &c.allocator, NULL, NULL), PERFILE_ERROR_MEMORY);
 }
 
+static void check_hundredths(struct pf_text *text, double value, unsigned width)
+{
+    char expected[400];
+    const size_t start = text->used;
+    snprintf(expected, sizeof(expected), "%*.2f", (int)width, value);
+    pf_put_hundredths(text, value, width);
+    assert_int_equal(text->used - start, strlen(expected));
+    assert_memory_equal(text->data + start, expected, strlen(expected));
+}
+
+static void hundredths_are_those_of_printf(void **state)
+{
+    static const double odd[] = {0.0,
+                                 -0.0,
+                                 0.005,
+                                 0.015,
+                                 0.025,
+                                 0.125,
+                                 0.375,
+                                 0.995,
+                                 9.995,
+                                 99.995,
+                                 1e-300,
+                                 5e-324,
+                                 1e11,
+                                 1e12,
+                                 1e300,
+                                 -1.5,
+                                 1.0 / 3,
+                                 100.0,
+                                 1099511627775.996,
+                                 0.00499999,
+                                 1.005};
+    struct pf_text text;
+    uint64_t noise = 1;
+    (void)state;
+    assert_int_equal(pf_text_open(&text, pf_allocator_or_default(NULL), NULL, NULL), 0);
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+        for (unsigned width = 0; width < 9; width++)
+            check_hundredths(&text, odd[i], width);
+    for (unsigned i = 0; i < 200000; i++) {
+        noise = noise * 6364136223846793005u + 1442695040888963407u;
+        check_hundredths(&text, 100.0 * (double)(noise >> 40) / (double)(1 + (noise & 0xffffff)), 6);
+        check_hundredths(&text, (double)i / 800, 6); /* many in the middle */
+        text.used = 0;
+    }
+    pf_text_close(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_digits),
         cmocka_unit_test(test_put_numbers),
+        cmocka_unit_test(hundredths_are_those_of_printf),
         cmocka_unit_test(test_json_strings),
         cmocka_unit_test(test_crc32),
         cmocka_unit_test(test_everything_reaches_the_sink),
