@@ -405,18 +405,34 @@ static bool find_same_frames(struct pf_report *report)
 
 /* ---- rows ---- */
 
-/* Nodes stand behind their parents, so one walk backwards links them all, children in the order they were made. */
+/* Nodes by the number of bits of their totals, as lists through `next`, the last node first. */
+static void list_by_weight(struct pf_report *report, uint32_t first[PF_REPORT_WEIGHTS])
+{
+    const struct pf_tree *tree = &report->tree;
+    for (uint32_t i = 1; i < tree->count; i++) {
+        uint32_t *list = &first[pf_report_weight_class(tree->nodes[i].total)];
+        report->links[i].next = *list;
+        *list = i;
+    }
+}
+
+/* The heaviest children first, of one class in the order they were made. */
 static bool link_nodes(struct pf_report *report)
 {
     const struct pf_tree *tree = &report->tree;
+    uint32_t first[PF_REPORT_WEIGHTS] = {0};
     if (!pf_grow(report->allocator, &report->links, &report->link_room, tree->count, sizeof(*report->links)))
         return false;
     memset(report->links, 0, tree->count * sizeof(*report->links));
-    for (size_t i = tree->count; i-- > 1;) {
-        struct pf_report_link *parent = &report->links[tree->nodes[i].parent];
-        report->links[i].sibling = parent->child;
-        parent->child = (uint32_t)i;
-    }
+    list_by_weight(report, first);
+    for (unsigned class = 0; class < PF_REPORT_WEIGHTS; class ++)
+        for (uint32_t node = first[class], next; node; node = next) {
+            struct pf_report_link *parent = &report->links[tree->nodes[node].parent];
+            next = report->links[node].next;
+            report->links[node].next = 0;
+            report->links[node].sibling = parent->child;
+            parent->child = node;
+        }
     return true;
 }
 

@@ -185,9 +185,16 @@ enum pf_graph_order { PF_GRAPH_NONE, PF_GRAPH_CALLER, PF_GRAPH_CALLEE };
 struct pf_report_link {
     uint32_t next;    /* of the same row */
     uint32_t outer;   /* the next one of the same row towards the root; 0: none */
-    uint32_t child;   /* the first */
-    uint32_t sibling; /* the next */
+    uint32_t child;   /* the first, of the highest weight class */
+    uint32_t sibling; /* the next, of the same class or a lower one */
 };
+
+/* How many bits a total has. */
+enum { PF_REPORT_WEIGHTS = 65 };
+static inline unsigned pf_report_weight_class(uint64_t total)
+{
+    return total ? 64 - (unsigned)__builtin_clzll(total) : 0;
+}
 
 /* Where a node is, by the hash of its path. */
 struct pf_report_slot {
@@ -401,6 +408,9 @@ struct pf_graph {
     char *marks;       /* of node 0 */
     size_t mark_bytes; /* from one to the next */
     bool empty;
+    bool short_of_memory;
+    uint32_t *outermost; /* nodes below that of the key that samples in the row's function came through */
+    size_t outermost_count, outermost_room;
     uint64_t least;              /* hits of a branch that is shown; unless fractal */
     uint64_t level_hits;         /* of all branches of the level made last, also those that weigh too little */
     struct pf_graph_item *items; /* while a level is made */

@@ -37,14 +37,26 @@ void pf_graphs_prepare(struct pf_report *report)
     report->marks = true;
 }
 
+static void note_outermost(struct pf_graph *graph, uint32_t node)
+{
+    if (!pf_grow(graph->report->allocator, &graph->outermost, &graph->outermost_room, graph->outermost_count + 1,
+                 sizeof(*graph->outermost)))
+        graph->short_of_memory = true;
+    else
+        graph->outermost[graph->outermost_count++] = node;
+}
+
 /* Caller first: for each node, what of its total are samples in the row's function. */
 static void mark_whole_stacks(struct pf_graph *graph)
 {
     const struct pf_report *report = graph->report;
+    const struct pf_tree_node *nodes = report->tree.nodes;
     for (uint32_t end = graph->row->nodes; end; end = report->links[end].next)
-        if (report->tree.nodes[end].self)
-            for (uint32_t node = end; node; node = report->tree.nodes[node].parent)
-                *mark_at(graph, node) += report->tree.nodes[end].self;
+        for (uint32_t node = nodes[end].self ? end : 0; node; node = nodes[node].parent) {
+            if (nodes[node].parent == graph->key_node && !*mark_at(graph, node))
+                note_outermost(graph, node);
+            *mark_at(graph, node) += nodes[end].self;
+        }
 }
 
 /* Callee first: what has its last call of the function here. */
@@ -114,6 +126,7 @@ void pf_graph_close(struct pf_graph *graph)
     if (!graph->empty)
         unmark(graph);
     pf_free(graph->report->allocator, graph->items, graph->item_room * sizeof(*graph->items));
+    pf_free(graph->report->allocator, graph->outermost, graph->outermost_room * sizeof(*graph->outermost));
     pf_arena_close(&graph->arena);
 }
 
@@ -141,13 +154,29 @@ static uint64_t hits_of(const struct pf_graph *graph, uint32_t node, bool whole)
     return whole ? *mark_at(graph, node) : graph->report->tree.nodes[node].total - *mark_at(graph, node);
 }
 
-static bool push_children(struct pf_graph *graph, size_t *count, uint32_t parent, bool whole)
+/*
+ * What a child has to weigh to be worth a look, where each makes a branch of its own: children of one node are of one
+ * function each, unless frames are addresses. In fractal graphs the limit depends on the sum of all.
+ */
+static uint64_t least_child(const struct pf_graph *graph)
 {
     const struct pf_report *report = graph->report;
+    return report->fractal || report->by_address ? 0 : graph->least;
+}
+
+static bool push_children(struct pf_graph *graph, size_t *count, uint32_t parent, bool whole, uint64_t least)
+{
+    const struct pf_report *report = graph->report;
+    const struct pf_tree_node *nodes = report->tree.nodes;
+    const unsigned class = pf_report_weight_class(least);
     bool enough = true;
-    for (uint32_t node = report->links[parent].child; node && enough; node = report->links[node].sibling)
-        if (!(report->tree.nodes[node].frame & PF_REPORT_APART))
-            enough = push(graph, count, node, whole, hits_of(graph, node, whole));
+    for (uint32_t node = report->links[parent].child; node && enough; node = report->links[node].sibling) {
+        if (pf_report_weight_class(nodes[node].total) < class)
+            break; /* so are all that follow */
+        const uint64_t hits = hits_of(graph, node, whole);
+        if (hits >= least && !(nodes[node].frame & PF_REPORT_APART))
+            enough = push(graph, count, node, whole, hits);
+    }
     return enough;
 }
 
@@ -157,11 +186,20 @@ static bool push_parent(struct pf_graph *graph, size_t *count, uint32_t node, ui
     return parent == graph->key_node || push(graph, count, parent, false, hits);
 }
 
+static bool push_outermost(struct pf_graph *graph, size_t *count)
+{
+    bool enough = !graph->short_of_memory;
+    for (size_t i = 0; i < graph->outermost_count && enough; i++)
+        if (!(graph->report->tree.nodes[graph->outermost[i]].frame & PF_REPORT_APART))
+            enough = push(graph, count, graph->outermost[i], true, *mark_at(graph, graph->outermost[i]));
+    return enough;
+}
+
 static bool push_first(struct pf_graph *graph, size_t *count)
 {
     const struct pf_report *report = graph->report;
     const bool caller = report->order == PF_GRAPH_CALLER;
-    bool enough = !caller || push_children(graph, count, graph->key_node, true);
+    bool enough = !caller || push_outermost(graph, count);
     if (caller && !report->children)
         return enough;
     for (uint32_t node = graph->row->nodes; node && enough; node = report->links[node].next) {
@@ -182,7 +220,8 @@ static bool push_next(struct pf_graph *graph, size_t *count, const struct pf_gra
     for (size_t i = 0; i < branch->item_count && enough; i++) {
         const struct pf_graph_item *item = &branch->items[i];
         if (graph->report->order == PF_GRAPH_CALLER)
-            enough = push_children(graph, count, item->node, item->whole);
+            enough =
+                push_children(graph, count, item->node, item->whole, branch->item_count == 1 ? least_child(graph) : 0);
         else
             enough = push_parent(graph, count, item->node, item->hits);
     }
