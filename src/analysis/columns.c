@@ -230,9 +230,9 @@ static uint64_t word_symbol(const struct pf_report *report, const struct pf_repo
     return report->ranks.names[row->frame];
 }
 
-void pf_report_put_level(char level, struct pf_text *text)
+void pf_report_put_level(unsigned level, struct pf_text *text)
 {
-    pf_put(text, (const char[]){'[', level, ']', ' '}, 4);
+    pf_put(text, (const char[]){'[', (char)level, ']', ' '}, 4);
 }
 
 /* perf prints 0 without the 0x. */

@@ -27,14 +27,15 @@ static const char *last_part(const char *path)
 static void put_line(const struct pf_report *report, const struct pf_frame_info *frame, struct pf_text *text)
 {
     const struct pf_module *module = pf_symbols_module(report->symbols, frame->module);
-    if (frame->file)
-        pf_put_string(text, last_part(frame->file));
+    const struct pf_frame_address *place = pf_frame_address(frame);
+    if (place->file)
+        pf_put_string(text, last_part(place->file));
     else if (frame->name)
         pf_put_string(text, frame->name);
     else
         pf_put_string(text, module ? module->short_name : "??:0");
-    if (frame->file)
-        pf_put_format(text, ":%" PRIu32, frame->line);
+    if (place->file)
+        pf_put_format(text, ":%" PRIu32, place->line);
     else if (frame->name)
         pf_put_format(text, "+%" PRIu64, frame->address);
     else if (module)
@@ -67,7 +68,8 @@ void pf_text_srcline(const struct pf_report *report, const struct pf_report_row 
 
 static const char *file_of(const struct pf_frame_info *frame)
 {
-    return frame->file ? last_part(frame->file) : "";
+    const char *file = pf_frame_address(frame)->file;
+    return file ? last_part(file) : "";
 }
 
 uint64_t pf_tell_srcfile(struct pf_report *report, const struct pf_frame_info *frame)
@@ -118,17 +120,17 @@ void pf_text_symoff(const struct pf_report *report, const struct pf_report_row *
 uint64_t pf_tell_addr(struct pf_report *report, const struct pf_frame_info *frame)
 {
     (void)report;
-    return frame->ip;
+    return pf_frame_address(frame)->ip;
 }
 
 int pf_compare_addr(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
 {
-    return order(frame_of(report, a)->ip, frame_of(report, b)->ip);
+    return order(pf_frame_address(frame_of(report, a))->ip, pf_frame_address(frame_of(report, b))->ip);
 }
 
 void pf_text_addr(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
-    pf_put_format(text, "%#" PRIx64, frame_of(report, row)->ip);
+    pf_put_format(text, "%#" PRIx64, pf_frame_address(frame_of(report, row))->ip);
 }
 
 static uint64_t size_of(const struct pf_report *report, const struct pf_frame_info *frame)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/counters.h"
+#include "analysis/places.h"
 #include "analysis/profile_ahead.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -32,9 +33,10 @@ struct pf_profile {
     bool inlines_by_function;
     bool by_address, joins_unnamed, gives_decoded;
     struct pf_map cgroup_links; /* thread to device and inode of its cgroup namespace, a pointer */
-    struct pf_pairs cache;      /* (address space, address) to frame, or to EXPANDED */
+    struct pf_places places;    /* of addresses: the frame, or EXPANDED */
     struct pf_pairs numbered;   /* (module and kind, symbol or address) to frame */
-    struct pf_segments frames;  /* struct pf_frame_info: others may look at those they know of while more come */
+    struct pf_segments
+        frames; /* struct pf_frame_info, or _address: others may look at those they know of while more come */
     size_t frame_count;
     uint32_t *expanded; /* lists: how many, and the frames, innermost first; the last is no inlined one */
     size_t expanded_count;
@@ -86,11 +88,12 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->joins_unnamed = options->joins_unnamed;
     made->gives_decoded = options->decoded;
     made->drive = options->drive;
-    pf_segments_open(&made->frames, sizeof(struct pf_frame_info), allocator);
+    pf_segments_open(&made->frames,
+                     options->by_address ? sizeof(struct pf_frame_address) : sizeof(struct pf_frame_info), allocator);
     pf_map_open(&made->cgroup_links, allocator);
     pf_arena_open(&made->arena, allocator);
     pf_held_open(&made->held, allocator);
-    pf_pairs_open(&made->cache, allocator);
+    pf_places_open(&made->places, allocator);
     pf_pairs_open(&made->numbered, allocator);
     pf_counters_open(&made->counters, allocator);
     int result = pf_symbols_open(reader, &options->find, &made->symbols, error);
@@ -134,7 +137,7 @@ void pf_profile_close(struct pf_profile *profile)
         pf_held_free(&profile->held, profile->released);
     pf_held_close(&profile->held);
     pf_jit_close(profile->jit);
-    pf_pairs_close(&profile->cache);
+    pf_places_close(&profile->places);
     pf_pairs_close(&profile->numbered);
     pf_counters_close(&profile->counters);
     pf_map_close(&profile->cgroup_links);
@@ -158,7 +161,7 @@ static uint8_t kind_of(const struct pf_profile *profile, const struct pf_locatio
 }
 
 /* The number of the frame with these keys, a new one when there is none; UINT32_MAX when memory is short. */
-static uint32_t number_frame(struct pf_profile *profile, uint64_t a, uint64_t b, const struct pf_frame_info *info)
+static uint32_t number_frame(struct pf_profile *profile, uint64_t a, uint64_t b, const struct pf_frame_address *info)
 {
     uint32_t frame;
     if (pf_pairs_get(&profile->numbered, a, b, &frame))
@@ -167,7 +170,7 @@ static uint32_t number_frame(struct pf_profile *profile, uint64_t a, uint64_t b,
     struct pf_frame_info *made = frame < EXPANDED - 1 ? pf_segments_make(&profile->frames, frame) : NULL;
     if (!made)
         return UINT32_MAX;
-    *made = *info;
+    memcpy(made, info, profile->frames.bytes);
     if (!info->ip)
         made->function = frame;
     profile->frame_count++;
@@ -180,10 +183,10 @@ static uint32_t number_address(struct pf_profile *profile, uint32_t function, co
 {
     if (function == UINT32_MAX || !profile->by_address || !ip)
         return function;
-    struct pf_frame_info info = *pf_profile_frame(profile, function);
-    info.function = function;
+    struct pf_frame_address info = *pf_frame_address(pf_profile_frame(profile, function));
+    info.frame.function = function;
+    info.frame.address = location->offset;
     info.ip = ip;
-    info.address = location->offset;
     if (source) {
         info.file = source->file;
         info.line = source->line;
@@ -199,11 +202,12 @@ static uint32_t number_function(struct pf_profile *profile, const struct pf_loca
     uint32_t frame;
     if (PF_LIKELY(pf_pairs_get(&profile->numbered, a, b, &frame)))
         return frame;
-    const struct pf_frame_info info = {.module = location->module,
-                                       .symbol = location->symbol,
-                                       .address = address,
-                                       .name = pf_symbols_name(profile->symbols, location->module, location->symbol),
-                                       .kind = kind_of(profile, location)};
+    const struct pf_frame_address info = {
+        .frame = {.module = location->module,
+                  .symbol = location->symbol,
+                  .address = address,
+                  .name = pf_symbols_name(profile->symbols, location->module, location->symbol),
+                  .kind = kind_of(profile, location)}};
     return number_frame(profile, a, b, &info);
 }
 
@@ -228,10 +232,10 @@ static uint32_t number_inlined(struct pf_profile *profile, const struct pf_locat
     char *readable = function ? pf_demangle(function) : NULL;
     const char *name = readable ? pf_arena_text(&profile->arena, readable, strlen(readable)) : function;
     free(readable);
-    const struct pf_frame_info info = {.module = location->module,
-                                       .symbol = PF_NO_SYMBOL,
-                                       .name = name ? name : "[unknown]",
-                                       .kind = PF_FRAME_INLINED};
+    const struct pf_frame_address info = {.frame = {.module = location->module,
+                                                    .symbol = PF_NO_SYMBOL,
+                                                    .name = name ? name : "[unknown]",
+                                                    .kind = PF_FRAME_INLINED}};
     return number_frame(profile, a, b, &info);
 }
 
@@ -264,17 +268,18 @@ static uint32_t expand(struct pf_profile *profile, const struct pf_location *loc
 /* The frame at an address, or EXPANDED. An address is looked up once per address space. */
 static uint32_t place_at(struct pf_profile *profile, const struct perfile_space *space, uint64_t ip)
 {
-    uint32_t place;
-    if (PF_LIKELY(pf_pairs_get(&profile->cache, (uintptr_t)space, ip, &place)))
-        return place;
+    const uint32_t number = pf_places_number(&profile->places, space);
+    struct pf_place *at = number == UINT32_MAX ? NULL : pf_places_find(&profile->places, number, ip);
+    if (PF_LIKELY(at && at->value))
+        return at->value - 1;
     struct pf_location location;
-    if (!pf_symbols_locate(profile->symbols, pf_symbols_map(profile->symbols, space, ip), ip, &location))
+    if (!at || !pf_symbols_locate(profile->symbols, pf_symbols_map(profile->symbols, space, ip), ip, &location))
         return UINT32_MAX;
-    place = number_location(profile, &location, ip);
+    uint32_t place = number_location(profile, &location, ip);
     if (place != UINT32_MAX && profile->inlines && location.symbol != PF_NO_SYMBOL)
         place = expand(profile, &location, ip, place);
-    if (place != UINT32_MAX && !pf_pairs_put(&profile->cache, (uintptr_t)space, ip, place))
-        return UINT32_MAX;
+    if (place != UINT32_MAX)
+        pf_places_fill(&profile->places, at, place);
     return place;
 }
 
@@ -330,7 +335,8 @@ static bool append_chain(struct pf_profile *profile, const struct perfile_u64s *
     const struct perfile_space *space = space_of_mode(profile, mode);
     for (uint64_t ip; pf_callchain_next(&walk, &ip);) {
         if (walk.next + LOOK_AHEAD <= ips->count)
-            pf_pairs_prefetch(&profile->cache, (uintptr_t)space, perfile_u64_at(ips, walk.next + LOOK_AHEAD - 1));
+            pf_places_prefetch(&profile->places, profile->places.last_number,
+                               perfile_u64_at(ips, walk.next + LOOK_AHEAD - 1));
         if (PF_UNLIKELY(walk.mode != mode))
             space = space_of_mode(profile, mode = walk.mode);
         if (!append(profile, place_at(profile, space, ip)))
@@ -568,7 +574,7 @@ static void take_deferred(struct pf_profile *profile, const struct perfile_recor
 /* Once the cache is too large to be near, the next address's place in it is asked for while this one is dealt with. */
 static void prefetch_next(struct pf_profile *profile)
 {
-    if (profile->cache.size < FAR_SLOTS)
+    if (profile->places.size < FAR_SLOTS)
         return;
     const struct perfile_record *next = perfile_session_peek(profile->session);
     if (!next || next->type != PERFILE_RECORD_SAMPLE || next->damaged ||
@@ -577,7 +583,7 @@ static void prefetch_next(struct pf_profile *profile)
     const bool user = (next->misc & PERFILE_MISC_CPUMODE_MASK) == PF_MODE_USER;
     const struct perfile_space *space =
         perfile_session_space(profile->session, user ? profile->peeked.pid : PF_KERNEL_PID);
-    pf_pairs_prefetch(&profile->cache, (uintptr_t)space, profile->peeked.ip);
+    pf_places_prefetch(&profile->places, pf_places_number(&profile->places, space), profile->peeked.ip);
 }
 
 /* 1: the sample of the record is in hand, 0: it is none, or an error. */
@@ -639,6 +645,15 @@ static void tell_progress(struct pf_profile *profile)
                                 perfile_reader_file(profile->reader)->file_bytes);
 }
 
+/* Nothing is looked up any more: what comes now may have the memory. */
+static void end_reading(struct pf_profile *profile)
+{
+    const struct perfile_counts *counts = perfile_reader_counts(profile->reader);
+    profile->totals.lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
+    pf_places_close(&profile->places);
+    pf_pairs_close(&profile->numbered);
+}
+
 int pf_profile_read(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
 {
     int result;
@@ -655,8 +670,7 @@ int pf_profile_read(struct pf_profile *profile, const struct pf_profile_sample *
         tell_progress(profile);
         return 1;
     }
-    const struct perfile_counts *counts = perfile_reader_counts(profile->reader);
-    profile->totals.lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
+    end_reading(profile);
     return result;
 }
 

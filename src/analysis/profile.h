@@ -21,11 +21,19 @@ struct pf_frame_info {
     const char *name;  /* the function; NULL without a symbol */
     uint8_t kind;      /* enum pf_frame_kind */
     uint32_t function; /* frame of the function: this one itself, but for frames that are single addresses */
-    /* of those, see pf_profile_options.by_address; of others 0 */
-    uint64_t ip;      /* in memory */
+};
+
+/* What all frames are with pf_profile_options.by_address. */
+struct pf_frame_address {
+    struct pf_frame_info frame;
+    uint64_t ip;      /* in memory; 0: the frame is a function */
     const char *file; /* source file, NULL: not known */
     uint32_t line;
 };
+static inline const struct pf_frame_address *pf_frame_address(const struct pf_frame_info *frame)
+{
+    return (const struct pf_frame_address *)frame;
+}
 
 /* One sample. Given by pf_profile_next, valid until its next call. */
 struct pf_profile_sample {
@@ -98,7 +106,7 @@ void pf_profile_close(struct pf_profile *profile);
 int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error);
 /*
  * The frame at an address of the last sample's process, whatever mode it is of; UINT32_MAX when memory is short. Only
- * where samples are decoded.
+ * where samples are decoded, and before the end of them.
  */
 uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip);
 /* Ends the reading before its end; no other thread is at work from then on. */

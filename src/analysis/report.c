@@ -421,9 +421,10 @@ static bool link_nodes(struct pf_report *report)
 {
     const struct pf_tree *tree = &report->tree;
     uint32_t first[PF_REPORT_WEIGHTS] = {0};
-    if (!pf_grow(report->allocator, &report->links, &report->link_room, tree->count, sizeof(*report->links)))
+    report->links = pf_new(report->allocator, tree->count * sizeof(*report->links));
+    if (!report->links)
         return false;
-    memset(report->links, 0, tree->count * sizeof(*report->links));
+    report->link_count = tree->count;
     list_by_weight(report, first);
     for (unsigned class = 0; class < PF_REPORT_WEIGHTS; class ++)
         for (uint32_t node = first[class], next; node; node = next) {
@@ -486,7 +487,8 @@ static uint32_t row_at(struct walk *walk, uint32_t node)
 
 static void note_longest(struct pf_report_row *row, uint32_t depth)
 {
-    row->depth = row->depth > depth ? row->depth : depth;
+    if (row->depth < depth)
+        row->depth = depth & 0xffffff;
 }
 
 static uint32_t frames_in(const struct pf_report *report, uint32_t node)
@@ -616,15 +618,35 @@ static void close_walks(struct walks *all)
     pf_free(allocator, all->walks, all->count * sizeof(*all->walks));
 }
 
-static bool add_rows(struct pf_report *report, const struct walk *walk)
+/* The smaller part moves to the larger one: most rows may be of one key. */
+static void swap_rows(struct pf_report *report, struct walk *walk)
 {
-    if (!walk->enough || walk->row_count >= NO_NUMBER - report->row_count ||
-        !pf_grow(report->allocator, &report->rows, &report->row_room, report->row_count + walk->row_count,
-                 sizeof(*report->rows)))
+    struct pf_report_row *rows = report->rows;
+    const size_t count = report->row_count, room = report->row_room;
+    memmove(walk->rows + count, walk->rows, walk->row_count * sizeof(*walk->rows));
+    if (count)
+        memcpy(walk->rows, rows, count * sizeof(*rows));
+    report->rows = walk->rows;
+    report->row_room = walk->row_room;
+    walk->rows = rows;
+    walk->row_room = room;
+}
+
+static bool add_rows(struct pf_report *report, struct walk *walk)
+{
+    const size_t count = report->row_count + walk->row_count;
+    if (!walk->enough || walk->row_count >= NO_NUMBER - report->row_count)
         return false;
-    if (walk->row_count)
+    if (walk->row_count > report->row_count) {
+        if (!pf_grow(report->allocator, &walk->rows, &walk->row_room, count, sizeof(*walk->rows)))
+            return false;
+        swap_rows(report, walk);
+    } else if (walk->row_count) {
+        if (!pf_grow(report->allocator, &report->rows, &report->row_room, count, sizeof(*report->rows)))
+            return false;
         memcpy(report->rows + report->row_count, walk->rows, walk->row_count * sizeof(*walk->rows));
-    report->row_count += walk->row_count;
+    }
+    report->row_count = count;
     return true;
 }
 
@@ -641,7 +663,7 @@ static bool walk_all(struct walks *all, unsigned threads)
                                         .item_bytes = sizeof(*all->walks),
                                         .item_count = all->count};
     struct pf_stages *running = pf_stages_open(&plan, report->allocator);
-    const struct walk *walk;
+    struct walk *walk;
     bool enough = running;
     while (enough && (walk = pf_stages_next(running)))
         enough = add_rows(report, walk);
@@ -673,7 +695,7 @@ static bool is_kernel(const struct pf_report *report, const struct pf_frame_info
 }
 
 /* Samples say in which mode they were taken; of the frames above them only the module is known. */
-static char level_of(const struct pf_report *report, uint32_t node)
+static unsigned level_of(const struct pf_report *report, uint32_t node)
 {
     const struct pf_tree_node *at = &report->tree.nodes[node];
     const struct pf_frame_info *frame = pf_profile_frame(report->profile, at->frame & ~PF_REPORT_APART);
@@ -696,7 +718,7 @@ static char level_of(const struct pf_report *report, uint32_t node)
 static void set_levels(struct pf_report *report)
 {
     for (size_t i = 0; i < report->row_count && report->by_frame; i++)
-        report->rows[i].level = level_of(report, report->rows[i].first);
+        report->rows[i].level = level_of(report, report->rows[i].first) & 0xff;
 }
 
 /* Rows of frames that no sample was in are for children only. */
@@ -826,6 +848,6 @@ void pf_report_close(struct pf_report *report)
     pf_free(allocator, report->same, report->same_room * sizeof(*report->same));
     pf_free(allocator, report->passes, report->pass_room);
     pf_free(allocator, report->rows, report->row_room * sizeof(*report->rows));
-    pf_free(allocator, report->links, report->link_room * sizeof(*report->links));
+    pf_free(allocator, report->links, report->link_count * sizeof(*report->links));
     pf_profile_close(report->profile);
 }

@@ -51,16 +51,16 @@ struct pf_report_taken {
 };
 
 struct pf_report_row {
-    uint32_t key;      /* in pf_report.keys */
-    uint32_t frame;    /* one of those that are the same to the columns; PF_NO_SYMBOL: no column takes any */
-    uint32_t first;    /* the node in the tree that was there first */
-    uint32_t nodes;    /* all its nodes, linked; 0 when there are none */
-    uint32_t depth;    /* of its longest stack */
-    char level;        /* as perf marks it: k kernel, . user, g guest kernel, u guest user, H hypervisor */
-    uint64_t children; /* period of the samples that have the frame anywhere in their stack */
-    uint64_t self;     /* period of the samples that were in it */
-    uint64_t samples;  /* how many of those */
-    size_t parts;      /* of an event in a group: what it weighs for each member, in pf_report.parts */
+    uint32_t key;        /* in pf_report.keys */
+    uint32_t frame;      /* one of those that are the same to the columns; PF_NO_SYMBOL: no column takes any */
+    uint32_t first;      /* the node in the tree that was there first */
+    uint32_t nodes;      /* all its nodes, linked; 0 when there are none */
+    uint32_t parts;      /* of an event in a group: what it weighs for each member, in pf_report.parts */
+    uint32_t level : 8;  /* as perf marks it: k kernel, . user, g guest kernel, u guest user, H hypervisor */
+    uint32_t depth : 24; /* of its longest stack: 8,192 addresses, of 65 functions each, are the most */
+    uint64_t children;   /* period of the samples that have the frame anywhere in their stack */
+    uint64_t self;       /* period of the samples that were in it */
+    uint64_t samples;    /* how many of those */
 };
 
 /* What a row weighs for one event of a group. */
@@ -173,7 +173,7 @@ uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame);
 int pf_report_prepare(struct pf_report *report, struct perfile_error *error);
 void pf_report_unprepare(struct pf_report *report);
 /* The function of a frame that has one. */
-void pf_report_put_level(char level, struct pf_text *text);
+void pf_report_put_level(unsigned level, struct pf_text *text);
 void pf_report_put_address(uint64_t address, struct pf_text *text);
 void pf_report_put_name(const struct pf_frame_info *frame, struct pf_text *text);
 
@@ -310,7 +310,7 @@ struct pf_report {
     struct pf_report_row *rows;
     size_t row_count, row_room;
     struct pf_report_link *links;
-    size_t link_room;
+    size_t link_count;
     struct pf_report_ranks ranks;
     bool marks; /* the tree's numbers of samples gave their place to pf_graph */
 };

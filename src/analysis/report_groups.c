@@ -114,10 +114,11 @@ static bool place_members(struct pf_report *report, struct pf_report_group *grou
 static bool give_parts(struct pf_report *report, uint32_t row, const struct pf_report_group *group)
 {
     const size_t used = report->part_count;
-    if (!pf_grow(report->allocator, &report->parts, &report->part_room, used + group->shown, sizeof(*report->parts)))
+    if (used > UINT32_MAX ||
+        !pf_grow(report->allocator, &report->parts, &report->part_room, used + group->shown, sizeof(*report->parts)))
         return false;
     memset(report->parts + used, 0, group->shown * sizeof(*report->parts));
-    report->rows[row].parts = used;
+    report->rows[row].parts = (uint32_t)used;
     report->part_count += group->shown;
     return true;
 }

@@ -39,9 +39,11 @@ const struct perfile_allocator *pf_allocator_or_default(const struct perfile_all
 
 void *pf_new(const struct perfile_allocator *allocator, size_t size)
 {
+    if (allocator == &malloc_allocator) /* fresh pages are zeroes */
+        return size ? advise(calloc(1, size), size) : NULL;
     void *p = allocator->resize(allocator->context, NULL, 0, size);
     if (p)
-        memset(allocator == &malloc_allocator ? advise(p, size) : p, 0, size);
+        memset(p, 0, size);
     return p;
 }
 
