@@ -44,9 +44,11 @@ static bool grow(struct pf_places *places)
 {
     struct pf_places bigger = *places;
     bigger.size = places->size ? places->size * 2 : FIRST_SLOTS;
+    bigger.shift = 64 - (unsigned)__builtin_ctzll(bigger.size);
     bigger.slots = pf_new(places->allocator, bigger.size * sizeof(*bigger.slots));
     if (!bigger.slots)
         return false;
+    bigger.seed = places->size ? places->seed : (uintptr_t)bigger.slots;
     for (size_t i = 0; i < places->size; i++)
         if (places->slots[i].value)
             *look(&bigger, places->slots[i].space, places->slots[i].ip) = places->slots[i];

@@ -17,7 +17,9 @@ struct pf_place {
 struct pf_places {
     const struct perfile_allocator *allocator;
     struct pf_place *slots;
-    size_t size; /* a power of two, or 0 */
+    size_t size;    /* a power of two, or 0 */
+    unsigned shift; /* 64 without its bits */
+    uint64_t seed;  /* not known to who makes a file: keys that all collide cannot be made */
     size_t used;
     struct pf_map numbers; /* of spaces, by their address */
     const void *last;      /* space, and its number */
@@ -40,12 +42,12 @@ static inline void pf_places_fill(struct pf_places *places, struct pf_place *pla
     places->used++;
 }
 
-/* The seed is not known to who makes a file: keys that all collide cannot be made. */
+/* The upper bits of a hash: in a table of twice the size entries keep their order, and growing does not jump about. */
 static inline size_t pf_places_hash(const struct pf_places *places, uint32_t space, uint64_t ip)
 {
-    uint64_t key = (ip ^ (uintptr_t)places->slots) * 0x9e3779b97f4a7c15ull ^ space;
+    uint64_t key = (ip ^ places->seed) * 0x9e3779b97f4a7c15ull ^ space;
     key = (key ^ key >> 32) * 0xbf58476d1ce4e5b9ull;
-    return (size_t)(key ^ key >> 29) & (places->size - 1);
+    return (size_t)((key ^ key >> 29) * 0x94d049bb133111ebull >> places->shift);
 }
 
 /* The address will be asked for soon. */

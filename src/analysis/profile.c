@@ -375,6 +375,8 @@ static bool resolve_stack(struct pf_profile *profile, unsigned mode)
     sample->frame_count = 0;
     sample->leaf = leaf_of(profile, leaf);
     bool enough = leaf != UINT32_MAX;
+    if (enough)
+        __builtin_prefetch(pf_profile_frame(profile, sample->leaf)); /* count_sample asks for it, and frames are many */
     if (pf_callchain_has_branches(&profile->sampled->attr))
         count = pf_callchain_branches(decoded, addresses, PF_CALLCHAIN_MAX);
     if (enough && decoded->present & PERFILE_SAMPLE_CALLCHAIN)

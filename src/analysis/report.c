@@ -342,18 +342,51 @@ static uint64_t symbol_key(const struct pf_report *report, const struct pf_frame
     return info->address;
 }
 
-static bool number_frames(struct pf_report *report, const uint64_t *dsos)
+/* A file by its short name, which others may have, too. */
+struct dso {
+    uint64_t name; /* interned */
+    bool shared;
+};
+
+static bool name_dsos(struct pf_report *report, struct dso *dsos, size_t count)
 {
+    struct pf_map known;
+    bool enough = true;
+    pf_map_open(&known, report->allocator);
+    for (uint32_t i = 0; i < count && enough; i++) {
+        const char *name = pf_symbols_module(report->symbols, i)->short_name;
+        uint64_t first;
+        dsos[i] = (struct dso){.name = pf_report_intern(report, name, strlen(name))};
+        if (pf_map_get(&known, dsos[i].name, &first))
+            dsos[first].shared = dsos[i].shared = true;
+        else
+            enough = dsos[i].name && pf_map_put(&known, dsos[i].name, i);
+    }
+    pf_map_close(&known);
+    return enough;
+}
+
+/* Nothing else can be the same: of functions there is one frame each, and of addresses one in each file. */
+static bool is_alone(const struct pf_report *report, const struct pf_frame_info *info, bool only_file)
+{
+    return report->by_symbol && !report->by_address && (info->name || (report->by_dso && only_file));
+}
+
+static bool number_frames(struct pf_report *report, const struct dso *dsos)
+{
+    static const struct dso none = {NO_DSO, false};
     const size_t count = pf_profile_frame_count(report->profile);
     struct pf_pairs known;
     bool enough = true;
     pf_pairs_open(&known, report->allocator);
     for (uint32_t frame = 0; frame < count && enough; frame++) {
         const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
-        const uint64_t dso = info->module == PF_NO_SYMBOL ? NO_DSO : dsos[info->module];
+        const struct dso *dso = info->module == PF_NO_SYMBOL ? &none : &dsos[info->module];
         uint64_t kind, symbol = symbol_key(report, info, &kind);
-        const uint64_t a = (report->by_dso ? dso : 0) << 2 | kind;
-        if (!pf_pairs_get(&known, a, symbol, &report->same[frame])) {
+        const uint64_t a = (report->by_dso ? dso->name : 0) << 2 | kind;
+        if (is_alone(report, info, !dso->shared)) {
+            report->same[frame] = frame;
+        } else if (!pf_pairs_get(&known, a, symbol, &report->same[frame])) {
             report->same[frame] = frame;
             enough = pf_pairs_put(&known, a, symbol, frame);
         }
@@ -385,17 +418,13 @@ static bool find_same_frames(struct pf_report *report)
 {
     const size_t count = pf_symbols_module_count(report->symbols);
     size_t room = 0;
-    uint64_t *dsos = NULL; /* by module: its short name, equal ones are equal */
+    struct dso *dsos = NULL;
     if (!report->by_frame)
         return true;
     bool enough = pf_grow(report->allocator, &dsos, &room, count + 1, sizeof(*dsos)) &&
                   pf_grow(report->allocator, &report->same, &report->same_room,
-                          pf_profile_frame_count(report->profile) + 1, sizeof(*report->same));
-    for (uint32_t i = 0; i < count && enough; i++) {
-        const char *name = pf_symbols_module(report->symbols, i)->short_name;
-        enough = (dsos[i] = pf_report_intern(report, name, strlen(name))) != 0;
-    }
-    enough = enough && number_frames(report, dsos);
+                          pf_profile_frame_count(report->profile) + 1, sizeof(*report->same)) &&
+                  name_dsos(report, dsos, count) && number_frames(report, dsos);
     for (size_t i = 0; i < report->key_count_of && enough; i++)
         if (report->keys_of[i]->tell)
             enough = tell_apart(report, report->keys_of[i]);

@@ -22,7 +22,7 @@ static uint32_t tag_of(uint64_t hash)
 
 static struct pf_report_slot *slot_at(const struct pf_report *report, uint32_t tag)
 {
-    return &report->slots[tag & (report->slot_count - 1)];
+    return &report->slots[(uint64_t)tag * report->slot_count >> 32]; /* grown tables keep the order of this one */
 }
 
 /* The slot of the node, or the empty one where it belongs. */

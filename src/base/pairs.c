@@ -14,7 +14,7 @@ void pf_pairs_close(struct pf_pairs *pairs)
 
 static void place(struct pf_pairs *pairs, const struct pf_pair *pair)
 {
-    size_t i = pf_pairs_hash(pairs, pair->a, pair->b) & (pairs->size - 1);
+    size_t i = pf_pairs_hash(pairs, pair->a, pair->b);
     while (pairs->slots[i].value)
         i = (i + 1) & (pairs->size - 1);
     pairs->slots[i] = *pair;
@@ -27,6 +27,8 @@ static bool grow(struct pf_pairs *pairs)
     bigger.slots = pf_new(pairs->allocator, bigger.size * sizeof(*bigger.slots));
     if (!bigger.slots)
         return false;
+    bigger.shift = 64 - (unsigned)__builtin_ctzll(bigger.size);
+    bigger.seed = pairs->size ? pairs->seed : (uintptr_t)bigger.slots;
     for (size_t i = 0; i < pairs->size; i++)
         if (pairs->slots[i].value)
             place(&bigger, &pairs->slots[i]);

@@ -14,7 +14,9 @@ struct __attribute__((packed, aligned(4))) pf_pair {
 struct pf_pairs {
     const struct perfile_allocator *allocator;
     struct pf_pair *slots;
-    size_t size; /* a power of two, or 0 */
+    size_t size;    /* a power of two, or 0 */
+    unsigned shift; /* 64 without its bits */
+    uint64_t seed;  /* not known to who makes a file: keys that all collide cannot be made */
     size_t used;
 };
 
@@ -23,27 +25,26 @@ void pf_pairs_close(struct pf_pairs *pairs);
 /* The pair must not be there yet; the value must be below UINT32_MAX. False when memory is short. */
 bool pf_pairs_put(struct pf_pairs *pairs, uint64_t a, uint64_t b, uint32_t value);
 
-/* The seed is not known to who makes a file: keys that all collide cannot be made. */
+/* The upper bits of a hash: in a table of twice the size pairs keep their order, and growing does not jump about. */
 static inline size_t pf_pairs_hash(const struct pf_pairs *pairs, uint64_t a, uint64_t b)
 {
-    uint64_t key = (a ^ (uintptr_t)pairs->slots) * 0x9e3779b97f4a7c15ull ^ b;
+    uint64_t key = (a ^ pairs->seed) * 0x9e3779b97f4a7c15ull ^ b;
     key = (key ^ key >> 32) * 0xbf58476d1ce4e5b9ull;
-    return (size_t)(key ^ key >> 29);
+    return (size_t)((key ^ key >> 29) * 0x94d049bb133111ebull >> pairs->shift);
 }
 
 /* The pair will be asked for soon. */
 static inline void pf_pairs_prefetch(const struct pf_pairs *pairs, uint64_t a, uint64_t b)
 {
     if (pairs->size)
-        __builtin_prefetch(&pairs->slots[pf_pairs_hash(pairs, a, b) & (pairs->size - 1)]);
+        __builtin_prefetch(&pairs->slots[pf_pairs_hash(pairs, a, b)]);
 }
 
 static inline bool pf_pairs_get(const struct pf_pairs *pairs, uint64_t a, uint64_t b, uint32_t *value)
 {
     if (!pairs->size)
         return false;
-    for (size_t i = pf_pairs_hash(pairs, a, b) & (pairs->size - 1); pairs->slots[i].value;
-         i = (i + 1) & (pairs->size - 1)) {
+    for (size_t i = pf_pairs_hash(pairs, a, b); pairs->slots[i].value; i = (i + 1) & (pairs->size - 1)) {
         if (pairs->slots[i].a == a && pairs->slots[i].b == b) {
             *value = pairs->slots[i].value - 1;
             return true;
