@@ -309,7 +309,7 @@ static int frame(const struct pf_report *report, uint64_t a, uint64_t b)
 #define KEPT_frame(id) BY_COMPARISON(id, frame)
 #define ORDER_number_up(id) .word = word_##id
 #define ORDER_number_down(id) .word = word_##id
-#define ORDER_text(id) .compare = compare_##id
+#define ORDER_text(id) .compare = compare_##id, .by_text = true
 #define ORDER_frame(id) .compare = compare_##id
 
 #define PF_COLUMN_VALUE(...)

@@ -12,16 +12,46 @@ enum { DEFAULT_QUANTUM_NS = 100000000, NOT_KNOWN = 1, TYPE_TRACEPOINT = 2 };
 
 /* ---- texts ---- */
 
+/* A text with its length before it. Values are the places of `text`. */
+struct interned {
+    uint32_t bytes;
+    char text[];
+};
+
+static const struct interned *interned_of(uint64_t value)
+{
+    return (const struct interned *)(const void *)((const char *)(uintptr_t)value - offsetof(struct interned, text));
+}
+
+/* Eight bytes at a time: texts of tracepoints are long, and there may be one for each sample. */
+static uint64_t hash_text(const char *text, size_t bytes, uint64_t hash)
+{
+    for (; bytes >= sizeof(uint64_t); text += sizeof(uint64_t), bytes -= sizeof(uint64_t)) {
+        hash = (hash ^ pf_load64(text, false)) * 0x9e3779b97f4a7c15ull;
+        hash ^= hash >> 29;
+    }
+    return pf_hash_bytes(hash, text, bytes);
+}
+
+static char *keep_text(struct pf_report *report, const char *text, size_t bytes)
+{
+    struct interned *kept = bytes < UINT32_MAX ? pf_arena_new(&report->texts, sizeof(*kept) + bytes + 1) : NULL;
+    if (!kept)
+        return NULL;
+    kept->bytes = (uint32_t)bytes;
+    if (bytes)
+        memcpy(kept->text, text, bytes);
+    return kept->text;
+}
+
 uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t bytes)
 {
-    uint64_t known,
-        hash = pf_hash_bytes(PF_HASH_START ^ (uintptr_t)report, text, bytes); /* not known to who makes a file */
-    for (; pf_map_get(&report->interned, hash, &known); hash++) {
-        const char *copy = (const char *)(uintptr_t)known;
-        if (strlen(copy) == bytes && memcmp(copy, text, bytes) == 0)
+    bytes = pf_text_length(text, bytes);
+    uint64_t known, hash = hash_text(text, bytes, (uintptr_t)report); /* not known to who makes a file */
+    for (; pf_map_get(&report->interned, hash, &known); hash++)
+        if (interned_of(known)->bytes == bytes && memcmp(interned_of(known)->text, text, bytes) == 0)
             return known;
-    }
-    const char *copy = pf_arena_text(&report->texts, text, bytes);
+    const char *copy = keep_text(report, text, bytes);
     if (copy && pf_map_put(&report->interned, hash, (uintptr_t)copy))
         return (uintptr_t)copy;
     report->short_of_memory = true;
@@ -36,7 +66,8 @@ uint64_t pf_report_intern_scratch(struct pf_report *report)
 
 void pf_put_interned(struct pf_text *text, uint64_t value)
 {
-    pf_put_string(text, value ? (const char *)(uintptr_t)value : "");
+    if (value)
+        pf_put(text, interned_of(value)->text, interned_of(value)->bytes);
 }
 
 /* ---- cgroup ---- */

@@ -112,6 +112,7 @@ struct pf_column {
     uint8_t place; /* of it, among those of a key */
     void (*take)(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample);
     pf_column_word *word; /* NULL: only `compare` can tell; what a row weighs has both, for groups */
+    bool by_text;         /* the kept value is a text, and rows are in its order */
     int (*compare)(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b);
     void (*text)(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
     size_t (*least)(const struct pf_report *report, const struct pf_report_row *row); /* width that it asks for */

@@ -10,7 +10,12 @@
 #include "base/bytes.h"
 #include "base/sort.h"
 
-enum { MOST_LEVELS = 2 * PF_REPORT_COLUMNS + 8 };
+enum {
+    MOST_LEVELS = 2 * PF_REPORT_COLUMNS + 8,
+    FEW = 24,          /* texts that are as well compared */
+    MOST_BYTES = 1024, /* of texts; what is equal up to there is compared */
+    AHEAD = 12,        /* rows that are asked for before they are needed */
+};
 
 struct level {
     pf_column_word *word; /* NULL: `compare` */
@@ -222,26 +227,94 @@ static int compare_items(const void *left, const void *right, void *context)
     return difference;
 }
 
-static void sort_items(struct order *order, size_t first, size_t count, size_t number)
+/* A part of the rows that is equal up to here. */
+struct run {
+    struct pf_sort_item *items;
+    size_t count;
+    size_t level;
+    size_t at; /* in texts: how many bytes are equal, too */
+};
+
+static void compare_run(struct order *order, const struct run *run)
 {
-    struct pf_sort_item *items = order->items + first;
-    if (count < 2 || number == order->count)
+    order->start = run->level;
+    qsort_r(run->items, run->count, sizeof(*run->items), compare_items, order);
+}
+
+/* The next rows of the run whose words are equal; false at the end. */
+static bool next_equal(const struct run *run, struct run *equal)
+{
+    struct pf_sort_item *end = run->items + run->count, *start = equal->items + equal->count, *item = start;
+    while (item < end && item->word == start->word)
+        item++;
+    equal->items = start;
+    equal->count = (size_t)(item - start);
+    return equal->count != 0;
+}
+
+static const struct pf_report_row *row_of(const struct order *order, const struct run *run, size_t i)
+{
+    if (run->count - i > AHEAD)
+        __builtin_prefetch(&order->report->rows[run->items[i + AHEAD].number]);
+    return &order->report->rows[run->items[i].number];
+}
+
+static void sort_run(struct order *order, const struct run *run);
+
+/* Eight bytes of a text as a number; those behind its end are 0. What has no text comes last. */
+static uint64_t text_word(const char *text, size_t at)
+{
+    uint64_t word = 0;
+    if (!text)
+        return UINT64_MAX;
+    for (unsigned i = 0; i < sizeof(word); i++)
+        word = word << 8 | (text[at] ? (uint8_t)text[at++] : 0);
+    return word;
+}
+
+/* By eight bytes at a time. */
+static void sort_texts(struct order *order, const struct run *run)
+{
+    const struct pf_column *column = order->levels[run->level].column;
+    if (run->count < FEW || run->at > MOST_BYTES) {
+        compare_run(order, run);
         return;
-    const struct level *level = &order->levels[number];
+    }
+    for (size_t i = 0; i < run->count; i++) {
+        const uint64_t value = pf_report_value(order->report, row_of(order, run, i), column->place);
+        run->items[i].word = text_word((const char *)(uintptr_t)value, run->at);
+    }
+    pf_sort_words(run->items, order->spare, run->count);
+    struct run equal = {.items = run->items, .level = run->level};
+    while (next_equal(run, &equal)) {
+        const uint64_t word = equal.items->word;
+        const bool ended = !(word & 0xff);
+        equal.level = run->level + ended;
+        equal.at = ended ? 0 : run->at + sizeof(word);
+        if (word == UINT64_MAX && equal.count > 1) /* some may have no text */
+            compare_run(order, &(struct run){equal.items, equal.count, run->level, 0});
+        else if (ended)
+            sort_run(order, &equal);
+        else
+            sort_texts(order, &equal);
+    }
+}
+
+static void sort_run(struct order *order, const struct run *run)
+{
+    if (run->count < 2 || run->level == order->count)
+        return;
+    const struct level *level = &order->levels[run->level];
     if (!level->word) {
-        order->start = number;
-        qsort_r(items, count, sizeof(*items), compare_items, order);
+        (level->column->by_text ? sort_texts : compare_run)(order, run);
         return;
     }
-    for (size_t i = 0; i < count; i++)
-        items[i].word = level->word(order->report, &order->report->rows[items[i].number]);
-    pf_sort_words(items, order->spare, count);
-    for (size_t i = 0, end; i < count; i = end) {
-        const uint64_t word = items[i].word;
-        for (end = i + 1; end < count && items[end].word == word;)
-            end++;
-        sort_items(order, first + i, end - i, number + 1);
-    }
+    for (size_t i = 0; i < run->count; i++)
+        run->items[i].word = level->word(order->report, row_of(order, run, i));
+    pf_sort_words(run->items, order->spare, run->count);
+    struct run equal = {.items = run->items, .level = run->level + 1};
+    while (next_equal(run, &equal))
+        sort_run(order, &equal);
 }
 
 /* Row i becomes the one that items[i] names. */
@@ -279,7 +352,7 @@ bool pf_report_sort(struct pf_report *report)
         for (uint32_t i = 0; i < report->row_count; i++)
             order.items[i].number = i;
         add_levels(&order);
-        sort_items(&order, 0, report->row_count, 0);
+        sort_run(&order, &(struct run){.items = order.items, .count = report->row_count});
         move_rows(report, order.items);
         give_rows(report);
     }

@@ -357,19 +357,41 @@ static void put_text(struct printer *printer, const struct pf_trace_piece *piece
     put_spaces(out, left ? pad : 0);
 }
 
+/* What most formats ask for. False: it is something else. */
+static bool put_plain_number(const struct pf_trace_piece *piece, uint64_t value, struct pf_text *out)
+{
+    switch (piece->conversion) {
+    case 'd':
+    case 'i':
+        pf_put_signed(out, (int64_t)value);
+        return true;
+    case 'u':
+        pf_put_unsigned(out, value);
+        return true;
+    case 'x':
+        pf_put_hex(out, value);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void put_number(struct printer *printer, const struct pf_trace_piece *piece, int width, int precision,
                        struct pf_text *out)
 {
     static const uint8_t sizes[] = {1, 2, 4, 8, 8};
+    const bool is_signed = piece->conversion == 'd' || piece->conversion == 'i';
+    const uint64_t value = narrow(evaluate(printer, piece->value), sizes[piece->size + 2], is_signed);
+    if (!*piece->flags && width < 0 && precision < 0 && put_plain_number(piece, value, out))
+        return;
     char spec[40];
     size_t used = (size_t)snprintf(spec, sizeof(spec), "%%%s", piece->flags);
     if (width >= 0)
         used += (size_t)snprintf(spec + used, sizeof(spec) - used, "%d", width);
     if (precision >= 0)
         used += (size_t)snprintf(spec + used, sizeof(spec) - used, ".%d", precision);
-    bool is_signed = piece->conversion == 'd' || piece->conversion == 'i';
     snprintf(spec + used, sizeof(spec) - used, "ll%c", piece->conversion);
-    pf_put_format(out, spec, (long long)narrow(evaluate(printer, piece->value), sizes[piece->size + 2], is_signed));
+    pf_put_format(out, spec, (long long)value);
 }
 
 /* %*pbl is a bitmap of so many bits. */
