@@ -573,7 +573,17 @@ static void take_deferred(struct pf_profile *profile, const struct perfile_recor
 
 /* ---- all samples ---- */
 
-/* Once the cache is too large to be near, the next address's place in it is asked for while this one is dealt with. */
+static uint32_t space_number(struct pf_profile *profile, unsigned mode, int32_t pid)
+{
+    const bool known = mode == PF_MODE_USER || mode == PF_MODE_KERNEL;
+    const int32_t owner = mode == PF_MODE_USER ? pid : PF_KERNEL_PID;
+    return pf_places_number(&profile->places, known ? perfile_session_space(profile->session, owner) : NULL);
+}
+
+/*
+ * Once the table is too large to be near, the places of the next sample's address and of the start of its callchain are
+ * asked for while this one is dealt with; append_chain asks for the rest.
+ */
 static void prefetch_next(struct pf_profile *profile)
 {
     if (profile->places.size < FAR_SLOTS)
@@ -582,10 +592,17 @@ static void prefetch_next(struct pf_profile *profile)
     if (!next || next->type != PERFILE_RECORD_SAMPLE || next->damaged ||
         perfile_sample_decode(next, &profile->peeked, NULL) < 0)
         return;
-    const bool user = (next->misc & PERFILE_MISC_CPUMODE_MASK) == PF_MODE_USER;
-    const struct perfile_space *space =
-        perfile_session_space(profile->session, user ? profile->peeked.pid : PF_KERNEL_PID);
-    pf_places_prefetch(&profile->places, pf_places_number(&profile->places, space), profile->peeked.ip);
+    const struct perfile_sample *peeked = &profile->peeked;
+    unsigned mode = next->misc & PERFILE_MISC_CPUMODE_MASK;
+    uint32_t space = space_number(profile, mode, peeked->pid);
+    pf_places_prefetch(&profile->places, space, peeked->ip);
+    struct pf_callchain_walk walk = pf_callchain_start(&peeked->callchain);
+    const bool has_chain = peeked->present & PERFILE_SAMPLE_CALLCHAIN;
+    for (uint64_t ip; has_chain && walk.next < LOOK_AHEAD + 2 && pf_callchain_next(&walk, &ip);) {
+        if (walk.mode != mode)
+            space = space_number(profile, mode = walk.mode, peeked->pid);
+        pf_places_prefetch(&profile->places, space, ip);
+    }
 }
 
 /* 1: the sample of the record is in hand, 0: it is none, or an error. */
