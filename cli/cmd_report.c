@@ -86,6 +86,8 @@ static const struct pf_option options[] = {
     FLAG("mem-mode", 0, PERFILE_REPORT_MEMORY,
          "Sum up memory accesses: each weighs what it cost, by local_weight,mem,symbol,dso,dso_daddr,snoop,tlb,locked,"
          "blocked."),
+    FLAG("tasks", 0, PERFILE_REPORT_TASKS,
+         "Print no rows, but all processes and threads of the recording, each below the one that started it."),
     TEXT("column-widths", 'w', "LIST", widths,
          "text: fixed widths of the columns, such as 8,20; longer texts are cut."),
     TEXT("field-separator", 't', "TEXT", separator, "csv: what stands between two fields [,]."),

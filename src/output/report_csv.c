@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The report as a table for programs: RFC 4180, a header line, one line for each row, the event in the first column. */
+#include "output/report_csv.h"
+
 #include <stdlib.h>
 
 #include "analysis/report.h"
 #include "base/error.h"
 #include "output/output.h"
+#include "output/report_tasks.h"
 
 struct sheet {
     const struct pf_report *report;
@@ -13,20 +16,20 @@ struct sheet {
     const char *separator;
 };
 
-static void put_quoted(struct sheet *sheet, const char *text, size_t bytes)
+void pf_csv_put(struct pf_text *out, const char *separator, const char *text, size_t bytes)
 {
     if (!memchr(text, '"', bytes) && !memchr(text, '\n', bytes) && !memchr(text, '\r', bytes) &&
-        !memmem(text, bytes, sheet->separator, strlen(sheet->separator))) {
-        pf_put(sheet->out, text, bytes);
+        !memmem(text, bytes, separator, strlen(separator))) {
+        pf_put(out, text, bytes);
         return;
     }
-    pf_put_char(sheet->out, '"');
+    pf_put_char(out, '"');
     for (size_t i = 0; i < bytes; i++) {
         if (text[i] == '"')
-            pf_put_char(sheet->out, '"');
-        pf_put_char(sheet->out, text[i]);
+            pf_put_char(out, '"');
+        pf_put_char(out, text[i]);
     }
-    pf_put_char(sheet->out, '"');
+    pf_put_char(out, '"');
 }
 
 /* Percentages and numbers bare, without what is there for people. */
@@ -47,12 +50,12 @@ static void put_cell(struct sheet *sheet, const struct pf_column *column, const 
         pf_put_signed(sheet->out, strtoll(sheet->cell.data, NULL, 10));
         return;
     }
-    put_quoted(sheet, text, bytes);
+    pf_csv_put(sheet->out, sheet->separator, text, bytes);
 }
 
 static void put_row(struct sheet *sheet, const struct pf_report_event *event, const struct pf_report_row *row)
 {
-    put_quoted(sheet, event->event->name, strlen(event->event->name));
+    pf_csv_put(sheet->out, sheet->separator, event->event->name, strlen(event->event->name));
     for (size_t i = 0; i < sheet->report->column_count; i++)
         put_cell(sheet, sheet->report->columns[i], row);
     pf_put_string(sheet->out, "\n");
@@ -79,6 +82,8 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
     struct pf_report report;
     const char *separator = options->report.separator;
     struct sheet sheet = {.report = &report, .out = out, .separator = separator && *separator ? separator : ","};
+    if (options->report.flags & PERFILE_REPORT_TASKS)
+        return pf_tasks_write(reader, options, PF_TASKS_CSV, out, error);
     int result = pf_report_open(&report, reader, options, false, error);
     if (result == 0 || report.row_count) {
         if (pf_text_open(&sheet.cell, report.allocator, NULL, NULL) == 0)

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "output/json.h"
 #include "output/output.h"
+#include "output/report_tasks.h"
 
 enum { MOST_LEVELS = 500 }; /* of a call graph: readers of JSON have limits, too */
 
@@ -213,6 +214,8 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
 {
     struct pf_report report;
     struct page page = {.report = &report, .json = {.text = out, .max_bytes = UINT64_MAX}};
+    if (options->report.flags & PERFILE_REPORT_TASKS)
+        return pf_tasks_write(reader, options, PF_TASKS_JSON, out, error);
     int result = pf_report_open(&report, reader, options, false, error);
     if (result == 0 || report.row_count) {
         if (pf_text_open(&page.cell, report.allocator, NULL, NULL) < 0 || !put_page(&page))
