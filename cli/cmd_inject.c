@@ -3,6 +3,8 @@
 
 #include "edit.h"
 
+#include <inttypes.h>
+
 #define AT(member) offsetof(struct pf_settings, member)
 
 static const struct pf_option options[] = {
@@ -12,6 +14,14 @@ static const struct pf_option options[] = {
      .offset = AT(inject_build_ids),
      .doc = "Add the build ids of the files that samples and callchains hit: those of the recording, else those of the "
             "binaries that are found."},
+    {.name = "jit",
+     .letter = 'j',
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(inject_jit),
+     .doc = "Add the code that JIT compilers told of in jitdump files (jit-PID.dump): a mapping for each piece, and "
+            "beside "
+            "the jitdump file its code, symbol and lines in jitted-PID-N.so. The recording must have been made with -k "
+            "1."},
     {.name = "sched-stat",
      .letter = 's',
      .kind = PF_OPTION_FLAG,
@@ -28,6 +38,27 @@ static const struct pf_option options[] = {
 };
 static const struct pf_option_group group = {"Options", options};
 
+/* ---- one run ---- */
+
+static struct perfile_edit_report counts;
+static uint64_t code_files, jitdumps;
+
+static int inject_code(struct perfile_reader *reader, struct perfile_writer *writer, struct perfile_inject_options *how,
+                       struct perfile_symbol_options *symbols, struct perfile_error *error)
+{
+    struct perfile_jit *jit;
+    int result = perfile_jit_open(reader, symbols, &jit, error);
+
+    if (result < 0)
+        return result;
+    how->follow_code = perfile_jit_follow;
+    how->code_context = jit;
+    result = perfile_inject(reader, writer, how, &counts, error);
+    code_files = perfile_jit_files(jit, &jitdumps);
+    perfile_jit_close(jit);
+    return result;
+}
+
 static int inject(struct perfile_reader *reader, struct perfile_writer *writer, const struct pf_settings *settings,
                   const struct perfile_edit_options *edit_options, struct perfile_edit_report *report,
                   struct perfile_error *error)
@@ -41,20 +72,35 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
     how.sched_stat = settings->inject_sched_stat;
     how.strip = settings->inject_strip;
     how.edit = edit_options;
-    return perfile_inject(reader, writer, &how, report, error);
+    int result = settings->inject_jit ? inject_code(reader, writer, &how, &symbols, error)
+                                      : perfile_inject(reader, writer, &how, &counts, error);
+    *report = counts;
+    return result;
+}
+
+static void print(FILE *to, bool json)
+{
+    char mappings[PF_GROUPED_BYTES], files[PF_GROUPED_BYTES], dumps[PF_GROUPED_BYTES];
+
+    if (json)
+        fprintf(to, ",\"code_added\":%" PRIu64 ",\"code_files\":%" PRIu64 ",\"jitdumps\":%" PRIu64, counts.code_added,
+                code_files, jitdumps);
+    else if (jitdumps)
+        fprintf(to, "  %s mappings of code added, in %s files jitted-PID-N.so beside %s jitdump files\n",
+                pf_grouped(counts.code_added, mappings), pf_grouped(code_files, files), pf_grouped(jitdumps, dumps));
 }
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    return pf_run_edit(command, settings, inject);
+    return pf_run_edit_report(command, settings, inject, print);
 }
 
 const struct pf_command pf_command_inject = {
     .name = "inject",
-    .summary = "add to a recording: build ids, times slept",
+    .summary = "add to a recording: build ids, code of JITs, times slept",
     .doc = "Writes a recording anew, in the order of time, with what can be known afterwards.",
     .operand = "[FILE]",
     .operand_max = 1,
-    .groups = {&group, &pf_writing_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {&group, &pf_writing_group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

@@ -312,6 +312,9 @@ int pf_run_edit_report(const struct pf_command *command, struct pf_settings *set
     if ((status = pf_input_choose(&run.input, command, settings)) || (status = check_output(&run)) ||
         (status = pf_input_open(&run.input)))
         return status;
+    settings->print.symbols.recording = run.input.name;
+    settings->print.symbols.note = pf_log_note;
+    settings->print.symbols.note_context = &run.input.log;
     status = run_open(&run, edit);
     perfile_close(run.input.reader);
     return status;

@@ -38,33 +38,33 @@ const char *pf_format_at(const struct pf_command *command, size_t index, const c
     return NULL;
 }
 
-static const struct pf_option input_options[] = {
-    {.name = "input",
-     .letter = 'i',
-     .kind = PF_OPTION_TEXT,
-     .argument = "FILE",
-     .offset = AT(input),
-     .doc = "The recording: a file, a directory, a FIFO, or - for standard input. The same as giving FILE. "
-            "The default is perf.data."},
-    {.name = "strict",
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(open.strict),
-     .doc = "Stop at the first fault. By default everything that can be read is read, and the rest is reported."},
-    {.name = "jobs",
-     .letter = 'j',
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(jobs),
-     .doc = "Use up to N threads; 0, the default, is one per processor, at most 8. The output is the same for every N. "
-            "This version uses them in report, flame, script and dump."},
-    {.name = "force",
-     .letter = 'f',
-     .kind = PF_OPTION_IGNORE,
-     .doc = "Accepted and ignored, because perf has it: the owner of a recording is never checked."},
-    {0},
-};
+#define INPUT_OPTION                                                                                                   \
+    {                                                                                                                  \
+        .name = "input", .letter = 'i', .kind = PF_OPTION_TEXT, .argument = "FILE", .offset = AT(input),               \
+        .doc = "The recording: a file, a directory, a FIFO, or - for standard input. The same as giving FILE. "        \
+               "The default is perf.data."                                                                             \
+    }
+#define JOBS_OPTION                                                                                                    \
+    {                                                                                                                  \
+        .name = "jobs", .letter = 'j', .kind = PF_OPTION_NUMBER, .argument = "N", .offset = AT(jobs),                  \
+        .doc = "Use up to N threads; 0, the default, is one per processor, at most 8. The output is the same for "     \
+               "every N. This version uses them in report, flame, script and dump."                                    \
+    }
+#define STRICT_OPTION                                                                                                  \
+    {                                                                                                                  \
+        .name = "strict", .kind = PF_OPTION_FLAG, .offset = AT(open.strict),                                           \
+        .doc = "Stop at the first fault. By default everything that can be read is read, and the rest is reported."    \
+    }
+#define FORCE_OPTION                                                                                                   \
+    {                                                                                                                  \
+        .name = "force", .letter = 'f', .kind = PF_OPTION_IGNORE,                                                      \
+        .doc = "Accepted and ignored, because perf has it: the owner of a recording is never checked."                 \
+    }
+static const struct pf_option input_options[] = {INPUT_OPTION, STRICT_OPTION, JOBS_OPTION, FORCE_OPTION, {0}};
+static const struct pf_option serial_options[] = {INPUT_OPTION, STRICT_OPTION, FORCE_OPTION, {0}};
 const struct pf_option_group pf_input_group = {"Reading", input_options};
 const struct pf_option_group pf_reading_group = {"Reading", input_options + 1}; /* without -i */
+const struct pf_option_group pf_serial_group = {"Reading", serial_options};     /* without -j */
 
 #define FILTER(option, short_option, value, member, text)                                                              \
     {                                                                                                                  \

@@ -64,6 +64,7 @@ struct pf_settings {
     bool convert_unwind;
     bool inject_build_ids;
     bool inject_sched_stat;
+    bool inject_jit;
     bool inject_strip;
     const char *cut_cgroups;
     const char *cut_split;
@@ -147,6 +148,7 @@ const struct pf_command *pf_command_find(const char *name);
 
 extern const struct pf_option_group pf_input_group;   /* where to read from and how */
 extern const struct pf_option_group pf_reading_group; /* how: for verbs with several recordings */
+extern const struct pf_option_group pf_serial_group;  /* where from and how: for verbs with another -j */
 extern const struct pf_option_group pf_filter_group;  /* which samples */
 extern const struct pf_option_group pf_symbol_group;  /* where the binaries are */
 extern const struct pf_option_group pf_limit_group;   /* against hostile files */

@@ -183,6 +183,29 @@ PERFILE_API int perfile_unwind(void *unwinder, struct perfile_session *session, 
  */
 PERFILE_API int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, uint8_t build_id[20]);
 
+/*
+ * Code that JIT compilers made, of the jitdump files that a recording maps. Since 0.2, like what follows. `reader` is that
+ * of the recording; `options` (may be NULL) say where the files are, and must live as long. Errors: MEMORY.
+ */
+struct perfile_jit;
+PERFILE_API PERFILE_MUST_CHECK int perfile_jit_open(struct perfile_reader *reader,
+                                                    const struct perfile_symbol_options *options,
+                                                    struct perfile_jit **jit, struct perfile_error *error);
+/* NULL is allowed. */
+PERFILE_API void perfile_jit_close(struct perfile_jit *jit);
+/*
+ * `jit` is a struct perfile_jit: this is a function for perfile_inject_options.follow_code. When the record maps a jitdump
+ * file, each piece of code in it is written to a file of its own, jitted-PID-INDEX.so in the folder of the jitdump, with
+ * its symbol and its lines. A jitdump that cannot be used is told to options->note, and so is what is damaged in one.
+ * Errors: WRITE (such a file), MEMORY, those of `add`.
+ */
+PERFILE_API int perfile_jit_follow(void *jit, const struct perfile_record *record,
+                                   int (*add)(void *adder, uint64_t time, const struct perfile_map *map,
+                                              struct perfile_error *error),
+                                   void *adder, struct perfile_error *error);
+/* How many files were written so far, and of how many jitdump files. */
+PERFILE_API uint64_t perfile_jit_files(const struct perfile_jit *jit, uint64_t *dumps);
+
 /* The fields that script's -F knows, by position; NULL behind the last. Static text. */
 PERFILE_API const char *perfile_script_field_at(size_t index, const char **doc);
 

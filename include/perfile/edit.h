@@ -37,6 +37,7 @@ struct perfile_edit_report {
     /* Of perfile_inject. */
     uint64_t build_ids_added;
     uint64_t build_ids_missing; /* files that samples hit, whose build id is not known */
+    uint64_t code_added;        /* mappings of code that JIT compilers made */
 };
 
 /* What all calls take. */
@@ -103,7 +104,20 @@ struct perfile_inject_options {
      * sched:sched_switch, and those of sched:sched_process_exit, are left out.
      */
     bool sched_stat;
-    bool strip;                              /* leave AUX data out, as "aux" of perfile_convert */
+    bool strip; /* leave AUX data out, as "aux" of perfile_convert */
+    /*
+     * Code that JIT compilers made, and that no record tells of. Called with every record but samples, in the order of
+     * time; calls `add` for each piece of code that is known then, as perfile_session_add_map takes it: its mapping is
+     * written as an MMAP2 record at its time, and its build id is in the feature BUILD_ID when samples hit it. Returns 1
+     * when the record told of code: it is left out, and so are the mappings of anonymous memory of processes with code
+     * from then on, which would cover it. 0: it did not; negative: ends the call. perfile_jit_follow of
+     * <perfile/analysis.h> is one. NULL: no code.
+     */
+    int (*follow_code)(void *context, const struct perfile_record *record,
+                       int (*add)(void *adder, uint64_t time, const struct perfile_map *map,
+                                  struct perfile_error *error),
+                       void *adder, struct perfile_error *error);
+    void *code_context;
     const struct perfile_edit_options *edit; /* or NULL */
 };
 #define PERFILE_INJECT_OPTIONS_INIT PERFILE_SIZED(struct perfile_inject_options)

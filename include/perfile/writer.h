@@ -11,8 +11,8 @@
  *     if (perfile_writer_open_path("perf.data", NULL, &writer, &error) < 0 ||
  *         perfile_writer_add_event(writer, &event, NULL, &error) < 0)
  *         die(error.message);
- *     perfile_writer_record(writer, PERFILE_RECORD_MMAP2, PERFILE_MISC_CPUMODE_USER, &mmap2, sizeof(mmap2), NULL, &error);
- *     perfile_writer_sample(writer, 0, PERFILE_MISC_CPUMODE_USER, &sample, &error);
+ *     perfile_writer_record(writer, PERFILE_RECORD_MMAP2, 2, &mmap2, sizeof(mmap2), NULL, &error);
+ *     perfile_writer_sample(writer, 0, 2, &sample, &error);        // 2: in user mode
  *     if (perfile_writer_finish(writer, &error) < 0)
  *         die(error.message);
  *     perfile_writer_close(writer);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Unwinding and build ids for who has a session and samples, but no profile. */
+/* Unwinding, build ids and the code of JITs for who has a session and samples, but no profile. */
 #include "base/error.h"
+#include "symbol/jit.h"
 #include "symbol/symbols.h"
 
 struct perfile_unwinder {
@@ -60,4 +61,55 @@ int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, u
     bytes = found.path ? pf_elf_build_id(found.path, build_id) : 0;
     pf_found_close(&found);
     return bytes > 0 ? bytes : 0; /* a file that cannot be read says nothing */
+}
+
+/* ---- code of JITs ---- */
+
+struct perfile_jit {
+    struct pf_find_options find;
+    struct pf_jit *jit;
+};
+
+int perfile_jit_open(struct perfile_reader *reader, const struct perfile_symbol_options *options,
+                     struct perfile_jit **jit, struct perfile_error *error)
+{
+    const struct perfile_symbol_options none = {0};
+    struct perfile_jit *made = pf_new(pf_allocator_or_default(NULL), sizeof(*made));
+    *jit = made;
+    if (!made)
+        return pf_fail_memory(error, "jitdump");
+    made->find = pf_find_options_of(options ? options : &none);
+    int result = pf_jit_open(reader, NULL, &made->find, &made->jit, error);
+    if (result < 0) {
+        perfile_jit_close(made);
+        *jit = NULL;
+    }
+    return result;
+}
+
+void perfile_jit_close(struct perfile_jit *jit)
+{
+    if (!jit)
+        return;
+    pf_jit_close(jit->jit);
+    pf_free(pf_allocator_or_default(NULL), jit, sizeof(*jit));
+}
+
+int perfile_jit_follow(void *context, const struct perfile_record *record,
+                       int (*add)(void *adder, uint64_t time, const struct perfile_map *map,
+                                  struct perfile_error *error),
+                       void *adder, struct perfile_error *error)
+{
+    struct perfile_jit *jit = context;
+    pf_jit_write_files(jit->jit, add, adder);
+    int result = pf_jit_follow(jit->jit, record, error);
+    return result < 0 ? result : pf_jit_is_used(jit->jit);
+}
+
+uint64_t perfile_jit_files(const struct perfile_jit *jit, uint64_t *dumps)
+{
+    const struct pf_jit_counts *counts = pf_jit_counts(jit->jit);
+    if (dumps)
+        *dumps = counts->dumps;
+    return counts->files;
 }

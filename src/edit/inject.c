@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "edit/build_ids.h"
 #include "edit/convert.h"
+#include "edit/inject.h"
 
 #define CONTEXT_MIN ((uint64_t)-4095)
 #define CONTEXT_KERNEL ((uint64_t)-128)
@@ -26,6 +27,7 @@ struct inject {
     struct pf_edit edit;
     struct perfile_inject_options options;
     struct pf_strip strip;
+    struct pf_code code;
     struct pf_known_ids ids;
     struct pf_map hit; /* mappings, by their id */
     uint64_t missing;
@@ -71,7 +73,7 @@ static int hit(struct inject *inject, const struct perfile_space *space, uint64_
 {
     const struct perfile_map *map = space ? perfile_space_find(space, ip) : NULL;
     uint64_t seen;
-    if (!map || pf_map_get(&inject->hit, map->id, &seen))
+    if (!map || (!inject->options.build_ids && !map->code) || pf_map_get(&inject->hit, map->id, &seen))
         return 0;
     if (!pf_map_put(&inject->hit, map->id, 1))
         return pf_fail_memory(error, "build id");
@@ -198,13 +200,18 @@ static int follow_sleep(struct inject *inject, struct pf_item *item, struct perf
 
 /* ---- records ---- */
 
+static bool looks_at_maps(const struct inject *inject)
+{
+    return inject->options.build_ids || inject->options.follow_code;
+}
+
 static int inject_record(void *context, struct pf_item *item, struct perfile_error *error)
 {
     struct inject *inject = context;
     if (item->record->type != PERFILE_RECORD_SAMPLE || !item->record->event)
         return PF_EDIT_KEEP;
     int result = inject->options.sched_stat ? follow_sleep(inject, item, error) : PF_EDIT_KEEP;
-    if (result == PF_EDIT_KEEP && inject->options.build_ids)
+    if (result == PF_EDIT_KEEP && looks_at_maps(inject))
         result = hit_sample(inject, item, error);
     return result;
 }
@@ -228,7 +235,8 @@ static int open_inject(struct inject *inject, struct perfile_error *error)
     pf_map_open(&inject->hit, allocator);
     pf_map_open(&inject->sleeping, allocator);
     inject->edit.by_time = true;
-    inject->edit.follows_maps = inject->options.build_ids;
+    inject->edit.follows_maps = looks_at_maps(inject);
+    pf_code_open(&inject->code, &inject->edit, &inject->options);
     int result = check_events(inject, error);
     return result < 0 || !inject->options.strip ? result : pf_strip_open(&inject->strip, "aux", error);
 }
@@ -242,6 +250,7 @@ static void close_inject(struct inject *inject)
     pf_map_close(&inject->hit);
     pf_map_close(&inject->sleeping);
     pf_known_ids_close(&inject->ids);
+    pf_code_close(&inject->code);
 }
 
 int perfile_inject(struct perfile_reader *reader, struct perfile_writer *writer,
@@ -250,10 +259,7 @@ int perfile_inject(struct perfile_reader *reader, struct perfile_writer *writer,
 {
     struct inject inject = {.options = PERFILE_INJECT_OPTIONS_INIT};
     struct perfile_edit_report unseen;
-    const struct pf_edit_step steps[] = {
-        {.context = &inject, .feature = note_feature, .record = inject_record},
-        pf_strip_step(&inject.strip),
-    };
+    struct pf_edit_step steps[3];
     report = report ? report : &unseen;
     if (options && options->size < sizeof(size_t))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "inject options", "size is not set");
@@ -263,7 +269,12 @@ int perfile_inject(struct perfile_reader *reader, struct perfile_writer *writer,
     if (result < 0)
         return result;
     inject.edit.steps = steps;
-    inject.edit.step_count = inject.options.strip ? 2 : 1;
+    if (inject.options.follow_code)
+        steps[inject.edit.step_count++] = pf_code_step(&inject.code);
+    steps[inject.edit.step_count++] =
+        (struct pf_edit_step){.context = &inject, .feature = note_feature, .record = inject_record};
+    if (inject.options.strip)
+        steps[inject.edit.step_count++] = pf_strip_step(&inject.strip);
     *report = (struct perfile_edit_report){.records_kept = 0};
     result = open_inject(&inject, error);
     if (result == 0)
@@ -272,6 +283,7 @@ int perfile_inject(struct perfile_reader *reader, struct perfile_writer *writer,
         report->bytes_stripped = inject.strip.bytes + inject.edit.bytes_saved;
     report->build_ids_added = inject.ids.added;
     report->build_ids_missing = inject.missing;
+    report->code_added = inject.code.added;
     close_inject(&inject);
     return result;
 }

@@ -233,7 +233,7 @@ static bool put_map(struct pf_maps *maps, int32_t pid, const struct perfile_map 
     return !b.failed && set_space(maps, pid, space);
 }
 
-static bool is_anonymous(const char *name)
+bool pf_maps_is_anonymous(const char *name)
 {
     static const char *const starts[] = {"//anon", "[anon:", "/memfd:"};
     for (size_t i = 0; i < PF_COUNT(starts); i++)
@@ -249,7 +249,7 @@ static bool add(struct pf_maps *maps, int32_t pid, const struct perfile_map *lik
         end = UINT64_MAX;
     if (end <= like->start)
         return true; /* empty */
-    if (PF_UNLIKELY(maps->overlaid.used) && is_anonymous(like->filename) &&
+    if (PF_UNLIKELY(maps->overlaid.used) && pf_maps_is_anonymous(like->filename) &&
         pf_map_get(&maps->overlaid, (uint32_t)pid, &overlaid))
         return true; /* the protection of memory changed that holds code */
     const struct perfile_map *map = make_map(maps, like, end);

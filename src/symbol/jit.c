@@ -8,6 +8,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "symbol/jit_elf.h"
+#include "symbol/jit_files.h"
 #include "symbol/jitdump.h"
 
 enum {
@@ -33,6 +35,7 @@ struct code {
     bool lines_read;
     struct pf_jitdump_line *lines;
     size_t line_count;
+    uint8_t build_id[20]; /* of the file */
 };
 
 struct pf_jit {
@@ -49,7 +52,11 @@ struct pf_jit {
     size_t code_room;
     struct perfile_time_conv clock; /* of the TSC */
     bool has_clock;
+    bool used; /* the dump of the last record */
     unsigned note_count;
+    int (*take)(void *context, uint64_t time, const struct perfile_map *map, struct perfile_error *error);
+    void *take_context;
+    struct pf_jit_counts counts;
 };
 
 int pf_jit_open(struct perfile_reader *reader, struct perfile_session *session, const struct pf_find_options *find,
@@ -77,6 +84,25 @@ void pf_jit_close(struct pf_jit *jit)
     pf_free(jit->allocator, jit->codes, jit->code_room * sizeof(*jit->codes));
     pf_arena_close(&jit->arena);
     pf_free(jit->allocator, jit, sizeof(*jit));
+}
+
+void pf_jit_write_files(struct pf_jit *jit,
+                        int (*take)(void *context, uint64_t time, const struct perfile_map *map,
+                                    struct perfile_error *error),
+                        void *context)
+{
+    jit->take = take;
+    jit->take_context = context;
+}
+
+const struct pf_jit_counts *pf_jit_counts(const struct pf_jit *jit)
+{
+    return &jit->counts;
+}
+
+bool pf_jit_is_used(const struct pf_jit *jit)
+{
+    return jit->used;
 }
 
 /* A sentence for the user. */
@@ -109,12 +135,12 @@ static bool is_jitdump(const char *name)
     return count && strcmp(digits + count, ".dump") == 0;
 }
 
-static bool was_seen(const struct pf_jit *jit, const char *name, int32_t pid)
+static const struct dump *find_dump(const struct pf_jit *jit, const char *name, int32_t pid)
 {
     for (size_t i = jit->dump_count; i-- > 0;)
         if (jit->dumps[i].pid == pid && strcmp(jit->dumps[i].name, name) == 0)
-            return true;
-    return false;
+            return &jit->dumps[i];
+    return NULL;
 }
 
 /* The times of samples can be compared with those of JITs. */
@@ -148,27 +174,44 @@ struct reading {
     struct pf_jitdump file;
     struct pf_map by_index; /* of the JIT to the number of the code */
     uint32_t number;        /* of the dump */
+    const char *folder;     /* of the files that perf inject makes, */
     int folder_bytes;
+    char *real_folder; /* and where it is, when they are written; owned, and so is the name then */
+    char *named_folder;
 };
 
 static const char *file_of(const struct reading *r, uint64_t index)
 {
-    const struct dump *dump = &r->jit->dumps[r->number];
-    char tail[64], *text;
-    int length = snprintf(tail, sizeof(tail), "/jitted-%" PRId32 "-%" PRIu64 ".so", dump->pid, index);
-    if ((text = pf_arena_new(&r->jit->arena, (size_t)(r->folder_bytes + length) + 1))) {
-        memcpy(text, dump->name, (size_t)r->folder_bytes);
+    struct pf_jit *jit = r->jit;
+    uint64_t known;
+    char tail[80], again[24] = "", *text;
+    if (jit->take && pf_map_get(&r->by_index, index, &known)) /* it should be another one each time */
+        snprintf(again, sizeof(again), "-%zu", jit->code_count);
+    int length =
+        snprintf(tail, sizeof(tail), "/jitted-%" PRId32 "-%" PRIu64 "%s.so", jit->dumps[r->number].pid, index, again);
+    if ((text = pf_arena_new(&jit->arena, (size_t)(r->folder_bytes + length) + 1))) {
+        memcpy(text, r->folder, (size_t)r->folder_bytes);
         memcpy(text + r->folder_bytes, tail, (size_t)length);
     }
     return text;
 }
 
-/* The number of new code; 0 when memory is short. */
-static uint32_t add_code(struct reading *r, const struct pf_jitdump_code *made)
+static int write_file(struct reading *r, const struct pf_jitdump_code *made, struct code *code,
+                      struct perfile_error *error)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s%s", r->real_folder, strrchr(code->file, '/'));
+    int result = pf_jit_file_write(&r->file, made, path, code->build_id, error);
+    r->jit->counts.files += result == 0;
+    return result;
+}
+
+/* The number of new code, which begins with 1. */
+static int64_t add_code(struct reading *r, const struct pf_jitdump_code *made, struct perfile_error *error)
 {
     struct pf_jit *jit = r->jit;
     if (!pf_grow(jit->allocator, &jit->codes, &jit->code_room, jit->code_count + 1, sizeof(*jit->codes)))
-        return 0;
+        return pf_fail_memory(error, "jitdump");
     struct code *code = &jit->codes[jit->code_count];
     *code = (struct code){.public = {.name = pf_arena_text(&jit->arena, made->name, strlen(made->name)),
                                      .address = made->address,
@@ -180,25 +223,36 @@ static uint32_t add_code(struct reading *r, const struct pf_jitdump_code *made)
                           .lines_bytes = made->lines_bytes,
                           .lines_count = made->lines_count};
     if (!code->public.name || !code->file)
-        return 0;
-    uint32_t number = (uint32_t)++jit->code_count;
-    return pf_map_put(&r->by_index, made->index, number) ? number : 0;
+        return pf_fail_memory(error, "jitdump");
+    int result = jit->take ? write_file(r, made, code, error) : 0;
+    if (result < 0)
+        return result;
+    const int64_t number = (int64_t)++jit->code_count;
+    return pf_map_put(&r->by_index, made->index, (uint64_t)number) ? number : pf_fail_memory(error, "jitdump");
 }
 
 static int add_map(struct reading *r, const struct pf_jitdump_code *made, uint32_t number, struct perfile_error *error)
 {
-    const struct code *code = &r->jit->codes[number - 1];
-    const struct perfile_map map = {.start = made->address,
-                                    .end = made->address + made->bytes +
-                                           (code->mapped_bytes ? -made->bytes % 8 + code->mapped_bytes : 0),
-                                    .pgoff = PF_JIT_TEXT_OFFSET,
-                                    .filename = code->file,
-                                    .pid = r->jit->dumps[r->number].pid,
-                                    .prot = 4 /* PROT_EXEC */,
-                                    .code = number};
+    enum { READ = 1, EXEC = 4, PRIVATE = 2 };
+    struct pf_jit *jit = r->jit;
+    const struct code *code = &jit->codes[number - 1];
+    const uint64_t time = time_of(jit, &r->file, made->time);
+    struct perfile_map map = {.start = made->address,
+                              .end = made->address + made->bytes +
+                                     (code->mapped_bytes ? -made->bytes % 8 + code->mapped_bytes : 0),
+                              .pgoff = jit->take ? pf_jit_elf_text_offset(r->file.machine) : PF_JIT_TEXT_OFFSET,
+                              .filename = code->file,
+                              .pid = r->jit->dumps[r->number].pid,
+                              .prot = READ | EXEC,
+                              .flags = PRIVATE,
+                              .code = number};
     if (map.end <= map.start)
         return 0;
-    return perfile_session_add_map(r->jit->session, time_of(r->jit, &r->file, made->time), &map, error);
+    if (!jit->take)
+        return perfile_session_add_map(jit->session, time, &map, error);
+    map.build_id_bytes = sizeof(code->build_id);
+    memcpy(map.build_id, code->build_id, sizeof(code->build_id));
+    return jit->take(jit->take_context, time, &map, error);
 }
 
 static int read_codes(struct reading *r, struct perfile_error *error)
@@ -207,14 +261,18 @@ static int read_codes(struct reading *r, struct perfile_error *error)
     int result = 0;
     while (result == 0 && pf_jitdump_next(&r->file, &made)) {
         uint64_t known = 0;
-        uint32_t number;
+        int64_t number;
         if (made.name)
-            number = add_code(r, &made);
+            number = add_code(r, &made, error);
         else if (pf_map_get(&r->by_index, made.index, &known))
-            number = (uint32_t)known;
+            number = (int64_t)known;
         else
             continue; /* nobody said what it is */
-        result = number ? add_map(r, &made, number, error) : pf_fail_memory(error, "jitdump");
+        if (number == PERFILE_ERROR_TRUNCATED || (number == PERFILE_ERROR_LIMIT && made.name)) {
+            r->file.damaged++;
+            continue;
+        }
+        result = number < 0 ? (int)number : add_map(r, &made, (uint32_t)number, error);
     }
     return result;
 }
@@ -231,6 +289,34 @@ static const char *wrong_clock(const struct pf_jit *jit, const struct pf_jitdump
                ? NULL
                : "was not used: its times are CLOCK_MONOTONIC's, and the recording's are not (perf record "
                  "-k 1)";
+}
+
+static int choose_folder(struct reading *r, struct perfile_error *error)
+{
+    const struct pf_jit *jit = r->jit;
+    const struct dump *dump = &jit->dumps[r->number];
+    r->folder = dump->name;
+    r->folder_bytes = (int)(strrchr(dump->name, '/') - dump->name);
+    if (!jit->take)
+        return 0;
+    int result = pf_jit_files_folder(dump->found, jit->find.symfs ? jit->find.symfs : "", &r->real_folder,
+                                     &r->named_folder, error);
+    r->folder = r->named_folder;
+    r->folder_bytes = r->folder ? (int)strlen(r->folder) : 0;
+    return result;
+}
+
+static void tell_losses(const struct reading *r, int result)
+{
+    const char *name = r->jit->dumps[r->number].name;
+    char text[96];
+    if (result == PERFILE_ERROR_LIMIT)
+        note_about(r->jit, name, "was not read to its end: it tells of too much code");
+    if (result == 0 && r->file.is_cut)
+        note_about(r->jit, name, "ends within a record: the code that it told of last is missing");
+    snprintf(text, sizeof(text), "is damaged: %" PRIu64 " pieces of code cannot be used", r->file.damaged);
+    if (r->file.damaged)
+        note_about(r->jit, name, text);
 }
 
 static int read_file(struct reading *r, struct perfile_error *error)
@@ -251,19 +337,25 @@ static int read_file(struct reading *r, struct perfile_error *error)
         return 0;
     }
     pf_map_open(&r->by_index, jit->allocator);
-    code = read_codes(r, &why);
-    if (code == PERFILE_ERROR_LIMIT)
-        note_about(jit, dump->name, "was not read to its end: it tells of too much code");
+    code = choose_folder(r, error);
+    if (code == 0)
+        code = read_codes(r, error);
+    jit->counts.dumps++;
+    tell_losses(r, code);
+    free(r->real_folder);
+    free(r->named_folder);
     pf_map_close(&r->by_index);
     pf_jitdump_close(&r->file);
-    return code == PERFILE_ERROR_MEMORY ? pf_fail_memory(error, "jitdump") : 0;
+    return code == PERFILE_ERROR_LIMIT ? 0 : code;
 }
 
 static int follow_file(struct pf_jit *jit, const char *name, int32_t pid, struct perfile_error *error)
 {
-    if (!is_jitdump(name) || was_seen(jit, name, pid))
+    if (!is_jitdump(name))
         return 0;
-    if (jit->dump_count >= DUMPS_MAX)
+    const struct dump *seen = find_dump(jit, name, pid);
+    jit->used = seen && seen->found;
+    if (seen || jit->dump_count >= DUMPS_MAX)
         return 0;
     char *path;
     pf_find_learn(&jit->find, jit->reader);
@@ -276,13 +368,13 @@ static int follow_file(struct pf_jit *jit, const char *name, int32_t pid, struct
     free(path);
     if (!dump.name)
         return pf_fail_memory(error, "jitdump");
-    struct reading r = {
-        .jit = jit, .number = (uint32_t)jit->dump_count, .folder_bytes = (int)(strrchr(name, '/') - name)};
+    struct reading r = {.jit = jit, .number = (uint32_t)jit->dump_count};
     jit->dumps[jit->dump_count++] = dump;
-    if (dump.found)
-        return read_file(&r, error);
-    note_about(jit, name, "was not found");
-    return 0;
+    if (!dump.found)
+        note_about(jit, name, "was not found");
+    int result = dump.found ? read_file(&r, error) : 0;
+    jit->used = jit->dumps[r.number].found;
+    return result;
 }
 
 int pf_jit_follow(struct pf_jit *jit, const struct perfile_record *record, struct perfile_error *error)
@@ -294,6 +386,7 @@ int pf_jit_follow(struct pf_jit *jit, const struct perfile_record *record, struc
     size_t bytes = record->type == PERFILE_RECORD_MMAP    ? sizeof(r.mmap)
                    : record->type == PERFILE_RECORD_MMAP2 ? sizeof(r.mmap2)
                                                           : 0;
+    jit->used = false;
     if (record->type == PERFILE_RECORD_TIME_CONV && !record->damaged)
         jit->has_clock = perfile_record_decode(jit->reader, record, &jit->clock, sizeof(jit->clock), NULL) == 0 &&
                          jit->clock.cap_user_time_zero;

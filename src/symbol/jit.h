@@ -23,12 +23,29 @@ struct pf_jit_code {
 
 struct pf_jit;
 
+/* What became of code that is written to files. */
+struct pf_jit_counts {
+    uint64_t dumps; /* that were used */
+    uint64_t files;
+};
+
 /* Everything must outlive it. */
 int pf_jit_open(struct perfile_reader *reader, struct perfile_session *session, const struct pf_find_options *find,
                 struct pf_jit **jit, struct perfile_error *error);
 void pf_jit_close(struct pf_jit *jit);
-/* To be called with each record but samples as the session delivers it. Only memory can fail; what else does is
- * a note of the find options. */
+/*
+ * To be called before the first record: instead of the session, `take` gets each mapping with the time that it holds from,
+ * and the code is written to files, jitted-PID-INDEX.so beside the dump, which the mappings name.
+ */
+void pf_jit_write_files(struct pf_jit *jit,
+                        int (*take)(void *context, uint64_t time, const struct perfile_map *map,
+                                    struct perfile_error *error),
+                        void *context);
+const struct pf_jit_counts *pf_jit_counts(const struct pf_jit *jit);
+/* The record that was followed last maps a jitdump file that is used. */
+bool pf_jit_is_used(const struct pf_jit *jit);
+/* To be called with each record but samples as the session delivers it. Only memory can fail, writing files and `take`;
+ * what else does is a note of the find options. */
 int pf_jit_follow(struct pf_jit *jit, const struct perfile_record *record, struct perfile_error *error);
 /* NULL when there is no such number. */
 const struct pf_jit_code *pf_jit_code(const struct pf_jit *jit, uint32_t number);

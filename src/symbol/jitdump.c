@@ -62,7 +62,10 @@ static int read_header(struct pf_jitdump *dump, const char *path, struct perfile
     if ((dump->swap && magic != __builtin_bswap32(MAGIC)) || pf_cursor_u32(&c) != VERSION)
         return pf_fail(error, PERFILE_ERROR_FORMAT, 0, "jitdump", "%s is no jitdump file of version 1", path);
     uint32_t bytes = pf_cursor_u32(&c);
-    pf_cursor_take(&c, 20); /* machine, padding, pid, time */
+    dump->machine = pf_cursor_u32(&c);
+    pf_cursor_take(&c, 4); /* padding */
+    dump->pid = pf_cursor_u32(&c);
+    pf_cursor_take(&c, 8); /* time */
     dump->has_ticks = pf_cursor_u64(&c) & FLAG_ARCH_TIMESTAMP;
     if (c.failed || bytes < HEADER_BYTES)
         return pf_fail(error, PERFILE_ERROR_FORMAT, 0, "jitdump", "the header of %s is cut off", path);
@@ -137,6 +140,7 @@ static bool read_load(struct pf_jitdump *dump, const struct prefix *prefix, stru
     code->index = pf_cursor_u64(&c);
     if (c.failed || code->bytes > prefix->bytes - LOAD_BYTES)
         return false;
+    code->code_offset = prefix->body + prefix->bytes - code->bytes;
     size_t room = (size_t)pf_min(pf_cursor_left(&c), prefix->bytes - LOAD_BYTES - code->bytes);
     if (!room)
         return false;
@@ -170,24 +174,36 @@ static void read_debug_info(struct pf_jitdump *dump, const struct prefix *prefix
 static void read_unwinding_info(struct pf_jitdump *dump, const struct prefix *prefix)
 {
     struct pf_cursor c = bytes_at(dump, prefix->body, (size_t)pf_min(prefix->bytes, 24));
-    pf_cursor_take(&c, 16); /* sizes of the tables */
-    dump->pending.mapped_bytes = pf_cursor_u64(&c);
+    const uint64_t bytes = pf_cursor_u64(&c), header_bytes = pf_cursor_u64(&c);
+    struct pf_jitdump_code *code = &dump->pending;
+    code->mapped_bytes = pf_cursor_u64(&c);
+    if (c.failed || bytes > prefix->bytes - 24 || header_bytes > bytes)
+        return;
+    code->unwinding_offset = prefix->body + 24;
+    code->unwinding_bytes = bytes;
+    code->unwinding_header_bytes = header_bytes;
 }
 
 int pf_jitdump_next(struct pf_jitdump *dump, struct pf_jitdump_code *code)
 {
     struct prefix prefix;
     while (next_prefix(dump, &prefix)) {
-        if (prefix.id == CODE_LOAD && read_load(dump, &prefix, code))
+        if ((prefix.id == CODE_LOAD && read_load(dump, &prefix, code)) ||
+            (prefix.id == CODE_MOVE && read_move(dump, &prefix, code)))
             return 1;
-        if (prefix.id == CODE_MOVE && read_move(dump, &prefix, code))
-            return 1;
-        if (prefix.id == CODE_DEBUG_INFO)
+        if (prefix.id == CODE_LOAD || prefix.id == CODE_MOVE)
+            dump->damaged++;
+        else if (prefix.id == CODE_DEBUG_INFO)
             read_debug_info(dump, &prefix);
         else if (prefix.id == CODE_UNWINDING_INFO)
             read_unwinding_info(dump, &prefix);
     }
     return 0;
+}
+
+bool pf_jitdump_read(const struct pf_jitdump *dump, uint64_t offset, void *to, size_t bytes)
+{
+    return read_at(dump->fd, offset, to, bytes) == bytes;
 }
 
 /* ---- lines ---- */

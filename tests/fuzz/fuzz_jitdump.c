@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A jitdump file: every record and every line of it. */
+/* A jitdump file: every record and every line of it, and the files that are made of its code. */
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "symbol/jitdump.h"
+#include "symbol/jit_files.h"
 
 static void touch_lines(struct pf_jitdump *dump, const struct pf_jitdump_code *code)
 {
@@ -15,6 +15,13 @@ static void touch_lines(struct pf_jitdump *dump, const struct pf_jitdump_code *c
     for (size_t i = 0; i < count; i++)
         fuzz_touch(lines[i].file, strlen(lines[i].file));
     pf_arena_close(&arena);
+}
+
+/* Into /dev/null, which nothing takes the place of: the file beside it cannot be made. */
+static void touch_file(struct pf_jitdump *dump, const struct pf_jitdump_code *code)
+{
+    uint8_t build_id[20];
+    FUZZ_REQUIRE(pf_jit_file_write(dump, code, "/dev/null/x", build_id, NULL) < 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -33,6 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
             if (code.name)
                 fuzz_touch(code.name, strlen(code.name));
             touch_lines(&dump, &code);
+            if (code.name)
+                touch_file(&dump, &code);
         }
         pf_jitdump_close(&dump);
     }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
 #include "edited.h"
 
 enum {
@@ -113,6 +115,82 @@ static void test_build_ids_again(void **state)
     edited_end(&made);
 }
 
+/* ---- code of JITs ---- */
+
+static int follow_code(void *context, const struct perfile_record *record,
+                       int (*add)(void *adder, uint64_t time, const struct perfile_map *map,
+                                  struct perfile_error *error),
+                       void *adder, struct perfile_error *error)
+{
+    static const struct {
+        uint64_t time, start;
+    } codes[] = {{40, 0x9000}, {20, 0x8000}, {5, 0x7000}};
+    unsigned *calls = context;
+    int result = 0;
+    assert_int_not_equal(record->type, PERFILE_RECORD_SAMPLE);
+    if (record->type != PERFILE_RECORD_MMAP2 || ++*calls != 2)
+        return 0;
+    for (size_t i = 0; i < PF_COUNT(codes) && result == 0; i++) {
+        struct perfile_map map = {.start = codes[i].start,
+                                  .end = codes[i].start + 0x100,
+                                  .pgoff = 0x80,
+                                  .filename = "/tmp/jitted.so",
+                                  .pid = 1,
+                                  .prot = 5,
+                                  .build_id_bytes = 20,
+                                  .code = (uint32_t)i + 1};
+        map.build_id[0] = (uint8_t)i;
+        result = add(adder, codes[i].time, &map, error);
+    }
+    return result < 0 ? result : 1;
+}
+
+static void put_timed_map(struct edited *made, uint64_t time, uint64_t addr, const char *filename)
+{
+    const struct perfile_mmap2 map = {.pid = 1, .tid = 1, .addr = addr, .len = 0x1000, .prot = 5, .filename = filename};
+    const struct perfile_sample_id id = {.pid = 1, .tid = 1, .time = time};
+    assert_int_equal(perfile_writer_record(made->writer, PERFILE_RECORD_MMAP2, 2, &map, sizeof(map), &id, NULL), 0);
+}
+
+/* The mappings of code stand at their times; anonymous memory that would cover them is left out. */
+static void test_code(void **state)
+{
+    struct perfile_inject_options options = PERFILE_INJECT_OPTIONS_INIT;
+    struct edited made = edited_start();
+    const struct perfile_record *record;
+    struct perfile_mmap2 map;
+    char text[256] = "";
+    const uint8_t *data;
+    size_t bytes;
+    unsigned calls = 0;
+    (void)state;
+    put_event(&made, "cycles", 0, 0);
+    put_timed_map(&made, 1, 0x8000, "//anon");
+    put_timed_map(&made, 10, 0x1000, "/tmp/jit-1.dump");
+    put_timed_map(&made, 20, 0x8000, "//anon");
+    put_timed_map(&made, 21, 0x2000, "/bin/a");
+    put_sample(&made, 0, (struct perfile_sample){.ip = 0x8010, .tid = 1, .time = 20});
+    put_sample(&made, 0, (struct perfile_sample){.ip = 0x2010, .tid = 1, .time = 30});
+    options.follow_code = follow_code;
+    options.code_context = &calls;
+    assert_int_equal(inject(&made, &options), 0);
+    while (perfile_reader_next(made.reader, &record, NULL) > 0) {
+        const size_t used = strlen(text);
+        if (record->type == PERFILE_RECORD_SAMPLE)
+            snprintf(text + used, sizeof(text) - used, "sample ");
+        else if (perfile_record_decode(made.reader, record, &map, sizeof(map), NULL) == 0)
+            snprintf(text + used, sizeof(text) - used, "%d:%x ", (int)record->time, (unsigned)map.addr);
+    }
+    assert_string_equal(text, "1:8000 5:7000 20:8000 sample 21:2000 sample 40:9000 ");
+    assert_int_equal(made.report.code_added, 3);
+    assert_int_equal(made.report.records_dropped, 2);
+    assert_int_equal(made.report.build_ids_added, 1); /* of the code that was hit, and of nothing else */
+    assert_int_equal(perfile_feature_bytes(made.reader, PERFILE_FEATURE_BUILD_ID, &data, &bytes, NULL), 0);
+    assert_int_equal(data[12], 1);
+    assert_string_equal((const char *)data + 36, "/tmp/jitted.so");
+    edited_end(&made);
+}
+
 /* ---- times slept ---- */
 
 static void put_sized(struct made *blob, const char *text)
@@ -212,10 +290,8 @@ static void test_no_sched_stat(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_build_ids),
-        cmocka_unit_test(test_build_ids_again),
-        cmocka_unit_test(test_sched_stat),
-        cmocka_unit_test(test_no_sched_stat),
+        cmocka_unit_test(test_build_ids),  cmocka_unit_test(test_build_ids_again), cmocka_unit_test(test_code),
+        cmocka_unit_test(test_sched_stat), cmocka_unit_test(test_no_sched_stat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/jit.h"
 
+#include <fcntl.h>
+#include <gelf.h>
+
 #include "made_elf.h"
 #include "recording.h"
 #include "symbol/jitdump.h"
@@ -10,10 +13,12 @@ enum { PID = 7, TYPE = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_S
 
 /* ---- jitdump files; `struct recording` is just a growing buffer here ---- */
 
+static uint32_t machine = EM_X86_64;
+
 static void dump_open(struct recording *d, bool swap, uint64_t flags)
 {
     *d = (struct recording){.swap = swap};
-    const uint32_t words[] = {0x4a695444, 1, 40, 62, 0, PID};
+    const uint32_t words[] = {0x4a695444, 1, 40, machine, 0, PID};
     for (size_t i = 0; i < PF_COUNT(words); i++)
         recording_u32(d, words[i]);
     recording_u64(d, 900);
@@ -295,6 +300,193 @@ static void test_ticks(void **state)
     expect(&r, "49:-+10000, 50:code+0, ", "");
 }
 
+/* ---- files ---- */
+
+static char taken[1024];
+
+static int take(void *context, uint64_t time, const struct perfile_map *map, struct perfile_error *error)
+{
+    uint8_t build_id[20];
+    const size_t used = strlen(taken);
+    (void)context, (void)error;
+    snprintf(taken + used, sizeof(taken) - used, "%d:%x+%x@%x %s, ", (int)(time % 1000), (unsigned)map->start,
+             (unsigned)(map->end - map->start), (unsigned)map->pgoff, map->filename);
+    assert_int_equal(map->pid, PID);
+    assert_int_equal(pf_elf_build_id(made_path(map->filename), build_id), 20);
+    assert_memory_equal(map->build_id, build_id, 20);
+    return 0;
+}
+
+/* Writes the files of a recording that maps w/jit-7.dump. */
+static int write_files(struct perfile_error *error)
+{
+    struct pf_find_options find = {.symfs = made_directory, .note = take_note};
+    struct recording r;
+    struct pf_jit *jit;
+    const struct perfile_record *record;
+    uint8_t *block;
+    int result = 0;
+    open_recording(&r, true);
+    put_map(&r, 0x90000, 0x1000, "/w/jit-7.dump", 1001);
+    put_map(&r, 0x10000, 0x1000, "//anon", 1002);
+    recording_finish(&r);
+    struct perfile_reader *reader = recording_read(&r, &block);
+    assert_int_equal(pf_jit_open(reader, NULL, &find, &jit, NULL), 0);
+    pf_jit_write_files(jit, take, NULL);
+    *taken = *notes = '\0';
+    for (bool first = true; result == 0 && perfile_reader_next(reader, &record, NULL) > 0; first = false) {
+        result = pf_jit_follow(jit, record, error);
+        assert_int_equal(pf_jit_is_used(jit), first);
+    }
+    pf_jit_close(jit);
+    perfile_close(reader);
+    free(block);
+    recording_close(&r);
+    return result;
+}
+
+/* The section of that name; its data. */
+static Elf_Data *section(Elf *elf, const char *name, GElf_Shdr *header)
+{
+    size_t names;
+    assert_int_equal(elf_getshdrstrndx(elf, &names), 0);
+    for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));)
+        if (gelf_getshdr(scn, header) && strcmp(elf_strptr(elf, names, header->sh_name), name) == 0)
+            return elf_getdata(scn, NULL);
+    return NULL;
+}
+
+static void check_elf(const char *name, const char *symbol, uint64_t text_at, bool has_lines)
+{
+    GElf_Shdr header;
+    GElf_Ehdr ehdr;
+    GElf_Sym sym;
+    int fd = open(made_path(name), O_RDONLY);
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    assert_non_null(gelf_getehdr(elf, &ehdr));
+    assert_int_equal(ehdr.e_machine, machine);
+    assert_int_equal(ehdr.e_ident[EI_CLASS], machine == EM_386 ? ELFCLASS32 : ELFCLASS64);
+    assert_int_equal(ehdr.e_type, ET_DYN);
+    Elf_Data *data = section(elf, ".text", &header);
+    assert_non_null(data);
+    assert_int_equal(header.sh_offset, text_at);
+    assert_int_equal(header.sh_addr, text_at);
+    assert_int_equal(data->d_size, 0x3c);
+    data = section(elf, ".symtab", &header);
+    assert_int_equal(data->d_size / header.sh_entsize, 2);
+    assert_non_null(gelf_getsym(data, 1, &sym));
+    assert_int_equal(sym.st_value, text_at);
+    assert_int_equal(sym.st_size, 0x3c);
+    assert_int_equal(GELF_ST_TYPE(sym.st_info), STT_FUNC);
+    assert_string_equal(elf_strptr(elf, header.sh_link, sym.st_name), symbol);
+    assert_int_equal(section(elf, ".debug_line", &header) != NULL, has_lines);
+    elf_end(elf);
+    close(fd);
+}
+
+static void test_files(void **state)
+{
+    static const uint32_t machines[] = {EM_X86_64, EM_386, EM_S390};
+    struct perfile_error error;
+    (void)state;
+    for (size_t i = 0; i < 2 * PF_COUNT(machines); i++) {
+        struct recording d;
+        machine = machines[i / 2];
+        const unsigned text_at = machine == EM_386 ? 0x60 : 0x80;
+        char expected[512];
+        dump_open(&d, i % 2, 0);
+        dump_lines(&d, 0x10000);
+        dump_load(&d, 1010, 0x10000, 0x3c, "first");
+        dump_load(&d, 1040, 0x10100, 0x3c, "second");
+        dump_move(&d, 1060, 0x10000, 0x20000, 'f');
+        dump_load(&d, 1070, 0x30000, 0x3c, "sure"); /* with the number of another one */
+        dump_load(&d, 1080, 0x30000, 0, "empty");
+        dump_close(&d, "w/jit-7.dump");
+        assert_int_equal(write_files(&error), 0);
+        snprintf(expected, sizeof(expected),
+                 "10:10000+3c@%x /w/jitted-7-102.so, 40:10100+3c@%x /w/jitted-7-115.so, "
+                 "60:20000+40@%x /w/jitted-7-102.so, 70:30000+3c@%x /w/jitted-7-115-2.so, ",
+                 text_at, text_at, text_at, text_at);
+        assert_string_equal(taken, expected);
+        assert_string_equal(notes, "");
+        check_elf("w/jitted-7-102.so", "first", text_at, true);
+        check_elf("w/jitted-7-115.so", "second", text_at, false);
+        check_elf("w/jitted-7-115-2.so", "sure", text_at, false);
+    }
+    machine = EM_X86_64;
+}
+
+/* What lies behind the code in memory lies behind it in the file: .eh_frame, then .eh_frame_hdr. */
+static void test_unwinding_in_files(void **state)
+{
+    static const char tables[] = "the tables.....the header......";
+    struct perfile_error error;
+    struct recording d;
+    GElf_Shdr header;
+    (void)state;
+    dump_open(&d, false, 0);
+    dump_prefix(&d, 4, 24 + 32, 1000);
+    recording_u64(&d, 32);
+    recording_u64(&d, 16);
+    recording_u64(&d, 32);
+    recording_bytes(&d, tables, sizeof(tables));
+    dump_load(&d, 1010, 0x10000, 0x3c, "code");
+    dump_close(&d, "w/jit-7.dump");
+    assert_int_equal(write_files(&error), 0);
+    assert_string_equal(taken, "10:10000+60@80 /w/jitted-7-99.so, ");
+    int fd = open(made_path("w/jitted-7-99.so"), O_RDONLY);
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    Elf_Data *data = section(elf, ".eh_frame", &header);
+    assert_int_equal(header.sh_offset, 0x80 + 0x40);
+    assert_int_equal(header.sh_addr, header.sh_offset);
+    assert_int_equal(data->d_size, 16);
+    assert_memory_equal(data->d_buf, tables, 16);
+    data = section(elf, ".eh_frame_hdr", &header);
+    assert_int_equal(header.sh_offset, 0x80 + 0x50);
+    assert_memory_equal(data->d_buf, tables + 16, 16);
+    elf_end(elf);
+    close(fd);
+}
+
+/* What cannot be written is an error, not a loss. */
+static void test_unwritable_files(void **state)
+{
+    struct perfile_error error;
+    struct recording d;
+    (void)state;
+    dump_open(&d, false, 0);
+    dump_load(&d, 1010, 0x10000, 0x3c, "code");
+    dump_close(&d, "w/jit-7.dump");
+    unlink(made_path("w/jitted-7-99.so"));
+    assert_int_equal(mkdir(made_path("w/jitted-7-99.so"), 0700), 0);
+    assert_int_equal(write_files(&error), PERFILE_ERROR_WRITE);
+    assert_non_null(strstr(error.message, "w/jitted-7-99.so: Is a directory"));
+    assert_string_equal(taken, "");
+    assert_int_equal(rmdir(made_path("w/jitted-7-99.so")), 0);
+}
+
+/* What is damaged is said. */
+static void test_damaged_files(void **state)
+{
+    struct perfile_error error;
+    struct recording d;
+    (void)state;
+    dump_open(&d, false, 0);
+    size_t at = d.bytes;
+    dump_load(&d, 1010, 0x10000, 0x3c, "much");
+    recording_store64(&d, at + 16 + 24, 1 << 20);
+    dump_load(&d, 1020, 0x10000, 0x3c, "good");
+    at = d.bytes;
+    dump_load(&d, 1030, 0x10000, 0x3c, "cut");
+    d.bytes = at + 30;
+    dump_close(&d, "w/jit-7.dump");
+    assert_int_equal(write_files(&error), 0);
+    assert_string_equal(taken, "20:10000+3c@80 /w/jitted-7-103.so, ");
+    assert_string_equal(notes, "/w/jit-7.dump ends within a record: the code that it told of last is missing\n"
+                               "/w/jit-7.dump is damaged: 1 pieces of code cannot be used\n");
+}
+
 /* However a file is cut, what is whole before that is used. */
 static void test_cut(void **state)
 {
@@ -354,9 +546,17 @@ static void test_lying_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_over_time),   cmocka_unit_test(test_lines), cmocka_unit_test(test_unwinding_info),
-        cmocka_unit_test(test_not_used),    cmocka_unit_test(test_ticks), cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_over_time),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_unwinding_info),
+        cmocka_unit_test(test_not_used),
+        cmocka_unit_test(test_ticks),
+        cmocka_unit_test(test_cut),
         cmocka_unit_test(test_lying_sizes),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_unwinding_in_files),
+        cmocka_unit_test(test_unwritable_files),
+        cmocka_unit_test(test_damaged_files),
     };
     return cmocka_run_group_tests(tests, made_directory_open, made_directory_close);
 }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Mappings of code that JIT compilers made, as records at their times. */
+#include "edit/inject.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "model/maps.h"
+
+void pf_code_open(struct pf_code *code, struct pf_edit *edit, const struct perfile_inject_options *options)
+{
+    *code = (struct pf_code){.edit = edit, .options = options};
+    pf_arena_open(&code->names, edit->reader->allocator);
+    pf_map_open(&code->pids, edit->reader->allocator);
+}
+
+void pf_code_close(struct pf_code *code)
+{
+    pf_free(code->names.allocator, code->maps, code->room * sizeof(*code->maps));
+    pf_map_close(&code->pids);
+    pf_arena_close(&code->names);
+}
+
+/* ---- what comes in ---- */
+
+/* The session has it for who asks where samples hit. */
+static int tell_session(struct pf_code *code, uint64_t time, const struct perfile_map *map, struct perfile_error *error)
+{
+    int result = perfile_session_add_map(code->edit->session, time, map, error);
+    code->untold += result == PERFILE_ERROR_LIMIT;
+    return result == PERFILE_ERROR_LIMIT ? 0 : result;
+}
+
+static int add(void *context, uint64_t time, const struct perfile_map *map, struct perfile_error *error)
+{
+    struct pf_code *code = context;
+    int result = tell_session(code, time, map, error);
+    if (result < 0)
+        return result;
+    if (!pf_grow(code->names.allocator, &code->maps, &code->room, code->count + 1, sizeof(*code->maps)) ||
+        !pf_map_put(&code->pids, (uint32_t)map->pid, 1))
+        return pf_fail_memory(error, "code");
+    struct pf_code_map *made = &code->maps[code->count];
+    *made = (struct pf_code_map){.time = time, .sequence = code->count, .map = *map};
+    made->map.filename = pf_arena_text(&code->names, map->filename, strlen(map->filename));
+    if (!made->map.filename)
+        return pf_fail_memory(error, "code");
+    code->unsorted |= code->count > code->done && time < made[-1].time;
+    code->count++;
+    return 0;
+}
+
+/* ---- what goes out ---- */
+
+enum { MODE_KERNEL = 1, MODE_USER = 2 };
+
+int pf_inject_map(struct pf_edit *edit, uint64_t time, const struct perfile_map *map, struct perfile_error *error)
+{
+    struct perfile_writer *writer = edit->writer;
+    const uint16_t mode = map->kernel ? MODE_KERNEL : MODE_USER;
+    struct perfile_mmap2 record = {.pid = map->pid,
+                                   .tid = map->pid,
+                                   .addr = map->start,
+                                   .len = map->end - map->start,
+                                   .pgoff = map->pgoff,
+                                   .prot = map->prot,
+                                   .flags = map->flags,
+                                   .filename = map->filename};
+    struct perfile_sample_id id = {.pid = map->pid, .tid = map->pid, .time = time};
+    if (writer->event_count && writer->events[0].id_count)
+        id.id = id.stream_id = id.identifier = writer->events[0].ids[0];
+    return perfile_writer_record(writer, PERFILE_RECORD_MMAP2, mode, &record, sizeof(record), &id, error);
+}
+
+static int compare_maps(const void *a, const void *b)
+{
+    const struct pf_code_map *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+}
+
+static int write_until(struct pf_code *code, uint64_t time, struct perfile_error *error)
+{
+    int result = 0;
+    if (code->unsorted)
+        qsort(code->maps + code->done, code->count - code->done, sizeof(*code->maps), compare_maps);
+    code->unsorted = false;
+    for (; result == 0 && code->done < code->count && code->maps[code->done].time <= time; code->done++) {
+        const struct pf_code_map *made = &code->maps[code->done];
+        result = pf_inject_map(code->edit, made->time, &made->map, error);
+        code->added += result == 0;
+    }
+    return result;
+}
+
+/* ---- the step ---- */
+
+/* A JIT changes the protection of memory that holds its code: the record would cover the code. */
+static int leave_out_memory(struct pf_code *code, struct pf_item *item, struct perfile_error *error)
+{
+    uint64_t value;
+    int result = pf_item_decode(item, error);
+    if (result < 0)
+        return result;
+    const bool old = item->record->type == PERFILE_RECORD_MMAP;
+    const char *name = old ? item->body.mmap.filename : item->body.mmap2.filename;
+    const int32_t pid = old ? item->body.mmap.pid : item->body.mmap2.pid;
+    return pf_maps_is_anonymous(name) && pf_map_get(&code->pids, (uint32_t)pid, &value) ? PF_EDIT_DROP : PF_EDIT_KEEP;
+}
+
+static int follow(void *context, struct pf_item *item, struct perfile_error *error)
+{
+    struct pf_code *code = context;
+    const struct perfile_record *record = item->record;
+    const bool timed = record->time && record->time != UINT64_MAX;
+    int result = timed && code->done < code->count ? write_until(code, record->time, error) : 0;
+    if (result < 0 || record->type == PERFILE_RECORD_SAMPLE)
+        return result;
+    result = code->options->follow_code(code->options->code_context, record, add, code, error);
+    if (result > 0)
+        return PF_EDIT_DROP;
+    if (result == 0 && code->pids.used && (record->type == PERFILE_RECORD_MMAP || record->type == PERFILE_RECORD_MMAP2))
+        result = leave_out_memory(code, item, error);
+    return result;
+}
+
+static int write_rest(void *context, struct perfile_reader *reader, struct perfile_writer *writer,
+                      struct perfile_error *error)
+{
+    struct pf_code *code = context;
+    char message[128];
+    (void)reader;
+    if (code->untold) {
+        snprintf(message, sizeof(message), "%llu pieces of code are not looked at for build ids: there are too many",
+                 (unsigned long long)code->untold);
+        pf_writer_diagnose(writer, "code-limit", message);
+    }
+    return write_until(code, UINT64_MAX, error);
+}
+
+struct pf_edit_step pf_code_step(struct pf_code *code)
+{
+    return (struct pf_edit_step){.context = code, .record = follow, .end = write_rest};
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbol/jit_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "symbol/jit_elf.h"
+
+enum { CODE_BYTES_MAX = 64 << 20, UNWINDING_BYTES_MAX = 16 << 20, NAME_BYTES_MAX = 4096 };
+
+/* ---- one file, whole or not at all ---- */
+
+static bool write_all(int fd, const char *data, size_t bytes)
+{
+    while (bytes) {
+        ssize_t written = write(fd, data, bytes);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        data += written;
+        bytes -= (size_t)written;
+    }
+    return true;
+}
+
+static int cannot(struct perfile_error *error, const char *path)
+{
+    return pf_fail(error, PERFILE_ERROR_WRITE, PERFILE_NO_OFFSET, "code", "%s: %s", path, strerror(errno));
+}
+
+/* Who may read the dump may read the code. */
+static mode_t mode_of(const struct pf_jitdump *dump)
+{
+    struct stat status;
+    return fstat(dump->fd, &status) == 0 ? status.st_mode & 0644 : 0600;
+}
+
+static int save(const struct pf_text *file, const char *path, mode_t mode, struct perfile_error *error)
+{
+    char temporary[NAME_BYTES_MAX + 16];
+    if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= (int)sizeof(temporary)) {
+        errno = ENAMETOOLONG;
+        return cannot(error, path);
+    }
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0)
+        return cannot(error, path);
+    bool done = fchmod(fd, mode) == 0 && write_all(fd, file->data, file->used);
+    done = close(fd) == 0 && done;
+    if (done && rename(temporary, path) == 0)
+        return 0;
+    int result = cannot(error, path);
+    unlink(temporary);
+    return result;
+}
+
+/* ---- what goes into it ---- */
+
+/* From malloc; NULL where the dump ends before, or memory. */
+static uint8_t *read_bytes(const struct pf_jitdump *dump, uint64_t offset, uint64_t bytes)
+{
+    uint8_t *data = malloc((size_t)bytes + 1);
+    if (data && !pf_jitdump_read(dump, offset, data, (size_t)bytes)) {
+        free(data);
+        data = NULL;
+    }
+    return data;
+}
+
+/* Tables that are not mapped behind their code tell of another place: LLVM's, and those of V8 that are empty. */
+static bool has_unwinding(const struct pf_jitdump_code *code)
+{
+    return code->mapped_bytes && code->unwinding_header_bytes && code->unwinding_bytes > code->unwinding_header_bytes &&
+           code->unwinding_bytes <= UNWINDING_BYTES_MAX;
+}
+
+static int make_and_save(struct pf_jit_elf *elf, const char *path, mode_t mode, uint8_t build_id[20],
+                         struct perfile_error *error)
+{
+    struct pf_text file;
+    if (pf_text_open(&file, pf_allocator_or_default(NULL), NULL, NULL) < 0)
+        return pf_fail_memory(error, "jitdump");
+    int result = pf_jit_elf_make(elf, &file, build_id);
+    result = result < 0 ? pf_fail_memory(error, "jitdump") : save(&file, path, mode, error);
+    pf_text_close(&file);
+    return result;
+}
+
+int pf_jit_file_write(struct pf_jitdump *dump, const struct pf_jitdump_code *code, const char *path,
+                      uint8_t build_id[20], struct perfile_error *error)
+{
+    struct pf_arena arena;
+    struct pf_jitdump_line *lines;
+    if (code->bytes > CODE_BYTES_MAX)
+        return pf_fail(error, PERFILE_ERROR_LIMIT, code->code_offset, "jitdump", "code of more than %d bytes",
+                       CODE_BYTES_MAX);
+    uint8_t *bytes = read_bytes(dump, code->code_offset, code->bytes);
+    if (!bytes)
+        return pf_fail(error, PERFILE_ERROR_TRUNCATED, code->code_offset, "jitdump", "code cannot be read");
+    uint8_t *unwinding = has_unwinding(code) ? read_bytes(dump, code->unwinding_offset, code->unwinding_bytes) : NULL;
+    pf_arena_open(&arena, pf_allocator_or_default(NULL));
+    struct pf_jit_elf elf = {.machine = dump->machine,
+                             .big_endian = dump->swap != PF_NATIVE_BIG_ENDIAN,
+                             .name = code->name,
+                             .address = code->address,
+                             .code = bytes,
+                             .code_bytes = (size_t)code->bytes,
+                             .unwinding = unwinding,
+                             .unwinding_bytes = (size_t)code->unwinding_bytes,
+                             .unwinding_header_bytes = (size_t)code->unwinding_header_bytes};
+    elf.line_count = pf_jitdump_lines(dump, code, &arena, &lines);
+    elf.lines = lines;
+    int result = make_and_save(&elf, path, mode_of(dump), build_id, error);
+    pf_arena_close(&arena);
+    free(unwinding);
+    free(bytes);
+    return result;
+}
+
+/* ---- where ---- */
+
+/* NULL: it is not there, or memory is short. */
+static char *real_folder_of(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    char *folder = slash ? strndup(file, slash == file ? 1 : (size_t)(slash - file)) : strdup(".");
+    char *real = folder ? realpath(folder, NULL) : NULL;
+    free(folder);
+    if (real && strcmp(real, "/") == 0)
+        *real = 0;
+    return real;
+}
+
+int pf_jit_files_folder(const char *found, const char *symfs, char **real, char **named, struct perfile_error *error)
+{
+    char *root = *symfs ? realpath(symfs, NULL) : NULL;
+    const size_t bytes = root && strcmp(root, "/") != 0 ? strlen(root) : 0;
+    *real = real_folder_of(found);
+    *named = NULL;
+    int result =
+        *real ? 0 : pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "jitdump", "%s: %s", found, strerror(errno));
+    if (result == 0) {
+        const bool below = bytes && strncmp(*real, root, bytes) == 0 && ((*real)[bytes] == '/' || !(*real)[bytes]);
+        *named = strdup(*real + (below ? bytes : 0));
+        result = *named ? 0 : pf_fail_memory(error, "jitdump");
+    }
+    free(root);
+    return result;
+}
