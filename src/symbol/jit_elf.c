@@ -232,8 +232,9 @@ static bool put_line_table(struct making *m, const struct pf_jitdump_line *lines
 static void put_abbreviations(struct making *m)
 {
     static const uint8_t table[] = {
-        1, 0x11, 1, 0x03, 0x08, 0x10, 0x06, 0x11, 0x01, 0x12, 0x01, 0, 0, /* unit: name, lines, from, to */
-        2, 0x2e, 0, 0x03, 0x08, 0x11, 0x01, 0x12, 0x01, 0,    0,          /* function: name, from, to */
+        1,    0x11, 1, 0x03, 0x08, 0x1b, 0x08, 0x10, 0x06, 0x11, 0x01,
+        0x12, 0x01, 0, 0,                                           /* unit: name, directory, lines, from, to */
+        2,    0x2e, 0, 0x03, 0x08, 0x11, 0x01, 0x12, 0x01, 0,    0, /* function: name, from, to */
         0,
     };
     pf_put(m->file, table, sizeof(table));
@@ -247,7 +248,8 @@ static void put_unit(struct making *m, const char *source)
     put8(m, m->is_64 ? 8 : 4);
     put_uleb(m, 1);
     put_text(m, source);
-    put32(m, 0); /* lines */
+    put_text(m, "."); /* names of sources are as they are */
+    put32(m, 0);      /* lines */
     put_word(m, pf_jit_elf_text_offset(m->elf->machine));
     put_word(m, text_end(m));
     put_uleb(m, 2);
@@ -256,6 +258,24 @@ static void put_unit(struct making *m, const char *source)
     put_word(m, text_end(m));
     put8(m, 0);
     end_length(m, unit);
+}
+
+/* elfutils finds units by nothing else. */
+static void put_ranges(struct making *m)
+{
+    const size_t start = m->file->used, range = begin_length(m);
+    const size_t word_bytes = m->is_64 ? 8 : 4;
+    put16(m, 2);
+    put32(m, 0); /* the unit */
+    put8(m, (unsigned)word_bytes);
+    put8(m, 0);
+    while ((m->file->used - start) % (2 * word_bytes) && !m->file->failed)
+        put8(m, 0);
+    put_word(m, pf_jit_elf_text_offset(m->elf->machine));
+    put_word(m, m->elf->code_bytes);
+    put_word(m, 0);
+    put_word(m, 0);
+    end_length(m, range);
 }
 
 /* ---- sections ---- */
@@ -349,6 +369,9 @@ static bool put_debug_info(struct sections *s)
         end_section(s);
         begin_section(s, &(struct section){".debug_info", SHT_PROGBITS, 0, 1, 0, 0, 0});
         put_unit(m, lines[0].file);
+        end_section(s);
+        begin_section(s, &(struct section){".debug_aranges", SHT_PROGBITS, 0, 1, 0, 0, 0});
+        put_ranges(m);
         end_section(s);
     }
     free(lines);

@@ -208,6 +208,15 @@ bool pf_jitdump_read(const struct pf_jitdump *dump, uint64_t offset, void *to, s
 
 /* ---- lines ---- */
 
+/* Node 20 writes names whose memory holds something else by then: what follows cannot be told apart either. */
+static bool is_name(const uint8_t *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (text[i] < ' ' || text[i] == 0x7f)
+            return false;
+    return bytes;
+}
+
 /* "\xff" alone is the name of the row before. False: there is no whole row. */
 static bool next_line(struct pf_cursor *c, struct pf_jitdump_line *line, struct pf_arena *arena)
 {
@@ -217,7 +226,7 @@ static bool next_line(struct pf_cursor *c, struct pf_jitdump_line *line, struct 
     pf_cursor_u32(c); /* discriminator */
     size_t left = pf_cursor_left(c), length = pf_text_length(c->at, left);
     const uint8_t *name = c->at;
-    if (c->failed || length == left)
+    if (c->failed || length == left || !is_name(name, length))
         return false;
     pf_cursor_take(c, length + 1);
     if (length == 1 && *name == 0xff)

@@ -227,6 +227,23 @@ static void test_lines(void **state)
            "");
 }
 
+/* Node 20 writes names of files whose memory holds something else by then. */
+static void test_clobbered_names(void **state)
+{
+    enum { NAME_AT = 40 + 16 + 16 + 16 };
+    (void)state;
+    struct recording d, r;
+    dump_open(&d, false, 0);
+    dump_lines(&d, 0x10000);
+    d.data[NAME_AT] = 3;
+    dump_load(&d, 1010, 0x10000, 0x40, "code");
+    dump_close(&d, "w/jit-7.dump");
+    open_recording(&r, true);
+    put_map(&r, 0x90000, 0x1000, "/w/jit-7.dump", 1001);
+    recording_sample(&r, 0x10001, PID, 1011);
+    expect(&r, "11:code+1, ", "");
+}
+
 /* With unwinding info the mapping is longer than the code. */
 static void test_unwinding_info(void **state)
 {
@@ -548,6 +565,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_over_time),
         cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_clobbered_names),
         cmocka_unit_test(test_unwinding_info),
         cmocka_unit_test(test_not_used),
         cmocka_unit_test(test_ticks),
