@@ -14,6 +14,21 @@ static const struct pf_option options[] = {
      .offset = AT(inject_build_ids),
      .doc = "Add the build ids of the files that samples and callchains hit: those of the recording, else those of the "
             "binaries that are found."},
+    {.name = "buildid-all",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(inject_all_build_ids),
+     .doc = "Add the build ids of all files that are mapped, hit or not."},
+    {.name = "mmap2-buildids",
+     .letter = 'B',
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(inject_hit_maps),
+     .doc =
+         "Put build ids into the records of mappings, and leave out mappings that no sample hits. Of recordings with "
+         "dumped user stacks or traces none is left out."},
+    {.name = "mmap2-buildid-all",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(inject_all_maps),
+     .doc = "Put build ids into the records of all mappings."},
     {.name = "jit",
      .letter = 'j',
      .kind = PF_OPTION_FLAG,
@@ -69,6 +84,10 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
     how.build_ids = settings->inject_build_ids;
     how.find_build_id = perfile_build_id_find;
     how.find_context = &symbols;
+    how.all_build_ids = settings->inject_all_build_ids;
+    how.map_build_ids = settings->inject_all_maps   ? PERFILE_MAP_BUILD_IDS_ALL
+                        : settings->inject_hit_maps ? PERFILE_MAP_BUILD_IDS_HIT
+                                                    : PERFILE_MAP_BUILD_IDS_NONE;
     how.sched_stat = settings->inject_sched_stat;
     how.strip = settings->inject_strip;
     how.edit = edit_options;
@@ -82,9 +101,13 @@ static void print(FILE *to, bool json)
 {
     char mappings[PF_GROUPED_BYTES], files[PF_GROUPED_BYTES], dumps[PF_GROUPED_BYTES];
 
+    if (!json && counts.maps_added)
+        fprintf(to, "  %s mappings stand before what hits them\n", pf_grouped(counts.maps_added, mappings));
     if (json)
-        fprintf(to, ",\"code_added\":%" PRIu64 ",\"code_files\":%" PRIu64 ",\"jitdumps\":%" PRIu64, counts.code_added,
-                code_files, jitdumps);
+        fprintf(to,
+                ",\"code_added\":%" PRIu64 ",\"code_files\":%" PRIu64 ",\"jitdumps\":%" PRIu64
+                ",\"maps_added\":%" PRIu64,
+                counts.code_added, code_files, jitdumps, counts.maps_added);
     else if (jitdumps)
         fprintf(to, "  %s mappings of code added, in %s files jitted-PID-N.so beside %s jitdump files\n",
                 pf_grouped(counts.code_added, mappings), pf_grouped(code_files, files), pf_grouped(jitdumps, dumps));

@@ -64,6 +64,9 @@ struct pf_settings {
     bool convert_unwind;
     bool inject_build_ids;
     bool inject_sched_stat;
+    bool inject_all_build_ids;
+    bool inject_hit_maps;
+    bool inject_all_maps;
     bool inject_jit;
     bool inject_strip;
     const char *cut_cgroups;

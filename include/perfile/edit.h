@@ -38,6 +38,7 @@ struct perfile_edit_report {
     uint64_t build_ids_added;
     uint64_t build_ids_missing; /* files that samples hit, whose build id is not known */
     uint64_t code_added;        /* mappings of code that JIT compilers made */
+    uint64_t maps_added;        /* mappings that stand before what hits them */
 };
 
 /* What all calls take. */
@@ -88,6 +89,18 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_convert(struct perfile_reader *reader
                                                    const struct perfile_convert_options *options,
                                                    struct perfile_edit_report *report, struct perfile_error *error);
 
+/* Build ids in the records of mappings, which MMAP2 records have since perf 5.12. */
+enum perfile_map_build_ids {
+    PERFILE_MAP_BUILD_IDS_NONE, /* as it is */
+    PERFILE_MAP_BUILD_IDS_ALL,  /* in all records of mappings whose files' build ids are known, which become MMAP2 */
+    /*
+     * The same, and mappings of processes stand only before the first sample that hits them, or whose callchain,
+     * branches or address do; those that nothing hits are left out. Recordings with dumped user stacks, deferred
+     * callchains or traces keep all: they need them.
+     */
+    PERFILE_MAP_BUILD_IDS_HIT,
+};
+
 struct perfile_inject_options {
     size_t size; /* sizeof(struct perfile_inject_options) */
     /* The build ids of all files that samples and callchains hit, as entries of the feature BUILD_ID. */
@@ -118,6 +131,8 @@ struct perfile_inject_options {
                                   struct perfile_error *error),
                        void *adder, struct perfile_error *error);
     void *code_context;
+    bool all_build_ids;                      /* as build_ids, of all files that are mapped */
+    int map_build_ids;                       /* enum perfile_map_build_ids */
     const struct perfile_edit_options *edit; /* or NULL */
 };
 #define PERFILE_INJECT_OPTIONS_INIT PERFILE_SIZED(struct perfile_inject_options)

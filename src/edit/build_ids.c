@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-enum { NAME_MAX_BYTES = 4096, BUILD_ID_BYTES = 20, ENTRY_ID_AT = 12, ENTRY_NAME_AT = 36 };
+enum { BUILD_ID_BYTES = 20, ENTRY_ID_AT = 12, ENTRY_SIZE_AT = 32, ENTRY_NAME_AT = 36 };
 
 void pf_known_ids_open(struct pf_known_ids *ids, struct perfile_reader *reader, struct perfile_writer *writer)
 {
@@ -34,12 +34,11 @@ static int remember(struct pf_known_ids *ids, uint64_t name, const uint8_t *buil
     return pf_pairs_put(&ids->seen, name, id, 0) ? 1 : pf_fail_memory(error, "build id");
 }
 
-/* The kernel's mapping is called by the symbol it was found by: [kernel.kallsyms]_text. */
-static void name_file(const char *from, char to[NAME_MAX_BYTES])
+void pf_build_id_name(const char *from, char to[PF_BUILD_ID_NAME_BYTES])
 {
     const char *end = *from == '[' && strstr(from, "kernel.kallsyms") ? strchr(from, ']') : NULL;
     const size_t bytes = end ? (size_t)(end + 1 - from) : strlen(from);
-    snprintf(to, NAME_MAX_BYTES, "%.*s", (int)pf_min(bytes, NAME_MAX_BYTES - 1), from);
+    snprintf(to, PF_BUILD_ID_NAME_BYTES, "%.*s", (int)pf_min(bytes, PF_BUILD_ID_NAME_BYTES - 1), from);
 }
 
 int pf_build_ids_add(struct pf_known_ids *ids, const struct pf_build_id_file *file, struct perfile_error *error)
@@ -47,10 +46,10 @@ int pf_build_ids_add(struct pf_known_ids *ids, const struct pf_build_id_file *fi
     enum { GUEST_KERNEL = 4, HOST = -1, GUEST = 0 };
     struct perfile_header_build_id entry = {.pid = file->mode >= GUEST_KERNEL ? GUEST : HOST,
                                             .build_id_size = file->bytes};
-    char name[NAME_MAX_BYTES];
+    char name[PF_BUILD_ID_NAME_BYTES];
     if (!file->bytes || file->bytes > BUILD_ID_BYTES)
         return 0;
-    name_file(file->filename, name);
+    pf_build_id_name(file->filename, name);
     entry.filename = name;
     memcpy(entry.build_id, file->build_id, file->bytes);
     int result = remember(ids, hash_text(name, sizeof(name)), entry.build_id, error);
@@ -60,18 +59,36 @@ int pf_build_ids_add(struct pf_known_ids *ids, const struct pf_build_id_file *fi
     return perfile_writer_build_id(ids->writer, file->mode, &entry, error);
 }
 
-int pf_build_ids_note(struct pf_known_ids *ids, const struct perfile_bytes *body, bool swap,
-                      struct perfile_error *error)
+int pf_build_ids_each(const struct perfile_bytes *body, bool swap,
+                      int (*each)(void *context, const struct pf_build_id_file *file, struct perfile_error *error),
+                      void *context, struct perfile_error *error)
 {
     int result = 0;
     for (size_t at = 0; result >= 0 && body->bytes - at > ENTRY_NAME_AT;) {
-        const uint8_t *entry = body->data + at;
+        const uint8_t *entry = body->data + at, *name = entry + ENTRY_NAME_AT;
         const size_t bytes = pf_load16(entry + 6, swap);
         if (bytes <= ENTRY_NAME_AT || bytes > body->bytes - at)
             break;
-        result = remember(ids, hash_text((const char *)entry + ENTRY_NAME_AT, bytes - ENTRY_NAME_AT),
-                          entry + ENTRY_ID_AT, error);
+        const uint16_t misc = pf_load16(entry + 4, swap);
+        const uint8_t size = misc & PERFILE_MISC_BUILD_ID_SIZE ? entry[ENTRY_SIZE_AT] : BUILD_ID_BYTES;
+        const struct pf_build_id_file file = {.mode = misc & PERFILE_MISC_CPUMODE_MASK,
+                                              .filename = (const char *)name,
+                                              .build_id = entry + ENTRY_ID_AT,
+                                              .bytes = (uint8_t)pf_min(size, BUILD_ID_BYTES)};
+        if (memchr(name, 0, bytes - ENTRY_NAME_AT))
+            result = each(context, &file, error);
         at += bytes;
     }
     return result < 0 ? result : 0;
+}
+
+static int note_entry(void *ids, const struct pf_build_id_file *file, struct perfile_error *error)
+{
+    return remember(ids, hash_text(file->filename, PF_BUILD_ID_NAME_BYTES), file->build_id, error);
+}
+
+int pf_build_ids_note(struct pf_known_ids *ids, const struct perfile_bytes *body, bool swap,
+                      struct perfile_error *error)
+{
+    return pf_build_ids_each(body, swap, note_entry, ids, error);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What can be added to a recording afterwards. */
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
-#include "edit/build_ids.h"
 #include "edit/convert.h"
 #include "edit/inject.h"
 
@@ -12,7 +10,7 @@
 #define CONTEXT_USER ((uint64_t)-512)
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640)
 
-enum { MODE_KERNEL = 1, MODE_USER = 2, KERNEL_PID = -1 };
+enum { MODE_KERNEL = 1, MODE_USER = 2, KERNEL_PID = -1, NO_PID = INT32_MIN };
 
 static const char sched_stat[] = "sched:sched_stat_";
 
@@ -27,10 +25,10 @@ struct inject {
     struct pf_edit edit;
     struct perfile_inject_options options;
     struct pf_strip strip;
+    struct pf_inject_maps maps;
     struct pf_code code;
     struct pf_known_ids ids;
-    struct pf_map hit; /* mappings, by their id */
-    uint64_t missing;
+    struct pf_map hit;      /* mappings, by their id */
     struct pf_map sleeping; /* tid to index in `sleepers` */
     struct sleeper *sleepers;
     size_t sleeper_count;
@@ -39,75 +37,77 @@ struct inject {
 
 /* ---- build ids ---- */
 
-/* Names of memory that is no file. */
-static bool is_file(const char *filename)
+/* An address that a sample tells of. */
+static int hit(struct inject *inject, const struct pf_inject_place *place, uint64_t ip, struct perfile_error *error)
 {
-    static const char *const not [] = {"//", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:"};
-    for (size_t i = 0; i < PF_COUNT(not ); i++)
-        if (pf_starts_with(filename, not [i]))
-            return false;
-    return *filename == '/' || strstr(filename, "kernel.kallsyms") || strcmp(filename, "[vdso]") == 0;
-}
-
-static int add_build_id(struct inject *inject, const struct perfile_map *map, struct perfile_error *error)
-{
-    uint8_t found[20] = {0};
-    struct pf_build_id_file file = {.mode = map->kernel ? MODE_KERNEL : MODE_USER,
-                                    .filename = map->filename,
-                                    .build_id = map->build_id,
-                                    .bytes = map->build_id_bytes};
-    if (map->symbol || !is_file(map->filename))
-        return 0;
-    if (!file.bytes && inject->options.find_build_id) {
-        const int bytes = inject->options.find_build_id(inject->options.find_context, map, found);
-        if (bytes < 0)
-            return pf_fail(error, bytes, PERFILE_NO_OFFSET, "build id", "%.60s cannot be looked for", map->filename);
-        file.build_id = found;
-        file.bytes = (uint8_t)bytes;
-    }
-    inject->missing += !file.bytes;
-    return pf_build_ids_add(&inject->ids, &file, error);
-}
-
-static int hit(struct inject *inject, const struct perfile_space *space, uint64_t ip, struct perfile_error *error)
-{
+    const struct perfile_space *space = perfile_session_space(inject->edit.session, place->pid);
     const struct perfile_map *map = space ? perfile_space_find(space, ip) : NULL;
     uint64_t seen;
-    if (!map || (!inject->options.build_ids && !map->code) || pf_map_get(&inject->hit, map->id, &seen))
+    if (!map)
         return 0;
+    int result = pf_inject_maps_hit(&inject->maps, place, map, error);
+    if (result < 0 || (!inject->options.build_ids && !map->code) || pf_map_get(&inject->hit, map->id, &seen))
+        return result;
     if (!pf_map_put(&inject->hit, map->id, 1))
         return pf_fail_memory(error, "build id");
-    return add_build_id(inject, map, error);
+    return pf_inject_add_build_id(&inject->maps, &inject->ids, map, error);
 }
 
-static const struct perfile_space *space_of(const struct inject *inject, unsigned mode, int32_t pid)
+/* `mode` is that of a place; 0: of none. */
+static struct pf_inject_place place_of(const struct perfile_sample *sample, unsigned mode)
 {
-    if (mode != MODE_KERNEL && mode != MODE_USER)
-        return NULL;
-    return perfile_session_space(inject->edit.session, mode == MODE_USER ? pid : KERNEL_PID);
+    return (struct pf_inject_place){.pid = mode == MODE_USER     ? sample->pid
+                                           : mode == MODE_KERNEL ? KERNEL_PID
+                                                                 : NO_PID,
+                                    .time = sample->time};
+}
+
+static int hit_chain(struct inject *inject, const struct perfile_sample *sample, unsigned mode,
+                     struct perfile_error *error)
+{
+    struct pf_inject_place place = place_of(sample, mode);
+    int result = 0;
+    for (uint64_t i = 0; i < sample->callchain.count && result == 0; i++) {
+        const uint64_t ip = perfile_u64_at(&sample->callchain, i);
+        if (ip == CONTEXT_USER_DEFERRED)
+            break; /* what follows is a cookie */
+        if (ip >= CONTEXT_MIN)
+            place = place_of(sample, ip == CONTEXT_KERNEL ? MODE_KERNEL : ip == CONTEXT_USER ? MODE_USER : 0);
+        else if (place.pid != NO_PID)
+            result = hit(inject, &place, ip, error);
+    }
+    return result;
+}
+
+/* What samples tell of besides: it is looked at before its mapping is left out. */
+static int hit_rest(struct inject *inject, const struct perfile_sample *sample, struct perfile_error *error)
+{
+    const struct pf_inject_place place = place_of(sample, MODE_USER);
+    struct perfile_branch branch;
+    int result = sample->addr ? hit(inject, &place, sample->addr, error) : 0;
+    for (uint64_t i = 0; i < sample->branch_stack.count && result == 0; i++) {
+        perfile_branch_at(&sample->branch_stack, i, &branch);
+        result = hit(inject, &place, branch.from, error);
+        if (result == 0)
+            result = hit(inject, &place, branch.to, error);
+    }
+    return result;
 }
 
 static int hit_sample(struct inject *inject, struct pf_item *item, struct perfile_error *error)
 {
     const struct perfile_sample *sample = &item->sample;
+    const unsigned mode = item->record->misc & PERFILE_MISC_CPUMODE_MASK;
     int result = pf_item_decode(item, error);
     if (result < 0)
         return result;
-    const struct perfile_space *space = space_of(inject, item->record->misc & PERFILE_MISC_CPUMODE_MASK, sample->pid);
-    result = hit(inject, space, sample->ip, error);
-    for (uint64_t i = 0; i < sample->callchain.count && result == 0; i++) {
-        const uint64_t ip = perfile_u64_at(&sample->callchain, i);
-        if (ip == CONTEXT_USER_DEFERRED)
-            break; /* what follows is a cookie */
-        if (ip < CONTEXT_MIN)
-            result = hit(inject, space, ip, error);
-        else
-            space = space_of(inject,
-                             ip == CONTEXT_KERNEL ? MODE_KERNEL
-                             : ip == CONTEXT_USER ? MODE_USER
-                                                  : 0,
-                             sample->pid);
-    }
+    const struct pf_inject_place place = place_of(sample, mode);
+    if (place.pid != NO_PID)
+        result = hit(inject, &place, sample->ip, error);
+    if (result == 0)
+        result = hit_chain(inject, sample, mode, error);
+    if (result == 0 && inject->options.map_build_ids == PERFILE_MAP_BUILD_IDS_HIT)
+        result = hit_rest(inject, sample, error);
     return result;
 }
 
@@ -115,7 +115,13 @@ static int note_feature(void *context, struct perfile_reader *reader, uint32_t n
                         struct perfile_error *error)
 {
     struct inject *inject = context;
-    return number == PERFILE_FEATURE_BUILD_ID ? pf_build_ids_note(&inject->ids, body, reader->file.swapped, error) : 0;
+    if (number == PERFILE_FEATURE_AUXTRACE)
+        inject->maps.has_trace = true;
+    if (number != PERFILE_FEATURE_BUILD_ID)
+        return 0;
+    int result = pf_build_ids_note(&inject->ids, body, reader->file.swapped, error);
+    return result < 0 ? result
+                      : pf_build_ids_each(body, reader->file.swapped, pf_inject_maps_know, &inject->maps, error);
 }
 
 /* ---- sleeping times ---- */
@@ -202,13 +208,16 @@ static int follow_sleep(struct inject *inject, struct pf_item *item, struct perf
 
 static bool looks_at_maps(const struct inject *inject)
 {
-    return inject->options.build_ids || inject->options.follow_code;
+    return inject->options.build_ids || inject->options.follow_code ||
+           inject->options.map_build_ids == PERFILE_MAP_BUILD_IDS_HIT;
 }
 
 static int inject_record(void *context, struct pf_item *item, struct perfile_error *error)
 {
     struct inject *inject = context;
-    if (item->record->type != PERFILE_RECORD_SAMPLE || !item->record->event)
+    if (item->record->type != PERFILE_RECORD_SAMPLE)
+        return pf_inject_maps_record(&inject->maps, item, inject->options.all_build_ids ? &inject->ids : NULL, error);
+    if (!item->record->event)
         return PF_EDIT_KEEP;
     int result = inject->options.sched_stat ? follow_sleep(inject, item, error) : PF_EDIT_KEEP;
     if (result == PF_EDIT_KEEP && looks_at_maps(inject))
@@ -236,7 +245,8 @@ static int open_inject(struct inject *inject, struct perfile_error *error)
     pf_map_open(&inject->sleeping, allocator);
     inject->edit.by_time = true;
     inject->edit.follows_maps = looks_at_maps(inject);
-    pf_code_open(&inject->code, &inject->edit, &inject->options);
+    pf_inject_maps_open(&inject->maps, &inject->edit, &inject->options);
+    pf_code_open(&inject->code, &inject->maps);
     int result = check_events(inject, error);
     return result < 0 || !inject->options.strip ? result : pf_strip_open(&inject->strip, "aux", error);
 }
@@ -251,6 +261,7 @@ static void close_inject(struct inject *inject)
     pf_map_close(&inject->sleeping);
     pf_known_ids_close(&inject->ids);
     pf_code_close(&inject->code);
+    pf_inject_maps_close(&inject->maps);
 }
 
 int perfile_inject(struct perfile_reader *reader, struct perfile_writer *writer,
@@ -282,8 +293,10 @@ int perfile_inject(struct perfile_reader *reader, struct perfile_writer *writer,
     if (inject.options.strip)
         report->bytes_stripped = inject.strip.bytes + inject.edit.bytes_saved;
     report->build_ids_added = inject.ids.added;
-    report->build_ids_missing = inject.missing;
+    pf_inject_maps_tell(&inject.maps);
+    report->build_ids_missing = inject.maps.missing;
     report->code_added = inject.code.added;
+    report->maps_added = inject.maps.added;
     close_inject(&inject);
     return result;
 }

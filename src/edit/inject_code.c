@@ -8,11 +8,11 @@
 #include "base/error.h"
 #include "model/maps.h"
 
-void pf_code_open(struct pf_code *code, struct pf_edit *edit, const struct perfile_inject_options *options)
+void pf_code_open(struct pf_code *code, struct pf_inject_maps *out)
 {
-    *code = (struct pf_code){.edit = edit, .options = options};
-    pf_arena_open(&code->names, edit->reader->allocator);
-    pf_map_open(&code->pids, edit->reader->allocator);
+    *code = (struct pf_code){.out = out, .edit = out->edit, .options = out->options};
+    pf_arena_open(&code->names, code->edit->reader->allocator);
+    pf_map_open(&code->pids, code->edit->reader->allocator);
 }
 
 void pf_code_close(struct pf_code *code)
@@ -53,26 +53,6 @@ static int add(void *context, uint64_t time, const struct perfile_map *map, stru
 
 /* ---- what goes out ---- */
 
-enum { MODE_KERNEL = 1, MODE_USER = 2 };
-
-int pf_inject_map(struct pf_edit *edit, uint64_t time, const struct perfile_map *map, struct perfile_error *error)
-{
-    struct perfile_writer *writer = edit->writer;
-    const uint16_t mode = map->kernel ? MODE_KERNEL : MODE_USER;
-    struct perfile_mmap2 record = {.pid = map->pid,
-                                   .tid = map->pid,
-                                   .addr = map->start,
-                                   .len = map->end - map->start,
-                                   .pgoff = map->pgoff,
-                                   .prot = map->prot,
-                                   .flags = map->flags,
-                                   .filename = map->filename};
-    struct perfile_sample_id id = {.pid = map->pid, .tid = map->pid, .time = time};
-    if (writer->event_count && writer->events[0].id_count)
-        id.id = id.stream_id = id.identifier = writer->events[0].ids[0];
-    return perfile_writer_record(writer, PERFILE_RECORD_MMAP2, mode, &record, sizeof(record), &id, error);
-}
-
 static int compare_maps(const void *a, const void *b)
 {
     const struct pf_code_map *x = a, *y = b;
@@ -89,7 +69,8 @@ static int write_until(struct pf_code *code, uint64_t time, struct perfile_error
     code->unsorted = false;
     for (; result == 0 && code->done < code->count && code->maps[code->done].time <= time; code->done++) {
         const struct pf_code_map *made = &code->maps[code->done];
-        result = pf_inject_map(code->edit, made->time, &made->map, error);
+        const struct pf_inject_place place = {.pid = made->map.pid, .time = made->time};
+        result = pf_inject_map(code->out, &place, &made->map, error);
         code->added += result == 0;
     }
     return result;

@@ -191,6 +191,56 @@ static void test_code(void **state)
     edited_end(&made);
 }
 
+/* ---- build ids of mappings ---- */
+
+static void put_fork(struct edited *made, int32_t parent, int32_t child, uint64_t time)
+{
+    const struct perfile_fork fork = {.pid = child, .ppid = parent, .tid = child, .ptid = parent, .time = time};
+    const struct perfile_sample_id id = {.pid = parent, .tid = parent, .time = time};
+    assert_int_equal(perfile_writer_record(made->writer, PERFILE_RECORD_FORK, 0, &fork, sizeof(fork), &id, NULL), 0);
+}
+
+/* A mapping stands before the first hit, of each process for itself, since a child's is not its parent's. */
+static void test_maps_that_are_hit(void **state)
+{
+    const uint64_t chain[] = {CONTEXT_USER, 0x3010, 0x2010};
+    struct perfile_inject_options options = PERFILE_INJECT_OPTIONS_INIT;
+    struct edited made = edited_start();
+    const struct perfile_record *record;
+    struct perfile_mmap2 map;
+    char text[256] = "";
+    unsigned asked = 0;
+    (void)state;
+    put_event(&made, "cycles", 0, 0);
+    put_timed_map(&made, 1, 0x1000, "/bin/a");
+    put_timed_map(&made, 1, 0x2000, "/lib/hit-by-callchain");
+    put_timed_map(&made, 1, 0x4000, "/lib/not-hit");
+    put_fork(&made, 1, 2, 2);
+    put_sample(&made, 0, (struct perfile_sample){.ip = 0x1010, .tid = 2, .time = 3});
+    put_sample(&made, 0, (struct perfile_sample){.ip = 0x1020, .tid = 2, .time = 4});
+    put_sample(
+        &made, 0,
+        (struct perfile_sample){.ip = 0x1010, .tid = 1, .time = 5, .callchain = {(const uint8_t *)chain, 3, false}});
+    options.map_build_ids = PERFILE_MAP_BUILD_IDS_HIT;
+    options.find_build_id = find_build_id;
+    options.find_context = &asked;
+    assert_int_equal(inject(&made, &options), 0);
+    while (perfile_reader_next(made.reader, &record, NULL) > 0) {
+        const size_t used = strlen(text);
+        if (record->type == PERFILE_RECORD_SAMPLE)
+            snprintf(text + used, sizeof(text) - used, "sample ");
+        else if (record->type == PERFILE_RECORD_MMAP2 &&
+                 perfile_record_decode(made.reader, record, &map, sizeof(map), NULL) == 0)
+            snprintf(text + used, sizeof(text) - used, "%d:%d:%x:%.*s ", (int)record->time, map.pid, (unsigned)map.addr,
+                     record->misc & PERFILE_MISC_MMAP_BUILD_ID ? map.build_id_size : 0, (const char *)map.build_id);
+    }
+    assert_string_equal(text, "3:2:1000:abcd sample sample 5:1:1000:abcd 5:1:2000: sample ");
+    assert_int_equal(asked, 2);
+    assert_int_equal(made.report.maps_added, 3);
+    assert_int_equal(made.report.records_dropped, 3);
+    edited_end(&made);
+}
+
 /* ---- times slept ---- */
 
 static void put_sized(struct made *blob, const char *text)
@@ -290,7 +340,8 @@ static void test_no_sched_stat(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_build_ids),  cmocka_unit_test(test_build_ids_again), cmocka_unit_test(test_code),
+        cmocka_unit_test(test_build_ids),  cmocka_unit_test(test_build_ids_again),
+        cmocka_unit_test(test_code),       cmocka_unit_test(test_maps_that_are_hit),
         cmocka_unit_test(test_sched_stat), cmocka_unit_test(test_no_sched_stat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
