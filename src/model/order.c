@@ -46,7 +46,7 @@ void pf_order_close(struct pf_order *order)
     free_chunks(order, order->first);
     free_chunks(order, order->spare);
     pf_free(order->allocator, order->runs, order->run_room * sizeof(*order->runs));
-    pf_free(order->allocator, order->keys, order->key_room * sizeof(*order->keys));
+    pf_free(order->allocator, order->losers, order->loser_room * sizeof(*order->losers));
     pf_order_open(order, order->allocator);
 }
 
@@ -81,10 +81,9 @@ static struct pf_order_chunk *add_chunk(struct pf_order *order, uint32_t bytes)
 static bool start_run(struct pf_order *order, struct pf_order_chunk *chunk, uint64_t time)
 {
     if (!pf_grow(order->allocator, &order->runs, &order->run_room, order->run_count + 1, sizeof(*order->runs)) ||
-        !pf_grow(order->allocator, &order->keys, &order->key_room, order->run_count + 1, sizeof(*order->keys)))
+        !pf_grow(order->allocator, &order->losers, &order->loser_room, order->run_count + 1, sizeof(*order->losers)))
         return false;
-    order->runs[order->run_count++] =
-        (struct pf_order_run){.chunk = chunk, .at = chunk->used, .sequence = order->next_sequence++, .time = time};
+    order->runs[order->run_count++] = (struct pf_order_run){.chunk = chunk, .at = chunk->used, .time = time};
     return true;
 }
 
@@ -124,46 +123,61 @@ bool pf_order_push(struct pf_order *order, const struct perfile_record *record)
 
 /* ---- the merge ---- */
 
-static bool before(const struct pf_order_key *a, const struct pf_order_key *b)
-{
-    return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
-}
+/* Keys that are no run's. */
+#define RUN_OVER UINT32_MAX
+#define NOBODY (UINT32_MAX - 1)
 
-/* `moving` takes its place in the heap at i or below. */
-static void sift_down(struct pf_order_key *keys, size_t count, size_t i, struct pf_order_key moving)
+/* Without a jump: which run comes next cannot be foreseen. */
+static inline void play(struct pf_order_key *loser, struct pf_order_key *winner)
 {
-    for (size_t child; (child = 2 * i + 1) < count; i = child) {
-        child += child + 1 < count && before(&keys[child + 1], &keys[child]);
-        if (!before(&keys[child], &moving))
-            break;
-        keys[i] = keys[child];
-    }
-    keys[i] = moving;
+    const uint64_t a = loser->time, b = winner->time;
+    const uint32_t a_run = loser->run, b_run = winner->run;
+    const bool a_wins = (a < b) | ((a == b) & (a_run < b_run));
+    const uint64_t swap = -(uint64_t)a_wins, time = (a ^ b) & swap;
+    const uint32_t run = (a_run ^ b_run) & (uint32_t)swap;
+    loser->time = a ^ time;
+    loser->run = a_run ^ run;
+    winner->time = b ^ time;
+    winner->run = b_run ^ run;
 }
 
 void pf_order_flush(struct pf_order *order, uint64_t limit)
 {
-    for (size_t i = 0; i < order->run_count; i++)
-        order->keys[i] = (struct pf_order_key){order->runs[i].time, order->runs[i].sequence, (uint32_t)i};
-    order->key_count = order->run_count;
-    for (size_t i = order->key_count / 2; i-- > 0;)
-        sift_down(order->keys, order->key_count, i, order->keys[i]);
+    const struct pf_order_key nobody = {.run = NOBODY};
+    struct pf_order_key *losers = order->losers;
+    const size_t count = order->run_count;
+    for (size_t i = 0; i < count; i++)
+        losers[i] = nobody;
+    for (size_t i = 0; i < count; i++) {
+        struct pf_order_key key = {order->runs[i].time, (uint32_t)i};
+        size_t place = (count + i) / 2;
+        for (; place && losers[place].run != NOBODY; place /= 2)
+            play(&losers[place], &key);
+        losers[place] = key; /* it waits for who comes from the other side, or has won all */
+    }
     order->flushing = true;
     order->limit = limit;
 }
 
-/* What is left are runs that go on. */
+/* The run that won has another record next. */
+static void replay(struct pf_order *order, struct pf_order_key key, size_t run)
+{
+    struct pf_order_key *losers = order->losers;
+    for (size_t place = (order->run_count + run) / 2; place; place /= 2)
+        play(&losers[place], &key);
+    losers[0] = key;
+}
+
+/* What is left are runs that go on: the one that grows must be the last again. */
 static void stop_flushing(struct pf_order *order)
 {
     size_t left = 0;
-    for (size_t i = 0; i < order->key_count; i++)
-        order->runs[order->keys[i].run].time = order->keys[i].time;
+    order->flushing = false;
     for (size_t i = 0; i < order->run_count; i++)
         if (order->runs[i].left)
             order->runs[left++] = order->runs[i];
     order->run_count = left;
-    order->flushing = false;
-    order->min_time = order->key_count ? order->keys[0].time : UINT64_MAX;
+    order->min_time = left ? order->losers[0].time : UINT64_MAX;
     order->run_last_time = UINT64_MAX; /* the next record starts a run */
     /* chunks that hold nothing any more, but for the one that is filled */
     while (order->first && order->first != order->last && order->first->held == 0) {
@@ -176,40 +190,37 @@ static void stop_flushing(struct pf_order *order)
         order->first->used = 0;
 }
 
-static void advance(struct pf_order *order, struct pf_order_run *run, const struct entry *entry)
+static void advance(struct pf_order *order, size_t number, const struct entry *entry)
 {
-    struct pf_order_key key = order->keys[0];
-    const uint32_t bytes = entry_bytes(entry->bytes);
-    run->at += bytes;
+    struct pf_order_run *run = &order->runs[number];
+    run->at += entry_bytes(entry->bytes);
     run->chunk->held--;
-    order->bytes -= bytes;
-    if (--run->left == 0) {
-        key = order->keys[--order->key_count];
-        if (order->key_count == 0)
-            return;
-    } else {
-        if (run->at >= run->chunk->used) {
-            run->chunk = run->chunk->next;
-            run->at = 0;
-        }
-        key.time = ((const struct entry *)(const void *)(run->chunk->data + run->at))->time;
+    order->bytes -= entry_bytes(entry->bytes);
+    if (PF_UNLIKELY(--run->left == 0)) {
+        replay(order, (struct pf_order_key){UINT64_MAX, RUN_OVER}, number);
+        return;
     }
-    sift_down(order->keys, order->key_count, 0, key);
+    if (PF_UNLIKELY(run->at >= run->chunk->used)) {
+        run->chunk = run->chunk->next;
+        run->at = 0;
+    }
+    run->time = ((const struct entry *)(const void *)(run->chunk->data + run->at))->time;
+    replay(order, (struct pf_order_key){run->time, (uint32_t)number}, number);
 }
 
-/* NULL: nothing may come out now. */
-static const struct entry *first_entry(const struct pf_order *order, struct pf_order_run **run)
+/* NULL: nothing comes out any more. */
+static const struct entry *first_entry(const struct pf_order *order)
 {
-    if (PF_UNLIKELY(order->key_count == 0 || order->keys[0].time > order->limit))
+    const struct pf_order_key *first = order->losers;
+    if (PF_UNLIKELY(order->run_count == 0 || first->time > order->limit || first->run == RUN_OVER))
         return NULL;
-    *run = &order->runs[order->keys[0].run];
-    return (const struct entry *)(const void *)((*run)->chunk->data + (*run)->at);
+    const struct pf_order_run *run = &order->runs[first->run];
+    return (const struct entry *)(const void *)(run->chunk->data + run->at);
 }
 
 bool pf_order_pop(struct pf_order *order, struct perfile_record *record)
 {
-    struct pf_order_run *run;
-    const struct entry *entry = first_entry(order, &run);
+    const struct entry *entry = first_entry(order);
     if (PF_UNLIKELY(!entry)) {
         stop_flushing(order);
         return false;
@@ -226,14 +237,13 @@ bool pf_order_pop(struct pf_order *order, struct perfile_record *record)
                                       .data = (const uint8_t *)(entry + 1),
                                       .event = entry->event,
                                       .time = entry->time};
-    advance(order, run, entry);
+    advance(order, order->losers[0].run, entry);
     return true;
 }
 
 bool pf_order_peek(const struct pf_order *order, struct perfile_record *record)
 {
-    struct pf_order_run *run;
-    const struct entry *entry = order->flushing ? first_entry(order, &run) : NULL;
+    const struct entry *entry = order->flushing ? first_entry(order) : NULL;
     if (!entry)
         return false;
     record->type = entry->type;

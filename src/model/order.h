@@ -14,16 +14,14 @@ struct pf_order_chunk;
 struct pf_order_run {
     struct pf_order_chunk *chunk; /* where its next record is */
     uint32_t at;
-    uint32_t sequence; /* earlier runs come first among equal times */
-    uint64_t left;     /* records */
-    uint64_t time;     /* of the next record; while flushing the key has it */
+    uint64_t left; /* records */
+    uint64_t time; /* of the next record */
 };
 
-/* All that the merge compares: the runs themselves stay where they are. */
+/* What a run has next; earlier runs come first among equal times. */
 struct pf_order_key {
     uint64_t time;
-    uint32_t sequence;
-    uint32_t run;
+    uint32_t run; /* its position, or one that no run has: it is over */
 };
 
 struct pf_order {
@@ -31,13 +29,11 @@ struct pf_order {
     struct pf_order_chunk *first; /* oldest chunk that is in use */
     struct pf_order_chunk *last;  /* the one that is filled */
     struct pf_order_chunk *spare;
-    struct pf_order_run *runs;
+    struct pf_order_run *runs; /* as they began; while flushing some are over */
     size_t run_count;
     size_t run_room;
-    struct pf_order_key *keys; /* while flushing: a heap, a key for each run that has records left */
-    size_t key_count;
-    size_t key_room; /* as many as runs, at least */
-    uint32_t next_sequence;
+    struct pf_order_key *losers; /* while flushing: of the game at each place of a tree of the runs; at 0 who won all */
+    size_t loser_room;
     uint64_t run_last_time; /* of the run that grows */
     uint64_t min_time;      /* of what is held */
     uint64_t max_time;      /* ever seen */
