@@ -31,7 +31,7 @@ static bool is_file(const char *filename)
 {
     static const char *const not [] = {"//", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:"};
     for (size_t i = 0; i < PF_COUNT(not ); i++)
-        if (strncmp(filename, not [i], strlen(not [i])) == 0)
+        if (pf_starts_with(filename, not [i]))
             return false;
     return *filename == '/' || strstr(filename, "kernel.kallsyms") || strcmp(filename, "[vdso]") == 0;
 }
