@@ -2,6 +2,7 @@
 /* Build ids in the records of mappings, and mappings only where they are hit. */
 #include <stdio.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "edit/inject.h"
 

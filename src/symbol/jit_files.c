@@ -10,24 +10,11 @@
 
 #include "base/error.h"
 #include "symbol/jit_elf.h"
+#include "base/files.h"
 
 enum { CODE_BYTES_MAX = 64 << 20, UNWINDING_BYTES_MAX = 16 << 20, NAME_BYTES_MAX = 4096 };
 
 /* ---- one file, whole or not at all ---- */
-
-static bool write_all(int fd, const char *data, size_t bytes)
-{
-    while (bytes) {
-        ssize_t written = write(fd, data, bytes);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        data += written;
-        bytes -= (size_t)written;
-    }
-    return true;
-}
 
 static int cannot(struct perfile_error *error, const char *path)
 {
@@ -51,7 +38,7 @@ static int save(const struct pf_text *file, const char *path, mode_t mode, struc
     int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0)
         return cannot(error, path);
-    bool done = fchmod(fd, mode) == 0 && write_all(fd, file->data, file->used);
+    bool done = fchmod(fd, mode) == 0 && pf_write_all(fd, file->data, file->used);
     done = close(fd) == 0 && done;
     if (done && rename(temporary, path) == 0)
         return 0;

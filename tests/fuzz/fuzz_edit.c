@@ -4,7 +4,7 @@
 
 #include <perfile/edit.h>
 
-enum edit { REPAIR, CONVERT, AGE, UNWIND, INJECT, CUT, ANONYMIZE, MERGE, EDITS };
+enum edit { REPAIR, CONVERT, AGE, UNWIND, INJECT, MAPS, CUT, ANONYMIZE, MERGE, EDITS };
 
 /* As many frames as there is room for, of what the dumped stack holds. */
 static int unwind(void *context, struct perfile_session *session, const struct perfile_sample *sample,
@@ -56,6 +56,27 @@ static int merge(const uint8_t *data, size_t bytes, struct perfile_reader *reade
     return result == PERFILE_ERROR_ARGUMENT ? PERFILE_ERROR_UNSUPPORTED : result;
 }
 
+/* Code at whatever the records of mappings say. */
+static int follow_code(void *context, const struct perfile_record *record,
+                       int (*add)(void *adder, uint64_t time, const struct perfile_map *map,
+                                  struct perfile_error *error),
+                       void *adder, struct perfile_error *error)
+{
+    struct perfile_reader *reader = context;
+    struct perfile_mmap2 read;
+    if (record->type != PERFILE_RECORD_MMAP2 || perfile_record_decode(reader, record, &read, sizeof(read), NULL) < 0 ||
+        read.len % 3)
+        return 0;
+    const struct perfile_map map = {.start = read.addr,
+                                    .end = read.addr | 0xfff,
+                                    .pgoff = read.pgoff,
+                                    .filename = read.filename,
+                                    .pid = read.pid,
+                                    .code = 1};
+    int result = map.start < map.end ? add(adder, record->time ^ (read.len & 0xffff), &map, error) : 0;
+    return result < 0 ? result : (int)(read.len % 2);
+}
+
 static int run(enum edit edit, struct perfile_reader *reader, struct perfile_writer *writer,
                struct perfile_edit_report *report, struct perfile_error *error)
 {
@@ -64,15 +85,19 @@ static int run(enum edit edit, struct perfile_reader *reader, struct perfile_wri
     convert.for_perf = edit == AGE ? "5.2" : NULL;
     convert.strip = edit == UNWIND ? "regs,aux,branch" : NULL;
     convert.unwind = edit == UNWIND ? unwind : NULL;
-    inject.build_ids = inject.sched_stat = inject.strip = true;
+    inject.build_ids = inject.sched_stat = inject.strip = edit == INJECT;
+    inject.all_build_ids = true;
+    inject.map_build_ids = edit == MAPS ? PERFILE_MAP_BUILD_IDS_HIT : PERFILE_MAP_BUILD_IDS_ALL;
+    inject.follow_code = edit == MAPS ? follow_code : NULL;
+    inject.code_context = reader;
     if (edit == CUT)
         return cut(reader, writer, report, error);
     if (edit == ANONYMIZE)
         return anonymize(reader, writer, report, error);
     if (edit == REPAIR)
         return perfile_repair(reader, writer, NULL, report, error);
-    return edit == INJECT ? perfile_inject(reader, writer, &inject, report, error)
-                          : perfile_convert(reader, writer, &convert, report, error);
+    return edit == INJECT || edit == MAPS ? perfile_inject(reader, writer, &inject, report, error)
+                                          : perfile_convert(reader, writer, &convert, report, error);
 }
 
 static void write_anew(const uint8_t *data, size_t bytes, const struct perfile_writer_options *options, enum edit edit)
