@@ -123,8 +123,8 @@ struct perfile_inject_options {
      * time; calls `add` for each piece of code that is known then, as perfile_session_add_map takes it: its mapping is
      * written as an MMAP2 record at its time, and its build id is in the feature BUILD_ID when samples hit it. Returns 1
      * when the record told of code: it is left out, and so are the mappings of anonymous memory of processes with code
-     * from then on, which would cover it. 0: it did not; negative: ends the call. perfile_jit_follow of
-     * <perfile/analysis.h> is one. NULL: no code.
+     * from then on, which would cover it. 0: it did not; negative: ends the call. `add` takes at most 2^20 pieces, then
+     * LIMIT. perfile_jit_follow of <perfile/analysis.h> is one. NULL: no code.
      */
     int (*follow_code)(void *context, const struct perfile_record *record,
                        int (*add)(void *adder, uint64_t time, const struct perfile_map *map,

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "model/maps.h"
 
+enum { PIECES_MOST = 1 << 20 }; /* a hostile jitdump file tells of one in 60 bytes */
+
 void pf_code_open(struct pf_code *code, struct pf_inject_maps *out)
 {
     *code = (struct pf_code){.out = out, .edit = out->edit, .options = out->options};
@@ -35,6 +37,9 @@ static int tell_session(struct pf_code *code, uint64_t time, const struct perfil
 static int add(void *context, uint64_t time, const struct perfile_map *map, struct perfile_error *error)
 {
     struct pf_code *code = context;
+    if (code->count >= PIECES_MOST)
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "code", "there are %d pieces already",
+                       PIECES_MOST);
     int result = tell_session(code, time, map, error);
     if (result < 0)
         return result;

@@ -224,7 +224,7 @@ static int64_t add_code(struct reading *r, const struct pf_jitdump_code *made, s
                           .lines_count = made->lines_count};
     if (!code->public.name || !code->file)
         return pf_fail_memory(error, "jitdump");
-    int result = jit->take ? write_file(r, made, code, error) : 0;
+    int result = jit->take && made->bytes ? write_file(r, made, code, error) : 0;
     if (result < 0)
         return result;
     const int64_t number = (int64_t)++jit->code_count;

@@ -430,6 +430,7 @@ static void test_files(void **state)
         check_elf("w/jitted-7-102.so", "first", text_at, true);
         check_elf("w/jitted-7-115.so", "second", text_at, false);
         check_elf("w/jitted-7-115-2.so", "sure", text_at, false);
+        assert_int_not_equal(access(made_path("w/jitted-7-101.so"), F_OK), 0);
     }
     machine = EM_X86_64;
 }
