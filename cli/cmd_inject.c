@@ -24,7 +24,7 @@ static const struct pf_option options[] = {
      .offset = AT(inject_hit_maps),
      .doc =
          "Put build ids into the records of mappings, and leave out mappings that no sample hits. Of recordings with "
-         "dumped user stacks or traces none is left out."},
+         "dumped user stacks, deferred callchains or traces none is left out."},
     {.name = "mmap2-buildid-all",
      .kind = PF_OPTION_FLAG,
      .offset = AT(inject_all_maps),
@@ -33,10 +33,10 @@ static const struct pf_option options[] = {
      .letter = 'j',
      .kind = PF_OPTION_FLAG,
      .offset = AT(inject_jit),
-     .doc = "Add the code that JIT compilers told of in jitdump files (jit-PID.dump): a mapping for each piece, and "
-            "beside "
-            "the jitdump file its code, symbol and lines in jitted-PID-N.so. The recording must have been made with -k "
-            "1."},
+     .doc =
+         "Add the code that JIT compilers told of in jitdump files (jit-PID.dump): a mapping for each piece, and its "
+         "code, symbol and lines in jitted-PID-N.so beside the jitdump file. The recording must have been made with "
+         "-k 1."},
     {.name = "sched-stat",
      .letter = 's',
      .kind = PF_OPTION_FLAG,

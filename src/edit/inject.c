@@ -79,7 +79,7 @@ static int hit_chain(struct inject *inject, const struct perfile_sample *sample,
     return result;
 }
 
-/* What samples tell of besides: it is looked at before its mapping is left out. */
+/* What samples tell of besides addresses of code that ran: its mapping must not be left out either. */
 static int hit_rest(struct inject *inject, const struct perfile_sample *sample, struct perfile_error *error)
 {
     const struct pf_inject_place place = place_of(sample, MODE_USER);
@@ -115,8 +115,6 @@ static int note_feature(void *context, struct perfile_reader *reader, uint32_t n
                         struct perfile_error *error)
 {
     struct inject *inject = context;
-    if (number == PERFILE_FEATURE_AUXTRACE)
-        inject->maps.has_trace = true;
     if (number != PERFILE_FEATURE_BUILD_ID)
         return 0;
     int result = pf_build_ids_note(&inject->ids, body, reader->file.swapped, error);
@@ -237,6 +235,14 @@ static int check_events(const struct inject *inject, struct perfile_error *error
     return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "recording", "it has no event sched:sched_stat_*");
 }
 
+static bool has_feature(const struct perfile_reader *reader, uint32_t number)
+{
+    for (size_t i = 0; i < perfile_feature_count(reader); i++)
+        if (perfile_feature_get(reader, i)->number == number)
+            return true;
+    return false;
+}
+
 static int open_inject(struct inject *inject, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = inject->edit.reader->allocator;
@@ -246,6 +252,7 @@ static int open_inject(struct inject *inject, struct perfile_error *error)
     inject->edit.by_time = true;
     inject->edit.follows_maps = looks_at_maps(inject);
     pf_inject_maps_open(&inject->maps, &inject->edit, &inject->options);
+    inject->maps.has_trace = has_feature(inject->edit.reader, PERFILE_FEATURE_AUXTRACE);
     pf_code_open(&inject->code, &inject->maps);
     int result = check_events(inject, error);
     return result < 0 || !inject->options.strip ? result : pf_strip_open(&inject->strip, "aux", error);
