@@ -132,8 +132,7 @@ static inline void play(struct pf_order_key *loser, struct pf_order_key *winner)
 {
     const uint64_t a = loser->time, b = winner->time;
     const uint32_t a_run = loser->run, b_run = winner->run;
-    const bool a_wins = (a < b) | ((a == b) & (a_run < b_run));
-    const uint64_t swap = -(uint64_t)a_wins, time = (a ^ b) & swap;
+    const uint64_t swap = PF_UNLIKELY(a == b) ? -(uint64_t)(a_run < b_run) : -(uint64_t)(a < b), time = (a ^ b) & swap;
     const uint32_t run = (a_run ^ b_run) & (uint32_t)swap;
     loser->time = a ^ time;
     loser->run = a_run ^ run;
