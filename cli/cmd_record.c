@@ -428,11 +428,11 @@ static void print_losses(const struct run *run, uint64_t samples)
 static void print_summary(const struct run *run)
 {
     const struct perfile_recorder_counts *counts = perfile_recorder_counts_get(run->recorder);
-    const uint64_t samples = run->stopped ? samples_in_file(run) : counts->samples;
     char text[PF_GROUPED_BYTES], bytes[PF_GROUPED_BYTES];
 
     if (run->settings->quiet)
         return;
+    const uint64_t samples = run->stopped ? samples_in_file(run) : counts->samples;
     if (run->stopped)
         pf_message("%s: %s samples are in it", run->output, pf_grouped(samples, text));
     else

@@ -15,10 +15,13 @@ enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 
 static void become(char **arguments, int go, int news)
 {
     char byte;
+    ssize_t got;
 
     signal(SIGPIPE, SIG_DFL);
-    while (read(go, &byte, 1) < 0 && errno == EINTR)
+    while ((got = read(go, &byte, 1)) < 0 && errno == EINTR)
         continue;
+    if (got != 1) /* whoever would have recorded it is gone */
+        _exit(STATUS_NOT_FOUND);
     execvp(arguments[0], arguments);
     const int why = errno;
     if (write(news, &why, sizeof(why)) < 0)

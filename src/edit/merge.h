@@ -8,9 +8,6 @@
 
 enum { PF_PIDS_OF_A_HOST = 4194304 }; /* Linux has no greater ones */
 
-/* Of perf_event_attr.read_format. */
-enum { PF_READ_ENABLED = 1, PF_READ_RUNNING = 2, PF_READ_ID = 4, PF_READ_GROUP = 8 };
-
 /* An event of the output. */
 struct pf_merge_event {
     const struct perfile_event *from; /* the first of the inputs' events that it is */

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "edit/merge.h"
+#include "schema/schema.h"
 
 /* ---- parts of one recording ---- */
 

@@ -120,8 +120,6 @@ static void change_thread_map_list(struct change *c, struct perfile_thread_map *
 
 /* ---- counters ---- */
 
-enum { READ_LOST = 16 };
-
 static void put_read_value(const struct pf_merge_event *event, const struct perfile_read *from, uint64_t format,
                            const struct perfile_read_value *value, struct pf_out *o)
 {
@@ -134,7 +132,7 @@ static void put_read_value(const struct pf_merge_event *event, const struct perf
     }
     if (format & PF_READ_ID)
         pf_out_u64(o, from->format & PF_READ_ID ? value->id : event->lone_id);
-    if (format & READ_LOST)
+    if (format & PF_READ_LOST)
         pf_out_u64(o, value->lost);
 }
 
@@ -153,7 +151,7 @@ static void change_read(struct change *c, struct perfile_read *read)
         return;
     read->format = format;
     read->values = o.start;
-    read->stride = 8u + (format & PF_READ_ID ? 8u : 0) + (format & READ_LOST ? 8u : 0);
+    read->stride = 8u + (format & PF_READ_ID ? 8u : 0) + (format & PF_READ_LOST ? 8u : 0);
     read->swapped = false;
 }
 

@@ -87,36 +87,34 @@ static void put_list_word(struct pf_out *o, const struct perfile_u64s *words)
 
 /* ---- custom layouts ---- */
 
-enum { READ_ENABLED = 1, READ_RUNNING = 2, READ_ID = 4, READ_GROUP = 8, READ_LOST = 16 };
-
 static void put_read_value(struct pf_out *o, const struct perfile_read *read, uint64_t index, uint64_t format)
 {
     struct perfile_read_value value = {0};
     if (index < read->count)
         perfile_read_at(read, index, &value);
     pf_out_u64(o, value.value);
-    if (!(format & READ_GROUP)) {
-        if (format & READ_ENABLED)
+    if (!(format & PF_READ_GROUP)) {
+        if (format & PF_READ_ENABLED)
             pf_out_u64(o, read->time_enabled);
-        if (format & READ_RUNNING)
+        if (format & PF_READ_RUNNING)
             pf_out_u64(o, read->time_running);
     }
-    if (format & READ_ID)
+    if (format & PF_READ_ID)
         pf_out_u64(o, value.id);
-    if (format & READ_LOST)
+    if (format & PF_READ_LOST)
         pf_out_u64(o, value.lost);
 }
 
 static void put_read(struct pf_out *o, const struct perfile_read *read, uint64_t format)
 {
-    if (!(format & READ_GROUP)) {
+    if (!(format & PF_READ_GROUP)) {
         put_read_value(o, read, 0, format);
         return;
     }
     pf_out_u64(o, read->count);
-    if (format & READ_ENABLED)
+    if (format & PF_READ_ENABLED)
         pf_out_u64(o, read->time_enabled);
-    if (format & READ_RUNNING)
+    if (format & PF_READ_RUNNING)
         pf_out_u64(o, read->time_running);
     for (uint64_t i = 0; i < read->count && !o->failed; i++)
         put_read_value(o, read, i, format);

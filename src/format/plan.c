@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/plan.h"
 
+#include "schema/schema.h"
+
 enum {
-    READ_ENABLED = 1,
-    READ_RUNNING = 2,
-    READ_ID = 4,
-    READ_GROUP = 8,
-    READ_LOST = 16,
     BRANCH_HW_INDEX = 1 << 17,
     BRANCH_COUNTERS = 1 << 19,
 };
@@ -131,13 +128,13 @@ bool pf_plan_equal(const struct pf_plan *a, const struct pf_plan *b)
 
 bool pf_read_take(struct pf_cursor *c, uint64_t format, struct perfile_read *read)
 {
-    uint32_t stride = 8u + (format & READ_ID ? 8u : 0) + (format & READ_LOST ? 8u : 0);
+    uint32_t stride = 8u + (format & PF_READ_ID ? 8u : 0) + (format & PF_READ_LOST ? 8u : 0);
     *read = (struct perfile_read){.format = format, .count = 1, .stride = stride, .swapped = c->swap};
-    if (format & READ_GROUP) {
+    if (format & PF_READ_GROUP) {
         read->count = pf_cursor_u64(c);
-        if (format & READ_ENABLED)
+        if (format & PF_READ_ENABLED)
             read->time_enabled = pf_cursor_u64(c);
-        if (format & READ_RUNNING)
+        if (format & PF_READ_RUNNING)
             read->time_running = pf_cursor_u64(c);
         read->values = pf_cursor_take_array(c, read->count, stride);
         return !c->failed;
@@ -145,9 +142,9 @@ bool pf_read_take(struct pf_cursor *c, uint64_t format, struct perfile_read *rea
     /* one value has its times between the value and its id: look at it as it stands */
     read->values = c->at;
     pf_cursor_take(c, 8);
-    if (format & READ_ENABLED)
+    if (format & PF_READ_ENABLED)
         read->time_enabled = pf_cursor_u64(c);
-    if (format & READ_RUNNING)
+    if (format & PF_READ_RUNNING)
         read->time_running = pf_cursor_u64(c);
     pf_cursor_take(c, stride - 8);
     return !c->failed;
@@ -156,14 +153,14 @@ bool pf_read_take(struct pf_cursor *c, uint64_t format, struct perfile_read *rea
 void perfile_read_at(const struct perfile_read *read, uint64_t index, struct perfile_read_value *out)
 {
     const uint8_t *p = read->values + index * read->stride;
-    bool group = read->format & READ_GROUP;
+    bool group = read->format & PF_READ_GROUP;
     out->value = pf_load64(p, read->swapped);
     p += 8;
     if (!group)
-        p += 8 * ((read->format & READ_ENABLED) != 0) + 8 * ((read->format & READ_RUNNING) != 0);
-    out->id = read->format & READ_ID ? pf_load64(p, read->swapped) : 0;
-    p += read->format & READ_ID ? 8 : 0;
-    out->lost = read->format & READ_LOST ? pf_load64(p, read->swapped) : 0;
+        p += 8 * ((read->format & PF_READ_ENABLED) != 0) + 8 * ((read->format & PF_READ_RUNNING) != 0);
+    out->id = read->format & PF_READ_ID ? pf_load64(p, read->swapped) : 0;
+    p += read->format & PF_READ_ID ? 8 : 0;
+    out->lost = read->format & PF_READ_LOST ? pf_load64(p, read->swapped) : 0;
 }
 
 /* How the parts of a branch stack are there; what attr says is tried first. */

@@ -7,6 +7,16 @@
 
 #include "base/memory.h"
 
+/* perf_event_attr.type of what every kernel has */
+enum pf_pmu_type {
+    PF_PMU_HARDWARE = 0,
+    PF_PMU_SOFTWARE = 1,
+    PF_PMU_TRACEPOINT = 2,
+    PF_PMU_CACHE = 3,
+    PF_PMU_RAW = 4,
+    PF_PMU_BREAKPOINT = 5,
+};
+
 struct pf_chosen_event {
     /* type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive, aux_*, weights of :R: what the text says. Its
      * sample_period_or_freq is 1 where that is the custom (tracepoints, breakpoints, bpf-output), else 0. */
@@ -25,7 +35,6 @@ struct pf_chosen_event {
     /* terms of the event itself, which come before the options of the recording */
     uint64_t period; /* 0: not given */
     uint64_t frequency;
-    uint64_t sample_limit;     /* nr=: 0 not given */
     const char *branch_filter; /* branch_type=, as -j takes it; NULL: not given */
     const char *call_graph;    /* NULL: not given; "no" */
     uint32_t stack_bytes;      /* 0: not given */

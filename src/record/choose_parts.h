@@ -7,16 +7,6 @@
 #include "base/error.h"
 #include "record/choose.h"
 
-/* perf_event_attr.type of what every kernel has */
-enum pf_pmu_type {
-    PF_PMU_HARDWARE = 0,
-    PF_PMU_SOFTWARE = 1,
-    PF_PMU_TRACEPOINT = 2,
-    PF_PMU_CACHE = 3,
-    PF_PMU_RAW = 4,
-    PF_PMU_BREAKPOINT = 5,
-};
-
 /* ---- pieces of the text (choose_text.c) ------------------------------------------------------------------------ */
 
 struct pf_piece {
@@ -90,8 +80,7 @@ struct pf_sys {
     const struct perfile_allocator *allocator;
     struct pf_arena *arena; /* of all texts */
     const char *root;       /* "/sys" */
-    bool pmus_read;
-    struct pf_pmu *pmus; /* by name */
+    struct pf_pmu *pmus;    /* by name */
     size_t pmu_count;
     size_t pmu_room;
     size_t core_count; /* more than one: a hybrid machine */

@@ -149,14 +149,11 @@ int pf_sys_pmus(struct pf_sys *sys)
 {
     struct pf_names names = {0};
     int result = 0;
-    if (sys->pmus_read)
-        return 0;
     if (pf_sys_list(sys, pf_sys_path(sys, DEVICES), &names) == ENOMEM)
         result = pf_sys_memory(sys);
     for (size_t i = 0; !result && i < names.count; i++)
         result = add_pmu(sys, names.items[i]);
     pf_names_close(sys, &names);
-    sys->pmus_read = !result;
     return result;
 }
 

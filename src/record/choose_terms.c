@@ -60,7 +60,7 @@ static const struct known_term known_terms[] = {
     {"config4", TERM_U64, EVENT(attr.config4)},
     {"period", TERM_U64, EVENT(period)},
     {"freq", TERM_U64, EVENT(frequency)},
-    {"nr", TERM_U64, EVENT(sample_limit)},
+    {"nr", TERM_REFUSED, 0},
     {"name", TERM_TEXT, EVENT(name)},
     {"branch_type", TERM_TEXT, EVENT(branch_filter)},
     {"call-graph", TERM_TEXT, EVENT(call_graph)},

@@ -3,20 +3,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "record/events.h"
+#include "schema/schema.h"
 
 enum {
-    TYPE_TRACEPOINT = 2,
-    TYPE_BREAKPOINT = 5,
-    READ_ENABLED = 1,
-    READ_RUNNING = 2,
-    READ_ID = 4,
-    READ_GROUP = 8,
-    READ_LOST = 16,
     FREQUENCY = 4000,
     STACK_BYTES = 8192,
     STACK_BYTES_MAX = 65528,
@@ -138,10 +133,10 @@ static bool same_letters(const char *name, const char *given, size_t bytes)
     return !name[bytes];
 }
 
-/* "ip,sp"; "" is all of them. */
-static int registers_of(const char *list, uint64_t *mask, struct perfile_error *error)
+/* Adds those of "ip,sp" to the mask; "" is all of them. */
+static int add_registers(const char *list, uint64_t *mask, struct perfile_error *error)
 {
-    *mask = *list ? 0 : all_registers;
+    *mask |= *list ? 0 : all_registers;
     for (const char *at = list; *at;) {
         const size_t bytes = strcspn(at, ",");
         const char *name;
@@ -211,14 +206,13 @@ static int configure_branches(struct perfile_attr *attr, const char *filter, str
 static void configure_period(struct pf_chosen_event *event, const struct perfile_recorder_options *options)
 {
     struct perfile_attr *attr = &event->attr;
-    const bool each = attr->type == TYPE_TRACEPOINT || attr->type == TYPE_BREAKPOINT;
     uint64_t period = event->period, frequency = event->frequency;
     if (!period && !frequency) {
         period = options->period;
         frequency = options->frequency;
     }
-    if (!period && !frequency && each)
-        period = 1;
+    if (!period && !frequency) /* each occurrence, where that is the custom */
+        period = attr->sample_period_or_freq;
     attr->freq = !period;
     attr->sample_period_or_freq = period ? period : frequency ? frequency : FREQUENCY;
     if (attr->freq)
@@ -248,7 +242,7 @@ static void configure_parts(struct pf_chosen_event *event, const struct pf_targe
         attr->sample_type |= PERFILE_SAMPLE_TIME;
     if (target->everybody || target->some_cpus)
         attr->sample_type |= PERFILE_SAMPLE_CPU;
-    if (attr->type == TYPE_TRACEPOINT)
+    if (attr->type == PF_PMU_TRACEPOINT)
         attr->sample_type |= PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_RAW | PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_PERIOD;
     for (size_t i = 0; i < PF_COUNT(parts); i++)
         if (flags & parts[i].flag)
@@ -260,14 +254,32 @@ static int configure_registers(struct perfile_attr *attr, const struct perfile_r
 {
     int result = 0;
     if (options->user_regs) {
-        result = registers_of(options->user_regs, &attr->sample_regs_user, error);
+        result = add_registers(options->user_regs, &attr->sample_regs_user, error);
         attr->sample_type |= PERFILE_SAMPLE_REGS_USER;
     }
     if (result == 0 && options->intr_regs) {
-        result = registers_of(options->intr_regs, &attr->sample_regs_intr, error);
+        result = add_registers(options->intr_regs, &attr->sample_regs_intr, error);
         attr->sample_type |= PERFILE_SAMPLE_REGS_INTR;
     }
     return result;
+}
+
+/* As perf has it: in any case, with CLOCK_ in front, or a number. */
+static bool clock_of(const char *name, uint64_t *value)
+{
+    enum { CLOCK_MAX = 1 << 16 };
+    char *end;
+    if (*name >= '0' && *name <= '9') {
+        *value = strtoul(name, &end, 0);
+        return !*end && *value <= CLOCK_MAX;
+    }
+    name += strncasecmp(name, "CLOCK_", 6) == 0 ? 6 : 0;
+    for (const struct word *word = clocks; word->name; word++)
+        if (strcasecmp(word->name, name) == 0) {
+            *value = word->value;
+            return true;
+        }
+    return false;
 }
 
 static int configure_clock(struct perfile_attr *attr, const char *clock, struct perfile_error *error)
@@ -275,7 +287,7 @@ static int configure_clock(struct perfile_attr *attr, const char *clock, struct 
     uint64_t value;
     if (!clock)
         return 0;
-    if (values_of(clocks, clock, &value) < 0)
+    if (!clock_of(clock, &value))
         return refuse(error, "clock", clock, "realtime, monotonic, monotonic_raw, boottime, tai");
     attr->use_clockid = 1;
     attr->clockid = (int32_t)value;
@@ -294,18 +306,19 @@ static int configure_event(struct pf_chosen_event *event, const struct pf_target
     attr->write_backward =
         event->overwrite > 0 || (event->overwrite < 0 && options->flags & PERFILE_RECORDER_OVERWRITE);
     attr->sample_max_stack = (uint16_t)(event->max_stack ? event->max_stack : options->max_stack);
-    attr->read_format = READ_ID | READ_LOST;
+    attr->read_format = PF_READ_ID | PF_READ_LOST;
     if (options->flags & PERFILE_RECORDER_STAT) {
         attr->inherit_stat = 1;
-        attr->read_format |= READ_ENABLED | READ_RUNNING;
+        attr->read_format |= PF_READ_ENABLED | PF_READ_RUNNING;
     }
     configure_parts(event, target, options->flags);
     configure_period(event, options);
     int result = configure_call_graph(attr, call_graph, error);
     if (result == 0 && event->stack_bytes && attr->sample_stack_user)
         attr->sample_stack_user = event->stack_bytes;
-    if (result == 0 && options->branch_filter)
-        result = configure_branches(attr, options->branch_filter, error);
+    const char *branches_wanted = event->branch_filter ? event->branch_filter : options->branch_filter;
+    if (result == 0 && branches_wanted)
+        result = configure_branches(attr, branches_wanted, error);
     if (result == 0)
         result = configure_registers(attr, options, error);
     return result < 0 ? result : configure_clock(attr, options->clock, error);
@@ -333,7 +346,7 @@ static void configure_group(struct pf_chosen *chosen, struct pf_chosen_event *ev
     if (!event->sample_read)
         return;
     event->attr.inherit = 0;
-    event->attr.read_format |= READ_GROUP;
+    event->attr.read_format |= PF_READ_GROUP;
     leader->attr.sample_type |= PERFILE_SAMPLE_READ;
     if (leader == event)
         return;

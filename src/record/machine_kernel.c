@@ -147,6 +147,12 @@ struct module {
     uint64_t bytes;
 };
 
+/* Where the files of modules are. */
+struct module_files {
+    char release[128];
+    struct pf_text list; /* modules.dep of this release, with a NUL behind it; else empty */
+};
+
 /* "ext4 917504 1 - Live 0xffffffffc0000000" and more */
 static bool parse_module(char *line, struct module *module)
 {
@@ -183,15 +189,14 @@ static bool find_file(const char *dependencies, const char *name, char *path, si
     return false;
 }
 
-static int tell_module(const struct pf_kernel *kernel, const struct module *module, const char *dependencies,
+static int tell_module(const struct pf_kernel *kernel, const struct module *module, const struct module_files *files,
                        struct perfile_error *error)
 {
-    char release[128], file[2048], path[PF_PATH_ROOM], notes[512];
+    char file[2048], path[PF_PATH_ROOM], notes[512];
     struct pf_build_id id = {.size = 0};
-    if (!pf_read_line(kernel->root, "proc/sys/kernel/osrelease", release, sizeof(release)) ||
-        !find_file(dependencies, module->name, file, sizeof(file)) ||
+    if (!find_file(files->list.data, module->name, file, sizeof(file)) ||
         !(file[0] == '/' ? pf_path(path, sizeof(path), "%s", file)
-                         : pf_path(path, sizeof(path), "/lib/modules/%s/%s", release, file)) ||
+                         : pf_path(path, sizeof(path), "/lib/modules/%s/%s", files->release, file)) ||
         faccessat(kernel->root, path + 1, F_OK, 0) < 0)
         snprintf(path, sizeof(path), "[%.255s]", module->name);
     if (kernel->options->build_ids &&
@@ -208,8 +213,8 @@ static int compare_modules(const void *a, const void *b)
 }
 
 /* What is told of a module is the sum of its pieces: it may reach into the next one. */
-static int tell_list(const struct pf_kernel *kernel, struct module *modules, size_t count, const char *dependencies,
-                     struct perfile_error *error)
+static int tell_list(const struct pf_kernel *kernel, struct module *modules, size_t count,
+                     const struct module_files *files, struct perfile_error *error)
 {
     int result = 0;
     if (count)
@@ -217,12 +222,12 @@ static int tell_list(const struct pf_kernel *kernel, struct module *modules, siz
     for (size_t i = 0; i < count && result == 0; i++) {
         if (i + 1 < count && modules[i + 1].start > modules[i].start)
             modules[i].bytes = pf_min(modules[i].bytes, modules[i + 1].start - modules[i].start);
-        result = tell_module(kernel, &modules[i], dependencies, error);
+        result = tell_module(kernel, &modules[i], files, error);
     }
     return result;
 }
 
-static int tell_modules_of(const struct pf_kernel *kernel, char *text, const char *dependencies,
+static int tell_modules_of(const struct pf_kernel *kernel, char *text, const struct module_files *files,
                            struct perfile_error *error)
 {
     struct module *modules = NULL, module;
@@ -238,7 +243,7 @@ static int tell_modules_of(const struct pf_kernel *kernel, char *text, const cha
             result = pf_fail_memory(error, "modules");
     }
     if (result == 0)
-        result = tell_list(kernel, modules, count, dependencies, error);
+        result = tell_list(kernel, modules, count, files, error);
     pf_free(kernel->allocator, modules, room * sizeof(*modules));
     return result;
 }
@@ -246,26 +251,27 @@ static int tell_modules_of(const struct pf_kernel *kernel, char *text, const cha
 /* A kernel without modules has no such file. */
 static int tell_modules(const struct pf_kernel *kernel, struct perfile_error *error)
 {
-    char release[128], path[512];
-    struct pf_text text, dependencies;
+    struct module_files files;
+    struct pf_text text;
+    char path[512];
     int result = 0;
     if (pf_text_open(&text, kernel->allocator, NULL, NULL) < 0)
         return pf_fail_memory(error, "modules");
-    if (pf_text_open(&dependencies, kernel->allocator, NULL, NULL) < 0) {
+    if (pf_text_open(&files.list, kernel->allocator, NULL, NULL) < 0) {
         pf_text_close(&text);
         return pf_fail_memory(error, "modules");
     }
     if (pf_read_whole(kernel->root, "proc/modules", &text, MODULES_BYTES_MAX)) {
-        if (!pf_read_line(kernel->root, "proc/sys/kernel/osrelease", release, sizeof(release)) ||
-            !pf_path(path, sizeof(path), "lib/modules/%s/modules.dep", release) ||
-            !pf_read_whole(kernel->root, path, &dependencies, DEPENDENCIES_BYTES_MAX))
-            dependencies.used = 0;
+        if (!pf_read_line(kernel->root, "proc/sys/kernel/osrelease", files.release, sizeof(files.release)) ||
+            !pf_path(path, sizeof(path), "lib/modules/%s/modules.dep", files.release) ||
+            !pf_read_whole(kernel->root, path, &files.list, DEPENDENCIES_BYTES_MAX))
+            files.list.used = 0;
         pf_put_char(&text, 0);
-        pf_put_char(&dependencies, 0);
-        result = text.failed || dependencies.failed ? pf_fail_memory(error, "modules")
-                                                    : tell_modules_of(kernel, text.data, dependencies.data, error);
+        pf_put_char(&files.list, 0);
+        result = text.failed || files.list.failed ? pf_fail_memory(error, "modules")
+                                                  : tell_modules_of(kernel, text.data, &files, error);
     }
-    pf_text_close(&dependencies);
+    pf_text_close(&files.list);
     pf_text_close(&text);
     return result;
 }

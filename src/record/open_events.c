@@ -14,8 +14,9 @@
 #include "base/out.h"
 #include "format/encode.h"
 #include "record/events.h"
+#include "record/machine_files.h"
+#include "schema/schema.h"
 
-enum { TYPE_HARDWARE, TYPE_SOFTWARE, TYPE_TRACEPOINT, TYPE_CACHE, TYPE_RAW, TYPE_BREAKPOINT, READ_LOST = 16 };
 enum { ATTR_ROOM = 256, ATTR_LEAST = 112 };
 
 /* ---- the call ---- */
@@ -45,8 +46,8 @@ struct step {
 
 static bool drop_lost(struct perfile_attr *attr)
 {
-    const bool there = attr->read_format & READ_LOST;
-    attr->read_format &= ~(uint64_t)READ_LOST;
+    const bool there = attr->read_format & PF_READ_LOST;
+    attr->read_format &= ~(uint64_t)PF_READ_LOST;
     return there;
 }
 #define DROP(name)                                                                                                     \
@@ -86,7 +87,9 @@ static bool relax(struct pf_chosen *chosen, size_t *next, const struct perfile_r
             there |= steps[*next].drop(&chosen->items[i].attr);
         if (!there)
             continue;
-        pf_events_note(options, "recorded without %s, which this kernel or processor does not have", steps[*next].what);
+        pf_events_note(options, "recorded without %s, which this kernel or processor does not have%s%s%s",
+                       steps[*next].what, steps[*next].since ? " (Linux has it since " : "",
+                       steps[*next].since ? steps[*next].since : "", steps[*next].since ? ")" : "");
         (*next)++;
         return true;
     }
@@ -99,7 +102,7 @@ static bool leave_kernel_out(struct pf_chosen *chosen, const struct perfile_reco
     bool changed = false;
     for (size_t i = 0; i < chosen->count; i++) {
         struct pf_chosen_event *event = &chosen->items[i];
-        if (event->attr.exclude_kernel || event->exclude_given || event->attr.type == TYPE_TRACEPOINT)
+        if (event->attr.exclude_kernel || event->exclude_given || event->attr.type == PF_PMU_TRACEPOINT)
             continue;
         event->attr.exclude_kernel = event->attr.exclude_hv = 1;
         changed = true;
@@ -113,13 +116,13 @@ static bool leave_kernel_out(struct pf_chosen *chosen, const struct perfile_reco
 /* Without a PMU, as in many virtual machines, time is what can be sampled. */
 static bool take_clock_instead(struct pf_chosen_event *event, const struct perfile_recorder_options *options)
 {
-    if (event->attr.type != TYPE_HARDWARE || event->attr.config != 0 || event->leader != 0)
+    if (event->attr.type != PF_PMU_HARDWARE || event->attr.config != 0 || event->leader != 0)
         return false;
     pf_events_note(options,
                    "cpu-clock is recorded instead of %s, which this machine cannot count (no PMU: a virtual "
                    "machine?)",
                    event->name);
-    event->attr.type = TYPE_SOFTWARE;
+    event->attr.type = PF_PMU_SOFTWARE;
     event->attr.precise_ip = 0;
     event->name = "cpu-clock";
     return true;
@@ -139,13 +142,8 @@ static bool raise_limit(void)
 
 static int paranoid(void)
 {
-    char text[16] = "";
-    FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
-    if (file && !fgets(text, sizeof(text), file))
-        text[0] = 0;
-    if (file)
-        fclose(file);
-    return atoi(text);
+    char text[16];
+    return pf_read_line(AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) ? atoi(text) : 0;
 }
 
 static int explain(const struct pf_chosen_event *event, const struct pf_target *target, int why,
@@ -159,7 +157,7 @@ static int explain(const struct pf_chosen_event *event, const struct pf_target *
                        "%s is not allowed for this user: run as root, with CAP_PERFMON, or lower "
                        "/proc/sys/kernel/perf_event_paranoid (now %d) to %d",
                        target->everybody ? "recording everything that runs" : "recording this", paranoid(),
-                       target->everybody || event->attr.type == TYPE_TRACEPOINT ? -1 : 1);
+                       target->everybody || event->attr.type == PF_PMU_TRACEPOINT ? -1 : 1);
     case EMFILE:
         return pf_fail(
             error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
@@ -169,7 +167,7 @@ static int explain(const struct pf_chosen_event *event, const struct pf_target *
     case ENODEV:
     case EOPNOTSUPP:
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, name,
-                       event->attr.type == TYPE_SOFTWARE || event->attr.type == TYPE_TRACEPOINT
+                       event->attr.type == PF_PMU_SOFTWARE || event->attr.type == PF_PMU_TRACEPOINT
                            ? "this kernel does not have it"
                            : "this machine cannot count it (no PMU: a virtual machine?); cpu-clock and other software "
                              "events work everywhere");

@@ -14,6 +14,7 @@
 #include "record/events.h"
 #include "record/machine.h"
 #include "record/ring.h"
+#include "schema/schema.h"
 
 enum {
     EVENTS_AT_ONCE = 64,
@@ -21,6 +22,9 @@ enum {
     RING_BYTES_MOST = 4 << 20,
     RINGS_BYTES = 256 << 20, /* of all together */
 };
+
+/* What a read of a group of so many events can give. */
+#define LOSS_WORDS(events) (3 + 3 * (events))
 
 struct perfile_recorder {
     const struct perfile_allocator *allocator;
@@ -442,23 +446,42 @@ int perfile_recorder_fd(const struct perfile_recorder *recorder)
 
 /* ---- the end ---- */
 
-/* Losses as the kernel counts them for each event: also those behind which no record came any more. */
+/*
+ * Losses as the kernel counts them for each event: also those behind which no record came any more. A group is read
+ * through its leader: number, times, then value, id and loss of each; alone: value, times, id, loss.
+ */
+static int tell_losses_of(struct perfile_recorder *recorder, const struct pf_opened *one, uint64_t *values,
+                          struct perfile_error *error)
+{
+    const struct pf_chosen_event *event = &recorder->chosen.items[one->event];
+    const uint64_t format = event->attr.read_format;
+    const bool group = format & PF_READ_GROUP;
+    const size_t times = (format & PF_READ_ENABLED ? 1u : 0) + (format & PF_READ_RUNNING ? 1u : 0);
+    if (!(format & PF_READ_LOST) || (group && event->leader != one->event))
+        return 0;
+    const ssize_t got = read(one->fd, values, LOSS_WORDS(recorder->chosen.count) * sizeof(*values));
+    const size_t words = got < 0 ? 0 : (size_t)got / sizeof(*values);
+    int result = 0;
+    for (size_t at = 1 + times + group; at + 1 < words && result == 0; at += 3) {
+        const struct perfile_lost_samples lost = {.lost = values[at + 1]};
+        const struct perfile_sample_id id = {.id = values[at], .identifier = values[at]};
+        if (lost.lost)
+            result = perfile_writer_record(recorder->writer, PERFILE_RECORD_LOST_SAMPLES, 0, &lost, sizeof(lost), &id,
+                                           error);
+    }
+    return result;
+}
+
 static int tell_losses(struct perfile_recorder *recorder, struct perfile_error *error)
 {
-    for (size_t i = 0; i < recorder->opened.count; i++) {
-        const struct pf_opened *one = &recorder->opened.items[i];
-        const struct perfile_attr *attr = &recorder->chosen.items[one->event].attr;
-        uint64_t values[5]; /* value, times, id, lost */
-        if (one->fd < 0 || attr->read_format != (4 | 16) || read(one->fd, values, sizeof(values)) < 24 || !values[2])
-            continue;
-        const struct perfile_lost_samples lost = {.lost = values[2]};
-        const struct perfile_sample_id id = {.id = one->id, .identifier = one->id};
-        int result =
-            perfile_writer_record(recorder->writer, PERFILE_RECORD_LOST_SAMPLES, 0, &lost, sizeof(lost), &id, error);
-        if (result < 0)
-            return result;
-    }
-    return 0;
+    const size_t bytes = LOSS_WORDS(recorder->chosen.count) * sizeof(uint64_t);
+    uint64_t *values = pf_new(recorder->allocator, bytes);
+    int result = values ? 0 : pf_fail_memory(error, "losses");
+    for (size_t i = 0; i < recorder->opened.count && result == 0; i++)
+        if (recorder->opened.items[i].fd >= 0)
+            result = tell_losses_of(recorder, &recorder->opened.items[i], values, error);
+    pf_free(recorder->allocator, values, bytes);
+    return result;
 }
 
 int perfile_recorder_stop(struct perfile_recorder *recorder, struct perfile_error *error)

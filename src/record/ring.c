@@ -15,26 +15,22 @@ int pf_ring_open(struct pf_ring *ring, int fd, size_t bytes, bool backward)
     void *pages = mmap(NULL, page + bytes, backward ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (pages == MAP_FAILED)
         return PERFILE_ERROR_OPEN;
-    *ring = (struct pf_ring){.fd = fd, .pages = pages, .bytes = bytes, .backward = backward};
+    *ring = (struct pf_ring){
+        .fd = fd, .pages = pages, .data = (const uint8_t *)pages + page, .bytes = bytes, .backward = backward};
     return 0;
 }
 
 void pf_ring_close(struct pf_ring *ring)
 {
     if (ring->pages)
-        munmap(ring->pages, (size_t)sysconf(_SC_PAGESIZE) + ring->bytes);
+        munmap(ring->pages, (size_t)(ring->data - (const uint8_t *)ring->pages) + ring->bytes);
     ring->pages = NULL;
-}
-
-static const uint8_t *data_of(const struct pf_ring *ring)
-{
-    return (const uint8_t *)ring->pages + sysconf(_SC_PAGESIZE);
 }
 
 static uint16_t size_at(const struct pf_ring *ring, uint64_t at)
 {
     /* records are aligned to 8 bytes: the size never runs over the end */
-    return pf_load16(data_of(ring) + (at & (ring->bytes - 1)) + 6, false);
+    return pf_load16(ring->data + (at & (ring->bytes - 1)) + 6, false);
 }
 
 static int take_split(const struct pf_ring *ring, uint64_t at, uint16_t bytes, pf_ring_taker *take, void *context,
@@ -42,8 +38,8 @@ static int take_split(const struct pf_ring *ring, uint64_t at, uint16_t bytes, p
 {
     uint8_t record[1 << 16];
     const size_t first = ring->bytes - (size_t)(at & (ring->bytes - 1));
-    memcpy(record, data_of(ring) + (at & (ring->bytes - 1)), first);
-    memcpy(record + first, data_of(ring), bytes - first);
+    memcpy(record, ring->data + (at & (ring->bytes - 1)), first);
+    memcpy(record + first, ring->data, bytes - first);
     return take(context, record, bytes, error);
 }
 
@@ -76,7 +72,7 @@ static int take_range(const struct pf_ring *ring, uint64_t at, uint64_t left, pf
         uint16_t split;
         int result = measure(ring, at, left, &whole, &split, error);
         if (result == 0 && whole)
-            result = take(context, data_of(ring) + (at & (ring->bytes - 1)), whole, error);
+            result = take(context, ring->data + (at & (ring->bytes - 1)), whole, error);
         if (result == 0 && split)
             result = take_split(ring, at + whole, split, take, context, error);
         if (result != 0)

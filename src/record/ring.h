@@ -6,12 +6,12 @@
 #include <perfile/recorder.h>
 
 struct pf_ring {
-    int fd;        /* of the event that it belongs to */
-    void *pages;   /* the control page, then the data */
+    int fd;      /* of the event that it belongs to */
+    void *pages; /* the control page, then the data */
+    const uint8_t *data;
     size_t bytes;  /* of the data: a power of two */
     uint64_t tail; /* up to here it was read */
     bool backward; /* overwrite mode: written from its end to its start */
-    bool ended;    /* everybody who wrote to it is gone */
 };
 
 /* `bytes` a power of two, at least a page. OPEN: errno says why. */

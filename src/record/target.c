@@ -2,6 +2,7 @@
 #include "record/target.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "record/machine_files.h"
 
 enum { NUMBER_MAX = 1 << 22 };
 
@@ -162,14 +164,9 @@ static int add_user(struct pf_target *target, const char *user, struct perfile_e
 
 static int add_online(struct pf_target *target, struct perfile_error *error)
 {
-    char list[4096] = "0";
-    FILE *file = fopen("/sys/devices/system/cpu/online", "r");
-    if (file) {
-        if (!fgets(list, sizeof(list), file))
-            strcpy(list, "0");
-        fclose(file);
-    }
-    return add_cpus(target, list, error);
+    char list[4096];
+    const bool known = pf_read_line(AT_FDCWD, "/sys/devices/system/cpu/online", list, sizeof(list));
+    return add_cpus(target, known ? list : "0", error);
 }
 
 int pf_target_open(struct pf_target *target, const struct perfile_recorder_options *options,

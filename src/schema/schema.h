@@ -5,6 +5,15 @@
 
 #include <perfile/perfile.h>
 
+/* attr.read_format: PERF_FORMAT_* */
+enum pf_read_format {
+    PF_READ_ENABLED = 1,
+    PF_READ_RUNNING = 2,
+    PF_READ_ID = 4,
+    PF_READ_GROUP = 8,
+    PF_READ_LOST = 16, /* Linux 6.0 */
+};
+
 enum pf_record_class {
     PF_CLASS_KERNEL, /* ends with the sample_id trailer */
     PF_CLASS_USER,

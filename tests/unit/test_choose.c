@@ -175,7 +175,7 @@ static void terms_of_every_event(void **state)
     (void)state;
     const struct pf_chosen_event *event =
         one(guest, "cpu-clock/period=1000,call-graph=dwarf,stack-size=4096,max-stack=3,no-inherit,time=0,overwrite,"
-                   "branch_type=any,nr=7,cpu=3,name='a, b/c'/u");
+                   "branch_type=any,cpu=3,name='a, b/c'/u");
     assert_int_equal(event->period, 1000);
     assert_string_equal(event->call_graph, "dwarf");
     assert_int_equal(event->stack_bytes, 4096);
@@ -184,7 +184,6 @@ static void terms_of_every_event(void **state)
     assert_int_equal(event->time, 0);
     assert_int_equal(event->overwrite, 1);
     assert_string_equal(event->branch_filter, "any");
-    assert_int_equal(event->sample_limit, 7);
     assert_string_equal(event->cpus, "3");
     assert_string_equal(event->name, "a, b/c");
     event = one(guest, "cpu-clock/freq=0x32,aux-action=resume,aux-output,no-overwrite/");

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* From options to attrs: what the kernel is asked for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "made_sysfs.h"
+#include "record/events.h"
+
+static char guest[] = "/tmp/perfile-sys-XXXXXX";
+static struct pf_chosen chosen;
+static struct perfile_error error;
+
+/* The attrs of a list of events, on a machine without a PMU. */
+static int configure(const char *events, const struct perfile_recorder_options *options)
+{
+    const struct pf_target target = {.everybody = true};
+    pf_chosen_close(&chosen);
+    pf_chosen_open(&chosen, NULL);
+    chosen.sysfs = guest;
+    const int result = pf_choose_events(&chosen, events, &error);
+    return result < 0 ? result : pf_events_configure(&chosen, &target, options, &error);
+}
+
+static const struct perfile_attr *attr_of(const char *events, const struct perfile_recorder_options *options)
+{
+    assert_int_equal(configure(events, options), 0);
+    return &chosen.items[0].attr;
+}
+
+static void bpf_output_has_a_sample_for_each(void **state)
+{
+    const struct perfile_recorder_options options = PERFILE_RECORDER_OPTIONS_INIT;
+    (void)state;
+    const struct perfile_attr *attr = attr_of("bpf-output", &options);
+    assert_int_equal(attr->freq, 0);
+    assert_int_equal(attr->sample_period_or_freq, 1);
+    attr = attr_of("cpu-clock", &options);
+    assert_int_equal(attr->freq, 1);
+    assert_int_equal(attr->sample_period_or_freq, 4000);
+}
+
+static void terms_of_branches_are_used(void **state)
+{
+    struct perfile_recorder_options options = PERFILE_RECORDER_OPTIONS_INIT;
+    (void)state;
+    const struct perfile_attr *attr = attr_of("cpu-clock/branch_type=any_call/", &options);
+    assert_true(attr->sample_type & PERFILE_SAMPLE_BRANCH_STACK);
+    assert_true(attr->branch_sample_type & 1 << 4);
+    options.branch_filter = "any";
+    attr = attr_of("cpu-clock/branch_type=any_call/", &options);
+    assert_true(attr->branch_sample_type & 1 << 4);
+    assert_false(attr->branch_sample_type & 1 << 3);
+    assert_int_equal(configure("cpu-clock/branch_type=nonsense/", &options), PERFILE_ERROR_ARGUMENT);
+    assert_int_equal(configure("cpu-clock/nr=3/", &options), PERFILE_ERROR_UNSUPPORTED);
+}
+
+#if defined(__x86_64__)
+static void user_regs_add_to_those_of_the_unwinder(void **state)
+{
+    struct perfile_recorder_options options = PERFILE_RECORDER_OPTIONS_INIT;
+    (void)state;
+    options.call_graph = "dwarf";
+    options.user_regs = "ip";
+    assert_int_equal(attr_of("cpu-clock", &options)->sample_regs_user, 0xff0fff);
+    options.call_graph = NULL;
+    assert_int_equal(attr_of("cpu-clock", &options)->sample_regs_user, 0x100);
+}
+#endif
+
+static void clocks_are_those_of_perf(void **state)
+{
+    static const struct {
+        const char *name;
+        int clock; /* -1: none */
+    } rows[] = {
+        {"realtime", 0},       {"monotonic", 1}, {"CLOCK_MONOTONIC_RAW", 4}, {"boot", 7}, {"Tai", 11}, {"4", 4},
+        {"monotonic,tai", -1}, {"", -1},         {"4x", -1},
+    };
+    struct perfile_recorder_options options = PERFILE_RECORDER_OPTIONS_INIT;
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        options.clock = rows[i].name;
+        const int result = configure("cpu-clock", &options);
+        assert_int_equal(result, rows[i].clock < 0 ? PERFILE_ERROR_ARGUMENT : 0);
+        if (result < 0)
+            continue;
+        assert_int_equal(chosen.items[0].attr.use_clockid, 1);
+        assert_int_equal(chosen.items[0].attr.clockid, rows[i].clock);
+    }
+}
+
+static int make_tree(void **state)
+{
+    (void)state;
+    return made_sysfs(guest, made_guest) ? 0 : -1;
+}
+
+static int remove_tree(void **state)
+{
+    (void)state;
+    pf_chosen_close(&chosen);
+    made_remove(guest);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bpf_output_has_a_sample_for_each),
+        cmocka_unit_test(terms_of_branches_are_used),
+#if defined(__x86_64__)
+        cmocka_unit_test(user_regs_add_to_those_of_the_unwinder),
+#endif
+        cmocka_unit_test(clocks_are_those_of_perf),
+    };
+    return cmocka_run_group_tests(tests, make_tree, remove_tree);
+}
