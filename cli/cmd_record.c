@@ -3,14 +3,17 @@
 #include "options.h"
 #include "workload.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <perfile/recorder.h>
@@ -56,7 +59,7 @@ static const struct pf_option what_options[] = {
     TEXT("uid", 'u', "USER", options.user, "All processes of a user."),
     TEXT("cgroup", 'G', "PATH", options.cgroup, "Only the processes of a control group; with --all-cpus."),
     FLAG("no-inherit", 'i', PERFILE_RECORDER_NO_INHERIT, "Not the children of what is recorded."),
-    NUMBER("delay", 'D', "MS", options.delay_ms, "Start MS milliseconds after the command."),
+    TEXT("delay", 'D', "MS", delay, "Start MS milliseconds after the command; what it maps until then is recorded."),
     {0},
 };
 static const struct pf_option_group what_group = {"What is recorded", what_options};
@@ -134,6 +137,8 @@ static const struct pf_option file_options[] = {
 };
 static const struct pf_option_group file_group = {"The recording", file_options};
 
+enum { RING_BYTES_MOST = 1 << 30 };
+
 struct run {
     struct pf_settings *settings;
     struct perfile_recorder_options options;
@@ -145,7 +150,9 @@ struct run {
     int signals; /* a signalfd */
     int signal;  /* that ends the recording; 0: none came */
     char pid[16];
-    bool stopped; /* nothing more can be written */
+    double lost_most;     /* percent */
+    int64_t enable_at_ms; /* of CLOCK_MONOTONIC; 0: nothing to wait for */
+    bool stopped;         /* nothing more can be written */
 };
 
 static bool to_standard_output(const struct run *run)
@@ -163,16 +170,28 @@ static void note(void *context, const char *sentence)
 
 /* ---- options ---- */
 
-static int refuse(const char *option, const char *text)
+static int refuse(const char *option, const char *text, const char *wanted)
 {
-    pf_message("record: --%s %s is no number that it takes", option, text);
+    pf_message("record: --%s needs %s, not \"%s\"", option, wanted, text);
     return PF_STATUS_USAGE;
+}
+
+/* Digits, and what follows them; false: there are none, or too many. */
+static bool whole_number(const char *text, const char **rest, uint64_t *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+    *rest = *text >= '0' && *text <= '9' ? end : text;
+    return *rest != text && !errno;
 }
 
 static int read_frequency(struct run *run)
 {
     const char *text = run->settings->record.frequency;
-    char *end, line[32] = "";
+    const char *rest;
+    char line[32] = "";
     FILE *file;
 
     if (!text)
@@ -186,26 +205,54 @@ static int read_frequency(struct run *run)
         run->options.frequency = strtoull(line, NULL, 10);
         return PF_STATUS_OK;
     }
-    run->options.frequency = strtoull(text, &end, 10);
-    return *text && !*end && run->options.frequency ? PF_STATUS_OK : refuse("freq", text);
+    return whole_number(text, &rest, &run->options.frequency) && !*rest && run->options.frequency
+               ? PF_STATUS_OK
+               : refuse("freq", text, "a number of samples a second, or max");
 }
 
 static int read_ring_size(struct run *run)
 {
-    const char *text = run->settings->record.ring_size;
+    static const char units[] = "BKMG";
+    const char *text = run->settings->record.ring_size, *rest, *unit;
+    uint64_t number, scale = (uint64_t)sysconf(_SC_PAGESIZE);
+
+    if (!text)
+        return PF_STATUS_OK;
+    bool good = whole_number(text, &rest, &number) && number && number <= RING_BYTES_MOST;
+    if (good && *rest) {
+        unit = strchr(units, toupper((unsigned char)*rest));
+        good = unit && !rest[1];
+        scale = unit ? 1ull << 10 * (unit - units) : 0;
+    }
+    run->options.mmap_bytes = good ? number * scale : 0;
+    return good && run->options.mmap_bytes <= RING_BYTES_MOST
+               ? PF_STATUS_OK
+               : refuse("mmap-pages", text, "a number of pages, or of bytes with B, K, M or G, of at most 1G");
+}
+
+static int read_delay(struct run *run)
+{
+    const char *text = run->settings->record.delay, *rest;
+
+    if (!text)
+        return PF_STATUS_OK;
+    if (!whole_number(text, &rest, &run->options.delay_ms) || *rest || run->options.delay_ms > INT_MAX)
+        return refuse("delay", text, "a number of milliseconds");
+    run->options.flags |= run->options.delay_ms ? PERFILE_RECORDER_TRACK : 0;
+    return PF_STATUS_OK;
+}
+
+static int read_fail_on_lost(struct run *run)
+{
+    const char *text = run->settings->record.fail_on_lost;
     char *end;
 
     if (!text)
         return PF_STATUS_OK;
-    const unsigned long long number = strtoull(text, &end, 10);
-    const uint64_t unit = !*end                        ? (uint64_t)sysconf(_SC_PAGESIZE)
-                          : !strcmp(end, "B")          ? 1
-                          : *end == 'K' || *end == 'k' ? 1 << 10
-                          : *end == 'M' || *end == 'm' ? 1 << 20
-                          : *end == 'G' || *end == 'g' ? 1 << 30
-                                                       : 0;
-    run->options.mmap_bytes = number * unit;
-    return number && unit && number < 1 << 30 ? PF_STATUS_OK : refuse("mmap-pages", text);
+    run->lost_most = strtod(text, &end);
+    return *text >= '0' && *text <= '9' && !*end && run->lost_most <= 100
+               ? PF_STATUS_OK
+               : refuse("fail-on-lost", text, "a percentage from 0 to 100");
 }
 
 static int read_options(struct run *run)
@@ -225,7 +272,8 @@ static int read_options(struct run *run)
         run->options.branch_filter = "any";
     if ((record->frame_pointers || !record->events) && !run->options.call_graph)
         run->options.call_graph = "fp";
-    if ((status = read_frequency(run)) || (status = read_ring_size(run)))
+    if ((status = read_frequency(run)) || (status = read_ring_size(run)) || (status = read_delay(run)) ||
+        (status = read_fail_on_lost(run)))
         return status;
     if (run->settings->operand_count && (run->options.pids || run->options.tids || run->options.user)) {
         pf_message("record: a command, or what runs already: not both");
@@ -351,6 +399,31 @@ static void give_up(struct run *run)
 
 enum { DRAIN_MS = 250 };
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* How long nothing needs to be done without a word from outside. */
+static int wait_ms(const struct run *run)
+{
+    const int64_t left = run->enable_at_ms ? run->enable_at_ms - now_ms() : DRAIN_MS;
+
+    return left < 0 ? 0 : left < DRAIN_MS ? (int)left : DRAIN_MS;
+}
+
+/* Behind the delay. */
+static int enable_late(struct run *run)
+{
+    if (!run->enable_at_ms || now_ms() < run->enable_at_ms)
+        return 0;
+    run->enable_at_ms = 0;
+    return perfile_recorder_enable(run->recorder, &run->error);
+}
+
 static void record(struct run *run)
 {
     struct pollfd fds[] = {{.fd = run->signals, .events = POLLIN},
@@ -358,9 +431,11 @@ static void record(struct run *run)
     int result = 1;
 
     while (result > 0 && !run->signal) {
-        poll(fds, 2, DRAIN_MS);
+        poll(fds, 2, wait_ms(run));
         read_signals(run);
-        result = perfile_recorder_drain(run->recorder, 0, &run->error);
+        result = enable_late(run);
+        if (result == 0)
+            result = perfile_recorder_drain(run->recorder, 0, &run->error);
         if (run->workload.pid && pf_workload_ended(&run->workload))
             break;
         if (result > 0 && is_large_enough(run))
@@ -387,10 +462,9 @@ static int start(struct run *run)
         status = pf_workload_start(&run->workload);
     if (!status)
         status = publish(run);
-    if (status || !run->options.delay_ms)
-        return status;
-    poll(NULL, 0, (int)run->options.delay_ms);
-    return enable(run);
+    if (run->options.delay_ms)
+        run->enable_at_ms = now_ms() + (int64_t)run->options.delay_ms;
+    return status;
 }
 
 /* ---- the end ---- */
@@ -438,6 +512,8 @@ static void print_summary(const struct run *run)
     else
         pf_message("%s: %s samples, %s bytes", to_standard_output(run) ? "standard output" : run->output,
                    pf_grouped(samples, text), pf_grouped(perfile_writer_progress(run->writer)->bytes, bytes));
+    if (run->enable_at_ms)
+        pf_message("record: all was over before the delay of %" PRIu64 " ms", run->options.delay_ms);
     if (counts->throttled)
         pf_message("record: the kernel held events back %s times: a lower rate (-F) avoids that",
                    pf_grouped(counts->throttled, text));
@@ -448,10 +524,9 @@ static void print_summary(const struct run *run)
 static int check_losses(const struct run *run)
 {
     const struct perfile_recorder_counts *counts = perfile_recorder_counts_get(run->recorder);
-    const char *limit = run->settings->record.fail_on_lost;
     const double share = counts->lost ? 100 * (double)counts->lost / (double)(counts->lost + counts->samples) : 0;
 
-    return limit && share > strtod(limit, NULL) ? PF_STATUS_FINDINGS : PF_STATUS_OK;
+    return run->settings->record.fail_on_lost && share > run->lost_most ? PF_STATUS_FINDINGS : PF_STATUS_OK;
 }
 
 static int finish(struct run *run)

@@ -27,6 +27,7 @@ struct pf_record_settings {
     const char *frequency;
     const char *ring_size;
     const char *fail_on_lost;
+    const char *delay;
     uint64_t max_bytes;
     bool frame_pointers;
     bool any_branch;

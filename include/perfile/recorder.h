@@ -30,26 +30,28 @@ extern "C" {
 #endif
 
 enum perfile_recorder_flags {
-    PERFILE_RECORDER_ALL_CPUS = 1 << 0,       /* -a: everything that runs */
-    PERFILE_RECORDER_NO_INHERIT = 1 << 1,     /* -i: not the children of what is recorded */
-    PERFILE_RECORDER_ENABLE_ON_EXEC = 1 << 2, /* start when the (one) process of `pids` executes a program */
-    PERFILE_RECORDER_ADDRESS = 1 << 3,        /* -d: data addresses */
-    PERFILE_RECORDER_PHYS_ADDRESS = 1 << 4,   /* --phys-data */
-    PERFILE_RECORDER_DATA_PAGE_SIZE = 1 << 5, /* --data-page-size */
-    PERFILE_RECORDER_CODE_PAGE_SIZE = 1 << 6, /* --code-page-size */
-    PERFILE_RECORDER_WEIGHT = 1 << 7,         /* -W */
-    PERFILE_RECORDER_TRANSACTION = 1 << 8,    /* --transaction */
-    PERFILE_RECORDER_NO_TIME = 1 << 9,        /* no times of samples */
-    PERFILE_RECORDER_CPU = 1 << 10,           /* --sample-cpu */
-    PERFILE_RECORDER_PERIOD = 1 << 11,        /* -P */
-    PERFILE_RECORDER_STAT = 1 << 12,          /* -s: counts per thread */
-    PERFILE_RECORDER_SWITCHES = 1 << 13,      /* --switch-events */
-    PERFILE_RECORDER_NAMESPACES = 1 << 14,    /* --namespaces */
-    PERFILE_RECORDER_CGROUPS = 1 << 15,       /* --all-cgroups */
-    PERFILE_RECORDER_OVERWRITE = 1 << 16,     /* --overwrite: only the newest records, written by _stop */
-    PERFILE_RECORDER_NO_SYNTHESIZE = 1 << 17, /* do not say what ran before */
-    PERFILE_RECORDER_TAIL_SYNTHESIZE = 1 << 18 /* say it at the end */,
-    PERFILE_RECORDER_RAW = 1 << 19, /* -R: raw data also of events that are no tracepoints */
+    PERFILE_RECORDER_ALL_CPUS = 1 << 0,         /* -a: everything that runs */
+    PERFILE_RECORDER_NO_INHERIT = 1 << 1,       /* -i: not the children of what is recorded */
+    PERFILE_RECORDER_ENABLE_ON_EXEC = 1 << 2,   /* start when the (one) process of `pids` executes a program */
+    PERFILE_RECORDER_ADDRESS = 1 << 3,          /* -d: data addresses */
+    PERFILE_RECORDER_PHYS_ADDRESS = 1 << 4,     /* --phys-data */
+    PERFILE_RECORDER_DATA_PAGE_SIZE = 1 << 5,   /* --data-page-size */
+    PERFILE_RECORDER_CODE_PAGE_SIZE = 1 << 6,   /* --code-page-size */
+    PERFILE_RECORDER_WEIGHT = 1 << 7,           /* -W */
+    PERFILE_RECORDER_TRANSACTION = 1 << 8,      /* --transaction */
+    PERFILE_RECORDER_NO_TIME = 1 << 9,          /* no times of samples */
+    PERFILE_RECORDER_CPU = 1 << 10,             /* --sample-cpu */
+    PERFILE_RECORDER_PERIOD = 1 << 11,          /* -P */
+    PERFILE_RECORDER_STAT = 1 << 12,            /* -s: counts per thread */
+    PERFILE_RECORDER_SWITCHES = 1 << 13,        /* --switch-events */
+    PERFILE_RECORDER_NAMESPACES = 1 << 14,      /* --namespaces */
+    PERFILE_RECORDER_CGROUPS = 1 << 15,         /* --all-cgroups */
+    PERFILE_RECORDER_OVERWRITE = 1 << 16,       /* --overwrite: only the newest records, written by _stop */
+    PERFILE_RECORDER_NO_SYNTHESIZE = 1 << 17,   /* do not say what ran before */
+    PERFILE_RECORDER_TAIL_SYNTHESIZE = 1 << 18, /* say it at the end */
+    PERFILE_RECORDER_RAW = 1 << 19,             /* -R: raw data also of events that are no tracepoints */
+    PERFILE_RECORDER_TRACK =
+        1 << 20, /* an event more that tells of maps and names also while the others are disabled */
 };
 
 struct perfile_recorder_options {
@@ -73,7 +75,7 @@ struct perfile_recorder_options {
     const char *clock;   /* as -k: "monotonic", "monotonic_raw", "boottime", "realtime", "tai"; NULL: perf's own */
     uint64_t mmap_bytes; /* of each ring buffer; 0: chosen */
     uint64_t max_stack;  /* entries of kernel callchains; 0: the system's limit */
-    uint64_t delay_ms;   /* for PERFILE_RECORDER_ENABLE_ON_EXEC: so much later */
+    uint64_t delay_ms;   /* not 0: PERFILE_RECORDER_ENABLE_ON_EXEC is not heard; the caller enables, so much later */
     unsigned threads;    /* that read /proc at the start; 0: as many as processors, at most 8 */
     const struct perfile_allocator *allocator;
     /* Called for what was done otherwise than asked, such as another event. May be NULL. */
@@ -93,6 +95,10 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_open(const struct perfile_re
                                                          struct perfile_writer *writer,
                                                          struct perfile_recorder **recorder,
                                                          struct perfile_error *error);
+/*
+ * Between _disable and _enable nothing tells of maps, names and the ends of threads, unless the recorder was opened with
+ * PERFILE_RECORDER_TRACK. OPEN.
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_enable(struct perfile_recorder *recorder,
                                                            struct perfile_error *error);
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_disable(struct perfile_recorder *recorder,

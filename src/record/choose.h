@@ -51,6 +51,7 @@ struct pf_chosen {
     size_t count;
     size_t room;
     uint32_t places;   /* events that the text has */
+    size_t tracking;   /* the event that tells of maps, comms and tasks */
     const char *sysfs; /* what to take for /sys; for tests */
 };
 

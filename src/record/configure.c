@@ -324,7 +324,21 @@ static int configure_event(struct pf_chosen_event *event, const struct pf_target
     return result < 0 ? result : configure_clock(attr, options->clock, error);
 }
 
-/* The first event tells what else happens. */
+/* An event without samples, which tells of maps, comms and tasks from its opening on. */
+static int configure_dummy(struct pf_chosen_event *event, const struct pf_target *target,
+                           const struct perfile_recorder_options *options, struct perfile_error *error)
+{
+    struct perfile_attr *attr = &event->attr;
+    attr->sample_id_all = 1;
+    attr->inherit = !(options->flags & PERFILE_RECORDER_NO_INHERIT);
+    attr->write_backward = (options->flags & PERFILE_RECORDER_OVERWRITE) != 0;
+    attr->read_format = PF_READ_ID | PF_READ_LOST;
+    attr->sample_period_or_freq = 1;
+    configure_parts(event, target, options->flags & PERFILE_RECORDER_NO_TIME);
+    return configure_clock(attr, options->clock, error);
+}
+
+/* One event tells what else happens. */
 static void configure_tracking(struct perfile_attr *attr, unsigned flags)
 {
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
@@ -368,16 +382,21 @@ static void configure_ids(struct pf_chosen *chosen)
 int pf_events_configure(struct pf_chosen *chosen, const struct pf_target *target,
                         const struct perfile_recorder_options *options, struct perfile_error *error)
 {
-    int result = 0;
-    for (size_t i = 0; i < chosen->count && result == 0; i++) {
+    const bool dummy = options->flags & PERFILE_RECORDER_TRACK;
+    const size_t count = chosen->count;
+    int result = dummy ? pf_choose_events(chosen, "dummy:u", error) : 0;
+    chosen->tracking = dummy && result == 0 ? count : 0;
+    for (size_t i = 0; i < count && result == 0; i++) {
         const uint32_t place = chosen->items[i].place;
         if (place < options->filter_count && options->filters && options->filters[place])
             chosen->items[i].filter = options->filters[place];
         result = configure_event(&chosen->items[i], target, options, error);
     }
+    if (result == 0 && dummy)
+        result = configure_dummy(&chosen->items[count], target, options, error);
     if (result < 0)
         return result;
-    configure_tracking(&chosen->items[0].attr, options->flags);
+    configure_tracking(&chosen->items[chosen->tracking].attr, options->flags);
     for (size_t i = 0; i < chosen->count; i++)
         configure_group(chosen, &chosen->items[i]);
     configure_ids(chosen);

@@ -6,7 +6,10 @@
 #include "record/choose.h"
 #include "record/target.h"
 
-/* Makes the attrs what the options ask for; the first event also tells of maps, comms and tasks. ARGUMENT. */
+/*
+ * Makes the attrs what the options ask for; the first event, or one more of its own (TRACK), also tells of
+ * maps, comms and tasks. ARGUMENT.
+ */
 int pf_events_configure(struct pf_chosen *chosen, const struct pf_target *target,
                         const struct perfile_recorder_options *options, struct perfile_error *error);
 

@@ -166,13 +166,13 @@ static int tell_machine(struct perfile_recorder *recorder, struct perfile_error 
     const struct perfile_recorder_options *options = &recorder->options;
     const struct pf_told told = {.put = put_told, .context = recorder};
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    const struct perfile_attr *first = &recorder->chosen.items[0].attr;
+    const struct perfile_attr *tracking = &recorder->chosen.items[recorder->chosen.tracking].attr;
     const struct pf_machine_options machine = {.tids = recorder->target.everybody ? NULL : recorder->target.tids,
                                                .tid_count = recorder->target.tid_count,
-                                               .build_ids = first->build_id,
-                                               .data_maps = first->mmap_data,
-                                               .namespaces = first->namespaces,
-                                               .cgroups = first->cgroup,
+                                               .build_ids = tracking->build_id,
+                                               .data_maps = tracking->mmap_data,
+                                               .namespaces = tracking->namespaces,
+                                               .cgroups = tracking->cgroup,
                                                .threads = options->threads ? options->threads
                                                           : online > 8     ? 8
                                                                            : (unsigned)online,
@@ -260,6 +260,20 @@ static int choose(struct perfile_recorder *recorder, struct perfile_error *error
     return result == PERFILE_ERROR_ABSENT ? PERFILE_ERROR_ARGUMENT : result;
 }
 
+/* Where all samples have their time; 0: not at one place. */
+static uint16_t find_time(const struct pf_chosen *chosen)
+{
+    uint16_t at = 0;
+    for (size_t i = 0; i < chosen->count; i++) {
+        struct pf_plan plan;
+        pf_plan_make(&plan, &chosen->items[i].attr, false, PF_NATIVE_BIG_ENDIAN);
+        if (i && plan.time_at != at)
+            return 0;
+        at = plan.time_at;
+    }
+    return at;
+}
+
 static int open_recorder(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     const struct perfile_recorder_options *options = &recorder->options;
@@ -276,12 +290,8 @@ static int open_recorder(struct perfile_recorder *recorder, struct perfile_error
         result = open_poll(recorder, error);
     if (result == 0)
         result = tell(recorder, error);
-    if (result == 0) {
-        struct pf_plan plan;
-        pf_plan_make(&plan, &recorder->chosen.items[0].attr, false, PF_NATIVE_BIG_ENDIAN);
-        recorder->time_at = plan.time_at;
-        recorder->first_time = UINT64_MAX;
-    }
+    recorder->time_at = find_time(&recorder->chosen);
+    recorder->first_time = UINT64_MAX;
     return result;
 }
 
@@ -334,12 +344,18 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
 
 /* ---- on and off ---- */
 
+/* The event that was opened to tell of maps goes on all the time. */
+static bool only_tracks(const struct perfile_recorder *recorder, uint32_t event)
+{
+    return recorder->options.flags & PERFILE_RECORDER_TRACK && event == recorder->chosen.tracking;
+}
+
 static int switch_all(const struct perfile_recorder *recorder, unsigned long request, struct perfile_error *error)
 {
     for (size_t i = 0; i < recorder->opened.count; i++) {
         const struct pf_opened *one = &recorder->opened.items[i];
         /* members of a group follow their leader */
-        if (one->fd < 0 || recorder->chosen.items[one->event].leader != one->event)
+        if (one->fd < 0 || recorder->chosen.items[one->event].leader != one->event || only_tracks(recorder, one->event))
             continue;
         if (ioctl(one->fd, request, 0) < 0)
             return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "event", "%s", strerror(errno));

@@ -96,6 +96,35 @@ def test_not_started(folder):
     expect(sorted(path.name for path in folder.iterdir() if path.name.startswith('.')) == [], 'nothing is left over')
 
 
+def test_numbers(folder):
+    """What is no number is refused, and nothing runs."""
+    for option, value in [('-m', '4Kxyz'), ('-m', '0'), ('-m', '2G'), ('-F', '-5'), ('-F', '9x'), ('-D', '5s'),
+                          ('-F', '99999999999999999999'), ('--fail-on-lost', 'abc'), ('--fail-on-lost', '101')]:
+        done = run('record', option, value, '-e', 'cpu-clock', '-o', str(folder / 'number.data'), 'echo', 'ran')
+        expect(done.returncode == 2 and value in done.stderr and not done.stdout, f'{option} {value}', done)
+    done = run('record', '-q', '-m', '64K', '-k', 'CLOCK_MONOTONIC', '--fail-on-lost', '50.5', '-e', 'cpu-clock', '-o',
+               str(folder / 'number.data'), 'true')
+    expect(done.returncode == 0, 'numbers that are good', done)
+
+
+def test_delay(folder):
+    """What the command mapped and was called before is known; its end and signals are heard."""
+    output = folder / 'delay.data'
+    done = run('record', '-q', '-D', '300', '-e', 'cpu-clock', '-o', str(output), '--', 'sh', '-c',
+               'exec timeout 1 sh -c "while :; do :; done"')
+    shown = run('script', '-F', 'comm,dso,ip,time,sym', str(output)).stdout
+    expect(done.returncode == 124 and samples(output) > 0 and 'perfile' not in shown, 'the names behind a delay', done)
+    expect('(/' in shown and '[unknown])' not in shown, 'the mappings behind a delay', shown[:500])
+    begun = time.monotonic()
+    done = run('record', '-D', '60000', '-e', 'cpu-clock', '-o', str(output), 'true')
+    expect(done.returncode == 0 and 'delay' in done.stderr, 'a command that ends before the delay', done)
+    recorder = subprocess.Popen([PERFILE, 'record', '-q', '-D', '60000', '-e', 'cpu-clock', '-o', str(output), 'sleep',
+                                 '60'], start_new_session=True)
+    time.sleep(0.5)
+    recorder.send_signal(signal.SIGINT)
+    expect(end(recorder) == 128 + signal.SIGTERM and time.monotonic() - begun < 30, 'Ctrl-C before the delay is over')
+
+
 def test_signals(folder):
     for number in (signal.SIGKILL, signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
         output = folder / f'{number.name}.data'
@@ -176,7 +205,7 @@ def main():
         if probe.returncode == 3:
             print('skipped: events cannot be opened here:', probe.stderr.strip())
             sys.exit(77)
-        for test in (test_statuses, test_filters, test_not_started, test_signals, test_limits, test_full_disk,
+        for test in (test_statuses, test_filters, test_not_started, test_numbers, test_delay, test_signals, test_limits, test_full_disk,
                      test_nobody):
             test(folder)
     print(f'{len(wrong)} wrong')
