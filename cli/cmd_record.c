@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "control.h"
 #include "message.h"
 #include "options.h"
+#include "record_output.h"
 #include "workload.h"
 
 #include <ctype.h>
@@ -12,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,7 +60,12 @@ static const struct pf_option what_options[] = {
     TEXT("uid", 'u', "USER", options.user, "All processes of a user."),
     TEXT("cgroup", 'G', "PATH", options.cgroup, "Only the processes of a control group; with --all-cpus."),
     FLAG("no-inherit", 'i', PERFILE_RECORDER_NO_INHERIT, "Not the children of what is recorded."),
-    TEXT("delay", 'D', "MS", delay, "Start MS milliseconds after the command; what it maps until then is recorded."),
+    TEXT("delay", 'D', "MS", delay,
+         "Start MS milliseconds after the command, or with -1 when --control says so; what it maps until then is "
+         "recorded."),
+    TEXT("control", 0, "HOW", control,
+         "Hear commands from fd:CTL[,ACK] (descriptors) or fifo:CTL[,ACK] (named pipes): enable, disable, enable NAME, "
+         "disable NAME, ping, evlist, snapshot, stop; each that is done is answered with ack."),
     {0},
 };
 static const struct pf_option_group what_group = {"What is recorded", what_options};
@@ -131,7 +137,15 @@ static const struct pf_option file_options[] = {
      .offset = AT(no_clobber),
      .doc = "Refuse to record when the output exists."},
     FLAG("overwrite", 0, PERFILE_RECORDER_OVERWRITE,
-         "Keep the newest records only, as many as the buffers (-m) hold, and write them at the end."),
+         "Keep the newest records only, as many as the buffers (-m) hold, and write them at the end and on SIGUSR2."),
+    {.name = "switch-output",
+     .kind = PF_OPTION_TEXT,
+     .argument = "WHEN",
+     .usual = "signal",
+     .offset = AT(switch_output),
+     .doc = "Go on in another file on SIGUSR2 (signal), after a size such as 100M or a time such as 30s; each becomes "
+            "FILE.YYYYMMDDhhmmssNN and can be read without the others."},
+    NUMBER("switch-max-files", 0, "N", switch_max_files, "Keep only the N newest of these files."),
     FLAG("tail-synthesize", 0, PERFILE_RECORDER_TAIL_SYNTHESIZE, "Say at the end, not at the start, what runs."),
     {0},
 };
@@ -143,22 +157,21 @@ struct run {
     struct pf_settings *settings;
     struct perfile_recorder_options options;
     struct pf_workload workload;
-    struct perfile_writer *writer;
+    struct pf_record_output output;
+    struct pf_control control;
     struct perfile_recorder *recorder;
     struct perfile_error error;
-    const char *output;
-    int signals; /* a signalfd */
-    int signal;  /* that ends the recording; 0: none came */
+    int signals;          /* a signalfd */
+    int signal;           /* that ends the recording; 0: none came */
+    int failed;           /* of a command: the recording cannot go on */
+    bool snapshot_wanted; /* by a signal or a command */
+    bool start_disabled;  /* until a command comes */
+    bool stop_wanted;     /* by a command, who wants to know when it is done */
     char pid[16];
     double lost_most;     /* percent */
     int64_t enable_at_ms; /* of CLOCK_MONOTONIC; 0: nothing to wait for */
     bool stopped;         /* nothing more can be written */
 };
-
-static bool to_standard_output(const struct run *run)
-{
-    return !strcmp(run->output, "-");
-}
 
 static void note(void *context, const char *sentence)
 {
@@ -236,8 +249,13 @@ static int read_delay(struct run *run)
 
     if (!text)
         return PF_STATUS_OK;
+    if (!strcmp(text, "-1")) {
+        run->start_disabled = true;
+        run->options.flags |= PERFILE_RECORDER_TRACK;
+        return PF_STATUS_OK;
+    }
     if (!whole_number(text, &rest, &run->options.delay_ms) || *rest || run->options.delay_ms > INT_MAX)
-        return refuse("delay", text, "a number of milliseconds");
+        return refuse("delay", text, "a number of milliseconds, or -1");
     run->options.flags |= run->options.delay_ms ? PERFILE_RECORDER_TRACK : 0;
     return PF_STATUS_OK;
 }
@@ -267,7 +285,6 @@ static int read_options(struct run *run)
     run->options.filter_count = record->filter_count;
     run->options.note = note;
     run->options.note_context = run;
-    run->output = run->settings->output ? run->settings->output : "perf.data";
     if (record->any_branch && !run->options.branch_filter)
         run->options.branch_filter = "any";
     if ((record->frame_pointers || !record->events) && !run->options.call_graph)
@@ -284,63 +301,20 @@ static int read_options(struct run *run)
     return PF_STATUS_OK;
 }
 
-/* ---- the output ---- */
-
-static int check_output(const struct run *run)
+/* What makes no sense together. */
+static int check_choices(struct run *run)
 {
-    struct stat status;
+    const char *why = NULL;
 
-    if (to_standard_output(run)) {
-        if (!isatty(STDOUT_FILENO))
-            return PF_STATUS_OK;
-        pf_message("record: a recording is nothing to look at: -o - needs a pipe or a file behind it");
-        return PF_STATUS_USAGE;
-    }
-    if (stat(run->output, &status) < 0)
-        return PF_STATUS_OK;
-    if (S_ISDIR(status.st_mode)) {
-        pf_message("record: %s is a directory", run->output);
-        return PF_STATUS_OUTPUT;
-    }
-    if (!run->settings->record.no_clobber)
-        return PF_STATUS_OK;
-    pf_message("record: %s exists", run->output);
-    return PF_STATUS_OUTPUT;
-}
-
-static int open_writer(struct run *run)
-{
-    struct perfile_writer_options made = PERFILE_WRITER_OPTIONS_INIT;
-    struct stat status;
-
-    made.mode = to_standard_output(run) ? PERFILE_MODE_PIPE : PERFILE_MODE_FILE;
-    made.live = !to_standard_output(run) && (stat(run->output, &status) < 0 || S_ISREG(status.st_mode));
-    made.compression = (int)(run->settings->write_level < 99 ? run->settings->write_level : 99);
-    if (perfile_writer_open_path(run->output, &made, &run->writer, &run->error) == 0)
-        return PF_STATUS_OK;
-    pf_message("record: %s", run->error.message);
-    return PF_STATUS_OUTPUT;
-}
-
-/* The recording of that name that is there already steps aside. */
-static int publish(struct run *run)
-{
-    char old[4096];
-    struct stat status;
-
-    if (to_standard_output(run) || (stat(run->output, &status) == 0 && !S_ISREG(status.st_mode)))
-        return PF_STATUS_OK;
-    if (stat(run->output, &status) == 0 && status.st_size > 0) {
-        snprintf(old, sizeof(old), "%.4000s.old", run->output);
-        if (rename(run->output, old) < 0) {
-            pf_message("record: %s cannot become %s: %s", run->output, old, strerror(errno));
-            return PF_STATUS_OUTPUT;
-        }
-    }
-    if (perfile_writer_publish(run->writer, &run->error) == 0)
-        return PF_STATUS_OK;
-    pf_message("record: %s", run->error.message);
-    return PF_STATUS_OUTPUT;
+    if (run->start_disabled && !run->settings->record.control)
+        why = "--delay -1 waits for a command: it needs --control";
+    if (run->options.flags & PERFILE_RECORDER_OVERWRITE && run->output.mode == PF_SWITCH_SIZE)
+        why = "--overwrite writes nothing until it is asked to: --switch-output by signal or time, not by size";
+    if (run->settings->record.control)
+        run->options.flags |= PERFILE_RECORDER_TRACK;
+    if (why)
+        pf_message("record: %s", why);
+    return why ? PF_STATUS_USAGE : PF_STATUS_OK;
 }
 
 /* ---- recording ---- */
@@ -363,6 +337,7 @@ static int open_signals(struct run *run)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);
     sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGUSR2);
     signal(SIGXFSZ, SIG_IGN); /* a limit on files is a failure of write(2) */
     if (sigprocmask(SIG_BLOCK, &set, NULL) < 0 || (run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) < 0) {
         pf_message("record: %s", strerror(errno));
@@ -376,7 +351,9 @@ static void read_signals(struct run *run)
     struct signalfd_siginfo info;
 
     while (read(run->signals, &info, sizeof(info)) == sizeof(info))
-        if (info.ssi_signo != SIGCHLD && !run->signal)
+        if (info.ssi_signo == SIGUSR2)
+            run->snapshot_wanted = true;
+        else if (info.ssi_signo != SIGCHLD && !run->signal)
             run->signal = (int)info.ssi_signo;
 }
 
@@ -384,7 +361,7 @@ static bool is_large_enough(const struct run *run)
 {
     const uint64_t most = run->settings->record.max_bytes;
 
-    return most && perfile_writer_progress(run->writer)->bytes >= most;
+    return most && pf_record_output_bytes(&run->output) >= most;
 }
 
 /* Nothing more can be written: the command is left to itself. */
@@ -424,18 +401,148 @@ static int enable_late(struct run *run)
     return perfile_recorder_enable(run->recorder, &run->error);
 }
 
+/* Ends the file, and says what is in it. */
+static int finish_file(struct run *run)
+{
+    char text[PF_GROUPED_BYTES], bytes[PF_GROUPED_BYTES];
+    const uint64_t before = run->output.bytes_before, samples = perfile_writer_progress(run->output.writer)->samples;
+    const int result = pf_record_output_finish(&run->output, &run->error);
+
+    if (result == 0 && !run->settings->quiet)
+        pf_message("%s: %s samples, %s bytes", pf_record_output_name(&run->output), pf_grouped(samples, text),
+                   pf_grouped(run->output.bytes_before - before, bytes));
+    return result;
+}
+
+/* Ends this file and goes on in the next. */
+static int switch_file(struct run *run)
+{
+    struct perfile_writer *next = NULL;
+    int result = pf_record_output_open(&run->output, &next, &run->error) ? PERFILE_ERROR_WRITE : 0;
+
+    if (result == 0)
+        result = perfile_recorder_switch_output(run->recorder, next, &run->error);
+    if (result == 0)
+        result = finish_file(run);
+    if (result == 0) {
+        run->output.writer = next;
+        return pf_record_output_publish(&run->output, &run->error) ? PERFILE_ERROR_WRITE : 0;
+    }
+    perfile_writer_close(next);
+    return result;
+}
+
+/* What was asked for from outside, or is due by now. */
+static int take_snapshot(struct run *run)
+{
+    const bool due = pf_record_output_is_due(&run->output, now_ms());
+
+    if (!due && !run->snapshot_wanted)
+        return 0;
+    run->snapshot_wanted = false;
+    return run->output.mode == PF_SWITCH_NEVER ? perfile_recorder_snapshot(run->recorder, &run->error)
+                                               : switch_file(run);
+}
+
+/* ---- commands ---- */
+
+static int list_events(struct run *run)
+{
+    const char *name;
+    uint64_t lost;
+
+    for (size_t i = 0; (name = perfile_recorder_event_lost(run->recorder, i, &lost)); i++)
+        fprintf(stderr, "%s\n", name);
+    return 0;
+}
+
+static int ping(struct run *run)
+{
+    (void)run;
+    return 0;
+}
+
+static int enable_now(struct run *run)
+{
+    run->enable_at_ms = 0;
+    return perfile_recorder_enable(run->recorder, &run->error);
+}
+
+static int disable_now(struct run *run)
+{
+    run->enable_at_ms = 0;
+    return perfile_recorder_disable(run->recorder, &run->error);
+}
+
+/* The answer comes when there is something to read. */
+static int snapshot_now(struct run *run)
+{
+    run->failed = perfile_recorder_drain(run->recorder, 0, &run->error);
+    run->snapshot_wanted = true;
+    if (run->failed >= 0)
+        run->failed = take_snapshot(run);
+    return run->failed;
+}
+
+static int stop_later(struct run *run)
+{
+    run->stop_wanted = true;
+    return 1;
+}
+
+/* True: answer it. */
+static bool obey(void *context, const char *command)
+{
+    static const struct {
+        const char *word;
+        int (*act)(struct run *run);
+        int (*act_on)(struct perfile_recorder *recorder, const char *name, struct perfile_error *error);
+    } words[] = {
+        {"enable", enable_now, perfile_recorder_enable_event},
+        {"disable", disable_now, perfile_recorder_disable_event},
+        {"ping", ping, NULL},
+        {"evlist", list_events, NULL},
+        {"snapshot", snapshot_now, NULL},
+        {"stop", stop_later, NULL},
+    };
+    struct run *run = context;
+    const size_t bytes = strcspn(command, " ");
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strlen(words[i].word) != bytes || memcmp(words[i].word, command, bytes) != 0)
+            continue;
+        const char *name = command + bytes + strspn(command + bytes, " ");
+        const int result =
+            *name && words[i].act_on ? words[i].act_on(run->recorder, name, &run->error) : words[i].act(run);
+        if (result < 0 && !run->failed)
+            pf_message("record: %s: %s", command, run->error.message);
+        return result == 0;
+    }
+    pf_message("record: \"%s\" is no command; there is: enable, disable, enable NAME, disable NAME, ping, evlist, "
+               "snapshot, stop",
+               command);
+    return false;
+}
+
+/* ---- the loop ---- */
+
 static void record(struct run *run)
 {
     struct pollfd fds[] = {{.fd = run->signals, .events = POLLIN},
-                           {.fd = perfile_recorder_fd(run->recorder), .events = POLLIN}};
-    int result = 1;
+                           {.fd = perfile_recorder_fd(run->recorder), .events = POLLIN},
+                           {.fd = run->control.fd, .events = POLLIN}};
+    int result = 1, status;
 
-    while (result > 0 && !run->signal) {
-        poll(fds, 2, wait_ms(run));
+    while (result > 0 && !run->signal && !run->stop_wanted) {
+        poll(fds, 3, wait_ms(run));
         read_signals(run);
-        result = enable_late(run);
+        pf_control_read(&run->control, obey, run);
+        fds[2].fd = run->control.fd;
+        result = run->failed < 0 ? run->failed : enable_late(run);
         if (result == 0)
             result = perfile_recorder_drain(run->recorder, 0, &run->error);
+        if (result > 0 && (status = take_snapshot(run)) < 0)
+            result = status;
         if (run->workload.pid && pf_workload_ended(&run->workload))
             break;
         if (result > 0 && is_large_enough(run))
@@ -450,13 +557,22 @@ static int enable(struct run *run)
     return perfile_recorder_enable(run->recorder, &run->error) < 0 ? failure(run, PERFILE_ERROR_OPEN) : PF_STATUS_OK;
 }
 
+static int publish(struct run *run)
+{
+    const int status = pf_record_output_publish(&run->output, &run->error);
+
+    if (status)
+        pf_message("record: %s", run->error.message);
+    return status;
+}
+
 /* The recording of before is touched only when the command could be executed. */
 static int start(struct run *run)
 {
     const bool by_exec = run->options.flags & PERFILE_RECORDER_ENABLE_ON_EXEC;
     int status = PF_STATUS_OK;
 
-    if (!by_exec && !run->options.delay_ms)
+    if (!by_exec && !run->options.delay_ms && !run->start_disabled)
         status = enable(run);
     if (!status && run->workload.pid)
         status = pf_workload_start(&run->workload);
@@ -476,7 +592,7 @@ static uint64_t samples_in_file(const struct run *run)
     const struct perfile_record *record;
     uint64_t samples = 0;
 
-    if (to_standard_output(run) || perfile_open_path(run->output, NULL, &reader, NULL) < 0)
+    if (pf_record_output_streams(&run->output) || perfile_open_path(run->output.path, NULL, &reader, NULL) < 0)
         return 0;
     while (perfile_reader_next(reader, &record, NULL) > 0)
         continue;
@@ -502,16 +618,13 @@ static void print_losses(const struct run *run, uint64_t samples)
 static void print_summary(const struct run *run)
 {
     const struct perfile_recorder_counts *counts = perfile_recorder_counts_get(run->recorder);
-    char text[PF_GROUPED_BYTES], bytes[PF_GROUPED_BYTES];
+    char text[PF_GROUPED_BYTES];
 
     if (run->settings->quiet)
         return;
     const uint64_t samples = run->stopped ? samples_in_file(run) : counts->samples;
     if (run->stopped)
-        pf_message("%s: %s samples are in it", run->output, pf_grouped(samples, text));
-    else
-        pf_message("%s: %s samples, %s bytes", to_standard_output(run) ? "standard output" : run->output,
-                   pf_grouped(samples, text), pf_grouped(perfile_writer_progress(run->writer)->bytes, bytes));
+        pf_message("%s: %s samples are in it", run->output.path, pf_grouped(samples, text));
     if (run->enable_at_ms)
         pf_message("record: all was over before the delay of %" PRIu64 " ms", run->options.delay_ms);
     if (counts->throttled)
@@ -534,14 +647,14 @@ static int finish(struct run *run)
     int result = run->stopped ? 0 : perfile_recorder_stop(run->recorder, &run->error);
 
     if (result == 0 && !run->stopped)
-        result = perfile_writer_finish(run->writer, &run->error);
+        result = finish_file(run);
     if (result < 0)
         give_up(run);
-    if (run->stopped) {
-        perfile_writer_close(run->writer); /* cuts off what is not whole */
-        run->writer = NULL;
-    }
+    if (run->stopped)
+        pf_record_output_close(&run->output); /* cuts off what is not whole */
     print_summary(run);
+    if (run->stop_wanted && !run->stopped)
+        pf_control_answer(&run->control);
     return run->stopped ? PF_STATUS_OUTPUT : check_losses(run);
 }
 
@@ -552,7 +665,7 @@ static int end(struct run *run)
 
     if (!run->workload.pid)
         return status;
-    if (run->signal && !pf_workload_ended(&run->workload))
+    if ((run->signal || run->stop_wanted) && !pf_workload_ended(&run->workload))
         kill(run->workload.pid, SIGTERM); /* as perf does: who ends the recording means the command, too */
     pf_workload_wait(&run->workload);
     const int own = pf_workload_status(&run->workload);
@@ -569,12 +682,16 @@ static int record_all(struct run *run)
         snprintf(run->pid, sizeof(run->pid), "%d", (int)run->workload.pid);
         if (!(run->options.flags & PERFILE_RECORDER_ALL_CPUS)) {
             run->options.tids = run->pid;
-            run->options.flags |= run->options.delay_ms ? 0 : PERFILE_RECORDER_ENABLE_ON_EXEC;
+            run->options.flags |= run->options.delay_ms || run->start_disabled ? 0 : PERFILE_RECORDER_ENABLE_ON_EXEC;
         }
     }
-    if ((status = open_signals(run)) || (status = open_writer(run)))
+    if ((status = open_signals(run)))
         return status;
-    result = perfile_recorder_open(&run->options, run->writer, &run->recorder, &run->error);
+    if ((status = pf_record_output_open(&run->output, &run->output.writer, &run->error))) {
+        pf_message("record: %s", run->error.message);
+        return status;
+    }
+    result = perfile_recorder_open(&run->options, run->output.writer, &run->recorder, &run->error);
     if (result < 0)
         return failure(run, result);
     if ((status = start(run)))
@@ -585,15 +702,18 @@ static int record_all(struct run *run)
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    struct run run = {.settings = settings, .signals = -1, .workload = {.go = -1, .news = -1}};
+    struct run run = {
+        .settings = settings, .signals = -1, .control = PF_CONTROL_INIT, .workload = {.go = -1, .news = -1}};
     int status;
 
     (void)command;
     settings->operands[settings->operand_count] = NULL;
-    if (!(status = read_options(&run)) && !(status = check_output(&run)))
+    if (!(status = read_options(&run)) && !(status = pf_record_output_prepare(&run.output, settings)) &&
+        !(status = check_choices(&run)) && !(status = pf_control_open(&run.control, settings->record.control)))
         status = record_all(&run);
     perfile_recorder_close(run.recorder);
-    perfile_writer_close(run.writer);
+    pf_record_output_close(&run.output);
+    pf_control_close(&run.control);
     pf_workload_close(&run.workload);
     if (run.signals >= 0)
         close(run.signals);

@@ -28,6 +28,9 @@ struct pf_record_settings {
     const char *ring_size;
     const char *fail_on_lost;
     const char *delay;
+    const char *control;
+    const char *switch_output;
+    uint64_t switch_max_files;
     uint64_t max_bytes;
     bool frame_pointers;
     bool any_branch;

@@ -46,7 +46,7 @@ enum perfile_recorder_flags {
     PERFILE_RECORDER_SWITCHES = 1 << 13,        /* --switch-events */
     PERFILE_RECORDER_NAMESPACES = 1 << 14,      /* --namespaces */
     PERFILE_RECORDER_CGROUPS = 1 << 15,         /* --all-cgroups */
-    PERFILE_RECORDER_OVERWRITE = 1 << 16,       /* --overwrite: only the newest records, written by _stop */
+    PERFILE_RECORDER_OVERWRITE = 1 << 16,       /* --overwrite: only the newest records, written by _snapshot */
     PERFILE_RECORDER_NO_SYNTHESIZE = 1 << 17,   /* do not say what ran before */
     PERFILE_RECORDER_TAIL_SYNTHESIZE = 1 << 18, /* say it at the end */
     PERFILE_RECORDER_RAW = 1 << 19,             /* -R: raw data also of events that are no tracepoints */
@@ -103,14 +103,37 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_enable(struct perfile_record
                                                            struct perfile_error *error);
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_disable(struct perfile_recorder *recorder,
                                                             struct perfile_error *error);
+/* The same for the events that have this name in the recording, as perfile_recorder_event_lost gives it. ABSENT, OPEN. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_enable_event(struct perfile_recorder *recorder, const char *name,
+                                                                 struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_disable_event(struct perfile_recorder *recorder, const char *name,
+                                                                  struct perfile_error *error);
 /*
  * Waits until a buffer is filled enough, at most `timeout_ms`, and writes what is in all of them, and hands it to the
- * system. 1: go on; 0: all that was recorded has ended; negative: WRITE, READ.
+ * system. 1: go on; 0: all that was recorded has ended; negative: WRITE, READ. With PERFILE_RECORDER_OVERWRITE nothing is
+ * written.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_drain(struct perfile_recorder *recorder, int timeout_ms,
                                                           struct perfile_error *error);
 /* Descriptors for a poll of the caller's own: drain when one is readable. NULL behind the last: -1. */
 PERFILE_API int perfile_recorder_fd(const struct perfile_recorder *recorder);
+/*
+ * Writes what is in the buffers now. With PERFILE_RECORDER_OVERWRITE these are the newest records that came since the
+ * last snapshot, oldest first, and behind them what runs; while they are copied nothing is recorded, which is counted as
+ * lost. It needs as much memory as one buffer has. WRITE, READ, MEMORY.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_snapshot(struct perfile_recorder *recorder,
+                                                             struct perfile_error *error);
+/*
+ * Ends the recording in the writer as _stop does, but goes on in another writer, which is new and gets the events, the
+ * features and what runs now: each can be read without the others, no record is lost between them, and none is in both but
+ * those that say who runs and what is mapped. Afterwards the former
+ * writer is the caller's to finish. On errors (those of _open and _snapshot) the recorder can only be closed, and both
+ * writers with it.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_switch_output(struct perfile_recorder *recorder,
+                                                                  struct perfile_writer *writer,
+                                                                  struct perfile_error *error);
 /* Disables the events, writes what is left, and the features that are known only now. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_stop(struct perfile_recorder *recorder,
                                                          struct perfile_error *error);

@@ -303,8 +303,6 @@ static int configure_event(struct pf_chosen_event *event, const struct pf_target
     attr->sample_id_all = 1;
     attr->inherit = event->inherit >= 0 ? event->inherit != 0 : !(options->flags & PERFILE_RECORDER_NO_INHERIT);
     attr->enable_on_exec = (options->flags & PERFILE_RECORDER_ENABLE_ON_EXEC) && !options->delay_ms;
-    attr->write_backward =
-        event->overwrite > 0 || (event->overwrite < 0 && options->flags & PERFILE_RECORDER_OVERWRITE);
     attr->sample_max_stack = (uint16_t)(event->max_stack ? event->max_stack : options->max_stack);
     attr->read_format = PF_READ_ID | PF_READ_LOST;
     if (options->flags & PERFILE_RECORDER_STAT) {
@@ -331,7 +329,6 @@ static int configure_dummy(struct pf_chosen_event *event, const struct pf_target
     struct perfile_attr *attr = &event->attr;
     attr->sample_id_all = 1;
     attr->inherit = !(options->flags & PERFILE_RECORDER_NO_INHERIT);
-    attr->write_backward = (options->flags & PERFILE_RECORDER_OVERWRITE) != 0;
     attr->read_format = PF_READ_ID | PF_READ_LOST;
     attr->sample_period_or_freq = 1;
     configure_parts(event, target, options->flags & PERFILE_RECORDER_NO_TIME);
@@ -379,11 +376,29 @@ static void configure_ids(struct pf_chosen *chosen)
         chosen->items[i].attr.sample_type |= alike ? PERFILE_SAMPLE_ID : PERFILE_SAMPLE_IDENTIFIER;
 }
 
+/* One event that says so means all of them: they share their buffers. */
+static bool overwrites(const struct pf_chosen *chosen, const struct perfile_recorder_options *options)
+{
+    bool overwrite = options->flags & PERFILE_RECORDER_OVERWRITE;
+    for (size_t i = 0; i < chosen->count; i++)
+        overwrite |= chosen->items[i].overwrite > 0;
+    return overwrite;
+}
+
+static int configure_overwrite(struct pf_chosen_event *event, bool overwrite, struct perfile_error *error)
+{
+    event->attr.write_backward = overwrite;
+    if (overwrite && event->overwrite == 0)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "no-overwrite",
+                       "the newest records are kept of all events, or of none");
+    return 0;
+}
+
 int pf_events_configure(struct pf_chosen *chosen, const struct pf_target *target,
                         const struct perfile_recorder_options *options, struct perfile_error *error)
 {
-    const bool dummy = options->flags & PERFILE_RECORDER_TRACK;
     const size_t count = chosen->count;
+    const bool overwrite = overwrites(chosen, options), dummy = overwrite || options->flags & PERFILE_RECORDER_TRACK;
     int result = dummy ? pf_choose_events(chosen, "dummy:u", error) : 0;
     chosen->tracking = dummy && result == 0 ? count : 0;
     for (size_t i = 0; i < count && result == 0; i++) {
@@ -394,8 +409,11 @@ int pf_events_configure(struct pf_chosen *chosen, const struct pf_target *target
     }
     if (result == 0 && dummy)
         result = configure_dummy(&chosen->items[count], target, options, error);
+    for (size_t i = 0; i < chosen->count && result == 0; i++)
+        result = configure_overwrite(&chosen->items[i], overwrite, error);
     if (result < 0)
         return result;
+    chosen->overwrite = overwrite;
     configure_tracking(&chosen->items[chosen->tracking].attr, options->flags);
     for (size_t i = 0; i < chosen->count; i++)
         configure_group(chosen, &chosen->items[i]);

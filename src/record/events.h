@@ -7,7 +7,7 @@
 #include "record/target.h"
 
 /*
- * Makes the attrs what the options ask for; the first event, or one more of its own (TRACK), also tells of
+ * Makes the attrs what the options ask for; the first event, or one more of its own (TRACK, OVERWRITE), also tells of
  * maps, comms and tasks. ARGUMENT.
  */
 int pf_events_configure(struct pf_chosen *chosen, const struct pf_target *target,
@@ -18,6 +18,7 @@ struct pf_opened {
     int fd;                   /* -1: there is none here */
     uint32_t event, cpu, tid; /* indices */
     uint64_t id;
+    uint64_t lost_told; /* of what the kernel lost, so many were written down */
 };
 
 struct pf_opened_set {

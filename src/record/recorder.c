@@ -13,6 +13,7 @@
 #include "format/plan.h"
 #include "record/events.h"
 #include "record/machine.h"
+#include "record/pids.h"
 #include "record/ring.h"
 #include "schema/schema.h"
 
@@ -30,6 +31,7 @@ struct perfile_recorder {
     const struct perfile_allocator *allocator;
     struct perfile_recorder_options options;
     struct perfile_writer *writer;
+    struct perfile_writer *other; /* gets what is told of the machine, too; NULL: there is none */
     struct pf_chosen chosen;
     struct pf_target target;
     struct pf_opened_set opened;
@@ -37,74 +39,100 @@ struct perfile_recorder {
     size_t ring_count, ring_room;
     size_t rings_alive;
     int poll;
-    struct pf_map event_of_id;
-    uint64_t *lost;      /* of each event */
-    bool said_something; /* in this round */
-    uint16_t time_at;    /* of samples; the same for all events */
+    struct pf_map opened_of_id; /* index */
+    uint64_t *lost;             /* of each event */
+    bool said_something;        /* in this round */
+    bool told_before;           /* what runs */
+    struct pf_pids pids;        /* of processes that were started meanwhile; unless everybody is recorded */
+    uint16_t time_at;           /* of samples; the same for all events */
+    uint16_t tid_at;
     uint64_t first_time, last_time;
     struct perfile_recorder_counts counts;
 };
 
 /* ---- ring buffers ---- */
 
+static size_t ring_places(const struct perfile_recorder *recorder)
+{
+    const struct pf_target *target = &recorder->target;
+    return target->cpus[0] < 0 ? target->tid_count : target->cpu_count;
+}
+
 /* Large enough for bursts, and not too much on machines with many processors. */
 static uint64_t usual_ring_bytes(const struct perfile_recorder *recorder)
 {
-    const struct pf_target *target = &recorder->target;
-    const size_t rings = target->cpus[0] < 0 ? target->tid_count : target->cpu_count;
-    return pf_max(RING_BYTES_LEAST, pf_min(RING_BYTES_MOST, RINGS_BYTES / rings));
+    return pf_max(RING_BYTES_LEAST, pf_min(RING_BYTES_MOST, RINGS_BYTES / ring_places(recorder)));
 }
 
-/* Powers of two of whole pages, and what the system lets this user lock in memory. */
-static int open_ring(struct perfile_recorder *recorder, struct pf_ring *ring, int fd, struct perfile_error *error)
+/* The event that tells of maps must not be overwritten by samples: then it has buffers of its own. */
+static bool is_apart(const struct perfile_recorder *recorder, uint32_t event)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const bool backward = recorder->chosen.items[0].attr.write_backward;
-    const uint64_t wanted = recorder->options.mmap_bytes ? recorder->options.mmap_bytes : usual_ring_bytes(recorder);
-    size_t bytes = page;
-    while (bytes < wanted && bytes < (size_t)1 << 30)
-        bytes *= 2;
-    const size_t first = bytes;
-    for (; pf_ring_open(ring, fd, bytes, backward) < 0; bytes /= 2)
-        if ((errno != EPERM && errno != ENOMEM && errno != EINVAL) || bytes == page)
-            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "ring buffer",
-                           "%s: the limit is /proc/sys/kernel/perf_event_mlock_kb, or ulimit -l", strerror(errno));
-    if (bytes < first && !recorder->ring_count && (recorder->options.mmap_bytes || bytes < RING_BYTES_LEAST))
-        pf_events_note(&recorder->options,
-                       "the buffers have %zu KiB, not %zu: /proc/sys/kernel/perf_event_mlock_kb allows no more",
-                       bytes / 1024, first / 1024);
+    return recorder->chosen.overwrite && event == recorder->chosen.tracking;
+}
+
+/* All events of a processor (of a thread, when it has none) share the buffer of the first. 0, or errno. */
+static int open_rings_at(struct perfile_recorder *recorder, size_t place, bool apart, size_t bytes)
+{
+    const bool per_thread = recorder->target.cpus[0] < 0;
+    struct pf_ring *ring = NULL;
+    for (size_t i = 0; i < recorder->opened.count; i++) {
+        const struct pf_opened *one = &recorder->opened.items[i];
+        if (one->fd < 0 || (per_thread ? one->tid : one->cpu) != place || is_apart(recorder, one->event) != apart)
+            continue;
+        if (ring && ioctl(one->fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
+            return errno;
+        if (ring)
+            continue;
+        ring = &recorder->rings[recorder->ring_count];
+        if (pf_ring_open(ring, one->fd, bytes, recorder->chosen.overwrite) < 0)
+            return errno;
+        ring->allocator = recorder->allocator;
+        recorder->ring_count++;
+    }
     return 0;
 }
 
-/* All events of a processor (of a thread, when it has none) share the buffer of the first. */
+static void close_rings(struct perfile_recorder *recorder)
+{
+    while (recorder->ring_count)
+        pf_ring_close(&recorder->rings[--recorder->ring_count]);
+}
+
+static int try_rings(struct perfile_recorder *recorder, size_t bytes, size_t bytes_apart)
+{
+    const size_t places = ring_places(recorder);
+    int why = 0;
+    for (size_t place = 0; place < places && !why && recorder->chosen.overwrite; place++)
+        why = open_rings_at(recorder, place, true, bytes_apart);
+    for (size_t place = 0; place < places && !why; place++)
+        why = open_rings_at(recorder, place, false, bytes);
+    return why;
+}
+
+/* Powers of two of whole pages, and what the system lets this user lock in memory. */
 static int open_rings(struct perfile_recorder *recorder, struct perfile_error *error)
 {
-    const struct pf_target *target = &recorder->target;
-    const bool per_thread = target->cpus[0] < 0;
-    const size_t places = per_thread ? target->tid_count : target->cpu_count;
-    if (!pf_grow(recorder->allocator, &recorder->rings, &recorder->ring_room, places, sizeof(*recorder->rings)))
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), asked = (size_t)recorder->options.mmap_bytes;
+    const size_t wanted = asked ? asked : (size_t)usual_ring_bytes(recorder);
+    size_t bytes = page;
+    int why;
+    if (!pf_grow(recorder->allocator, &recorder->rings, &recorder->ring_room, 2 * ring_places(recorder),
+                 sizeof(*recorder->rings)))
         return pf_fail_memory(error, "ring buffers");
-    for (size_t place = 0; place < places; place++) {
-        struct pf_ring *ring = NULL;
-        for (size_t i = 0; i < recorder->opened.count; i++) {
-            const struct pf_opened *one = &recorder->opened.items[i];
-            if (one->fd < 0 || (per_thread ? one->tid : one->cpu) != place)
-                continue;
-            int result = 0;
-            if (ring) {
-                if (ioctl(one->fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
-                    result =
-                        pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "ring buffer", "%s", strerror(errno));
-            } else {
-                ring = &recorder->rings[recorder->ring_count];
-                *ring = (struct pf_ring){.fd = -1};
-                result = open_ring(recorder, ring, one->fd, error);
-                recorder->ring_count += result == 0;
-            }
-            if (result < 0)
-                return result;
-        }
+    while (bytes < wanted && bytes < (size_t)1 << 30)
+        bytes *= 2;
+    const size_t first = bytes;
+    while ((why = try_rings(recorder, bytes, bytes == first ? pf_max(bytes, RING_BYTES_LEAST) : bytes))) {
+        close_rings(recorder);
+        if ((why != EPERM && why != ENOMEM && why != EINVAL) || bytes == page)
+            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "ring buffer",
+                           "%s: the limit is /proc/sys/kernel/perf_event_mlock_kb, or ulimit -l", strerror(why));
+        bytes /= 2;
     }
+    if (bytes < first && (asked || bytes < RING_BYTES_LEAST))
+        pf_events_note(&recorder->options,
+                       "the buffers have %zu KiB, not %zu: /proc/sys/kernel/perf_event_mlock_kb allows no more",
+                       bytes / 1024, first / 1024);
     return 0;
 }
 
@@ -139,7 +167,7 @@ static int tell_event(struct perfile_recorder *recorder, uint32_t index, struct 
         if (one->event != index || one->fd < 0)
             continue;
         ids[spec.id_count++] = one->id;
-        if (!pf_map_put(&recorder->event_of_id, one->id, index)) {
+        if (!pf_map_put(&recorder->opened_of_id, one->id, i)) {
             pf_free(recorder->allocator, ids, recorder->opened.count * sizeof(*ids) + 1);
             return pf_fail_memory(error, "ids");
         }
@@ -158,7 +186,24 @@ static int put_told(void *context, uint32_t type, uint16_t misc, const void *rec
 {
     struct perfile_recorder *recorder = context;
     recorder->counts.records++;
-    return perfile_writer_record(recorder->writer, type, misc, record, bytes, NULL, error);
+    int result = perfile_writer_record(recorder->writer, type, misc, record, bytes, NULL, error);
+    if (result == 0 && recorder->other)
+        result = perfile_writer_record(recorder->other, type, misc, record, bytes, NULL, error);
+    return result;
+}
+
+/* The threads that were asked for, and the processes that they have started since; the caller frees them. */
+static int list_threads(const struct perfile_recorder *recorder, int32_t **tids, size_t *count,
+                        struct perfile_error *error)
+{
+    const struct pf_target *target = &recorder->target;
+    *count = target->tid_count + pf_pids_list(&recorder->pids, NULL);
+    *tids = pf_new(recorder->allocator, *count * sizeof(**tids));
+    if (!*tids)
+        return pf_fail_memory(error, "threads");
+    memcpy(*tids, target->tids, target->tid_count * sizeof(**tids));
+    pf_pids_list(&recorder->pids, *tids + target->tid_count);
+    return 0;
 }
 
 static int tell_machine(struct perfile_recorder *recorder, struct perfile_error *error)
@@ -167,8 +212,15 @@ static int tell_machine(struct perfile_recorder *recorder, struct perfile_error 
     const struct pf_told told = {.put = put_told, .context = recorder};
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     const struct perfile_attr *tracking = &recorder->chosen.items[recorder->chosen.tracking].attr;
-    const struct pf_machine_options machine = {.tids = recorder->target.everybody ? NULL : recorder->target.tids,
-                                               .tid_count = recorder->target.tid_count,
+    int32_t *tids;
+    size_t count;
+    if (options->flags & PERFILE_RECORDER_NO_SYNTHESIZE)
+        return 0;
+    int result = list_threads(recorder, &tids, &count, error);
+    if (result < 0)
+        return result;
+    const struct pf_machine_options machine = {.tids = recorder->target.everybody ? NULL : tids,
+                                               .tid_count = count,
                                                .build_ids = tracking->build_id,
                                                .data_maps = tracking->mmap_data,
                                                .namespaces = tracking->namespaces,
@@ -177,11 +229,12 @@ static int tell_machine(struct perfile_recorder *recorder, struct perfile_error 
                                                           : online > 8     ? 8
                                                                            : (unsigned)online,
                                                .allocator = options->allocator,
-                                               .note = options->note,
+                                               .note = recorder->told_before ? NULL : options->note,
                                                .note_context = options->note_context};
-    int result = pf_machine_tell(&machine, &told, error);
-    return result < 0 ? result
-                      : perfile_writer_record(recorder->writer, PERFILE_RECORD_FINISHED_INIT, 0, NULL, 0, NULL, error);
+    result = pf_machine_tell(&machine, &told, error);
+    pf_free(recorder->allocator, tids, count * sizeof(*tids));
+    recorder->told_before = true;
+    return result < 0 ? result : put_told(recorder, PERFILE_RECORD_FINISHED_INIT, 0, NULL, 0, error);
 }
 
 /* Which buffer, processor and thread each id belongs to, and the first id of each event. */
@@ -230,7 +283,7 @@ static int tell_setting(struct perfile_recorder *recorder, struct perfile_error 
     return result;
 }
 
-static int tell(struct perfile_recorder *recorder, struct perfile_error *error)
+static int tell_header(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     int result = 0;
     for (uint32_t i = 0; i < recorder->chosen.count && result == 0; i++)
@@ -241,10 +294,32 @@ static int tell(struct perfile_recorder *recorder, struct perfile_error *error)
         result = pf_machine_tracing(recorder->writer, &recorder->chosen, error);
     if (result == 0 && recorder->chosen.items[0].attr.use_clockid)
         result = pf_machine_clock(recorder->writer, recorder->chosen.items[0].attr.clockid, error);
-    if (result == 0)
-        result = tell_setting(recorder, error);
-    if (result == 0 && !(recorder->options.flags & (PERFILE_RECORDER_NO_SYNTHESIZE | PERFILE_RECORDER_TAIL_SYNTHESIZE)))
+    return result < 0 ? result : tell_setting(recorder, error);
+}
+
+static bool tells_first(const struct perfile_recorder *recorder)
+{
+    return !(recorder->options.flags & PERFILE_RECORDER_TAIL_SYNTHESIZE);
+}
+
+/*
+ * The next recording needs to know who ran when the buffers were emptied for the last time. Some of them end before they
+ * can be asked: so it is found out before, and what happens in between is told to both.
+ */
+static int begin_next(struct perfile_recorder *recorder, struct perfile_writer *next, struct perfile_error *error)
+{
+    struct perfile_writer *former = recorder->writer;
+    recorder->writer = next;
+    int result = tell_header(recorder, error);
+    if (result == 0 && tells_first(recorder))
         result = tell_machine(recorder, error);
+    recorder->writer = former;
+    return result;
+}
+
+static int tell(struct perfile_recorder *recorder, struct perfile_error *error)
+{
+    int result = begin_next(recorder, recorder->writer, error);
     return result < 0 ? result : perfile_writer_flush(recorder->writer, error);
 }
 
@@ -260,24 +335,23 @@ static int choose(struct perfile_recorder *recorder, struct perfile_error *error
     return result == PERFILE_ERROR_ABSENT ? PERFILE_ERROR_ARGUMENT : result;
 }
 
-/* Where all samples have their time; 0: not at one place. */
-static uint16_t find_time(const struct pf_chosen *chosen)
+/* Where all samples have their process and their time; 0: not at one place. */
+static void find_places(struct perfile_recorder *recorder)
 {
-    uint16_t at = 0;
-    for (size_t i = 0; i < chosen->count; i++) {
+    for (size_t i = 0; i < recorder->chosen.count; i++) {
         struct pf_plan plan;
-        pf_plan_make(&plan, &chosen->items[i].attr, false, PF_NATIVE_BIG_ENDIAN);
-        if (i && plan.time_at != at)
-            return 0;
-        at = plan.time_at;
+        pf_plan_make(&plan, &recorder->chosen.items[i].attr, false, PF_NATIVE_BIG_ENDIAN);
+        recorder->time_at = i == 0 || plan.time_at == recorder->time_at ? plan.time_at : 0;
+        recorder->tid_at = plan.tid_at; /* IP and TID have all of them */
     }
-    return at;
 }
 
 static int open_recorder(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     const struct perfile_recorder_options *options = &recorder->options;
     int result = pf_target_open(&recorder->target, options, error);
+    if (result == 0 && !recorder->target.everybody && !pf_pids_open(&recorder->pids, recorder->allocator))
+        result = pf_fail_memory(error, "processes");
     if (result == 0)
         result = choose(recorder, error);
     if (result == 0)
@@ -290,7 +364,7 @@ static int open_recorder(struct perfile_recorder *recorder, struct perfile_error
         result = open_poll(recorder, error);
     if (result == 0)
         result = tell(recorder, error);
-    recorder->time_at = find_time(&recorder->chosen);
+    find_places(recorder);
     recorder->first_time = UINT64_MAX;
     return result;
 }
@@ -312,7 +386,7 @@ int perfile_recorder_open(const struct perfile_recorder_options *options, struct
     made->writer = writer;
     made->poll = -1;
     pf_chosen_open(&made->chosen, allocator);
-    pf_map_open(&made->event_of_id, allocator);
+    pf_map_open(&made->opened_of_id, allocator);
     int result = open_recorder(made, error);
     if (result == 0 && !(made->lost = pf_new(allocator, made->chosen.count * sizeof(*made->lost))))
         result = pf_fail_memory(error, "recorder");
@@ -329,16 +403,16 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
     if (!recorder)
         return;
     const struct perfile_allocator *allocator = recorder->allocator;
-    for (size_t i = 0; i < recorder->ring_count; i++)
-        pf_ring_close(&recorder->rings[i]);
+    close_rings(recorder);
     pf_free(allocator, recorder->rings, recorder->ring_room * sizeof(*recorder->rings));
     if (recorder->poll >= 0)
         close(recorder->poll);
     pf_events_close(&recorder->opened);
     pf_free(allocator, recorder->lost, recorder->chosen.count * sizeof(*recorder->lost));
+    pf_pids_close(&recorder->pids);
     pf_target_close(&recorder->target);
     pf_chosen_close(&recorder->chosen);
-    pf_map_close(&recorder->event_of_id);
+    pf_map_close(&recorder->opened_of_id);
     pf_free(allocator, recorder, sizeof(*recorder));
 }
 
@@ -347,7 +421,7 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
 /* The event that was opened to tell of maps goes on all the time. */
 static bool only_tracks(const struct perfile_recorder *recorder, uint32_t event)
 {
-    return recorder->options.flags & PERFILE_RECORDER_TRACK && event == recorder->chosen.tracking;
+    return recorder->chosen.tracking && event == recorder->chosen.tracking;
 }
 
 static int switch_all(const struct perfile_recorder *recorder, unsigned long request, struct perfile_error *error)
@@ -373,24 +447,63 @@ int perfile_recorder_disable(struct perfile_recorder *recorder, struct perfile_e
     return switch_all(recorder, PERF_EVENT_IOC_DISABLE, error);
 }
 
+/* All events of this name. */
+static int switch_named(const struct perfile_recorder *recorder, const char *name, unsigned long request,
+                        struct perfile_error *error)
+{
+    bool found = false;
+    for (size_t i = 0; i < recorder->opened.count; i++) {
+        const struct pf_opened *one = &recorder->opened.items[i];
+        const char *its = recorder->chosen.items[one->event].name;
+        if (one->fd < 0 || !its || strcmp(its, name) != 0)
+            continue;
+        found = true;
+        if (ioctl(one->fd, request, 0) < 0)
+            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name, "%s", strerror(errno));
+    }
+    return found ? 0
+                 : pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "event",
+                           "none of those recorded is called %s", name);
+}
+
+int perfile_recorder_enable_event(struct perfile_recorder *recorder, const char *name, struct perfile_error *error)
+{
+    return switch_named(recorder, name, PERF_EVENT_IOC_ENABLE, error);
+}
+
+int perfile_recorder_disable_event(struct perfile_recorder *recorder, const char *name, struct perfile_error *error)
+{
+    return switch_named(recorder, name, PERF_EVENT_IOC_DISABLE, error);
+}
+
 /* ---- draining ---- */
 
 static void note_lost(struct perfile_recorder *recorder, uint64_t id, uint64_t lost)
 {
-    uint64_t event;
+    uint64_t opened;
     recorder->counts.lost += lost;
-    if (pf_map_get(&recorder->event_of_id, id, &event))
-        recorder->lost[event] += lost;
+    if (pf_map_get(&recorder->opened_of_id, id, &opened))
+        recorder->lost[recorder->opened.items[opened].event] += lost;
 }
 
 static inline void note_sample(struct perfile_recorder *recorder, const uint8_t *sample)
 {
     recorder->counts.samples++;
+    if (recorder->chosen.overwrite)
+        pf_pids_set(&recorder->pids, pf_load32(sample + recorder->tid_at, false), true);
     if (!recorder->time_at)
         return;
     const uint64_t time = pf_load64(sample + recorder->time_at, false);
     recorder->first_time = pf_min(recorder->first_time, time);
     recorder->last_time = pf_max(recorder->last_time, time);
+}
+
+/* FORK, EXIT: process, its parent, thread. */
+static void note_task(struct perfile_recorder *recorder, const uint8_t *record, bool began)
+{
+    const uint32_t pid = pf_load32(record + 8, false), tid = pf_load32(record + 16, false);
+    if (began || pid == tid)
+        pf_pids_set(&recorder->pids, pid, began);
 }
 
 /* What the recorder itself wants to know. */
@@ -403,9 +516,32 @@ static void look_through(struct perfile_recorder *recorder, const uint8_t *recor
             note_sample(recorder, records + at);
         else if (type == PERFILE_RECORD_LOST)
             note_lost(recorder, pf_load64(records + at + 8, false), pf_load64(records + at + 16, false));
+        else if (type == PERFILE_RECORD_FORK || type == PERFILE_RECORD_EXIT)
+            note_task(recorder, records + at, type == PERFILE_RECORD_FORK);
         else
             recorder->counts.throttled += type == PERFILE_RECORD_THROTTLE;
     }
+}
+
+/* What says who runs and what is mapped. */
+static bool is_state(uint32_t type)
+{
+    const uint32_t types = 1u << PERFILE_RECORD_MMAP | 1u << PERFILE_RECORD_COMM | 1u << PERFILE_RECORD_EXIT |
+                           1u << PERFILE_RECORD_FORK | 1u << PERFILE_RECORD_MMAP2 | 1u << PERFILE_RECORD_NAMESPACES |
+                           1u << PERFILE_RECORD_KSYMBOL | 1u << PERFILE_RECORD_BPF_EVENT | 1u << PERFILE_RECORD_CGROUP;
+    return type < 32 && types >> type & 1;
+}
+
+static int copy_state(struct perfile_writer *writer, const uint8_t *records, size_t bytes, struct perfile_error *error)
+{
+    int result = 0;
+    uint16_t size;
+    for (size_t at = 0; at < bytes && result == 0; at += size) {
+        size = pf_load16(records + at + 6, false);
+        if (is_state(pf_load32(records + at, false)))
+            result = perfile_writer_records(writer, records + at, size, error);
+    }
+    return result;
 }
 
 static int take_records(void *context, const uint8_t *records, size_t bytes, struct perfile_error *error)
@@ -414,7 +550,8 @@ static int take_records(void *context, const uint8_t *records, size_t bytes, str
     look_through(recorder, records, bytes);
     recorder->said_something = true;
     recorder->counts.bytes += bytes;
-    return perfile_writer_records(recorder->writer, records, bytes, error);
+    int result = perfile_writer_records(recorder->writer, records, bytes, error);
+    return result < 0 || !recorder->other ? result : copy_state(recorder->other, records, bytes, error);
 }
 
 static int drain_all(struct perfile_recorder *recorder, struct perfile_error *error)
@@ -423,8 +560,27 @@ static int drain_all(struct perfile_recorder *recorder, struct perfile_error *er
     recorder->said_something = false;
     for (size_t i = 0; i < recorder->ring_count && result == 0; i++)
         result = pf_ring_drain(&recorder->rings[i], take_records, recorder, error);
-    if (result == 0 && recorder->said_something)
+    /* what a snapshot says of the machine comes behind its records: readers must not take these for settled before */
+    if (result == 0 && recorder->said_something && !recorder->chosen.overwrite)
         result = perfile_writer_record(recorder->writer, PERFILE_RECORD_FINISHED_ROUND, 0, NULL, 0, NULL, error);
+    return result < 0 ? result : perfile_writer_flush(recorder->writer, error);
+}
+
+static void pause_all(const struct perfile_recorder *recorder, bool paused)
+{
+    for (size_t i = 0; i < recorder->ring_count; i++)
+        pf_ring_pause(&recorder->rings[i], paused);
+}
+
+int perfile_recorder_snapshot(struct perfile_recorder *recorder, struct perfile_error *error)
+{
+    if (recorder->chosen.overwrite)
+        pf_pids_clear(&recorder->pids); /* the records say who is needed */
+    pause_all(recorder, true);
+    int result = drain_all(recorder, error);
+    pause_all(recorder, false);
+    if (result == 0 && recorder->chosen.overwrite)
+        result = tell_machine(recorder, error);
     return result < 0 ? result : perfile_writer_flush(recorder->writer, error);
 }
 
@@ -444,15 +600,9 @@ int perfile_recorder_drain(struct perfile_recorder *recorder, int timeout_ms, st
     if (count < 0 && errno != EINTR)
         return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "epoll", "%s", strerror(errno));
     recorder->counts.wakeups += count > 0;
-    if (recorder->chosen.items[0].attr.write_backward)
-        count = count < 0 ? 0 : count;
-    else {
-        int result = drain_all(recorder, error);
-        if (result < 0)
-            return result;
-    }
+    int result = recorder->chosen.overwrite ? 0 : drain_all(recorder, error);
     forget_ended(recorder, events, count);
-    return recorder->rings_alive > 0;
+    return result < 0 ? result : recorder->rings_alive > 0;
 }
 
 int perfile_recorder_fd(const struct perfile_recorder *recorder)
@@ -479,8 +629,13 @@ static int tell_losses_of(struct perfile_recorder *recorder, const struct pf_ope
     const size_t words = got < 0 ? 0 : (size_t)got / sizeof(*values);
     int result = 0;
     for (size_t at = 1 + times + group; at + 1 < words && result == 0; at += 3) {
-        const struct perfile_lost_samples lost = {.lost = values[at + 1]};
-        const struct perfile_sample_id id = {.id = values[at], .identifier = values[at]};
+        uint64_t index;
+        if (!pf_map_get(&recorder->opened_of_id, values[at], &index))
+            continue;
+        struct pf_opened *lossy = &recorder->opened.items[index];
+        const struct perfile_lost_samples lost = {.lost = values[at + 1] - lossy->lost_told};
+        const struct perfile_sample_id id = {.id = lossy->id, .identifier = lossy->id};
+        lossy->lost_told = values[at + 1];
         if (lost.lost)
             result = perfile_writer_record(recorder->writer, PERFILE_RECORD_LOST_SAMPLES, 0, &lost, sizeof(lost), &id,
                                            error);
@@ -500,18 +655,41 @@ static int tell_losses(struct perfile_recorder *recorder, struct perfile_error *
     return result;
 }
 
-int perfile_recorder_stop(struct perfile_recorder *recorder, struct perfile_error *error)
+/* All that is left to say in a recording whose records are there. */
+static int tell_end(struct perfile_recorder *recorder, struct perfile_error *error)
 {
-    int result = perfile_recorder_disable(recorder, error);
-    if (result == 0)
-        result = drain_all(recorder, error);
-    if (result == 0)
-        result = tell_losses(recorder, error);
-    if (result == 0 && recorder->options.flags & PERFILE_RECORDER_TAIL_SYNTHESIZE)
+    int result = tell_losses(recorder, error);
+    if (result == 0 && !tells_first(recorder) && !recorder->chosen.overwrite)
         result = tell_machine(recorder, error);
     if (result == 0 && recorder->last_time)
         result = pf_machine_sample_time(recorder->writer, recorder->first_time, recorder->last_time, error);
     return result < 0 ? result : perfile_writer_flush(recorder->writer, error);
+}
+
+int perfile_recorder_switch_output(struct perfile_recorder *recorder, struct perfile_writer *writer,
+                                   struct perfile_error *error)
+{
+    int result = begin_next(recorder, writer, error);
+    recorder->other = writer;
+    if (result == 0)
+        result = perfile_recorder_snapshot(recorder, error);
+    recorder->other = NULL;
+    if (result == 0)
+        result = tell_end(recorder, error);
+    if (result == 0)
+        result = perfile_writer_flush(writer, error);
+    recorder->writer = writer;
+    recorder->first_time = UINT64_MAX;
+    recorder->last_time = 0;
+    return result;
+}
+
+int perfile_recorder_stop(struct perfile_recorder *recorder, struct perfile_error *error)
+{
+    int result = perfile_recorder_disable(recorder, error);
+    if (result == 0)
+        result = perfile_recorder_snapshot(recorder, error);
+    return result < 0 ? result : tell_end(recorder, error);
 }
 
 const struct perfile_recorder_counts *perfile_recorder_counts_get(const struct perfile_recorder *recorder)

@@ -2,11 +2,13 @@
 #include "record/ring.h"
 
 #include <linux/perf_event.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 int pf_ring_open(struct pf_ring *ring, int fd, size_t bytes, bool backward)
 {
@@ -83,21 +85,44 @@ static int take_range(const struct pf_ring *ring, uint64_t at, uint64_t left, pf
     return 0;
 }
 
-/* The newest record stands at the head; older ones follow, up to the first that was overwritten. */
+static void copy_out(const struct pf_ring *ring, uint64_t at, uint8_t *to, size_t bytes)
+{
+    const size_t from = (size_t)(at & (ring->bytes - 1)), first = pf_min(bytes, ring->bytes - from);
+    memcpy(to, ring->data + from, first);
+    memcpy(to + first, ring->data, bytes - first);
+}
+
+/*
+ * The newest record stands at the head; older ones follow, up to the first that was overwritten. They are laid out from
+ * the end of a copy to its start, which turns them round.
+ */
 static int drain_backward(struct pf_ring *ring, pf_ring_taker *take, void *context, struct perfile_error *error)
 {
     const struct perf_event_mmap_page *control = ring->pages;
     const uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
-    const uint64_t fresh = ring->tail - head; /* it counts down from 0 */
-    uint64_t left = 0;
-    while (left < ring->bytes && left < fresh) {
-        const uint16_t bytes = size_at(ring, head + left);
-        if (bytes < 8 || bytes % 8 || bytes > ring->bytes - left || bytes > fresh - left)
+    const uint64_t there = pf_min(ring->tail - head, ring->bytes); /* it counts down from 0 */
+    uint8_t *copy = pf_resize(ring->allocator, NULL, 0, ring->bytes);
+    uint64_t used = 0;
+    if (!copy)
+        return pf_fail_memory(error, "ring buffer");
+    while (used < there) {
+        const uint16_t bytes = size_at(ring, head + used);
+        if (bytes < 8 || bytes % 8 || bytes > there - used)
             break;
-        left += bytes;
+        used += bytes;
+        copy_out(ring, head + used - bytes, copy + ring->bytes - used, bytes);
     }
     ring->tail = head;
-    return take_range(ring, head, left, take, context, error);
+    int result = used ? take(context, copy + ring->bytes - used, (size_t)used, error) : 0;
+    pf_free(ring->allocator, copy, ring->bytes);
+    return result;
+}
+
+void pf_ring_pause(const struct pf_ring *ring, bool paused)
+{
+    /* a kernel before 4.7 cannot, and has no buffers that are overwritten either */
+    if (ring->backward)
+        (void)ioctl(ring->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, paused);
 }
 
 int pf_ring_drain(struct pf_ring *ring, pf_ring_taker *take, void *context, struct perfile_error *error)

@@ -4,7 +4,7 @@
 
 Each case runs a real recording. Whatever was drained must be readable afterwards, the command must live or die as it is
 said, and a recording that was there before stays unless there is a new one."""
-import os, pathlib, resource, shutil, signal, subprocess, sys, tempfile, time
+import os, pathlib, resource, select, shutil, signal, subprocess, sys, tempfile, time
 
 PERFILE = os.path.abspath(sys.argv[1])
 SPIN = 'while :; do :; done'
@@ -125,6 +125,138 @@ def test_delay(folder):
     expect(end(recorder) == 128 + signal.SIGTERM and time.monotonic() - begun < 30, 'Ctrl-C before the delay is over')
 
 
+def known_share(path):
+    """The share of samples that lie in a mapping and whose thread has a name; 0 without samples."""
+    lines = [line for line in run('script', '-F', 'comm,ip,dso', str(path)).stdout.splitlines() if line.strip()]
+    return sum('([unknown])' not in line and not line.strip().startswith(':') for line in lines) / max(len(lines), 1)
+
+
+CHILDREN = 'n=0; while [ $n -lt 6 ]; do timeout 0.3 sh -c "while :; do :; done"; n=$((n+1)); done'
+
+
+def switched(folder, name, *more, signals=0):
+    """The files of a recording of a command with children, in their order."""
+    output = folder / name
+    recorder = subprocess.Popen([PERFILE, 'record', '-e', 'cpu-clock', '-F', '2000', '-o', str(output), *more, '--', 'sh',
+                                 '-c', CHILDREN], stderr=subprocess.PIPE, text=True)
+    for _ in range(signals):
+        time.sleep(0.6)
+        recorder.send_signal(signal.SIGUSR2)
+    message = recorder.communicate(timeout=60)[1]
+    expect(recorder.returncode == 0, f'{name}: status', (recorder.returncode, message))
+    return sorted(folder.glob(f'{name}.2*')), message
+
+
+def test_switch_output(folder):
+    for name, least, more, signals in [('signal', 3, ['--switch-output'], 2), ('time', 2, ['--switch-output=1s'], 0),
+                                       ('size', 2, ['--switch-output=20K'], 0),
+                                       ('zstd', 3, ['--switch-output', '-z', '3'], 2)]:
+        files, message = switched(folder, name, *more, signals=signals)
+        expect(len(files) >= least and not (folder / name).exists(), f'{name}: as many files as there should be', files)
+        for path in files:
+            count = samples(path)
+            said = f'{path}: {count:,} samples'
+            expect(count >= 0 and said in message, f'{name}: each file is whole', (said, message))
+            expect(count == 0 or known_share(path) > 0.99, f'{name}: each file has the names it needs', known_share(path))
+    files, message = switched(folder, 'most', '--switch-output=20K', '--switch-max-files', '2')
+    expect(len(files) == 2, 'only the newest files stay', files)
+    for option in ['--switch-output=3x', '--switch-output=0s', '--switch-output=', '--switch-max-files=3']:
+        done = run('record', option, '-e', 'cpu-clock', '-o', str(folder / 'x'), 'true')
+        expect(done.returncode == 2, option, done)
+    expect(run('record', '--switch-output', '-o', '-', '-e', 'cpu-clock', 'true').returncode == 2, 'switching a stream')
+
+
+def test_overwrite(folder):
+    files, message = switched(folder, 'over', '--overwrite', '--switch-output', '-m', '16K', signals=2)
+    expect(len(files) == 3, 'a file for each snapshot', (files, message))
+    for path in files:
+        expect(0 < samples(path) <= 2 * os.cpu_count() * 16384 // 40, 'a snapshot holds what the buffers hold')
+        expect(known_share(path) > 0.95, 'a snapshot has the names it needs', known_share(path))
+        times = {}
+        for line in run('script', '-F', 'cpu,time', '-a', str(path)).stdout.splitlines():
+            cpu, moment = line.split()[:2]
+            expect(times.get(cpu, 0) <= float(moment.rstrip(':')), 'a snapshot is in order', line)
+            times[cpu] = float(moment.rstrip(':'))
+    output = folder / 'one.data'
+    done = run('record', '-q', '--overwrite', '-m', '16K', '-e', 'cpu-clock', '-F', '2000', '-o', str(output), '--', 'sh',
+               '-c', f'kill -USR2 $PPID; {CHILDREN}')
+    expect(done.returncode == 0 and samples(output) > 0, 'snapshots in one file', done)
+
+
+class Controlled:
+    """A recording of a busy command that starts when it is told to."""
+    def __init__(self, folder, name, *more):
+        self.output = folder / name
+        paths = [folder / f'{name}.ctl', folder / f'{name}.ack']
+        for path in paths:
+            os.mkfifo(path)
+        self.ctl, self.ack = (os.open(path, os.O_RDWR) for path in paths)
+        self.process = subprocess.Popen(
+            [PERFILE, 'record', '--control', f'fifo:{paths[0]},{paths[1]}', '-D', '-1', '-e', 'cpu-clock,page-faults', '-F',
+             '2000', '-o', str(self.output), *more, '--', 'sh', '-c', SPIN], stderr=subprocess.PIPE, text=True,
+            start_new_session=True)
+
+    def say(self, command, answered=True):
+        os.write(self.ctl, command.encode() + b'\n')
+        ready = select.select([self.ack], [], [], 10 if answered else 0.5)[0]
+        expect(bool(ready) == answered, f'{command}: answered', ready)
+        expect(not ready or os.read(self.ack, 64) == b'ack\n\0', f'{command}: ack')
+
+    def end(self):
+        status = end(self.process)
+        os.close(self.ctl)
+        os.close(self.ack)
+        return status
+
+
+def test_control(folder):
+    one = Controlled(folder, 'control.data')
+    one.say('ping')
+    time.sleep(0.3)
+    one.say('snapshot')
+    expect(samples(one.output) == 0, 'nothing is recorded before enable', samples(one.output))
+    one.say('enable')
+    time.sleep(0.5)
+    one.say('disable')
+    one.say('snapshot')
+    before = samples(one.output)
+    expect(before > 0, 'enable', before)
+    time.sleep(0.4)
+    one.say('snapshot')
+    expect(samples(one.output) == before, 'disable', (before, samples(one.output)))
+    one.say('enable cpu-clock')
+    time.sleep(0.5)
+    one.say('disable cpu-clock')
+    one.say('enable nothing', answered=False)
+    one.say('nonsense', answered=False)
+    one.say('x' * 300, answered=False)
+    one.say('evlist')
+    one.say('stop')
+    after = samples(one.output)
+    expect(after > before, 'enable NAME', (before, after))
+    expect(known_share(one.output) > 0.99, 'the names of what was mapped while nothing was recorded')
+    expect(one.end() == 128 + signal.SIGTERM, 'stop ends the command')
+    message = one.process.stderr.read()
+    expect('cpu-clock\npage-faults\n' in message, 'evlist', message)
+    two = Controlled(folder, 'controlled.data', '--switch-output')
+    two.say('enable')
+    time.sleep(0.4)
+    two.say('snapshot')
+    expect(len(list(folder.glob('controlled.data.2*'))) == 1, 'a snapshot is a file when files are switched')
+    two.say('stop')
+    two.end()
+    expect(len(list(folder.glob('controlled.data.2*'))) == 2, 'and the last one')
+    read, write = os.pipe()
+    os.write(write, b'stop\n')
+    done = run('record', '--control', f'fd:{read}', '-e', 'cpu-clock', '-o', str(folder / 'descriptor.data'), 'sleep', '50',
+               pass_fds=[read])
+    expect(done.returncode == 128 + signal.SIGTERM, 'stop by a descriptor', done)
+    for how in ['fd:', 'fd:99', 'fd:1x', 'fifo:/no/such/fifo', 'fifo:', '7']:
+        done = run('record', '--control', how, '-e', 'cpu-clock', '-o', str(folder / 'x'), 'true')
+        expect(done.returncode == 2, f'--control {how}', done)
+    expect(run('record', '-D', '-1', '-o', str(folder / 'x'), 'true').returncode == 2, '-D -1 without --control')
+
+
 def test_signals(folder):
     for number in (signal.SIGKILL, signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
         output = folder / f'{number.name}.data'
@@ -205,7 +337,8 @@ def main():
         if probe.returncode == 3:
             print('skipped: events cannot be opened here:', probe.stderr.strip())
             sys.exit(77)
-        for test in (test_statuses, test_filters, test_not_started, test_numbers, test_delay, test_signals, test_limits, test_full_disk,
+        for test in (test_statuses, test_filters, test_not_started, test_numbers, test_delay, test_switch_output, test_overwrite,
+                     test_control, test_signals, test_limits, test_full_disk,
                      test_nobody):
             test(folder)
     print(f'{len(wrong)} wrong')

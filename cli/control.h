@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands for a recording that runs: perf's --control. */
+#ifndef PERFILE_CLI_CONTROL_H
+#define PERFILE_CLI_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pf_control {
+    int fd;  /* commands come here, each in a line; -1: there are none (any more) */
+    int ack; /* -1: nobody wants an answer */
+    bool owned;
+    char line[256];
+    size_t used;
+};
+#define PF_CONTROL_INIT                                                                                                \
+    {                                                                                                                  \
+        .fd = -1, .ack = -1                                                                                            \
+    }
+
+/* "fd:CTL[,ACK]" or "fifo:CTL[,ACK]"; NULL: none. PF_STATUS_OK, or a status when a message was printed. */
+int pf_control_open(struct pf_control *control, const char *text);
+/*
+ * Hands over each command that has come, without its end of line. True from `run`: it was understood and done, and is
+ * answered with perf's "ack\n" and a NUL.
+ */
+void pf_control_read(struct pf_control *control, bool (*run)(void *context, const char *command), void *context);
+/* For what is done only later. */
+void pf_control_answer(const struct pf_control *control);
+void pf_control_close(struct pf_control *control);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "record_output.h"
+#include "message.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FILES_MAX = 1 << 20 };
+
+bool pf_record_output_streams(const struct pf_record_output *output)
+{
+    return !strcmp(output->path, "-");
+}
+
+const char *pf_record_output_name(const struct pf_record_output *output)
+{
+    return pf_record_output_streams(output)  ? "standard output"
+           : output->mode == PF_SWITCH_NEVER ? output->path
+                                             : output->last;
+}
+
+/* ---- options ---- */
+
+/* "signal", a number of bytes with B, K, M or G, or a time with s, m, h or d: the letter's case tells M from m. */
+static bool parse_mode(struct pf_record_output *output, const char *text)
+{
+    static const struct {
+        char letter;
+        int mode;
+        uint64_t scale;
+    } units[] = {{'B', PF_SWITCH_SIZE, 1},         {'K', PF_SWITCH_SIZE, 1 << 10}, {'k', PF_SWITCH_SIZE, 1 << 10},
+                 {'M', PF_SWITCH_SIZE, 1 << 20},   {'G', PF_SWITCH_SIZE, 1 << 30}, {'s', PF_SWITCH_TIME, 1000},
+                 {'m', PF_SWITCH_TIME, 60 * 1000}, {'h', PF_SWITCH_TIME, 3600000}, {'d', PF_SWITCH_TIME, 86400000}};
+    char *end;
+
+    output->mode = PF_SWITCH_SIGNAL;
+    if (!strcmp(text, "signal"))
+        return true;
+    errno = 0;
+    const unsigned long long number = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+    if (!number || errno || number > INT64_MAX >> 30 || !*end || end[1])
+        return false;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (*end != units[i].letter)
+            continue;
+        output->mode = units[i].mode;
+        output->switch_bytes = number * units[i].scale;
+        output->switch_ms = (int64_t)(number * units[i].scale);
+        return true;
+    }
+    return false;
+}
+
+static int read_switching(struct pf_record_output *output)
+{
+    const struct pf_record_settings *record = &output->settings->record;
+
+    if (record->switch_max_files && !record->switch_output) {
+        pf_message("record: --switch-max-files needs --switch-output");
+        return PF_STATUS_USAGE;
+    }
+    if (!record->switch_output)
+        return PF_STATUS_OK;
+    if (!parse_mode(output, record->switch_output)) {
+        pf_message(
+            "record: --switch-output needs signal, a size such as 100M (B, K, M, G) or a time such as 30s (s, m, "
+            "h, d), not \"%s\"",
+            record->switch_output);
+        return PF_STATUS_USAGE;
+    }
+    if (record->switch_max_files > FILES_MAX) {
+        pf_message("record: --switch-max-files needs a number of at most %d", FILES_MAX);
+        return PF_STATUS_USAGE;
+    }
+    if (record->switch_max_files && !(output->kept = calloc(record->switch_max_files, sizeof(*output->kept)))) {
+        pf_message("record: %s", strerror(ENOMEM));
+        return PF_STATUS_OUTPUT;
+    }
+    return PF_STATUS_OK;
+}
+
+static int check(const struct pf_record_output *output)
+{
+    struct stat status;
+
+    if (pf_record_output_streams(output)) {
+        if (output->mode != PF_SWITCH_NEVER) {
+            pf_message("record: --switch-output needs files, not -o -");
+            return PF_STATUS_USAGE;
+        }
+        if (!isatty(STDOUT_FILENO))
+            return PF_STATUS_OK;
+        pf_message("record: a recording is nothing to look at: -o - needs a pipe or a file behind it");
+        return PF_STATUS_USAGE;
+    }
+    if (stat(output->path, &status) < 0)
+        return PF_STATUS_OK;
+    if (S_ISDIR(status.st_mode)) {
+        pf_message("record: %s is a directory", output->path);
+        return PF_STATUS_OUTPUT;
+    }
+    if (output->mode != PF_SWITCH_NEVER && !S_ISREG(status.st_mode)) {
+        pf_message("record: --switch-output needs files, and %s is none", output->path);
+        return PF_STATUS_USAGE;
+    }
+    if (!output->settings->record.no_clobber)
+        return PF_STATUS_OK;
+    pf_message("record: %s exists", output->path);
+    return PF_STATUS_OUTPUT;
+}
+
+int pf_record_output_prepare(struct pf_record_output *output, const struct pf_settings *settings)
+{
+    int status;
+
+    *output =
+        (struct pf_record_output){.settings = settings, .path = settings->output ? settings->output : "perf.data"};
+    status = read_switching(output);
+    return status ? status : check(output);
+}
+
+/* ---- one file ---- */
+
+int pf_record_output_open(struct pf_record_output *output, struct perfile_writer **writer, struct perfile_error *error)
+{
+    struct perfile_writer_options made = PERFILE_WRITER_OPTIONS_INIT;
+    const bool streams = pf_record_output_streams(output);
+    struct stat status;
+
+    made.mode = streams ? PERFILE_MODE_PIPE : PERFILE_MODE_FILE;
+    made.live = !streams && (stat(output->path, &status) < 0 || S_ISREG(status.st_mode));
+    made.no_sync = output->mode != PF_SWITCH_NEVER; /* while the disk is waited for nobody would empty the buffers */
+    made.compression = (int)(output->settings->write_level < 99 ? output->settings->write_level : 99);
+    return perfile_writer_open_path(output->path, &made, writer, error) < 0 ? PF_STATUS_OUTPUT : PF_STATUS_OK;
+}
+
+static int fail(struct perfile_error *error, const char *path, const char *what)
+{
+    snprintf(error->message, sizeof(error->message), "%.150s %s: %s", path, what, strerror(errno));
+    error->code = PERFILE_ERROR_WRITE;
+    return PF_STATUS_OUTPUT;
+}
+
+/* The recording of that name that is there already becomes FILE.old. */
+static int step_aside(const struct pf_record_output *output, struct perfile_error *error)
+{
+    char old[PF_STAMPED_BYTES];
+    struct stat status;
+
+    if (stat(output->path, &status) < 0 || status.st_size == 0)
+        return PF_STATUS_OK;
+    snprintf(old, sizeof(old), "%.4000s.old", output->path);
+    if (rename(output->path, old) == 0)
+        return PF_STATUS_OK;
+    return fail(error, output->path, "cannot step aside");
+}
+
+int pf_record_output_publish(struct pf_record_output *output, struct perfile_error *error)
+{
+    struct stat status;
+    int result;
+
+    if (pf_record_output_streams(output) || (stat(output->path, &status) == 0 && !S_ISREG(status.st_mode)))
+        return PF_STATUS_OK;
+    if ((result = step_aside(output, error)))
+        return result;
+    return perfile_writer_publish(output->writer, error) < 0 ? PF_STATUS_OUTPUT : PF_STATUS_OK;
+}
+
+/* ---- one after the other ---- */
+
+uint64_t pf_record_output_bytes(const struct pf_record_output *output)
+{
+    return output->bytes_before + (output->writer ? perfile_writer_progress(output->writer)->bytes : 0);
+}
+
+bool pf_record_output_is_due(struct pf_record_output *output, int64_t now_ms)
+{
+    if (output->mode == PF_SWITCH_SIZE)
+        return perfile_writer_progress(output->writer)->bytes >= output->switch_bytes;
+    if (output->mode != PF_SWITCH_TIME)
+        return false;
+    if (!output->next_ms)
+        output->next_ms = now_ms + output->switch_ms;
+    if (now_ms < output->next_ms)
+        return false;
+    while (output->next_ms <= now_ms)
+        output->next_ms += output->switch_ms;
+    return true;
+}
+
+/* FILE.YYYYMMDDhhmmssNN, with hundredths of seconds, as perf has it; a name that is taken: the next one. */
+static bool stamp(const struct pf_record_output *output, char *name)
+{
+    struct timespec now;
+    struct tm parts;
+    struct stat status;
+    char text[32];
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    for (long step = now.tv_nsec / 10000000, last = step + 1000; step < last; step++) {
+        const time_t second = now.tv_sec + step / 100;
+
+        if (!localtime_r(&second, &parts) || !strftime(text, sizeof(text), "%Y%m%d%H%M%S", &parts))
+            return false;
+        snprintf(name, PF_STAMPED_BYTES, "%.4000s.%s%02ld", output->path, text, step % 100);
+        if (lstat(name, &status) < 0)
+            return errno == ENOENT;
+    }
+    errno = EEXIST;
+    return false;
+}
+
+/* Only the newest files stay. */
+static int keep(struct pf_record_output *output)
+{
+    const uint64_t most = output->settings->record.switch_max_files;
+
+    if (!most)
+        return 0;
+    char **place = &output->kept[(output->file_count - 1) % most];
+    if (*place && unlink(*place) < 0 && errno != ENOENT)
+        pf_message("record: %s cannot be removed: %s", *place, strerror(errno));
+    free(*place);
+    *place = strdup(output->last);
+    return *place ? 0 : PERFILE_ERROR_MEMORY;
+}
+
+int pf_record_output_finish(struct pf_record_output *output, struct perfile_error *error)
+{
+    int result = perfile_writer_finish(output->writer, error);
+
+    if (result < 0)
+        return result;
+    output->bytes_before = pf_record_output_bytes(output);
+    perfile_writer_close(output->writer);
+    output->writer = NULL;
+    output->file_count++;
+    if (output->mode == PF_SWITCH_NEVER)
+        return 0;
+    if (!stamp(output, output->last) || rename(output->path, output->last) < 0)
+        return fail(error, output->path, "cannot get its name with a time") ? PERFILE_ERROR_WRITE : 0;
+    return keep(output);
+}
+
+void pf_record_output_close(struct pf_record_output *output)
+{
+    for (uint64_t i = 0; output->kept && i < output->settings->record.switch_max_files; i++)
+        free(output->kept[i]);
+    free(output->kept);
+    perfile_writer_close(output->writer);
+    output->writer = NULL;
+    output->kept = NULL;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a recording goes: a file, a stream, or one file after the other. */
+#ifndef PERFILE_CLI_RECORD_OUTPUT_H
+#define PERFILE_CLI_RECORD_OUTPUT_H
+
+#include "options.h"
+
+enum pf_switch_mode { PF_SWITCH_NEVER, PF_SWITCH_SIGNAL, PF_SWITCH_SIZE, PF_SWITCH_TIME };
+
+enum { PF_STAMPED_BYTES = 4096 + 32 };
+
+struct pf_record_output {
+    const struct pf_settings *settings;
+    const char *path; /* "-": standard output */
+    struct perfile_writer *writer;
+    int mode; /* enum pf_switch_mode */
+    uint64_t switch_bytes;
+    int64_t switch_ms;
+    int64_t next_ms;       /* of CLOCK_MONOTONIC */
+    uint64_t bytes_before; /* of the files that are done */
+    uint64_t file_count;
+    char **kept; /* with --switch-max-files: the names of the newest files, in a ring; owned */
+    char last[PF_STAMPED_BYTES];
+};
+
+/* Understands -o, --switch-output and --switch-max-files, and looks whether the output can be. A status. */
+int pf_record_output_prepare(struct pf_record_output *output, const struct pf_settings *settings);
+bool pf_record_output_streams(const struct pf_record_output *output);
+/* A status of its own, with `error` filled, but not printed. */
+int pf_record_output_open(struct pf_record_output *output, struct perfile_writer **writer, struct perfile_error *error);
+/* Shows the writer's file under its name; a recording that has it already steps aside. A status, with `error` filled. */
+int pf_record_output_publish(struct pf_record_output *output, struct perfile_error *error);
+/* Whether it is time for another file. */
+bool pf_record_output_is_due(struct pf_record_output *output, int64_t now_ms);
+uint64_t pf_record_output_bytes(const struct pf_record_output *output);
+/* What the file is called that was finished last. */
+const char *pf_record_output_name(const struct pf_record_output *output);
+/* Ends the file; when files are switched it gets its stamped name. */
+int pf_record_output_finish(struct pf_record_output *output, struct perfile_error *error);
+void pf_record_output_close(struct pf_record_output *output);
+
+#endif
