@@ -3,80 +3,17 @@
 #include "edit/age.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "schema/schema.h"
-
-enum { MAJOR_MIN = 3, MAJOR_MAX = 7, MINOR_MAX = 99 };
-
-/* ---- versions ---- */
-
-/* "5.10", "perf-5.10", "v6.1.7"; 0: none. */
-static uint32_t parse_version(const char *text)
-{
-    char *end;
-    text += strncmp(text, "perf-", 5) == 0 ? 5 : 0;
-    text += *text == 'v';
-    if (*text < '0' || *text > '9')
-        return 0;
-    const unsigned long major = strtoul(text, &end, 10);
-    if (*end != '.' || end[1] < '0' || end[1] > '9')
-        return 0;
-    const unsigned long minor = strtoul(end + 1, &end, 10);
-    if ((*end && *end != '.' && *end != '-') || major < MAJOR_MIN || major > MAJOR_MAX || minor > MINOR_MAX)
-        return 0;
-    return PF_VERSION((uint32_t)major, (uint32_t)minor);
-}
-
-/* Texts of the schema: "6.16", "2.6.37", "simpleperf". */
-static bool is_known(const struct pf_age *age, const char *since)
-{
-    const uint32_t version = since && since[0] == '2' ? 1 : since ? parse_version(since) : 0;
-    return version && version <= age->version;
-}
+#include "schema/since.h"
 
 /* ---- events ---- */
 
-static uint32_t attr_bytes_of(uint32_t version)
-{
-    uint32_t known = 0;
-#define ATTR(major, minor, bytes)                                                                                      \
-    if (version >= PF_VERSION(major, minor))                                                                           \
-        known = bytes;
-#include "edit/ages.def"
-    return known;
-}
-
-static void take_out_flags(uint32_t version, struct perfile_attr *attr)
-{
-#define FLAG(major, minor, field)                                                                                      \
-    if (version < PF_VERSION(major, minor))                                                                            \
-        attr->field = 0;
-#include "edit/ages.def"
-}
-
-static uint64_t read_format_of(uint32_t version)
-{
-    uint64_t young = 0;
-#define READ(major, minor, bit)                                                                                        \
-    if (version < PF_VERSION(major, minor))                                                                            \
-        young |= bit;
-#include "edit/ages.def"
-    return young;
-}
-
 static void find_young_parts(struct pf_age *age)
 {
-    const uint32_t version = age->version;
-#define SAMPLE(major, minor, NAME)                                                                                     \
-    if (version < PF_VERSION(major, minor))                                                                            \
-        age->sample_young |= PERFILE_SAMPLE_##NAME;
-#define BRANCH(major, minor, bit)                                                                                      \
-    if (version < PF_VERSION(major, minor))                                                                            \
-        age->branch_young |= 1ull << bit;
-#include "edit/ages.def"
+    age->sample_young = pf_since_sample_type(age->version);
+    age->branch_young = pf_since_branches(age->version);
     for (unsigned bit = 0; bit < 64; bit++)
         if (!perfile_sample_field_name(1ull << bit))
             age->sample_young |= 1ull << bit; /* no perf knows it */
@@ -125,31 +62,21 @@ static int age_event(void *context, struct perfile_event_spec *event, struct per
     const uint64_t before = attr->sample_type;
     (void)error;
     attr->sample_type = common_sample_type(age, attr->sample_type);
-    attr->read_format &= ~read_format_of(age->version);
+    attr->read_format &= ~pf_since_read_format(age->version);
     attr->branch_sample_type &= ~age->branch_young;
     if (before & ~attr->sample_type)
         clear_unused(attr);
-    take_out_flags(age->version, attr);
-    attr->size = (uint32_t)pf_min(attr->size, attr_bytes_of(age->version));
+    pf_since_clear_flags(age->version, attr);
+    attr->size = (uint32_t)pf_min(attr->size, pf_since_attr_bytes(age->version));
     return 0;
 }
 
 /* ---- features ---- */
 
-static uint32_t prog_info_bytes_of(uint32_t version)
-{
-    uint32_t known = 0;
-#define PROG_INFO(major, minor, bytes)                                                                                 \
-    if (version >= PF_VERSION(major, minor))                                                                           \
-        known = bytes;
-#include "edit/ages.def"
-    return known;
-}
-
 /* u32 count, then for each program u32 info_len, u32 data_len, u64 arrays, info, data. False: it cannot be read. */
 static bool shorten_prog_infos(struct pf_age *age, const struct perfile_bytes *body, bool swap)
 {
-    const uint32_t known = prog_info_bytes_of(age->version);
+    const uint32_t known = pf_since_prog_info_bytes(age->version);
     struct pf_cursor c = pf_cursor_make(body->data, (size_t)body->bytes, 0, swap);
     uint32_t count = pf_cursor_u32(&c);
     age->body.used = 0;
@@ -175,7 +102,7 @@ static bool is_wanted(const struct pf_age *age, uint32_t number)
 {
     const bool file = age->edit->writer->options.mode != PERFILE_MODE_PIPE;
     const char *since = pf_feature_since(number);
-    return since && strcmp(since, "simpleperf") == 0 ? file : is_known(age, since);
+    return since && strcmp(since, "simpleperf") == 0 ? file : pf_since_knows(age->version, since);
 }
 
 static int age_feature(void *context, struct perfile_reader *reader, uint32_t number, struct perfile_bytes *body,
@@ -224,13 +151,8 @@ static int age_end(void *context, struct perfile_reader *reader, struct perfile_
 static int check_output(struct pf_age *age, const char *version, struct perfile_error *error)
 {
     struct perfile_writer_options *options = &age->edit->writer->options;
-    const bool pipe = options->mode == PERFILE_MODE_PIPE, directory = options->mode == PERFILE_MODE_DIRECTORY;
-    const bool compressed = options->compression, compressed2 = false;
-    const char *unknown = NULL;
-#define OUTPUT(major, minor, what, doc)                                                                                \
-    if (what && age->version < PF_VERSION(major, minor))                                                               \
-        unknown = doc;
-#include "edit/ages.def"
+    const char *unknown = pf_since_output(age->version, options->mode == PERFILE_MODE_PIPE,
+                                          options->mode == PERFILE_MODE_DIRECTORY, options->compression);
     if (unknown)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "perf %s does not read %s", version,
                        unknown);
@@ -243,13 +165,13 @@ static void find_known_types(struct pf_age *age)
 {
     for (uint32_t type = 0; type < PF_AGE_TYPES; type++) {
         const struct pf_record_info *info = pf_record_info(type);
-        age->known[type] = info && is_known(age, info->since);
+        age->known[type] = info && pf_since_knows(age->version, info->since);
     }
 }
 
 int pf_age_open(const char *version, struct pf_edit *edit, struct pf_age **age, struct perfile_error *error)
 {
-    const uint32_t parsed = parse_version(version);
+    const uint32_t parsed = pf_since_parse(version);
     version += strncmp(version, "perf-", 5) == 0 ? 5 : 0;
     if (!parsed)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "for_perf",

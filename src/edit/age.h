@@ -7,8 +7,7 @@
 #include "base/text.h"
 #include "edit/build_ids.h"
 #include "edit/convert.h"
-
-#define PF_VERSION(major, minor) ((major)*1000 + (minor))
+#include "schema/since.h"
 
 enum { PF_AGE_TYPES = 128, PF_AGE_WORDS = 8192 };
 

@@ -108,7 +108,7 @@ static const struct {
     uint32_t type;
     form *say;
 } forms[] = {
-#include "edit/ages.def"
+#include "schema/ages.def"
 };
 
 /* The oldest form that is too young says it all. */

@@ -237,7 +237,7 @@ static void test_table(void **state)
 #define PROG_INFO(major, minor, bytes) ROW(major, minor)
 #define FORM(major, minor, RECORD, form) ROW(major, minor)
 #define OUTPUT(major, minor, what, doc) ROW(major, minor)
-#include "edit/ages.def"
+#include "schema/ages.def"
     assert_true(before >= PF_VERSION(7, 0));
 }
 
