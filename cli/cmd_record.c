@@ -136,6 +136,9 @@ static const struct pf_option file_options[] = {
      .kind = PF_OPTION_FLAG,
      .offset = AT(no_clobber),
      .doc = "Refuse to record when the output exists."},
+    TEXT("for", 0, "VERSION", options.for_perf,
+         "Record only what perf of this version knows, such as perf-5.10: from 4.1 on; for older ones see perfile "
+         "convert."),
     FLAG("overwrite", 0, PERFILE_RECORDER_OVERWRITE,
          "Keep the newest records only, as many as the buffers (-m) hold, and write them at the end and on SIGUSR2."),
     {.name = "switch-output",

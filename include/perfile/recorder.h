@@ -72,11 +72,12 @@ struct perfile_recorder_options {
     const char *user_regs;  /* "ip,sp"; "" all */
     const char *intr_regs;
     const char *branch_filter; /* as -j: "any,u" */
-    const char *clock;   /* as -k: "monotonic", "monotonic_raw", "boottime", "realtime", "tai"; NULL: perf's own */
-    uint64_t mmap_bytes; /* of each ring buffer; 0: chosen */
-    uint64_t max_stack;  /* entries of kernel callchains; 0: the system's limit */
-    uint64_t delay_ms;   /* not 0: PERFILE_RECORDER_ENABLE_ON_EXEC is not heard; the caller enables, so much later */
-    unsigned threads;    /* that read /proc at the start; 0: as many as processors, at most 8 */
+    const char *clock;    /* as -k: "monotonic", "monotonic_raw", "boottime", "realtime", "tai"; NULL: perf's own */
+    uint64_t mmap_bytes;  /* of each ring buffer; 0: chosen */
+    uint64_t max_stack;   /* entries of kernel callchains; 0: the system's limit */
+    uint64_t delay_ms;    /* not 0: PERFILE_RECORDER_ENABLE_ON_EXEC is not heard; the caller enables, so much later */
+    unsigned threads;     /* that read /proc at the start; 0: as many as processors, at most 8 */
+    const char *for_perf; /* "5.10": nothing that this version of perf (from 4.1 on) does not know; NULL: the newest */
     const struct perfile_allocator *allocator;
     /* Called for what was done otherwise than asked, such as another event. May be NULL. */
     void (*note)(void *context, const char *sentence);

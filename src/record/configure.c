@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "record/events.h"
-#include "schema/schema.h"
+#include "schema/since.h"
 
 enum {
     FREQUENCY = 4000,
@@ -394,6 +394,61 @@ static int configure_overwrite(struct pf_chosen_event *event, bool overwrite, st
     return 0;
 }
 
+/* "cgroup, namespaces" for people: a list that grows. */
+static void add_word(char *list, size_t room, const char *word)
+{
+    const size_t used = strlen(list);
+    snprintf(list + used, room - used, "%s%s", used ? ", " : "", word);
+}
+
+/* Terms that the older perf has no place for. */
+static int check_terms(const struct pf_chosen_event *event, uint32_t version, struct perfile_error *error)
+{
+    const uint32_t known = pf_since_attr_bytes(version);
+    const struct perfile_attr *attr = &event->attr;
+    const char *young = attr->aux_sample_size && known < 120 ? "aux-sample-size"
+                        : attr->config3 && known < 136       ? "config3"
+                        : attr->config4 && known < 144       ? "config4"
+                                                             : NULL;
+    return !young ? 0
+                  : pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, event->name,
+                            "perf %u.%u does not know %s", version / 1000, version % 1000, young);
+}
+
+/*
+ * What an older perf does not know is not asked for. Flags that only say how the kernel counts stay: they are left out of
+ * the recording.
+ */
+static void configure_age(struct pf_chosen *chosen, const struct perfile_recorder_options *options)
+{
+    uint64_t young = 0;
+    char list[128] = "";
+    for (size_t i = 0; i < chosen->count; i++) {
+        struct perfile_attr *attr = &chosen->items[i].attr, old = *attr;
+        young |= attr->sample_type & pf_since_sample_type(chosen->version);
+        attr->sample_type &= ~pf_since_sample_type(chosen->version);
+        attr->branch_sample_type &= ~pf_since_branches(chosen->version);
+        attr->read_format &= ~pf_since_read_format(chosen->version);
+        pf_since_clear_flags(chosen->version, &old);
+        if (i != chosen->tracking)
+            continue;
+        if (attr->namespaces && !old.namespaces)
+            add_word(list, sizeof(list), "namespaces");
+        if (attr->context_switch && !old.context_switch)
+            add_word(list, sizeof(list), "context switches");
+        attr->namespaces = old.namespaces;
+        attr->context_switch = old.context_switch;
+        attr->cgroup = old.cgroup;
+        attr->ksymbol = old.ksymbol;
+        attr->bpf_event = old.bpf_event;
+        attr->build_id = old.build_id;
+    }
+    for (; young; young &= young - 1)
+        add_word(list, sizeof(list), perfile_sample_field_name(young & -young));
+    if (list[0])
+        pf_events_note(options, "recorded without %s, which that perf does not know", list);
+}
+
 int pf_events_configure(struct pf_chosen *chosen, const struct pf_target *target,
                         const struct perfile_recorder_options *options, struct perfile_error *error)
 {
@@ -417,6 +472,10 @@ int pf_events_configure(struct pf_chosen *chosen, const struct pf_target *target
     configure_tracking(&chosen->items[chosen->tracking].attr, options->flags);
     for (size_t i = 0; i < chosen->count; i++)
         configure_group(chosen, &chosen->items[i]);
+    if (chosen->version)
+        configure_age(chosen, options);
     configure_ids(chosen);
-    return 0;
+    for (size_t i = 0; i < chosen->count && chosen->version && result == 0; i++)
+        result = check_terms(&chosen->items[i], chosen->version, error);
+    return result;
 }

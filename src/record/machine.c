@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "record/machine_body.h"
+#include "schema/since.h"
 
 enum { TEXT_STEP = 64, CPUS_MAX = 1 << 16, COMMAND_BYTES_MAX = 1 << 20 };
 
@@ -214,6 +215,8 @@ static int put_sections(struct pf_body *body, struct perfile_writer *writer, str
     int result = 0;
     for (size_t i = 0; i < PF_COUNT(sections) && result == 0; i++) {
         body->text->used = 0;
+        if (body->events->version && !pf_since_knows(body->events->version, pf_feature_since(sections[i].number)))
+            continue;
         bool made = sections[i].make(body);
         if (body->text->failed)
             return pf_fail_memory(error, "feature");

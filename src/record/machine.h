@@ -12,6 +12,7 @@ struct pf_told {
     int (*put)(void *context, uint32_t type, uint16_t misc, const void *record, size_t bytes,
                struct perfile_error *error);
     void *context;
+    uint32_t version; /* PF_VERSION of the perf that is to read them; 0: any */
 };
 
 struct pf_machine_options {

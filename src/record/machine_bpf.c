@@ -7,6 +7,7 @@
 #include "base/cursor.h"
 #include "record/machine_body.h"
 #include "record/machine_bpf.h"
+#include "schema/since.h"
 
 enum { DATA_BYTES_MAX = 16 << 20, TYPES_BYTES_MAX = 4 << 20, FEATURE_BYTES_MAX = 128 << 20, PROGRAMS_MAX = 100000 };
 
@@ -260,10 +261,12 @@ const char *pf_btf_name(const uint8_t *btf, uint32_t bytes, uint32_t id)
 
 static void put_program(struct pf_body *body, const struct pf_bpf_program *program)
 {
-    pf_body_u32(body, program->info_bytes);
+    const uint32_t known = body->events->version ? pf_since_prog_info_bytes(body->events->version) : UINT32_MAX;
+    const uint32_t info_bytes = (uint32_t)pf_min(program->info_bytes, known);
+    pf_body_u32(body, info_bytes);
     pf_body_u32(body, program->data_bytes);
     pf_body_u64(body, program->arrays);
-    pf_put(body->text, &program->info, program->info_bytes);
+    pf_put(body->text, &program->info, info_bytes);
     pf_put(body->text, program->data, program->data_bytes);
 }
 

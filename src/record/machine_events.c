@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "record/machine.h"
 #include "record/machine_files.h"
+#include "schema/since.h"
 
 static int put(const struct pf_told *told, uint32_t type, const void *record, size_t bytes, struct perfile_error *error)
 {
@@ -46,10 +47,28 @@ enum { MASK_CPUS = 65536 - 2048 }; /* that have room in a mask of one record */
 struct cpu_words {
     struct perfile_cpu_set set;
     uint32_t *words;
+    size_t room; /* bytes */
 };
 
-/* Ranges as such, all else as a mask; readers of every age know both. */
-static int make_set(const char *cpus, struct cpu_words *made, struct perfile_error *error)
+/* Readers before perf 6.1 get each CPU by itself: masks have another layout there. */
+static int list_cpus(const char *cpus, struct cpu_words *made, struct perfile_error *error)
+{
+    unsigned first, last;
+    size_t room = (made->set.end_cpu / 2 + 1) * sizeof(*made->words);
+    uint16_t *list = pf_new(pf_allocator_or_default(NULL), room);
+    if (!list)
+        return pf_fail_memory(error, "list of CPUs");
+    made->words = (uint32_t *)(void *)list;
+    made->room = room;
+    made->set = (struct perfile_cpu_set){.map_type = 0, .data = (const uint8_t *)list};
+    for (const char *at = cpus; pf_next_range(&at, &first, &last);)
+        for (unsigned cpu = first; cpu <= last && made->set.count < room / 2; cpu++)
+            list[made->set.count++] = (uint16_t)cpu;
+    return 0;
+}
+
+/* Ranges as such, all else as a mask. */
+static int make_set(const char *cpus, uint32_t version, struct cpu_words *made, struct perfile_error *error)
 {
     const char *at = cpus;
     unsigned first, last, ranges = 0, highest = 0;
@@ -63,13 +82,16 @@ static int make_set(const char *cpus, struct cpu_words *made, struct perfile_err
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "list of CPUs", "'%s' cannot be understood",
                        cpus);
     made->set.end_cpu = (uint16_t)highest;
+    if (version && version < PF_VERSION(6, 1))
+        return list_cpus(cpus, made, error);
     made->set.map_type = 2;
     if (ranges == 1)
         return 0;
     made->set.map_type = 1;
     made->set.long_size = 4;
     made->set.count = highest / 32 + 1;
-    made->words = pf_new(pf_allocator_or_default(NULL), made->set.count * sizeof(*made->words));
+    made->room = made->set.count * sizeof(*made->words);
+    made->words = pf_new(pf_allocator_or_default(NULL), made->room);
     if (!made->words)
         return pf_fail_memory(error, "list of CPUs");
     for (at = cpus; pf_next_range(&at, &first, &last);)
@@ -81,14 +103,14 @@ static int make_set(const char *cpus, struct cpu_words *made, struct perfile_err
 
 static void free_set(struct cpu_words *made)
 {
-    pf_free(pf_allocator_or_default(NULL), made->words, made->set.count * sizeof(*made->words));
+    pf_free(pf_allocator_or_default(NULL), made->words, made->room);
 }
 
 int pf_tell_cpu_map(const char *cpus, const struct pf_told *told, struct perfile_error *error)
 {
     static const uint16_t any = UINT16_MAX;
     struct cpu_words made = {.set = {.map_type = 0, .data = (const uint8_t *)&any, .count = 1}};
-    int result = cpus ? make_set(cpus, &made, error) : 0;
+    int result = cpus ? make_set(cpus, told->version, &made, error) : 0;
     if (result == 0) {
         const struct perfile_cpu_map record = {.map = made.set};
         result = put(told, PERFILE_RECORD_CPU_MAP, &record, sizeof(record), error);
@@ -104,7 +126,7 @@ enum { UPDATE_UNIT, UPDATE_SCALE, UPDATE_NAME, UPDATE_CPUS };
 static int tell_cpus(const char *cpus, uint64_t id, const struct pf_told *told, struct perfile_error *error)
 {
     struct cpu_words made;
-    int result = make_set(cpus, &made, error);
+    int result = make_set(cpus, told->version, &made, error);
     if (result == 0) {
         const struct perfile_event_update record = {.update_type = UPDATE_CPUS, .id = id, .cpus = made.set};
         result = put(told, PERFILE_RECORD_EVENT_UPDATE, &record, sizeof(record), error);

@@ -10,12 +10,12 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
-#include "format/plan.h"
+#include "format/writer.h"
 #include "record/events.h"
 #include "record/machine.h"
 #include "record/pids.h"
 #include "record/ring.h"
-#include "schema/schema.h"
+#include "schema/since.h"
 
 enum {
     EVENTS_AT_ONCE = 64,
@@ -174,6 +174,8 @@ static int tell_event(struct perfile_recorder *recorder, uint32_t index, struct 
     }
     spec.attr = event->attr;
     spec.attr.size = 0;
+    if (recorder->chosen.version)
+        pf_since_clear_flags(recorder->chosen.version, &spec.attr);
     spec.ids = ids;
     spec.name = event->name;
     int result = perfile_writer_add_event(recorder->writer, &spec, NULL, error);
@@ -181,15 +183,32 @@ static int tell_event(struct perfile_recorder *recorder, uint32_t index, struct 
     return result;
 }
 
+static bool knows(const struct perfile_recorder *recorder, const char *since)
+{
+    return !recorder->chosen.version || pf_since_knows(recorder->chosen.version, since);
+}
+
+static bool knows_record(const struct perfile_recorder *recorder, uint32_t type)
+{
+    return knows(recorder, pf_record_info(type)->since);
+}
+
 static int put_told(void *context, uint32_t type, uint16_t misc, const void *record, size_t bytes,
                     struct perfile_error *error)
 {
     struct perfile_recorder *recorder = context;
+    if (!knows_record(recorder, type))
+        return 0;
     recorder->counts.records++;
     int result = perfile_writer_record(recorder->writer, type, misc, record, bytes, NULL, error);
     if (result == 0 && recorder->other)
         result = perfile_writer_record(recorder->other, type, misc, record, bytes, NULL, error);
     return result;
+}
+
+static struct pf_told told_of(struct perfile_recorder *recorder)
+{
+    return (struct pf_told){.put = put_told, .context = recorder, .version = recorder->chosen.version};
 }
 
 /* The threads that were asked for, and the processes that they have started since; the caller frees them. */
@@ -209,7 +228,7 @@ static int list_threads(const struct perfile_recorder *recorder, int32_t **tids,
 static int tell_machine(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     const struct perfile_recorder_options *options = &recorder->options;
-    const struct pf_told told = {.put = put_told, .context = recorder};
+    const struct pf_told told = told_of(recorder);
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     const struct perfile_attr *tracking = &recorder->chosen.items[recorder->chosen.tracking].attr;
     int32_t *tids;
@@ -241,7 +260,7 @@ static int tell_machine(struct perfile_recorder *recorder, struct perfile_error 
 static int tell_ids(struct perfile_recorder *recorder, struct pf_opened_id *ids, uint64_t *first_ids,
                     struct perfile_error *error)
 {
-    const struct pf_told told = {.put = put_told, .context = recorder};
+    const struct pf_told told = told_of(recorder);
     const struct pf_target *target = &recorder->target;
     size_t count = 0;
     for (size_t i = recorder->opened.count; i-- > 0;) {
@@ -263,7 +282,7 @@ static int tell_ids(struct perfile_recorder *recorder, struct pf_opened_id *ids,
 /* What perf says about the events, in the same order. */
 static int tell_setting(struct perfile_recorder *recorder, struct perfile_error *error)
 {
-    const struct pf_told told = {.put = put_told, .context = recorder};
+    const struct pf_told told = told_of(recorder);
     const struct pf_target *target = &recorder->target;
     const size_t id_bytes = recorder->opened.count * sizeof(struct pf_opened_id);
     const size_t first_bytes = recorder->chosen.count * sizeof(uint64_t);
@@ -283,16 +302,32 @@ static int tell_setting(struct perfile_recorder *recorder, struct perfile_error 
     return result;
 }
 
+/* What the older perf does not read of what the caller wants written. */
+static int check_output(struct perfile_recorder *recorder, struct perfile_error *error)
+{
+    struct perfile_writer_options *options = &recorder->writer->options;
+    const uint32_t version = recorder->chosen.version;
+    const char *unknown = !version ? NULL
+                                   : pf_since_output(version, options->mode == PERFILE_MODE_PIPE,
+                                                     options->mode == PERFILE_MODE_DIRECTORY, options->compression);
+    if (unknown)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "perf %u.%u does not read %s",
+                       version / 1000, version % 1000, unknown);
+    options->compressed_v1 |= version && version < PF_VERSION(6, 16);
+    return 0;
+}
+
 static int tell_header(struct perfile_recorder *recorder, struct perfile_error *error)
 {
-    int result = 0;
+    int result = check_output(recorder, error);
     for (uint32_t i = 0; i < recorder->chosen.count && result == 0; i++)
         result = tell_event(recorder, i, error);
     if (result == 0)
         result = pf_machine_features(recorder->writer, &recorder->chosen, error);
     if (result == 0)
         result = pf_machine_tracing(recorder->writer, &recorder->chosen, error);
-    if (result == 0 && recorder->chosen.items[0].attr.use_clockid)
+    if (result == 0 && recorder->chosen.items[0].attr.use_clockid &&
+        knows(recorder, pf_feature_since(PERFILE_FEATURE_CLOCK_DATA)))
         result = pf_machine_clock(recorder->writer, recorder->chosen.items[0].attr.clockid, error);
     return result < 0 ? result : tell_setting(recorder, error);
 }
@@ -346,10 +381,22 @@ static void find_places(struct perfile_recorder *recorder)
     }
 }
 
+static int read_version(struct perfile_recorder *recorder, struct perfile_error *error)
+{
+    const char *text = recorder->options.for_perf;
+    recorder->chosen.version = text ? pf_since_parse(text) : 0;
+    return !text || recorder->chosen.version >= PF_VERSION(4, 1)
+               ? 0
+               : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "for_perf",
+                         "%.30s is no version of perf from 4.1 to 7.x, such as 6.1", text);
+}
+
 static int open_recorder(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     const struct perfile_recorder_options *options = &recorder->options;
-    int result = pf_target_open(&recorder->target, options, error);
+    int result = read_version(recorder, error);
+    if (result == 0)
+        result = pf_target_open(&recorder->target, options, error);
     if (result == 0 && !recorder->target.everybody && !pf_pids_open(&recorder->pids, recorder->allocator))
         result = pf_fail_memory(error, "processes");
     if (result == 0)
@@ -661,7 +708,7 @@ static int tell_end(struct perfile_recorder *recorder, struct perfile_error *err
     int result = tell_losses(recorder, error);
     if (result == 0 && !tells_first(recorder) && !recorder->chosen.overwrite)
         result = tell_machine(recorder, error);
-    if (result == 0 && recorder->last_time)
+    if (result == 0 && recorder->last_time && knows(recorder, pf_feature_since(PERFILE_FEATURE_SAMPLE_TIME)))
         result = pf_machine_sample_time(recorder->writer, recorder->first_time, recorder->last_time, error);
     return result < 0 ? result : perfile_writer_flush(recorder->writer, error);
 }

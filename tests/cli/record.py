@@ -4,7 +4,7 @@
 
 Each case runs a real recording. Whatever was drained must be readable afterwards, the command must live or die as it is
 said, and a recording that was there before stays unless there is a new one."""
-import os, pathlib, resource, select, shutil, signal, subprocess, sys, tempfile, time
+import json, os, pathlib, resource, select, shutil, signal, subprocess, sys, tempfile, time
 
 PERFILE = os.path.abspath(sys.argv[1])
 SPIN = 'while :; do :; done'
@@ -131,7 +131,7 @@ def known_share(path):
     return sum('([unknown])' not in line and not line.strip().startswith(':') for line in lines) / max(len(lines), 1)
 
 
-CHILDREN = 'n=0; while [ $n -lt 6 ]; do timeout 0.3 sh -c "while :; do :; done"; n=$((n+1)); done'
+CHILDREN = 'n=0; while [ $n -lt 4 ]; do timeout 0.3 sh -c "while :; do :; done"; n=$((n+1)); done'
 
 
 def switched(folder, name, *more, signals=0):
@@ -140,7 +140,7 @@ def switched(folder, name, *more, signals=0):
     recorder = subprocess.Popen([PERFILE, 'record', '-e', 'cpu-clock', '-F', '2000', '-o', str(output), *more, '--', 'sh',
                                  '-c', CHILDREN], stderr=subprocess.PIPE, text=True)
     for _ in range(signals):
-        time.sleep(0.6)
+        time.sleep(0.4)
         recorder.send_signal(signal.SIGUSR2)
     message = recorder.communicate(timeout=60)[1]
     expect(recorder.returncode == 0, f'{name}: status', (recorder.returncode, message))
@@ -181,6 +181,25 @@ def test_overwrite(folder):
     done = run('record', '-q', '--overwrite', '-m', '16K', '-e', 'cpu-clock', '-F', '2000', '-o', str(output), '--', 'sh',
                '-c', f'kill -USR2 $PPID; {CHILDREN}')
     expect(done.returncode == 0 and samples(output) > 0, 'snapshots in one file', done)
+
+
+def test_for(folder):
+    """What is recorded for an older perf has nothing younger in it."""
+    young = {'4.1': 'LOST_SAMPLES THREAD_MAP CPU_MAP TIME_CONV EVENT_UPDATE NAMESPACES KSYMBOL BPF_EVENT CGROUP FINISHED_INIT',
+             '5.4': 'CGROUP FINISHED_INIT', '6.1': ''}
+    output = folder / 'old.data'
+    for version, types in young.items():
+        more = [] if version == '4.1' else ['-z', '3']
+        done = run('record', '--for', f'perf-{version}', '--all-cgroups', '--namespaces', *more, '-e',
+                   'cpu-clock,page-faults', '-o', str(output), 'sh', '-c', 'sleep 0.1 & wait')
+        expect(done.returncode == 0 and samples(output) > 0, f'for {version}', done)
+        expect(('namespaces' in done.stderr) == (version == '4.1'), f'for {version}: what is left out is said', done)
+        info = json.loads(run('info', '--format', 'json', str(output)).stdout)
+        wrong_types = set(types.split()) & set(info['records'])
+        expect(not wrong_types and 'COMPRESSED2' not in info['records'], f'for {version}: no younger records', wrong_types)
+    for arguments in (['--for', '4.1', '-z', '3'], ['--for', '3.2'], ['--for', 'perf'], ['--for', '4.1', '-o', '-']):
+        done = run('record', '-e', 'cpu-clock', '-o', str(folder / 'x'), *arguments, 'true')
+        expect(done.returncode == 2, ' '.join(arguments), done)
 
 
 class Controlled:
@@ -338,7 +357,7 @@ def main():
             print('skipped: events cannot be opened here:', probe.stderr.strip())
             sys.exit(77)
         for test in (test_statuses, test_filters, test_not_started, test_numbers, test_delay, test_switch_output, test_overwrite,
-                     test_control, test_signals, test_limits, test_full_disk,
+                     test_for, test_control, test_signals, test_limits, test_full_disk,
                      test_nobody):
             test(folder)
     print(f'{len(wrong)} wrong')

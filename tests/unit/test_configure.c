@@ -13,6 +13,7 @@
 static char guest[] = "/tmp/perfile-sys-XXXXXX";
 static struct pf_chosen chosen;
 static struct perfile_error error;
+static uint32_t version; /* of perf that is to read it */
 
 /* The attrs of a list of events, on a machine without a PMU. */
 static int configure(const char *events, const struct perfile_recorder_options *options)
@@ -21,6 +22,7 @@ static int configure(const char *events, const struct perfile_recorder_options *
     pf_chosen_close(&chosen);
     pf_chosen_open(&chosen, NULL);
     chosen.sysfs = guest;
+    chosen.version = version;
     const int result = pf_choose_events(&chosen, events, &error);
     return result < 0 ? result : pf_events_configure(&chosen, &target, options, &error);
 }
@@ -77,7 +79,8 @@ static void clocks_are_those_of_perf(void **state)
         const char *name;
         int clock; /* -1: none */
     } rows[] = {
-        {"realtime", 0},       {"monotonic", 1}, {"CLOCK_MONOTONIC_RAW", 4}, {"boot", 7}, {"Tai", 11}, {"4", 4},
+        {"realtime", 0},       {"monotonic", 1}, {"CLOCK_MONOTONIC_RAW", 4},
+        {"boot", 7},           {"Tai", 11},      {"4", 4},
         {"monotonic,tai", -1}, {"", -1},         {"4x", -1},
     };
     struct perfile_recorder_options options = PERFILE_RECORDER_OPTIONS_INIT;
@@ -91,6 +94,44 @@ static void clocks_are_those_of_perf(void **state)
         assert_int_equal(chosen.items[0].attr.use_clockid, 1);
         assert_int_equal(chosen.items[0].attr.clockid, rows[i].clock);
     }
+}
+
+static void an_older_perf_is_not_asked_too_much(void **state)
+{
+    struct perfile_recorder_options options = PERFILE_RECORDER_OPTIONS_INIT;
+    const struct perfile_attr *attr;
+    (void)state;
+    options.flags = PERFILE_RECORDER_CGROUPS | PERFILE_RECORDER_NAMESPACES | PERFILE_RECORDER_PHYS_ADDRESS;
+    attr = attr_of("cpu-clock", &options);
+    assert_true(attr->cgroup && attr->namespaces && attr->ksymbol && attr->build_id);
+    assert_true(attr->read_format & 16 && attr->sample_type & PERFILE_SAMPLE_CGROUP);
+    version = 5004;
+    attr = attr_of("cpu-clock", &options);
+    assert_true(attr->namespaces && attr->ksymbol && attr->mmap2);
+    assert_false(attr->cgroup || attr->build_id || attr->read_format & 16 || attr->sample_type & PERFILE_SAMPLE_CGROUP);
+    version = 4001;
+    attr = attr_of("cpu-clock", &options);
+    assert_true(attr->mmap2 && attr->comm && attr->task);
+    assert_false(attr->namespaces || attr->ksymbol || attr->bpf_event || attr->sample_type & PERFILE_SAMPLE_PHYS_ADDR);
+    assert_int_equal(configure("cpu-clock/config3=1/", &options), PERFILE_ERROR_UNSUPPORTED);
+    version = 6003;
+    assert_int_equal(configure("cpu-clock/config3=1/", &options), 0);
+    version = 0;
+}
+
+static void overwriting_is_for_all(void **state)
+{
+    struct perfile_recorder_options options = PERFILE_RECORDER_OPTIONS_INIT;
+    (void)state;
+    assert_int_equal(configure("cpu-clock/overwrite/,page-faults", &options), 0);
+    assert_int_equal(chosen.count, 3);
+    assert_int_equal(chosen.tracking, 2);
+    for (size_t i = 0; i < chosen.count; i++) {
+        assert_int_equal(chosen.items[i].attr.write_backward, 1);
+        assert_int_equal(chosen.items[i].attr.mmap, i == 2);
+        assert_int_equal(chosen.items[i].attr.disabled, i != 2);
+    }
+    assert_int_equal(configure("cpu-clock/overwrite/,page-faults/no-overwrite/", &options), PERFILE_ERROR_ARGUMENT);
 }
 
 static int make_tree(void **state)
@@ -116,6 +157,8 @@ int main(void)
         cmocka_unit_test(user_regs_add_to_those_of_the_unwinder),
 #endif
         cmocka_unit_test(clocks_are_those_of_perf),
+        cmocka_unit_test(an_older_perf_is_not_asked_too_much),
+        cmocka_unit_test(overwriting_is_for_all),
     };
     return cmocka_run_group_tests(tests, make_tree, remove_tree);
 }
