@@ -131,7 +131,7 @@ def known_share(path):
     return sum('([unknown])' not in line and not line.strip().startswith(':') for line in lines) / max(len(lines), 1)
 
 
-CHILDREN = 'n=0; while [ $n -lt 4 ]; do timeout 0.3 sh -c "while :; do :; done"; n=$((n+1)); done'
+CHILDREN = 'n=0; while [ $n -lt 5 ]; do timeout 0.3 sh -c "while :; do :; done"; n=$((n+1)); done'
 
 
 def switched(folder, name, *more, signals=0):
