@@ -360,11 +360,16 @@ static void read_signals(struct run *run)
             run->signal = (int)info.ssi_signo;
 }
 
+static uint64_t written_of(const struct run *run)
+{
+    return perfile_recorder_counts_get(run->recorder)->written;
+}
+
 static bool is_large_enough(const struct run *run)
 {
     const uint64_t most = run->settings->record.max_bytes;
 
-    return most && pf_record_output_bytes(&run->output) >= most;
+    return most && pf_record_output_bytes(&run->output, written_of(run)) >= most;
 }
 
 /* Nothing more can be written: the command is left to itself. */
@@ -438,7 +443,7 @@ static int switch_file(struct run *run)
 /* What was asked for from outside, or is due by now. */
 static int take_snapshot(struct run *run)
 {
-    const bool due = pf_record_output_is_due(&run->output, now_ms());
+    const bool due = pf_record_output_is_due(&run->output, written_of(run), now_ms());
 
     if (!due && !run->snapshot_wanted)
         return 0;

@@ -175,15 +175,15 @@ int pf_record_output_publish(struct pf_record_output *output, struct perfile_err
 
 /* ---- one after the other ---- */
 
-uint64_t pf_record_output_bytes(const struct pf_record_output *output)
+uint64_t pf_record_output_bytes(const struct pf_record_output *output, uint64_t written)
 {
-    return output->bytes_before + (output->writer ? perfile_writer_progress(output->writer)->bytes : 0);
+    return output->bytes_before + written;
 }
 
-bool pf_record_output_is_due(struct pf_record_output *output, int64_t now_ms)
+bool pf_record_output_is_due(struct pf_record_output *output, uint64_t written, int64_t now_ms)
 {
     if (output->mode == PF_SWITCH_SIZE)
-        return perfile_writer_progress(output->writer)->bytes >= output->switch_bytes;
+        return written >= output->switch_bytes;
     if (output->mode != PF_SWITCH_TIME)
         return false;
     if (!output->next_ms)
@@ -238,7 +238,7 @@ int pf_record_output_finish(struct pf_record_output *output, struct perfile_erro
 
     if (result < 0)
         return result;
-    output->bytes_before = pf_record_output_bytes(output);
+    output->bytes_before = pf_record_output_bytes(output, perfile_writer_progress(output->writer)->bytes);
     perfile_writer_close(output->writer);
     output->writer = NULL;
     output->file_count++;

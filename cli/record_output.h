@@ -30,9 +30,10 @@ bool pf_record_output_streams(const struct pf_record_output *output);
 int pf_record_output_open(struct pf_record_output *output, struct perfile_writer **writer, struct perfile_error *error);
 /* Shows the writer's file under its name; a recording that has it already steps aside. A status, with `error` filled. */
 int pf_record_output_publish(struct pf_record_output *output, struct perfile_error *error);
-/* Whether it is time for another file. */
-bool pf_record_output_is_due(struct pf_record_output *output, int64_t now_ms);
-uint64_t pf_record_output_bytes(const struct pf_record_output *output);
+/* Whether it is time for another file; `written` to this one so far. */
+bool pf_record_output_is_due(struct pf_record_output *output, uint64_t written, int64_t now_ms);
+/* With those of the files before. */
+uint64_t pf_record_output_bytes(const struct pf_record_output *output, uint64_t written);
 /* What the file is called that was finished last. */
 const char *pf_record_output_name(const struct pf_record_output *output);
 /* Ends the file; when files are switched it gets its stamped name. */

@@ -17,7 +17,10 @@
  *     perfile_recorder_stop(recorder, &error);
  *     perfile_writer_finish(writer, &error);
  *
- * Threads.   A recorder belongs to one thread at a time.
+ * Threads.   A recorder belongs to one thread at a time. When the writer compresses, records go to it from a thread of
+ *            the recorder's own, behind at most 32 MiB that wait: then the writer's functions and its allocator are called
+ *            there, too, and the caller may use the writer only after _open, _enable, _disable, _snapshot, _switch_output
+ *            and _stop, until he calls _drain; `written` of the counts tells how far it is. The order of records is kept.
  * Since.     Everything here: 0.2.
  */
 #ifndef PERFILE_RECORDER_H
@@ -148,6 +151,7 @@ struct perfile_recorder_counts {
     uint64_t throttled; /* times that the kernel held an event back */
     uint64_t wakeups;
     uint64_t bytes;
+    uint64_t written; /* bytes of the recording in the current writer, as far as they are written */
 };
 PERFILE_API const struct perfile_recorder_counts *perfile_recorder_counts_get(const struct perfile_recorder *recorder);
 /* What was lost of the event at this position in the recording; NULL behind the last. */

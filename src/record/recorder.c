@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "format/writer.h"
+#include "record/behind.h"
 #include "record/events.h"
 #include "record/machine.h"
 #include "record/pids.h"
@@ -31,6 +32,7 @@ struct perfile_recorder {
     const struct perfile_allocator *allocator;
     struct perfile_recorder_options options;
     struct perfile_writer *writer;
+    struct pf_behind *behind;     /* NULL: records go straight to the writer */
     struct perfile_writer *other; /* gets what is told of the machine, too; NULL: there is none */
     struct pf_chosen chosen;
     struct pf_target target;
@@ -413,6 +415,8 @@ static int open_recorder(struct perfile_recorder *recorder, struct perfile_error
         result = tell(recorder, error);
     find_places(recorder);
     recorder->first_time = UINT64_MAX;
+    if (result == 0 && recorder->writer->options.compression)
+        recorder->behind = pf_behind_open(recorder->writer, recorder->allocator);
     return result;
 }
 
@@ -450,6 +454,7 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
     if (!recorder)
         return;
     const struct perfile_allocator *allocator = recorder->allocator;
+    pf_behind_close(recorder->behind);
     close_rings(recorder);
     pf_free(allocator, recorder->rings, recorder->ring_room * sizeof(*recorder->rings));
     if (recorder->poll >= 0)
@@ -464,6 +469,12 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
 }
 
 /* ---- on and off ---- */
+
+/* Afterwards the writer is not used by another thread, until buffers are emptied again. */
+static int settle(const struct perfile_recorder *recorder, struct perfile_error *error)
+{
+    return recorder->behind ? pf_behind_settle(recorder->behind, error) : 0;
+}
 
 /* The event that was opened to tell of maps goes on all the time. */
 static bool only_tracks(const struct perfile_recorder *recorder, uint32_t event)
@@ -491,7 +502,8 @@ int perfile_recorder_enable(struct perfile_recorder *recorder, struct perfile_er
 
 int perfile_recorder_disable(struct perfile_recorder *recorder, struct perfile_error *error)
 {
-    return switch_all(recorder, PERF_EVENT_IOC_DISABLE, error);
+    const int result = switch_all(recorder, PERF_EVENT_IOC_DISABLE, error), settled = settle(recorder, error);
+    return result < 0 ? result : settled;
 }
 
 /* All events of this name. */
@@ -597,8 +609,20 @@ static int take_records(void *context, const uint8_t *records, size_t bytes, str
     look_through(recorder, records, bytes);
     recorder->said_something = true;
     recorder->counts.bytes += bytes;
-    int result = perfile_writer_records(recorder->writer, records, bytes, error);
+    int result = recorder->behind ? pf_behind_put(recorder->behind, records, bytes, error)
+                                  : perfile_writer_records(recorder->writer, records, bytes, error);
     return result < 0 || !recorder->other ? result : copy_state(recorder->other, records, bytes, error);
+}
+
+/* Nothing older than the records before the previous one follows. */
+static int put_round(struct perfile_recorder *recorder, struct perfile_error *error)
+{
+    static const struct {
+        uint32_t type;
+        uint16_t misc, size;
+    } round = {PERFILE_RECORD_FINISHED_ROUND, 0, 8};
+    return recorder->behind ? pf_behind_put(recorder->behind, (const uint8_t *)&round, sizeof(round), error)
+                            : perfile_writer_records(recorder->writer, &round, sizeof(round), error);
 }
 
 static int drain_all(struct perfile_recorder *recorder, struct perfile_error *error)
@@ -609,8 +633,16 @@ static int drain_all(struct perfile_recorder *recorder, struct perfile_error *er
         result = pf_ring_drain(&recorder->rings[i], take_records, recorder, error);
     /* what a snapshot says of the machine comes behind its records: readers must not take these for settled before */
     if (result == 0 && recorder->said_something && !recorder->chosen.overwrite)
-        result = perfile_writer_record(recorder->writer, PERFILE_RECORD_FINISHED_ROUND, 0, NULL, 0, NULL, error);
-    return result < 0 ? result : perfile_writer_flush(recorder->writer, error);
+        result = put_round(recorder, error);
+    if (result < 0)
+        return result;
+    if (recorder->behind)
+        result = pf_behind_flush(recorder->behind, error);
+    else
+        result = perfile_writer_flush(recorder->writer, error);
+    recorder->counts.written =
+        recorder->behind ? pf_behind_written(recorder->behind) : perfile_writer_progress(recorder->writer)->bytes;
+    return result;
 }
 
 static void pause_all(const struct perfile_recorder *recorder, bool paused)
@@ -626,6 +658,8 @@ int perfile_recorder_snapshot(struct perfile_recorder *recorder, struct perfile_
     pause_all(recorder, true);
     int result = drain_all(recorder, error);
     pause_all(recorder, false);
+    if (result == 0)
+        result = settle(recorder, error);
     if (result == 0 && recorder->chosen.overwrite)
         result = tell_machine(recorder, error);
     return result < 0 ? result : perfile_writer_flush(recorder->writer, error);
@@ -726,6 +760,10 @@ int perfile_recorder_switch_output(struct perfile_recorder *recorder, struct per
     if (result == 0)
         result = perfile_writer_flush(writer, error);
     recorder->writer = writer;
+    if (result == 0 && recorder->behind)
+        pf_behind_switch(recorder->behind, writer);
+    if (result == 0)
+        recorder->counts.written = perfile_writer_progress(writer)->bytes;
     recorder->first_time = UINT64_MAX;
     recorder->last_time = 0;
     return result;

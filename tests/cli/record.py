@@ -169,9 +169,11 @@ def test_switch_output(folder):
 def test_overwrite(folder):
     files, message = switched(folder, 'over', '--overwrite', '--switch-output', '-m', '16K', signals=2)
     expect(len(files) == 3, 'a file for each snapshot', (files, message))
-    for path in files:
-        expect(0 < samples(path) <= 2 * os.cpu_count() * 16384 // 40, 'a snapshot holds what the buffers hold')
-        expect(known_share(path) > 0.95, 'a snapshot has the names it needs', known_share(path))
+    counts = [samples(path) for path in files]
+    expect(min(counts) >= 0 and 0 < max(counts) <= os.cpu_count() * 16384 // 40, 'a snapshot holds what the buffers hold',
+           counts)
+    for path, count in zip(files, counts):
+        expect(count == 0 or known_share(path) > 0.95, 'a snapshot has the names it needs', known_share(path))
         times = {}
         for line in run('script', '-F', 'cpu,time', '-a', str(path)).stdout.splitlines():
             cpu, moment = line.split()[:2]
