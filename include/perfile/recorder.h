@@ -101,7 +101,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_open(const struct perfile_re
                                                          struct perfile_error *error);
 /*
  * Between _disable and _enable nothing tells of maps, names and the ends of threads, unless the recorder was opened with
- * PERFILE_RECORDER_TRACK. OPEN.
+ * PERFILE_RECORDER_TRACK, or for what runs already and its children. OPEN.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_enable(struct perfile_recorder *recorder,
                                                            struct perfile_error *error);

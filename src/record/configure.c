@@ -385,6 +385,15 @@ static bool overwrites(const struct pf_chosen *chosen, const struct perfile_reco
     return overwrite;
 }
 
+/*
+ * What runs already forks while the recorder starts: its children are recorded, and nothing would tell of those that come
+ * between the opening of the events and their start.
+ */
+static bool may_fork_meanwhile(const struct pf_target *target, const struct perfile_recorder_options *options)
+{
+    return !target->everybody && !(options->flags & (PERFILE_RECORDER_NO_INHERIT | PERFILE_RECORDER_ENABLE_ON_EXEC));
+}
+
 static int configure_overwrite(struct pf_chosen_event *event, bool overwrite, struct perfile_error *error)
 {
     event->attr.write_backward = overwrite;
@@ -453,7 +462,8 @@ int pf_events_configure(struct pf_chosen *chosen, const struct pf_target *target
                         const struct perfile_recorder_options *options, struct perfile_error *error)
 {
     const size_t count = chosen->count;
-    const bool overwrite = overwrites(chosen, options), dummy = overwrite || options->flags & PERFILE_RECORDER_TRACK;
+    const bool overwrite = overwrites(chosen, options);
+    const bool dummy = overwrite || options->flags & PERFILE_RECORDER_TRACK || may_fork_meanwhile(target, options);
     int result = dummy ? pf_choose_events(chosen, "dummy:u", error) : 0;
     chosen->tracking = dummy && result == 0 ? count : 0;
     for (size_t i = 0; i < count && result == 0; i++) {

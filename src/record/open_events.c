@@ -128,6 +128,25 @@ static bool take_clock_instead(struct pf_chosen_event *event, const struct perfi
     return true;
 }
 
+/* The event that only tracks needs as many descriptors as any other: the first one can do it, but starts later. */
+static bool track_with_first(struct pf_chosen *chosen, const struct perfile_recorder_options *options)
+{
+    if (!chosen->tracking || chosen->overwrite || options->flags & PERFILE_RECORDER_TRACK)
+        return false;
+    const struct perfile_attr *from = &chosen->items[chosen->tracking].attr;
+    struct perfile_attr *to = &chosen->items[0].attr;
+#define MOVE(flag) to->flag = from->flag
+    MOVE(mmap), MOVE(mmap2), MOVE(mmap_data), MOVE(comm), MOVE(comm_exec), MOVE(task), MOVE(build_id);
+    MOVE(ksymbol), MOVE(bpf_event), MOVE(namespaces), MOVE(cgroup), MOVE(context_switch);
+#undef MOVE
+    chosen->count = chosen->tracking;
+    chosen->tracking = 0;
+    pf_events_note(options,
+                   "descriptors are short (ulimit -n): processes that are started while the recorder starts may "
+                   "have no names");
+    return true;
+}
+
 /* As many descriptors as the administrator allows. */
 static bool raise_limit(void)
 {
@@ -252,7 +271,7 @@ static bool adapt(struct pf_chosen *chosen, uint32_t event, int why, const struc
 {
     switch (why) {
     case EMFILE:
-        return raise_limit();
+        return raise_limit() || track_with_first(chosen, options);
     case EACCES:
     case EPERM:
         return leave_kernel_out(chosen, options);
