@@ -315,6 +315,8 @@ static int check_choices(struct run *run)
         why = "--overwrite writes nothing until it is asked to: --switch-output by signal or time, not by size";
     if (run->settings->record.control)
         run->options.flags |= PERFILE_RECORDER_TRACK;
+    if (run->settings->write_level && pf_record_output_streams(&run->output))
+        note(run, "perf does not read compressed streams (-z with -o -), not even its own; perfile does");
     if (why)
         pf_message("record: %s", why);
     return why ? PF_STATUS_USAGE : PF_STATUS_OK;
