@@ -131,9 +131,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_snapshot(struct perfile_reco
 /*
  * Ends the recording in the writer as _stop does, but goes on in another writer, which is new and gets the events, the
  * features and what runs now: each can be read without the others, no record is lost between them, and none is in both but
- * those that say who runs and what is mapped. Afterwards the former
- * writer is the caller's to finish. On errors (those of _open and _snapshot) the recorder can only be closed, and both
- * writers with it.
+ * those that say who runs and what is mapped. Afterwards the former writer is the caller's to finish. On errors (those of
+ * _open and _snapshot) the recorder can only be closed, and both writers behind it.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_switch_output(struct perfile_recorder *recorder,
                                                                   struct perfile_writer *writer,
