@@ -76,7 +76,7 @@ static int copy_record(const struct dump *dump, struct batch *batch, const struc
     batch->copies[batch->count++] =
         (struct copy){.record = *record, .at = batch->bytes.used, .lines_end = batch->lines.used};
     pf_put(&batch->bytes, record->data, record->bytes);
-    pf_put(&batch->bytes, zeros, -record->bytes % sizeof(zeros));
+    pf_put(&batch->bytes, zeros, (8 - record->bytes % 8) % 8);
     return batch->bytes.failed ? fail_memory(batch) : 1;
 }
 
