@@ -369,6 +369,9 @@ def test_nobody(folder):
 
 
 def main():
+    if os.environ.get('MESON_EXE_WRAPPER'):
+        print('skipped: the kernel here is that of another machine')
+        sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         probe = run('record', '-q', '-e', 'cpu-clock', '-o', str(folder / 'probe.data'), 'true')

@@ -20,6 +20,7 @@ SECRET = 'Zq7secretXy'
 KERNEL = 'FFFFFFFF81000000'
 MARKERS = (1 << 64) - 4095
 KEY = ['--key', 'a key']
+WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
 
 class Failure(Exception):
@@ -27,7 +28,8 @@ class Failure(Exception):
 
 
 def run(arguments, stdin=None, allowed=(0, 1)):
-    done = subprocess.run([str(a) for a in arguments], input=stdin, capture_output=True, timeout=TIMEOUT_SECONDS)
+    done = subprocess.run([*WRAPPER, *(str(a) for a in arguments)], input=stdin, capture_output=True,
+                          timeout=TIMEOUT_SECONDS)
     if done.returncode not in allowed:
         raise Failure(f'{arguments}: exit status {done.returncode}: {done.stderr.decode(errors="replace")[-300:]}')
     return done.stdout

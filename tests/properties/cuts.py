@@ -17,11 +17,12 @@ import tempfile
 
 SKIPPED = 77
 SPLITS = ["pid", "tid", "cpu", "event", "comm", "time", "size"]
+WRAPPER = os.environ.get("MESON_EXE_WRAPPER", "").split()
 
 
 def lines_of(perfile, path, *filters):
     """The samples of a recording as blocks of text, in order; None when script refuses."""
-    run = subprocess.run([perfile, "script", "--ns", *filters, path], capture_output=True)
+    run = subprocess.run([*WRAPPER, perfile, "script", "--ns", *filters, path], capture_output=True)
     if run.returncode > 1:
         return None
     blocks, block = [], []
@@ -36,20 +37,20 @@ def lines_of(perfile, path, *filters):
 
 def has_counters(perfile, path):
     """Weights are then made from one sample to the next, and a cut has another first one: parts.c looks at these."""
-    dump = subprocess.run([perfile, "dump", "--format", "json", path], capture_output=True).stdout
+    dump = subprocess.run([*WRAPPER, perfile, "dump", "--format", "json", path], capture_output=True).stdout
     return any(int(t) & 16 for t in re.findall(rb'"sample_type":(\d+)', dump.split(b'"record"', 1)[0]))
 
 
 def one_of(perfile, path, fields, which):
     """What the most frequent sample says."""
-    run = subprocess.run([perfile, "script", "-F", fields, path], capture_output=True)
+    run = subprocess.run([*WRAPPER, perfile, "script", "-F", fields, path], capture_output=True)
     words = collections.Counter(line.strip() for line in run.stdout.split(b"\n")
                                 if line and not line.startswith(b"\t")).most_common()
     return os.fsdecode(words[min(which, len(words) - 1)][0]) if run.returncode < 2 and words else None
 
 
 def filters_for(perfile, path):
-    times = subprocess.run([perfile, "script", "--ns", "-F", "time", path], capture_output=True).stdout.split()
+    times = subprocess.run([*WRAPPER, perfile, "script", "--ns", "-F", "time", path], capture_output=True).stdout.split()
     times = sorted(float(t.rstrip(b":")) for t in times if t.rstrip(b":").replace(b".", b"").isdigit())
     if times and times[0] < times[-1]:
         third = (times[-1] - times[0]) / 3
@@ -82,7 +83,7 @@ class Test:
             print("wrong:", *what)
 
     def cut(self, *arguments):
-        return subprocess.run([self.perfile, "cut", "--no-sync", "-q", *arguments], capture_output=True).returncode
+        return subprocess.run([*WRAPPER, self.perfile, "cut", "--no-sync", "-q", *arguments], capture_output=True).returncode
 
     def same(self, got, wanted, *what):
         self.expect(got == wanted, *what, "has %d, wanted %d" % (len(got or []), len(wanted)))

@@ -22,10 +22,11 @@ TASKS = [['report'], ['report', '--no-children', '--call-graph', 'callee,fractal
 JOBS = ['2', '3', '8']
 TIMEOUT_SECONDS = 60
 SKIP = 77
+WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
 
 def run(words, recording, environment):
-    done = subprocess.run([*words, recording], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    done = subprocess.run([*WRAPPER, *words, recording], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, env=environment, timeout=TIMEOUT_SECONDS)
     return done.returncode, done.stdout, done.stderr
 

@@ -12,10 +12,11 @@ import argparse, os, pathlib, subprocess, sys, tempfile
 SKIPPED = 77
 TIMEOUT_SECONDS = 300
 FIELDS = 'tid,pid,time,event,ip,dso,dsoff,brstack,addr'
+WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
 
 def run(*arguments):
-    done = subprocess.run([str(a) for a in arguments], capture_output=True, timeout=TIMEOUT_SECONDS)
+    done = subprocess.run([*WRAPPER, *(str(a) for a in arguments)], capture_output=True, timeout=TIMEOUT_SECONDS)
     return done.returncode, done.stdout
 
 

@@ -22,10 +22,11 @@ DESCRIBE = {"FINISHED_ROUND", "HEADER_ATTR", "HEADER_EVENT_TYPE", "HEADER_TRACIN
             "HEADER_FEATURE", "COMPRESSED", "COMPRESSED2"}
 # where a record stands
 PLACE = {"offset", "record_offset", "container", "compressed", "file"}
+WRAPPER = os.environ.get("MESON_EXE_WRAPPER", "").split()
 
 
 def run(*args):
-    return subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.run([*WRAPPER, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def records(perfile, path):

@@ -94,8 +94,10 @@ static void open_recording(struct recording *r, uint64_t more, const char *name)
 static void put_sample(struct recording *r, uint64_t ip, const uint64_t *words, size_t count)
 {
     size_t at = recording_sample(r, ip, TID, 1000);
-    for (size_t i = 0; i < count; i++)
-        recording_u64(r, words[i]);
+    for (size_t i = 0; i < count; i++) {
+        const bool is_flags = r->sample_type & PERFILE_SAMPLE_BRANCH_STACK && i && i % 3 == 0;
+        recording_u64(r, is_flags ? recording_branch_flags(r, words[i]) : words[i]);
+    }
     recording_store16(r, at + 6, (uint16_t)(r->bytes - at));
 }
 
