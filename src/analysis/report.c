@@ -291,10 +291,7 @@ static bool add_row(struct pf_report *report, const struct pf_profile_sample *sa
         !pf_report_key_value(report, key, PF_VALUE_parent))
         return true;
     report->passed++;
-    const uint32_t node = pf_report_add_stack(report, key, sample);
-    if (node)
-        pf_tree_add(&report->tree, node, sample->period);
-    return node != 0;
+    return pf_report_add_stack(report, key, sample);
 }
 
 static bool add_sample(struct pf_report *report, const struct pf_profile_sample *sample)
@@ -786,7 +783,8 @@ static bool has_callchains(const struct pf_report *report)
 
 static int make_table(struct pf_report *report, struct perfile_error *error)
 {
-    pf_report_end_stacks(report);
+    if (!pf_report_end_stacks(report))
+        return pf_fail_memory(error, "report");
     if (!has_callchains(report)) {
         report->children = false;
         report->order = PF_GRAPH_NONE;
@@ -857,6 +855,7 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
 void pf_report_close(struct pf_report *report)
 {
     const struct perfile_allocator *allocator = report->allocator;
+    (void)pf_report_end_stacks(report);
     pf_filter_close(&report->threads);
     pf_filter_close(&report->dsos);
     pf_filter_close(&report->names);
@@ -873,7 +872,6 @@ void pf_report_close(struct pf_report *report)
     if (report->tree.allocator)
         pf_tree_close(&report->tree);
     pf_free(allocator, report->made_by, report->made_by_room * sizeof(*report->made_by));
-    pf_report_end_stacks(report);
     pf_free(allocator, report->same, report->same_room * sizeof(*report->same));
     pf_free(allocator, report->passes, report->pass_room);
     pf_free(allocator, report->rows, report->row_room * sizeof(*report->rows));

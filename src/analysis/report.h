@@ -217,6 +217,20 @@ struct pf_report_step {
     uint32_t node;
 };
 
+/* A stack on its way into the tree. */
+struct pf_report_stack {
+    struct pf_report_step *path; /* root first */
+    size_t count, room;
+    size_t common; /* with the stack before: the nodes are known up to here */
+    uint32_t key;
+    uint64_t key_hash;
+    uint32_t leaf; /* that is not in the path; PF_NO_SYMBOL: none */
+    uint64_t leaf_hash;
+    uint32_t maker; /* of nodes that it makes */
+    uint64_t period;
+    bool waits; /* its places in the table are on their way */
+};
+
 struct pf_report {
     const struct perfile_allocator *allocator;
     const struct perfile_output_options *options;
@@ -295,13 +309,10 @@ struct pf_report {
     struct pf_tree tree; /* root, keys, frames; PF_REPORT_APART marks a leaf that is not in its callchain */
     uint32_t *made_by;   /* by node: the thread of the sample that made it, and its mode in the upper bits */
     size_t made_by_room;
-    uint32_t maker;               /* of the nodes that come now */
     struct pf_report_slot *slots; /* where nodes are; the tree's own stay empty */
     size_t slot_count;
-    struct pf_report_step *path; /* of the sample before, root first */
-    size_t path_count, path_room;
-    uint32_t path_key; /* its node */
-    uint64_t path_key_hash;
+    struct pf_report_stack arriving[2]; /* the last one waits, the other is the next one's */
+    unsigned last_arrived;
 
     uint32_t *same; /* by frame: the first one that the columns cannot tell from it */
     size_t same_room;
@@ -323,10 +334,10 @@ static inline uint32_t pf_report_maker(const struct pf_profile_sample *sample)
 {
     return (uint32_t)sample->cpumode << PF_REPORT_TID_BITS | ((uint32_t)sample->tid & ((1u << PF_REPORT_TID_BITS) - 1));
 }
-/* report_stacks.c: the node where the sample's stack ends; 0 when memory is short. */
-uint32_t pf_report_add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample);
-/* All stacks are in: what finds nodes is no longer needed. */
-void pf_report_end_stacks(struct pf_report *report);
+/* report_stacks.c: takes the sample's stack; the tree has it after the next one. False when memory is short. */
+bool pf_report_add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample);
+/* All stacks are in: the tree has the last one, too, and what finds nodes is gone. False when memory is short. */
+bool pf_report_end_stacks(struct pf_report *report);
 
 /* report_columns.c */
 int pf_report_choose_columns(struct pf_report *report, struct perfile_error *error);

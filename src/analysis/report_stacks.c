@@ -2,7 +2,8 @@
 /*
  * Stacks on their way into the tree. Memory is what this costs: each frame is a place in a big table, and a tree that is
  * walked by (parent, frame) has to wait for each before it can ask for the next. So nodes are found here by a hash of
- * their whole path, which needs no memory, and all places of a stack are fetched at once.
+ * their whole path, which needs no memory: all places of a stack are asked for at once, and looked at when the next
+ * sample has been read.
  */
 #include "analysis/report.h"
 #include "base/bytes.h"
@@ -62,7 +63,7 @@ static uint32_t make_node(struct pf_report *report, uint32_t tag, uint32_t paren
         return 0;
     const uint32_t made = (uint32_t)tree->count++;
     tree->nodes[made] = (struct pf_tree_node){.parent = parent, .frame = frame};
-    report->made_by[made] = report->maker;
+    report->made_by[made] = report->arriving[report->last_arrived].maker;
     *find_slot(report, tag, parent, frame) = (struct pf_report_slot){tag, made};
     return made;
 }
@@ -75,72 +76,116 @@ static uint32_t child_of(struct pf_report *report, uint64_t hash, uint32_t paren
     return slot->node ? slot->node : make_node(report, tag_of(hash), parent, frame);
 }
 
-/* How many frames from the root on are those of the sample before. */
-static size_t common_length(const struct pf_report *report, const uint32_t *leaf_first, size_t count)
+/* ---- a stack comes ---- */
+
+/* How many frames from the root on are those of the stack before. */
+static size_t common_length(const struct pf_report_stack *before, const uint32_t *leaf_first, size_t count)
 {
-    const size_t most = pf_min(count, report->path_count);
+    const size_t most = pf_min(count, before->count);
     const uint32_t *frame = leaf_first + count;
     size_t common = 0;
-    while (common < most && *--frame == report->path[common].frame)
+    while (common < most && *--frame == before->path[common].frame)
         common++;
     return common;
 }
 
-/* Hashes of the path from `depth` on; first the slots are asked for, then the nodes that they name. */
-static void fetch(struct pf_report *report, const uint32_t *leaf_first, size_t depth, size_t count)
+static uint64_t hash_of(const struct pf_report_stack *stack, size_t depth)
 {
-    struct pf_report_step *path = report->path;
-    uint64_t hash = depth ? path[depth - 1].hash : report->path_key_hash;
-    for (size_t i = depth; i < count; i++) {
-        path[i].frame = leaf_first[count - 1 - i];
-        path[i].hash = hash = mix(hash, path[i].frame);
+    return depth ? stack->path[depth - 1].hash : stack->key_hash;
+}
+
+/* The path, and its places in the table asked for as far as they are new. */
+static bool take_path(const struct pf_report *report, struct pf_report_stack *stack,
+                      const struct pf_report_stack *before, const uint32_t *leaf_first, size_t count)
+{
+    if (!pf_grow(report->allocator, &stack->path, &stack->room, count, sizeof(*stack->path)))
+        return false;
+    stack->common = before->key == stack->key && before->waits ? common_length(before, leaf_first, count) : 0;
+    if (stack->common)
+        memcpy(stack->path, before->path, stack->common * sizeof(*stack->path));
+    uint64_t hash = hash_of(stack, stack->common);
+    for (size_t i = stack->common; i < count; i++) {
+        stack->path[i].frame = leaf_first[count - 1 - i];
+        stack->path[i].hash = hash = mix(hash, stack->path[i].frame);
         __builtin_prefetch(slot_at(report, tag_of(hash)));
     }
-    for (size_t i = depth; i < count; i++)
-        __builtin_prefetch(&report->tree.nodes[slot_at(report, tag_of(path[i].hash))->node]);
+    stack->count = count;
+    return true;
 }
 
-/* The node of the stack below that of the key; 0 when memory is short. */
-static uint32_t add_frames(struct pf_report *report, uint32_t key_node, const uint32_t *leaf_first, size_t count)
+/* What lies apart from the callchain hangs below its end. */
+static void take_leaf(const struct pf_report *report, struct pf_report_stack *stack,
+                      const struct pf_profile_sample *sample)
 {
-    size_t depth = key_node == report->path_key ? common_length(report, leaf_first, count) : 0;
-    uint32_t node = depth ? report->path[depth - 1].node : key_node;
-    report->path_key = key_node;
-    report->path_count = depth;
-    if (!pf_grow(report->allocator, &report->path, &report->path_room, count, sizeof(*report->path)))
-        return 0;
-    fetch(report, leaf_first, depth, count);
-    for (; depth < count && node; depth++) {
-        node = child_of(report, report->path[depth].hash, node, report->path[depth].frame);
-        report->path[depth].node = node;
-    }
-    report->path_count = node ? count : 0;
-    return node;
+    stack->leaf = PF_NO_SYMBOL;
+    if (stack->count && sample->frames[0] == sample->leaf)
+        return;
+    stack->leaf = report->stacks ? sample->leaf | PF_REPORT_APART : sample->leaf;
+    stack->leaf_hash = mix(hash_of(stack, stack->count), stack->leaf);
+    __builtin_prefetch(slot_at(report, tag_of(stack->leaf_hash)));
 }
 
-uint32_t pf_report_add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample)
+/* ---- and goes into the tree ---- */
+
+static void fetch_nodes(const struct pf_report *report, const struct pf_report_stack *stack)
+{
+    for (size_t i = stack->common; i < stack->count && stack->waits; i++)
+        __builtin_prefetch(&report->tree.nodes[slot_at(report, tag_of(stack->path[i].hash))->node]);
+}
+
+/* False when memory is short. */
+static bool enter_last(struct pf_report *report)
+{
+    struct pf_report_stack *stack = &report->arriving[report->last_arrived];
+    if (!stack->waits)
+        return true;
+    size_t depth = stack->common;
+    uint32_t node = depth ? stack->path[depth - 1].node : child_of(report, stack->key_hash, 0, stack->key);
+    for (; depth < stack->count && node; depth++) {
+        node = child_of(report, stack->path[depth].hash, node, stack->path[depth].frame);
+        stack->path[depth].node = node;
+    }
+    if (node && stack->leaf != PF_NO_SYMBOL)
+        node = child_of(report, stack->leaf_hash, node, stack->leaf);
+    if (node)
+        pf_tree_add(&report->tree, node, stack->period);
+    return node != 0;
+}
+
+bool pf_report_add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample)
 {
     const size_t count = report->stacks ? (size_t)pf_min(sample->frame_count, report->max_stack) : 0;
-    const uint64_t key_hash = mix((uintptr_t)report, key); /* not known to who makes a file */
-    report->maker = pf_report_maker(sample);
-    uint32_t node = child_of(report, key_hash, 0, key);
-    if (!node)
-        return 0;
-    report->path_key_hash = key_hash;
-    if (count)
-        node = add_frames(report, node, sample->frames, count);
-    if (!node || (count && sample->frames[0] == sample->leaf))
-        return node;
-    const uint32_t leaf = report->stacks ? sample->leaf | PF_REPORT_APART : sample->leaf;
-    const uint64_t hash = count ? report->path[count - 1].hash : key_hash;
-    return child_of(report, mix(hash, leaf), node, leaf);
+    const struct pf_report_stack *last = &report->arriving[report->last_arrived];
+    struct pf_report_stack *stack = &report->arriving[!report->last_arrived];
+    if (!report->slot_count && !grow_slots(report))
+        return false;
+    fetch_nodes(report, last);
+    stack->key = key;
+    stack->key_hash = mix((uintptr_t)report, key); /* not known to who makes a file */
+    stack->maker = pf_report_maker(sample);
+    stack->period = sample->period;
+    if (!take_path(report, stack, last, sample->frames, count))
+        return false;
+    take_leaf(report, stack, sample);
+    if (!enter_last(report))
+        return false;
+    for (size_t i = 0; i < stack->common; i++)
+        stack->path[i].node = last->path[i].node;
+    stack->waits = true;
+    report->last_arrived = !report->last_arrived;
+    return true;
 }
 
-void pf_report_end_stacks(struct pf_report *report)
+bool pf_report_end_stacks(struct pf_report *report)
 {
+    const bool enough = enter_last(report);
     pf_free(report->allocator, report->slots, report->slot_count * sizeof(*report->slots));
-    pf_free(report->allocator, report->path, report->path_room * sizeof(*report->path));
+    for (size_t i = 0; i < PF_COUNT(report->arriving); i++) {
+        struct pf_report_stack *stack = &report->arriving[i];
+        pf_free(report->allocator, stack->path, stack->room * sizeof(*stack->path));
+        *stack = (struct pf_report_stack){.path = NULL};
+    }
     report->slots = NULL;
-    report->path = NULL;
-    report->slot_count = report->path_count = report->path_room = 0;
+    report->slot_count = 0;
+    return enough;
 }
