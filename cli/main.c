@@ -5,6 +5,9 @@
 #include "pager.h"
 
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -88,11 +91,24 @@ static int run(char **arguments, struct pf_settings *settings)
     return command ? run_verb(command, operands + 1, settings) : unknown_verb(operands[0]);
 }
 
+/*
+ * Large tables grow by doubling. glibc's malloc would learn from the first that is freed to keep the later ones, up to
+ * 32 MiB each; given back at once they cost a tenth less memory in all.
+ */
+static void keep_no_large_blocks(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    (void)mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 8 << 20);
+#endif
+}
+
 int main(int count, char **arguments)
 {
     struct pf_settings settings;
     int status;
 
+    keep_no_large_blocks();
     fill_standard_descriptors();
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of write(2), not a death */
     pf_message_setup("auto", false, false);

@@ -160,13 +160,10 @@ static uint8_t kind_of(const struct pf_profile *profile, const struct pf_locatio
     return module->jit ? PF_FRAME_JIT : PF_FRAME_USER;
 }
 
-/* The number of the frame with these keys, a new one when there is none; UINT32_MAX when memory is short. */
-static uint32_t number_frame(struct pf_profile *profile, uint64_t a, uint64_t b, const struct pf_frame_address *info)
+/* The number of a new frame with these keys; UINT32_MAX when memory is short. */
+static uint32_t make_frame(struct pf_profile *profile, uint64_t a, uint64_t b, const struct pf_frame_address *info)
 {
-    uint32_t frame;
-    if (pf_pairs_get(&profile->numbered, a, b, &frame))
-        return frame;
-    frame = (uint32_t)profile->frame_count;
+    const uint32_t frame = (uint32_t)profile->frame_count;
     struct pf_frame_info *made = frame < EXPANDED - 1 ? pf_segments_make(&profile->frames, frame) : NULL;
     if (!made)
         return UINT32_MAX;
@@ -175,6 +172,13 @@ static uint32_t number_frame(struct pf_profile *profile, uint64_t a, uint64_t b,
         made->function = frame;
     profile->frame_count++;
     return pf_pairs_put(&profile->numbered, a, b, frame) ? frame : UINT32_MAX;
+}
+
+/* The number of the frame with these keys, a new one when there is none; UINT32_MAX when memory is short. */
+static uint32_t number_frame(struct pf_profile *profile, uint64_t a, uint64_t b, const struct pf_frame_address *info)
+{
+    uint32_t frame;
+    return pf_pairs_get(&profile->numbered, a, b, &frame) ? frame : make_frame(profile, a, b, info);
 }
 
 /* The frame of one address in the function; UINT32_MAX when memory is short. */
@@ -208,7 +212,7 @@ static uint32_t number_function(struct pf_profile *profile, const struct pf_loca
                   .address = address,
                   .name = pf_symbols_name(profile->symbols, location->module, location->symbol),
                   .kind = kind_of(profile, location)}};
-    return number_frame(profile, a, b, &info);
+    return make_frame(profile, a, b, &info);
 }
 
 static uint32_t number_location(struct pf_profile *profile, const struct pf_location *location, uint64_t ip)
