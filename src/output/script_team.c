@@ -8,9 +8,9 @@
  *
  *     read -> format -> format in order -> write
  *
- * A batch ends with 1,024 samples, or with as many records as give 1 MB of text: batches shrink when their texts are
- * longer, and never have more than 128 KiB of records. So each needs about 2 MB, and there are twice as many of them as
- * threads, and one more.
+ * A batch ends with 4,096 samples, or with as many records as give 2 MB of text: batches shrink when their texts are
+ * longer, and never have more than 256 KiB of records. So each needs some 4 MB, and there are twice as many of them as
+ * threads, and one more. Smaller ones cost more than they save: threads that wait for each other are slow to wake.
  */
 #include "output/script.h"
 
@@ -19,10 +19,10 @@
 #include "base/stages.h"
 
 enum {
-    BATCH_SAMPLES = 1024,
+    BATCH_SAMPLES = 4096,
     BATCH_LEAST = 4 * 1024, /* bytes of records: where the batches begin, and how far they go back */
-    BATCH_MOST = 128 * 1024,
-    TEXT_MOST = 1024 * 1024, /* of a batch that is not too large */
+    BATCH_MOST = 256 * 1024,
+    TEXT_MOST = 2048 * 1024, /* of a batch that is not too large */
 };
 
 /* One sample, or one counter of a group: what is in struct pf_script when it is printed, and where its record lies. */
@@ -421,12 +421,16 @@ static void write_batch(struct pf_text *out, const struct batch *batch)
 
 static void open_locks(struct pf_script_team *team)
 {
-    pthread_mutexattr_t again;
-    pthread_mutexattr_init(&again);
-    pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE); /* symbols that are opened while reading have notes */
-    pthread_mutex_init(&team->calling_back, &again);
-    pthread_mutexattr_destroy(&again);
-    pthread_mutex_init(&team->lock, NULL);
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE); /* symbols that are opened while reading have notes */
+    pthread_mutex_init(&team->calling_back, &kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_DEFAULT);
+#ifdef __GLIBC__
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP); /* mostly held for one address: no time for sleep */
+#endif
+    pthread_mutex_init(&team->lock, &kind);
+    pthread_mutexattr_destroy(&kind);
     pthread_rwlock_init(&team->texts, NULL);
 }
 
