@@ -146,7 +146,7 @@ static void close_script(struct pf_script *script)
 
 /* ---- the drive --------------------------------------------------------------------------------------------------- */
 
-int pf_script_take(struct pf_script *script, const struct perfile_record *record)
+static inline int take(struct pf_script *script, const struct perfile_record *record)
 {
     if (PF_LIKELY(record->type == PERFILE_RECORD_SAMPLE)) {
         pf_script_sample(script, record);
@@ -163,13 +163,18 @@ int pf_script_take(struct pf_script *script, const struct perfile_record *record
     return script->failed;
 }
 
+int pf_script_take(struct pf_script *script, const struct perfile_record *record)
+{
+    return take(script, record);
+}
+
 static int drive(struct pf_script *script)
 {
     const struct perfile_record *record;
     int result = 0, taken = 0;
     while (!script->out->failed && taken == 0 &&
            (result = perfile_session_next(script->session, &record, script->error)) > 0)
-        taken = pf_script_take(script, record);
+        taken = take(script, record);
     while (pf_script_release_held(script))
         ;
     return script->failed ? script->failed : taken < 0 ? taken : result;

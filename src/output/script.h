@@ -151,6 +151,7 @@ struct pf_script_plan {
     bool shows_ip;                          /* perf knows how: an event of this type that is not a dummy exists */
     bool wants_symbols;                     /* addresses are looked up */
     bool in_order;                          /* what is printed depends on the samples before */
+    bool prepares;                          /* something must be known before a sample is printed */
     struct pf_trace_text trace;             /* once it is known */
     struct pf_script_places *places;        /* for ip; NULL: plain numbers */
     struct pf_script_places *addr_places;   /* for addr */

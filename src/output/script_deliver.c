@@ -32,7 +32,7 @@ static void print(struct pf_script *script)
         if (!pf_filter_passes(&script->filter, &subject))
             return;
     }
-    if (!prepare(script))
+    if (PF_UNLIKELY(script->plan->prepares || script->unwinds) && !prepare(script))
         return;
     if (script->team) {
         pf_script_team_add(script);
@@ -108,13 +108,18 @@ static void deliver(struct pf_script *script, const struct perfile_event *event)
         print_counters(script, event);
 }
 
-bool pf_script_decode(struct pf_script *script, const struct perfile_record *record)
+static inline bool decode(struct pf_script *script, const struct perfile_record *record)
 {
     script->record = record;
     script->sample.size = sizeof(script->sample);
     script->late_chain.count = 0;
     script->unwinds = false;
     return perfile_sample_decode(record, &script->sample, NULL) == 0;
+}
+
+bool pf_script_decode(struct pf_script *script, const struct perfile_record *record)
+{
+    return decode(script, record);
 }
 
 /* ---- callchains whose user part comes later ---------------------------------------------------------------------- */
@@ -124,7 +129,7 @@ static void deliver_held(struct pf_script *script, struct pf_held *held,
                          const struct perfile_callchain_deferred *deferred)
 {
     uint64_t cookie;
-    if (!script->failed && pf_script_decode(script, &held->record) &&
+    if (!script->failed && decode(script, &held->record) &&
         (script->plan = pf_script_plan(script, held->record.event)) != NULL) {
         pf_held_take_cookie(&script->sample.callchain, &cookie);
         if (deferred && deferred->cookie == held->cookie)
@@ -173,7 +178,7 @@ void pf_script_sample(struct pf_script *script, const struct perfile_record *rec
     if (!pf_filter_time(&script->filter, record->time) && !(event->attr.sample_type & PERFILE_SAMPLE_READ) &&
         event->attr.sample_type & PERFILE_SAMPLE_TIME)
         return;
-    if (!pf_script_decode(script, record))
+    if (!decode(script, record))
         return;
     if (event->attr.defer_callchain && pf_held_take_cookie(&script->sample.callchain, &cookie))
         hold(script, record, cookie);

@@ -168,6 +168,7 @@ static struct pf_script_plan *make_plan(struct pf_script *script, const struct p
     plan->wants_symbols = plan->places || plan->addr_places || plan->branch_places || plan->code_places ||
                           event->attr.sample_type & PERFILE_SAMPLE_STACK_USER || plan->fields & by_address;
     plan->in_order = plan->fields & on_what_came_before;
+    plan->prepares = plan->wants_symbols || has(plan, SCRIPT_TRACE);
     plan->head_first = has(plan, SCRIPT_BRCNTR); /* its legend stands before samples only */
     add_steps(script, plan);
     return make_name(script, plan) ? plan : NULL;
