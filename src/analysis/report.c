@@ -436,7 +436,7 @@ static void list_by_weight(struct pf_report *report, uint32_t first[PF_REPORT_WE
 {
     const struct pf_tree *tree = &report->tree;
     for (uint32_t i = 1; i < tree->count; i++) {
-        uint32_t *list = &first[pf_report_weight_class(tree->nodes[i].total)];
+        uint32_t *list = &first[pf_report_weight_class(tree->totals[i])];
         report->links[i].next = *list;
         *list = i;
     }
@@ -533,7 +533,7 @@ static void enter_node(struct pf_report *report, struct pf_report_row *row, uint
     row->self += at->self;
     row->samples += at->samples;
     if (!outer)
-        row->children += at->total;
+        row->children += report->tree.totals[node];
     if (report->order == PF_GRAPH_CALLEE || at->samples)
         note_longest(row, depth - !frames_in(report, node));
 }
@@ -703,8 +703,7 @@ static bool make_rows(struct pf_report *report)
     struct walks all = {.report = report, .places = 1};
     if (report->by_frame)
         all.places += pf_profile_frame_count(report->profile);
-    pf_tree_sum(&report->tree);
-    if (!link_nodes(report))
+    if (!pf_tree_sum(&report->tree) || !link_nodes(report))
         return false;
     all.next = report->links[0].child;
     all.walks = pf_new(report->allocator, pf_stages_items(threads) * sizeof(*all.walks));

@@ -64,7 +64,7 @@ static void mark_innermost(struct pf_graph *graph)
 {
     const struct pf_report *report = graph->report;
     for (uint32_t node = graph->row->nodes; node; node = report->links[node].next) {
-        const uint64_t weight = report->children ? report->tree.nodes[node].total : report->tree.nodes[node].self;
+        const uint64_t weight = report->children ? report->tree.totals[node] : report->tree.nodes[node].self;
         *mark_at(graph, node) += weight;
         if (report->children && report->links[node].outer)
             *mark_at(graph, report->links[node].outer) -= weight;
@@ -151,7 +151,7 @@ static bool push(struct pf_graph *graph, size_t *count, uint32_t node, bool whol
 
 static uint64_t hits_of(const struct pf_graph *graph, uint32_t node, bool whole)
 {
-    return whole ? *mark_at(graph, node) : graph->report->tree.nodes[node].total - *mark_at(graph, node);
+    return whole ? *mark_at(graph, node) : graph->report->tree.totals[node] - *mark_at(graph, node);
 }
 
 /*
@@ -167,14 +167,14 @@ static uint64_t least_child(const struct pf_graph *graph)
 static bool push_children(struct pf_graph *graph, size_t *count, uint32_t parent, bool whole, uint64_t least)
 {
     const struct pf_report *report = graph->report;
-    const struct pf_tree_node *nodes = report->tree.nodes;
+    const struct pf_tree *tree = &report->tree;
     const unsigned class = pf_report_weight_class(least);
     bool enough = true;
     for (uint32_t node = report->links[parent].child; node && enough; node = report->links[node].sibling) {
-        if (pf_report_weight_class(nodes[node].total) < class)
+        if (pf_report_weight_class(tree->totals[node]) < class)
             break; /* so are all that follow */
         const uint64_t hits = hits_of(graph, node, whole);
-        if (hits >= least && !(nodes[node].frame & PF_REPORT_APART))
+        if (hits >= least && !(tree->nodes[node].frame & PF_REPORT_APART))
             enough = push(graph, count, node, whole, hits);
     }
     return enough;

@@ -19,6 +19,7 @@ int pf_tree_open(struct pf_tree *tree, const struct perfile_allocator *allocator
 void pf_tree_close(struct pf_tree *tree)
 {
     pf_free(tree->allocator, tree->nodes, tree->room * sizeof(*tree->nodes));
+    pf_free(tree->allocator, tree->totals, tree->total_room * sizeof(*tree->totals));
     pf_free(tree->allocator, tree->slots, tree->slot_count * sizeof(*tree->slots));
     *tree = (struct pf_tree){.allocator = tree->allocator};
 }
@@ -72,10 +73,13 @@ void pf_tree_add(struct pf_tree *tree, uint32_t node, uint64_t weight)
     tree->nodes[node].samples++;
 }
 
-void pf_tree_sum(struct pf_tree *tree)
+bool pf_tree_sum(struct pf_tree *tree)
 {
+    if (!pf_grow(tree->allocator, &tree->totals, &tree->total_room, tree->count, sizeof(*tree->totals)))
+        return false;
     for (size_t i = 0; i < tree->count; i++)
-        tree->nodes[i].total = tree->nodes[i].self;
+        tree->totals[i] = tree->nodes[i].self;
     for (size_t i = tree->count; i-- > 1;)
-        tree->nodes[tree->nodes[i].parent].total += tree->nodes[i].total;
+        tree->totals[tree->nodes[i].parent] += tree->totals[i];
+    return true;
 }

@@ -12,7 +12,6 @@ struct pf_tree_node {
     uint32_t parent;  /* node 0 is the root, its own parent */
     uint32_t frame;   /* what the owner of the tree makes of it: an id of a name, an address ... */
     uint64_t self;    /* weight of the stacks that end here */
-    uint64_t total;   /* with all below; made by pf_tree_sum */
     uint64_t samples; /* stacks that end here */
 };
 
@@ -26,6 +25,8 @@ struct pf_tree {
     struct pf_tree_node *nodes; /* a parent stands before its children */
     size_t count;
     size_t room;
+    uint64_t *totals; /* of each node, with all below it; NULL before pf_tree_sum */
+    size_t total_room;
     struct pf_tree_slot *slots;
     size_t slot_count;
 };
@@ -35,7 +36,7 @@ void pf_tree_close(struct pf_tree *tree);
 /* The child of `parent` for this frame, made when it is not there; 0 when memory is short. */
 uint32_t pf_tree_child(struct pf_tree *tree, uint32_t parent, uint32_t frame);
 void pf_tree_add(struct pf_tree *tree, uint32_t node, uint64_t weight);
-/* Fills `total` of all nodes. */
-void pf_tree_sum(struct pf_tree *tree);
+/* Makes the totals of all nodes; again when there are more. False when memory is short. */
+bool pf_tree_sum(struct pf_tree *tree);
 
 #endif

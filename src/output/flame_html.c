@@ -164,7 +164,7 @@ static uint64_t least_weight(const struct pf_tree *tree)
     if (tree->count <= MAX_NODES)
         return 0;
     for (size_t i = 1; i < tree->count; i++)
-        counts[tree->nodes[i].total ? 64 - __builtin_clzll(tree->nodes[i].total) : 0]++;
+        counts[tree->totals[i] ? 64 - __builtin_clzll(tree->totals[i]) : 0]++;
     unsigned bits = 64;
     while (bits > 0 && kept + counts[bits] < MAX_NODES)
         kept += counts[bits--];
@@ -190,8 +190,8 @@ static void put_node_list(struct page *page, const struct pf_tree *tree, const s
     for (size_t i = 1; i < tree->count && !page->text->failed; i++) {
         const struct pf_tree_node *node = &tree->nodes[i];
         uint32_t parent = page->node_of[node->parent];
-        page->node_of[i] = node->total < cut->least ? parent : ++number;
-        if (node->total < cut->least)
+        page->node_of[i] = tree->totals[i] < cut->least ? parent : ++number;
+        if (tree->totals[i] < cut->least)
             continue;
         put_number(page, number - parent);
         put_number(page, node->frame + first_frame);
@@ -210,12 +210,13 @@ static int put_nodes(struct page *page, const struct pf_tree *tree, size_t first
         (cut.least && !(cut.weights = pf_new(page->text->allocator, bytes))))
         return PERFILE_ERROR_MEMORY;
     for (size_t i = 1; cut.least && i < tree->count; i++) {
-        const struct pf_tree_node *node = &tree->nodes[i];
-        if (node->total < cut.least && (node->parent == 0 || tree->nodes[node->parent].total >= cut.least)) {
-            cut.weights[node->parent] += node->total;
-            cut_weight += node->total;
+        const uint32_t parent = tree->nodes[i].parent;
+        const uint64_t total = tree->totals[i];
+        if (total < cut.least && (parent == 0 || tree->totals[parent] >= cut.least)) {
+            cut.weights[parent] += total;
+            cut_weight += total;
         }
-        cut_count += node->total < cut.least;
+        cut_count += total < cut.least;
     }
     put_node_list(page, tree, &cut, first_frame);
     pf_put_format(page->text, ",\"own\":%llu,\"cutNodes\":%llu,\"cutWeight\":%llu",
@@ -227,7 +228,7 @@ static int put_nodes(struct page *page, const struct pf_tree *tree, size_t first
 
 static void put_total(struct page *page, const struct pf_flame_event *event)
 {
-    pf_put_format(page->text, "\"total\":%llu", (unsigned long long)pf_max(event->total, event->tree->nodes[0].total));
+    pf_put_format(page->text, "\"total\":%llu", (unsigned long long)pf_max(event->total, event->tree->totals[0]));
 }
 
 /* The event of the same name in what the set is compared with, if any. */

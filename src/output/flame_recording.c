@@ -136,7 +136,8 @@ static bool make_events(struct pf_flame_recording *g, uint32_t plain)
         struct pf_tree *tree = &g->stacks[i].tree;
         for (size_t n = 1; n < tree->count; n++)
             tree->nodes[n].frame = (tree->nodes[n].frame >> 1) + (tree->nodes[n].frame & 1 ? plain : 0);
-        pf_tree_sum(tree);
+        if (!pf_tree_sum(tree))
+            return false;
         g->events[i] = (struct pf_flame_event){
             .name = g->stacks[i].event->name, .tree = tree, .unit = unit_of(g, g->stacks[i].event)};
         if (!g->events[i].unit)

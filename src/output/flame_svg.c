@@ -188,9 +188,8 @@ static double share(uint64_t part, uint64_t whole)
 static double change_of(const struct drawing *drawing, uint32_t node)
 {
     const struct pf_flame_view *view = &drawing->view;
-    const struct pf_tree_node *n = &view->tree.nodes[node];
     const bool whole = drawing->options->reverse;
-    double now = (double)(whole ? n->total : n->self);
+    double now = (double)(whole ? view->tree.totals[node] : view->tree.nodes[node].self);
     double before = (double)(whole ? view->before[node] : view->before_self[node]) * drawing->before_scale;
     double change = view->total ? (now - before) / (double)view->total : 0;
     return drawing->options->negated ? -change : change;
@@ -220,16 +219,16 @@ static struct colour colour_of(const struct drawing *drawing, uint32_t node)
 
 static bool is_drawn(const struct drawing *drawing, uint32_t node)
 {
-    return node == 0 || (drawing->view.tree.nodes[node].total &&
-                         (double)drawing->view.tree.nodes[node].total >= drawing->min_weight);
+    return node == 0 ||
+           (drawing->view.tree.totals[node] && (double)drawing->view.tree.totals[node] >= drawing->min_weight);
 }
 
 static void count_pruned(struct drawing *drawing, uint32_t node)
 {
-    const struct pf_tree_node *nodes = drawing->view.tree.nodes;
-    drawing->pruned += nodes[node].total != 0;
-    if (is_drawn(drawing, nodes[node].parent))
-        drawing->pruned_weight += nodes[node].total;
+    const struct pf_tree *tree = &drawing->view.tree;
+    drawing->pruned += tree->totals[node] != 0;
+    if (is_drawn(drawing, tree->nodes[node].parent))
+        drawing->pruned_weight += tree->totals[node];
 }
 
 /* Parents stand before their children, so one pass is enough. A node's own weight is at its left end. */
@@ -241,16 +240,15 @@ static void place_children(struct drawing *drawing, uint32_t node)
         uint32_t child = view->children[i];
         drawing->starts[child] = at;
         drawing->depths[child] = drawing->depths[node] + 1;
-        at += view->tree.nodes[child].total;
+        at += view->tree.totals[child];
     }
 }
 
 static void measure_change(struct drawing *drawing, uint32_t node)
 {
     const struct pf_flame_view *view = &drawing->view;
-    const struct pf_tree_node *n = &view->tree.nodes[node];
     drawing->max_change = fmax(drawing->max_change, fabs(change_of(drawing, node)));
-    if (!n->total)
+    if (!view->tree.totals[node])
         drawing->gone += view->before_self[node];
 }
 
@@ -282,7 +280,7 @@ static void lay_out(struct drawing *drawing)
 static void put_title(struct drawing *drawing, uint32_t node, const char *name)
 {
     const struct pf_flame_view *view = &drawing->view;
-    uint64_t total = view->tree.nodes[node].total;
+    uint64_t total = view->tree.totals[node];
     put_escaped(drawing, name);
     pf_put_string(drawing->text, " (");
     put_grouped(drawing->text, total);
@@ -306,10 +304,10 @@ static double pixel_of(const struct drawing *drawing, uint64_t weight)
 
 static void put_frame(struct drawing *drawing, uint32_t node)
 {
-    const struct pf_tree_node *n = &drawing->view.tree.nodes[node];
-    const char *name = node ? drawing->view.names[n->frame] : "all";
+    const struct pf_tree *tree = &drawing->view.tree;
+    const char *name = node ? drawing->view.names[tree->nodes[node].frame] : "all";
     double x = pixel_of(drawing, drawing->starts[node]), depth = drawing->depths[node];
-    double width = pixel_of(drawing, drawing->starts[node] + n->total) - x;
+    double width = pixel_of(drawing, drawing->starts[node] + tree->totals[node]) - x;
     double y = drawing->options->inverted ? TOP + SUBTITLE + depth * FRAME
                                           : drawing->height - BOTTOM - (depth + 1) * FRAME + 1;
     struct colour colour = colour_of(drawing, node);

@@ -337,14 +337,15 @@ static int make_tree(struct pf_flame_view *view, const struct pf_flame_set *set,
 {
     const struct pf_flame_event *now = &set->events[event];
     int result = map_tree(view, now->tree, name_of, options, false);
-    if (result == 0)
-        pf_tree_sum(&view->tree);
-    view->total = pf_max(now->total, view->tree.nodes[0].total);
     if (result == 0 && options->before.set) {
         const struct pf_flame_event *before = &options->before.set->events[options->before.event];
         result = map_tree(view, before->tree, name_of + set->frame_count, options, true);
         view->before_total = result == 0 ? pf_max(before->total, view->before[0]) : 0;
     }
+    if (result == 0 && !pf_tree_sum(&view->tree))
+        result = PERFILE_ERROR_MEMORY;
+    if (result == 0)
+        view->total = pf_max(now->total, view->tree.totals[0]);
     if (result == 0)
         result = make_first(view);
     if (result == 0 && !(view->children = pf_flame_view_sort(view, 1)))

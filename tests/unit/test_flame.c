@@ -39,8 +39,8 @@ static uint32_t add(struct flames *f, uint64_t weight, const char *comm, const c
 
 static void finish(struct flames *f)
 {
-    pf_tree_sum(&f->tree);
-    pf_tree_sum(&f->before);
+    assert_true(pf_tree_sum(&f->tree));
+    assert_true(pf_tree_sum(&f->before));
     f->event = (struct pf_flame_event){"cycles", &f->tree, 0};
     f->event_before = (struct pf_flame_event){"cycles", &f->before, 0};
     f->set = (struct pf_flame_set){.title = "t<1>",

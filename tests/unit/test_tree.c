@@ -40,13 +40,13 @@ static void sums_go_up(void **state)
     assert_int_equal(pf_tree_open(&tree, pf_allocator_or_default(NULL)), 0);
     const uint32_t leaf = add_path(&tree, deep, 3, 10), top = add_path(&tree, shallow, 1, 5);
     add_path(&tree, other, 2, 100);
-    pf_tree_sum(&tree);
-    assert_int_equal(tree.nodes[0].total, 115);
-    assert_int_equal(tree.nodes[top].total, 15);
+    assert_true(pf_tree_sum(&tree));
+    assert_int_equal(tree.totals[0], 115);
+    assert_int_equal(tree.totals[top], 15);
     assert_int_equal(tree.nodes[top].self, 5);
-    assert_int_equal(tree.nodes[leaf].total, 10);
-    pf_tree_sum(&tree); /* again gives the same */
-    assert_int_equal(tree.nodes[0].total, 115);
+    assert_int_equal(tree.totals[leaf], 10);
+    assert_true(pf_tree_sum(&tree)); /* again gives the same */
+    assert_int_equal(tree.totals[0], 115);
     pf_tree_close(&tree);
 }
 

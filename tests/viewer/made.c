@@ -232,8 +232,8 @@ int main(int count, char **arguments)
         make_hostile(&made);
     else
         make_stacks(&made, strtoul(arguments[2], NULL, 10));
-    pf_tree_sum(&made.trees[0]);
-    pf_tree_sum(&made.trees[1]);
+    if (!pf_tree_sum(&made.trees[0]) || !pf_tree_sum(&made.trees[1]))
+        fail("out of memory");
     for (size_t i = 0; i < made.frame_count && strstr(arguments[1], "html"); i++)
         made.frames[i].by = PF_FLAME_BY_TID; /* the page joins them itself */
     const struct pf_flame_event events[] = {{"cycles:u", &made.trees[0], 0}, {"cache-misses", &made.trees[1], 0}};
