@@ -49,8 +49,11 @@ static struct perfile_writer *open_writer(struct taken *taken, int compression)
 static void make_records(uint8_t *to, uint32_t *next, size_t count)
 {
     for (size_t i = 0; i < count; i++, to += COMM_BYTES) {
-        const uint32_t words[COMM_BYTES / 4] = {3, COMM_BYTES << 16, *next, *next, 'x', 0};
+        const uint32_t words[COMM_BYTES / 4] = {3, 0, *next, *next};
+        const uint16_t size = COMM_BYTES;
         memcpy(to, words, sizeof(words));
+        memcpy(to + 6, &size, sizeof(size));
+        to[16] = 'x';
         ++*next;
     }
 }
