@@ -113,9 +113,10 @@ static const struct pf_option file_options[] = {
      .kind = PF_OPTION_TEXT,
      .argument = "FILE",
      .offset = offsetof(struct pf_settings, output),
-     .doc = "The recording [perf.data], - for a stream to standard output. A recording of that name becomes FILE.old. "
-            "From "
-            "the first moment on, what is in FILE can be read."},
+     .doc =
+         "The recording [perf.data], - for a stream to standard output, where what the command prints goes to "
+         "standard error. A recording of that name becomes FILE.old. From the first moment on, what is in FILE can be "
+         "read."},
     TEXT("mmap-pages", 'm', "SIZE", ring_size,
          "The buffer of each processor: pages, or bytes with K or M [as many as 64 processors can have: 4M; less on "
          "larger "
@@ -687,7 +688,9 @@ static int record_all(struct run *run)
     int result, status;
 
     if (run->settings->operand_count) {
-        if ((status = pf_workload_prepare(&run->workload, run->settings->operands)))
+        const bool aside = pf_record_output_streams(&run->output);
+
+        if ((status = pf_workload_prepare(&run->workload, run->settings->operands, aside)))
             return status;
         snprintf(run->pid, sizeof(run->pid), "%d", (int)run->workload.pid);
         if (!(run->options.flags & PERFILE_RECORDER_ALL_CPUS)) {

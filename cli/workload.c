@@ -29,7 +29,7 @@ static void become(char **arguments, int go, int news)
     _exit(why == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
 }
 
-int pf_workload_prepare(struct pf_workload *workload, char **arguments)
+int pf_workload_prepare(struct pf_workload *workload, char **arguments, bool aside)
 {
     int go[2], news[2];
 
@@ -42,6 +42,8 @@ int pf_workload_prepare(struct pf_workload *workload, char **arguments)
     if (workload->pid == 0) {
         close(go[1]);
         close(news[0]);
+        if (aside && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+            _exit(STATUS_NOT_EXECUTABLE);
         become(arguments, go[0], news[1]);
     }
     close(go[0]);

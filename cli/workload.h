@@ -15,8 +15,11 @@ struct pf_workload {
     int status; /* as wait(2) gives it, once it is not running any more */
 };
 
-/* `arguments` ends with NULL. PF_STATUS_OK, or a status when a message was printed. */
-int pf_workload_prepare(struct pf_workload *workload, char **arguments);
+/*
+ * `arguments` ends with NULL. `aside`: standard output is ours, so what the command prints goes to standard error.
+ * PF_STATUS_OK, or a status when a message was printed.
+ */
+int pf_workload_prepare(struct pf_workload *workload, char **arguments, bool aside);
 /* Lets it execute. PF_STATUS_OK; else 127 or 126, as shells have it, and a message was printed. */
 int pf_workload_start(struct pf_workload *workload);
 /* Whether it has ended, without waiting. */

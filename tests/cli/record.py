@@ -59,6 +59,16 @@ def test_statuses(folder):
     expect(pathlib.Path(f'{output}.old').exists(), 'the recording of before is FILE.old')
 
 
+def test_stream(folder):
+    """What the command prints is not in the recording."""
+    stream = folder / 'stream.data'
+    with open(stream, 'wb') as to:
+        done = subprocess.run([PERFILE, 'record', '-q', '-e', 'cpu-clock', '-o', '-', '--', 'sh', '-c', 'echo this'],
+                              stdout=to, stderr=subprocess.PIPE, text=True, timeout=60)
+    expect(done.returncode == 0 and done.stderr == 'this\n', 'a command that prints beside a stream', done)
+    expect(samples(stream) > 0, 'a stream without what the command prints')
+
+
 def test_filters(folder):
     output = folder / 'filters.data'
     command = ['record', '-q', '-o', str(output), '-e', 'cpu-clock', '-e', 'sched:sched_process_e*']
@@ -378,9 +388,9 @@ def main():
         if probe.returncode == 3:
             print('skipped: events cannot be opened here:', probe.stderr.strip())
             sys.exit(77)
-        for test in (test_statuses, test_filters, test_not_started, test_numbers, test_delay, test_switch_output, test_overwrite,
-                     test_for, test_forks_at_the_start, test_control, test_signals, test_limits, test_full_disk,
-                     test_nobody):
+        for test in (test_statuses, test_stream, test_filters, test_not_started, test_numbers, test_delay,
+                     test_switch_output, test_overwrite, test_for, test_forks_at_the_start, test_control, test_signals,
+                     test_limits, test_full_disk, test_nobody):
             test(folder)
     print(f'{len(wrong)} wrong')
     sys.exit(bool(wrong))
