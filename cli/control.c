@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int refuse(const char *text, const char *why)
@@ -16,14 +18,22 @@ static int refuse(const char *text, const char *why)
     return PF_STATUS_USAGE;
 }
 
-/* "7" or "7,8": descriptors that whoever started us has opened. */
+/* The command must not answer for us; what it has for its input and output it keeps. */
+static void keep_from_command(int fd)
+{
+    if (fd > STDERR_FILENO)
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* "fd:7" or "fd:7,8": descriptors that whoever started us has opened. */
 static int take_descriptors(struct pf_control *control, const char *text)
 {
+    const char *number = text + 3;
     char *end;
     const char *ack;
 
     errno = 0;
-    const long fd = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : -1;
+    const long fd = *number >= '0' && *number <= '9' ? strtol(number, &end, 10) : -1;
     long answer = -1;
     bool good = fd >= 0 && fd < 1 << 20;
     if (good && *end == ',') {
@@ -33,37 +43,44 @@ static int take_descriptors(struct pf_control *control, const char *text)
     }
     if (!good || *end)
         return refuse(text, "not fd:CTL or fd:CTL,ACK");
-    control->fd = (int)fd;
-    control->ack = (int)answer;
-    const int flags = fcntl(control->fd, F_GETFL);
-    if (flags < 0 || fcntl(control->fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
-        (control->ack >= 0 && fcntl(control->ack, F_GETFL) < 0))
+    const int flags = fcntl((int)fd, F_GETFL);
+    if (flags < 0 || (answer >= 0 && fcntl((int)answer, F_GETFL) < 0) ||
+        fcntl((int)fd, F_SETFL, flags | O_NONBLOCK) < 0)
         return refuse(text, strerror(errno));
-    /* the command must not answer for us */
-    (void)fcntl(control->fd, F_SETFD, FD_CLOEXEC);
-    if (control->ack >= 0)
-        (void)fcntl(control->ack, F_SETFD, FD_CLOEXEC);
+    control->fd = (int)fd;
+    control->flags = flags;
+    control->ack = (int)answer;
+    keep_from_command(control->fd);
+    keep_from_command(control->ack);
     return PF_STATUS_OK;
+}
+
+static int open_fifo(const char *text, const char *path, int *fd)
+{
+    struct stat status;
+
+    if (stat(path, &status) == 0 && !S_ISFIFO(status.st_mode))
+        return refuse(text, "not a named pipe; mkfifo makes one");
+    *fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    return *fd >= 0 ? PF_STATUS_OK
+                    : refuse(text, errno == ENOENT ? "no such named pipe; mkfifo makes one" : strerror(errno));
 }
 
 /* Read and write: so that opening waits for nobody, and the end of one who commands is not the end of all. */
 static int open_fifos(struct pf_control *control, const char *text)
 {
     char path[4096];
-    const char *comma = strchr(text, ',');
-    const size_t bytes = comma ? (size_t)(comma - text) : strlen(text);
+    const char *name = text + 5, *comma = strchr(name, ',');
+    const size_t bytes = comma ? (size_t)(comma - name) : strlen(name);
+    int status;
 
     if (!bytes || bytes >= sizeof(path) || (comma && !comma[1]))
         return refuse(text, "not fifo:CTL or fifo:CTL,ACK");
-    memcpy(path, text, bytes);
+    memcpy(path, name, bytes);
     path[bytes] = 0;
     control->owned = true;
-    control->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    if (control->fd < 0)
-        return refuse(path, strerror(errno));
-    if (comma && (control->ack = open(comma + 1, O_RDWR | O_NONBLOCK | O_CLOEXEC)) < 0)
-        return refuse(comma + 1, strerror(errno));
-    return PF_STATUS_OK;
+    status = open_fifo(text, path, &control->fd);
+    return status || !comma ? status : open_fifo(text, comma + 1, &control->ack);
 }
 
 int pf_control_open(struct pf_control *control, const char *text)
@@ -72,9 +89,9 @@ int pf_control_open(struct pf_control *control, const char *text)
     if (!text)
         return PF_STATUS_OK;
     if (!strncmp(text, "fd:", 3))
-        return take_descriptors(control, text + 3);
+        return take_descriptors(control, text);
     if (!strncmp(text, "fifo:", 5))
-        return open_fifos(control, text + 5);
+        return open_fifos(control, text);
     return refuse(text, "not fd:CTL[,ACK] or fifo:CTL[,ACK]");
 }
 
@@ -82,10 +99,14 @@ void pf_control_answer(const struct pf_control *control)
 {
     static const char word[] = "ack\n";
 
+    struct pollfd ack = {.fd = control->ack, .events = POLLOUT};
+
     if (control->ack < 0)
         return;
+    if (poll(&ack, 1, 0) == 0) /* who does not read its answers does not hold up the recording */
+        pf_message("record: a command is not answered: nobody reads the answers before");
     /* perf writes the NUL, too: those who read five bytes wait for it */
-    if (write(control->ack, word, sizeof(word)) < 0)
+    else if (write(control->ack, word, sizeof(word)) < 0)
         pf_message("record: a command is not answered: %s", strerror(errno));
 }
 
@@ -113,18 +134,20 @@ static void close_one(struct pf_control *control, int *fd)
 {
     if (*fd >= 0 && control->owned)
         close(*fd);
+    else if (*fd >= 0 && fd == &control->fd)
+        (void)fcntl(*fd, F_SETFL, control->flags);
     *fd = -1;
 }
 
 void pf_control_read(struct pf_control *control, bool (*run)(void *context, const char *command), void *context)
 {
     char bytes[512];
-    ssize_t got = -1;
+    const ssize_t got = control->fd >= 0 ? read(control->fd, bytes, sizeof(bytes)) : 0;
+    const bool over = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 
-    while (control->fd >= 0 && (got = read(control->fd, bytes, sizeof(bytes))) > 0)
-        for (ssize_t i = 0; i < got; i++)
-            take_byte(control, bytes[i], run, context);
-    if (control->fd >= 0 && (got == 0 || (errno != EAGAIN && errno != EINTR)))
+    for (ssize_t i = 0; i < got; i++)
+        take_byte(control, bytes[i], run, context);
+    if (over)
         close_one(control, &control->fd); /* nobody will say anything any more */
 }
 

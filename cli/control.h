@@ -7,8 +7,9 @@
 #include <stddef.h>
 
 struct pf_control {
-    int fd;  /* commands come here, each in a line; -1: there are none (any more) */
-    int ack; /* -1: nobody wants an answer */
+    int fd;    /* commands come here, each in a line; -1: there are none (any more) */
+    int ack;   /* -1: nobody wants an answer */
+    int flags; /* that `fd` had before, when it is not ours */
     bool owned;
     char line[256];
     size_t used;
@@ -21,7 +22,8 @@ struct pf_control {
 /* "fd:CTL[,ACK]" or "fifo:CTL[,ACK]"; NULL: none. PF_STATUS_OK, or a status when a message was printed. */
 int pf_control_open(struct pf_control *control, const char *text);
 /*
- * Hands over each command that has come, without its end of line. True from `run`: it was understood and done, and is
+ * Hands over the commands that have come, as many as one read gives: who says much must not keep the recorder from its
+ * buffers. Without their ends of line. True from `run`: it was understood and done, and is
  * answered with perf's "ack\n" and a NUL.
  */
 void pf_control_read(struct pf_control *control, bool (*run)(void *context, const char *command), void *context);
