@@ -345,6 +345,7 @@ static int open_signals(struct run *run)
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGUSR2);
     signal(SIGXFSZ, SIG_IGN); /* a limit on files is a failure of write(2) */
+    signal(SIGCHLD, SIG_DFL); /* where it is ignored the command's status would be lost */
     if (sigprocmask(SIG_BLOCK, &set, NULL) < 0 || (run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) < 0) {
         pf_message("record: %s", strerror(errno));
         return PF_STATUS_OUTPUT;
@@ -425,22 +426,21 @@ static int finish_file(struct run *run)
     return result;
 }
 
-/* Ends this file and goes on in the next. */
+/* Ends this file and goes on in the next. After a failure the recorder may still use both writers. */
 static int switch_file(struct run *run)
 {
-    struct perfile_writer *next = NULL;
-    int result = pf_record_output_open(&run->output, &next, &run->error) ? PERFILE_ERROR_WRITE : 0;
+    struct pf_record_output *output = &run->output;
+    int result = pf_record_output_open(output, &output->next, &run->error) ? PERFILE_ERROR_WRITE : 0;
 
     if (result == 0)
-        result = perfile_recorder_switch_output(run->recorder, next, &run->error);
+        result = perfile_recorder_switch_output(run->recorder, output->next, &run->error);
     if (result == 0)
         result = finish_file(run);
-    if (result == 0) {
-        run->output.writer = next;
-        return pf_record_output_publish(&run->output, &run->error) ? PERFILE_ERROR_WRITE : 0;
-    }
-    perfile_writer_close(next);
-    return result;
+    if (result < 0)
+        return result;
+    output->writer = output->next;
+    output->next = NULL;
+    return pf_record_output_publish(output, &run->error) ? PERFILE_ERROR_WRITE : 0;
 }
 
 /* What was asked for from outside, or is due by now. */
@@ -519,6 +519,8 @@ static bool obey(void *context, const char *command)
     struct run *run = context;
     const size_t bytes = strcspn(command, " ");
 
+    if (run->failed < 0) /* the one before it was the end */
+        return false;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strlen(words[i].word) != bytes || memcmp(words[i].word, command, bytes) != 0)
             continue;
@@ -544,7 +546,7 @@ static void record(struct run *run)
                            {.fd = run->control.fd, .events = POLLIN}};
     int result = 1, status;
 
-    while (result > 0 && !run->signal && !run->stop_wanted) {
+    while (result > 0 && !run->stopped && !run->signal && !run->stop_wanted) {
         poll(fds, 3, wait_ms(run));
         read_signals(run);
         pf_control_read(&run->control, obey, run);
@@ -568,15 +570,6 @@ static int enable(struct run *run)
     return perfile_recorder_enable(run->recorder, &run->error) < 0 ? failure(run, PERFILE_ERROR_OPEN) : PF_STATUS_OK;
 }
 
-static int publish(struct run *run)
-{
-    const int status = pf_record_output_publish(&run->output, &run->error);
-
-    if (status)
-        pf_message("record: %s", run->error.message);
-    return status;
-}
-
 /* The recording of before is touched only when the command could be executed. */
 static int start(struct run *run)
 {
@@ -587,8 +580,8 @@ static int start(struct run *run)
         status = enable(run);
     if (!status && run->workload.pid)
         status = pf_workload_start(&run->workload);
-    if (!status)
-        status = publish(run);
+    if (!status && pf_record_output_publish(&run->output, &run->error))
+        give_up(run);
     if (run->options.delay_ms)
         run->enable_at_ms = now_ms() + (int64_t)run->options.delay_ms;
     return status;
@@ -603,7 +596,7 @@ static uint64_t samples_in_file(const struct run *run)
     const struct perfile_record *record;
     uint64_t samples = 0;
 
-    if (pf_record_output_streams(&run->output) || perfile_open_path(run->output.path, NULL, &reader, NULL) < 0)
+    if (!run->output.shown || perfile_open_path(run->output.path, NULL, &reader, NULL) < 0)
         return 0;
     while (perfile_reader_next(reader, &record, NULL) > 0)
         continue;
@@ -634,7 +627,7 @@ static void print_summary(const struct run *run)
     if (run->settings->quiet)
         return;
     const uint64_t samples = run->stopped ? samples_in_file(run) : counts->samples;
-    if (run->stopped)
+    if (run->stopped && run->output.shown)
         pf_message("%s: %s samples are in it", run->output.path, pf_grouped(samples, text));
     if (run->enable_at_ms)
         pf_message("record: all was over before the delay of %" PRIu64 " ms", run->options.delay_ms);
@@ -669,6 +662,22 @@ static int finish(struct run *run)
     return run->stopped ? PF_STATUS_OUTPUT : check_losses(run);
 }
 
+/* As perf does: who ends the recording means the command, too; also when it goes on without being recorded. */
+static void wait_for_command(struct run *run)
+{
+    struct pollfd signals = {.fd = run->signals, .events = POLLIN};
+    bool wanted = run->signal || run->stop_wanted;
+
+    while (!pf_workload_ended(&run->workload)) {
+        if (wanted)
+            kill(run->workload.pid, SIGTERM);
+        run->signal = 0;
+        poll(&signals, 1, -1);
+        read_signals(run);
+        wanted = run->signal;
+    }
+}
+
 /* The command's own status is what counts, unless the recording failed. */
 static int end(struct run *run)
 {
@@ -676,9 +685,7 @@ static int end(struct run *run)
 
     if (!run->workload.pid)
         return status;
-    if ((run->signal || run->stop_wanted) && !pf_workload_ended(&run->workload))
-        kill(run->workload.pid, SIGTERM); /* as perf does: who ends the recording means the command, too */
-    pf_workload_wait(&run->workload);
+    wait_for_command(run);
     const int own = pf_workload_status(&run->workload);
     return status ? status : own;
 }

@@ -158,7 +158,7 @@ static int step_aside(const struct pf_record_output *output, struct perfile_erro
     snprintf(old, sizeof(old), "%.4000s.old", output->path);
     if (rename(output->path, old) == 0)
         return PF_STATUS_OK;
-    return fail(error, output->path, "cannot step aside");
+    return fail(error, output->path, "cannot become FILE.old");
 }
 
 int pf_record_output_publish(struct pf_record_output *output, struct perfile_error *error)
@@ -170,7 +170,8 @@ int pf_record_output_publish(struct pf_record_output *output, struct perfile_err
         return PF_STATUS_OK;
     if ((result = step_aside(output, error)))
         return result;
-    return perfile_writer_publish(output->writer, error) < 0 ? PF_STATUS_OUTPUT : PF_STATUS_OK;
+    output->shown = perfile_writer_publish(output->writer, error) == 0;
+    return output->shown ? PF_STATUS_OK : PF_STATUS_OUTPUT;
 }
 
 /* ---- one after the other ---- */
@@ -218,7 +219,7 @@ static bool stamp(const struct pf_record_output *output, char *name)
 }
 
 /* Only the newest files stay. */
-static int keep(struct pf_record_output *output)
+static int keep(struct pf_record_output *output, struct perfile_error *error)
 {
     const uint64_t most = output->settings->record.switch_max_files;
 
@@ -229,7 +230,10 @@ static int keep(struct pf_record_output *output)
         pf_message("record: %s cannot be removed: %s", *place, strerror(errno));
     free(*place);
     *place = strdup(output->last);
-    return *place ? 0 : PERFILE_ERROR_MEMORY;
+    if (*place)
+        return 0;
+    fail(error, output->last, "cannot be remembered");
+    return PERFILE_ERROR_WRITE;
 }
 
 int pf_record_output_finish(struct pf_record_output *output, struct perfile_error *error)
@@ -244,9 +248,12 @@ int pf_record_output_finish(struct pf_record_output *output, struct perfile_erro
     output->file_count++;
     if (output->mode == PF_SWITCH_NEVER)
         return 0;
-    if (!stamp(output, output->last) || rename(output->path, output->last) < 0)
-        return fail(error, output->path, "cannot get its name with a time") ? PERFILE_ERROR_WRITE : 0;
-    return keep(output);
+    if (!stamp(output, output->last) || rename(output->path, output->last) < 0) {
+        fail(error, output->path, "cannot get its name with a time");
+        return PERFILE_ERROR_WRITE;
+    }
+    output->shown = false;
+    return keep(output, error);
 }
 
 void pf_record_output_close(struct pf_record_output *output)
@@ -255,6 +262,7 @@ void pf_record_output_close(struct pf_record_output *output)
         free(output->kept[i]);
     free(output->kept);
     perfile_writer_close(output->writer);
-    output->writer = NULL;
+    perfile_writer_close(output->next);
+    output->writer = output->next = NULL;
     output->kept = NULL;
 }

@@ -13,7 +13,9 @@ struct pf_record_output {
     const struct pf_settings *settings;
     const char *path; /* "-": standard output */
     struct perfile_writer *writer;
-    int mode; /* enum pf_switch_mode */
+    struct perfile_writer *next; /* while files are switched */
+    bool shown;                  /* the writer's file stands under its name */
+    int mode;                    /* enum pf_switch_mode */
     uint64_t switch_bytes;
     int64_t switch_ms;
     int64_t next_ms;       /* of CLOCK_MONOTONIC */
@@ -26,7 +28,7 @@ struct pf_record_output {
 /* Understands -o, --switch-output and --switch-max-files, and looks whether the output can be. A status. */
 int pf_record_output_prepare(struct pf_record_output *output, const struct pf_settings *settings);
 bool pf_record_output_streams(const struct pf_record_output *output);
-/* A status of its own, with `error` filled, but not printed. */
+/* `writer` is one of the two of `output`. A status of its own, with `error` filled, but not printed. */
 int pf_record_output_open(struct pf_record_output *output, struct perfile_writer **writer, struct perfile_error *error);
 /* Shows the writer's file under its name; a recording that has it already steps aside. A status, with `error` filled. */
 int pf_record_output_publish(struct pf_record_output *output, struct perfile_error *error);

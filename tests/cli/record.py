@@ -176,6 +176,25 @@ def test_switch_output(folder):
     expect(run('record', '--switch-output', '-o', '-', '-e', 'cpu-clock', 'true').returncode == 2, 'switching a stream')
 
 
+def test_no_next_file(folder):
+    """A file that cannot be called as it should stays what it is, and the recording ends."""
+    for more in [], ['-z', '3']:
+        name = 'n' * 245 + str(len(more))
+        recorder = subprocess.Popen([PERFILE, 'record', '-e', 'cpu-clock', '-F', '2000', '-o', str(folder / name),
+                                     '--switch-output', *more, '--', 'sh', '-c', 'kill -USR2 $PPID; sleep 1; exit 3'],
+                                    stderr=subprocess.PIPE, text=True)
+        message = recorder.communicate(timeout=60)[1]
+        expect(recorder.returncode == 4 and 'the command goes on' in message, 'no next file', (recorder.returncode, message))
+        expect(samples(folder / name) >= 0, 'what was recorded before there was no next file')
+    output = folder / 'kept.data'
+    output.write_bytes(b'before')
+    pathlib.Path(f'{output}.old').mkdir()
+    done = run('record', '-e', 'cpu-clock', '-o', str(output), '--', 'sh', '-c', 'sleep 0.5; echo it goes on')
+    expect(done.returncode == 4 and done.stdout == 'it goes on\n' and ' in it' not in done.stderr, 'no place for FILE.old',
+           done)
+    expect(output.read_bytes() == b'before', 'the recording of before stays')
+
+
 def test_overwrite(folder):
     files, message = switched(folder, 'over', '--overwrite', '--switch-output', '-m', '16K', signals=2)
     expect(2 <= len(files) <= 3, 'a file for each snapshot', (files, message))
@@ -299,7 +318,7 @@ def test_control(folder):
     done = run('record', '--control', f'fd:{read}', '-e', 'cpu-clock', '-o', str(folder / 'descriptor.data'), 'sleep', '50',
                pass_fds=[read])
     expect(done.returncode == 128 + signal.SIGTERM, 'stop by a descriptor', done)
-    for how in ['fd:', 'fd:99', 'fd:1x', 'fifo:/no/such/fifo', 'fifo:', '7']:
+    for how in ['fd:', 'fd:99', 'fd:1x', 'fifo:/no/such/fifo', f'fifo:{folder}', f'fifo:{PERFILE}', 'fifo:', '7']:
         done = run('record', '--control', how, '-e', 'cpu-clock', '-o', str(folder / 'x'), 'true')
         expect(done.returncode == 2, f'--control {how}', done)
     expect(run('record', '-D', '-1', '-o', str(folder / 'x'), 'true').returncode == 2, '-D -1 without --control')
@@ -389,8 +408,8 @@ def main():
             print('skipped: events cannot be opened here:', probe.stderr.strip())
             sys.exit(77)
         for test in (test_statuses, test_stream, test_filters, test_not_started, test_numbers, test_delay,
-                     test_switch_output, test_overwrite, test_for, test_forks_at_the_start, test_control, test_signals,
-                     test_limits, test_full_disk, test_nobody):
+                     test_switch_output, test_no_next_file, test_overwrite, test_for, test_forks_at_the_start,
+                     test_control, test_signals, test_limits, test_full_disk, test_nobody):
             test(folder)
     print(f'{len(wrong)} wrong')
     sys.exit(bool(wrong))
