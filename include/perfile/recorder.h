@@ -19,8 +19,8 @@
  *
  * Threads.   A recorder belongs to one thread at a time. When the writer compresses, records go to it from a thread of
  *            the recorder's own, behind at most 32 MiB that wait: then the writer's functions and its allocator are called
- *            there, too, and the caller may use the writer only after _open, _enable, _disable, _snapshot, _switch_output
- *            and _stop, until he calls _drain; `written` of the counts tells how far it is. The order of records is kept.
+ *            there, too, and the caller may use the writer only after _open, _disable, _snapshot, _switch_output and
+ *            _stop, until he calls _drain; `written` of the counts tells how far it is. The order of records is kept.
  * Since.     Everything here: 0.2.
  */
 #ifndef PERFILE_RECORDER_H
@@ -91,7 +91,8 @@ struct perfile_recorder_options {
 struct perfile_recorder;
 
 /*
- * Opens the events, disabled, and tells the writer of them, of this machine and of what runs on it. Errors: ARGUMENT (an
+ * Opens the events, disabled, and tells the writer of them, of this machine and of what runs on it. For tracepoints root
+ * gets tracefs mounted where it is not (a note). Errors: ARGUMENT (an
  * event or list that cannot be understood: the message names it, and what is near), UNSUPPORTED (this machine cannot
  * count that), OPEN (the system does not let us: the message says what would), ABSENT (no such process), MEMORY, WRITE.
  */
@@ -119,7 +120,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_disable_event(struct perfile
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_drain(struct perfile_recorder *recorder, int timeout_ms,
                                                           struct perfile_error *error);
-/* Descriptors for a poll of the caller's own: drain when one is readable. NULL behind the last: -1. */
+/* For a poll of the caller's own: drain when it is readable. */
 PERFILE_API int perfile_recorder_fd(const struct perfile_recorder *recorder);
 /*
  * Writes what is in the buffers now. With PERFILE_RECORDER_OVERWRITE these are the newest records that came since the

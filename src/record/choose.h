@@ -54,6 +54,7 @@ struct pf_chosen {
     size_t tracking;   /* the event that tells of maps, comms and tasks */
     uint32_t version;  /* PF_VERSION of the perf that is to read it; 0: any */
     bool overwrite;    /* the buffers are written backward, and read when somebody asks for what is in them */
+    bool mounted;      /* tracefs, which was not */
     const char *sysfs; /* what to take for /sys; for tests */
 };
 

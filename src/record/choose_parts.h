@@ -112,6 +112,8 @@ const char *pf_pmu_event(struct pf_sys *sys, const struct pf_pmu *pmu, struct pf
 
 /* The folder with the folders of tracepoints, or NULL with an OPEN error that says what to do. */
 const char *pf_sys_tracing(struct pf_sys *sys);
+/* Where it is not mounted; as perf does for root. False: it still is not. Not for a /sys of a test's own. */
+bool pf_sys_mount_tracing(const struct pf_sys *sys);
 /* The OPEN error for a path below that folder. */
 int pf_sys_closed(struct pf_sys *sys, const char *tracing, const char *path);
 

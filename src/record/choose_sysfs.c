@@ -7,17 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "record/choose_parts.h"
 
 #define PATH_BYTES 1024
 #define FILE_BYTES 4096 /* a file of sysfs is a page at most */
+#define SYSFS "/sys"
 #define DEVICES "bus/event_source/devices"
 
 void pf_sys_open(struct pf_sys *sys, struct pf_arena *arena, const char *root, struct perfile_error *error)
 {
-    *sys = (struct pf_sys){.allocator = arena->allocator, .arena = arena, .root = root ? root : "/sys", .error = error};
+    *sys = (struct pf_sys){.allocator = arena->allocator, .arena = arena, .root = root ? root : SYSFS, .error = error};
 }
 
 void pf_sys_close(struct pf_sys *sys)
@@ -326,4 +328,10 @@ const char *pf_sys_tracing(struct pf_sys *sys)
         pf_fail(sys->error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "tracepoints",
                 "tracefs is not mounted; as root: mount -t tracefs tracefs %s/kernel/tracing", sys->root);
     return NULL;
+}
+
+bool pf_sys_mount_tracing(const struct pf_sys *sys)
+{
+    return strcmp(sys->root, SYSFS) == 0 && geteuid() == 0 &&
+           mount("tracefs", SYSFS "/kernel/tracing", "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
 }

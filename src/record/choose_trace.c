@@ -113,6 +113,10 @@ int pf_choose_tracepoints(struct pf_chooser *chooser, const struct pf_event_text
     struct tracing tracing = {.chooser = chooser, .text = text, .folder = pf_sys_tracing(sys)};
     struct pf_names systems = {0};
     int result = 0;
+    if (!tracing.folder && pf_sys_mount_tracing(sys)) {
+        chooser->chosen->mounted = true;
+        tracing.folder = pf_sys_tracing(sys);
+    }
     if (!tracing.folder)
         return PERFILE_ERROR_OPEN;
     if (pf_sys_list(sys, tracing.folder, &systems) == ENOMEM)

@@ -367,6 +367,8 @@ static int choose(struct perfile_recorder *recorder, struct perfile_error *error
 {
     const char *events = recorder->options.events ? recorder->options.events : "cycles:P";
     int result = pf_choose_events(&recorder->chosen, events, error);
+    if (recorder->chosen.mounted)
+        pf_events_note(&recorder->options, "tracefs was not mounted: it is now, at /sys/kernel/tracing");
     if (result == PERFILE_ERROR_ABSENT && error)
         error->code = PERFILE_ERROR_ARGUMENT;
     return result == PERFILE_ERROR_ABSENT ? PERFILE_ERROR_ARGUMENT : result;

@@ -84,6 +84,19 @@ def test_filters(folder):
     expect(done.returncode == 0 and 'sched_process' not in shown, 'a filter for all that a wildcard stands for', shown)
 
 
+def test_no_tracefs(folder):
+    """Root gets it mounted, in a mount namespace of the test's own."""
+    places = 'umount /sys/kernel/debug/tracing 2>/dev/null; umount /sys/kernel/debug 2>/dev/null; umount /sys/kernel/tracing'
+    if os.geteuid() != 0 or subprocess.run(['unshare', '-m', 'sh', '-c', places], capture_output=True).returncode != 0:
+        print('skipped: tracefs cannot be unmounted here')
+        return
+    output = folder / 'mounted.data'
+    done = subprocess.run(['unshare', '-m', 'sh', '-c', f'{places}; "$0" "$@"', PERFILE, 'record', '-e',
+                           'sched:sched_switch', '-o', str(output), 'sleep', '0.1'], capture_output=True, text=True, timeout=60)
+    expect(done.returncode == 0 and 'tracefs was not mounted' in done.stderr, 'tracefs that is not mounted', done)
+    expect(samples(output) > 0, 'tracefs that is not mounted: samples')
+
+
 def test_not_started(folder):
     output = folder / 'kept.data'
     output.write_bytes(b'of before')
@@ -407,8 +420,8 @@ def main():
         if probe.returncode == 3:
             print('skipped: events cannot be opened here:', probe.stderr.strip())
             sys.exit(77)
-        for test in (test_statuses, test_stream, test_filters, test_not_started, test_numbers, test_delay,
-                     test_switch_output, test_no_next_file, test_overwrite, test_for, test_forks_at_the_start,
+        for test in (test_statuses, test_stream, test_filters, test_no_tracefs, test_not_started, test_numbers,
+                     test_delay, test_switch_output, test_no_next_file, test_overwrite, test_for, test_forks_at_the_start,
                      test_control, test_signals, test_limits, test_full_disk, test_nobody):
             test(folder)
     print(f'{len(wrong)} wrong')
