@@ -726,6 +726,24 @@ static int tell_losses_of(struct perfile_recorder *recorder, const struct pf_ope
     return result;
 }
 
+/*
+ * What the kernel counted for the events, in place of what the LOST records said: these come only with the next record,
+ * and have the id of whose record that is.
+ */
+static void take_losses(struct perfile_recorder *recorder)
+{
+    for (size_t i = 0; i < recorder->chosen.count; i++)
+        if (!(recorder->chosen.items[i].attr.read_format & PF_READ_LOST))
+            return;
+    recorder->counts.lost = 0;
+    memset(recorder->lost, 0, recorder->chosen.count * sizeof(*recorder->lost));
+    for (size_t i = 0; i < recorder->opened.count; i++) {
+        const struct pf_opened *one = &recorder->opened.items[i];
+        recorder->counts.lost += one->lost_told;
+        recorder->lost[one->event] += one->lost_told;
+    }
+}
+
 static int tell_losses(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     const size_t bytes = LOSS_WORDS(recorder->chosen.count) * sizeof(uint64_t);
@@ -734,6 +752,7 @@ static int tell_losses(struct perfile_recorder *recorder, struct perfile_error *
     for (size_t i = 0; i < recorder->opened.count && result == 0; i++)
         if (recorder->opened.items[i].fd >= 0)
             result = tell_losses_of(recorder, &recorder->opened.items[i], values, error);
+    take_losses(recorder);
     pf_free(recorder->allocator, values, bytes);
     return result;
 }

@@ -4,7 +4,7 @@
 
 Each case runs a real recording. Whatever was drained must be readable afterwards, the command must live or die as it is
 said, and a recording that was there before stays unless there is a new one."""
-import json, os, pathlib, resource, select, shutil, signal, subprocess, sys, tempfile, time
+import json, os, pathlib, re, resource, select, shutil, signal, subprocess, sys, tempfile, time
 
 PERFILE = os.path.abspath(sys.argv[1])
 SPIN = 'while :; do :; done'
@@ -128,6 +128,20 @@ def test_numbers(folder):
     done = run('record', '-q', '-m', '64K', '-k', 'CLOCK_MONOTONIC', '--fail-on-lost', '50.5', '-e', 'cpu-clock', '-o',
                str(folder / 'number.data'), 'true')
     expect(done.returncode == 0, 'numbers that are good', done)
+
+
+def test_losses(folder):
+    """What is said to be lost is what the recording says, to the last sample: also behind which no record came."""
+    output = folder / 'losses.data'
+    done = run('record', '-e', 'cpu-clock', '-c', '20000', '-m', '1', '-g', '--fail-on-lost', '0.001', '-o', str(output),
+               '--', 'sh', '-c', 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done')
+    records = run('dump', str(output)).stdout
+    told = re.findall(r' LOST_SAMPLES .*? lost=(\d+)', records)
+    if not told:
+        print('skipped: nothing was lost, or this kernel does not count for each event')
+        return
+    lost = sum(map(int, told))
+    expect(f'record: {lost:,} samples LOST' in done.stderr and done.returncode == 1, 'what is lost', (lost, done))
 
 
 def test_delay(folder):
@@ -421,8 +435,8 @@ def main():
             print('skipped: events cannot be opened here:', probe.stderr.strip())
             sys.exit(77)
         for test in (test_statuses, test_stream, test_filters, test_no_tracefs, test_not_started, test_numbers,
-                     test_delay, test_switch_output, test_no_next_file, test_overwrite, test_for, test_forks_at_the_start,
-                     test_control, test_signals, test_limits, test_full_disk, test_nobody):
+                     test_losses, test_delay, test_switch_output, test_no_next_file, test_overwrite, test_for,
+                     test_forks_at_the_start, test_control, test_signals, test_limits, test_full_disk, test_nobody):
             test(folder)
     print(f'{len(wrong)} wrong')
     sys.exit(bool(wrong))
