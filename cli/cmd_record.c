@@ -272,7 +272,7 @@ static int read_fail_on_lost(struct run *run)
     if (!text)
         return PF_STATUS_OK;
     run->lost_most = strtod(text, &end);
-    return *text >= '0' && *text <= '9' && !*end && run->lost_most <= 100
+    return *text >= '0' && *text <= '9' && !text[strspn(text, "0123456789.")] && !*end && run->lost_most <= 100
                ? PF_STATUS_OK
                : refuse("fail-on-lost", text, "a percentage from 0 to 100");
 }

@@ -99,6 +99,10 @@ static int check(const struct pf_record_output *output)
         pf_message("record: a recording is nothing to look at: -o - needs a pipe or a file behind it");
         return PF_STATUS_USAGE;
     }
+    if (!output->path[0]) {
+        pf_message("record: --output needs a name, or -");
+        return PF_STATUS_USAGE;
+    }
     if (stat(output->path, &status) < 0)
         return PF_STATUS_OK;
     if (S_ISDIR(status.st_mode)) {
@@ -137,7 +141,8 @@ int pf_record_output_open(struct pf_record_output *output, struct perfile_writer
     made.live = !streams && (stat(output->path, &status) < 0 || S_ISREG(status.st_mode));
     made.no_sync = output->mode != PF_SWITCH_NEVER; /* while the disk is waited for nobody would empty the buffers */
     made.compression = (int)(output->settings->write_level < 99 ? output->settings->write_level : 99);
-    return perfile_writer_open_path(output->path, &made, writer, error) < 0 ? PF_STATUS_OUTPUT : PF_STATUS_OK;
+    const int result = perfile_writer_open_path(output->path, &made, writer, error);
+    return result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE : result < 0 ? PF_STATUS_OUTPUT : PF_STATUS_OK;
 }
 
 static int fail(struct perfile_error *error, const char *path, const char *what)

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/out.h"
 #include "format/encode.h"
@@ -195,6 +196,9 @@ static int explain(const struct pf_chosen_event *event, const struct pf_target *
     case EINVAL:
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, name,
                        "this kernel does not take it with these options");
+    case EOVERFLOW:
+        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, name,
+                       "callchains may not be so long: /proc/sys/kernel/perf_event_max_stack");
     case ESRCH:
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, name, "what was to be recorded has ended");
     default:
@@ -320,6 +324,26 @@ static int open_cgroup(struct pf_opened_set *opened, const struct pf_target *tar
                                          "there is no %.100s below /sys/fs/cgroup", path);
 }
 
+/* The kernel refuses higher rates, and lowers its limit by itself when interrupts take long; perf goes down to it, too. */
+static void limit_frequency(struct pf_chosen *chosen, const struct perfile_recorder_options *options)
+{
+    uint64_t most, asked = 0;
+    if (!pf_read_number(AT_FDCWD, "/proc/sys/kernel/perf_event_max_sample_rate", 10, &most) || !most)
+        return;
+    for (size_t i = 0; i < chosen->count; i++) {
+        struct pf_chosen_event *event = &chosen->items[i];
+        if (!event->attr.freq || event->attr.sample_period_or_freq <= most)
+            continue;
+        if (event->frequency || options->frequency)
+            asked = pf_max(asked, event->attr.sample_period_or_freq);
+        event->attr.sample_period_or_freq = most;
+    }
+    if (asked)
+        pf_events_note(options,
+                       "%llu samples a second, not %llu: /proc/sys/kernel/perf_event_max_sample_rate allows no more",
+                       (unsigned long long)most, (unsigned long long)asked);
+}
+
 int pf_events_open(struct pf_opened_set *opened, struct pf_chosen *chosen, const struct pf_target *target,
                    const struct perfile_recorder_options *options, struct perfile_error *error)
 {
@@ -332,6 +356,7 @@ int pf_events_open(struct pf_opened_set *opened, struct pf_chosen *chosen, const
         return result;
     if (!pf_grow(opened->allocator, &opened->items, &opened->room, wanted, sizeof(*opened->items)))
         return pf_fail_memory(error, "events");
+    limit_frequency(chosen, options);
     for (;;) {
         int why = open_all(opened, chosen, target, &event);
         if (why == 0)

@@ -122,12 +122,21 @@ def test_not_started(folder):
 def test_numbers(folder):
     """What is no number is refused, and nothing runs."""
     for option, value in [('-m', '4Kxyz'), ('-m', '0'), ('-m', '2G'), ('-F', '-5'), ('-F', '9x'), ('-D', '5s'),
-                          ('-F', '99999999999999999999'), ('--fail-on-lost', 'abc'), ('--fail-on-lost', '101')]:
+                          ('-F', '99999999999999999999'), ('--fail-on-lost', 'abc'), ('--fail-on-lost', '101'),
+                          ('--fail-on-lost', '0x10')]:
         done = run('record', option, value, '-e', 'cpu-clock', '-o', str(folder / 'number.data'), 'echo', 'ran')
         expect(done.returncode == 2 and value in done.stderr and not done.stdout, f'{option} {value}', done)
     done = run('record', '-q', '-m', '64K', '-k', 'CLOCK_MONOTONIC', '--fail-on-lost', '50.5', '-e', 'cpu-clock', '-o',
                str(folder / 'number.data'), 'true')
     expect(done.returncode == 0, 'numbers that are good', done)
+    for option in [('-z', '99', '-o', str(folder / 'number.data')), ('-o', '')]:
+        expect(run('record', *option, '-e', 'cpu-clock', 'true').returncode == 2, option)
+
+
+def test_high_rate(folder):
+    most = pathlib.Path('/proc/sys/kernel/perf_event_max_sample_rate').read_text().strip()
+    done = run('record', '-F', '99999999', '-e', 'cpu-clock', '-o', str(folder / 'rate.data'), 'true')
+    expect(done.returncode == 0 and f'record: {most} samples a second, not 99999999' in done.stderr, 'a rate too high', done)
 
 
 def test_losses(folder):
@@ -435,7 +444,7 @@ def main():
             print('skipped: events cannot be opened here:', probe.stderr.strip())
             sys.exit(77)
         for test in (test_statuses, test_stream, test_filters, test_no_tracefs, test_not_started, test_numbers,
-                     test_losses, test_delay, test_switch_output, test_no_next_file, test_overwrite, test_for,
+                     test_high_rate, test_losses, test_delay, test_switch_output, test_no_next_file, test_overwrite, test_for,
                      test_forks_at_the_start, test_control, test_signals, test_limits, test_full_disk, test_nobody):
             test(folder)
     print(f'{len(wrong)} wrong')
