@@ -399,9 +399,13 @@ static int64_t now_ms(void)
 /* How long nothing needs to be done without a word from outside. */
 static int wait_ms(const struct run *run)
 {
-    const int64_t left = run->enable_at_ms ? run->enable_at_ms - now_ms() : DRAIN_MS;
+    const int64_t times[] = {run->enable_at_ms, run->output.next_ms}; /* 0: none */
+    int64_t wait = DRAIN_MS;
 
-    return left < 0 ? 0 : left < DRAIN_MS ? (int)left : DRAIN_MS;
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+        if (times[i] && times[i] - now_ms() < wait)
+            wait = times[i] - now_ms();
+    return wait < 0 ? 0 : (int)wait;
 }
 
 /* Behind the delay. */
@@ -584,6 +588,7 @@ static int start(struct run *run)
         give_up(run);
     if (run->options.delay_ms)
         run->enable_at_ms = now_ms() + (int64_t)run->options.delay_ms;
+    (void)pf_record_output_is_due(&run->output, 0, now_ms()); /* its time begins now */
     return status;
 }
 
