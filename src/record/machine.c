@@ -210,12 +210,19 @@ static void find_cpus(struct pf_body *body)
         body->cpus = last < CPUS_MAX ? last + 1 : CPUS_MAX;
 }
 
-static int put_sections(struct pf_body *body, struct perfile_writer *writer, struct perfile_error *error)
+static bool is_wanted(uint32_t number, uint32_t version, unsigned ages)
+{
+    const char *since = pf_feature_since(number);
+    const unsigned age = pf_since_knows(PF_VERSION(6, 1), since) ? PF_MACHINE_COMMON : PF_MACHINE_YOUNG;
+    return ages & age && (!version || pf_since_knows(version, since));
+}
+
+static int put_sections(struct pf_body *body, unsigned ages, struct perfile_writer *writer, struct perfile_error *error)
 {
     int result = 0;
     for (size_t i = 0; i < PF_COUNT(sections) && result == 0; i++) {
         body->text->used = 0;
-        if (body->events->version && !pf_since_knows(body->events->version, pf_feature_since(sections[i].number)))
+        if (!is_wanted(sections[i].number, body->events->version, ages))
             continue;
         bool made = sections[i].make(body);
         if (body->text->failed)
@@ -227,7 +234,7 @@ static int put_sections(struct pf_body *body, struct perfile_writer *writer, str
 }
 
 int pf_machine_features_of(const char *root, struct perfile_writer *writer, const struct pf_chosen *events,
-                           struct perfile_error *error)
+                           unsigned ages, struct perfile_error *error)
 {
     struct pf_text text;
     struct pf_body body = {.allocator = pf_allocator_or_default(events->allocator), .events = events, .text = &text};
@@ -240,13 +247,14 @@ int pf_machine_features_of(const char *root, struct perfile_writer *writer, cons
         return pf_fail_memory(error, "feature");
     }
     find_cpus(&body);
-    result = put_sections(&body, writer, error);
+    result = put_sections(&body, ages, writer, error);
     pf_text_close(&text);
     close(body.root);
     return result;
 }
 
-int pf_machine_features(struct perfile_writer *writer, const struct pf_chosen *events, struct perfile_error *error)
+int pf_machine_features(struct perfile_writer *writer, const struct pf_chosen *events, unsigned ages,
+                        struct perfile_error *error)
 {
-    return pf_machine_features_of(NULL, writer, events, error);
+    return pf_machine_features_of(NULL, writer, events, ages, error);
 }

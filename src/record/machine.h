@@ -30,13 +30,17 @@ struct pf_machine_options {
     const char *root; /* the folder that has proc and sys; NULL: / */
 };
 
+/* Perf refuses a stream with features that it does not know, but not a file: these may have to come at the end. */
+enum pf_machine_ages { PF_MACHINE_COMMON = 1, PF_MACHINE_YOUNG = 2, PF_MACHINE_ALL = 3 };
 /*
  * HOSTNAME to CLN_SIZE: all that can be said before the first record; what this machine does not say is left out. The
- * attrs of the events are those that were opened: BRANCH_STACK depends on their sample_type.
+ * attrs of the events are those that were opened: BRANCH_STACK depends on their sample_type. `ages`: of the features; the
+ * young ones are those that came after perf 6.1.
  */
-int pf_machine_features(struct perfile_writer *writer, const struct pf_chosen *events, struct perfile_error *error);
+int pf_machine_features(struct perfile_writer *writer, const struct pf_chosen *events, unsigned ages,
+                        struct perfile_error *error);
 int pf_machine_features_of(const char *root, struct perfile_writer *writer, const struct pf_chosen *events,
-                           struct perfile_error *error);
+                           unsigned ages, struct perfile_error *error);
 /* TRACING_DATA for the tracepoints among the events; nothing without one. OPEN: tracefs cannot be read. */
 int pf_machine_tracing(struct perfile_writer *writer, const struct pf_chosen *events, struct perfile_error *error);
 int pf_machine_tracing_of(const char *root, struct perfile_writer *writer, const struct pf_chosen *events,

@@ -319,13 +319,21 @@ static int check_output(struct perfile_recorder *recorder, struct perfile_error 
     return 0;
 }
 
+/* Whoever says what is to read it has them all at once. */
+static bool young_later(const struct perfile_recorder *recorder)
+{
+    const struct perfile_writer_options *options = &recorder->writer->options;
+    return !recorder->chosen.version && (options->live || options->mode == PERFILE_MODE_PIPE);
+}
+
 static int tell_header(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     int result = check_output(recorder, error);
     for (uint32_t i = 0; i < recorder->chosen.count && result == 0; i++)
         result = tell_event(recorder, i, error);
     if (result == 0)
-        result = pf_machine_features(recorder->writer, &recorder->chosen, error);
+        result = pf_machine_features(recorder->writer, &recorder->chosen,
+                                     young_later(recorder) ? PF_MACHINE_COMMON : PF_MACHINE_ALL, error);
     if (result == 0)
         result = pf_machine_tracing(recorder->writer, &recorder->chosen, error);
     if (result == 0 && recorder->chosen.items[0].attr.use_clockid &&
@@ -765,6 +773,8 @@ static int tell_end(struct perfile_recorder *recorder, struct perfile_error *err
         result = tell_machine(recorder, error);
     if (result == 0 && recorder->last_time && knows(recorder, pf_feature_since(PERFILE_FEATURE_SAMPLE_TIME)))
         result = pf_machine_sample_time(recorder->writer, recorder->first_time, recorder->last_time, error);
+    if (result == 0 && young_later(recorder) && recorder->writer->options.mode != PERFILE_MODE_PIPE)
+        result = pf_machine_features(recorder->writer, &recorder->chosen, PF_MACHINE_YOUNG, error);
     return result < 0 ? result : perfile_writer_flush(recorder->writer, error);
 }
 

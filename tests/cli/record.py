@@ -67,6 +67,11 @@ def test_stream(folder):
                               stdout=to, stderr=subprocess.PIPE, text=True, timeout=60)
     expect(done.returncode == 0 and done.stderr == 'this\n', 'a command that prints beside a stream', done)
     expect(samples(stream) > 0, 'a stream without what the command prints')
+    young = re.findall(r'feat_id=(3[2-9])', run('dump', str(stream)).stdout)
+    expect(not young, 'perf 6.1 refuses streams with features that it does not know', young)
+    output = folder / 'whole.data'
+    run('record', '-q', '-e', 'cpu-clock', '-o', str(output), 'true')
+    expect('E_MACHINE=' in run('dump', str(output)).stdout, 'a file has them')
 
 
 def test_filters(folder):

@@ -638,7 +638,7 @@ static void test_features(void **state)
         "version 17\ntimestamp 1\ncpu0 0 0 0\ndomain0 SMT 3 0 0\ndomain2 PKG 00000001,8000000b 0\n"
         "cpu3 0 0\n");
     stream_open(&s);
-    assert_int_equal(pf_machine_features_of(m.root, s.writer, &chosen, &s.error), 0);
+    assert_int_equal(pf_machine_features_of(m.root, s.writer, &chosen, PF_MACHINE_ALL, &s.error), 0);
     stream_read(&s);
     expect_machine(&s);
     stream_close(&s);
@@ -655,7 +655,7 @@ static void expect_cpuid(const char *file, const char *text, const char *json)
     add(&m, file, text);
     add(&m, "proc/service_levels", "VM: x\nCPU-MF: Counter facility: version=3.6 authorization=002f\n");
     stream_open(&s);
-    assert_int_equal(pf_machine_features_of(m.root, s.writer, &chosen, &s.error), 0);
+    assert_int_equal(pf_machine_features_of(m.root, s.writer, &chosen, PF_MACHINE_ALL, &s.error), 0);
     stream_read(&s);
     expect_feature(&s, PERFILE_FEATURE_CPUID, json);
     stream_close(&s);
@@ -710,7 +710,7 @@ static void test_features_of_nothing(void **state)
     (void)state;
     machine_open(&m);
     stream_open(&s);
-    assert_int_equal(pf_machine_features_of(m.root, s.writer, &chosen, &s.error), 0);
+    assert_int_equal(pf_machine_features_of(m.root, s.writer, &chosen, PF_MACHINE_ALL, &s.error), 0);
     stream_read(&s);
     const uint8_t *data;
     size_t bytes;
