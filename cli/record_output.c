@@ -119,12 +119,25 @@ static int check(const struct pf_record_output *output)
     return PF_STATUS_OUTPUT;
 }
 
+/* Where a link leads is what is written, steps aside and gets names with times: else a link would, and its file be lost. */
+static void follow_link(struct pf_record_output *output)
+{
+    struct stat status;
+
+    if (lstat(output->path, &status) < 0 || !S_ISLNK(status.st_mode) || stat(output->path, &status) < 0 ||
+        !S_ISREG(status.st_mode))
+        return;
+    output->resolved = realpath(output->path, NULL);
+    output->path = output->resolved ? output->resolved : output->path;
+}
+
 int pf_record_output_prepare(struct pf_record_output *output, const struct pf_settings *settings)
 {
     int status;
 
     *output =
         (struct pf_record_output){.settings = settings, .path = settings->output ? settings->output : "perf.data"};
+    follow_link(output);
     status = read_switching(output);
     return status ? status : check(output);
 }
@@ -136,9 +149,10 @@ int pf_record_output_open(struct pf_record_output *output, struct perfile_writer
     struct perfile_writer_options made = PERFILE_WRITER_OPTIONS_INIT;
     const bool streams = pf_record_output_streams(output);
     struct stat status;
+    const bool exists = !streams && stat(output->path, &status) == 0;
 
-    made.mode = streams ? PERFILE_MODE_PIPE : PERFILE_MODE_FILE;
-    made.live = !streams && (stat(output->path, &status) < 0 || S_ISREG(status.st_mode));
+    made.mode = streams || (exists && S_ISFIFO(status.st_mode)) ? PERFILE_MODE_PIPE : PERFILE_MODE_FILE;
+    made.live = !streams && (!exists || S_ISREG(status.st_mode));
     made.no_sync = output->mode != PF_SWITCH_NEVER; /* while the disk is waited for nobody would empty the buffers */
     made.compression = (int)(output->settings->write_level < 99 ? output->settings->write_level : 99);
     const int result = perfile_writer_open_path(output->path, &made, writer, error);
@@ -266,8 +280,10 @@ void pf_record_output_close(struct pf_record_output *output)
     for (uint64_t i = 0; output->kept && i < output->settings->record.switch_max_files; i++)
         free(output->kept[i]);
     free(output->kept);
+    free(output->resolved);
     perfile_writer_close(output->writer);
     perfile_writer_close(output->next);
     output->writer = output->next = NULL;
     output->kept = NULL;
+    output->resolved = NULL;
 }

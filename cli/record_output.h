@@ -12,6 +12,7 @@ enum { PF_STAMPED_BYTES = 4096 + 32 };
 struct pf_record_output {
     const struct pf_settings *settings;
     const char *path; /* "-": standard output */
+    char *resolved;   /* owned: of a link to a file */
     struct perfile_writer *writer;
     struct perfile_writer *next; /* while files are switched */
     bool shown;                  /* the writer's file stands under its name */

@@ -217,6 +217,18 @@ def test_switch_output(folder):
     expect(run('record', '--switch-output', '-o', '-', '-e', 'cpu-clock', 'true').returncode == 2, 'switching a stream')
 
 
+def test_link(folder):
+    """What is behind a link is kept, too."""
+    target, link = folder / 'target.data', folder / 'link.data'
+    target.write_bytes(b'before')
+    link.symlink_to(target)
+    run('record', '-q', '-e', 'cpu-clock', '-o', str(link), 'true')
+    expect(link.is_symlink() and samples(target) >= 0, 'a link stays, and its file is the recording')
+    expect(pathlib.Path(f'{target}.old').read_bytes() == b'before', 'what was behind a link becomes FILE.old')
+    files = switched(folder, 'link.data', '--switch-output', signals=1)[0]
+    expect(not files and len(list(folder.glob('target.data.2*'))) == 2, 'files that are switched behind a link', files)
+
+
 def test_no_next_file(folder):
     """A file that cannot be called as it should stays what it is, and the recording ends."""
     for more in [], ['-z', '3']:
@@ -449,7 +461,7 @@ def main():
             print('skipped: events cannot be opened here:', probe.stderr.strip())
             sys.exit(77)
         for test in (test_statuses, test_stream, test_filters, test_no_tracefs, test_not_started, test_numbers,
-                     test_high_rate, test_losses, test_delay, test_switch_output, test_no_next_file, test_overwrite, test_for,
+                     test_high_rate, test_losses, test_delay, test_switch_output, test_link, test_no_next_file, test_overwrite, test_for,
                      test_forks_at_the_start, test_control, test_signals, test_limits, test_full_disk, test_nobody):
             test(folder)
     print(f'{len(wrong)} wrong')
