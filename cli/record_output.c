@@ -189,8 +189,14 @@ int pf_record_output_publish(struct pf_record_output *output, struct perfile_err
         return PF_STATUS_OK;
     if ((result = step_aside(output, error)))
         return result;
-    output->shown = perfile_writer_publish(output->writer, error) == 0;
-    return output->shown ? PF_STATUS_OK : PF_STATUS_OUTPUT;
+    if (perfile_writer_publish(output->writer, error) < 0)
+        return PF_STATUS_OUTPUT;
+    if (stat(output->path, &status) < 0)
+        return fail(error, output->path, "is gone");
+    output->device = status.st_dev;
+    output->inode = status.st_ino;
+    output->shown = true;
+    return PF_STATUS_OK;
 }
 
 /* ---- one after the other ---- */
@@ -255,6 +261,14 @@ static int keep(struct pf_record_output *output, struct perfile_error *error)
     return PERFILE_ERROR_WRITE;
 }
 
+/* Another recorder with the same output moves ours away: then what has the name is not ours to rename. */
+static bool is_ours(const struct pf_record_output *output)
+{
+    struct stat status;
+
+    return stat(output->path, &status) == 0 && status.st_dev == output->device && status.st_ino == output->inode;
+}
+
 int pf_record_output_finish(struct pf_record_output *output, struct perfile_error *error)
 {
     int result = perfile_writer_finish(output->writer, error);
@@ -267,6 +281,13 @@ int pf_record_output_finish(struct pf_record_output *output, struct perfile_erro
     output->file_count++;
     if (output->mode == PF_SWITCH_NEVER)
         return 0;
+    if (!is_ours(output)) {
+        output->shown = false;
+        error->code = PERFILE_ERROR_WRITE;
+        snprintf(error->message, sizeof(error->message),
+                 "%.150s was moved or replaced: recordings at the same time need different names (-o)", output->path);
+        return PERFILE_ERROR_WRITE;
+    }
     if (!stamp(output, output->last) || rename(output->path, output->last) < 0) {
         fail(error, output->path, "cannot get its name with a time");
         return PERFILE_ERROR_WRITE;

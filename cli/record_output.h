@@ -5,6 +5,8 @@
 
 #include "options.h"
 
+#include <sys/types.h>
+
 enum pf_switch_mode { PF_SWITCH_NEVER, PF_SWITCH_SIGNAL, PF_SWITCH_SIZE, PF_SWITCH_TIME };
 
 enum { PF_STAMPED_BYTES = 4096 + 32 };
@@ -16,7 +18,9 @@ struct pf_record_output {
     struct perfile_writer *writer;
     struct perfile_writer *next; /* while files are switched */
     bool shown;                  /* the writer's file stands under its name */
-    int mode;                    /* enum pf_switch_mode */
+    dev_t device;                /* then: which file it is */
+    ino_t inode;
+    int mode; /* enum pf_switch_mode */
     uint64_t switch_bytes;
     int64_t switch_ms;
     int64_t next_ms;       /* of CLOCK_MONOTONIC */

@@ -239,7 +239,14 @@ def test_no_next_file(folder):
         message = recorder.communicate(timeout=60)[1]
         expect(recorder.returncode == 4 and 'the command goes on' in message, 'no next file', (recorder.returncode, message))
         expect(samples(folder / name) >= 0, 'what was recorded before there was no next file')
-    output = folder / 'kept.data'
+    output = folder / 'taken.data'
+    recorder = subprocess.Popen([PERFILE, 'record', '-e', 'cpu-clock', '-o', str(output), '--switch-output', '--', 'sh', '-c',
+                                 f'sleep 0.3; mv {output} {output}.mine; echo other >{output}'], stderr=subprocess.PIPE,
+                                text=True)
+    message = recorder.communicate(timeout=60)[1]
+    expect(recorder.returncode == 4 and 'different names' in message, 'a name that another took', message)
+    expect(output.read_text() == 'other\n' and samples(f'{output}.mine') >= 0, 'what another wrote stays')
+    output = folder / 'aside.data'
     output.write_bytes(b'before')
     pathlib.Path(f'{output}.old').mkdir()
     done = run('record', '-e', 'cpu-clock', '-o', str(output), '--', 'sh', '-c', 'sleep 0.5; echo it goes on')
