@@ -2,68 +2,16 @@
 /* Names for names: keyed hashes, and the words that stay. */
 #include <stdio.h>
 
+#include "base/siphash.h"
 #include "edit/anonymize.h"
 
-/* ---- SipHash-2-4, Aumasson and Bernstein 2012 ---- */
-
-struct sip {
-    uint64_t v0, v1, v2, v3;
-};
-
-static uint64_t rotate(uint64_t x, unsigned bits)
-{
-    return x << bits | x >> (64 - bits);
-}
-
-static void sip_round(struct sip *s)
-{
-    s->v0 += s->v1;
-    s->v1 = rotate(s->v1, 13) ^ s->v0;
-    s->v0 = rotate(s->v0, 32);
-    s->v2 += s->v3;
-    s->v3 = rotate(s->v3, 16) ^ s->v2;
-    s->v0 += s->v3;
-    s->v3 = rotate(s->v3, 21) ^ s->v0;
-    s->v2 += s->v1;
-    s->v1 = rotate(s->v1, 17) ^ s->v2;
-    s->v2 = rotate(s->v2, 32);
-}
-
-static void sip_word(struct sip *s, uint64_t word)
-{
-    s->v3 ^= word;
-    sip_round(s);
-    sip_round(s);
-    s->v0 ^= word;
-}
-
-static uint64_t little_word(const uint8_t *data, size_t bytes)
-{
-    uint64_t word = 0;
-    for (size_t i = 0; i < bytes; i++)
-        word |= (uint64_t)data[i] << 8 * i;
-    return word;
-}
-
-static uint64_t siphash(const uint64_t key[2], const uint8_t *data, size_t bytes)
-{
-    struct sip s = {key[0] ^ 0x736f6d6570736575ull, key[1] ^ 0x646f72616e646f6dull, key[0] ^ 0x6c7967656e657261ull,
-                    key[1] ^ 0x7465646279746573ull};
-    const size_t left = bytes % 8;
-    for (size_t i = 0; i + 8 <= bytes; i += 8)
-        sip_word(&s, little_word(data + i, 8));
-    sip_word(&s, (uint64_t)bytes << 56 | little_word(data + bytes - left, left));
-    s.v2 ^= 0xff;
-    for (int i = 0; i < 4; i++)
-        sip_round(&s);
-    return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
-}
+/* ---- hashes ---- */
 
 /* The domain makes another key: what is hashed for one purpose says nothing about another one. */
 uint64_t pf_anon_hash(const struct pf_anonymizer *a, uint8_t domain, const void *data, size_t bytes)
 {
     const uint64_t key[2] = {a->key[0] + domain, a->key[1]};
-    return siphash(key, data, bytes);
+    return pf_siphash(key, data, bytes);
 }
 
 uint64_t pf_anon_number(const struct pf_anonymizer *a, uint8_t domain, uint64_t number)

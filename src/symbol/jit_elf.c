@@ -4,13 +4,15 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include "base/sha1.h"
+#include "base/siphash.h"
+#include "base/sort.h"
 
 enum {
     TEXT_OFFSET_64 = 0x80, /* behind the header and one program header, at a multiple of 16 */
     TEXT_OFFSET_32 = 0x60,
     PAGE_BYTES = 0x1000,
     FILES_LOOKED_AT = 64, /* names of source files that are compared with a new one */
+    BUILD_ID_BYTES = 20,
 };
 
 /* ---- bytes ---- */
@@ -124,23 +126,22 @@ static uint64_t text_end(const struct making *m)
 
 /* ---- DWARF 2: lines, and just enough of a unit that readers find them by an address ---- */
 
-static int compare_lines(const void *a, const void *b)
+static uint64_t address_of(const void *line)
 {
-    const struct pf_jitdump_line *x = a, *y = b;
-    return x->address < y->address ? -1 : x->address > y->address;
+    return ((const struct pf_jitdump_line *)line)->address;
 }
 
-/* Sorted by address, those of the code alone; from malloc. */
-static struct pf_jitdump_line *sort_lines(const struct pf_jit_elf *elf, size_t *count)
+/* Sorted by address, and then as they stand, those of the code alone; in memory from malloc. */
+static struct pf_jitdump_line *sort_lines(const struct pf_jit_elf *elf, void **memory, size_t *count)
 {
-    struct pf_jitdump_line *lines = malloc((elf->line_count + 1) * sizeof(*lines));
+    struct pf_jitdump_line *lines = *memory = malloc((elf->line_count + 1) * 2 * sizeof(*lines));
     *count = 0;
-    for (size_t i = 0; lines && i < elf->line_count; i++)
+    if (!lines)
+        return NULL;
+    for (size_t i = 0; i < elf->line_count; i++)
         if (elf->lines[i].address - elf->address < elf->code_bytes)
             lines[(*count)++] = elf->lines[i];
-    if (lines)
-        qsort(lines, *count, sizeof(*lines), compare_lines);
-    return lines;
+    return pf_sort(lines, lines + *count, *count, sizeof(*lines), address_of);
 }
 
 /* The number of a file in the table, which begins with 1; *is_new: it is not there yet. */
@@ -335,11 +336,11 @@ static void put_symbols(struct making *m)
 static void put_note(struct making *m)
 {
     put32(m, sizeof(ELF_NOTE_GNU));
-    put32(m, PF_SHA1_BYTES);
+    put32(m, BUILD_ID_BYTES);
     put32(m, NT_GNU_BUILD_ID);
     put_text(m, ELF_NOTE_GNU);
     m->id_at = m->file->used;
-    put_zeros_to(m, m->id_at + PF_SHA1_BYTES);
+    put_zeros_to(m, m->id_at + BUILD_ID_BYTES);
 }
 
 static void put_unwinding(struct sections *s)
@@ -358,7 +359,8 @@ static bool put_debug_info(struct sections *s)
 {
     struct making *m = &s->making;
     size_t count;
-    struct pf_jitdump_line *lines = sort_lines(m->elf, &count);
+    void *memory;
+    const struct pf_jitdump_line *lines = sort_lines(m->elf, &memory, &count);
     bool done = lines;
     if (done && count) {
         begin_section(s, &(struct section){".debug_line", SHT_PROGBITS, 0, 1, 0, 0, 0});
@@ -374,7 +376,7 @@ static bool put_debug_info(struct sections *s)
         put_ranges(m);
         end_section(s);
     }
-    free(lines);
+    free(memory);
     return done;
 }
 
@@ -479,6 +481,18 @@ static void fill_in_header(struct sections *s, size_t section_table)
     m->file->used = used;
 }
 
+/* The same for the same content: hashes with keys of its own, put in a row. */
+static void make_build_id(const struct pf_text *file, uint8_t build_id[BUILD_ID_BYTES])
+{
+    uint8_t hashes[24];
+    for (unsigned i = 0; i < 3; i++) {
+        const uint64_t key[2] = {i, 0}, hash = pf_siphash(key, file->data, file->used);
+        for (unsigned byte = 0; byte < 8; byte++)
+            hashes[8 * i + byte] = (uint8_t)(hash >> 8 * byte);
+    }
+    memcpy(build_id, hashes, BUILD_ID_BYTES);
+}
+
 int pf_jit_elf_make(const struct pf_jit_elf *elf, struct pf_text *file, uint8_t build_id[20])
 {
     struct sections s = {
@@ -490,7 +504,7 @@ int pf_jit_elf_make(const struct pf_jit_elf *elf, struct pf_text *file, uint8_t 
     if (file->failed)
         return file->failed;
     fill_in_header(&s, table);
-    pf_sha1(file->data, file->used, build_id);
-    memcpy(file->data + s.making.id_at, build_id, PF_SHA1_BYTES);
+    make_build_id(file, build_id);
+    memcpy(file->data + s.making.id_at, build_id, BUILD_ID_BYTES);
     return 0;
 }
