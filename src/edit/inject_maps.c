@@ -30,25 +30,17 @@ void pf_inject_maps_close(struct pf_inject_maps *maps)
 /* Names of memory that is no file. */
 static bool is_file(const char *filename)
 {
-    static const char *const not [] = {"//", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:"};
-    for (size_t i = 0; i < PF_COUNT(not ); i++)
-        if (pf_starts_with(filename, not [i]))
+    static const char *const memory[] = {"//", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:"};
+    for (size_t i = 0; i < PF_COUNT(memory); i++)
+        if (pf_starts_with(filename, memory[i]))
             return false;
     return *filename == '/' || strstr(filename, "kernel.kallsyms") || strcmp(filename, "[vdso]") == 0;
-}
-
-static uint64_t hash_name(const char *name)
-{
-    uint64_t hash = 0xcbf29ce484222325ull;
-    for (; *name; name++)
-        hash = (hash ^ (uint8_t)*name) * 0x100000001b3ull;
-    return hash;
 }
 
 static const struct pf_inject_file *find_file(const struct pf_inject_maps *maps, const char *name)
 {
     uint64_t index;
-    if (!pf_map_get(&maps->by_name, hash_name(name), &index) || strcmp(maps->files[index].name, name) != 0)
+    if (!pf_map_get(&maps->by_name, pf_hash_text(name), &index) || strcmp(maps->files[index].name, name) != 0)
         return NULL; /* of names with one hash the first is remembered */
     return &maps->files[index];
 }
@@ -57,7 +49,7 @@ static int keep_file(struct pf_inject_maps *maps, const char *name, const uint8_
                      struct perfile_error *error)
 {
     uint64_t index;
-    const uint64_t hash = hash_name(name);
+    const uint64_t hash = pf_hash_text(name);
     if (pf_map_get(&maps->by_name, hash, &index))
         return 0;
     if (!pf_grow(maps->names.allocator, &maps->files, &maps->file_room, maps->file_count + 1, sizeof(*maps->files)))

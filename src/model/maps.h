@@ -40,9 +40,9 @@ void pf_maps_close(struct pf_maps *maps);
 bool pf_maps_follow(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record);
 /* A map that no record tells of: it holds from `time` on. Errors as perfile_session_add_map. */
 int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_map *like, struct perfile_error *error);
-/* Puts in what pf_maps_add_later was given for times up to `time`; to be called when that is not below next_time. */
 /* The name of memory that is no file. */
 bool pf_maps_is_anonymous(const char *name);
+/* Puts in what pf_maps_add_later was given for times up to `time`; to be called when that is not below next_time. */
 bool pf_maps_advance(struct pf_maps *maps, uint64_t time);
 /* The address space of a process as it is now; NULL: nothing is mapped. */
 const struct perfile_space *pf_maps_space(struct pf_maps *maps, int32_t pid);
