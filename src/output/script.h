@@ -140,6 +140,7 @@ struct pf_script_spot {
 };
 
 struct pf_script_places; /* addresses and their texts in one of these styles */
+struct pf_script_plain;  /* a page of an address space whose frames are their addresses alone */
 
 /* How the samples of one event are printed. */
 struct pf_script_plan {
@@ -225,6 +226,7 @@ struct pf_script {
     struct pf_symbols *symbols; /* opened when the first address asks */
     struct pf_jit *jit;         /* NULL: no maps are wanted */
     struct pf_script_places *places;
+    struct pf_script_plain *plain; /* those that were met, by a hash; NULL: none */
     struct pf_script_source *source;
     uint8_t *block; /* code between two branches */
     struct pf_disassembler *disassembler;
@@ -271,6 +273,8 @@ void pf_script_put_sample(struct pf_script *script);
 /* The fields up to the time, for the lines of other records. */
 void pf_script_put_head(struct pf_script *script);
 char *pf_script_right(char *at, uint64_t value, unsigned width);
+/* In 16 places. */
+char *pf_script_right_hex(char *at, uint64_t value);
 
 /* script.c: what formatting needs, in a script that is all zeros but for the places that the caller gives. */
 bool pf_script_open_formatting(struct pf_script *script, struct pf_text *out);

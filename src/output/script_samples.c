@@ -30,7 +30,7 @@ static char *put_signed_right(char *at, int32_t value, unsigned width)
     return at + count;
 }
 
-static char *put_hex_right(char *at, uint64_t value)
+char *pf_script_right_hex(char *at, uint64_t value)
 {
     static const char digits[] = "0123456789abcdef";
     memset(at, ' ', 16);
@@ -267,12 +267,12 @@ char *pf_script_put_synth(struct pf_script *script, char *at)
 
 char *pf_script_put_addr(struct pf_script *script, char *at)
 {
-    return put_hex_right(at, script->sample.addr);
+    return pf_script_right_hex(at, script->sample.addr);
 }
 
 char *pf_script_put_phys_addr(struct pf_script *script, char *at)
 {
-    return put_hex_right(at, script->sample.phys_addr);
+    return pf_script_right_hex(at, script->sample.phys_addr);
 }
 
 static uint64_t part_of_weight(const struct perfile_sample *sample, unsigned shift, unsigned bits)
@@ -304,7 +304,7 @@ char *pf_script_put_retire_lat(struct pf_script *script, char *at)
 char *pf_script_put_ip(struct pf_script *script, char *at)
 {
     *at = ' ';
-    return put_hex_right(at + 1, script->sample.ip);
+    return pf_script_right_hex(at + 1, script->sample.ip);
 }
 
 char *pf_script_put_no_ip(struct pf_script *script, char *at)
@@ -324,7 +324,7 @@ static char *put_chain(struct pf_script *script, char *at, const struct perfile_
             at = pf_script_enter(script);
         }
         *at = '\t';
-        at = put_hex_right(at + 1, ip);
+        at = pf_script_right_hex(at + 1, ip);
         *at++ = '\n';
         --*left;
     }

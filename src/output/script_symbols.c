@@ -18,12 +18,16 @@ enum {
     SOURCES_MAX = 64,
 };
 
+enum {
+    MARK_MAPPED = 1 << 0, /* something is there */
+    MARK_PLAIN = 1 << 1,  /* the texts of the whole page are their addresses alone */
+};
+
 struct pf_script_places {
     struct pf_script_places *next;
     unsigned style;
     /*
-     * By address space and address. In the style of a frame a text is "\t", the line and "\n". Its mark is 1 when
-     * something is mapped there.
+     * By address space and address. In the style of a frame a text is "\t", the line and "\n". Marks are those below.
      */
     struct pf_kept texts;
 };
@@ -279,6 +283,63 @@ static bool put_text(struct pf_script *script, unsigned style, const struct perf
     return true;
 }
 
+/* ---- pages whose frames need no look ----------------------------------------------------------------------------- */
+
+/*
+ * Frames without names are looked up for the functions that were inlined there alone. Where a page of a mapping belongs to
+ * a module without such functions, a text says so, and who has seen it looks up no other address of the page.
+ */
+struct pf_script_plain {
+    const struct perfile_space *space;
+    uint64_t page; /* its number + 1; 0: none */
+};
+
+enum { PAGE_BITS = 12, PLAIN_BITS = 14, PAGE_INSIDE = (1 << PAGE_BITS) - 1 };
+
+static unsigned marks_of(const struct pf_script *script, unsigned style, const struct perfile_space *space,
+                         const struct pf_script_spot *spot)
+{
+    const uint64_t first = spot->address & ~(uint64_t)PAGE_INSIDE;
+    if (!spot->map)
+        return 0;
+    const bool plain = style == SCRIPT_PLACE_FRAME && spot->map->start <= first &&
+                       perfile_space_find(space, first | PAGE_INSIDE) == spot->map &&
+                       !pf_symbols_may_inline(script->symbols, spot->location.module);
+    return MARK_MAPPED | (plain ? MARK_PLAIN : 0);
+}
+
+static struct pf_script_plain *plain_of(const struct pf_script *script, const struct perfile_space *space, uint64_t ip)
+{
+    const uint64_t key = ((uintptr_t)space ^ ip >> PAGE_BITS << 40 ^ ip >> PAGE_BITS) * 0x9e3779b97f4a7c15ull;
+    return &script->plain[key >> (64 - PLAIN_BITS)];
+}
+
+static bool is_plain(const struct pf_script *script, const struct perfile_space *space, uint64_t ip)
+{
+    const struct pf_script_plain *plain = script->plain ? plain_of(script, space, ip) : NULL;
+    return plain && plain->page == (ip >> PAGE_BITS) + 1 && plain->space == space;
+}
+
+/* Without memory the page is looked up on. */
+static void remember_plain(struct pf_script *script, const struct perfile_space *space, uint64_t ip)
+{
+    if (!script->plain)
+        script->plain = pf_arena_new(&script->arena, sizeof(*script->plain) << PLAIN_BITS);
+    if (script->plain)
+        *plain_of(script, space, ip) = (struct pf_script_plain){space, (ip >> PAGE_BITS) + 1};
+}
+
+static void put_plain(struct pf_text *out, uint64_t ip)
+{
+    char *at = pf_text_reserve(out, SCRIPT_STEP_ROOM);
+    *at = '\t';
+    at = pf_script_right_hex(at + 1, ip);
+    *at++ = '\n';
+    pf_text_commit(out, at);
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
+
 static const struct pf_kept_text no_text;
 
 static const struct pf_kept_text *add_text(struct pf_script *script, struct pf_script_places *places,
@@ -294,7 +355,7 @@ static const struct pf_kept_text *add_text(struct pf_script *script, struct pf_s
     }
     if (put_text(script, places->style, space, &subject) && !script->scratch.failed) {
         const struct pf_kept_text head = {(uintptr_t)space, address, (uint32_t)script->scratch.used,
-                                          subject.spot.map != NULL};
+                                          marks_of(script, places->style, space, &subject.spot)};
         text = pf_kept_add(&places->texts, &head, script->scratch.data);
     }
     if (!text)
@@ -357,7 +418,7 @@ static const struct pf_kept_text *find_anywhere(struct pf_script *script, struct
     unsigned mode = script->record->misc & PERFILE_MISC_CPUMODE_MASK;
     unsigned other = mode == PF_MODE_KERNEL ? PF_MODE_USER : PF_MODE_KERNEL;
     const struct pf_kept_text *text = find_text(script, places, pf_script_space(script, mode), address);
-    if (!text->mark)
+    if (!(text->mark & MARK_MAPPED))
         text = find_text(script, places, pf_script_space(script, other), address);
     return text;
 }
@@ -469,36 +530,55 @@ struct frame {
     uint64_t ip, hash;
 };
 
+/* Frames that are their addresses alone are written without a look where that is known. */
+static inline __attribute__((always_inline)) bool is_known(const struct pf_script *script, const struct frame *frame,
+                                                           const bool plain)
+{
+    return plain && is_plain(script, frame->space, frame->ip);
+}
+
 /* At most `most`; returns how many. */
-static unsigned gather_frames(struct pf_script *script, const struct perfile_u64s *chain, unsigned most,
-                              struct frame *frames)
+static inline __attribute__((always_inline)) unsigned gather_frames(struct pf_script *script,
+                                                                    const struct perfile_u64s *chain, unsigned most,
+                                                                    struct frame *frames, const bool plain)
 {
     const struct pf_kept *texts = &script->plan->places->texts;
     struct pf_callchain_walk walk = pf_callchain_start(chain);
     unsigned mode = walk.mode, count = 0;
     const struct perfile_space *space = pf_script_space(script, mode);
-    for (uint64_t ip; count < most && pf_callchain_next(&walk, &ip);) {
+    for (uint64_t ip; count < most && pf_callchain_next(&walk, &ip); count++) {
         if (PF_UNLIKELY(walk.mode != mode))
             space = pf_script_space(script, mode = walk.mode);
         frames[count] = (struct frame){space, ip, pf_kept_hash(texts, (uintptr_t)space, ip)};
-        pf_kept_expect_slot(texts, frames[count++].hash);
+        if (!is_known(script, &frames[count], plain))
+            pf_kept_expect_slot(texts, frames[count].hash);
     }
     for (unsigned i = 0; i < count; i++)
-        pf_kept_expect_text(texts, frames[i].hash);
+        if (!is_known(script, &frames[i], plain))
+            pf_kept_expect_text(texts, frames[i].hash);
     return count;
 }
 
-/* *left frames at most. */
-static void put_chain(struct pf_script *script, const struct perfile_u64s *chain, unsigned *left)
+/* *left frames at most. `plain` is a constant for the compiler: frames with names lose no time. */
+static inline __attribute__((always_inline)) void put_chain(struct pf_script *script, const struct perfile_u64s *chain,
+                                                            unsigned *left, const bool plain)
 {
     struct pf_script_places *places = script->plan->places;
     struct frame frames[PF_CALLCHAIN_MAX];
-    const unsigned count = gather_frames(script, chain, *left, frames);
+    const unsigned count = gather_frames(script, chain, *left, frames, plain);
     for (unsigned i = 0; i < count; i++) {
         const struct frame *frame = &frames[i];
+        if (is_known(script, frame, plain)) {
+            put_plain(script->out, frame->ip);
+            continue;
+        }
         const struct pf_kept_text *text =
             pf_kept_find_hashed(&places->texts, frame->hash, (uintptr_t)frame->space, frame->ip);
-        put_text_of(script->out, PF_LIKELY(text != NULL) ? text : make_text(script, places, frame->space, frame->ip));
+        if (PF_UNLIKELY(!text))
+            text = make_text(script, places, frame->space, frame->ip);
+        put_text_of(script->out, text);
+        if (plain && text->mark & MARK_PLAIN)
+            remember_plain(script, frame->space, frame->ip);
     }
     *left -= count;
 }
@@ -523,14 +603,24 @@ void pf_script_unwind(struct pf_script *script)
     script->late_chain = (struct perfile_u64s){.data = (const uint8_t *)script->user_part, .count = count};
 }
 
+static void put_chains(struct pf_script *script)
+{
+    const struct perfile_u64s *chains[] = {&script->sample.callchain, &script->late_chain};
+    const bool plain = script->plan->places->style == SCRIPT_PLACE_FRAME;
+    unsigned left = PF_CALLCHAIN_MAX;
+    for (unsigned i = 0; i < PF_COUNT(chains); i++)
+        if (plain)
+            put_chain(script, chains[i], &left, true);
+        else
+            put_chain(script, chains[i], &left, false);
+}
+
 char *pf_script_put_callchain_places(struct pf_script *script, char *at)
 {
     *at++ = '\n';
     pf_script_leave(script, at);
     if (script->plan->shows_ip) {
-        unsigned left = PF_CALLCHAIN_MAX;
-        put_chain(script, &script->sample.callchain, &left);
-        put_chain(script, &script->late_chain, &left);
+        put_chains(script);
     }
     return pf_script_enter(script);
 }

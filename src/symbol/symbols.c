@@ -822,6 +822,12 @@ const struct perfile_map *pf_symbols_map(struct pf_symbols *symbols, const struc
     return location.symbol != PF_NO_SYMBOL ? map : NULL;
 }
 
+/* Of others no address is known that debug info could tell of. */
+static bool has_inlines(const struct module *module)
+{
+    return module->table && (module->kind == KIND_ELF || is_vdso(module));
+}
+
 bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip, bool lines)
 {
     const struct perfile_map *map = perfile_space_find(space, ip);
@@ -832,8 +838,7 @@ bool pf_symbols_is_settled(const struct pf_symbols *symbols, const struct perfil
     if (!knows_module_of(symbols, map))
         return false;
     const struct module *module = module_at(symbols, symbols->module_of_map[map->id] - 1);
-    const bool has_lines = module->table && (module->kind == KIND_ELF || is_vdso(module));
-    return module->public.looked_for && (!lines || !has_lines || module->inlines_tried);
+    return module->public.looked_for && (!lines || !has_inlines(module) || module->inlines_tried);
 }
 
 /* ---- unwinding ---- */
@@ -909,11 +914,11 @@ static void open_inlines(struct pf_symbols *symbols, struct module *module)
 }
 
 /* NULL: there are none. */
-static const struct pf_inlines *inlines_of(struct pf_symbols *symbols, uint32_t number)
+static const struct pf_inlines *inlines_at(struct pf_symbols *symbols, const struct pf_location *location)
 {
-    struct module *module = number < symbols->count ? module_at(symbols, number) : NULL;
-    if (!module)
+    if (location->module >= symbols->count || !location->address)
         return NULL;
+    struct module *module = module_at(symbols, location->module);
     if (!module->inlines_tried) {
         module->inlines_tried = true;
         open_inlines(symbols, module);
@@ -921,14 +926,12 @@ static const struct pf_inlines *inlines_of(struct pf_symbols *symbols, uint32_t 
     return module->inlines;
 }
 
-static const struct pf_inlines *inlines_at(struct pf_symbols *symbols, const struct pf_location *location)
+bool pf_symbols_may_inline(const struct pf_symbols *symbols, uint32_t number)
 {
-    return location->address ? inlines_of(symbols, location->module) : NULL;
-}
-
-bool pf_symbols_may_inline(struct pf_symbols *symbols, uint32_t module)
-{
-    return inlines_of(symbols, module);
+    const struct module *module = number < symbols->count ? module_at(symbols, number) : NULL;
+    if (!module || !module->public.looked_for)
+        return true;
+    return has_inlines(module) && (!module->inlines_tried || module->inlines);
 }
 
 size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *location,

@@ -84,8 +84,11 @@ size_t pf_symbols_inlines(struct pf_symbols *symbols, const struct pf_location *
 /* The same for who wants them only where functions were inlined: else 0. */
 size_t pf_symbols_inlined(struct pf_symbols *symbols, const struct pf_location *location,
                           struct pf_source_frame *frames, size_t room);
-/* False: pf_symbols_inlined() finds nothing at any address of the module. */
-bool pf_symbols_may_inline(struct pf_symbols *symbols, uint32_t module);
+/*
+ * False: no function is inlined at any address of the module, however often it is asked. True also when that was not
+ * looked at yet.
+ */
+bool pf_symbols_may_inline(const struct pf_symbols *symbols, uint32_t module);
 /*
  * The machine code from an address on, as it lies in the binary: at most `room` bytes, 0 when the binary is not at hand.
  * What was mapped need not have been the same: code that patches itself is not there. The kernel's is not read.

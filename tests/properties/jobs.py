@@ -15,7 +15,8 @@ TASKS = [['report'], ['report', '--no-children', '--call-graph', 'callee,fractal
          ['script', '--ns', '-F', '+symoff,+dsoff', '--show-task-events', '--show-mmap-events', '--show-switch-events',
           '--show-lost-events', '--show-bpf-events', '--show-cgroup-events', '--show-round-events'],
          ['script', '-F', 'comm,pid,cpu,time,misc,event,ip,sym,srcline'],
-         ['script', '-F', 'tid,ip,brstacksym,uregs,iregs', '--no-inline'], ['script', '-F', 'ip,sym,brstackinsn,srccode'],
+         ['script', '-F', 'comm,ip'], ['script', '-F', 'tid,ip,brstacksym,uregs,iregs', '--no-inline'],
+         ['script', '-F', 'ip,sym,brstackinsn,srccode'],
          ['script', '-F', 'comm,event,data_src,addr,insn,disasm'], ['script', '--strict', '--time', '20%-70%'],
          ['script', '-F', 'comm,event,cgroup', '--comms', 'sh,perf,sleep,stress'],
          ['script', '--full-source-path', '-F', '+srcline']]
