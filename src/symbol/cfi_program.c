@@ -853,6 +853,8 @@ uint32_t pf_cfi_part_find(struct pf_cfi_part *part, uint32_t start)
         return 0;
     if (function->rows == NOT_RUN)
         make_rows(part, function);
+    if (!function->rows)
+        return 0;
     const struct pf_cfi_rows rows = {.rows = part->rows.rows + function->row, .count = function->rows};
     return pf_cfi_rows_find(&rows, start);
 }

@@ -231,6 +231,14 @@ static int64_t add_code(struct reading *r, const struct pf_jitdump_code *made, s
     return pf_map_put(&r->by_index, made->index, (uint64_t)number) ? number : pf_fail_memory(error, "jitdump");
 }
 
+/* With the tables for unwinding that were mapped behind the code. */
+static uint64_t end_of(const struct pf_jitdump_code *made, const struct code *code)
+{
+    const uint64_t end = made->address + made->bytes;
+    const uint64_t mapped = code->mapped_bytes ? end + -made->bytes % 8 + code->mapped_bytes : end;
+    return pf_max(end, mapped);
+}
+
 static int add_map(struct reading *r, const struct pf_jitdump_code *made, uint32_t number, struct perfile_error *error)
 {
     enum { READ = 1, EXEC = 4, PRIVATE = 2 };
@@ -238,16 +246,15 @@ static int add_map(struct reading *r, const struct pf_jitdump_code *made, uint32
     const struct code *code = &jit->codes[number - 1];
     const uint64_t time = time_of(jit, &r->file, made->time);
     struct perfile_map map = {.start = made->address,
-                              .end = made->address + made->bytes +
-                                     (code->mapped_bytes ? -made->bytes % 8 + code->mapped_bytes : 0),
+                              .end = end_of(made, code),
                               .pgoff = jit->take ? pf_jit_elf_text_offset(r->file.machine) : PF_JIT_TEXT_OFFSET,
                               .filename = code->file,
                               .pid = r->jit->dumps[r->number].pid,
                               .prot = READ | EXEC,
                               .flags = PRIVATE,
                               .code = number};
-    if (map.end <= map.start)
-        return 0;
+    if (!made->bytes || !code->public.bytes)
+        return 0; /* there is no code, and no file */
     if (!jit->take)
         return perfile_session_add_map(jit->session, time, &map, error);
     map.build_id_bytes = sizeof(code->build_id);

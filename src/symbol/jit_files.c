@@ -49,15 +49,17 @@ static int save(const struct pf_text *file, const char *path, mode_t mode, struc
 
 /* ---- what goes into it ---- */
 
-/* From malloc; NULL where the dump ends before, or memory. */
-static uint8_t *read_bytes(const struct pf_jitdump *dump, uint64_t offset, uint64_t bytes)
+/* Into memory from malloc. TRUNCATED: the dump ends before; MEMORY. */
+static int read_bytes(const struct pf_jitdump *dump, uint64_t offset, uint64_t bytes, uint8_t **data)
 {
-    uint8_t *data = malloc((size_t)bytes + 1);
-    if (data && !pf_jitdump_read(dump, offset, data, (size_t)bytes)) {
-        free(data);
-        data = NULL;
-    }
-    return data;
+    *data = malloc((size_t)bytes + 1);
+    if (!*data)
+        return PERFILE_ERROR_MEMORY;
+    if (pf_jitdump_read(dump, offset, *data, (size_t)bytes))
+        return 0;
+    free(*data);
+    *data = NULL;
+    return PERFILE_ERROR_TRUNCATED;
 }
 
 /* Tables that are not mapped behind their code tell of another place: LLVM's, and those of V8 that are empty. */
@@ -87,10 +89,14 @@ int pf_jit_file_write(struct pf_jitdump *dump, const struct pf_jitdump_code *cod
     if (code->bytes > CODE_BYTES_MAX)
         return pf_fail(error, PERFILE_ERROR_LIMIT, code->code_offset, "jitdump", "code of more than %d bytes",
                        CODE_BYTES_MAX);
-    uint8_t *bytes = read_bytes(dump, code->code_offset, code->bytes);
-    if (!bytes)
-        return pf_fail(error, PERFILE_ERROR_TRUNCATED, code->code_offset, "jitdump", "code cannot be read");
-    uint8_t *unwinding = has_unwinding(code) ? read_bytes(dump, code->unwinding_offset, code->unwinding_bytes) : NULL;
+    uint8_t *bytes, *unwinding = NULL;
+    int result = read_bytes(dump, code->code_offset, code->bytes, &bytes);
+    if (result == 0 && has_unwinding(code))
+        result = read_bytes(dump, code->unwinding_offset, code->unwinding_bytes, &unwinding);
+    if (result < 0) {
+        free(bytes);
+        return pf_fail(error, result, code->code_offset, "jitdump", "code cannot be read");
+    }
     pf_arena_open(&arena, pf_allocator_or_default(NULL));
     struct pf_jit_elf elf = {.machine = dump->machine,
                              .big_endian = dump->swap != PF_NATIVE_BIG_ENDIAN,
@@ -103,7 +109,7 @@ int pf_jit_file_write(struct pf_jitdump *dump, const struct pf_jitdump_code *cod
                              .unwinding_header_bytes = (size_t)code->unwinding_header_bytes};
     elf.line_count = pf_jitdump_lines(dump, code, &arena, &lines);
     elf.lines = lines;
-    int result = make_and_save(&elf, path, mode_of(dump), build_id, error);
+    result = make_and_save(&elf, path, mode_of(dump), build_id, error);
     pf_arena_close(&arena);
     free(unwinding);
     free(bytes);

@@ -126,6 +126,12 @@ static bool next_prefix(struct pf_jitdump *dump, struct prefix *prefix)
     return true;
 }
 
+/* It does not go past the end of all addresses. */
+static bool is_place(const struct pf_jitdump_code *code)
+{
+    return code->bytes <= UINT64_MAX - code->address;
+}
+
 /* What lies between the fixed part and the code is the name. */
 static bool read_load(struct pf_jitdump *dump, const struct prefix *prefix, struct pf_jitdump_code *code)
 {
@@ -138,7 +144,7 @@ static bool read_load(struct pf_jitdump *dump, const struct prefix *prefix, stru
     code->address = pf_cursor_u64(&c);
     code->bytes = pf_cursor_u64(&c);
     code->index = pf_cursor_u64(&c);
-    if (c.failed || code->bytes > prefix->bytes - LOAD_BYTES)
+    if (c.failed || code->bytes > prefix->bytes - LOAD_BYTES || !is_place(code))
         return false;
     code->code_offset = prefix->body + prefix->bytes - code->bytes;
     size_t room = (size_t)pf_min(pf_cursor_left(&c), prefix->bytes - LOAD_BYTES - code->bytes);
@@ -159,7 +165,7 @@ static bool read_move(struct pf_jitdump *dump, const struct prefix *prefix, stru
     code->address = pf_cursor_u64(&c);
     code->bytes = pf_cursor_u64(&c);
     code->index = pf_cursor_u64(&c);
-    return !c.failed;
+    return !c.failed && is_place(code);
 }
 
 static void read_debug_info(struct pf_jitdump *dump, const struct prefix *prefix)

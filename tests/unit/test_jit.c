@@ -494,6 +494,8 @@ static void test_damaged_files(void **state)
     size_t at = d.bytes;
     dump_load(&d, 1010, 0x10000, 0x3c, "much");
     recording_store64(&d, at + 16 + 24, 1 << 20);
+    dump_load(&d, 1012, UINT64_MAX - 0x3b, 0x3c, "past the end of all addresses");
+    dump_move(&d, 1013, 0x10000, UINT64_MAX - 0x3f, 'p');
     dump_load(&d, 1020, 0x10000, 0x3c, "good");
     at = d.bytes;
     dump_load(&d, 1030, 0x10000, 0x3c, "cut");
@@ -502,7 +504,30 @@ static void test_damaged_files(void **state)
     assert_int_equal(write_files(&error), 0);
     assert_string_equal(taken, "20:10000+3c@80 /w/jitted-7-103.so, ");
     assert_string_equal(notes, "/w/jit-7.dump ends within a record: the code that it told of last is missing\n"
-                               "/w/jit-7.dump is damaged: 1 pieces of code cannot be used\n");
+                               "/w/jit-7.dump is damaged: 3 pieces of code cannot be used\n");
+}
+
+/* What has no code has no file that a mapping could name, whatever was mapped behind it, and wherever it went. */
+static void test_no_code(void **state)
+{
+    struct perfile_error error;
+    struct recording d;
+    (void)state;
+    dump_open(&d, false, 0);
+    for (uint64_t mapped = 32; mapped; mapped = mapped == 32 ? UINT64_MAX : 0) {
+        dump_prefix(&d, 4, 24, 1000);
+        recording_u64(&d, 0);
+        recording_u64(&d, 0);
+        recording_u64(&d, mapped);
+        dump_load(&d, 1010, 0x10000, 0, "empty");
+        dump_move(&d, 1020, 0x10000, 0x20000, 'e');
+    }
+    dump_close(&d, "w/jit-7.dump");
+    unlink(made_path("w/jitted-7-101.so"));
+    assert_int_equal(write_files(&error), 0);
+    assert_string_equal(taken, "");
+    assert_string_equal(notes, "");
+    assert_int_not_equal(access(made_path("w/jitted-7-101.so"), F_OK), 0);
 }
 
 /* However a file is cut, what is whole before that is used. */
@@ -576,6 +601,7 @@ int main(void)
         cmocka_unit_test(test_unwinding_in_files),
         cmocka_unit_test(test_unwritable_files),
         cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_no_code),
     };
     return cmocka_run_group_tests(tests, made_directory_open, made_directory_close);
 }
