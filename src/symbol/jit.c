@@ -326,6 +326,13 @@ static void tell_losses(const struct reading *r, int result)
         note_about(r->jit, name, text);
 }
 
+static void close_reading(struct reading *r)
+{
+    free(r->real_folder);
+    free(r->named_folder);
+    pf_jitdump_close(&r->file);
+}
+
 static int read_file(struct reading *r, struct perfile_error *error)
 {
     struct pf_jit *jit = r->jit;
@@ -333,26 +340,23 @@ static int read_file(struct reading *r, struct perfile_error *error)
     struct perfile_error why;
     int code = pf_jitdump_open(&r->file, dump->found, &why);
     const char *wrong = code == 0 ? wrong_clock(jit, &r->file) : NULL;
-    if (code < 0)
-        put_note(jit, why.message);
-    if (wrong) {
+    if (wrong)
         note_about(jit, dump->name, wrong);
-        pf_jitdump_close(&r->file);
-    }
+    if (code == 0 && !wrong)
+        code = choose_folder(r, &why);
+    if (code < 0 && code != PERFILE_ERROR_MEMORY)
+        put_note(jit, why.message);
     if (code < 0 || wrong) {
         dump->found = NULL;
-        return 0;
+        close_reading(r);
+        return code == PERFILE_ERROR_MEMORY ? pf_fail_memory(error, "jitdump") : 0;
     }
     pf_map_open(&r->by_index, jit->allocator);
-    code = choose_folder(r, error);
-    if (code == 0)
-        code = read_codes(r, error);
+    code = read_codes(r, error);
     jit->counts.dumps++;
     tell_losses(r, code);
-    free(r->real_folder);
-    free(r->named_folder);
     pf_map_close(&r->by_index);
-    pf_jitdump_close(&r->file);
+    close_reading(r);
     return code == PERFILE_ERROR_LIMIT ? 0 : code;
 }
 
