@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -10,7 +11,8 @@
 #define SHOWN_PER_RULE 10
 #define HELD_BYTES ((size_t)1 << 20)
 
-/* The one terminal of the process. */
+/* The one terminal of the process: one thread may read, and tell of it, while another one writes what comes out. */
+static pthread_mutex_t at_terminal = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct {
     bool color;
     bool quiet;
@@ -140,6 +142,7 @@ static void print_line(enum tone tone, const char *text)
     char line[4096];
     size_t used;
 
+    pthread_mutex_lock(&at_terminal);
     pf_progress_clear();
     used = (size_t)snprintf(line, sizeof(line), "%sperfile:%s ", terminal.color ? colors[tone] : "",
                             terminal.color ? "\033[0m" : "");
@@ -147,8 +150,9 @@ static void print_line(enum tone tone, const char *text)
     line[used++] = '\n';
     if (terminal.holding)
         hold_line(line, used);
-    else if (write(STDERR_FILENO, line, used) < 0)
-        return;
+    else
+        (void)!write(STDERR_FILENO, line, used);
+    pthread_mutex_unlock(&at_terminal);
 }
 
 __attribute__((format(printf, 2, 0))) static void print_arguments(enum tone tone, const char *format, va_list arguments)
@@ -179,13 +183,16 @@ void pf_message(const char *format, ...)
 
 void pf_message_hold(void)
 {
+    pthread_mutex_lock(&at_terminal);
     terminal.holding = isatty(STDERR_FILENO);
+    pthread_mutex_unlock(&at_terminal);
 }
 
 void pf_message_release(void)
 {
     char number[PF_GROUPED_BYTES];
 
+    pthread_mutex_lock(&at_terminal);
     terminal.holding = false;
     for (size_t at = 0; at < terminal.held_bytes;) {
         ssize_t written = write(STDERR_FILENO, terminal.held + at, terminal.held_bytes - at);
@@ -201,6 +208,7 @@ void pf_message_release(void)
     terminal.held = NULL;
     terminal.held_bytes = 0;
     terminal.not_held = 0;
+    pthread_mutex_unlock(&at_terminal);
 }
 
 /* ---- diagnostics ----------------------------------------------------------------------------------------------- */
@@ -347,24 +355,31 @@ void pf_progress_update(void *context, uint64_t done, uint64_t total)
     const double most = (double)(total && done > total ? total : done);
     char text[80];
 
-    if (terminal.bar_over || now - progress->start_ms < 500 || now - progress->drawn_ms < 100)
+    if (now - progress->start_ms < 500 || now - progress->drawn_ms < 100)
         return;
     progress->drawn_ms = now;
     describe(text, most, (double)total, (double)(now - progress->start_ms) / 1000);
-    draw_bar(progress, text, total ? most / (double)total : -1);
+    pthread_mutex_lock(&at_terminal);
+    if (!terminal.bar_over)
+        draw_bar(progress, text, total ? most / (double)total : -1);
+    pthread_mutex_unlock(&at_terminal);
 }
 
 void pf_progress_clear(void)
 {
+    pthread_mutex_lock(&at_terminal);
     if (terminal.bar)
         draw("\r\033[K", 4);
     terminal.bar = false;
+    pthread_mutex_unlock(&at_terminal);
 }
 
 void pf_progress_end(void)
 {
+    pthread_mutex_lock(&at_terminal);
     pf_progress_clear();
     terminal.bar_over = true;
+    pthread_mutex_unlock(&at_terminal);
 }
 
 const char *pf_grouped(uint64_t value, char buffer[PF_GROUPED_BYTES])
