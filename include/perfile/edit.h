@@ -24,7 +24,8 @@ struct perfile_edit_report {
     uint64_t samples_dropped;
     uint64_t records_damaged; /* left out because they cannot be read */
     uint64_t bytes_dropped;   /* of the input, that belong to no whole record */
-    uint64_t records_mended;  /* repair: kept, with one number set right that made readers refuse the recording */
+    /* repair: kept, with one number set right, or filled up to 8 bytes, since readers refused the recording */
+    uint64_t records_mended;
     uint64_t features_rebuilt;
     uint64_t features_dropped; /* that could not be read, or not be said in the output */
     uint64_t samples_unscaled; /* of samples_kept: they stand for others too, and have no period that could say so */
@@ -147,9 +148,9 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_inject(struct perfile_reader *reader,
 
 /*
  * All that is whole of a damaged recording, byte for byte and in order, so that readers open it which refuse the damaged
- * one. Left out are features whose content is damaged, and samples that belong to no event. Two things are set right
- * that keep perf from reading on: a sample that states more dumped stack than it has, and an id in the trailer of another
- * record that no event has. Features that are missing are made anew as far as the records tell: SAMPLE_TIME,
+ * one. Left out are features whose content is damaged, and samples that belong to no event. Three things are set
+ * right that keep perf from reading on: a sample that states more dumped stack than it has, an id in the trailer of
+ * another record that no event has, and a size that is no multiple of 8 (zeros come before the trailer). Features that are missing are made anew as far as the records tell: SAMPLE_TIME,
  * BRANCH_STACK, and a TRACING_DATA that only names the tracepoints' numbers; the writer makes EVENT_DESC and AUXTRACE.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_repair(struct perfile_reader *reader, struct perfile_writer *writer,

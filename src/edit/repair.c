@@ -211,7 +211,7 @@ static int mend_id(struct repair *repair, struct pf_item *item)
     const struct pf_event *first = reader->event_count ? reader->events[0] : NULL;
     if (!first || !first->plan.id_back || !first->public.id_count || record->bytes < 8u + first->plan.trailer_bytes)
         return PF_EDIT_KEEP;
-    memcpy(repair->bytes, record->data, record->bytes);
+    memmove(repair->bytes, record->data, record->bytes);
     struct pf_out id = pf_out_make(repair->bytes + record->bytes - first->plan.id_back, 8, first->plan.swap);
     pf_out_u64(&id, first->public.ids[0]);
     repair->record = *record;
@@ -222,8 +222,31 @@ static int mend_id(struct repair *repair, struct pf_item *item)
     return PF_EDIT_KEEP;
 }
 
+/* perf 7.2 stops at a record whose size is no multiple of 8: zeros come before its trailer. */
+static void mend_size(struct repair *repair, struct pf_item *item)
+{
+    const struct perfile_record *record = item->record;
+    const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
+    const uint32_t trailer = event && record->type != PERFILE_RECORD_SAMPLE ? event->plan.trailer_bytes : 0;
+    const uint32_t bytes = (uint32_t)pf_align8(record->bytes), body = record->bytes - trailer;
+    if (bytes > UINT16_MAX || record->bytes < 8 + trailer || record->payload_bytes)
+        return;
+    memset(repair->bytes, 0, bytes);
+    memcpy(repair->bytes, record->data, body);
+    memcpy(repair->bytes + bytes - trailer, record->data + body, trailer);
+    struct pf_out size = pf_out_make(repair->bytes + 6, 2, item->reader->file.swapped);
+    pf_out_u16(&size, (uint16_t)bytes);
+    repair->record = *record;
+    repair->record.data = repair->bytes;
+    repair->record.bytes = repair->record.stated_bytes = bytes;
+    item->record = &repair->record;
+    repair->mended++;
+}
+
 static int mend_record(void *context, struct pf_item *item, struct perfile_error *error)
 {
+    if (PF_UNLIKELY(item->record->bytes % 8))
+        mend_size(context, item);
     const struct perfile_record *record = item->record;
     if (record->type == PERFILE_RECORD_SAMPLE)
         return mend_sample(context, item, error);

@@ -4,8 +4,9 @@
 
 Each recording is killed (data.size 0, no features), cut off at N places, and N of its records state N wrong sizes, one
 at a time. `perfile script` must show every sample that is whole, by its thread and time, say on stderr what is lost,
-and end with 1; copies of the damaged one, and a merge of it alone, are sound and show the same samples. Which samples there are is found by a walker of its own; those inside compressed records by `perfile
-dump` of the sound recording. Places and records are chosen by a fixed seed.
+and end with 1; what is repaired, copies and a merge of the damaged one are sound and show the same samples. Which
+samples there are is found by a walker of its own; those inside compressed records by `perfile dump` of the sound
+recording. Places and records are chosen by a fixed seed.
 """
 import argparse, collections, json, os, pathlib, random, re, shutil, struct, subprocess, sys, tempfile
 
@@ -77,7 +78,7 @@ def script(perfile, path):
     return done.returncode, keys, done.stderr
 
 
-COPIES = (['convert', '--mode', 'file'], ['convert', '--mode', 'directory'], ['merge'])
+COPIES = (['repair'], ['convert', '--mode', 'file'], ['convert', '--mode', 'directory'], ['merge'])
 
 
 class Salvage:
