@@ -148,10 +148,11 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_inject(struct perfile_reader *reader,
 
 /*
  * All that is whole of a damaged recording, byte for byte and in order, so that readers open it which refuse the damaged
- * one. Left out are features whose content is damaged, and samples that belong to no event. Three things are set
- * right that keep perf from reading on: a sample that states more dumped stack than it has, an id in the trailer of
- * another record that no event has, and a size that is no multiple of 8 (zeros come before the trailer). Features that are missing are made anew as far as the records tell: SAMPLE_TIME,
- * BRANCH_STACK, and a TRACING_DATA that only names the tracepoints' numbers; the writer makes EVENT_DESC and AUXTRACE.
+ * one. Left out are features whose content is damaged, and samples that belong to no event. Three things are set right
+ * that keep perf from reading on: a sample that states more dumped stack than it has, an id in the trailer of another
+ * record that no event has, and a size that is no multiple of 8 (zeros come before the trailer). Features that are missing
+ * are made anew as far as the records tell: SAMPLE_TIME, BRANCH_STACK, and a TRACING_DATA that only names the
+ * tracepoints' numbers; the writer makes EVENT_DESC and AUXTRACE.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_repair(struct perfile_reader *reader, struct perfile_writer *writer,
                                                   const struct perfile_edit_options *options,
