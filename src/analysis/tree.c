@@ -30,10 +30,10 @@ static size_t slot_of(const struct pf_tree *tree, uint32_t parent, uint32_t fram
     return (size_t)(key >> 32 ^ key >> 11) & (tree->slot_count - 1);
 }
 
-static bool grow_slots(struct pf_tree *tree)
+static bool grow_slots(struct pf_tree *tree, size_t count)
 {
     struct pf_tree bigger = *tree;
-    bigger.slot_count *= 2;
+    bigger.slot_count = count;
     bigger.slots = pf_new(tree->allocator, bigger.slot_count * sizeof(*bigger.slots));
     if (!bigger.slots)
         return false;
@@ -50,6 +50,15 @@ static bool grow_slots(struct pf_tree *tree)
     return true;
 }
 
+bool pf_tree_reserve(struct pf_tree *tree, size_t count)
+{
+    size_t slot_count = tree->slot_count;
+    while (count * 4 > slot_count * 3)
+        slot_count *= 2;
+    return pf_grow(tree->allocator, &tree->nodes, &tree->room, count, sizeof(*tree->nodes)) &&
+           (slot_count == tree->slot_count || grow_slots(tree, slot_count));
+}
+
 uint32_t pf_tree_child(struct pf_tree *tree, uint32_t parent, uint32_t frame)
 {
     size_t i = slot_of(tree, parent, frame);
@@ -62,7 +71,7 @@ uint32_t pf_tree_child(struct pf_tree *tree, uint32_t parent, uint32_t frame)
     uint32_t made = (uint32_t)tree->count++;
     tree->nodes[made] = (struct pf_tree_node){.parent = parent, .frame = frame};
     tree->slots[i] = (struct pf_tree_slot){parent, frame, made};
-    if (tree->count * 4 > tree->slot_count * 3 && !grow_slots(tree))
+    if (tree->count * 4 > tree->slot_count * 3 && !grow_slots(tree, tree->slot_count * 2))
         return 0;
     return made;
 }

@@ -221,6 +221,8 @@ static int map_nodes(struct pf_flame_view *view, const struct pf_tree *tree, con
                      uint32_t *place_of)
 {
     place_of[0] = 0;
+    if (!pf_tree_reserve(&view->tree, tree->count))
+        return PERFILE_ERROR_MEMORY;
     for (size_t i = 1; i < tree->count; i++) {
         const struct pf_tree_node *node = &tree->nodes[i];
         place_of[i] = pf_tree_child(&view->tree, place_of[node->parent], name_of[node->frame]);
