@@ -7,6 +7,7 @@
 #define PF_ANALYSIS_PLACES_H
 
 #include "base/map.h"
+#include "base/pairs.h"
 
 struct pf_place {
     uint64_t ip;
@@ -42,12 +43,9 @@ static inline void pf_places_fill(struct pf_places *places, struct pf_place *pla
     places->used++;
 }
 
-/* The upper bits of a hash: in a table of twice the size entries keep their order, and growing does not jump about. */
 static inline size_t pf_places_hash(const struct pf_places *places, uint32_t space, uint64_t ip)
 {
-    uint64_t key = (ip ^ places->seed) * 0x9e3779b97f4a7c15ull ^ space;
-    key = (key ^ key >> 32) * 0xbf58476d1ce4e5b9ull;
-    return (size_t)((key ^ key >> 29) * 0x94d049bb133111ebull >> places->shift);
+    return pf_pair_hash(places->seed, places->shift, ip, space);
 }
 
 /* The address will be asked for soon. */

@@ -26,11 +26,16 @@ void pf_pairs_close(struct pf_pairs *pairs);
 bool pf_pairs_put(struct pf_pairs *pairs, uint64_t a, uint64_t b, uint32_t value);
 
 /* The upper bits of a hash: in a table of twice the size pairs keep their order, and growing does not jump about. */
+static inline size_t pf_pair_hash(uint64_t seed, unsigned shift, uint64_t a, uint64_t b)
+{
+    uint64_t key = (a ^ seed) * 0x9e3779b97f4a7c15ull ^ b;
+    key = (key ^ key >> 32) * 0xbf58476d1ce4e5b9ull;
+    return (size_t)((key ^ key >> 29) * 0x94d049bb133111ebull >> shift);
+}
+
 static inline size_t pf_pairs_hash(const struct pf_pairs *pairs, uint64_t a, uint64_t b)
 {
-    uint64_t key = (a ^ pairs->seed) * 0x9e3779b97f4a7c15ull ^ b;
-    key = (key ^ key >> 32) * 0xbf58476d1ce4e5b9ull;
-    return (size_t)((key ^ key >> 29) * 0x94d049bb133111ebull >> pairs->shift);
+    return pf_pair_hash(pairs->seed, pairs->shift, a, b);
 }
 
 /* The pair will be asked for soon. */
