@@ -275,6 +275,21 @@ static bool sample_passes(struct pf_report *report, const struct pf_profile_samp
            frame_passes(report, sample->leaf);
 }
 
+static bool add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample)
+{
+    const size_t count = report->stacks ? (size_t)pf_min(sample->frame_count, report->max_stack) : 0;
+    const bool apart = !count || sample->frames[0] != sample->leaf;
+    const uint32_t mark = report->stacks ? PF_REPORT_APART : 0;
+    const struct pf_stack stack = {.bottom = &key,
+                                   .bottom_count = 1,
+                                   .frames = sample->frames,
+                                   .frame_count = count,
+                                   .leaf = apart ? sample->leaf | mark : PF_STACK_NO_LEAF,
+                                   .weight = sample->period,
+                                   .note = pf_report_maker(sample)};
+    return pf_stacks_add(&report->arriving, &report->tree, &stack);
+}
+
 /* One sample that is to be shown, or one branch of it. */
 static bool add_row(struct pf_report *report, const struct pf_profile_sample *sample)
 {
@@ -291,7 +306,7 @@ static bool add_row(struct pf_report *report, const struct pf_profile_sample *sa
         !pf_report_key_value(report, key, PF_VALUE_parent))
         return true;
     report->passed++;
-    return pf_report_add_stack(report, key, sample);
+    return add_stack(report, key, sample);
 }
 
 static bool add_sample(struct pf_report *report, const struct pf_profile_sample *sample)
@@ -726,7 +741,7 @@ static unsigned level_of(const struct pf_report *report, uint32_t node)
     const struct pf_frame_info *frame = pf_profile_frame(report->profile, at->frame & ~PF_REPORT_APART);
     if (!at->samples)
         return is_kernel(report, frame) ? 'k' : '.';
-    switch (report->made_by[node] >> PF_REPORT_TID_BITS) {
+    switch (at->note >> PF_REPORT_TID_BITS) {
     case MODE_KERNEL:
         return 'k';
     case MODE_HYPERVISOR:
@@ -782,7 +797,7 @@ static bool has_callchains(const struct pf_report *report)
 
 static int make_table(struct pf_report *report, struct perfile_error *error)
 {
-    if (!pf_report_end_stacks(report))
+    if (!pf_stacks_end(&report->arriving, &report->tree))
         return pf_fail_memory(error, "report");
     if (!has_callchains(report)) {
         report->children = false;
@@ -793,7 +808,7 @@ static int make_table(struct pf_report *report, struct perfile_error *error)
     if (!report->children)
         pf_report_drop_children(report);
     drop_rows(report);
-    if (report->joins_groups && !pf_report_join_groups(report))
+    if ((report->joins_groups && !pf_report_join_groups(report)) || !pf_report_keep_modes(report))
         return pf_fail_memory(error, "report");
     set_levels(report);
     return pf_report_sort(report) ? 0 : pf_fail_memory(error, "report");
@@ -854,7 +869,6 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
 void pf_report_close(struct pf_report *report)
 {
     const struct perfile_allocator *allocator = report->allocator;
-    (void)pf_report_end_stacks(report);
     pf_filter_close(&report->threads);
     pf_filter_close(&report->dsos);
     pf_filter_close(&report->names);
@@ -868,9 +882,10 @@ void pf_report_close(struct pf_report *report)
     pf_free(allocator, report->groups, report->group_room * sizeof(*report->groups));
     pf_free(allocator, report->members, report->member_room * sizeof(*report->members));
     pf_free(allocator, report->parts, report->part_room * sizeof(*report->parts));
-    if (report->tree.allocator)
+    if (report->tree.allocator) {
+        (void)pf_stacks_end(&report->arriving, &report->tree);
         pf_tree_close(&report->tree);
-    pf_free(allocator, report->made_by, report->made_by_room * sizeof(*report->made_by));
+    }
     pf_free(allocator, report->same, report->same_room * sizeof(*report->same));
     pf_free(allocator, report->passes, report->pass_room);
     pf_free(allocator, report->rows, report->row_room * sizeof(*report->rows));

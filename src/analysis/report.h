@@ -12,8 +12,8 @@
 #include <regex.h>
 
 #include "analysis/profile.h"
+#include "analysis/stacks.h"
 #include "analysis/trace_text.h"
-#include "analysis/tree.h"
 #include "base/filter.h"
 #include "base/map.h"
 #include "base/pairs.h"
@@ -55,7 +55,7 @@ struct pf_report_row {
     uint32_t frame;      /* one of those that are the same to the columns; PF_NO_SYMBOL: no column takes any */
     uint32_t first;      /* the node in the tree that was there first */
     uint32_t nodes;      /* all its nodes, linked; 0 when there are none */
-    uint32_t parts;      /* of an event in a group: what it weighs for each member, in pf_report.parts */
+    uint32_t parts;      /* in pf_report.parts: what it weighs for each member of its group, and by mode */
     uint32_t level : 8;  /* as perf marks it: k kernel, . user, g guest kernel, u guest user, H hypervisor */
     uint32_t depth : 24; /* of its longest stack: 8,192 addresses, of 65 functions each, are the most */
     uint64_t children;   /* period of the samples that have the frame anywhere in their stack */
@@ -63,7 +63,7 @@ struct pf_report_row {
     uint64_t samples;    /* how many of those */
 };
 
-/* What a row weighs for one event of a group. */
+/* What a row weighs for one event: of a group, or itself when a column asks for modes. */
 struct pf_report_part {
     uint64_t children, self, samples;
     uint64_t sys, us, guest_sys, guest_us; /* of self, by mode; only with such a column */
@@ -197,38 +197,12 @@ static inline unsigned pf_report_weight_class(uint64_t total)
     return total ? 64 - (unsigned)__builtin_clzll(total) : 0;
 }
 
-/* Where a node is, by the hash of its path. */
-struct pf_report_slot {
-    uint32_t tag;
-    uint32_t node; /* 0: empty */
-};
-
 /* While rows are sorted: the place of each name among all, UINT32_MAX without one. NULL: not asked for. */
 struct pf_report_ranks {
     uint32_t *comms; /* by key */
     uint32_t *dsos;  /* by module */
     uint32_t *names; /* by frame, of frames that rows have */
     size_t comm_room, dso_room, name_room;
-};
-
-struct pf_report_step {
-    uint64_t hash; /* of the path up to here */
-    uint32_t frame;
-    uint32_t node;
-};
-
-/* A stack on its way into the tree. */
-struct pf_report_stack {
-    struct pf_report_step *path; /* root first */
-    size_t count, room;
-    size_t common; /* with the stack before: the nodes are known up to here */
-    uint32_t key;
-    uint64_t key_hash;
-    uint32_t leaf; /* that is not in the path; PF_NO_SYMBOL: none */
-    uint64_t leaf_hash;
-    uint32_t maker; /* of nodes that it makes */
-    uint64_t period;
-    bool waits; /* its places in the table are on their way */
 };
 
 struct pf_report {
@@ -306,13 +280,9 @@ struct pf_report {
     int32_t named_tid; /* the thread named last */
     const char *named_comm;
 
-    struct pf_tree tree; /* root, keys, frames; PF_REPORT_APART marks a leaf that is not in its callchain */
-    uint32_t *made_by;   /* by node: the thread of the sample that made it, and its mode in the upper bits */
-    size_t made_by_room;
-    struct pf_report_slot *slots; /* where nodes are; the tree's own stay empty */
-    size_t slot_count;
-    struct pf_report_stack arriving[2]; /* the last one waits, the other is the next one's */
-    unsigned last_arrived;
+    struct pf_tree
+        tree; /* root, keys, frames; PF_REPORT_APART marks a leaf that is not in its callchain; notes: pf_report_maker */
+    struct pf_stacks arriving;
 
     uint32_t *same; /* by frame: the first one that the columns cannot tell from it */
     size_t same_room;
@@ -328,16 +298,13 @@ struct pf_report {
 };
 
 #define PF_REPORT_APART 0x80000000u
-enum { PF_REPORT_TID_BITS = 29 }; /* of made_by; threads have at most 22 */
+enum { PF_REPORT_TID_BITS = 25 }; /* of the notes; threads have at most 22 */
 
+/* The thread of a sample, and its mode in the upper bits. */
 static inline uint32_t pf_report_maker(const struct pf_profile_sample *sample)
 {
     return (uint32_t)sample->cpumode << PF_REPORT_TID_BITS | ((uint32_t)sample->tid & ((1u << PF_REPORT_TID_BITS) - 1));
 }
-/* report_stacks.c: takes the sample's stack; the tree has it after the next one. False when memory is short. */
-bool pf_report_add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample);
-/* All stacks are in: the tree has the last one, too, and what finds nodes is gone. False when memory is short. */
-bool pf_report_end_stacks(struct pf_report *report);
 
 /* report_columns.c */
 int pf_report_choose_columns(struct pf_report *report, struct perfile_error *error);
@@ -353,8 +320,12 @@ static inline uint64_t pf_report_value(const struct pf_report *report, const str
 }
 /* report_order.c: puts the rows into the order of the tables and gives the events theirs. False when memory is short. */
 bool pf_report_sort(struct pf_report *report);
-/* report_groups.c: gives the events of a group one table. False when memory is short. */
+/*
+ * report_groups.c: gives the events of a group one table; reads off what rows weigh by mode, while nodes have their
+ * notes. False when memory is short.
+ */
 bool pf_report_join_groups(struct pf_report *report);
+bool pf_report_keep_modes(struct pf_report *report);
 
 /*
  * Reads the whole recording. `report` is filled; close it also after a failure. `groups`: events of a group have one

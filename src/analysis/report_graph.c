@@ -22,8 +22,8 @@ struct pf_graph_item {
 /* ---- what belongs to a row ---- */
 
 /*
- * A number for each node, 0 between graphs. Rows have taken up the numbers of samples: with tens of millions of nodes,
- * their place is too good to be left unused.
+ * A number for each node, 0 between graphs. Rows have taken up the numbers of samples and the notes: with tens of
+ * millions of nodes, their place is too good to be left unused.
  */
 static uint64_t *mark_at(const struct pf_graph *graph, uint32_t node)
 {
@@ -33,7 +33,7 @@ static uint64_t *mark_at(const struct pf_graph *graph, uint32_t node)
 void pf_graphs_prepare(struct pf_report *report)
 {
     for (uint32_t node = 0; node < report->tree.count && !report->marks; node++)
-        report->tree.nodes[node].samples = 0;
+        report->tree.nodes[node].mark = 0;
     report->marks = true;
 }
 
@@ -107,7 +107,7 @@ void pf_graph_open_apart(struct pf_graph *graph, struct pf_report *report, const
     if (graph->empty) /* no branch can be worth showing: most rows are like that */
         return;
     graph->key_node = key_node(report, row);
-    graph->marks = marks ? (char *)marks : (char *)&report->tree.nodes[0].samples;
+    graph->marks = marks ? (char *)marks : (char *)&report->tree.nodes[0].mark;
     graph->mark_bytes = marks ? sizeof(*marks) : sizeof(*report->tree.nodes);
     if (report->order == PF_GRAPH_CALLER)
         mark_whole_stacks(graph);

@@ -111,15 +111,15 @@ static bool place_members(struct pf_report *report, struct pf_report_group *grou
     return true;
 }
 
-static bool give_parts(struct pf_report *report, uint32_t row, const struct pf_report_group *group)
+static bool give_parts(struct pf_report *report, uint32_t row, uint32_t count)
 {
     const size_t used = report->part_count;
     if (used > UINT32_MAX ||
-        !pf_grow(report->allocator, &report->parts, &report->part_room, used + group->shown, sizeof(*report->parts)))
+        !pf_grow(report->allocator, &report->parts, &report->part_room, used + count, sizeof(*report->parts)))
         return false;
-    memset(report->parts + used, 0, group->shown * sizeof(*report->parts));
+    memset(report->parts + used, 0, count * sizeof(*report->parts));
     report->rows[row].parts = (uint32_t)used;
-    report->part_count += group->shown;
+    report->part_count += count;
     return true;
 }
 
@@ -142,7 +142,7 @@ static bool find_leader_row(struct pf_report *report, struct pf_pairs *index, ui
         return false;
     *row = (uint32_t)report->row_count++;
     report->rows[*row] = (struct pf_report_row){.key = number, .frame = like.frame, .first = like.first};
-    return pf_pairs_put(index, number, like.frame, *row) && give_parts(report, *row, group);
+    return pf_pairs_put(index, number, like.frame, *row) && give_parts(report, *row, group->shown);
 }
 
 static struct pf_report_part own_part(const struct pf_report *report, const struct pf_report_row *row)
@@ -150,7 +150,7 @@ static struct pf_report_part own_part(const struct pf_report *report, const stru
     struct pf_report_part part = {.children = row->children, .self = row->self, .samples = row->samples};
     uint64_t *const by_mode[] = {NULL, &part.sys, &part.us, NULL, &part.guest_sys, &part.guest_us, NULL, NULL};
     for (uint32_t node = report->by_mode ? row->nodes : 0; node; node = report->links[node].next) {
-        uint64_t *sum = by_mode[report->made_by[node] >> PF_REPORT_TID_BITS];
+        uint64_t *sum = by_mode[report->tree.nodes[node].note >> PF_REPORT_TID_BITS];
         if (sum)
             *sum += report->tree.nodes[node].self;
     }
@@ -175,7 +175,7 @@ static bool index_leaders(struct pf_report *report, struct pf_pairs *index)
         const struct pf_report_event *event = pf_report_event(report, &report->rows[i]);
         if (event->group && event->event->index == event->group->first &&
             (!pf_pairs_put(index, report->rows[i].key, report->rows[i].frame, i) ||
-             !give_parts(report, i, event->group)))
+             !give_parts(report, i, event->group->shown)))
             return false;
     }
     return true;
@@ -210,10 +210,23 @@ bool pf_report_join_groups(struct pf_report *report)
     return enough;
 }
 
+bool pf_report_keep_modes(struct pf_report *report)
+{
+    bool enough = true;
+    for (uint32_t i = 0; report->by_mode && i < report->row_count && enough; i++) {
+        if (pf_report_event(report, &report->rows[i])->group)
+            continue;
+        enough = give_parts(report, i, 1);
+        if (enough)
+            report->parts[report->rows[i].parts] = own_part(report, &report->rows[i]);
+    }
+    return enough;
+}
+
 struct pf_report_part pf_report_part(const struct pf_report *report, const struct pf_report_row *row, uint32_t place)
 {
     const struct pf_report_event *event = pf_report_event(report, row);
-    if (event->group)
+    if (event->group || report->by_mode)
         return report->parts[row->parts + place];
     return own_part(report, row);
 }

@@ -39,7 +39,7 @@ static uint64_t event_word(const struct pf_report *report, const struct pf_repor
 
 static uint64_t thread_word(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return report->made_by[row->first] & ((1u << PF_REPORT_TID_BITS) - 1);
+    return report->tree.nodes[row->first].note & ((1u << PF_REPORT_TID_BITS) - 1);
 }
 
 static uint64_t deep_word(const struct pf_report *report, const struct pf_report_row *row)

@@ -59,17 +59,24 @@ bool pf_tree_reserve(struct pf_tree *tree, size_t count)
            (slot_count == tree->slot_count || grow_slots(tree, slot_count));
 }
 
+uint32_t pf_tree_append(struct pf_tree *tree, uint32_t parent, uint32_t frame)
+{
+    if (tree->count >= UINT32_MAX - 1 ||
+        !pf_grow(tree->allocator, &tree->nodes, &tree->room, tree->count + 1, sizeof(*tree->nodes)))
+        return 0;
+    tree->nodes[tree->count] = (struct pf_tree_node){.parent = parent, .frame = frame};
+    return (uint32_t)tree->count++;
+}
+
 uint32_t pf_tree_child(struct pf_tree *tree, uint32_t parent, uint32_t frame)
 {
     size_t i = slot_of(tree, parent, frame);
     for (; tree->slots[i].node; i = (i + 1) & (tree->slot_count - 1))
         if (PF_LIKELY(tree->slots[i].parent == parent && tree->slots[i].frame == frame))
             return tree->slots[i].node;
-    if (tree->count >= UINT32_MAX - 1 ||
-        !pf_grow(tree->allocator, &tree->nodes, &tree->room, tree->count + 1, sizeof(*tree->nodes)))
+    const uint32_t made = pf_tree_append(tree, parent, frame);
+    if (!made)
         return 0;
-    uint32_t made = (uint32_t)tree->count++;
-    tree->nodes[made] = (struct pf_tree_node){.parent = parent, .frame = frame};
     tree->slots[i] = (struct pf_tree_slot){parent, frame, made};
     if (tree->count * 4 > tree->slot_count * 3 && !grow_slots(tree, tree->slot_count * 2))
         return 0;

@@ -9,11 +9,18 @@
 #include "base/memory.h"
 
 struct pf_tree_node {
-    uint32_t parent;  /* node 0 is the root, its own parent */
-    uint32_t frame;   /* what the owner of the tree makes of it: an id of a name, an address ... */
-    uint64_t self;    /* weight of the stacks that end here */
-    uint64_t samples; /* stacks that end here */
+    uint32_t parent; /* node 0 is the root, its own parent */
+    uint32_t frame;  /* what the owner of the tree makes of it: an id of a name, an address ... */
+    uint64_t self;   /* weight of the stacks that end here */
+    union {
+        struct {
+            uint64_t samples : 36; /* stacks that end here */
+            uint64_t note : 28;    /* of the stack that made the node */
+        };
+        uint64_t mark; /* what its owner puts there when it needs neither any more */
+    };
 };
+#define PF_TREE_NOTE (((uint32_t)1 << 28) - 1) /* what a note can hold */
 
 struct pf_tree_slot {
     uint32_t parent, frame; /* as in the node, which then need not be fetched */
@@ -37,6 +44,8 @@ void pf_tree_close(struct pf_tree *tree);
 bool pf_tree_reserve(struct pf_tree *tree, size_t count);
 /* The child of `parent` for this frame, made when it is not there; 0 when memory is short. */
 uint32_t pf_tree_child(struct pf_tree *tree, uint32_t parent, uint32_t frame);
+/* A new child that pf_tree_child does not find; 0 when memory is short. */
+uint32_t pf_tree_append(struct pf_tree *tree, uint32_t parent, uint32_t frame);
 void pf_tree_add(struct pf_tree *tree, uint32_t node, uint64_t weight);
 /* Makes the totals of all nodes; again when there are more. False when memory is short. */
 bool pf_tree_sum(struct pf_tree *tree);

@@ -134,6 +134,7 @@ struct pf_flame_view {
     struct pf_tree tree; /* frame: an index of names and kinds */
     const char **names;
     uint8_t *kinds;
+    bool *shared; /* by several frames */
     size_t name_count;
     /* Two a name: its place in byte order when a line ends there, and when ';' follows. */
     uint32_t *ranks;

@@ -9,6 +9,9 @@
 
 enum { BUCKETS = 200 };
 
+/* Frames of the profile and of the bottom share the trees' numbers while both still grow: these are of the bottom. */
+#define BOTTOM ((uint32_t)1 << 31)
+
 static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const struct perfile_event *event)
 {
     for (size_t i = 0; i < g->stacks_count; i++)
@@ -42,26 +45,43 @@ static bool add_slice(struct pf_flame_recording *g, uint32_t event, uint64_t tim
     return true;
 }
 
-/* Frames of the profile and of the bottom share the trees' numbers while both still grow: even and odd ones. */
+/* The stack before the last one has come into the tree. */
+static bool note_entered(struct pf_flame_recording *g, const struct pf_flame_stacks *stacks)
+{
+    return !stacks->samples ||
+           add_slice(g, (uint32_t)(stacks - g->stacks), stacks->time, stacks->arriving.entered, stacks->weight);
+}
+
 static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sample *sample)
 {
     struct pf_flame_stacks *stacks = stacks_of(g, sample->event);
-    uint32_t node = 0;
-    if (!stacks)
-        return false;
+    uint32_t bottom[PF_BOTTOM_LEVELS];
     for (size_t level = 0; level < g->bottom.level_count; level++) {
         const uint32_t frame = pf_bottom_frame(&g->bottom, level, sample);
-        if (frame == UINT32_MAX || !(node = pf_tree_child(&stacks->tree, node, frame << 1 | 1)))
+        if (frame == UINT32_MAX)
             return false;
+        bottom[level] = frame | BOTTOM;
     }
-    for (size_t i = sample->frame_count; i-- > 0 && node;)
-        node = pf_tree_child(&stacks->tree, node, sample->frames[i] << 1);
-    if (!node)
+    const struct pf_stack stack = {.bottom = bottom,
+                                   .bottom_count = g->bottom.level_count,
+                                   .frames = sample->frames,
+                                   .frame_count = sample->frame_count,
+                                   .leaf = PF_STACK_NO_LEAF,
+                                   .weight = g->options->flame.count_samples ? 1 : sample->period};
+    if (!stacks || !pf_stacks_add(&stacks->arriving, &stacks->tree, &stack) || !note_entered(g, stacks))
         return false;
-    const uint64_t weight = g->options->flame.count_samples ? 1 : sample->period;
-    pf_tree_add(&stacks->tree, node, weight);
+    stacks->time = sample->time;
+    stacks->weight = stack.weight;
     stacks->samples++;
-    return add_slice(g, (uint32_t)(stacks - g->stacks), sample->time, node, weight);
+    return true;
+}
+
+static bool end_stacks(struct pf_flame_recording *g)
+{
+    for (size_t i = 0; i < g->stacks_count; i++)
+        if (!pf_stacks_end(&g->stacks[i].arriving, &g->stacks[i].tree) || !note_entered(g, &g->stacks[i]))
+            return false;
+    return true;
 }
 
 static int gather(struct pf_flame_recording *g, bool timeline, struct perfile_error *error)
@@ -76,7 +96,7 @@ static int gather(struct pf_flame_recording *g, bool timeline, struct perfile_er
     while ((result = pf_profile_next(g->profile, &sample, error)) > 0)
         if (sample->event && !add_sample(g, sample))
             return pf_fail_memory(error, "flame graph");
-    return result;
+    return end_stacks(g) ? result : pf_fail_memory(error, "flame graph");
 }
 
 /* ---- the set ---- */
@@ -135,7 +155,7 @@ static bool make_events(struct pf_flame_recording *g, uint32_t plain)
     for (size_t i = 0; g->events && i < g->stacks_count; i++) {
         struct pf_tree *tree = &g->stacks[i].tree;
         for (size_t n = 1; n < tree->count; n++)
-            tree->nodes[n].frame = (tree->nodes[n].frame >> 1) + (tree->nodes[n].frame & 1 ? plain : 0);
+            tree->nodes[n].frame = (tree->nodes[n].frame & ~BOTTOM) + (tree->nodes[n].frame & BOTTOM ? plain : 0);
         if (!pf_tree_sum(tree))
             return false;
         g->events[i] = (struct pf_flame_event){
@@ -213,8 +233,10 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
 
 void pf_flame_recording_close(struct pf_flame_recording *g)
 {
-    for (size_t i = 0; i < g->stacks_count; i++)
+    for (size_t i = 0; i < g->stacks_count; i++) {
+        (void)pf_stacks_end(&g->stacks[i].arriving, &g->stacks[i].tree);
         pf_tree_close(&g->stacks[i].tree);
+    }
     pf_free(g->allocator, g->events, (g->stacks_count + 1) * sizeof(*g->events));
     pf_free(g->allocator, g->stacks, g->stacks_room * sizeof(*g->stacks));
     pf_free(g->allocator, g->slices, g->slice_room * sizeof(*g->slices));

@@ -3,13 +3,16 @@
 #ifndef PF_OUTPUT_FLAME_RECORDING_H
 #define PF_OUTPUT_FLAME_RECORDING_H
 
+#include "analysis/stacks.h"
 #include "output/flame_bottom.h"
 #include "output/output.h"
 
 struct pf_flame_stacks {
     const struct perfile_event *event;
     struct pf_tree tree;
+    struct pf_stacks arriving;
     uint64_t samples;
+    uint64_t time, weight; /* of the last one, which is not in the tree yet */
 };
 
 struct pf_flame_recording {

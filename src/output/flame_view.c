@@ -183,7 +183,7 @@ static bool name_frames(struct pf_arena *arena, const struct pf_flame_set *set,
     return true;
 }
 
-/* Fills names, kinds and name_of: the name of each frame. */
+/* Fills names, kinds, shared and name_of: the name of each frame. */
 static void number_names(struct pf_flame_view *view, struct entry *entries, size_t count, uint32_t *name_of)
 {
     if (count)
@@ -192,6 +192,8 @@ static void number_names(struct pf_flame_view *view, struct entry *entries, size
         if (i == 0 || compare_entries(&entries[i - 1], &entries[i]) != 0) {
             view->kinds[view->name_count] = entries[i].kind;
             view->names[view->name_count++] = entries[i].text;
+        } else {
+            view->shared[view->name_count - 1] = true;
         }
         name_of[entries[i].frame] = (uint32_t)view->name_count - 1;
     }
@@ -204,7 +206,8 @@ static int make_names(struct pf_flame_view *view, const struct pf_flame_set *set
     struct entry *entries = pf_new(view->allocator, (count + 1) * sizeof(*entries));
     view->names = pf_arena_new(&view->arena, (count + 1) * sizeof(*view->names));
     view->kinds = pf_arena_new(&view->arena, count + 1);
-    bool fine = entries && view->names && view->kinds && name_frames(&view->arena, set, options, entries);
+    view->shared = pf_arena_new(&view->arena, count + 1);
+    bool fine = entries && view->names && view->kinds && view->shared && name_frames(&view->arena, set, options, entries);
     if (fine && options->before.set) {
         fine = name_frames(&view->arena, options->before.set, options, entries + mine);
         for (size_t i = mine; i < count; i++)
@@ -216,16 +219,27 @@ static int make_names(struct pf_flame_view *view, const struct pf_flame_set *set
     return fine ? make_ranks(view) : PERFILE_ERROR_MEMORY;
 }
 
+/*
+ * The node of the view that a child becomes; 0 when memory is short. Most names belong to one frame: below those, as far
+ * as that goes from the root, every child is a new node, and none has to be searched for. Notes mark the others.
+ */
+static uint32_t map_child(struct pf_flame_view *view, uint32_t parent, uint32_t name)
+{
+    const bool joined = view->shared[name] || view->tree.nodes[parent].note;
+    const uint32_t node = (joined ? pf_tree_child : pf_tree_append)(&view->tree, parent, name);
+    if (node)
+        view->tree.nodes[node].note = joined;
+    return node;
+}
+
 /* Which node of the view a node of the tree becomes; the weight goes into `add`, if any. */
 static int map_nodes(struct pf_flame_view *view, const struct pf_tree *tree, const uint32_t *name_of, bool add,
                      uint32_t *place_of)
 {
     place_of[0] = 0;
-    if (!pf_tree_reserve(&view->tree, tree->count))
-        return PERFILE_ERROR_MEMORY;
     for (size_t i = 1; i < tree->count; i++) {
         const struct pf_tree_node *node = &tree->nodes[i];
-        place_of[i] = pf_tree_child(&view->tree, place_of[node->parent], name_of[node->frame]);
+        place_of[i] = map_child(view, place_of[node->parent], name_of[node->frame]);
         if (!place_of[i])
             return PERFILE_ERROR_MEMORY;
     }

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/stacks.h"
+
+#include "base/bytes.h"
+
+enum { FIRST_SLOTS = 4096 };
+
+static uint64_t mix(uint64_t hash, uint32_t frame)
+{
+    hash = (hash ^ frame) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 29;
+}
+
+static uint32_t tag_of(uint64_t hash)
+{
+    return (uint32_t)(hash >> 32);
+}
+
+static struct pf_stack_slot *slot_at(const struct pf_stacks *stacks, uint32_t tag)
+{
+    return &stacks->slots[(uint64_t)tag * stacks->slot_count >> 32]; /* grown tables keep the order of this one */
+}
+
+static struct pf_stack_slot *next_slot(const struct pf_stacks *stacks, struct pf_stack_slot *slot)
+{
+    return ++slot == stacks->slots + stacks->slot_count ? stacks->slots : slot;
+}
+
+static bool grow_slots(struct pf_stacks *stacks, const struct perfile_allocator *allocator)
+{
+    const size_t old_count = stacks->slot_count, count = old_count ? old_count * 2 : FIRST_SLOTS;
+    struct pf_stack_slot *old = stacks->slots, *made = pf_new(allocator, count * sizeof(*made));
+    if (!made)
+        return false;
+    stacks->seed = old ? stacks->seed : (uintptr_t)made;
+    stacks->slots = made;
+    stacks->slot_count = count;
+    for (size_t i = 0; i < old_count; i++) {
+        struct pf_stack_slot *slot = slot_at(stacks, old[i].tag);
+        while (old[i].node && slot->node)
+            slot = next_slot(stacks, slot);
+        if (old[i].node)
+            *slot = old[i];
+    }
+    pf_free(allocator, old, old_count * sizeof(*old));
+    return true;
+}
+
+static uint32_t make_node(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_step *step,
+                          uint32_t parent)
+{
+    const uint32_t tag = tag_of(step->hash), made = pf_tree_append(tree, parent, step->frame);
+    if (!made || (tree->count * 8 > stacks->slot_count * 7 && !grow_slots(stacks, tree->allocator)))
+        return 0;
+    tree->nodes[made].note = stacks->paths[stacks->last].note & PF_TREE_NOTE;
+    struct pf_stack_slot *slot = slot_at(stacks, tag);
+    while (slot->node)
+        slot = next_slot(stacks, slot);
+    *slot = (struct pf_stack_slot){tag, made};
+    return made;
+}
+
+static uint32_t child_of(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_step *step,
+                         uint32_t parent)
+{
+    const uint32_t tag = tag_of(step->hash);
+    struct pf_stack_slot *slot = slot_at(stacks, tag);
+    for (; slot->node; slot = next_slot(stacks, slot))
+        if (slot->tag == tag && tree->nodes[slot->node].parent == parent &&
+            tree->nodes[slot->node].frame == step->frame)
+            return slot->node;
+    return make_node(stacks, tree, step, parent);
+}
+
+/* ---- a stack comes ---- */
+
+static uint32_t frame_at(const struct pf_stack *stack, size_t depth)
+{
+    if (depth < stack->bottom_count)
+        return stack->bottom[depth];
+    depth -= stack->bottom_count;
+    return depth < stack->frame_count ? stack->frames[stack->frame_count - 1 - depth] : stack->leaf;
+}
+
+/* How many frames from the root on are those of the path before. */
+static size_t common_length(const struct pf_stack_path *before, const struct pf_stack *stack, size_t count)
+{
+    const size_t most = before->waits ? pf_min(count, before->count) : 0;
+    size_t common = 0;
+    while (common < most && frame_at(stack, common) == before->steps[common].frame)
+        common++;
+    return common;
+}
+
+/* The path, and its places in the table asked for as far as they are new. */
+static bool take_path(const struct pf_stacks *stacks, const struct perfile_allocator *allocator,
+                      struct pf_stack_path *path, const struct pf_stack *stack)
+{
+    const struct pf_stack_path *before = &stacks->paths[stacks->last];
+    const size_t count = stack->bottom_count + stack->frame_count + (stack->leaf != PF_STACK_NO_LEAF);
+    if (!pf_grow(allocator, &path->steps, &path->room, count, sizeof(*path->steps)))
+        return false;
+    path->common = common_length(before, stack, count);
+    if (path->common)
+        memcpy(path->steps, before->steps, path->common * sizeof(*path->steps));
+    uint64_t hash = path->common ? path->steps[path->common - 1].hash : stacks->seed;
+    for (size_t i = path->common; i < count; i++) {
+        path->steps[i].frame = frame_at(stack, i);
+        path->steps[i].hash = hash = mix(hash, path->steps[i].frame);
+        __builtin_prefetch(slot_at(stacks, tag_of(hash)));
+    }
+    path->count = count;
+    path->weight = stack->weight;
+    path->note = stack->note;
+    return true;
+}
+
+/* ---- and goes into the tree ---- */
+
+static void fetch_nodes(const struct pf_stacks *stacks, const struct pf_tree *tree)
+{
+    const struct pf_stack_path *path = &stacks->paths[stacks->last];
+    for (size_t i = path->common; i < path->count && path->waits; i++)
+        __builtin_prefetch(&tree->nodes[slot_at(stacks, tag_of(path->steps[i].hash))->node]);
+}
+
+/* False when memory is short. */
+static bool enter_last(struct pf_stacks *stacks, struct pf_tree *tree)
+{
+    struct pf_stack_path *path = &stacks->paths[stacks->last];
+    if (!path->waits)
+        return true;
+    uint32_t node = path->common ? path->steps[path->common - 1].node : 0;
+    for (size_t i = path->common; i < path->count; i++) {
+        node = child_of(stacks, tree, &path->steps[i], node);
+        if (!node)
+            return false;
+        path->steps[i].node = node;
+    }
+    pf_tree_add(tree, node, path->weight);
+    stacks->entered = node;
+    return true;
+}
+
+bool pf_stacks_add(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack *stack)
+{
+    const struct pf_stack_path *last = &stacks->paths[stacks->last];
+    struct pf_stack_path *path = &stacks->paths[!stacks->last];
+    if (!stacks->slot_count && !grow_slots(stacks, tree->allocator))
+        return false;
+    fetch_nodes(stacks, tree);
+    if (!take_path(stacks, tree->allocator, path, stack) || !enter_last(stacks, tree))
+        return false;
+    for (size_t i = 0; i < path->common; i++)
+        path->steps[i].node = last->steps[i].node;
+    path->waits = true;
+    stacks->last = !stacks->last;
+    return true;
+}
+
+bool pf_stacks_end(struct pf_stacks *stacks, struct pf_tree *tree)
+{
+    const bool enough = enter_last(stacks, tree);
+    pf_free(tree->allocator, stacks->slots, stacks->slot_count * sizeof(*stacks->slots));
+    for (size_t i = 0; i < PF_COUNT(stacks->paths); i++) {
+        pf_free(tree->allocator, stacks->paths[i].steps, stacks->paths[i].room * sizeof(*stacks->paths[i].steps));
+        stacks->paths[i] = (struct pf_stack_path){.steps = NULL};
+    }
+    stacks->slots = NULL;
+    stacks->slot_count = 0;
+    return enough;
+}

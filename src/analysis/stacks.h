@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stacks on their way into a tree. Memory is what this costs: each frame is a place in a big table, and a tree that is
+ * walked by (parent, frame) has to wait for each before it can ask for the next. So nodes are found here by a hash of
+ * their whole path, which needs no memory: all places of a stack are asked for at once, and looked at when the next
+ * stack comes.
+ */
+#ifndef PF_ANALYSIS_STACKS_H
+#define PF_ANALYSIS_STACKS_H
+
+#include "analysis/tree.h"
+
+#define PF_STACK_NO_LEAF UINT32_MAX
+
+/* From the root on: what stands below all functions (a thread ...), the functions, and what lies apart from them. */
+struct pf_stack {
+    const uint32_t *bottom; /* root first */
+    size_t bottom_count;
+    const uint32_t *frames; /* leaf first */
+    size_t frame_count;
+    uint32_t leaf; /* or PF_STACK_NO_LEAF */
+    uint32_t note; /* of the nodes that it makes */
+    uint64_t weight;
+};
+
+struct pf_stack_step {
+    uint64_t hash; /* of the path up to here */
+    uint32_t frame;
+    uint32_t node;
+};
+
+struct pf_stack_path {
+    struct pf_stack_step *steps; /* root first */
+    size_t count, room;
+    size_t common; /* with the stack before: the nodes are known up to here */
+    uint64_t weight;
+    uint32_t note;
+    bool waits; /* its places in the table are on their way */
+};
+
+/* Where a node is, by the hash of its path. */
+struct pf_stack_slot {
+    uint32_t tag;
+    uint32_t node; /* 0: empty */
+};
+
+struct pf_stacks {
+    struct pf_stack_slot *slots; /* those of the tree stay empty */
+    size_t slot_count;
+    uint64_t seed;                 /* not known to who makes a file: paths that all collide cannot be made */
+    struct pf_stack_path paths[2]; /* the last one waits, the other is the next one's */
+    unsigned last;
+    uint32_t entered; /* the node where the stack before the last one ended; 0: there was none, or it is empty */
+};
+
+/*
+ * Zeroes are a good beginning, with a tree that has only its root; then it is always the same tree.
+ *
+ * Takes the stack; the tree has it, and `entered` is its, when the next one comes. False when memory is short.
+ */
+bool pf_stacks_add(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack *stack);
+/* The tree has the last one, too, and what finds nodes is gone; again does nothing. False when memory is short. */
+bool pf_stacks_end(struct pf_stacks *stacks, struct pf_tree *tree);
+
+#endif
