@@ -3,68 +3,110 @@
 
 #include "base/bytes.h"
 
-enum { FIRST_SLOTS = 1024 };
+enum { FIRST_BITS = 4, LIMIT_STEP = 2 << 20 };
+
+#define NO_NUMBER UINT32_MAX
 
 void pf_places_open(struct pf_places *places, const struct perfile_allocator *allocator)
 {
-    *places = (struct pf_places){.allocator = allocator, .last_number = UINT32_MAX};
+    *places = (struct pf_places){.allocator = allocator, .last_number = NO_NUMBER, .limit = LIMIT_STEP};
     pf_map_open(&places->numbers, allocator);
+}
+
+static size_t table_bytes(const struct pf_place_table *table)
+{
+    return table->bits ? sizeof(*table->slots) << table->bits : 0;
+}
+
+static void forget(struct pf_places *places, struct pf_place_table *table)
+{
+    places->bytes -= table_bytes(table);
+    pf_free(places->allocator, table->slots, table_bytes(table));
+    *table = (struct pf_place_table){.slots = NULL};
 }
 
 void pf_places_close(struct pf_places *places)
 {
-    pf_free(places->allocator, places->slots, places->size * sizeof(*places->slots));
+    for (size_t i = 0; i < places->count; i++)
+        forget(places, &places->tables[i]);
+    pf_free(places->allocator, places->tables, places->room * sizeof(*places->tables));
     pf_map_close(&places->numbers);
     pf_places_open(places, places->allocator);
+}
+
+static uint32_t add_space(struct pf_places *places, const void *space)
+{
+    const size_t number = places->count;
+    if (number >= NO_NUMBER ||
+        !pf_grow(places->allocator, &places->tables, &places->room, number + 1, sizeof(*places->tables)) ||
+        !pf_map_put(&places->numbers, (uintptr_t)space, number))
+        return NO_NUMBER;
+    places->tables[number] = (struct pf_place_table){.slots = NULL};
+    places->count++;
+    return (uint32_t)number;
 }
 
 uint32_t pf_places_number(struct pf_places *places, const void *space)
 {
     uint64_t number;
-    if (PF_LIKELY(places->last == space && places->last_number != UINT32_MAX))
+    if (PF_LIKELY(places->last == space && places->last_number != NO_NUMBER))
         return places->last_number;
-    if (!pf_map_get(&places->numbers, (uintptr_t)space, &number)) {
-        number = places->numbers.used;
-        if (number >= UINT32_MAX || !pf_map_put(&places->numbers, (uintptr_t)space, number))
-            return UINT32_MAX;
+    if (!pf_map_get(&places->numbers, (uintptr_t)space, &number))
+        number = add_space(places, space);
+    if (number != NO_NUMBER) {
+        places->last = space;
+        places->last_number = (uint32_t)number;
+        places->tables[number].asked = true;
     }
-    places->last = space;
-    return places->last_number = (uint32_t)number;
+    return (uint32_t)number;
 }
 
-static struct pf_place *look(const struct pf_places *places, uint32_t space, uint64_t ip)
+static void forget_old(struct pf_places *places)
 {
-    size_t i = pf_places_hash(places, space, ip);
-    while (places->slots[i].value && (places->slots[i].ip != ip || places->slots[i].space != space))
-        i = (i + 1) & (places->size - 1);
-    return &places->slots[i];
+    for (size_t i = 0; i < places->count; i++) {
+        if (!places->tables[i].asked)
+            forget(places, &places->tables[i]);
+        places->tables[i].asked = i == places->last_number;
+    }
+    places->limit = places->bytes + LIMIT_STEP;
 }
 
-static bool grow(struct pf_places *places)
+static struct pf_place *look(const struct pf_places *places, const struct pf_place_table *table, uint64_t ip)
 {
-    struct pf_places bigger = *places;
-    bigger.size = places->size ? places->size * 2 : FIRST_SLOTS;
-    bigger.shift = 64 - (unsigned)__builtin_ctzll(bigger.size);
-    bigger.slots = pf_new(places->allocator, bigger.size * sizeof(*bigger.slots));
+    const size_t mask = ((size_t)1 << table->bits) - 1;
+    size_t i = pf_places_hash(places, table, ip);
+    while (table->slots[i].value && table->slots[i].ip != ip)
+        i = (i + 1) & mask;
+    return &table->slots[i];
+}
+
+static bool grow(struct pf_places *places, struct pf_place_table *table)
+{
+    struct pf_place_table bigger = *table;
+    bigger.bits = table->bits ? table->bits + 1 : FIRST_BITS;
+    bigger.slots = pf_new(places->allocator, table_bytes(&bigger));
     if (!bigger.slots)
         return false;
-    bigger.seed = places->size ? places->seed : (uintptr_t)bigger.slots;
-    for (size_t i = 0; i < places->size; i++)
-        if (places->slots[i].value)
-            *look(&bigger, places->slots[i].space, places->slots[i].ip) = places->slots[i];
-    pf_free(places->allocator, places->slots, places->size * sizeof(*places->slots));
-    *places = bigger;
+    if (!places->seed)
+        places->seed = (uintptr_t)bigger.slots;
+    for (size_t i = 0; table->bits && i < (size_t)1 << table->bits; i++)
+        if (table->slots[i].value)
+            *look(places, &bigger, table->slots[i].ip) = table->slots[i];
+    places->bytes += table_bytes(&bigger) - table_bytes(table);
+    pf_free(places->allocator, table->slots, table_bytes(table));
+    *table = bigger;
+    if (places->bytes > places->limit)
+        forget_old(places);
     return true;
 }
 
-struct pf_place *pf_places_find(struct pf_places *places, uint32_t space, uint64_t ip)
+struct pf_place *pf_places_find(struct pf_places *places, uint64_t ip)
 {
-    if (PF_UNLIKELY(places->used * 4 >= places->size * 3) && !grow(places))
+    struct pf_place_table *table = &places->tables[places->last_number];
+    if (PF_UNLIKELY((!table->bits || table->used * (uint64_t)4 >= (uint64_t)3 << table->bits)) && !grow(places, table))
         return NULL;
-    struct pf_place *place = look(places, space, ip);
-    if (!place->value) {
+    struct pf_place *place = look(places, table, ip);
+    if (!place->value)
         place->ip = ip;
-        place->space = space;
-    }
     return place;
 }

@@ -15,7 +15,7 @@
 #include "symbol/callchain.h"
 #include "symbol/demangle.h"
 
-enum { INLINES_MAX = 64, PROGRESS_SAMPLES = 256, LOOK_AHEAD = 8, FAR_SLOTS = 65536 };
+enum { INLINES_MAX = 64, PROGRESS_SAMPLES = 256, LOOK_AHEAD = 8, FAR_BYTES = 1 << 20 };
 
 /* Of a number in the cache: the place in `expanded` of a list of frames, not a frame. */
 #define EXPANDED ((uint32_t)1 << 31)
@@ -273,7 +273,7 @@ static uint32_t expand(struct pf_profile *profile, const struct pf_location *loc
 static uint32_t place_at(struct pf_profile *profile, const struct perfile_space *space, uint64_t ip)
 {
     const uint32_t number = pf_places_number(&profile->places, space);
-    struct pf_place *at = number == UINT32_MAX ? NULL : pf_places_find(&profile->places, number, ip);
+    struct pf_place *at = number == UINT32_MAX ? NULL : pf_places_find(&profile->places, ip);
     if (PF_LIKELY(at && at->value))
         return at->value - 1;
     struct pf_location location;
@@ -339,8 +339,7 @@ static bool append_chain(struct pf_profile *profile, const struct perfile_u64s *
     const struct perfile_space *space = space_of_mode(profile, mode);
     for (uint64_t ip; pf_callchain_next(&walk, &ip);) {
         if (walk.next + LOOK_AHEAD <= ips->count)
-            pf_places_prefetch(&profile->places, profile->places.last_number,
-                               perfile_u64_at(ips, walk.next + LOOK_AHEAD - 1));
+            pf_places_prefetch(&profile->places, perfile_u64_at(ips, walk.next + LOOK_AHEAD - 1));
         if (PF_UNLIKELY(walk.mode != mode))
             space = space_of_mode(profile, mode = walk.mode);
         if (!append(profile, place_at(profile, space, ip)))
@@ -585,12 +584,12 @@ static uint32_t space_number(struct pf_profile *profile, unsigned mode, int32_t 
 }
 
 /*
- * Once the table is too large to be near, the places of the next sample's address and of the start of its callchain are
+ * Once the tables are too large to be near, the places of the next sample's address and of the start of its callchain are
  * asked for while this one is dealt with; append_chain asks for the rest.
  */
 static void prefetch_next(struct pf_profile *profile)
 {
-    if (profile->places.size < FAR_SLOTS)
+    if (profile->places.bytes < FAR_BYTES)
         return;
     const struct perfile_record *next = perfile_session_peek(profile->session);
     if (!next || next->type != PERFILE_RECORD_SAMPLE || next->damaged ||
@@ -598,14 +597,15 @@ static void prefetch_next(struct pf_profile *profile)
         return;
     const struct perfile_sample *peeked = &profile->peeked;
     unsigned mode = next->misc & PERFILE_MISC_CPUMODE_MASK;
-    uint32_t space = space_number(profile, mode, peeked->pid);
-    pf_places_prefetch(&profile->places, space, peeked->ip);
+    if (space_number(profile, mode, peeked->pid) == UINT32_MAX)
+        return;
+    pf_places_prefetch(&profile->places, peeked->ip);
     struct pf_callchain_walk walk = pf_callchain_start(&peeked->callchain);
     const bool has_chain = peeked->present & PERFILE_SAMPLE_CALLCHAIN;
     for (uint64_t ip; has_chain && walk.next < LOOK_AHEAD + 2 && pf_callchain_next(&walk, &ip);) {
-        if (walk.mode != mode)
-            space = space_number(profile, mode = walk.mode, peeked->pid);
-        pf_places_prefetch(&profile->places, space, ip);
+        if (walk.mode != mode && space_number(profile, mode = walk.mode, peeked->pid) == UINT32_MAX)
+            return;
+        pf_places_prefetch(&profile->places, ip);
     }
 }
 
@@ -675,6 +675,7 @@ static void end_reading(struct pf_profile *profile)
     profile->totals.lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
     pf_places_close(&profile->places);
     pf_pairs_close(&profile->numbered);
+    pf_give_back(profile->allocator);
 }
 
 int pf_profile_read(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)

@@ -30,10 +30,10 @@ static size_t slot_of(const struct pf_tree *tree, uint32_t parent, uint32_t fram
     return (size_t)(key >> 32 ^ key >> 11) & (tree->slot_count - 1);
 }
 
-static bool grow_slots(struct pf_tree *tree, size_t count)
+static bool grow_slots(struct pf_tree *tree)
 {
     struct pf_tree bigger = *tree;
-    bigger.slot_count = count;
+    bigger.slot_count = 2 * tree->slot_count;
     bigger.slots = pf_new(tree->allocator, bigger.slot_count * sizeof(*bigger.slots));
     if (!bigger.slots)
         return false;
@@ -48,15 +48,6 @@ static bool grow_slots(struct pf_tree *tree, size_t count)
     pf_free(tree->allocator, tree->slots, tree->slot_count * sizeof(*tree->slots));
     *tree = bigger;
     return true;
-}
-
-bool pf_tree_reserve(struct pf_tree *tree, size_t count)
-{
-    size_t slot_count = tree->slot_count;
-    while (count * 4 > slot_count * 3)
-        slot_count *= 2;
-    return pf_grow(tree->allocator, &tree->nodes, &tree->room, count, sizeof(*tree->nodes)) &&
-           (slot_count == tree->slot_count || grow_slots(tree, slot_count));
 }
 
 uint32_t pf_tree_append(struct pf_tree *tree, uint32_t parent, uint32_t frame)
@@ -78,7 +69,7 @@ uint32_t pf_tree_child(struct pf_tree *tree, uint32_t parent, uint32_t frame)
     if (!made)
         return 0;
     tree->slots[i] = (struct pf_tree_slot){parent, frame, made};
-    if (tree->count * 4 > tree->slot_count * 3 && !grow_slots(tree, tree->slot_count * 2))
+    if (tree->count * 4 > tree->slot_count * 3 && !grow_slots(tree))
         return 0;
     return made;
 }

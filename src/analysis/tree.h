@@ -40,8 +40,6 @@ struct pf_tree {
 
 int pf_tree_open(struct pf_tree *tree, const struct perfile_allocator *allocator);
 void pf_tree_close(struct pf_tree *tree);
-/* Room for so many nodes in all, so that nothing moves until there are more. */
-bool pf_tree_reserve(struct pf_tree *tree, size_t count);
 /* The child of `parent` for this frame, made when it is not there; 0 when memory is short. */
 uint32_t pf_tree_child(struct pf_tree *tree, uint32_t parent, uint32_t frame);
 /* A new child that pf_tree_child does not find; 0 when memory is short. */

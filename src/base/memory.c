@@ -2,6 +2,9 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/mman.h>
 
 #include "base/bytes.h"
@@ -50,6 +53,16 @@ void *pf_new(const struct perfile_allocator *allocator, size_t size)
 void *pf_resize(const struct perfile_allocator *allocator, void *pointer, size_t old, size_t size)
 {
     return allocator->resize(allocator->context, pointer, old, size);
+}
+
+void pf_give_back(const struct perfile_allocator *allocator)
+{
+#ifdef __GLIBC__
+    if (allocator == &malloc_allocator)
+        (void)malloc_trim(0);
+#else
+    (void)allocator;
+#endif
 }
 
 void pf_free(const struct perfile_allocator *allocator, void *pointer, size_t size)

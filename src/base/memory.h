@@ -13,6 +13,8 @@ void *pf_new(const struct perfile_allocator *allocator, size_t size);
 /* Room for `size` bytes, contents kept; NULL leaves the old block alone. */
 void *pf_resize(const struct perfile_allocator *allocator, void *pointer, size_t old, size_t size);
 void pf_free(const struct perfile_allocator *allocator, void *pointer, size_t size);
+/* What was freed goes back to the system as far as it can: worth it when much was, and much else comes. */
+void pf_give_back(const struct perfile_allocator *allocator);
 
 /* A copy of `bytes` of text with a NUL behind them, or NULL; and its end, which takes NULL too. */
 char *pf_text_copy(const struct perfile_allocator *allocator, const char *text, size_t bytes);

@@ -138,8 +138,10 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
     for (;;) {
         if (session->order.flushing && pf_order_pop(&session->order, &session->record))
             return deliver(session, record, error);
-        if (session->at_end)
+        if (session->at_end) {
+            pf_order_close(&session->order); /* those who keep the session for its names need the memory */
             return 0;
+        }
         const struct perfile_record *read;
         int result = perfile_reader_next(session->reader, &read, error);
         if (result < 0)
@@ -214,8 +216,10 @@ static int next_of_parts(struct perfile_session *session, const struct perfile_r
     for (;;) {
         if (order->flushing && pf_order_pop(order, &session->record))
             return deliver(session, record, error);
-        if (session->at_end)
+        if (session->at_end) {
+            pf_order_close(order);
             return 0;
+        }
         uint32_t part;
         int result = oldest_head(session, &part, error);
         if (result < 0)

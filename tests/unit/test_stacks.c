@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/stacks.h"
+
+#include "counting.h"
+
+static struct pf_stack stack_of(const uint32_t *bottom, const uint32_t *leaf_first, size_t count, uint64_t weight)
+{
+    return (struct pf_stack){.bottom = bottom,
+                             .bottom_count = 1,
+                             .frames = leaf_first,
+                             .frame_count = count,
+                             .leaf = PF_STACK_NO_LEAF,
+                             .weight = weight};
+}
+
+static void a_stack_is_in_the_tree_when_the_next_one_comes(void **state)
+{
+    (void)state;
+    struct counting c;
+    struct pf_tree tree;
+    struct pf_stacks stacks = {0};
+    const uint32_t bottom = 7, leaf_first[] = {3, 2, 1};
+    struct pf_stack stack = stack_of(&bottom, leaf_first, 3, 10);
+    counting_open(&c, -1);
+    assert_int_equal(pf_tree_open(&tree, &c.allocator), 0);
+    stack.note = PF_TREE_NOTE;
+    assert_true(pf_stacks_add(&stacks, &tree, &stack));
+    assert_int_equal(stacks.entered, 0);
+    stack.leaf = 9; /* lies apart from the callchain */
+    stack.note = 1;
+    stack.weight = 5;
+    assert_true(pf_stacks_add(&stacks, &tree, &stack));
+    const uint32_t first = stacks.entered;
+    assert_true(pf_stacks_end(&stacks, &tree));
+    const uint32_t second = stacks.entered;
+    assert_int_equal(tree.count, 6); /* root, 7, 1, 2, 3, 9 */
+    assert_int_equal(tree.nodes[first].frame, 3);
+    assert_int_equal(tree.nodes[first].self, 10);
+    assert_int_equal(tree.nodes[first].note, PF_TREE_NOTE);
+    assert_int_equal(tree.nodes[second].frame, 9);
+    assert_int_equal(tree.nodes[second].parent, first);
+    assert_int_equal(tree.nodes[second].self, 5);
+    assert_int_equal(tree.nodes[second].samples, 1);
+    assert_int_equal(tree.nodes[second].note, 1);
+    assert_true(pf_stacks_end(&stacks, &tree)); /* again changes nothing */
+    assert_int_equal(tree.nodes[second].samples, 1);
+    pf_tree_close(&tree);
+    counting_close(&c);
+}
+
+/* The i-th of many stacks, some with long common parts, some with none. */
+static size_t made_stack(uint32_t i, uint32_t frames[40])
+{
+    const size_t count = i * 7919 % 40;
+    for (size_t depth = 0; depth < count; depth++) /* leaf first */
+        frames[count - 1 - depth] = depth < 3 ? i % 5 : (i >> (depth % 7)) % 11;
+    return count;
+}
+
+/* The tree is the one that is made by walking from the root. */
+static void many_stacks_make_the_same_tree(void **state)
+{
+    enum { STACKS = 20000 };
+    (void)state;
+    struct pf_tree tree, expected;
+    struct pf_stacks stacks = {0};
+    uint32_t frames[40], node_of[STACKS] = {0};
+    assert_int_equal(pf_tree_open(&tree, pf_allocator_or_default(NULL)), 0);
+    assert_int_equal(pf_tree_open(&expected, pf_allocator_or_default(NULL)), 0);
+    for (uint32_t i = 0; i < STACKS; i++) {
+        const uint32_t bottom = i % 3;
+        const struct pf_stack stack = stack_of(&bottom, frames, made_stack(i, frames), i);
+        assert_true(pf_stacks_add(&stacks, &tree, &stack));
+        if (i)
+            node_of[i - 1] = stacks.entered;
+        uint32_t node = pf_tree_child(&expected, 0, bottom);
+        for (size_t f = stack.frame_count; f-- > 0;)
+            node = pf_tree_child(&expected, node, frames[f]);
+        pf_tree_add(&expected, node, i);
+    }
+    assert_true(pf_stacks_end(&stacks, &tree));
+    node_of[STACKS - 1] = stacks.entered;
+    assert_int_equal(tree.count, expected.count);
+    assert_true(tree.count > 4096); /* the table grew */
+    for (size_t node = 0; node < tree.count; node++) {
+        assert_int_equal(tree.nodes[node].parent, expected.nodes[node].parent);
+        assert_int_equal(tree.nodes[node].frame, expected.nodes[node].frame);
+        assert_int_equal(tree.nodes[node].self, expected.nodes[node].self);
+        assert_int_equal(tree.nodes[node].samples, expected.nodes[node].samples);
+    }
+    for (uint32_t i = 0; i < STACKS; i++) {
+        const size_t count = made_stack(i, frames);
+        uint32_t node = node_of[i];
+        for (size_t f = 0; f < count; f++, node = tree.nodes[node].parent)
+            assert_int_equal(tree.nodes[node].frame, frames[f]);
+        assert_int_equal(tree.nodes[node].frame, i % 3);
+    }
+    pf_tree_close(&tree);
+    pf_tree_close(&expected);
+}
+
+static void memory_may_be_short(void **state)
+{
+    (void)state;
+    bool enough = false;
+    for (int left = 0; !enough; left++) {
+        struct counting c;
+        struct pf_tree tree;
+        struct pf_stacks stacks = {0};
+        uint32_t frames[40];
+        counting_open(&c, left);
+        if (pf_tree_open(&tree, &c.allocator) == 0) {
+            enough = true;
+            for (uint32_t i = 0; i < 3000 && enough; i++) {
+                const uint32_t bottom = i % 3;
+                const struct pf_stack stack = stack_of(&bottom, frames, made_stack(i, frames), i);
+                enough = pf_stacks_add(&stacks, &tree, &stack);
+            }
+            enough = pf_stacks_end(&stacks, &tree) && enough;
+            pf_tree_close(&tree);
+        }
+        counting_close(&c);
+        assert_true(left < 100);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stack_is_in_the_tree_when_the_next_one_comes),
+        cmocka_unit_test(many_stacks_make_the_same_tree),
+        cmocka_unit_test(memory_may_be_short),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
