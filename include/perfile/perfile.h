@@ -645,8 +645,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_session_next(struct perfile_session *
                                                         const struct perfile_record **record,
                                                         struct perfile_error *error);
 /*
- * What comes next, as far as that is known already: its type, misc, bytes, data, event and time, nothing else. For who
- * fetches memory ahead of its use. NULL: nobody knows. Valid until the next call of _next or _peek.
+ * What comes next, as far as that is known already: for who fetches memory ahead of its use. NULL: nobody knows. Valid
+ * until the next call of _next.
  */
 PERFILE_API const struct perfile_record *perfile_session_peek(struct perfile_session *session);
 /*

@@ -13,20 +13,6 @@ struct pf_order_chunk {
     _Alignas(8) uint8_t data[];
 };
 
-/* What is kept of a record besides its bytes, which follow. */
-struct entry {
-    uint64_t time;
-    uint64_t offset;
-    uint64_t container;
-    const struct perfile_event *event;
-    uint32_t type;
-    uint32_t bytes;
-    uint32_t part;
-    uint16_t misc;
-    bool compressed;
-    bool damaged;
-};
-
 void pf_order_open(struct pf_order *order, const struct perfile_allocator *allocator)
 {
     *order = (struct pf_order){.allocator = allocator, .min_time = UINT64_MAX};
@@ -50,9 +36,10 @@ void pf_order_close(struct pf_order *order)
     pf_order_open(order, order->allocator);
 }
 
+/* A record as it is delivered, and behind it its bytes. */
 static uint32_t entry_bytes(uint32_t record_bytes)
 {
-    return (uint32_t)(sizeof(struct entry) + ((record_bytes + 7u) & ~7u));
+    return (uint32_t)(sizeof(struct perfile_record) + ((record_bytes + 7u) & ~7u));
 }
 
 /* A chunk with room for `bytes`. */
@@ -99,18 +86,9 @@ bool pf_order_push(struct pf_order *order, const struct perfile_record *record)
     if (PF_UNLIKELY(order->run_count == 0 || record->time < order->run_last_time) &&
         !start_run(order, chunk, record->time))
         return false;
-    struct entry *entry = (struct entry *)(void *)(chunk->data + chunk->used);
-    *entry = (struct entry){.time = record->time,
-                            .offset = record->offset,
-                            .container = record->container,
-                            .event = record->event,
-                            .type = record->type,
-                            .bytes = record->bytes,
-                            .part = record->part,
-                            .misc = record->misc,
-                            .compressed = record->compressed,
-                            .damaged = record->damaged};
-    memcpy(entry + 1, record->data, record->bytes);
+    struct perfile_record *held = (struct perfile_record *)(void *)(chunk->data + chunk->used);
+    *held = *record;
+    held->data = memcpy(held + 1, record->data, record->bytes);
     chunk->used += bytes;
     chunk->held++;
     order->bytes += bytes;
@@ -189,12 +167,17 @@ static void stop_flushing(struct pf_order *order)
         order->first->used = 0;
 }
 
-static void advance(struct pf_order *order, size_t number, const struct entry *entry)
+static const struct perfile_record *record_of(const struct pf_order_run *run)
+{
+    return (const struct perfile_record *)(const void *)(run->chunk->data + run->at);
+}
+
+static void advance(struct pf_order *order, size_t number, uint32_t bytes)
 {
     struct pf_order_run *run = &order->runs[number];
-    run->at += entry_bytes(entry->bytes);
+    run->at += bytes;
     run->chunk->held--;
-    order->bytes -= entry_bytes(entry->bytes);
+    order->bytes -= bytes;
     if (PF_UNLIKELY(--run->left == 0)) {
         replay(order, (struct pf_order_key){UINT64_MAX, RUN_OVER}, number);
         return;
@@ -203,54 +186,30 @@ static void advance(struct pf_order *order, size_t number, const struct entry *e
         run->chunk = run->chunk->next;
         run->at = 0;
     }
-    run->time = ((const struct entry *)(const void *)(run->chunk->data + run->at))->time;
+    run->time = record_of(run)->time;
     replay(order, (struct pf_order_key){run->time, (uint32_t)number}, number);
 }
 
 /* NULL: nothing comes out any more. */
-static const struct entry *first_entry(const struct pf_order *order)
+static const struct perfile_record *first_record(const struct pf_order *order)
 {
     const struct pf_order_key *first = order->losers;
     if (PF_UNLIKELY(order->run_count == 0 || first->time > order->limit || first->run == RUN_OVER))
         return NULL;
-    const struct pf_order_run *run = &order->runs[first->run];
-    return (const struct entry *)(const void *)(run->chunk->data + run->at);
+    return record_of(&order->runs[first->run]);
 }
 
-bool pf_order_pop(struct pf_order *order, struct perfile_record *record)
+const struct perfile_record *pf_order_pop(struct pf_order *order)
 {
-    const struct entry *entry = first_entry(order);
-    if (PF_UNLIKELY(!entry)) {
+    const struct perfile_record *record = first_record(order);
+    if (PF_LIKELY(record))
+        advance(order, order->losers[0].run, entry_bytes(record->bytes));
+    else
         stop_flushing(order);
-        return false;
-    }
-    *record = (struct perfile_record){.type = entry->type,
-                                      .misc = entry->misc,
-                                      .compressed = entry->compressed,
-                                      .damaged = entry->damaged,
-                                      .bytes = entry->bytes,
-                                      .stated_bytes = entry->bytes,
-                                      .part = entry->part,
-                                      .offset = entry->offset,
-                                      .container = entry->container,
-                                      .data = (const uint8_t *)(entry + 1),
-                                      .event = entry->event,
-                                      .time = entry->time};
-    advance(order, order->losers[0].run, entry);
-    return true;
+    return record;
 }
 
-bool pf_order_peek(const struct pf_order *order, struct perfile_record *record)
+const struct perfile_record *pf_order_peek(const struct pf_order *order)
 {
-    const struct entry *entry = order->flushing ? first_entry(order) : NULL;
-    if (!entry)
-        return false;
-    record->type = entry->type;
-    record->misc = entry->misc;
-    record->damaged = entry->damaged;
-    record->bytes = record->stated_bytes = entry->bytes;
-    record->data = (const uint8_t *)(entry + 1);
-    record->event = entry->event;
-    record->time = entry->time;
-    return true;
+    return order->flushing ? first_record(order) : NULL;
 }

@@ -48,9 +48,9 @@ void pf_order_close(struct pf_order *order);
 bool pf_order_push(struct pf_order *order, const struct perfile_record *record);
 /* From now on records with a time up to `limit` come out of _pop, until it says that there are no more. */
 void pf_order_flush(struct pf_order *order, uint64_t limit);
-/* The next record in order; its data is valid until the next call. False: flushing is done. */
-bool pf_order_pop(struct pf_order *order, struct perfile_record *record);
-/* The record that _pop gives next while flushing, without its place in the file; false: it is not known. */
-bool pf_order_peek(const struct pf_order *order, struct perfile_record *record);
+/* The next record in order, valid until the next call. NULL: flushing is done. */
+const struct perfile_record *pf_order_pop(struct pf_order *order);
+/* The record that _pop gives next while flushing; NULL: it is not known. */
+const struct perfile_record *pf_order_peek(const struct pf_order *order);
 
 #endif

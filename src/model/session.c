@@ -14,9 +14,8 @@ struct perfile_session {
     struct pf_threads threads;
     struct pf_maps maps;
     struct pf_cgroups cgroups;
-    struct perfile_record record; /* what is delivered */
-    struct perfile_record peeked;
-    struct perfile_record *heads; /* directories: the next record of each part */
+    const struct perfile_record *record; /* what is delivered */
+    struct perfile_record *heads;        /* directories: the next record of each part */
     bool *has_head;
     bool heads_read;
     uint32_t last_part;   /* whose head was taken */
@@ -71,18 +70,18 @@ void perfile_session_close(struct perfile_session *session)
 static void note_exit(struct perfile_session *session)
 {
     struct perfile_exit gone;
-    if (session->record.damaged ||
-        perfile_record_decode(session->reader, &session->record, &gone, sizeof(gone), NULL) < 0)
+    if (session->record->damaged ||
+        perfile_record_decode(session->reader, session->record, &gone, sizeof(gone), NULL) < 0)
         return;
     session->exit_pending = true;
     session->exit_tid = gone.tid;
 }
 
-/* Delivers session->record: its time is now, and what it says about threads holds from now on. */
-static int deliver(struct perfile_session *session, const struct perfile_record **record, struct perfile_error *error)
+/* The record's time is now, and what it says about threads holds from now on. */
+static int deliver(struct perfile_session *session, const struct perfile_record *now,
+                   const struct perfile_record **record, struct perfile_error *error)
 {
-    const struct perfile_record *now = &session->record;
-    *record = now;
+    *record = session->record = now;
     if (PF_UNLIKELY(now->type >= PERFILE_RECORD_HEADER_ATTR))
         session->reader->record = *now; /* for perfile_reader_payload: heads of several parts were read meanwhile */
     if (now->time) {
@@ -136,13 +135,13 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
                           struct perfile_error *error)
 {
     for (;;) {
-        if (session->order.flushing && pf_order_pop(&session->order, &session->record))
-            return deliver(session, record, error);
+        const struct perfile_record *read = session->order.flushing ? pf_order_pop(&session->order) : NULL;
+        if (read)
+            return deliver(session, read, record, error);
         if (session->at_end) {
             pf_order_close(&session->order); /* those who keep the session for its names need the memory */
             return 0;
         }
-        const struct perfile_record *read;
         int result = perfile_reader_next(session->reader, &read, error);
         if (result < 0)
             return result;
@@ -158,10 +157,9 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
                 relieve(session);
             continue;
         }
-        session->record = *read;
         if (read->type == PERFILE_RECORD_FINISHED_ROUND)
             end_round(session);
-        return deliver(session, record, error);
+        return deliver(session, read, record, error);
     }
 }
 
@@ -214,8 +212,9 @@ static int next_of_parts(struct perfile_session *session, const struct perfile_r
 {
     struct pf_order *order = &session->order;
     for (;;) {
-        if (order->flushing && pf_order_pop(order, &session->record))
-            return deliver(session, record, error);
+        const struct perfile_record *head = order->flushing ? pf_order_pop(order) : NULL;
+        if (head)
+            return deliver(session, head, record, error);
         if (session->at_end) {
             pf_order_close(order);
             return 0;
@@ -229,11 +228,9 @@ static int next_of_parts(struct perfile_session *session, const struct perfile_r
             pf_order_flush(order, UINT64_MAX);
             continue;
         }
-        const struct perfile_record *head = &session->heads[part];
-        if (!must_wait(session, head)) {
-            session->record = *head;
-            return deliver(session, record, error);
-        }
+        head = &session->heads[part];
+        if (!must_wait(session, head))
+            return deliver(session, head, record, error);
         if (!pf_order_push(order, head))
             return pf_fail_memory(error, "time order");
         if (order->bytes > session->reader->options.limit_queue_bytes)
@@ -260,7 +257,7 @@ int perfile_session_next(struct perfile_session *session, const struct perfile_r
 
 const struct perfile_record *perfile_session_peek(struct perfile_session *session)
 {
-    return pf_order_peek(&session->order, &session->peeked) ? &session->peeked : NULL;
+    return pf_order_peek(&session->order);
 }
 
 const char *perfile_session_comm(struct perfile_session *session, int32_t pid, int32_t tid)

@@ -51,22 +51,19 @@ static int by_time(const void *a, const void *b)
 /* All that is held up to `limit` comes out, sorted. */
 static void check_flush(struct pf_order *order, struct pushed *held, size_t *count, uint64_t limit)
 {
-    struct perfile_record record, peeked;
+    const struct perfile_record *record, *peeked;
     size_t done = 0;
     qsort(held, *count, sizeof(*held), by_time);
-    assert_false(pf_order_peek(order, &peeked));
+    assert_null(pf_order_peek(order));
     pf_order_flush(order, limit);
-    bool more = pf_order_peek(order, &peeked);
-    while (pf_order_pop(order, &record)) {
+    peeked = pf_order_peek(order);
+    while ((record = pf_order_pop(order))) {
         assert_true(done < *count);
-        assert_true(more);
-        assert_ptr_equal(peeked.data, record.data);
-        assert_int_equal(peeked.bytes, record.bytes);
-        assert_int_equal(peeked.time, record.time);
-        check_record(&record, &held[done++]);
-        more = pf_order_peek(order, &peeked);
+        assert_ptr_equal(peeked, record);
+        check_record(record, &held[done++]);
+        peeked = pf_order_peek(order);
     }
-    assert_false(more);
+    assert_null(peeked);
     assert_true(done == *count || held[done].time > limit);
     memmove(held, held + done, (*count - done) * sizeof(*held));
     *count -= done;
@@ -85,11 +82,10 @@ static void test_nothing(void **state)
     (void)state;
     struct pf_order order;
     struct counting c;
-    struct perfile_record record;
     open_order(&order, &c);
     for (int i = 0; i < 3; i++) {
         pf_order_flush(&order, UINT64_MAX);
-        assert_false(pf_order_pop(&order, &record));
+        assert_null(pf_order_pop(&order));
     }
     pf_order_close(&order);
     counting_close(&c);
@@ -205,12 +201,11 @@ static void test_close_while_held(void **state)
     (void)state;
     struct pf_order order;
     struct counting c;
-    struct perfile_record record;
     open_order(&order, &c);
     for (uint64_t i = 0; i < 1000; i++)
         push(&order, i % 10, i, 1000);
     pf_order_flush(&order, 5);
-    assert_true(pf_order_pop(&order, &record));
+    assert_non_null(pf_order_pop(&order));
     pf_order_close(&order);
     counting_close(&c);
 }
@@ -229,7 +224,7 @@ static void test_memory_short(void **state)
         for (record.time = 1000; pf_order_push(&order, &record); record.time--)
             pushed++;
         pf_order_flush(&order, UINT64_MAX);
-        while (pf_order_pop(&order, &record))
+        while (pf_order_pop(&order))
             pushed--;
         assert_int_equal(pushed, 0); /* what was taken comes out */
         pf_order_close(&order);
