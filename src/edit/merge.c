@@ -146,6 +146,11 @@ static int settle(struct pf_merge *merge, struct perfile_error *error)
         if (result == 0)
             result = pf_merge_take_features(merge, input, error);
     }
+    for (size_t i = 0; i < merge->input_count; i++) {
+        struct pf_merge_input *input = &merge->inputs[i], *first = &merge->inputs[input->twin];
+        input->has_twins |= input != first;
+        first->has_twins |= input != first;
+    }
     if (result == 0)
         result = pf_merge_settle_hosts(merge, error);
     if (result == 0)
@@ -156,57 +161,6 @@ static int settle(struct pf_merge *merge, struct perfile_error *error)
             result = pf_merge_put_features(merge, error);
     }
     return result;
-}
-
-/* ---- which record is next ---- */
-
-static bool is_timed(const struct perfile_record *record)
-{
-    return record->type < PERFILE_RECORD_HEADER_ATTR && record->time && record->time != UINT64_MAX && !record->damaged;
-}
-
-/* Records without a time come at once. */
-static uint64_t head_time(const struct pf_merge_input *input)
-{
-    return is_timed(input->head) ? input->head->time + input->shift_ns : 0;
-}
-
-/*
- * What a recorder found at its start has no time. When another recording was over by then, it must not be said before
- * that one's records: the pids may have become others.
- */
-static bool must_wait(const struct pf_merge *merge, const struct pf_merge_input *input)
-{
-    if (input->started || !input->has_span)
-        return false;
-    for (size_t i = 0; i < merge->input_count; i++) {
-        const struct pf_merge_input *other = &merge->inputs[i];
-        if (other->head && other->twin != input->twin && other->has_span && other->last_time < input->first_time)
-            return true;
-    }
-    return false;
-}
-
-/* The input whose record is next, and up to which time the following ones are, too. NULL: there are no more. */
-static struct pf_merge_input *choose(struct pf_merge *merge, uint64_t *until)
-{
-    struct pf_merge_input *best = NULL;
-    uint64_t best_time = 0;
-    *until = UINT64_MAX;
-    for (size_t i = 0; i < merge->input_count; i++) {
-        struct pf_merge_input *input = &merge->inputs[i];
-        if (!input->head || must_wait(merge, input))
-            continue;
-        const uint64_t time = head_time(input);
-        if (!best || time < best_time) {
-            *until = best ? pf_min(*until, best_time) : *until;
-            best = input;
-            best_time = time;
-        } else {
-            *until = pf_min(*until, time);
-        }
-    }
-    return best;
 }
 
 /* ---- rounds ---- */
@@ -281,19 +235,11 @@ static int check_type(struct pf_merge *merge, const struct pf_merge_input *input
 
 /* ---- record by record ---- */
 
-static bool has_twins(const struct pf_merge *merge, const struct pf_merge_input *input)
-{
-    for (size_t i = 0; i < merge->input_count; i++)
-        if (i != input->number && merge->inputs[i].twin == input->twin)
-            return true;
-    return false;
-}
-
 /* PF_EDIT_DROP: another part of the same recording has had it. */
 static int drop_twin(const struct pf_merge *merge, const struct pf_merge_input *input,
                      const struct perfile_record *record, struct perfile_error *error)
 {
-    if (record->type == PERFILE_RECORD_SAMPLE || !has_twins(merge, input))
+    if (record->type == PERFILE_RECORD_SAMPLE || !input->has_twins)
         return PF_EDIT_KEEP;
     int result = pf_twins_seen(merge->twins, input->twin, input->number, record);
     return result < 0 ? pf_fail_memory(error, "merge") : result ? PF_EDIT_DROP : PF_EDIT_KEEP;
@@ -320,7 +266,7 @@ static int put_record(struct pf_merge *merge, struct pf_merge_input *input, stru
     int result = check_type(merge, input, record->type, error);
     if (result < 0)
         return result;
-    const uint64_t time = head_time(input);
+    const uint64_t time = pf_merge_head_time(input);
     if (!input->started && time == 0 && input->has_span && merge->last_time && merge->last_time < input->first_time)
         result = end_epoch(merge, error);
     input->started = true;
@@ -373,12 +319,13 @@ static int walk(struct pf_merge *merge, struct perfile_error *error)
 {
     struct pf_merge_input *input;
     uint64_t until, records = 0;
-    int result = 0;
-    while (result == 0 && (input = choose(merge, &until))) {
+    int result = pf_merge_open_queue(merge) ? 0 : pf_fail_memory(error, "merge");
+    while (result == 0 && (input = pf_merge_first(merge, &until))) {
         do {
             result = take_head(merge, input, error);
             tell_progress(merge, records++);
-        } while (result == 0 && input->head && head_time(input) < until);
+        } while (result == 0 && input->head && pf_merge_head_time(input) < until);
+        pf_merge_moved(merge);
     }
     return result;
 }
@@ -420,6 +367,8 @@ static void close_merge(struct pf_merge *merge)
         pf_free(allocator, merge->events[i].ids, merge->events[i].id_room * sizeof(*merge->events[i].ids));
     pf_free(allocator, merge->events, merge->event_room * sizeof(*merge->events));
     pf_free(allocator, merge->inputs, merge->options.reader_count * sizeof(*merge->inputs));
+    pf_free(allocator, merge->queue, merge->options.reader_count * sizeof(*merge->queue));
+    pf_free(allocator, merge->waiters, merge->options.reader_count * sizeof(*merge->waiters));
     pf_free(allocator, merge->item, sizeof(*merge->item));
     pf_free(allocator, merge->scratch, PF_MERGE_SCRATCH);
     pf_twins_close(merge->twins);

@@ -41,7 +41,8 @@ struct pf_merge_input {
     char *name;
     const struct perfile_record *head; /* its next record; NULL: at its end */
     size_t twin;                       /* the first input that is of the same recording; it may be this one */
-    struct pf_merge_route *routes;     /* by the index of its events */
+    bool has_twins;
+    struct pf_merge_route *routes; /* by the index of its events */
     size_t route_count;
     size_t route_room;
     struct pf_map ids;   /* its ids that become others */
@@ -58,6 +59,12 @@ struct pf_merge_input {
     bool started;                   /* one of its records has gone out */
     bool plain;                     /* nothing of its records changes but what reshaped events make necessary */
     struct perfile_edit_report *counts;
+};
+
+/* What an input has next. */
+struct pf_merge_next {
+    uint64_t time;
+    struct pf_merge_input *input;
 };
 
 struct pf_merge_feature {
@@ -79,6 +86,10 @@ struct pf_merge {
     struct perfile_writer *writer;
     struct pf_merge_input *inputs;
     size_t input_count;
+    struct pf_merge_next *queue; /* a heap */
+    size_t queued;
+    struct pf_merge_input **waiters;
+    size_t waiting;
     struct pf_merge_event *events;
     size_t event_count;
     size_t event_room;
@@ -114,6 +125,22 @@ enum { PF_MERGE_SCRATCH = 4 * 65536 };
 
 void pf_merge_note(const struct pf_merge *merge, const struct pf_merge_input *input, const char *rule, uint32_t feature,
                    const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* ---- merge_queue.c ---- */
+
+/* Of its next record; 0: it has none, and comes at once. */
+static inline uint64_t pf_merge_head_time(const struct pf_merge_input *input)
+{
+    const struct perfile_record *record = input->head;
+    const bool timed = record->type < PERFILE_RECORD_HEADER_ATTR && record->time && record->time != UINT64_MAX;
+    return timed && !record->damaged ? record->time + input->shift_ns : 0;
+}
+/* False when memory is short. */
+bool pf_merge_open_queue(struct pf_merge *merge);
+/* The input whose record is next, and up to which time the following ones are, too. NULL: there are no more. */
+struct pf_merge_input *pf_merge_first(const struct pf_merge *merge, uint64_t *until);
+/* It has another head, or none. */
+void pf_merge_moved(struct pf_merge *merge);
 
 /* ---- merge_events.c ---- */
 

@@ -95,11 +95,13 @@ static struct perfile_reader *read_back(struct maker *maker)
 
 /* ---- merging, and the result as text ---- */
 
+enum { INPUTS = 40 };
+
 struct result {
     struct memory memory;
     struct perfile_merge_report report;
-    uint64_t dropped[4], damaged[4]; /* records of the inputs */
-    char text[4096];
+    uint64_t dropped[INPUTS], damaged[INPUTS]; /* records of the inputs */
+    char text[16384];
     char notes[1024];
     uint64_t last_id; /* of the last sample */
     struct perfile_error error;
@@ -140,7 +142,7 @@ static int merge(struct maker *makers, size_t count, struct perfile_merge_option
 {
     struct perfile_merge_options usual = PERFILE_MERGE_OPTIONS_INIT;
     const struct perfile_sink sink = {&result->memory, store};
-    struct perfile_reader *readers[4], *reader;
+    struct perfile_reader *readers[INPUTS], *reader;
     struct perfile_writer *writer;
     *result = (struct result){.text = ""};
     options = options ? options : &usual;
@@ -198,6 +200,34 @@ static void test_order_of_time(void **state)
     assert_int_equal(result.report.events_unified, 1);
     assert_int_equal(result.report.ids_renumbered, 0);
     assert_string_equal(result.notes, "");
+}
+
+/* Times that are equal come in the order of the inputs; some end early, and some have nothing at all. */
+static void test_many_inputs(void **state)
+{
+    enum { TIMES = 25 };
+    (void)state;
+    struct maker makers[INPUTS];
+    struct result result;
+    static char wanted[16384];
+    size_t used = 0, all = 0;
+    for (size_t i = 0; i < INPUTS; i++) {
+        start(&makers[i]);
+        event(&makers[i], 1, TYPE, 7);
+        host(&makers[i], (const char[]){'a' + (char)(i / 26), 'a' + (char)(i % 26), 0});
+        for (size_t time = 1; time < i % TIMES; time++)
+            if ((time * 7 + i * 5) % 3)
+                sample(&makers[i], 0, 7, time, 100 + (int32_t)i);
+    }
+    for (size_t time = 1; time < TIMES; time++)
+        for (size_t i = 0; i < INPUTS; i++)
+            if (time < i % TIMES && (time * 7 + i * 5) % 3) {
+                used += (size_t)snprintf(wanted + used, sizeof(wanted) - used, "1/%zu@%zu ", 100 + i, time);
+                all++;
+            }
+    assert_true(all > 200 && used < sizeof(wanted) - 1);
+    expect(makers, INPUTS, NULL, wanted, &result);
+    assert_int_equal(result.report.total->samples_kept, all);
 }
 
 static void test_ids_collide(void **state)
@@ -474,6 +504,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_of_time),
+        cmocka_unit_test(test_many_inputs),
         cmocka_unit_test(test_ids_collide),
         cmocka_unit_test(test_other_places_of_the_id),
         cmocka_unit_test(test_counters_get_ids_of_their_own),
