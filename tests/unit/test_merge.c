@@ -210,7 +210,7 @@ static void test_many_inputs(void **state)
     struct maker makers[INPUTS];
     struct result result;
     static char wanted[16384];
-    size_t used = 0, all = 0;
+    size_t used = 0;
     for (size_t i = 0; i < INPUTS; i++) {
         start(&makers[i]);
         event(&makers[i], 1, TYPE, 7);
@@ -221,13 +221,10 @@ static void test_many_inputs(void **state)
     }
     for (size_t time = 1; time < TIMES; time++)
         for (size_t i = 0; i < INPUTS; i++)
-            if (time < i % TIMES && (time * 7 + i * 5) % 3) {
+            if (time < i % TIMES && (time * 7 + i * 5) % 3)
                 used += (size_t)snprintf(wanted + used, sizeof(wanted) - used, "1/%zu@%zu ", 100 + i, time);
-                all++;
-            }
-    assert_true(all > 200 && used < sizeof(wanted) - 1);
+    assert_true(used > 2000 && used < sizeof(wanted) - 1);
     expect(makers, INPUTS, NULL, wanted, &result);
-    assert_int_equal(result.report.total->samples_kept, all);
 }
 
 static void test_ids_collide(void **state)
