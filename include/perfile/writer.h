@@ -111,7 +111,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_writer_add_event(struct perfile_write
                                                             struct perfile_error *error);
 /*
  * The body of a header feature, in the recording's byte order. EVENT_DESC, AUXTRACE, DIR_FORMAT and COMPRESSED are made
- * by the writer: ARGUMENT. A second call for the same number replaces the first, not so in pipe mode.
+ * by the writer: ARGUMENT. A second call for the same number replaces the first, not so in pipe mode. Big-endian files and
+ * directories without HOSTNAME get an empty one: without it perf on other machines misses all features, or refuses them.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_feature(struct perfile_writer *writer, uint32_t number,
                                                           const void *data, size_t bytes, struct perfile_error *error);

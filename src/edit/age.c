@@ -183,6 +183,7 @@ int pf_age_open(const char *version, struct pf_edit *edit, struct pf_age **age, 
     made->edit = edit;
     made->allocator = edit->reader->allocator;
     made->version = parsed;
+    edit->writer->no_host = !is_wanted(made, PERFILE_FEATURE_HOSTNAME);
     pf_known_ids_open(&made->build_ids, edit->reader, edit->writer);
     pf_pairs_open(&made->late, made->allocator);
     find_known_types(made);

@@ -363,11 +363,17 @@ static int take_turned(struct pf_merge *merge, struct pf_merge_input *input, uin
     return result < 0 ? pf_fail_memory(error, "feature") : 0;
 }
 
+/* The empty HOSTNAME that a writer adds: it differs from nothing. */
+static bool says_nothing(uint32_t number, const struct perfile_bytes *body)
+{
+    return number == PERFILE_FEATURE_HOSTNAME && body->bytes > 4 && !body->data[4];
+}
+
 int pf_merge_take_feature(struct pf_merge *merge, struct pf_merge_input *input, uint32_t number,
                           const struct perfile_bytes *body, struct perfile_error *error)
 {
     enum { NUMBER_MAX = 255 }; /* of the bitmap in the header; streams can state any */
-    if (pf_writer_owns_feature(number))
+    if (pf_writer_owns_feature(number) || says_nothing(number, body))
         return 0;
     if (number == 0 || number > NUMBER_MAX) {
         input->counts->features_dropped++;
@@ -416,7 +422,7 @@ int pf_merge_take_features(struct pf_merge *merge, struct pf_merge_input *input,
         if (result < 0)
             return result;
     }
-    if (perfile_feature_text(input->reader, PERFILE_FEATURE_HOSTNAME, NULL, &input->host, NULL) < 0)
+    if (perfile_feature_text(input->reader, PERFILE_FEATURE_HOSTNAME, NULL, &input->host, NULL) < 0 || !*input->host)
         input->host = NULL;
     /* in a stream it is a record of its own */
     return input->reader->tracing_data ? pf_merge_take_tracing(merge, input, error) : 0;

@@ -171,6 +171,7 @@ static int rebuild(void *context, struct perfile_reader *reader, struct perfile_
 {
     struct repair *repair = context;
     int result = rebuild_times(repair, writer, error);
+    repair->rebuilt += pf_writer_makes_host(writer);
     if (result == 0)
         result = rebuild_tracing(repair, reader, writer, error);
     if (result == 0 && lacks(repair, PERFILE_FEATURE_BRANCH_STACK) && repair->has_branches) {

@@ -83,6 +83,7 @@ struct perfile_writer {
     struct perfile_section *auxtrace; /* where these records are */
     size_t auxtrace_count;
     size_t auxtrace_room;
+    bool no_host;                        /* who is to read it knows no HOSTNAME: none is made */
     uint64_t features_dropped;           /* of a reader: not readable, or not to be said in this mode */
     const struct pf_writer_hooks *hooks; /* or NULL */
     struct perfile_writer_counts counts;
@@ -156,6 +157,11 @@ int pf_writer_copy_payload(struct perfile_writer *writer, struct perfile_reader 
 /* ---- writer_features.c ---- */
 
 bool pf_writer_owns_feature(uint32_t number);
+/*
+ * An empty HOSTNAME will be added: perf on little-endian machines tells by this feature that it reads the table of a
+ * big-endian file rightly. Without it, it takes BUILD_ID to be the only feature, and refuses a file that has none.
+ */
+bool pf_writer_makes_host(const struct perfile_writer *writer);
 int pf_writer_set_feature(struct perfile_writer *writer, uint32_t number, const void *data, size_t bytes,
                           struct perfile_error *error);
 int pf_writer_append_feature(struct perfile_writer *writer, uint32_t number, const void *data, size_t bytes,

@@ -250,10 +250,26 @@ static int build_auxtrace(struct perfile_writer *writer, struct perfile_error *e
     return b.result;
 }
 
+bool pf_writer_makes_host(const struct perfile_writer *writer)
+{
+    return writer->big_endian && !writer->no_host && writer->options.mode != PERFILE_MODE_PIPE &&
+           !find_feature(writer, PERFILE_FEATURE_HOSTNAME);
+}
+
+static int build_host(struct perfile_writer *writer, struct perfile_error *error)
+{
+    struct builder b = {.writer = writer, .number = PERFILE_FEATURE_HOSTNAME, .error = error};
+    if (pf_writer_makes_host(writer))
+        build_text(&b, "");
+    return b.result;
+}
+
 static int build_own(struct perfile_writer *writer, struct perfile_error *error)
 {
     uint64_t version = 1;
-    int result = build_event_desc(writer, error);
+    int result = build_host(writer, error);
+    if (result == 0)
+        result = build_event_desc(writer, error);
     if (result == 0)
         result = build_auxtrace(writer, error);
     if (result == 0 && writer->options.compression)

@@ -187,7 +187,7 @@ static bool make_set(struct pf_flame_recording *g)
         return false;
     if (g->slice_count)
         qsort(g->slices, g->slice_count, sizeof(*g->slices), by_place);
-    if (perfile_feature_text(g->reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL) < 0)
+    if (perfile_feature_text(g->reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL) < 0 || !*host)
         host = NULL;
     snprintf(g->title, sizeof(g->title), "Flame graph%s%s", host ? " of " : "", host ? host : "");
     g->set = (struct pf_flame_set){.title = g->options->flame.title ? g->options->flame.title : g->title,

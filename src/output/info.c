@@ -170,6 +170,8 @@ static int gather(struct info *info, const struct perfile_output_options *option
     count_build_id_feature(info);
     info->version = text_of(info->reader, PERFILE_FEATURE_VERSION);
     info->host = text_of(info->reader, PERFILE_FEATURE_HOSTNAME);
+    if (info->host && !*info->host)
+        info->host = NULL; /* of big-endian files that are to have one */
     info->arch = text_of(info->reader, PERFILE_FEATURE_ARCH);
     info->release = text_of(info->reader, PERFILE_FEATURE_OSRELEASE);
     return result;

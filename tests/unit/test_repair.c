@@ -5,14 +5,16 @@
 enum { TYPE = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME };
 
 /* What is repaired of the recording, which is over then. */
-static struct edited repaired(struct recording *recording)
+static struct edited repaired_to(struct recording *recording, int order)
 {
+    struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
     struct edited made = {.fd = edited_file()};
     struct perfile_writer *writer;
     uint8_t *block;
     recording_finish(recording);
     struct perfile_reader *reader = recording_read(recording, &block);
-    assert_int_equal(perfile_writer_open_fd(made.fd, NULL, &writer, NULL), 0);
+    options.byte_order = order;
+    assert_int_equal(perfile_writer_open_fd(made.fd, &options, &writer, NULL), 0);
     assert_int_equal(perfile_repair(reader, writer, NULL, &made.report, &made.error), 0);
     assert_int_equal(perfile_writer_finish(writer, &made.error), 0);
     perfile_writer_close(writer);
@@ -22,6 +24,11 @@ static struct edited repaired(struct recording *recording)
     lseek(made.fd, 0, SEEK_SET);
     assert_int_equal(perfile_open_fd(made.fd, NULL, &made.reader, NULL), 0);
     return made;
+}
+
+static struct edited repaired(struct recording *recording)
+{
+    return repaired_to(recording, PERFILE_ORDER_NATIVE);
 }
 
 /* Of a size that is no multiple of 8: its content and its trailer stay, with zeros in between. */
@@ -62,10 +69,32 @@ static void odd_sizes_are_rounded_up(void **state)
     }
 }
 
+/* perf of the other byte order reads the table of features only with it; of little-endian ones nothing is made up. */
+static void big_endian_files_have_a_host(void **state)
+{
+    (void)state;
+    for (int swap = 0; swap < 2; swap++)
+        for (int order = PERFILE_ORDER_LITTLE; order <= PERFILE_ORDER_BIG; order++) {
+            struct recording recording;
+            const char *host = NULL;
+            recording_open(&recording, TYPE, swap);
+            recording_sample(&recording, 1, 7, 1000);
+            struct edited made = repaired_to(&recording, order);
+            const int result = perfile_feature_text(made.reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL);
+            assert_int_equal(made.report.features_rebuilt, order == PERFILE_ORDER_BIG ? 2 : 1);
+            if (order == PERFILE_ORDER_BIG)
+                assert_string_equal(host, "");
+            else
+                assert_int_equal(result, PERFILE_ERROR_ABSENT);
+            edited_end(&made);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(odd_sizes_are_rounded_up),
+        cmocka_unit_test(big_endian_files_have_a_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
