@@ -461,6 +461,14 @@ static int take_snapshot(struct run *run)
 
 /* ---- commands ---- */
 
+/* What follows "evlist " in perf are -v, -g and -F, which we do not have. */
+static int refuse_list(struct perfile_recorder *recorder, const char *name, struct perfile_error *error)
+{
+    (void)recorder, (void)name;
+    snprintf(error->message, sizeof(error->message), "nothing may follow evlist, which lists the names of the events");
+    return error->code = PERFILE_ERROR_ARGUMENT;
+}
+
 static int list_events(struct run *run)
 {
     const char *name;
@@ -505,7 +513,7 @@ static int stop_later(struct run *run)
     return 1;
 }
 
-/* True: answer it. */
+/* True: answer it. As in perf a name is all behind one blank, and what follows a word that takes none is not looked at. */
 static bool obey(void *context, const char *command)
 {
     static const struct {
@@ -516,7 +524,7 @@ static bool obey(void *context, const char *command)
         {"enable", enable_now, perfile_recorder_enable_event},
         {"disable", disable_now, perfile_recorder_disable_event},
         {"ping", ping, NULL},
-        {"evlist", list_events, NULL},
+        {"evlist", list_events, refuse_list},
         {"snapshot", snapshot_now, NULL},
         {"stop", stop_later, NULL},
     };
@@ -528,9 +536,9 @@ static bool obey(void *context, const char *command)
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strlen(words[i].word) != bytes || memcmp(words[i].word, command, bytes) != 0)
             continue;
-        const char *name = command + bytes + strspn(command + bytes, " ");
-        const int result =
-            *name && words[i].act_on ? words[i].act_on(run->recorder, name, &run->error) : words[i].act(run);
+        const int result = command[bytes] && words[i].act_on
+                               ? words[i].act_on(run->recorder, command + bytes + 1, &run->error)
+                               : words[i].act(run);
         if (result < 0 && !run->failed)
             pf_message("record: %s: %s", command, run->error.message);
         return result == 0;

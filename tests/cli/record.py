@@ -355,7 +355,10 @@ def test_control(folder):
     time.sleep(0.5)
     one.say('disable cpu-clock')
     one.say('enable nothing', answered=False)
-    one.say('nonsense', answered=False)
+    for command in ('disable ', 'disable  cpu-clock', 'disable cpu-clock ', 'evlist ', 'evlist -v', 'evlist all', ' ping',
+                    'pingx', 'stopit', 'PING', 'nonsense'):
+        one.say(command, answered=False)
+    one.say('ping now')
     one.say('x' * 300, answered=False)
     one.say('evlist')
     one.say('stop')
