@@ -174,7 +174,7 @@ int pf_age_open(const char *version, struct pf_edit *edit, struct pf_age **age, 
     const uint32_t parsed = pf_since_parse(version);
     version += strncmp(version, "perf-", 5) == 0 ? 5 : 0;
     if (!parsed)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "for_perf",
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "--for",
                        "%.30s is no version of perf from 3.0 to 7.x, such as 6.1", version);
     struct pf_age *made = pf_new(edit->reader->allocator, sizeof(*made));
     if (!made)
