@@ -42,3 +42,13 @@ bool pf_make_folders(const char *path)
     }
     return true;
 }
+
+bool pf_is_jitdump(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash || strncmp(slash + 1, "jit-", 4) != 0)
+        return false;
+    const char *digits = slash + 5;
+    const size_t count = strspn(digits, "0123456789");
+    return count && strcmp(digits + count, ".dump") == 0;
+}

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "edit/inject.h"
 
 enum { MODE_KERNEL = 1, MODE_USER = 2, MODE_GUEST_KERNEL = 4 };
@@ -137,13 +138,6 @@ static bool needs_all(const struct pf_inject_maps *maps)
     return maps->has_trace || pf_edit_defers_callchains(reader);
 }
 
-/* It is mapped for those who read the recording: no sample hits it. */
-static bool is_jitdump(const char *filename)
-{
-    const char *slash = strrchr(filename, '/'), *dot = strrchr(filename, '.');
-    return slash && dot && strncmp(slash, "/jit-", 5) == 0 && strcmp(dot, ".dump") == 0;
-}
-
 /* A piece of a mapping that was cut is written as the mapping that is left of it. */
 int pf_inject_maps_hit(struct pf_inject_maps *maps, const struct pf_inject_place *place, const struct perfile_map *map,
                        struct perfile_error *error)
@@ -232,7 +226,7 @@ int pf_inject_maps_record(struct pf_inject_maps *maps, struct pf_item *item, str
         return result;
     maps->kept_all |= needs_all(maps);
     if (maps->options->map_build_ids == PERFILE_MAP_BUILD_IDS_HIT && !map.kernel && !maps->kept_all &&
-        !is_jitdump(map.filename))
+        !pf_is_jitdump(map.filename)) /* no sample hits it, but readers look for it */
         return PF_EDIT_DROP;
     return rewrite(maps, item, &map, error);
 }

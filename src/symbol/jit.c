@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/map.h"
 #include "symbol/jit_elf.h"
 #include "symbol/jit_files.h"
@@ -123,17 +124,6 @@ static void note_about(struct pf_jit *jit, const char *name, const char *what)
 }
 
 /* ---- which files ---- */
-
-/* "…/jit-PID.dump" */
-static bool is_jitdump(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    if (!slash || strncmp(slash + 1, "jit-", 4) != 0)
-        return false;
-    const char *digits = slash + 5;
-    size_t count = strspn(digits, "0123456789");
-    return count && strcmp(digits + count, ".dump") == 0;
-}
 
 static const struct dump *find_dump(const struct pf_jit *jit, const char *name, int32_t pid)
 {
@@ -362,7 +352,7 @@ static int read_file(struct reading *r, struct perfile_error *error)
 
 static int follow_file(struct pf_jit *jit, const char *name, int32_t pid, struct perfile_error *error)
 {
-    if (!is_jitdump(name))
+    if (!pf_is_jitdump(name))
         return 0;
     const struct dump *seen = find_dump(jit, name, pid);
     jit->used = seen && seen->found;

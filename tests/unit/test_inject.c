@@ -215,6 +215,8 @@ static void test_maps_that_are_hit(void **state)
     put_timed_map(&made, 1, 0x1000, "/bin/a");
     put_timed_map(&made, 1, 0x2000, "/lib/hit-by-callchain");
     put_timed_map(&made, 1, 0x4000, "/lib/not-hit");
+    put_timed_map(&made, 1, 0x5000, "/tmp/jit-1.dump"); /* readers look for it */
+    put_timed_map(&made, 1, 0x6000, "/tmp/jit-1x.dump");
     put_fork(&made, 1, 2, 2);
     put_sample(&made, 0, (struct perfile_sample){.ip = 0x1010, .tid = 2, .time = 3});
     put_sample(&made, 0, (struct perfile_sample){.ip = 0x1020, .tid = 2, .time = 4});
@@ -234,10 +236,10 @@ static void test_maps_that_are_hit(void **state)
             snprintf(text + used, sizeof(text) - used, "%d:%d:%x:%.*s ", (int)record->time, map.pid, (unsigned)map.addr,
                      record->misc & PERFILE_MISC_MMAP_BUILD_ID ? map.build_id_size : 0, (const char *)map.build_id);
     }
-    assert_string_equal(text, "3:2:1000:abcd sample sample 5:1:1000:abcd 5:1:2000: sample ");
-    assert_int_equal(asked, 2);
+    assert_string_equal(text, "1:1:5000: 3:2:1000:abcd sample sample 5:1:1000:abcd 5:1:2000: sample ");
+    assert_int_equal(asked, 3);
     assert_int_equal(made.report.maps_added, 3);
-    assert_int_equal(made.report.records_dropped, 3);
+    assert_int_equal(made.report.records_dropped, 4);
     edited_end(&made);
 }
 
