@@ -166,6 +166,7 @@ struct run {
     struct perfile_recorder *recorder;
     struct perfile_error error;
     int signals;          /* a signalfd */
+    sigset_t mask;        /* of signals before us, which the command gets */
     int signal;           /* that ends the recording; 0: none came */
     int failed;           /* of a command: the recording cannot go on */
     bool snapshot_wanted; /* by a signal or a command */
@@ -331,6 +332,16 @@ static int failure(const struct run *run, int result)
     return result == PERFILE_ERROR_WRITE      ? PF_STATUS_OUTPUT
            : result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE
                                               : PF_STATUS_UNREADABLE;
+}
+
+/* Who knows our process may ask for a snapshot before there is anything to write: it waits until then. */
+static void hold_requests(struct run *run)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &set, &run->mask);
 }
 
 /* The signals that end a recording, and the end of the command, come through a descriptor. */
@@ -710,7 +721,7 @@ static int record_all(struct run *run)
     if (run->settings->operand_count) {
         const bool aside = pf_record_output_streams(&run->output);
 
-        if ((status = pf_workload_prepare(&run->workload, run->settings->operands, aside)))
+        if ((status = pf_workload_prepare(&run->workload, run->settings->operands, aside, &run->mask)))
             return status;
         snprintf(run->pid, sizeof(run->pid), "%d", (int)run->workload.pid);
         if (!(run->options.flags & PERFILE_RECORDER_ALL_CPUS)) {
@@ -740,6 +751,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     int status;
 
     (void)command;
+    hold_requests(&run);
     settings->operands[settings->operand_count] = NULL;
     if (!(status = read_options(&run)) && !(status = pf_record_output_prepare(&run.output, settings)) &&
         !(status = check_choices(&run)) && !(status = pf_control_open(&run.control, settings->record.control)))

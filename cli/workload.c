@@ -5,19 +5,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
 
 /* In the child: waits for the word, then becomes the command. */
-static void become(char **arguments, int go, int news)
+static void become(char **arguments, const sigset_t *mask, int go, int news)
 {
     char byte;
     ssize_t got;
 
     signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, mask, NULL);
     while ((got = read(go, &byte, 1)) < 0 && errno == EINTR)
         continue;
     if (got != 1) /* whoever would have recorded it is gone */
@@ -29,7 +29,7 @@ static void become(char **arguments, int go, int news)
     _exit(why == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
 }
 
-int pf_workload_prepare(struct pf_workload *workload, char **arguments, bool aside)
+int pf_workload_prepare(struct pf_workload *workload, char **arguments, bool aside, const sigset_t *mask)
 {
     int go[2], news[2];
 
@@ -44,7 +44,7 @@ int pf_workload_prepare(struct pf_workload *workload, char **arguments, bool asi
         close(news[0]);
         if (aside && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
             _exit(STATUS_NOT_EXECUTABLE);
-        become(arguments, go[0], news[1]);
+        become(arguments, mask, go[0], news[1]);
     }
     close(go[0]);
     close(news[1]);

@@ -3,6 +3,7 @@
 #ifndef PERFILE_CLI_WORKLOAD_H
 #define PERFILE_CLI_WORKLOAD_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -17,9 +18,9 @@ struct pf_workload {
 
 /*
  * `arguments` ends with NULL. `aside`: standard output is ours, so what the command prints goes to standard error.
- * PF_STATUS_OK, or a status when a message was printed.
+ * `mask`: the signals that it is to have blocked. PF_STATUS_OK, or a status when a message was printed.
  */
-int pf_workload_prepare(struct pf_workload *workload, char **arguments, bool aside);
+int pf_workload_prepare(struct pf_workload *workload, char **arguments, bool aside, const sigset_t *mask);
 /* Lets it execute. PF_STATUS_OK; else 127 or 126, as shells have it, and a message was printed. */
 int pf_workload_start(struct pf_workload *workload);
 /* Whether it has ended, without waiting. */

@@ -4,7 +4,7 @@
 
 Each case runs a real recording. Whatever was drained must be readable afterwards, the command must live or die as it is
 said, and a recording that was there before stays unless there is a new one."""
-import json, os, pathlib, re, resource, select, shutil, signal, subprocess, sys, tempfile, time
+import fcntl, json, os, pathlib, re, resource, select, shutil, signal, subprocess, sys, tempfile, time
 
 PERFILE = os.path.abspath(sys.argv[1])
 SPIN = 'while :; do :; done'
@@ -402,6 +402,24 @@ def test_signals(folder):
         expect(samples(output) >= before > 0, f'{number.name}: all that was drained', (before, samples(output)))
 
 
+def test_early_signal(folder):
+    """SIGUSR2 comes while options are looked at: by what is said of them, before anything is recorded."""
+    said, stderr = os.pipe()
+
+    def signal_when_said():
+        fcntl.fcntl(said, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(said, fcntl.F_SETSIG, signal.SIGUSR2)
+        fcntl.fcntl(said, fcntl.F_SETFL, os.O_ASYNC)
+
+    done = subprocess.run([PERFILE, 'record', '-z', '1', '-o', '-', '-e', 'cpu-clock', '--', 'sh', '-c', 'kill -USR2 $$'],
+                          stdout=subprocess.PIPE, stderr=stderr, preexec_fn=signal_when_said)
+    os.close(stderr)
+    with open(said, 'rb') as file:
+        words = file.read().decode()
+    expect('compressed streams' in words, 'early SIGUSR2: something was said', words)
+    expect(done.returncode == 128 + signal.SIGUSR2, 'early SIGUSR2: the recorder lives, its command can be ended', done.returncode)
+
+
 def test_limits(folder):
     output = folder / 'limit.data'
     busy = ['sh', '-c', 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo lives']
@@ -472,8 +490,9 @@ def main():
             print('skipped: events cannot be opened here:', probe.stderr.strip())
             sys.exit(77)
         for test in (test_statuses, test_stream, test_filters, test_no_tracefs, test_not_started, test_numbers,
-                     test_high_rate, test_losses, test_delay, test_switch_output, test_link, test_no_next_file, test_overwrite, test_for,
-                     test_forks_at_the_start, test_control, test_signals, test_limits, test_full_disk, test_nobody):
+                     test_high_rate, test_losses, test_delay, test_switch_output, test_link, test_no_next_file,
+                     test_overwrite, test_for, test_forks_at_the_start, test_control, test_signals, test_early_signal,
+                     test_limits, test_full_disk, test_nobody):
             test(folder)
     print(f'{len(wrong)} wrong')
     sys.exit(bool(wrong))
