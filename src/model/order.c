@@ -8,7 +8,6 @@ enum { CHUNK_BYTES = 256 * 1024 };
 struct pf_order_chunk {
     struct pf_order_chunk *next;
     uint32_t used;
-    uint32_t held; /* records that were not popped yet */
     uint32_t room;
     _Alignas(8) uint8_t data[];
 };
@@ -56,7 +55,7 @@ static struct pf_order_chunk *add_chunk(struct pf_order *order, uint32_t bytes)
         chunk->room = room;
     }
     chunk->next = NULL;
-    chunk->used = chunk->held = 0;
+    chunk->used = 0;
     if (order->last)
         order->last->next = chunk;
     else
@@ -90,7 +89,6 @@ bool pf_order_push(struct pf_order *order, const struct perfile_record *record)
     *held = *record;
     held->data = memcpy(held + 1, record->data, record->bytes);
     chunk->used += bytes;
-    chunk->held++;
     order->bytes += bytes;
     order->run_last_time = record->time;
     order->max_time = pf_max(order->max_time, record->time);
@@ -156,14 +154,14 @@ static void stop_flushing(struct pf_order *order)
     order->run_count = left;
     order->min_time = left ? order->losers[0].time : UINT64_MAX;
     order->run_last_time = UINT64_MAX; /* the next record starts a run */
-    /* chunks that hold nothing any more, but for the one that is filled */
-    while (order->first && order->first != order->last && order->first->held == 0) {
+    /* runs lie one behind the other: before the first that is left there is nothing any more */
+    while (order->first && order->first != (left ? order->runs[0].chunk : order->last)) {
         struct pf_order_chunk *chunk = order->first;
         order->first = chunk->next;
         chunk->next = order->spare;
         order->spare = chunk;
     }
-    if (order->first && order->first == order->last && order->first->held == 0)
+    if (order->first && !left)
         order->first->used = 0;
 }
 
@@ -184,7 +182,6 @@ static void advance(struct pf_order *order, size_t number, uint32_t bytes)
 {
     struct pf_order_run *run = &order->runs[number];
     run->at += bytes;
-    run->chunk->held--;
     order->bytes -= bytes;
     if (PF_UNLIKELY(--run->left == 0)) {
         replay(order, (struct pf_order_key){UINT64_MAX, RUN_OVER}, number);
