@@ -239,7 +239,7 @@ static int check_type(struct pf_merge *merge, const struct pf_merge_input *input
 static int drop_twin(const struct pf_merge *merge, const struct pf_merge_input *input,
                      const struct perfile_record *record, struct perfile_error *error)
 {
-    if (record->type == PERFILE_RECORD_SAMPLE || !input->has_twins)
+    if (!input->has_twins)
         return PF_EDIT_KEEP;
     int result = pf_twins_seen(merge->twins, input->twin, input->number, record);
     return result < 0 ? pf_fail_memory(error, "merge") : result ? PF_EDIT_DROP : PF_EDIT_KEEP;
@@ -263,7 +263,8 @@ static void count(struct pf_merge *merge, const struct pf_merge_input *input, in
 static int put_record(struct pf_merge *merge, struct pf_merge_input *input, struct perfile_error *error)
 {
     const struct perfile_record *record = input->head;
-    int result = check_type(merge, input, record->type, error);
+    const bool sample = record->type == PERFILE_RECORD_SAMPLE;
+    int result = sample ? 0 : check_type(merge, input, record->type, error);
     if (result < 0)
         return result;
     const uint64_t time = pf_merge_head_time(input);
@@ -271,7 +272,9 @@ static int put_record(struct pf_merge *merge, struct pf_merge_input *input, stru
         result = end_epoch(merge, error);
     input->started = true;
     if (result == 0)
-        result = record->damaged ? PERFILE_ERROR_DAMAGED : drop_twin(merge, input, record, error);
+        result = record->damaged ? PERFILE_ERROR_DAMAGED
+                 : sample        ? PF_EDIT_KEEP
+                                 : drop_twin(merge, input, record, error);
     if (result == PF_EDIT_KEEP)
         result = pf_merge_write(merge, input, record, error);
     count(merge, input, result);
@@ -290,7 +293,7 @@ static int take_head(struct pf_merge *merge, struct pf_merge_input *input, struc
         result = pf_merge_route_events(merge, input, error);
     if (result < 0)
         return result;
-    if (pf_edit_describes(type)) {
+    if (type >= PERFILE_RECORD_HEADER_ATTR && pf_edit_describes(type)) {
         result = input->head->damaged ? 0 : take_description(merge, input, input->head, error);
         result = concerns_record_only(result) ? 0 : result;
     } else if (type != PERFILE_RECORD_FINISHED_ROUND) {

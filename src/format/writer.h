@@ -118,7 +118,10 @@ static inline bool pf_writer_tells_now(const struct perfile_writer *writer)
 
 /* ---- writer_stream.c ---- */
 
-struct pf_writer_stream *pf_writer_stream(struct perfile_writer *writer);
+static inline struct pf_writer_stream *pf_writer_stream(struct perfile_writer *writer)
+{
+    return &writer->streams[writer->stream_now];
+}
 int pf_writer_open_streams(struct perfile_writer *writer, size_t count, struct perfile_error *error);
 void pf_writer_close_streams(struct perfile_writer *writer);
 /* A whole record; kernel records are compressed when that was asked for. */

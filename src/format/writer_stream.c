@@ -8,11 +8,6 @@
 enum { COMPRESSED_HEADER = 8, COMPRESSED2_HEADER = 16, COMPRESSED2_ROOM = PF_RECORD_ROOM - 8 };
 enum { PAYLOAD_ZEROS_MAX = 1 << 20 };
 
-struct pf_writer_stream *pf_writer_stream(struct perfile_writer *writer)
-{
-    return &writer->streams[writer->stream_now];
-}
-
 int pf_writer_open_streams(struct perfile_writer *writer, size_t count, struct perfile_error *error)
 {
     if (!pf_grow(writer->allocator, &writer->streams, &writer->stream_room, count, sizeof(*writer->streams)))
