@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 /* ---- options ---- */
 
@@ -111,10 +112,22 @@ static int choose(struct run *run)
     return PF_STATUS_USAGE;
 }
 
+/* All recordings are open at the same time. Returns how many files may be: as many as the administrator allows. */
+static rlim_t allow_open_files(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return RLIM_INFINITY;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_max;
+}
+
 static int open_inputs(struct run *run)
 {
     const size_t wanted = run->settings->operand_count;
-
+    const rlim_t allowed = allow_open_files();
     run->inputs = calloc(wanted, sizeof(*run->inputs));
     run->readers = calloc(wanted, sizeof(*run->readers));
     run->names = calloc(wanted, sizeof(*run->names));
@@ -126,6 +139,11 @@ static int open_inputs(struct run *run)
         struct pf_input *input = &run->inputs[run->count];
         pf_input_set(input, run->command, run->settings, run->settings->operands[run->count]);
         int status = pf_input_open(input);
+        if (status && wanted >= allowed)
+            pf_message(
+                "%s: all %zu recordings are open at the same time, and ulimit -n allows %llu files: raise it, or "
+                "merge in steps",
+                run->command->name, wanted, (unsigned long long)allowed);
         if (status)
             return status;
         run->readers[run->count] = input->reader;
