@@ -3,6 +3,7 @@
 #ifndef PF_EDIT_INJECT_H
 #define PF_EDIT_INJECT_H
 
+#include "base/heap.h"
 #include "base/map.h"
 #include "base/pairs.h"
 #include "edit/build_ids.h"
@@ -61,21 +62,14 @@ void pf_inject_maps_tell(const struct pf_inject_maps *maps);
 
 /* ---- inject_code.c: mappings of code that JIT compilers made ---- */
 
-struct pf_code_map {
-    uint64_t time;
-    uint64_t sequence; /* at equal times what came first holds first */
-    struct perfile_map map;
-};
-
 struct pf_code {
     struct pf_inject_maps *out;
     struct pf_edit *edit;
     const struct perfile_inject_options *options;
-    struct pf_arena names;
-    struct pf_code_map *maps; /* those from `done` on wait for their time */
-    size_t count, room, done;
-    bool unsorted;
-    struct pf_map pids; /* whose anonymous memory is left out */
+    struct pf_arena arena;
+    struct pf_heap waiting; /* maps; at equal times what came first holds first */
+    size_t count;           /* of all that came */
+    struct pf_map pids;     /* whose anonymous memory is left out */
     uint64_t added;
     uint64_t untold; /* of them, those that the session does not know */
 };

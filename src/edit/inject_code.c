@@ -3,7 +3,6 @@
 #include "edit/inject.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "model/maps.h"
@@ -13,15 +12,16 @@ enum { PIECES_MOST = 1 << 20 }; /* a hostile jitdump file tells of one in 60 byt
 void pf_code_open(struct pf_code *code, struct pf_inject_maps *out)
 {
     *code = (struct pf_code){.out = out, .edit = out->edit, .options = out->options};
-    pf_arena_open(&code->names, code->edit->reader->allocator);
+    pf_arena_open(&code->arena, code->edit->reader->allocator);
+    pf_heap_open(&code->waiting, code->edit->reader->allocator);
     pf_map_open(&code->pids, code->edit->reader->allocator);
 }
 
 void pf_code_close(struct pf_code *code)
 {
-    pf_free(code->names.allocator, code->maps, code->room * sizeof(*code->maps));
+    pf_heap_close(&code->waiting);
     pf_map_close(&code->pids);
-    pf_arena_close(&code->names);
+    pf_arena_close(&code->arena);
 }
 
 /* ---- what comes in ---- */
@@ -43,40 +43,30 @@ static int add(void *context, uint64_t time, const struct perfile_map *map, stru
     int result = tell_session(code, time, map, error);
     if (result < 0)
         return result;
-    if (!pf_grow(code->names.allocator, &code->maps, &code->room, code->count + 1, sizeof(*code->maps)) ||
-        !pf_map_put(&code->pids, (uint32_t)map->pid, 1))
+    struct perfile_map *made = pf_arena_new(&code->arena, sizeof(*made));
+    const struct pf_heap_item item = {.time = time, .number = code->count, .value = (uintptr_t)made};
+    if (!made || !pf_map_put(&code->pids, (uint32_t)map->pid, 1))
         return pf_fail_memory(error, "code");
-    struct pf_code_map *made = &code->maps[code->count];
-    *made = (struct pf_code_map){.time = time, .sequence = code->count, .map = *map};
-    made->map.filename = pf_arena_text(&code->names, map->filename, strlen(map->filename));
-    if (!made->map.filename)
+    *made = *map;
+    made->filename = pf_arena_text(&code->arena, map->filename, strlen(map->filename));
+    if (!made->filename || !pf_heap_put(&code->waiting, &item))
         return pf_fail_memory(error, "code");
-    code->unsorted |= code->count > code->done && time < made[-1].time;
     code->count++;
     return 0;
 }
 
 /* ---- what goes out ---- */
 
-static int compare_maps(const void *a, const void *b)
-{
-    const struct pf_code_map *x = a, *y = b;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
-}
-
 static int write_until(struct pf_code *code, uint64_t time, struct perfile_error *error)
 {
+    const struct pf_heap_item *first;
     int result = 0;
-    if (code->unsorted)
-        qsort(code->maps + code->done, code->count - code->done, sizeof(*code->maps), compare_maps);
-    code->unsorted = false;
-    for (; result == 0 && code->done < code->count && code->maps[code->done].time <= time; code->done++) {
-        const struct pf_code_map *made = &code->maps[code->done];
-        const struct pf_inject_place place = {.pid = made->map.pid, .time = made->time};
-        result = pf_inject_map(code->out, &place, &made->map, error);
+    while (result == 0 && (first = pf_heap_first(&code->waiting)) && first->time <= time) {
+        const struct perfile_map *map = (const struct perfile_map *)first->value;
+        const struct pf_inject_place place = {.pid = map->pid, .time = first->time};
+        result = pf_inject_map(code->out, &place, map, error);
         code->added += result == 0;
+        pf_heap_take(&code->waiting);
     }
     return result;
 }
@@ -101,7 +91,7 @@ static int follow(void *context, struct pf_item *item, struct perfile_error *err
     struct pf_code *code = context;
     const struct perfile_record *record = item->record;
     const bool timed = record->time && record->time != UINT64_MAX;
-    int result = timed && code->done < code->count ? write_until(code, record->time, error) : 0;
+    int result = timed ? write_until(code, record->time, error) : 0;
     if (result < 0 || record->type == PERFILE_RECORD_SAMPLE)
         return result;
     result = code->options->follow_code(code->options->code_context, record, add, code, error);

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/maps.h"
 
-#include <stdlib.h>
-
 #include "base/bytes.h"
 #include "base/error.h"
 
 enum { KERNEL_PID = -1, LATER_MOST = 1 << 19 };
-
-/* A map and when it comes to hold. */
-struct pf_later_map {
-    uint64_t time;
-    const struct perfile_map *map;
-};
 
 /* A treap by start address, ordered as a heap by random priorities: its depth is logarithmic whatever the addresses. */
 struct perfile_space {
@@ -29,6 +21,7 @@ void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocato
     pf_arena_open(&maps->arena, allocator);
     pf_map_open(&maps->spaces, allocator);
     pf_map_open(&maps->overlaid, allocator);
+    pf_heap_open(&maps->later, allocator);
 }
 
 void pf_maps_close(struct pf_maps *maps)
@@ -36,7 +29,7 @@ void pf_maps_close(struct pf_maps *maps)
     pf_arena_close(&maps->arena);
     pf_map_close(&maps->spaces);
     pf_map_close(&maps->overlaid);
-    pf_free(maps->arena.allocator, maps->later, maps->later_room * sizeof(*maps->later));
+    pf_heap_close(&maps->later);
 }
 
 /* ---- trees; every function returns new nodes and leaves alone those that somebody may hold ---- */
@@ -265,36 +258,24 @@ int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_
     if (maps->later_count >= LATER_MOST)
         return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "map", "there are %d already", LATER_MOST);
     const struct perfile_map *map = make_map(maps, like, like->end);
-    if (!map || !pf_map_put(&maps->overlaid, (uint32_t)like->pid, 1) ||
-        !pf_grow(maps->arena.allocator, &maps->later, &maps->later_room, maps->later_count + 1, sizeof(*maps->later)))
+    /* at equal times what was added first holds first */
+    const struct pf_heap_item item = {.time = time, .number = maps->later_count, .value = (uintptr_t)map};
+    if (!map || !pf_map_put(&maps->overlaid, (uint32_t)like->pid, 1) || !pf_heap_put(&maps->later, &item))
         return pf_fail_memory(error, "maps");
-    maps->later_unsorted |= maps->later_count > maps->later_done && time < maps->later[maps->later_count - 1].time;
-    maps->later[maps->later_count++] = (struct pf_later_map){time, map};
+    maps->later_count++;
     maps->next_time = pf_min(maps->next_time, time);
     return 0;
 }
 
-/* At equal times what was added first holds first. */
-static int compare_later(const void *a, const void *b)
-{
-    const struct pf_later_map *x = a, *y = b;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return x->map->id < y->map->id ? -1 : x->map->id > y->map->id;
-}
-
 bool pf_maps_advance(struct pf_maps *maps, uint64_t time)
 {
-    if (maps->later_unsorted)
-        qsort(maps->later + maps->later_done, maps->later_count - maps->later_done, sizeof(*maps->later),
-              compare_later);
-    maps->later_unsorted = false;
-    while (maps->later_done < maps->later_count && maps->later[maps->later_done].time <= time) {
-        const struct perfile_map *map = maps->later[maps->later_done++].map;
+    const struct pf_heap_item *first;
+    for (; (first = pf_heap_first(&maps->later)) && first->time <= time; pf_heap_take(&maps->later)) {
+        const struct perfile_map *map = (const struct perfile_map *)first->value;
         if (!put_map(maps, map->pid, map))
             return false;
     }
-    maps->next_time = maps->later_done < maps->later_count ? maps->later[maps->later_done].time : UINT64_MAX;
+    maps->next_time = first ? first->time : UINT64_MAX;
     return true;
 }
 

@@ -9,9 +9,9 @@
 #ifndef PF_MODEL_MAPS_H
 #define PF_MODEL_MAPS_H
 
+#include "base/heap.h"
 #include "base/map.h"
 
-struct pf_later_map;
 struct perfile_space; /* a node of the tree; the root stands for the whole */
 
 struct pf_maps {
@@ -24,12 +24,8 @@ struct pf_maps {
     int32_t last_pid;     /* a cache */
     const struct perfile_space *last_space;
     bool has_last;
-    /* what pf_maps_add_later was given: those up to later_done hold already */
-    struct pf_later_map *later;
-    size_t later_count;
-    size_t later_room;
-    size_t later_done;
-    bool later_unsorted;
+    struct pf_heap later;   /* what pf_maps_add_later was given and does not hold yet */
+    size_t later_count;     /* of all that it was given */
     uint64_t next_time;     /* when the next one comes to hold; UINT64_MAX: there is none */
     struct pf_map overlaid; /* pids that have such maps: their anonymous memory is not followed */
 };
