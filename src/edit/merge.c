@@ -328,7 +328,8 @@ static int walk(struct pf_merge *merge, struct perfile_error *error)
             result = take_head(merge, input, error);
             tell_progress(merge, records++);
         } while (result == 0 && input->head && pf_merge_head_time(input) < until);
-        pf_merge_moved(merge);
+        if (result == 0 && !pf_merge_moved(merge, input))
+            result = pf_fail_memory(error, "merge");
     }
     return result;
 }
@@ -344,6 +345,7 @@ static int open_merge(struct pf_merge *merge, struct perfile_writer *writer,
     pf_map_open(&merge->build_ids, merge->allocator);
     pf_map_open(&merge->files, merge->allocator);
     pf_map_open(&merge->known, merge->allocator);
+    pf_heap_open(&merge->queue, merge->allocator);
     if (options->size < sizeof(size_t))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "merge options", "size is not set");
     memcpy(&merge->options, options, pf_min(options->size, sizeof(*options)));
@@ -370,7 +372,7 @@ static void close_merge(struct pf_merge *merge)
         pf_free(allocator, merge->events[i].ids, merge->events[i].id_room * sizeof(*merge->events[i].ids));
     pf_free(allocator, merge->events, merge->event_room * sizeof(*merge->events));
     pf_free(allocator, merge->inputs, merge->options.reader_count * sizeof(*merge->inputs));
-    pf_free(allocator, merge->queue, merge->options.reader_count * sizeof(*merge->queue));
+    pf_heap_close(&merge->queue);
     pf_free(allocator, merge->waiters, merge->options.reader_count * sizeof(*merge->waiters));
     pf_free(allocator, merge->item, sizeof(*merge->item));
     pf_free(allocator, merge->scratch, PF_MERGE_SCRATCH);

@@ -3,6 +3,7 @@
 #ifndef PF_EDIT_MERGE_H
 #define PF_EDIT_MERGE_H
 
+#include "base/heap.h"
 #include "base/map.h"
 #include "edit/edit.h"
 
@@ -61,12 +62,6 @@ struct pf_merge_input {
     struct perfile_edit_report *counts;
 };
 
-/* What an input has next. */
-struct pf_merge_next {
-    uint64_t time;
-    struct pf_merge_input *input;
-};
-
 struct pf_merge_feature {
     uint32_t number;
     size_t input; /* whose it is */
@@ -86,8 +81,7 @@ struct pf_merge {
     struct perfile_writer *writer;
     struct pf_merge_input *inputs;
     size_t input_count;
-    struct pf_merge_next *queue; /* a heap */
-    size_t queued;
+    struct pf_heap queue; /* inputs, by the times of what they have next, and their numbers */
     struct pf_merge_input **waiters;
     size_t waiting;
     struct pf_merge_event *events;
@@ -139,8 +133,8 @@ static inline uint64_t pf_merge_head_time(const struct pf_merge_input *input)
 bool pf_merge_open_queue(struct pf_merge *merge);
 /* The input whose record is next, and up to which time the following ones are, too. NULL: there are no more. */
 struct pf_merge_input *pf_merge_first(const struct pf_merge *merge, uint64_t *until);
-/* It has another head, or none. */
-void pf_merge_moved(struct pf_merge *merge);
+/* It has another head, or none. False when memory is short. */
+bool pf_merge_moved(struct pf_merge *merge, const struct pf_merge_input *first);
 
 /* ---- merge_events.c ---- */
 

@@ -1,34 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of the inputs has the next record: a heap, so that thousands of recordings cost little more than two. */
+/* Which of the inputs has the next record: by a heap, so that thousands of recordings cost little more than two. */
 #include "edit/merge.h"
 
 /* Of equal times, the earlier input's comes first. */
-static bool is_before(const struct pf_merge_next *a, const struct pf_merge_next *b)
+static bool add(struct pf_merge *merge, struct pf_merge_input *input)
 {
-    return a->time < b->time || (a->time == b->time && a->input->number < b->input->number);
-}
-
-static void sift_down(struct pf_merge *merge, size_t at)
-{
-    struct pf_merge_next *queue = merge->queue;
-    const struct pf_merge_next moved = queue[at];
-    for (size_t child; (child = 2 * at + 1) < merge->queued; at = child) {
-        child += child + 1 < merge->queued && is_before(&queue[child + 1], &queue[child]);
-        if (is_before(&moved, &queue[child]))
-            break;
-        queue[at] = queue[child];
-    }
-    queue[at] = moved;
-}
-
-static void add(struct pf_merge *merge, struct pf_merge_input *input)
-{
-    struct pf_merge_next *queue = merge->queue;
-    const struct pf_merge_next added = {pf_merge_head_time(input), input};
-    size_t at = merge->queued++;
-    for (; at && is_before(&added, &queue[(at - 1) / 2]); at = (at - 1) / 2)
-        queue[at] = queue[(at - 1) / 2];
-    queue[at] = added;
+    const struct pf_heap_item item = {pf_merge_head_time(input), input->number, (uintptr_t)input};
+    return pf_heap_put(&merge->queue, &item);
 }
 
 /* ---- those that wait ---- */
@@ -66,7 +44,8 @@ static bool must_wait(const struct pf_merge_input *input, const struct ends *end
     return !input->started && input->has_span && end && end->last_time < input->first_time;
 }
 
-static void admit(struct pf_merge *merge)
+/* False when memory is short, as below. */
+static bool admit(struct pf_merge *merge)
 {
     const struct ends ends = find_ends(merge);
     const size_t count = merge->waiting;
@@ -75,42 +54,36 @@ static void admit(struct pf_merge *merge)
         struct pf_merge_input *input = merge->waiters[i];
         if (must_wait(input, &ends))
             merge->waiters[merge->waiting++] = input;
-        else
-            add(merge, input);
+        else if (!add(merge, input))
+            return false;
     }
+    return true;
 }
 
 bool pf_merge_open_queue(struct pf_merge *merge)
 {
-    merge->queue = pf_new(merge->allocator, merge->input_count * sizeof(*merge->queue));
     merge->waiters = pf_new(merge->allocator, merge->input_count * sizeof(*merge->waiters));
-    if (!merge->queue || !merge->waiters)
+    if (!merge->waiters)
         return false;
     for (size_t i = 0; i < merge->input_count; i++)
         if (merge->inputs[i].head)
             merge->waiters[merge->waiting++] = &merge->inputs[i];
-    admit(merge);
-    return true;
+    return admit(merge);
 }
 
 struct pf_merge_input *pf_merge_first(const struct pf_merge *merge, uint64_t *until)
 {
-    *until = UINT64_MAX;
-    for (size_t i = 1; i < 3 && i < merge->queued; i++)
-        *until = pf_min(*until, merge->queue[i].time);
-    return merge->queued ? merge->queue[0].input : NULL;
+    const struct pf_heap_item *first = pf_heap_first(&merge->queue);
+    *until = pf_heap_second_time(&merge->queue);
+    return first ? (struct pf_merge_input *)first->value : NULL;
 }
 
-void pf_merge_moved(struct pf_merge *merge)
+bool pf_merge_moved(struct pf_merge *merge, const struct pf_merge_input *first)
 {
-    struct pf_merge_next *first = merge->queue;
-    const bool over = !first->input->head;
-    if (over)
-        *first = merge->queue[--merge->queued];
-    else
-        first->time = pf_merge_head_time(first->input);
-    if (merge->queued)
-        sift_down(merge, 0);
-    if (over)
-        admit(merge);
+    if (first->head) {
+        pf_heap_move_first(&merge->queue, pf_merge_head_time(first));
+        return true;
+    }
+    pf_heap_take(&merge->queue);
+    return admit(merge);
 }
