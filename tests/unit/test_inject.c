@@ -124,7 +124,7 @@ static int follow_code(void *context, const struct perfile_record *record,
 {
     static const struct {
         uint64_t time, start;
-    } codes[] = {{40, 0x9000}, {20, 0x8000}, {5, 0x7000}};
+    } codes[] = {{40, 0x9000}, {40, 0x3000}, {20, 0x8000}, {5, 0x7000}, {40, 0x4000}};
     unsigned *calls = context;
     int result = 0;
     assert_int_not_equal(record->type, PERFILE_RECORD_SAMPLE);
@@ -152,7 +152,10 @@ static void put_timed_map(struct edited *made, uint64_t time, uint64_t addr, con
     assert_int_equal(perfile_writer_record(made->writer, PERFILE_RECORD_MMAP2, 2, &map, sizeof(map), &id, NULL), 0);
 }
 
-/* The mappings of code stand at their times; anonymous memory that would cover them is left out. */
+/*
+ * The mappings of code stand at their times, at equal ones in the order in which they came; anonymous memory that would
+ * cover them is left out.
+ */
 static void test_code(void **state)
 {
     struct perfile_inject_options options = PERFILE_INJECT_OPTIONS_INIT;
@@ -181,12 +184,12 @@ static void test_code(void **state)
         else if (perfile_record_decode(made.reader, record, &map, sizeof(map), NULL) == 0)
             snprintf(text + used, sizeof(text) - used, "%d:%x ", (int)record->time, (unsigned)map.addr);
     }
-    assert_string_equal(text, "1:8000 5:7000 20:8000 sample 21:2000 sample 40:9000 ");
-    assert_int_equal(made.report.code_added, 3);
+    assert_string_equal(text, "1:8000 5:7000 20:8000 sample 21:2000 sample 40:9000 40:3000 40:4000 ");
+    assert_int_equal(made.report.code_added, 5);
     assert_int_equal(made.report.records_dropped, 2);
     assert_int_equal(made.report.build_ids_added, 1); /* of the code that was hit, and of nothing else */
     assert_int_equal(perfile_feature_bytes(made.reader, PERFILE_FEATURE_BUILD_ID, &data, &bytes, NULL), 0);
-    assert_int_equal(data[12], 1);
+    assert_int_equal(data[12], 2);
     assert_string_equal((const char *)data + 36, "/tmp/jitted.so");
     edited_end(&made);
 }

@@ -78,14 +78,14 @@ static void test_later_maps(void **state)
     counting_open(&c, -1);
     pf_maps_open(&maps, &c.allocator);
     assert_int_equal(maps.next_time, UINT64_MAX);
-    static const uint64_t times[] = {30, 10, 20, 10};
+    static const uint64_t times[] = {10, 30, 10, 20, 10};
     for (size_t i = 0; i < PF_COUNT(times); i++)
         assert_int_equal(pf_maps_add_later(&maps, times[i], &map, NULL), 0);
     static const struct {
         uint64_t time;
         uint32_t id;
         uint64_t next;
-    } steps[] = {{10, 3, 20}, {25, 2, 30}, {30, 0, UINT64_MAX}};
+    } steps[] = {{10, 4, 20}, {25, 3, 30}, {30, 1, UINT64_MAX}};
     assert_null(pf_maps_space(&maps, PID));
     for (size_t i = 0; i < PF_COUNT(steps); i++) {
         assert_true(pf_maps_advance(&maps, steps[i].time));
