@@ -645,11 +645,6 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_session_next(struct perfile_session *
                                                         const struct perfile_record **record,
                                                         struct perfile_error *error);
 /*
- * What comes next, as far as that is known already: for who fetches memory ahead of its use. NULL: nobody knows. Valid
- * until the next call of _next.
- */
-PERFILE_API const struct perfile_record *perfile_session_peek(struct perfile_session *session);
-/*
  * The name of a thread at the time of the record that was delivered last; never NULL: ":TID" when the recording does
  * not say. Raw bytes without a NUL inside.
  */

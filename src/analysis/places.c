@@ -74,7 +74,7 @@ static void forget_old(struct pf_places *places)
 static struct pf_place *look(const struct pf_places *places, const struct pf_place_table *table, uint64_t ip)
 {
     const size_t mask = ((size_t)1 << table->bits) - 1;
-    size_t i = pf_places_hash(places, table, ip);
+    size_t i = pf_pair_hash(places->seed, 64 - table->bits, ip, 0);
     while (table->slots[i].value && table->slots[i].ip != ip)
         i = (i + 1) & mask;
     return &table->slots[i];

@@ -50,17 +50,4 @@ static inline void pf_places_fill(struct pf_places *places, struct pf_place *pla
     places->tables[places->last_number].used++;
 }
 
-static inline size_t pf_places_hash(const struct pf_places *places, const struct pf_place_table *table, uint64_t ip)
-{
-    return pf_pair_hash(places->seed, 64 - table->bits, ip, 0);
-}
-
-/* The address will be asked for soon. */
-static inline void pf_places_prefetch(const struct pf_places *places, uint64_t ip)
-{
-    const struct pf_place_table *table = &places->tables[places->last_number];
-    if (table->bits)
-        __builtin_prefetch(&table->slots[pf_places_hash(places, table, ip)]);
-}
-
 #endif

@@ -15,7 +15,7 @@
 #include "symbol/callchain.h"
 #include "symbol/demangle.h"
 
-enum { INLINES_MAX = 64, PROGRESS_SAMPLES = 256, LOOK_AHEAD = 8, FAR_BYTES = 1 << 20 };
+enum { INLINES_MAX = 64, PROGRESS_SAMPLES = 256 };
 
 /* Of a number in the cache: the place in `expanded` of a list of frames, not a frame. */
 #define EXPANDED ((uint32_t)1 << 31)
@@ -44,7 +44,6 @@ struct pf_profile {
     uint32_t *stack;
     size_t stack_room;
     struct perfile_sample decoded;
-    struct perfile_sample peeked;
     struct pf_held_list held;                /* samples that wait for the user part of their stacks */
     struct pf_held *released;                /* the sample in hand is this one; NULL: it is that of the last record */
     struct perfile_callchain_deferred later; /* such a part, of the thread whose samples go now */
@@ -81,7 +80,7 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
         return pf_fail_memory(error, "profile");
     made->allocator = allocator;
     made->reader = reader;
-    made->decoded.size = made->peeked.size = sizeof(made->decoded);
+    made->decoded.size = sizeof(made->decoded);
     made->inlines = options->inlines;
     made->inlines_by_function = options->inlines_by_function;
     made->by_address = options->by_address;
@@ -338,8 +337,6 @@ static bool append_chain(struct pf_profile *profile, const struct perfile_u64s *
     unsigned mode = walk.mode;
     const struct perfile_space *space = space_of_mode(profile, mode);
     for (uint64_t ip; pf_callchain_next(&walk, &ip);) {
-        if (walk.next + LOOK_AHEAD <= ips->count)
-            pf_places_prefetch(&profile->places, perfile_u64_at(ips, walk.next + LOOK_AHEAD - 1));
         if (PF_UNLIKELY(walk.mode != mode))
             space = space_of_mode(profile, mode = walk.mode);
         if (!append(profile, place_at(profile, space, ip)))
@@ -576,39 +573,6 @@ static void take_deferred(struct pf_profile *profile, const struct perfile_recor
 
 /* ---- all samples ---- */
 
-static uint32_t space_number(struct pf_profile *profile, unsigned mode, int32_t pid)
-{
-    const bool known = mode == PF_MODE_USER || mode == PF_MODE_KERNEL;
-    const int32_t owner = mode == PF_MODE_USER ? pid : PF_KERNEL_PID;
-    return pf_places_number(&profile->places, known ? perfile_session_space(profile->session, owner) : NULL);
-}
-
-/*
- * Once the tables are too large to be near, the places of the next sample's address and of the start of its callchain are
- * asked for while this one is dealt with; append_chain asks for the rest.
- */
-static void prefetch_next(struct pf_profile *profile)
-{
-    if (profile->places.bytes < FAR_BYTES)
-        return;
-    const struct perfile_record *next = perfile_session_peek(profile->session);
-    if (!next || next->type != PERFILE_RECORD_SAMPLE || next->damaged ||
-        perfile_sample_decode(next, &profile->peeked, NULL) < 0)
-        return;
-    const struct perfile_sample *peeked = &profile->peeked;
-    unsigned mode = next->misc & PERFILE_MISC_CPUMODE_MASK;
-    if (space_number(profile, mode, peeked->pid) == UINT32_MAX)
-        return;
-    pf_places_prefetch(&profile->places, peeked->ip);
-    struct pf_callchain_walk walk = pf_callchain_start(&peeked->callchain);
-    const bool has_chain = peeked->present & PERFILE_SAMPLE_CALLCHAIN;
-    for (uint64_t ip; has_chain && walk.next < LOOK_AHEAD + 2 && pf_callchain_next(&walk, &ip);) {
-        if (walk.mode != mode && space_number(profile, mode = walk.mode, peeked->pid) == UINT32_MAX)
-            return;
-        pf_places_prefetch(&profile->places, ip);
-    }
-}
-
 /* 1: the sample of the record is in hand, 0: it is none, or an error. */
 static int take_record(struct pf_profile *profile, const struct perfile_record *record, struct perfile_error *error)
 {
@@ -620,7 +584,7 @@ static int take_record(struct pf_profile *profile, const struct perfile_record *
     }
     if (record->damaged || perfile_sample_decode(record, &profile->decoded, NULL) < 0)
         return 0;
-    prefetch_next(profile);
+
     const int held = hold(profile, record, error);
     return held > 0 ? 0 : held < 0 ? held : begin_sample(profile, record, error);
 }

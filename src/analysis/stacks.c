@@ -117,13 +117,6 @@ static bool take_path(const struct pf_stacks *stacks, const struct perfile_alloc
 
 /* ---- and goes into the tree ---- */
 
-static void fetch_nodes(const struct pf_stacks *stacks, const struct pf_tree *tree)
-{
-    const struct pf_stack_path *path = &stacks->paths[stacks->last];
-    for (size_t i = path->common; i < path->count && path->waits; i++)
-        __builtin_prefetch(&tree->nodes[slot_at(stacks, tag_of(path->steps[i].hash))->node]);
-}
-
 /* False when memory is short. */
 static bool enter_last(struct pf_stacks *stacks, struct pf_tree *tree)
 {
@@ -148,7 +141,6 @@ bool pf_stacks_add(struct pf_stacks *stacks, struct pf_tree *tree, const struct 
     struct pf_stack_path *path = &stacks->paths[!stacks->last];
     if (!stacks->slot_count && !grow_slots(stacks, tree->allocator))
         return false;
-    fetch_nodes(stacks, tree);
     if (!take_path(stacks, tree->allocator, path, stack) || !enter_last(stacks, tree))
         return false;
     for (size_t i = 0; i < path->common; i++)

@@ -214,8 +214,3 @@ const struct perfile_record *pf_order_pop(struct pf_order *order)
         stop_flushing(order);
     return record;
 }
-
-const struct perfile_record *pf_order_peek(const struct pf_order *order)
-{
-    return order->flushing ? first_record(order) : NULL;
-}

@@ -50,7 +50,5 @@ bool pf_order_push(struct pf_order *order, const struct perfile_record *record);
 void pf_order_flush(struct pf_order *order, uint64_t limit);
 /* The next record in order, valid until the next call. NULL: flushing is done. */
 const struct perfile_record *pf_order_pop(struct pf_order *order);
-/* The record that _pop gives next while flushing; NULL: it is not known. */
-const struct perfile_record *pf_order_peek(const struct pf_order *order);
 
 #endif

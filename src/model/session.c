@@ -255,11 +255,6 @@ int perfile_session_next(struct perfile_session *session, const struct perfile_r
     return session->heads ? next_of_parts(session, record, error) : next_of_stream(session, record, error);
 }
 
-const struct perfile_record *perfile_session_peek(struct perfile_session *session)
-{
-    return pf_order_peek(&session->order);
-}
-
 const char *perfile_session_comm(struct perfile_session *session, int32_t pid, int32_t tid)
 {
     (void)pid;

@@ -179,37 +179,6 @@ static void test_unordered(void **state)
     recording_close(&r);
 }
 
-/* What is known of the next record is right, and looking changes nothing. */
-static void test_peek(void **state)
-{
-    (void)state;
-    struct recording r;
-    uint8_t *block;
-    const struct perfile_record *record;
-    struct perfile_session *session;
-    uint64_t known = 0;
-    recording_open(&r, TYPE, false);
-    for (uint64_t i = 0; i < 40; i++)
-        recording_sample(&r, 1, 7, 1010 + (i * 7) % 40);
-    recording_finish(&r);
-    struct perfile_reader *reader = recording_read(&r, &block);
-    assert_int_equal(perfile_session_open(reader, &session, NULL), 0);
-    assert_null(perfile_session_peek(session));
-    for (uint64_t time = 0; perfile_session_next(session, &record, NULL) > 0;) {
-        if (time)
-            assert_int_equal(record->time, time);
-        const struct perfile_record *next = perfile_session_peek(session);
-        time = next ? next->time : 0;
-        known += next && next->type == PERFILE_RECORD_SAMPLE;
-    }
-    assert_int_equal(known, 39);
-    assert_null(perfile_session_peek(session));
-    perfile_session_close(session);
-    perfile_close(reader);
-    free(block);
-    recording_close(&r);
-}
-
 /* With little room for the queue everything is delivered, in order as far as that goes. */
 static void test_small_queue(void **state)
 {
@@ -379,17 +348,11 @@ static void test_not_a_recording(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rounds),
-        cmocka_unit_test(test_names_go_by_time),
-        cmocka_unit_test(test_without_rounds),
-        cmocka_unit_test(test_without_times),
-        cmocka_unit_test(test_unordered),
-        cmocka_unit_test(test_peek),
-        cmocka_unit_test(test_small_queue),
-        cmocka_unit_test(test_directory),
-        cmocka_unit_test(test_directory_in_the_order_of_its_files),
-        cmocka_unit_test(test_control_groups),
-        cmocka_unit_test(test_damaged_part),
+        cmocka_unit_test(test_rounds),          cmocka_unit_test(test_names_go_by_time),
+        cmocka_unit_test(test_without_rounds),  cmocka_unit_test(test_without_times),
+        cmocka_unit_test(test_unordered),       cmocka_unit_test(test_small_queue),
+        cmocka_unit_test(test_directory),       cmocka_unit_test(test_directory_in_the_order_of_its_files),
+        cmocka_unit_test(test_control_groups),  cmocka_unit_test(test_damaged_part),
         cmocka_unit_test(test_not_a_recording),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
