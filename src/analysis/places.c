@@ -48,17 +48,18 @@ static uint32_t add_space(struct pf_places *places, const void *space)
 
 uint32_t pf_places_number(struct pf_places *places, const void *space)
 {
-    uint64_t number;
-    if (PF_LIKELY(places->last == space && places->last_number != NO_NUMBER))
-        return places->last_number;
-    if (!pf_map_get(&places->numbers, (uintptr_t)space, &number))
-        number = add_space(places, space);
-    if (number != NO_NUMBER) {
-        places->last = space;
-        places->last_number = (uint32_t)number;
-        places->tables[number].asked = true;
+    const uintptr_t bits = (uintptr_t)space >> 4;
+    struct pf_recent_number *recent = &places->recent[(bits ^ bits >> 8) % PF_COUNT(places->recent)];
+    uint64_t number = recent->number - 1;
+    if (PF_UNLIKELY(!recent->number || recent->space != space)) {
+        if (!pf_map_get(&places->numbers, (uintptr_t)space, &number))
+            number = add_space(places, space);
+        if (number == NO_NUMBER)
+            return NO_NUMBER;
+        *recent = (struct pf_recent_number){space, (uint32_t)number + 1};
     }
-    return (uint32_t)number;
+    places->tables[number].asked = true;
+    return places->last_number = (uint32_t)number;
 }
 
 static void forget_old(struct pf_places *places)

@@ -30,8 +30,11 @@ struct pf_places {
     size_t bytes;          /* of all tables */
     size_t limit;          /* of these: then some are forgotten */
     struct pf_map numbers; /* of spaces, by their address */
-    const void *last;      /* space, and its number */
-    uint32_t last_number;
+    struct pf_recent_number {
+        const void *space;
+        uint32_t number;  /* plus one; 0 = empty */
+    } recent[16];         /* that were asked for, by some bits of the space */
+    uint32_t last_number; /* that pf_places_number gave */
 };
 
 void pf_places_open(struct pf_places *places, const struct perfile_allocator *allocator);

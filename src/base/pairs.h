@@ -38,13 +38,6 @@ static inline size_t pf_pairs_hash(const struct pf_pairs *pairs, uint64_t a, uin
     return pf_pair_hash(pairs->seed, pairs->shift, a, b);
 }
 
-/* The pair will be asked for soon. */
-static inline void pf_pairs_prefetch(const struct pf_pairs *pairs, uint64_t a, uint64_t b)
-{
-    if (pairs->size)
-        __builtin_prefetch(&pairs->slots[pf_pairs_hash(pairs, a, b)]);
-}
-
 static inline bool pf_pairs_get(const struct pf_pairs *pairs, uint64_t a, uint64_t b, uint32_t *value)
 {
     if (!pairs->size)

@@ -168,16 +168,20 @@ const struct perfile_map *perfile_space_find(const struct perfile_space *space, 
 
 /* ---- records ---- */
 
+static struct pf_recent_space *recent_of(struct pf_maps *maps, int32_t pid)
+{
+    return &maps->recent[(uint32_t)pid % PF_COUNT(maps->recent)];
+}
+
 static const struct perfile_space *space_of(struct pf_maps *maps, int32_t pid)
 {
-    if (PF_LIKELY(maps->has_last && pid == maps->last_pid))
-        return maps->last_space;
+    struct pf_recent_space *recent = recent_of(maps, pid);
     uint64_t root;
-    maps->last_space =
-        pf_map_get(&maps->spaces, (uint32_t)pid, &root) ? (const struct perfile_space *)(uintptr_t)root : NULL;
-    maps->last_pid = pid;
-    maps->has_last = true;
-    return maps->last_space;
+    if (PF_LIKELY(recent->known && recent->pid == pid))
+        return recent->space;
+    const bool found = pf_map_get(&maps->spaces, (uint32_t)pid, &root);
+    *recent = (struct pf_recent_space){found ? (const struct perfile_space *)(uintptr_t)root : NULL, pid, true};
+    return recent->space;
 }
 
 const struct perfile_space *pf_maps_space(struct pf_maps *maps, int32_t pid)
@@ -195,7 +199,7 @@ static void begin_change(struct pf_maps *maps)
 
 static bool set_space(struct pf_maps *maps, int32_t pid, const struct perfile_space *space)
 {
-    maps->has_last = false;
+    recent_of(maps, pid)->known = false;
     return pf_map_put(&maps->spaces, (uint32_t)pid, (uintptr_t)space);
 }
 

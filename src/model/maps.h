@@ -21,9 +21,11 @@ struct pf_maps {
     uint32_t count;       /* maps made so far: their ids */
     uint32_t epoch;       /* nodes of this one nobody has seen: they may be changed where they are */
     bool seen;            /* somebody may hold a tree: the next change begins a new epoch */
-    int32_t last_pid;     /* a cache */
-    const struct perfile_space *last_space;
-    bool has_last;
+    struct pf_recent_space {
+        const struct perfile_space *space;
+        int32_t pid;
+        bool known;
+    } recent[16];           /* that were asked for, by the last bits of their pids */
     struct pf_heap later;   /* what pf_maps_add_later was given and does not hold yet */
     size_t later_count;     /* of all that it was given */
     uint64_t next_time;     /* when the next one comes to hold; UINT64_MAX: there is none */
