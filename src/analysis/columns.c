@@ -281,6 +281,15 @@ static int text(const struct pf_report *report, uint64_t a, uint64_t b)
     return compare_names((const char *)(uintptr_t)a, (const char *)(uintptr_t)b);
 }
 
+/* ... the last name of two files, what lies in none first ... */
+static int file(const struct pf_report *report, uint64_t a, uint64_t b)
+{
+    static const char none[] = "[unknown]";
+    const char *x = (const char *)(uintptr_t)a, *y = (const char *)(uintptr_t)b;
+    const bool first = x && strcmp(x, none) == 0, second = y && strcmp(y, none) == 0;
+    return first || second ? second - first : text(report, b, a);
+}
+
 /* ... the frame at the lower address, what has no symbol first. */
 static int frame(const struct pf_report *report, uint64_t a, uint64_t b)
 {
@@ -290,6 +299,17 @@ static int frame(const struct pf_report *report, uint64_t a, uint64_t b)
     if (named)
         return named;
     return left->name ? order(left->symbol, right->symbol) : order(left->address, right->address);
+}
+
+/* ... or the address in memory: in files with names from Z to A, what lies in no file first, as perf has it. */
+static int address(const struct pf_report *report, uint64_t a, uint64_t b)
+{
+    const struct pf_frame_info *left = pf_profile_frame(report->profile, (uint32_t)a);
+    const struct pf_frame_info *right = pf_profile_frame(report->profile, (uint32_t)b);
+    const struct pf_module *x = pf_symbols_module(report->symbols, left->module);
+    const struct pf_module *y = pf_symbols_module(report->symbols, right->module);
+    const int difference = x && y ? strcmp(y->short_name, x->short_name) : !!x - !!y;
+    return difference ? difference : order(pf_frame_address(left)->ip, pf_frame_address(right)->ip);
 }
 
 #define BY_WORD(id, function)                                                                                          \
@@ -307,10 +327,14 @@ static int frame(const struct pf_report *report, uint64_t a, uint64_t b)
 #define KEPT_number_down(id) BY_WORD(id, number_down)
 #define KEPT_text(id) BY_COMPARISON(id, text)
 #define KEPT_frame(id) BY_COMPARISON(id, frame)
+#define KEPT_file(id) BY_COMPARISON(id, file)
+#define KEPT_address(id) BY_COMPARISON(id, address)
 #define ORDER_number_up(id) .word = word_##id
 #define ORDER_number_down(id) .word = word_##id
 #define ORDER_text(id) .compare = compare_##id, .by_text = true
 #define ORDER_frame(id) .compare = compare_##id
+#define ORDER_file(id) .compare = compare_##id
+#define ORDER_address(id) .compare = compare_##id
 
 #define PF_COLUMN_VALUE(...)
 #define PF_COLUMN_SAMPLE(...)

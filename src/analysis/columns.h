@@ -5,6 +5,8 @@
 
 #include "analysis/report.h"
 
+/* columns_weight.c: which machine the recording is of. */
+void pf_report_see_machine(struct pf_report *report);
 /* A value that is an interned text, or 0. */
 void pf_put_interned(struct pf_text *text, uint64_t value);
 

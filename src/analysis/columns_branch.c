@@ -71,6 +71,51 @@ void pf_text_symbol_to(const struct pf_report *report, const struct pf_report_ro
     put_place(report, pf_report_value(report, row, PF_VALUE_symbol_to), text);
 }
 
+/* ---- the very addresses ---- */
+
+bool pf_report_is_address_column(const struct pf_column *column)
+{
+    return column >= &pf_columns[PF_COLUMN_addr_from] && column <= &pf_columns[PF_COLUMN_srcline_to];
+}
+
+/* perf says user space whatever the address is. */
+static void put_address(const struct pf_report *report, uint64_t frame, struct pf_text *text)
+{
+    const struct pf_frame_info *info = pf_profile_frame(report->profile, (uint32_t)frame);
+    pf_report_put_level('.', text);
+    if (!info->name)
+        pf_report_put_address(info->address, text);
+    else
+        pf_put_string(text, info->name);
+    if (info->name && info->address)
+        pf_put_format(text, "+0x%" PRIx64, info->address);
+}
+
+#define OF_ADDRESS(end)                                                                                                \
+    void pf_take_addr_##end(struct pf_report *report, struct pf_report_taken *taken,                                   \
+                            const struct pf_profile_sample *sample)                                                    \
+    {                                                                                                                  \
+        (void)sample;                                                                                                  \
+        taken->values[PF_VALUE_addr_##end] = report->branch_##end;                                                     \
+    }                                                                                                                  \
+    void pf_text_addr_##end(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)     \
+    {                                                                                                                  \
+        put_address(report, pf_report_value(report, row, PF_VALUE_addr_##end), text);                                  \
+    }                                                                                                                  \
+    void pf_take_srcline_##end(struct pf_report *report, struct pf_report_taken *taken,                                \
+                               const struct pf_profile_sample *sample)                                                 \
+    {                                                                                                                  \
+        (void)sample;                                                                                                  \
+        taken->values[PF_VALUE_srcline_##end] =                                                                        \
+            pf_tell_srcline(report, pf_profile_frame(report->profile, report->branch_##end));                          \
+    }                                                                                                                  \
+    void pf_text_srcline_##end(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)  \
+    {                                                                                                                  \
+        pf_put_interned(text, pf_report_value(report, row, PF_VALUE_srcline_##end));                                   \
+    }
+OF_ADDRESS(from)
+OF_ADDRESS(to)
+
 /* ---- flags ---- */
 
 enum { PREDICTED, MISPREDICTED, NOT_KNOWN };

@@ -98,6 +98,26 @@ void pf_text_cgroup_id(const struct pf_report *report, const struct pf_report_ro
     pf_put_interned(text, pf_report_value(report, row, PF_VALUE_cgroup_id));
 }
 
+/* ---- comm_nodigit ---- */
+
+void pf_take_comm_nodigit(struct pf_report *report, struct pf_report_taken *taken,
+                          const struct pf_profile_sample *sample)
+{
+    static const char digits[] = "0123456789";
+    report->scratch.used = 0;
+    for (const char *at = sample->comm; *at;) {
+        const size_t number = strspn(at, digits), bytes = number ? number : strcspn(at, digits);
+        pf_put(&report->scratch, number ? "<N>" : at, number ? 3 : bytes);
+        at += bytes;
+    }
+    taken->values[PF_VALUE_comm_nodigit] = pf_report_intern_scratch(report);
+}
+
+void pf_text_comm_nodigit(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_interned(text, pf_report_value(report, row, PF_VALUE_comm_nodigit));
+}
+
 /* ---- socket ---- */
 
 static int see_socket(void *context, const struct perfile_value *value)
@@ -147,36 +167,6 @@ void pf_text_time(const struct pf_report *report, const struct pf_report_row *ro
 }
 
 /* ---- numbers ---- */
-
-/* With PERF_SAMPLE_WEIGHT_STRUCT the upper half has other things. */
-uint64_t pf_report_weight_of(const struct pf_profile_sample *sample)
-{
-    const uint64_t weight = sample->decoded->weight;
-    return sample->decoded->present & PERFILE_SAMPLE_WEIGHT_STRUCT ? (uint32_t)weight : weight;
-}
-
-void pf_take_local_weight(struct pf_report *report, struct pf_report_taken *taken,
-                          const struct pf_profile_sample *sample)
-{
-    (void)report;
-    taken->values[PF_VALUE_local_weight] = pf_report_weight_of(sample);
-}
-
-void pf_text_local_weight(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
-{
-    pf_put_unsigned(text, pf_report_value(report, row, PF_VALUE_local_weight));
-}
-
-void pf_take_weight(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
-{
-    (void)report;
-    taken->values[PF_VALUE_weight] = pf_report_weight_of(sample);
-}
-
-void pf_text_weight(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
-{
-    pf_put_unsigned(text, pf_report_value(report, row, PF_VALUE_weight) * row->samples);
-}
 
 void pf_take_phys_daddr(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
@@ -364,6 +354,8 @@ int pf_report_prepare(struct pf_report *report, struct perfile_error *error)
         result = pf_fail_memory(error, "report");
     if (result == 0)
         read_sockets(report);
+    if (result == 0)
+        pf_report_see_machine(report);
     return result;
 }
 

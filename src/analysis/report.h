@@ -132,7 +132,7 @@ enum pf_column_number {
 };
 extern const struct pf_column pf_columns[PF_COLUMN_COUNT];
 
-enum { PF_REPORT_COLUMNS = 64 };
+enum { PF_REPORT_COLUMNS = 96 };
 
 /* A column of a field of tracepoints. */
 struct pf_report_field {
@@ -153,6 +153,8 @@ int pf_columns_parse(struct pf_report *report, const char *list, const struct pf
  * each; false when it failed.
  */
 bool pf_report_is_branch_column(const struct pf_column *column);
+/* The column needs frames that are single addresses. */
+bool pf_report_is_address_column(const struct pf_column *column);
 bool pf_report_has_branches(const struct pf_report *report);
 bool pf_report_add_branches(struct pf_report *report, const struct pf_profile_sample *sample,
                             bool (*add)(struct pf_report *report, const struct pf_profile_sample *sample));
@@ -166,6 +168,8 @@ bool pf_report_column_applies(const struct pf_report *report, const struct pf_co
 uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t bytes);
 /* That of what stands in report->scratch. */
 uint64_t pf_report_intern_scratch(struct pf_report *report);
+/* The header of a column: that of the recording's machine where it has words of its own. */
+const char *pf_report_header(const struct pf_report *report, const struct pf_column *column);
 /* What the access of a sample cost. */
 uint64_t pf_report_weight_of(const struct pf_profile_sample *sample);
 /* The short name of the file of a frame, interned; "[unknown]" for UINT32_MAX. */
@@ -258,6 +262,7 @@ struct pf_report {
     uint64_t quantum_ns; /* of the column time */
     int32_t *sockets;    /* by processor */
     size_t socket_count, socket_room;
+    bool powerpc;                 /* the recording is of that architecture */
     bool by_weight;               /* samples weigh what their access cost */
     bool branches;                /* rows are of branches */
     struct perfile_branch branch; /* in hand, and its frames */

@@ -159,7 +159,7 @@ static const char *header_of(const struct table *table, const struct pf_column *
 {
     if (table->report->children && column == &pf_columns[PF_COLUMN_overhead])
         return "Self";
-    return column->header;
+    return pf_report_header(table->report, column);
 }
 
 /* How many numbers stand in a cell. */

@@ -383,6 +383,79 @@ static void branches_are_rows(void **state)
     finish();
 }
 
+static void map_file(const char *name, uint64_t start)
+{
+    const struct recording_map map = {2, 1, start, 0x1000, 0x2000, name};
+    recording_map(&made, &map, 1);
+}
+
+/* Ends of branches as files, addresses and lines: what lies in no file first, then from Z to A. */
+static void branches_have_ends(void **state)
+{
+    static const uint64_t branches[][3] = {{0x10010, 0x20020}, {0x20020, 0x10010}, {0x10014, 'x'}, {'x', 0x10010}};
+    static const struct {
+        const char *sort, *cells;
+    } expected[] = {
+        {"dso_from", " 50.00% a.so ; 25.00% [unknown] ; 25.00% b.so ;"},
+        {"dso_to", " 50.00% a.so ; 25.00% [unknown] ; 25.00% b.so ;"},
+        {"addr_from", " 25.00% [.] 0x0000000000000078 ; 25.00% [.] 0x0000000000002020 ;"
+                      " 25.00% [.] 0x0000000000002010 ; 25.00% [.] 0x0000000000002014 ;"},
+        {"addr_to", " 50.00% [.] 0x0000000000002010 ; 25.00% [.] 0x0000000000000078 ;"
+                    " 25.00% [.] 0x0000000000002020 ;"},
+        {"srcline_from", " 25.00% ??:0 ; 25.00% a.so[2010] ; 25.00% a.so[2014] ; 25.00% b.so[2020] ;"},
+        {"srcline_to", " 50.00% a.so[2010] ; 25.00% ??:0 ; 25.00% b.so[2020] ;"},
+    };
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(expected); i++) {
+        start(IP | TID | TIME | PERFILE_SAMPLE_BRANCH_STACK);
+        comm(1, "one");
+        map_file("/none/a.so", 0x10000);
+        map_file("/none/b.so", 0x20000);
+        sample_of_branches(branches, PF_COUNT(branches));
+        options.report.flags = PERFILE_REPORT_BRANCHES;
+        options.report.sort = expected[i].sort;
+        assert_int_equal(run(), 0);
+        assert_string_equal(cells_of_rows(), expected[i].cells);
+        finish();
+    }
+}
+
+static void sample_of_cost(int32_t tid, uint32_t weight, uint16_t instruction, uint16_t stage)
+{
+    const size_t at = recording_sample(&made, 'a', tid, 1);
+    recording_u64(&made, 1);
+    recording_u64(&made, weight | (uint64_t)instruction << 32 | (uint64_t)stage << 48);
+    recording_store16(&made, at + 6, (uint16_t)(made.bytes - at));
+}
+
+/* The parts of a cost, of one sample and of all of a row. */
+static void costs_have_parts(void **state)
+{
+    static const struct {
+        const char *sort, *cells;
+    } expected[] = {
+        {"local_weight,weight", " 66.67% 30 60 ; 33.33% 9 9 ;"},
+        {"local_ins_lat,ins_lat", " 66.67% 7 14 ; 33.33% 65535 65535 ;"},
+        {"local_retire_lat,retire_lat", " 66.67% 2 4 ; 33.33% 0 0 ;"},
+        {"local_p_stage_cyc,p_stage_cyc", " 66.67% 2 4 ; 33.33% 0 0 ;"},
+        {"comm_nodigit", " 66.67% w<N>-<N> ; 33.33% job ;"},
+    };
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(expected); i++) {
+        start(IP | TID | TIME | PERIOD | PERFILE_SAMPLE_WEIGHT_STRUCT);
+        comm(1, "w1-20");
+        comm(2, "job");
+        comm(3, "w3-7");
+        sample_of_cost(1, 30, 7, 2);
+        sample_of_cost(2, 9, 65535, 0);
+        sample_of_cost(3, 30, 7, 2);
+        options.report.sort = expected[i].sort;
+        assert_int_equal(run(), 0);
+        assert_string_equal(cells_of_rows(), expected[i].cells);
+        finish();
+    }
+}
+
 /* A memory access weighs what it cost, and no less than 1. */
 static void accesses_weigh_their_cost(void **state)
 {
@@ -418,6 +491,8 @@ int main(void)
         cmocka_unit_test(leaf_apart_from_its_stack),
         cmocka_unit_test(counters_weigh_their_differences),
         cmocka_unit_test(branches_are_rows),
+        cmocka_unit_test(branches_have_ends),
+        cmocka_unit_test(costs_have_parts),
         cmocka_unit_test(accesses_weigh_their_cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns of what an access or an instruction cost. */
+#include "analysis/columns.h"
+#include "base/bytes.h"
+
+/* With PERF_SAMPLE_WEIGHT_STRUCT the weight is three numbers: the cost, and what the machine makes of the other two. */
+enum { INSTRUCTION_SHIFT = 32, STAGE_SHIFT = 48 };
+
+static uint64_t part_of(const struct pf_profile_sample *sample, unsigned shift)
+{
+    const bool has_parts = sample->decoded->present & PERFILE_SAMPLE_WEIGHT_STRUCT;
+    return has_parts ? sample->decoded->weight >> shift & UINT16_MAX : 0;
+}
+
+uint64_t pf_report_weight_of(const struct pf_profile_sample *sample)
+{
+    const uint64_t weight = sample->decoded->weight;
+    return sample->decoded->present & PERFILE_SAMPLE_WEIGHT_STRUCT ? (uint32_t)weight : weight;
+}
+
+#define COST(id, value)                                                                                                \
+    void pf_take_##id(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample) \
+    {                                                                                                                  \
+        (void)report;                                                                                                  \
+        taken->values[PF_VALUE_##id] = value;                                                                          \
+    }
+#define OF_ONE(id, value)                                                                                              \
+    COST(id, value)                                                                                                    \
+    void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)           \
+    {                                                                                                                  \
+        pf_put_unsigned(text, pf_report_value(report, row, PF_VALUE_##id));                                            \
+    }
+#define OF_ALL(id, value)                                                                                              \
+    COST(id, value)                                                                                                    \
+    void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)           \
+    {                                                                                                                  \
+        pf_put_unsigned(text, pf_report_value(report, row, PF_VALUE_##id) * row->samples);                             \
+    }
+OF_ONE(local_weight, pf_report_weight_of(sample))
+OF_ALL(weight, pf_report_weight_of(sample))
+OF_ONE(local_ins_lat, part_of(sample, INSTRUCTION_SHIFT))
+OF_ALL(ins_lat, part_of(sample, INSTRUCTION_SHIFT))
+OF_ONE(local_retire_lat, part_of(sample, STAGE_SHIFT))
+OF_ALL(retire_lat, part_of(sample, STAGE_SHIFT))
+OF_ONE(local_p_stage_cyc, part_of(sample, STAGE_SHIFT))
+OF_ALL(p_stage_cyc, part_of(sample, STAGE_SHIFT))
+
+/* ---- headers ---- */
+
+void pf_report_see_machine(struct pf_report *report)
+{
+    const char *arch;
+    report->powerpc = perfile_feature_text(report->reader, PERFILE_FEATURE_ARCH, NULL, &arch, NULL) == 0 &&
+                      strncmp(arch, "ppc", 3) == 0;
+}
+
+const char *pf_report_header(const struct pf_report *report, const struct pf_column *column)
+{
+    static const struct {
+        const struct pf_column *column;
+        const char *header;
+    } powerpc[] = {{&pf_columns[PF_COLUMN_local_ins_lat], "Finish Cyc"},
+                   {&pf_columns[PF_COLUMN_ins_lat], "Global Finish_cyc"},
+                   {&pf_columns[PF_COLUMN_local_p_stage_cyc], "Dispatch Cyc"},
+                   {&pf_columns[PF_COLUMN_p_stage_cyc], "Global Dispatch_cyc"}};
+    for (size_t i = 0; i < PF_COUNT(powerpc) && report->powerpc; i++)
+        if (powerpc[i].column == column)
+            return powerpc[i].header;
+    return column->header;
+}
