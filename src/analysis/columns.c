@@ -312,6 +312,12 @@ static int address(const struct pf_report *report, uint64_t a, uint64_t b)
     return difference ? difference : order(pf_frame_address(left)->ip, pf_frame_address(right)->ip);
 }
 
+/* ... lines of source ... */
+static int source(const struct pf_report *report, uint64_t a, uint64_t b)
+{
+    return text(report, a, b);
+}
+
 #define BY_WORD(id, function)                                                                                          \
     static uint64_t word_##id(const struct pf_report *report, const struct pf_report_row *row)                         \
     {                                                                                                                  \
@@ -329,12 +335,18 @@ static int address(const struct pf_report *report, uint64_t a, uint64_t b)
 #define KEPT_frame(id) BY_COMPARISON(id, frame)
 #define KEPT_file(id) BY_COMPARISON(id, file)
 #define KEPT_address(id) BY_COMPARISON(id, address)
+#define KEPT_source(id) BY_COMPARISON(id, source)
+#define KEPT_access(id) BY_COMPARISON(id, pf_compare_accesses)
+#define KEPT_line(id) BY_COMPARISON(id, pf_compare_lines)
 #define ORDER_number_up(id) .word = word_##id
 #define ORDER_number_down(id) .word = word_##id
 #define ORDER_text(id) .compare = compare_##id, .by_text = true
 #define ORDER_frame(id) .compare = compare_##id
 #define ORDER_file(id) .compare = compare_##id
-#define ORDER_address(id) .compare = compare_##id
+#define ORDER_address(id) .compare = compare_##id, .exact = true
+#define ORDER_source(id) .compare = compare_##id, .by_text = true, .exact = true
+#define ORDER_access(id) .compare = compare_##id, .exact = true, .least = pf_least_##id
+#define ORDER_line(id) .compare = compare_##id, .exact = true, .least = pf_least_##id
 
 #define PF_COLUMN_VALUE(...)
 #define PF_COLUMN_SAMPLE(...)

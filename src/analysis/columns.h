@@ -7,6 +7,12 @@
 
 /* columns_weight.c: which machine the recording is of. */
 void pf_report_see_machine(struct pf_report *report);
+/* columns_memory.c: the order of frames by their address, and of cache lines; the width that perf leaves for them. */
+int pf_compare_accesses(const struct pf_report *report, uint64_t a, uint64_t b);
+int pf_compare_lines(const struct pf_report *report, uint64_t a, uint64_t b);
+size_t pf_least_symbol_daddr(const struct pf_report *report, const struct pf_report_row *row);
+size_t pf_least_symbol_iaddr(const struct pf_report *report, const struct pf_report_row *row);
+size_t pf_least_dcacheline(const struct pf_report *report, const struct pf_report_row *row);
 /* A value that is an interned text, or 0. */
 void pf_put_interned(struct pf_text *text, uint64_t value);
 

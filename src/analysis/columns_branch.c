@@ -73,11 +73,6 @@ void pf_text_symbol_to(const struct pf_report *report, const struct pf_report_ro
 
 /* ---- the very addresses ---- */
 
-bool pf_report_is_address_column(const struct pf_column *column)
-{
-    return column >= &pf_columns[PF_COLUMN_addr_from] && column <= &pf_columns[PF_COLUMN_srcline_to];
-}
-
 /* perf says user space whatever the address is. */
 static void put_address(const struct pf_report *report, uint64_t frame, struct pf_text *text)
 {

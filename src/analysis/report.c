@@ -111,7 +111,7 @@ static int parse_graph_options(struct pf_report *report, struct perfile_error *e
         options->flags & PERFILE_REPORT_BRANCHES ||
         (!(options->flags & (PERFILE_REPORT_NO_BRANCHES | PERFILE_REPORT_MEMORY)) && pf_report_has_branches(report));
     report->by_weight = options->flags & PERFILE_REPORT_MEMORY;
-    if (report->branches) {
+    if (report->branches || report->by_weight) {
         report->children = false;
         report->order = PF_GRAPH_NONE;
     }
@@ -757,7 +757,7 @@ static unsigned level_of(const struct pf_report *report, uint32_t node)
 
 static void set_levels(struct pf_report *report)
 {
-    for (size_t i = 0; i < report->row_count && report->by_frame; i++)
+    for (size_t i = 0; i < report->row_count; i++)
         report->rows[i].level = level_of(report, report->rows[i].first) & 0xff;
 }
 
@@ -844,6 +844,7 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
     pf_arena_open(&report->texts, report->allocator);
     pf_map_open(&report->interned, report->allocator);
     pf_pairs_open(&report->key_index, report->allocator);
+    pf_pairs_open(&report->lines, report->allocator);
     pf_map_open(&report->thread_names, report->allocator);
     int result = open_filters(report, error);
     if (result == 0)
@@ -876,6 +877,7 @@ void pf_report_close(struct pf_report *report)
     pf_free(allocator, report->keys, report->key_room * sizeof(*report->keys));
     pf_free(allocator, report->values, report->value_room * sizeof(*report->values));
     pf_pairs_close(&report->key_index);
+    pf_pairs_close(&report->lines);
     pf_map_close(&report->thread_names);
     pf_report_unprepare(report);
     pf_arena_close(&report->texts);

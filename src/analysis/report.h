@@ -112,6 +112,7 @@ struct pf_column {
     uint8_t place; /* of it, among those of a key */
     void (*take)(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample);
     pf_column_word *word; /* NULL: only `compare` can tell; what a row weighs has both, for groups */
+    bool exact;           /* what it keeps is of addresses, not of their functions */
     bool by_text;         /* the kept value is a text, and rows are in its order */
     int (*compare)(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b);
     void (*text)(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
@@ -153,8 +154,6 @@ int pf_columns_parse(struct pf_report *report, const char *list, const struct pf
  * each; false when it failed.
  */
 bool pf_report_is_branch_column(const struct pf_column *column);
-/* The column needs frames that are single addresses. */
-bool pf_report_is_address_column(const struct pf_column *column);
 bool pf_report_has_branches(const struct pf_report *report);
 bool pf_report_add_branches(struct pf_report *report, const struct pf_profile_sample *sample,
                             bool (*add)(struct pf_report *report, const struct pf_profile_sample *sample));
@@ -256,6 +255,7 @@ struct pf_report {
     struct pf_map interned;
     bool short_of_memory; /* while columns were taken */
     struct pf_trace_texts traces;
+    struct pf_pairs lines; /* of data: module and place, or MEMORY and address, to the frame that stands for it */
     struct pf_report_field fields[PF_REPORT_FIELDS];
     size_t field_count;
     struct pf_text scratch;

@@ -352,5 +352,12 @@ bool pf_symbol_table_address(const struct pf_symbol_table *table, uint64_t file_
             return true;
         }
     }
+    for (size_t i = 0; i < table->segment_count; i++) { /* the page that the file ends in goes on with zeros */
+        const struct pf_segment *segment = &table->segments[i];
+        if (file_offset >= segment->offset && file_offset - segment->offset - segment->bytes < segment->zeros) {
+            *address = segment->address + (file_offset - segment->offset);
+            return true;
+        }
+    }
     return false;
 }

@@ -32,6 +32,7 @@ struct pf_segment {
     uint64_t offset; /* in the file */
     uint64_t bytes;
     uint64_t address;
+    uint64_t zeros; /* bytes behind them that are in memory only */
 };
 
 struct pf_symbol_table {

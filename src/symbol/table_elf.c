@@ -218,7 +218,7 @@ static bool add_placed_sections(struct pf_symbol_table *table, size_t *room, con
         const struct pf_elf_section *section = &elf->sections[i];
         if (section->is_placed && section->header.sh_type != SHT_NOBITS &&
             !add_segment(table, room,
-                         (struct pf_segment){section->header.sh_offset, section->header.sh_size, section->address}))
+                         (struct pf_segment){section->header.sh_offset, section->header.sh_size, section->address, 0}))
             return false;
     }
     return true;
@@ -232,7 +232,9 @@ static bool add_loaded_segments(struct pf_symbol_table *table, size_t *room, con
         count = 0;
     for (size_t i = 0; i < count && i <= INT32_MAX && gelf_getphdr(elf->elf, (int)i, &header); i++)
         if (header.p_type == PT_LOAD &&
-            !add_segment(table, room, (struct pf_segment){header.p_offset, header.p_filesz, header.p_vaddr}))
+            !add_segment(table, room,
+                         (struct pf_segment){header.p_offset, header.p_filesz, header.p_vaddr,
+                                             header.p_memsz - pf_min(header.p_filesz, header.p_memsz)}))
             return false;
     return true;
 }

@@ -84,6 +84,7 @@ struct made_elf {
     uint32_t link_crc;
     const struct made_symbol *symbols;
     size_t count;
+    uint64_t zeros;  /* bytes of the segment that are not in the file */
     uint64_t opd[2]; /* first words of two function descriptors */
 };
 
@@ -125,7 +126,7 @@ static inline void made_elf_header(struct made *m, const struct made_elf *elf, u
     made_u64(m, MADE_ADDRESS);
     made_u64(m, MADE_ADDRESS);
     made_u64(m, MADE_OPD_AT + MADE_OPD_BYTES);
-    made_u64(m, MADE_OPD_AT + MADE_OPD_BYTES);
+    made_u64(m, MADE_OPD_AT + MADE_OPD_BYTES + elf->zeros);
     made_u64(m, 4096);
 }
 

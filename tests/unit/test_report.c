@@ -159,7 +159,7 @@ static void bad_requests_are_named(void **state)
     } cases[] = {
         {"comm,nosuch", NULL, NULL, "'nosuch'; there is: overhead_children", PERFILE_ERROR_ARGUMENT},
         {"", NULL, NULL, "''", PERFILE_ERROR_ARGUMENT},
-        {"dcacheline", NULL, NULL, "'dcacheline'", PERFILE_ERROR_UNSUPPORTED},
+        {"typeoff", NULL, NULL, "'typeoff'", PERFILE_ERROR_UNSUPPORTED},
         {NULL, "callers", NULL, "'callers'", PERFILE_ERROR_ARGUMENT},
         {NULL, "101", NULL, "101", PERFILE_ERROR_ARGUMENT},
         {NULL, "caller,flat", NULL, "'flat'", PERFILE_ERROR_UNSUPPORTED},
@@ -456,6 +456,52 @@ static void costs_have_parts(void **state)
     }
 }
 
+static void sample_of_access(int32_t tid, uint64_t ip, uint64_t address)
+{
+    const size_t at = recording_sample(&made, ip, tid, 1);
+    recording_u64(&made, address);
+    recording_u64(&made, 1);
+    recording_store16(&made, at + 6, (uint16_t)(made.bytes - at));
+}
+
+/* Where the data is: an address each; lines of a file are the same in all processes, those of a stack are not. */
+static void accesses_have_addresses(void **state)
+{
+    enum { DATA = 2 | 1 << 13 };
+    static const struct {
+        const char *sort, *cells;
+    } expected[] = {
+        {"symbol_daddr", " 33.33% [.] 0x0000000000090008 ; 16.67% [.] 0xffff000000000000 ;"
+                         " 16.67% [.] 0x0000000000010010 ; 16.67% [.] 0x0000000000010014 ;"
+                         " 16.67% [.] 0x0000000000030010 ;"},
+        {"symbol_iaddr", " 83.33% [.] 0x0000000000000078 ; 16.67% [.] 0x0000000000000079 ;"},
+        {"dcacheline", " 50.00% [.] 0x0000000000002000 ; 16.67% [.] 0x0000000000090000 ;"
+                       " 16.67% [.] 0x0000000000090000 ; 16.67% [X] 0xffff000000000000 ;"},
+        {"dso_daddr", " 50.00% a.so ; 33.33% [stack] ; 16.67% [unknown] ;"},
+    };
+    static const struct recording_map maps[] = {{DATA, 1, 0x10000, 0x1000, 0x2000, "/none/a.so"},
+                                                {DATA, 2, 0x30000, 0x1000, 0x2000, "/none/a.so"},
+                                                {DATA, 1, 0x90000, 0x1000, 0, "[stack]"},
+                                                {DATA, 2, 0x90000, 0x1000, 0, "[stack]"}};
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(expected); i++) {
+        start(IP | TID | TIME | PERFILE_SAMPLE_ADDR | PERIOD);
+        for (size_t j = 0; j < PF_COUNT(maps); j++)
+            recording_map(&made, &maps[j], 1);
+        sample_of_access(1, 'x', 0x10010);
+        sample_of_access(1, 'x', 0x10014);
+        sample_of_access(2, 'x', 0x30010);
+        sample_of_access(1, 'x', 0x90008);
+        sample_of_access(2, 'x', 0x90008);
+        sample_of_access(1, 'y', 0xffff000000000000);
+        options.report.sort = expected[i].sort;
+        options.report.flags = PERFILE_REPORT_MEMORY;
+        assert_int_equal(run(), 0);
+        assert_string_equal(cells_of_rows(), expected[i].cells);
+        finish();
+    }
+}
+
 /* A memory access weighs what it cost, and no less than 1. */
 static void accesses_weigh_their_cost(void **state)
 {
@@ -493,6 +539,7 @@ int main(void)
         cmocka_unit_test(branches_are_rows),
         cmocka_unit_test(branches_have_ends),
         cmocka_unit_test(costs_have_parts),
+        cmocka_unit_test(accesses_have_addresses),
         cmocka_unit_test(accesses_weigh_their_cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,6 +195,24 @@ static void test_both_byte_orders(void **state)
     }
 }
 
+/* Variables that start as zeros lie behind what is in the file, in the same page. */
+static void test_zeros_behind_the_file(void **state)
+{
+    (void)state;
+    static const struct made_symbol symbols[] = {
+        {MADE_ADDRESS + MADE_OPD_AT + MADE_OPD_BYTES, 8, O, G, MADE_OPD, "zeros"}};
+    enum { END = MADE_OPD_AT + MADE_OPD_BYTES };
+    struct made m;
+    uint64_t address;
+    made_elf(&m, &(struct made_elf){ET_DYN, EM_X86_64, .symbols = symbols, .count = 1, .zeros = 8});
+    struct pf_symbol_table *table = read_elf(made_file("zeros", m.data, m.bytes), NULL);
+    assert_true(pf_symbol_table_address(table, END + 7, &address));
+    assert_int_equal(address, MADE_ADDRESS + END + 7);
+    assert_string_equal(pf_symbol_name(table, pf_symbol_table_find(table, address)), "zeros");
+    assert_false(pf_symbol_table_address(table, END + 8, &address));
+    pf_symbol_table_close(table);
+}
+
 /* Kernel modules: addresses count from the first section with code. */
 static void test_relocatable(void **state)
 {
@@ -643,6 +661,7 @@ int main(void)
         cmocka_unit_test(test_function_descriptors),
         cmocka_unit_test(test_both_byte_orders),
         cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_zeros_behind_the_file),
         cmocka_unit_test(test_relocatable),
         cmocka_unit_test(test_separate_debug_file),
         cmocka_unit_test(test_compiled),
