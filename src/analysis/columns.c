@@ -10,6 +10,7 @@
 enum {
     ADDRESS_WIDTH = 16, /* perf leaves room for an address as soon as one has no symbol */
     NUMBER_WIDTH = 12,
+    AVERAGE_WIDTH = 8,
 };
 
 static int order(uint64_t a, uint64_t b)
@@ -72,6 +73,19 @@ static void put_numbers(const struct pf_report *report, const struct pf_report_r
     }
 }
 
+/* Rows are in the order of the sums. */
+static void put_averages(const struct pf_report *report, const struct pf_report_row *row, size_t member,
+                         struct pf_text *text)
+{
+    const uint32_t shown = pf_report_shown(pf_report_event(report, row));
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct pf_report_part part = pf_report_part(report, row, i);
+        uint64_t sum;
+        memcpy(&sum, (const char *)&part + member, sizeof(sum));
+        pf_put_format(text, "%*.1f", i ? AVERAGE_WIDTH : 0, part.samples ? (double)sum / (double)part.samples : 0.0);
+    }
+}
+
 #define VALUE(id, member, put)                                                                                         \
     static int compare_##id(const struct pf_report *report, const struct pf_report_row *a,                             \
                             const struct pf_report_row *b)                                                             \
@@ -94,6 +108,9 @@ VALUE(overhead_sys, sys, put_percents)
 VALUE(overhead_us, us, put_percents)
 VALUE(overhead_guest_sys, guest_sys, put_percents)
 VALUE(overhead_guest_us, guest_us, put_percents)
+VALUE(weight1, costs[0], put_averages)
+VALUE(weight2, costs[1], put_averages)
+VALUE(weight3, costs[2], put_averages)
 
 /* ---- of the sample ---- */
 

@@ -5,8 +5,6 @@
 
 #include "analysis/report.h"
 
-/* columns_weight.c: which machine the recording is of. */
-void pf_report_see_machine(struct pf_report *report);
 /* columns_memory.c: the order of frames by their address, and of cache lines; the width that perf leaves for them. */
 int pf_compare_accesses(const struct pf_report *report, uint64_t a, uint64_t b);
 int pf_compare_lines(const struct pf_report *report, uint64_t a, uint64_t b);

@@ -354,8 +354,6 @@ int pf_report_prepare(struct pf_report *report, struct perfile_error *error)
         result = pf_fail_memory(error, "report");
     if (result == 0)
         read_sockets(report);
-    if (result == 0)
-        pf_report_see_machine(report);
     return result;
 }
 

@@ -142,7 +142,8 @@ void pf_text_dcacheline(const struct pf_report *report, const struct pf_report_r
 
 size_t pf_least_dcacheline(const struct pf_report *report, const struct pf_report_row *row)
 {
-    return least_of(frame_of(report, pf_report_value(report, row, PF_VALUE_dcacheline))) + 1;
+    const struct pf_frame_info *frame = frame_of(report, pf_report_value(report, row, PF_VALUE_dcacheline));
+    return least_of(frame) + (frame->name != NULL);
 }
 
 /* Memory of no file, then files by name, then what is not mapped. */

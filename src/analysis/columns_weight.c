@@ -45,13 +45,67 @@ OF_ALL(retire_lat, part_of(sample, STAGE_SHIFT))
 OF_ONE(local_p_stage_cyc, part_of(sample, STAGE_SHIFT))
 OF_ALL(p_stage_cyc, part_of(sample, STAGE_SHIFT))
 
+/* ---- sums ---- */
+
+#define OF_ROW ((uint64_t)1 << 32) /* beside the key: the frame is one of a row */
+
+/* Of a branch the cost is its cycles, as in perf. */
+static uint64_t whole_of(const struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    return report->branches ? pf_max(report->branch.cycles, 1) : pf_report_weight_of(sample);
+}
+
+bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample)
+{
+    uint32_t number;
+    if (!pf_pairs_get(&report->cost_index, key, sample->leaf, &number)) {
+        number = (uint32_t)report->cost_count;
+        if (number == UINT32_MAX ||
+            !pf_grow(report->allocator, &report->costs, &report->cost_room, report->cost_count + 1,
+                     sizeof(*report->costs)) ||
+            !pf_pairs_put(&report->cost_index, key, sample->leaf, number))
+            return false;
+        report->costs[report->cost_count++] = (struct pf_report_cost){.key = key, .frame = sample->leaf};
+    }
+    uint64_t *sums = report->costs[number].sums;
+    sums[0] += whole_of(report, sample);
+    sums[1] += part_of(sample, INSTRUCTION_SHIFT);
+    sums[2] += part_of(sample, STAGE_SHIFT);
+    return true;
+}
+
+bool pf_report_gather_costs(struct pf_report *report)
+{
+    for (uint32_t i = 0; i < report->cost_count; i++) {
+        const struct pf_report_cost *cost = &report->costs[i];
+        const uint32_t frame = report->by_frame ? report->same[cost->frame] : PF_NO_SYMBOL;
+        uint32_t first;
+        if (!pf_pairs_get(&report->cost_index, cost->key | OF_ROW, frame, &first)) {
+            if (!pf_pairs_put(&report->cost_index, cost->key | OF_ROW, frame, i))
+                return false;
+            continue;
+        }
+        for (size_t j = 0; j < PF_REPORT_COSTS; j++)
+            report->costs[first].sums[j] += cost->sums[j];
+    }
+    return true;
+}
+
+const struct pf_report_cost *pf_report_cost_of(const struct pf_report *report, const struct pf_report_row *row)
+{
+    uint32_t number;
+    return pf_pairs_get(&report->cost_index, row->key | OF_ROW, row->frame, &number) ? &report->costs[number] : NULL;
+}
+
 /* ---- headers ---- */
 
 void pf_report_see_machine(struct pf_report *report)
 {
     const char *arch;
-    report->powerpc = perfile_feature_text(report->reader, PERFILE_FEATURE_ARCH, NULL, &arch, NULL) == 0 &&
-                      strncmp(arch, "ppc", 3) == 0;
+    if (perfile_feature_text(report->reader, PERFILE_FEATURE_ARCH, NULL, &arch, NULL) < 0)
+        arch = "";
+    report->powerpc = strncmp(arch, "ppc", 3) == 0;
+    report->x86 = strcmp(arch, "x86_64") == 0 || (arch[0] == 'i' && strcmp(arch + 2, "86") == 0);
 }
 
 const char *pf_report_header(const struct pf_report *report, const struct pf_column *column)

@@ -100,7 +100,7 @@ static int parse_limits(struct pf_report *report, struct perfile_error *error)
 static int parse_graph_options(struct pf_report *report, struct perfile_error *error)
 {
     const struct perfile_report_options *options = &report->options->report;
-    report->children = !(options->flags & PERFILE_REPORT_NO_CHILDREN);
+    report->children = !(options->flags & (PERFILE_REPORT_NO_CHILDREN | PERFILE_REPORT_MEMORY));
     report->order = report->children ? PF_GRAPH_CALLER : PF_GRAPH_CALLEE;
     if (options->flags & PERFILE_REPORT_INVERTED)
         report->order = PF_GRAPH_CALLER;
@@ -111,7 +111,7 @@ static int parse_graph_options(struct pf_report *report, struct perfile_error *e
         options->flags & PERFILE_REPORT_BRANCHES ||
         (!(options->flags & (PERFILE_REPORT_NO_BRANCHES | PERFILE_REPORT_MEMORY)) && pf_report_has_branches(report));
     report->by_weight = options->flags & PERFILE_REPORT_MEMORY;
-    if (report->branches || report->by_weight) {
+    if (report->branches) {
         report->children = false;
         report->order = PF_GRAPH_NONE;
     }
@@ -306,7 +306,7 @@ static bool add_row(struct pf_report *report, const struct pf_profile_sample *sa
         !pf_report_key_value(report, key, PF_VALUE_parent))
         return true;
     report->passed++;
-    return add_stack(report, key, sample);
+    return (!report->by_cost || pf_report_note_cost(report, key, sample)) && add_stack(report, key, sample);
 }
 
 static bool add_sample(struct pf_report *report, const struct pf_profile_sample *sample)
@@ -803,7 +803,7 @@ static int make_table(struct pf_report *report, struct perfile_error *error)
         report->children = false;
         report->order = PF_GRAPH_NONE;
     }
-    if (!find_same_frames(report) || !make_rows(report))
+    if (!find_same_frames(report) || !pf_report_gather_costs(report) || !make_rows(report))
         return pf_fail_memory(error, "report");
     if (!report->children)
         pf_report_drop_children(report);
@@ -823,7 +823,8 @@ static int open_profile(struct pf_report *report, struct perfile_error *error)
     const struct pf_profile_options how = {.filter = any ? &filter : NULL,
                                            .find = pf_find_options_of(&options->symbols),
                                            .keeps_comms = true,
-                                           .decoded = report->kept_count != 0 || report->branches || report->by_weight,
+                                           .decoded = report->kept_count != 0 || report->branches ||
+                                                      report->by_weight || report->by_cost,
                                            .by_address = report->by_address,
                                            .inlines = report->stacks && !options->symbols.no_inline,
                                            .inlines_by_function = true,
@@ -845,6 +846,7 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
     pf_map_open(&report->interned, report->allocator);
     pf_pairs_open(&report->key_index, report->allocator);
     pf_pairs_open(&report->lines, report->allocator);
+    pf_pairs_open(&report->cost_index, report->allocator);
     pf_map_open(&report->thread_names, report->allocator);
     int result = open_filters(report, error);
     if (result == 0)
@@ -878,6 +880,8 @@ void pf_report_close(struct pf_report *report)
     pf_free(allocator, report->values, report->value_room * sizeof(*report->values));
     pf_pairs_close(&report->key_index);
     pf_pairs_close(&report->lines);
+    pf_pairs_close(&report->cost_index);
+    pf_free(allocator, report->costs, report->cost_room * sizeof(*report->costs));
     pf_map_close(&report->thread_names);
     pf_report_unprepare(report);
     pf_arena_close(&report->texts);

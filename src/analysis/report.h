@@ -63,10 +63,20 @@ struct pf_report_row {
     uint64_t samples;    /* how many of those */
 };
 
+/* Parts of what a sample cost. */
+enum { PF_REPORT_COSTS = 3 };
+
+/* What the samples in one frame cost. */
+struct pf_report_cost {
+    uint32_t key, frame;
+    uint64_t sums[PF_REPORT_COSTS];
+};
+
 /* What a row weighs for one event: of a group, or itself when a column asks for modes. */
 struct pf_report_part {
     uint64_t children, self, samples;
     uint64_t sys, us, guest_sys, guest_us; /* of self, by mode; only with such a column */
+    uint64_t costs[PF_REPORT_COSTS];       /* sums of the samples'; the same */
 };
 
 /* Events that were recorded together, the leader first. */
@@ -171,6 +181,16 @@ uint64_t pf_report_intern_scratch(struct pf_report *report);
 const char *pf_report_header(const struct pf_report *report, const struct pf_column *column);
 /* What the access of a sample cost. */
 uint64_t pf_report_weight_of(const struct pf_profile_sample *sample);
+/*
+ * columns_weight.c: adds up what samples cost, and then for rows that have no other one's samples. False when memory is
+ * short.
+ */
+bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample);
+bool pf_report_gather_costs(struct pf_report *report);
+/* NULL: none of its samples had any. */
+const struct pf_report_cost *pf_report_cost_of(const struct pf_report *report, const struct pf_report_row *row);
+/* Which machine the recording is of. */
+void pf_report_see_machine(struct pf_report *report);
 /* The short name of the file of a frame, interned; "[unknown]" for UINT32_MAX. */
 uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame);
 /* columns_kept.c: what its columns need of the recording and the options. */
@@ -227,6 +247,7 @@ struct pf_report {
     bool by_dso;
     bool by_address; /* a column tells addresses of a function apart */
     bool by_mode;    /* a column asks for the mode of samples */
+    bool by_cost;    /* a column asks for what they cost */
     bool stacks;     /* whole stacks are wanted */
     bool hides_unresolved;
     bool relative;   /* shares are of what filters let pass */
@@ -262,7 +283,7 @@ struct pf_report {
     uint64_t quantum_ns; /* of the column time */
     int32_t *sockets;    /* by processor */
     size_t socket_count, socket_room;
-    bool powerpc;                 /* the recording is of that architecture */
+    bool powerpc, x86;            /* the recording is of that architecture */
     bool by_weight;               /* samples weigh what their access cost */
     bool branches;                /* rows are of branches */
     struct perfile_branch branch; /* in hand, and its frames */
@@ -279,6 +300,10 @@ struct pf_report {
     uint8_t kept[PF_VALUE_COUNT]; /* their places in struct pf_report_taken */
     size_t kept_count;
     uint32_t last_key_number;
+
+    struct pf_report_cost *costs;
+    size_t cost_count, cost_room;
+    struct pf_pairs cost_index; /* by key and frame; when rows are made, by those of the rows, too */
 
     struct pf_map thread_names; /* id to its last name, for columns that show it */
     bool by_thread;

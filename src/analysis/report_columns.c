@@ -111,6 +111,8 @@ static void keep(struct pf_report *report, const struct chosen *fields, const st
             note_key(report, all.columns[i]);
         report->by_mode |= all.columns[i] >= &pf_columns[PF_COLUMN_overhead_sys] &&
                            all.columns[i] <= &pf_columns[PF_COLUMN_overhead_guest_us];
+        report->by_cost |=
+            all.columns[i] >= &pf_columns[PF_COLUMN_weight1] && all.columns[i] <= &pf_columns[PF_COLUMN_weight3];
     }
     for (size_t i = 0; i < fields->count; i++)
         if (!is_hidden(report, fields->columns[i]))
@@ -136,13 +138,22 @@ static const char *last_request(const char *fields)
     return last ? last + 1 : fields;
 }
 
+/* The last column is one that not all machines have. */
+static const char *usual_of_memory(const struct pf_report *report)
+{
+#define USUAL "local_weight,mem,symbol,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,local_ins_lat"
+    return report->x86 || report->powerpc ? USUAL ",local_p_stage_cyc" : USUAL;
+#undef USUAL
+}
+
 int pf_report_choose_columns(struct pf_report *report, struct perfile_error *error)
 {
     const char *sort_list = report->options->report.sort;
     const char *field_list = last_request(report->options->fields);
     const bool strict = field_list && *field_list != '+';
-    const char *usual = report->branches    ? "comm,dso_from,symbol_from,symbol_to,cycles"
-                        : report->by_weight ? "local_weight,mem,symbol,dso,dso_daddr,snoop,tlb,locked,blocked"
+    pf_report_see_machine(report);
+    const char *usual = report->branches               ? "comm,dso_from,symbol_from,symbol_to,cycles"
+                        : report->by_weight            ? usual_of_memory(report)
                         : has_only_tracepoints(report) ? "trace"
                                                        : "comm,dso,symbol";
     struct chosen sort = {.count = 0}, fields = {.count = 0}, order = {.count = 0};

@@ -154,6 +154,9 @@ static struct pf_report_part own_part(const struct pf_report *report, const stru
         if (sum)
             *sum += report->tree.nodes[node].self;
     }
+    const struct pf_report_cost *cost = report->by_cost ? pf_report_cost_of(report, row) : NULL;
+    if (cost)
+        memcpy(part.costs, cost->sums, sizeof(part.costs));
     return part;
 }
 
@@ -213,7 +216,7 @@ bool pf_report_join_groups(struct pf_report *report)
 bool pf_report_keep_modes(struct pf_report *report)
 {
     bool enough = true;
-    for (uint32_t i = 0; report->by_mode && i < report->row_count && enough; i++) {
+    for (uint32_t i = 0; (report->by_mode || report->by_cost) && i < report->row_count && enough; i++) {
         if (pf_report_event(report, &report->rows[i])->group)
             continue;
         enough = give_parts(report, i, 1);
@@ -226,7 +229,7 @@ bool pf_report_keep_modes(struct pf_report *report)
 struct pf_report_part pf_report_part(const struct pf_report *report, const struct pf_report_row *row, uint32_t place)
 {
     const struct pf_report_event *event = pf_report_event(report, row);
-    if (event->group || report->by_mode)
+    if (event->group || report->by_mode || report->by_cost)
         return report->parts[row->parts + place];
     return own_part(report, row);
 }
