@@ -351,6 +351,7 @@ static int source(const struct pf_report *report, uint64_t a, uint64_t b)
 #define KEPT_text(id) BY_COMPARISON(id, text)
 #define KEPT_frame(id) BY_COMPARISON(id, frame)
 #define KEPT_file(id) BY_COMPARISON(id, file)
+#define KEPT_data_file(id) BY_COMPARISON(id, file)
 #define KEPT_address(id) BY_COMPARISON(id, address)
 #define KEPT_source(id) BY_COMPARISON(id, source)
 #define KEPT_access(id) BY_COMPARISON(id, pf_compare_accesses)
@@ -360,6 +361,7 @@ static int source(const struct pf_report *report, uint64_t a, uint64_t b)
 #define ORDER_text(id) .compare = compare_##id, .by_text = true
 #define ORDER_frame(id) .compare = compare_##id
 #define ORDER_file(id) .compare = compare_##id
+#define ORDER_data_file(id) .compare = compare_##id, .least = pf_least_##id
 #define ORDER_address(id) .compare = compare_##id, .exact = true
 #define ORDER_source(id) .compare = compare_##id, .by_text = true, .exact = true
 #define ORDER_access(id) .compare = compare_##id, .exact = true, .least = pf_least_##id

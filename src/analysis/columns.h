@@ -8,6 +8,7 @@
 /* columns_memory.c: the order of frames by their address, and of cache lines; the width that perf leaves for them. */
 int pf_compare_accesses(const struct pf_report *report, uint64_t a, uint64_t b);
 int pf_compare_lines(const struct pf_report *report, uint64_t a, uint64_t b);
+size_t pf_least_dso_daddr(const struct pf_report *report, const struct pf_report_row *row);
 size_t pf_least_symbol_daddr(const struct pf_report *report, const struct pf_report_row *row);
 size_t pf_least_symbol_iaddr(const struct pf_report *report, const struct pf_report_row *row);
 size_t pf_least_dcacheline(const struct pf_report *report, const struct pf_report_row *row);

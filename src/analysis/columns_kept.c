@@ -253,18 +253,6 @@ DATA_SRC(tlb, pf_data_src_tlb)
 DATA_SRC(locked, pf_data_src_lock)
 DATA_SRC(blocked, pf_data_src_blocked)
 
-void pf_take_dso_daddr(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
-{
-    const uint32_t frame = pf_profile_frame_at(report->profile, sample->decoded->addr);
-    report->short_of_memory |= frame == UINT32_MAX;
-    taken->values[PF_VALUE_dso_daddr] = pf_report_dso_of(report, frame);
-}
-
-void pf_text_dso_daddr(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
-{
-    pf_put_interned(text, pf_report_value(report, row, PF_VALUE_dso_daddr));
-}
-
 /* ---- trace ---- */
 
 void pf_take_trace(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)

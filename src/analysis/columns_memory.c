@@ -52,6 +52,27 @@ static uint32_t first_of(struct pf_report *report, uint64_t where, uint64_t plac
     return first;
 }
 
+/* ---- dso_daddr ---- */
+
+void pf_take_dso_daddr(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    const uint32_t frame = pf_profile_frame_at(report->profile, sample->decoded->addr);
+    report->short_of_memory |= frame == UINT32_MAX;
+    report->unnamed_data |= frame != UINT32_MAX && !frame_of(report, frame)->name;
+    taken->values[PF_VALUE_dso_daddr] = pf_report_dso_of(report, frame);
+}
+
+void pf_text_dso_daddr(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_interned(text, pf_report_value(report, row, PF_VALUE_dso_daddr));
+}
+
+size_t pf_least_dso_daddr(const struct pf_report *report, const struct pf_report_row *row)
+{
+    (void)row;
+    return report->unnamed_data ? ADDRESS_ROOM : 0;
+}
+
 /* ---- symbol_daddr, symbol_iaddr ---- */
 
 /* Equal addresses are one row, whatever process they are in. */

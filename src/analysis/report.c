@@ -101,7 +101,7 @@ static int parse_graph_options(struct pf_report *report, struct perfile_error *e
 {
     const struct perfile_report_options *options = &report->options->report;
     report->children = !(options->flags & (PERFILE_REPORT_NO_CHILDREN | PERFILE_REPORT_MEMORY));
-    report->order = report->children ? PF_GRAPH_CALLER : PF_GRAPH_CALLEE;
+    report->order = options->flags & PERFILE_REPORT_NO_CHILDREN ? PF_GRAPH_CALLEE : PF_GRAPH_CALLER;
     if (options->flags & PERFILE_REPORT_INVERTED)
         report->order = PF_GRAPH_CALLER;
     int result = options->call_graph ? parse_graph(report, options->call_graph, error) : 0;
