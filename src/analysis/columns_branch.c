@@ -73,11 +73,12 @@ void pf_text_symbol_to(const struct pf_report *report, const struct pf_report_ro
 
 /* ---- the very addresses ---- */
 
-/* perf says user space whatever the address is. */
-static void put_address(const struct pf_report *report, uint64_t frame, struct pf_text *text)
+/* The mode is the sample's, as perf has it. */
+static void put_address(const struct pf_report *report, const struct pf_report_row *row, uint64_t frame,
+                        struct pf_text *text)
 {
     const struct pf_frame_info *info = pf_profile_frame(report->profile, (uint32_t)frame);
-    pf_report_put_level('.', text);
+    pf_report_put_level(row->level ? row->level : '.', text);
     if (!info->name)
         pf_report_put_address(info->address, text);
     else
@@ -95,7 +96,7 @@ static void put_address(const struct pf_report *report, uint64_t frame, struct p
     }                                                                                                                  \
     void pf_text_addr_##end(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)     \
     {                                                                                                                  \
-        put_address(report, pf_report_value(report, row, PF_VALUE_addr_##end), text);                                  \
+        put_address(report, row, pf_report_value(report, row, PF_VALUE_addr_##end), text);                             \
     }                                                                                                                  \
     void pf_take_srcline_##end(struct pf_report *report, struct pf_report_taken *taken,                                \
                                const struct pf_profile_sample *sample)                                                 \

@@ -420,6 +420,24 @@ static void branches_have_ends(void **state)
     }
 }
 
+/* The letter before an address is the mode of the sample, whatever the address is. */
+static void addresses_have_the_mode_of_the_sample(void **state)
+{
+    enum { MISC = 4, KERNEL = 1 };
+    static const uint64_t branches[][3] = {{0xffffffff81000000, 'a'}};
+    (void)state;
+    start(IP | TID | TIME | PERFILE_SAMPLE_BRANCH_STACK);
+    comm(1, "one");
+    const size_t at = made.bytes;
+    sample_of_branches(branches, PF_COUNT(branches));
+    recording_store16(&made, at + MISC, KERNEL);
+    options.report.flags = PERFILE_REPORT_BRANCHES;
+    options.report.sort = "addr_from,addr_to";
+    assert_int_equal(run(), 0);
+    assert_string_equal(cells_of_rows(), "100.00% [k] 0xffffffff81000000 [k] 0x0000000000000061 ;");
+    finish();
+}
+
 static void sample_of_cost(int32_t tid, uint32_t weight, uint16_t instruction, uint16_t stage)
 {
     const size_t at = recording_sample(&made, 'a', tid, 1);
@@ -545,6 +563,7 @@ int main(void)
         cmocka_unit_test(counters_weigh_their_differences),
         cmocka_unit_test(branches_are_rows),
         cmocka_unit_test(branches_have_ends),
+        cmocka_unit_test(addresses_have_the_mode_of_the_sample),
         cmocka_unit_test(costs_have_parts),
         cmocka_unit_test(accesses_have_addresses),
         cmocka_unit_test(accesses_weigh_their_cost),
