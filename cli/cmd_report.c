@@ -86,6 +86,9 @@ static const struct pf_option options[] = {
     FLAG("mem-mode", 0, PERFILE_REPORT_MEMORY,
          "Sum up memory accesses: each weighs what it cost, by local_weight,mem,symbol,dso,dso_daddr,snoop,tlb,locked,"
          "blocked."),
+    FLAG("hierarchy", 'H', PERFILE_REPORT_HIERARCHY,
+         "A tree with a level for each column of --sort: each entry has the sums of what is below it. {a,b} in --sort "
+         "makes one level of several columns."),
     FLAG("tasks", 0, PERFILE_REPORT_TASKS,
          "Print no rows, but all processes and threads of the recording, each below the one that started it."),
     TEXT("column-widths", 'w', "LIST", widths,

@@ -89,6 +89,7 @@ enum perfile_report_flags {
     PERFILE_REPORT_NO_BRANCHES = 1 << 11, /* rows are of samples */
     PERFILE_REPORT_MEMORY = 1 << 12,      /* samples weigh what their memory accesses cost */
     PERFILE_REPORT_TASKS = 1 << 13,       /* no rows: the processes and threads, and who started whom */
+    PERFILE_REPORT_HIERARCHY = 1 << 14,   /* rows that agree in their first columns stand below their sums */
 };
 
 struct perfile_report_options {

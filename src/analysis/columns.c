@@ -496,16 +496,47 @@ static int add_column(struct pf_report *report, const char *word, size_t bytes,
     return 0;
 }
 
+static int fail_braces(struct perfile_error *error)
+{
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
+                   "braces go around columns of one level, such as comm,{dso,symbol}, and not into each other");
+}
+
+static void note_brace(struct pf_report *report, const struct pf_column *column)
+{
+    for (size_t i = 0; i < report->braced_count; i++)
+        if (report->braced[i].column == column)
+            return;
+    report->braced[report->braced_count].column = column;
+    report->braced[report->braced_count++].brace = report->brace_count;
+}
+
 int pf_columns_parse(struct pf_report *report, const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS],
                      size_t *count, struct perfile_error *error)
 {
     _Static_assert((int)PF_COLUMN_COUNT + (int)PF_REPORT_FIELDS <= (int)PF_REPORT_COLUMNS, "room for all columns");
-    for (;;) {
-        const size_t bytes = strcspn(list, ", ");
+    for (bool braced = false;; list++) {
+        const size_t before = *count;
+        if (*list == '{') {
+            if (braced)
+                return fail_braces(error);
+            braced = true;
+            report->brace_count++;
+            list++;
+        }
+        const size_t bytes = strcspn(list, ", {}");
         if (add_column(report, list, bytes, columns, count) < 0)
             return fail_unknown(list, bytes, error);
-        if (!list[bytes])
-            return 0;
-        list += bytes + 1;
+        if (braced && *count > before)
+            note_brace(report, columns[before]);
+        list += bytes;
+        if (*list == '}' && braced) {
+            braced = false;
+            list++;
+        }
+        if (!*list)
+            return 0; /* as perf has it, also without the closing brace */
+        if (*list != ',' && *list != ' ')
+            return fail_braces(error);
     }
 }

@@ -842,6 +842,7 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
 {
     *report = (struct pf_report){.allocator = pf_allocator_or_default(NULL), .options = options, .reader = reader};
     report->joins_groups = groups && !(options->report.flags & PERFILE_REPORT_NO_GROUP);
+    report->hierarchy = options->report.flags & PERFILE_REPORT_HIERARCHY;
     pf_arena_open(&report->texts, report->allocator);
     pf_map_open(&report->interned, report->allocator);
     pf_pairs_open(&report->key_index, report->allocator);
@@ -895,6 +896,7 @@ void pf_report_close(struct pf_report *report)
     pf_free(allocator, report->same, report->same_room * sizeof(*report->same));
     pf_free(allocator, report->passes, report->pass_room);
     pf_free(allocator, report->rows, report->row_room * sizeof(*report->rows));
+    pf_free(allocator, report->entries, report->entry_room * sizeof(*report->entries));
     pf_free(allocator, report->links, report->link_count * sizeof(*report->links));
     pf_profile_close(report->profile);
 }

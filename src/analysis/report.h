@@ -17,6 +17,7 @@
 #include "base/filter.h"
 #include "base/map.h"
 #include "base/pairs.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 struct pf_report;
@@ -77,6 +78,15 @@ struct pf_report_part {
     uint64_t children, self, samples;
     uint64_t sys, us, guest_sys, guest_us; /* of self, by mode; only with such a column */
     uint64_t costs[PF_REPORT_COSTS];       /* sums of the samples'; the same */
+    uint32_t nodes;                        /* of the event's own row */
+};
+
+/* Of the hierarchy: what rows that agree in their first columns weigh together. */
+struct pf_report_entry {
+    struct pf_report_row row; /* sums; without nodes, and all else is that of its first row */
+    uint32_t parent;          /* while the hierarchy is made */
+    uint32_t level;
+    uint32_t first; /* row of the event, which is the first one below it */
 };
 
 /* Events that were recorded together, the leader first. */
@@ -93,6 +103,7 @@ struct pf_report_event {
     uint64_t period;                   /* of these; what percentages are of */
     struct pf_report_row *rows;        /* in the order of the table */
     size_t row_count;
+    size_t first_entry, entry_count;     /* of the hierarchy, in pf_report.entries */
     const struct pf_report_group *group; /* that shares a table, or NULL */
     uint32_t place;                      /* among those of the group that are shown */
 };
@@ -240,6 +251,12 @@ struct pf_report {
     size_t column_count;
     const struct pf_column *keys_of[PF_REPORT_COLUMNS]; /* those that group, hidden ones included */
     size_t key_count_of;
+    struct {
+        const struct pf_column *column;
+        unsigned brace;
+    } braced[PF_REPORT_COLUMNS]; /* "{a,b}" in --sort: what shares a level */
+    size_t braced_count;
+    unsigned brace_count;
     const struct pf_column *sorts[PF_REPORT_COLUMNS]; /* what rows are sorted by, the first one first */
     size_t sort_count;
     bool by_frame;  /* a column takes the frame */
@@ -325,6 +342,9 @@ struct pf_report {
     struct pf_report_link *links;
     size_t link_count;
     struct pf_report_ranks ranks;
+    bool hierarchy;
+    struct pf_report_entry *entries; /* by event, each before what is below it */
+    size_t entry_count, entry_room;
     bool marks; /* the tree's numbers of samples gave their place to pf_graph */
 };
 
@@ -351,12 +371,17 @@ static inline uint64_t pf_report_value(const struct pf_report *report, const str
 }
 /* report_order.c: puts the rows into the order of the tables and gives the events theirs. False when memory is short. */
 bool pf_report_sort(struct pf_report *report);
+/* Row i becomes the one that items[i] names. */
+void pf_report_move_rows(struct pf_report_row *rows, struct pf_sort_item *items, size_t count);
+/* report_hierarchy.c: makes the entries, and puts the rows of each event into their order. False when memory is short. */
+bool pf_report_grow_hierarchy(struct pf_report *report);
 /*
  * report_groups.c: gives the events of a group one table; reads off what rows weigh by mode, while nodes have their
  * notes. False when memory is short.
  */
 bool pf_report_join_groups(struct pf_report *report);
 bool pf_report_keep_modes(struct pf_report *report);
+bool pf_report_give_parts(struct pf_report *report, struct pf_report_row *row, uint32_t count);
 
 /*
  * Reads the whole recording. `report` is filled; close it also after a failure. `groups`: events of a group have one
@@ -402,6 +427,33 @@ double pf_report_percent(uint64_t part, uint64_t whole);
 bool pf_report_shows(const struct pf_report *report, const struct pf_report_row *row);
 /* The samples of this event have callchains, and graphs are wanted. */
 bool pf_report_has_graph(const struct pf_report *report, const struct pf_report_event *event);
+
+/* ---- the hierarchy ---- */
+
+/* The columns of an event's table that are no values, in the order of their levels. */
+struct pf_report_levels {
+    const struct pf_column *columns[PF_REPORT_COLUMNS];
+    uint8_t level_of[PF_REPORT_COLUMNS];
+    size_t column_count;
+    size_t count; /* of levels; rows are the last one */
+};
+void pf_report_find_levels(const struct pf_report *report, const struct perfile_event *event,
+                           struct pf_report_levels *levels);
+
+/* Where one is in a table: entries, each before the entries and rows below it. */
+struct pf_report_line {
+    const struct pf_report_row *row;
+    size_t level;
+    bool leaf; /* a row of the event */
+    struct pf_report_levels levels;
+    size_t next_entry, next_row;
+    size_t hidden; /* what is below this level is not shown */
+};
+/* Before the first line; then lines that are shown, false behind the last one. */
+void pf_report_open_lines(const struct pf_report *report, const struct pf_report_event *event,
+                          struct pf_report_line *line);
+bool pf_report_next_line(const struct pf_report *report, const struct pf_report_event *event,
+                         struct pf_report_line *line);
 
 /* ---- the call graph of a row ---- */
 

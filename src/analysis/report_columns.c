@@ -82,9 +82,11 @@ static void add_usual_fields(const struct pf_report *report, struct chosen *fiel
         add(fields, &pf_columns[PF_COLUMN_period]);
 }
 
-/* A column that would say the same in each row is not printed, as in perf. */
+/* A column that would say the same in each row is not printed, as in perf, which has all levels of a hierarchy. */
 static bool is_hidden(const struct pf_report *report, const struct pf_column *column)
 {
+    if (report->hierarchy)
+        return false;
     return (column == &pf_columns[PF_COLUMN_comm] && report->threads.comms.count == 1) ||
            (column == &pf_columns[PF_COLUMN_dso] && report->dsos.comms.count == 1) ||
            (column == &pf_columns[PF_COLUMN_symbol] && report->names.comms.count == 1);

@@ -111,14 +111,14 @@ static bool place_members(struct pf_report *report, struct pf_report_group *grou
     return true;
 }
 
-static bool give_parts(struct pf_report *report, uint32_t row, uint32_t count)
+bool pf_report_give_parts(struct pf_report *report, struct pf_report_row *row, uint32_t count)
 {
     const size_t used = report->part_count;
     if (used > UINT32_MAX ||
         !pf_grow(report->allocator, &report->parts, &report->part_room, used + count, sizeof(*report->parts)))
         return false;
     memset(report->parts + used, 0, count * sizeof(*report->parts));
-    report->rows[row].parts = (uint32_t)used;
+    row->parts = (uint32_t)used;
     report->part_count += count;
     return true;
 }
@@ -142,12 +142,14 @@ static bool find_leader_row(struct pf_report *report, struct pf_pairs *index, ui
         return false;
     *row = (uint32_t)report->row_count++;
     report->rows[*row] = (struct pf_report_row){.key = number, .frame = like.frame, .first = like.first};
-    return pf_pairs_put(index, number, like.frame, *row) && give_parts(report, *row, group->shown);
+    return pf_pairs_put(index, number, like.frame, *row) &&
+           pf_report_give_parts(report, &report->rows[*row], group->shown);
 }
 
 static struct pf_report_part own_part(const struct pf_report *report, const struct pf_report_row *row)
 {
-    struct pf_report_part part = {.children = row->children, .self = row->self, .samples = row->samples};
+    struct pf_report_part part = {
+        .children = row->children, .self = row->self, .samples = row->samples, .nodes = row->nodes};
     uint64_t *const by_mode[] = {NULL, &part.sys, &part.us, NULL, &part.guest_sys, &part.guest_us, NULL, NULL};
     for (uint32_t node = report->by_mode ? row->nodes : 0; node; node = report->links[node].next) {
         uint64_t *sum = by_mode[report->tree.nodes[node].note >> PF_REPORT_TID_BITS];
@@ -178,7 +180,7 @@ static bool index_leaders(struct pf_report *report, struct pf_pairs *index)
         const struct pf_report_event *event = pf_report_event(report, &report->rows[i]);
         if (event->group && event->event->index == event->group->first &&
             (!pf_pairs_put(index, report->rows[i].key, report->rows[i].frame, i) ||
-             !give_parts(report, i, event->group->shown)))
+             !pf_report_give_parts(report, &report->rows[i], event->group->shown)))
             return false;
     }
     return true;
@@ -219,7 +221,7 @@ bool pf_report_keep_modes(struct pf_report *report)
     for (uint32_t i = 0; (report->by_mode || report->by_cost) && i < report->row_count && enough; i++) {
         if (pf_report_event(report, &report->rows[i])->group)
             continue;
-        enough = give_parts(report, i, 1);
+        enough = pf_report_give_parts(report, &report->rows[i], 1);
         if (enough)
             report->parts[report->rows[i].parts] = own_part(report, &report->rows[i]);
     }

@@ -317,17 +317,16 @@ static void sort_run(struct order *order, const struct run *run)
         sort_run(order, &equal);
 }
 
-/* Row i becomes the one that items[i] names. */
-static void move_rows(struct pf_report *report, struct pf_sort_item *items)
+void pf_report_move_rows(struct pf_report_row *rows, struct pf_sort_item *items, size_t count)
 {
-    for (uint32_t i = 0; i < report->row_count; i++) {
-        const struct pf_report_row first = report->rows[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pf_report_row first = rows[i];
         uint32_t at = i;
         for (uint32_t next; (next = items[at].number) != i; at = next) {
-            report->rows[at] = report->rows[next];
+            rows[at] = rows[next];
             items[at].number = at;
         }
-        report->rows[at] = first;
+        rows[at] = first;
         items[at].number = at;
     }
 }
@@ -353,8 +352,9 @@ bool pf_report_sort(struct pf_report *report)
             order.items[i].number = i;
         add_levels(&order);
         sort_run(&order, &(struct run){.items = order.items, .count = report->row_count});
-        move_rows(report, order.items);
+        pf_report_move_rows(report->rows, order.items, report->row_count);
         give_rows(report);
+        enough = !report->hierarchy || pf_report_grow_hierarchy(report);
     }
     pf_free(report->allocator, order.items, room * sizeof(*order.items));
     pf_free(report->allocator, order.spare, spare_room * sizeof(*order.spare));

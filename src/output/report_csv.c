@@ -61,19 +61,57 @@ static void put_row(struct sheet *sheet, const struct pf_report_event *event, co
     pf_put_string(sheet->out, "\n");
 }
 
+/* The columns of deeper levels are empty. */
+static bool has_cell(const struct pf_report_line *line, const struct pf_column *column)
+{
+    for (size_t i = 0; i < line->levels.column_count; i++)
+        if (line->levels.columns[i] == column)
+            return line->levels.level_of[i] <= line->level;
+    return line->leaf || column->of == PF_COLUMN_OF_VALUE;
+}
+
+static void put_hierarchy(struct sheet *sheet, const struct pf_report_event *event)
+{
+    const struct pf_report *report = sheet->report;
+    struct pf_report_line line;
+    pf_report_open_lines(report, event, &line);
+    while (pf_report_next_line(report, event, &line)) {
+        pf_csv_put(sheet->out, sheet->separator, event->event->name, strlen(event->event->name));
+        pf_put_string(sheet->out, sheet->separator);
+        pf_put_unsigned(sheet->out, line.level + 1);
+        for (size_t i = 0; i < report->column_count; i++) {
+            if (has_cell(&line, report->columns[i]))
+                put_cell(sheet, report->columns[i], line.row);
+            else
+                pf_put_string(sheet->out, sheet->separator);
+        }
+        pf_put_string(sheet->out, "\n");
+    }
+}
+
+static void put_rows(struct sheet *sheet, const struct pf_report_event *event)
+{
+    for (size_t i = 0; i < event->row_count; i++)
+        if (pf_report_shows(sheet->report, &event->rows[i]))
+            put_row(sheet, event, &event->rows[i]);
+}
+
 static void put_sheet(struct sheet *sheet)
 {
     const struct pf_report *report = sheet->report;
     pf_put_string(sheet->out, "event");
+    if (report->hierarchy) {
+        pf_put_string(sheet->out, sheet->separator);
+        pf_put_string(sheet->out, "level");
+    }
     for (size_t i = 0; i < report->column_count; i++) {
         pf_put_string(sheet->out, sheet->separator);
         pf_put_string(sheet->out, report->columns[i]->name);
     }
     pf_put_string(sheet->out, "\n");
     for (size_t i = 0; i < report->event_count; i++)
-        for (size_t j = 0; j < report->events[i].row_count; j++)
-            if (pf_report_shows(report, &report->events[i].rows[j]))
-                put_row(sheet, &report->events[i], &report->events[i].rows[j]);
+        if (report->events[i].row_count)
+            (report->hierarchy ? put_hierarchy : put_rows)(sheet, &report->events[i]);
 }
 
 static int write_report(struct perfile_reader *reader, const struct perfile_output_options *options,

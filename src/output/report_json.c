@@ -65,11 +65,24 @@ static void put_key(struct page *page, const struct pf_column *column, const str
                        column == &pf_columns[PF_COLUMN_comm] ? text : text + strspn(text, " "));
 }
 
-static void put_keys(struct page *page, const struct pf_report_row *row)
+/* An entry of a hierarchy has the columns of its level, a row below it all that no entry above it has. */
+static bool has_key(const struct pf_report_line *line, const struct pf_column *column)
+{
+    if (!line)
+        return true;
+    for (size_t i = 0; i < line->levels.column_count; i++)
+        if (line->levels.columns[i] == column)
+            return line->levels.level_of[i] == line->level;
+    return line->leaf;
+}
+
+static void put_keys(struct page *page, const struct pf_report_row *row, const struct pf_report_line *line)
 {
     const struct pf_report *report = page->report;
     for (size_t i = 0; i < report->key_count_of; i++) {
         const struct pf_column *column = report->keys_of[i];
+        if (!has_key(line, column))
+            continue;
         if (column == &pf_columns[PF_COLUMN_symbol])
             put_symbol(page, pf_report_frame(report, row));
         else if (column == &pf_columns[PF_COLUMN_dso])
@@ -127,10 +140,11 @@ static void put_modes(struct page *page, const struct pf_report_row *row)
     put_percent(page, "overhead_guest_us", part.guest_us, period);
 }
 
-static bool put_row(struct page *page, const struct pf_report_event *event, const struct pf_report_row *row)
+/* `line`: of a hierarchy, or NULL. */
+static void begin_row(struct page *page, const struct pf_report_row *row, const struct pf_report_line *line)
 {
     const struct pf_report *report = page->report;
-    bool enough = true;
+    const struct pf_report_event *event = pf_report_event(report, row);
     pf_json_begin(&page->json, NULL, false);
     if (report->children) {
         put_percent(page, "children", row->children, event->period);
@@ -140,7 +154,13 @@ static bool put_row(struct page *page, const struct pf_report_event *event, cons
     pf_json_unsigned(&page->json, "period", row->self);
     pf_json_unsigned(&page->json, "samples", row->samples);
     put_modes(page, row);
-    put_keys(page, row);
+    put_keys(page, row, line);
+}
+
+static bool end_row(struct page *page, const struct pf_report_event *event, const struct pf_report_row *row)
+{
+    const struct pf_report *report = page->report;
+    bool enough = true;
     /* graphs are many times the size of the table: only when they are asked for */
     if (report->options->report.call_graph && pf_report_has_graph(report, event))
         enough = put_graph(page, row);
@@ -149,18 +169,57 @@ static bool put_row(struct page *page, const struct pf_report_event *event, cons
     return enough;
 }
 
-static bool put_event(struct page *page, const struct pf_report_event *event)
+static bool put_rows(struct page *page, const struct pf_report_event *event)
 {
     bool enough = true;
+    pf_json_begin(&page->json, "rows", true);
+    for (size_t i = 0; i < event->row_count && enough; i++)
+        if (pf_report_shows(page->report, &event->rows[i])) {
+            begin_row(page, &event->rows[i], NULL);
+            enough = end_row(page, event, &event->rows[i]);
+        }
+    pf_json_end(&page->json, true);
+    return enough;
+}
+
+static void end_entry(struct page *page)
+{
+    pf_json_end(&page->json, true);
+    pf_json_end(&page->json, false);
+}
+
+/* Entries have entries, down to the rows. */
+static bool put_hierarchy(struct page *page, const struct pf_report_event *event)
+{
+    struct pf_report_line line;
+    size_t open = 0; /* entries */
+    bool enough = true;
+    pf_report_open_lines(page->report, event, &line);
+    pf_json_begin(&page->json, "entries", true);
+    while (enough && pf_report_next_line(page->report, event, &line)) {
+        for (; open > line.level; open--)
+            end_entry(page);
+        begin_row(page, line.row, &line);
+        if (line.leaf) {
+            enough = end_row(page, event, line.row);
+        } else {
+            pf_json_begin(&page->json, "entries", true);
+            open++;
+        }
+    }
+    for (; open; open--)
+        end_entry(page);
+    pf_json_end(&page->json, true);
+    return enough;
+}
+
+static bool put_event(struct page *page, const struct pf_report_event *event)
+{
     pf_json_begin(&page->json, NULL, false);
     pf_json_string(&page->json, "event", event->event->name);
     pf_json_unsigned(&page->json, "samples", event->samples);
     pf_json_unsigned(&page->json, "period", event->period);
-    pf_json_begin(&page->json, "rows", true);
-    for (size_t i = 0; i < event->row_count && enough; i++)
-        if (pf_report_shows(page->report, &event->rows[i]))
-            enough = put_row(page, event, &event->rows[i]);
-    pf_json_end(&page->json, true);
+    const bool enough = page->report->hierarchy ? put_hierarchy(page, event) : put_rows(page, event);
     pf_json_end(&page->json, false);
     return enough;
 }

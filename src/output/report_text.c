@@ -19,6 +19,8 @@ enum {
     MOST_MODULES = 6,   /* that are named for lack of symbols */
     MOST_DRAWERS = 4,   /* threads that draw graphs: each but the first needs 8 bytes for each node of the tree */
     DRAWER_ROWS = 8,    /* rows that are worth a thread */
+    LEVEL_INDENT = 3,   /* of a hierarchy */
+    EMPTY_INDENT = 4,   /* of what says that nothing is shown below an entry */
 };
 
 struct table {
@@ -37,6 +39,12 @@ static void put_spaces(struct pf_text *text, size_t count)
 {
     memset(pf_text_reserve(text, count), ' ', count);
     text->used += count;
+}
+
+static void put_dots(struct pf_text *text, size_t count)
+{
+    for (; count; count--)
+        pf_put_char(text, '.');
 }
 
 /* Wide cells are rare, but a name may have any length. */
@@ -208,18 +216,29 @@ static void fit_columns(struct table *table)
     }
 }
 
-static void put_cell(struct table *table, size_t i, const char *text, size_t bytes, bool last)
+static bool is_value(const struct table *table, size_t i)
 {
-    if (table->fixed[i] && table->columns[i]->of != PF_COLUMN_OF_VALUE && bytes > table->widths[i])
+    return table->columns[i]->of == PF_COLUMN_OF_VALUE;
+}
+
+/* The text in the width of the column; to the left, nothing follows the last one. */
+static void put_padded(struct table *table, size_t i, const char *text, size_t bytes, bool right, bool last)
+{
+    if (table->fixed[i] && !is_value(table, i) && bytes > table->widths[i])
         bytes = table->widths[i];
     const size_t blanks = table->widths[i] > bytes ? table->widths[i] - bytes : 0;
-    if (i)
-        pf_put_string(table->out, "  ");
-    if (table->columns[i]->right)
+    if (right)
         pad(table->out, blanks);
     pf_put(table->out, text, bytes);
-    if (!table->columns[i]->right && !last)
+    if (!right && !last)
         pad(table->out, blanks);
+}
+
+static void put_cell(struct table *table, size_t i, const struct pf_text *cell, bool last)
+{
+    if (i)
+        pf_put_string(table->out, "  ");
+    put_padded(table, i, cell->data, cell->used, table->columns[i]->right, last);
 }
 
 static void parse_widths(struct table *table)
@@ -244,19 +263,24 @@ static void choose_columns(struct table *table)
             table->columns[table->column_count++] = report->columns[i];
 }
 
+static void put_column_header(struct table *table, size_t i)
+{
+    const char *header = header_of(table, table->columns[i]);
+    put_padded(table, i, header, strlen(header), table->columns[i]->right, false);
+}
+
 static void put_header(struct table *table)
 {
     fit_columns(table);
     pf_put_string(table->out, "# ");
     for (size_t i = 0; i < table->column_count; i++) {
-        const char *header = header_of(table, table->columns[i]);
-        put_cell(table, i, header, strlen(header), false);
+        pf_put_string(table->out, i ? "  " : "");
+        put_column_header(table, i);
     }
     pf_put_string(table->out, "\n# ");
     for (size_t i = 0; i < table->column_count; i++) {
         pf_put_string(table->out, i ? "  " : "");
-        for (size_t j = 0; j < table->widths[i]; j++)
-            pf_put_char(table->out, '.');
+        put_dots(table->out, table->widths[i]);
     }
     pf_put_string(table->out, "\n#\n");
 }
@@ -513,10 +537,13 @@ static bool open_drawers(struct drawers *drawers, const struct table *table)
     return drawers->stages;
 }
 
-/* The graph of the next row that has one. */
-static bool put_drawing(struct table *table, struct drawers *drawers)
+/* The graph of a row that has one. */
+static bool put_drawing(struct table *table, struct drawers *drawers, const struct pf_report_row *row)
 {
-    const struct drawing *drawing = pf_stages_next(drawers->stages);
+    const struct drawing *drawing;
+    do
+        drawing = pf_stages_next(drawers->stages);
+    while (drawing && drawing->enough && drawing->row != row); /* of rows that are hidden with their entry */
     if (!drawing || !drawing->enough)
         return false;
     pf_put(table->out, drawing->text.data, drawing->text.used);
@@ -544,10 +571,146 @@ static void put_row(struct table *table, const struct pf_report_row *row)
         const struct pf_text *cell = cell_of(table, table->columns[i], row);
         const char *color = row_color(table, table->columns[i], row);
         pf_put_string(table->out, color ? color : "");
-        put_cell(table, i, cell->data, cell->used, i + 1 == table->column_count);
+        put_cell(table, i, cell, i + 1 == table->column_count);
         pf_put_string(table->out, color ? PF_PLAIN : "");
     }
     pf_put_string(table->out, "\n");
+}
+
+static bool put_rows(struct table *table, struct drawers *drawers)
+{
+    bool enough = true;
+    put_header(table);
+    for (size_t i = 0; i < table->event->row_count && enough; i++) {
+        const struct pf_report_row *row = &table->event->rows[i];
+        prefetch(table, row);
+        if (!pf_report_shows(table->report, row))
+            continue;
+        put_row(table, row);
+        if (drawers && has_graph(table, row))
+            enough = put_drawing(table, drawers, row);
+    }
+    return enough;
+}
+
+/* ---- hierarchies: what rows weigh, then the columns of one level each ---- */
+
+/* How far the levels are moved to the right, so that the numbers of the innermost one have room. */
+static size_t indent_of(const struct pf_report_levels *levels)
+{
+    return levels->count ? (levels->count - 1) * LEVEL_INDENT : 0;
+}
+
+static size_t value_widths(const struct table *table)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < table->column_count; i++)
+        if (is_value(table, i))
+            width += table->widths[i] + (width ? 2 : 0);
+    return width;
+}
+
+/* "Command / Shared Object+Symbol". Returns the width of that, or of the longest level below it. */
+static size_t put_level_headers(struct table *table, const struct pf_report_levels *levels)
+{
+    size_t used = 0, width = 0, most = 0;
+    for (size_t i = 0, j = 0; i < table->column_count; i++) {
+        if (is_value(table, i))
+            continue;
+        const bool joins = j && levels->level_of[j] == levels->level_of[j - 1];
+        const char *before = joins ? "+" : j ? " / " : "";
+        const char *header = table->columns[i]->header + strspn(table->columns[i]->header, " ");
+        pf_put_string(table->out, before);
+        pf_put_string(table->out, header);
+        used += strlen(before) + strlen(header);
+        width = table->widths[i] + (joins ? width + 1 : (size_t)levels->level_of[j] * LEVEL_INDENT);
+        fit(&most, width);
+        j++;
+    }
+    fit(&most, used);
+    return most;
+}
+
+static void put_hierarchy_header(struct table *table, const struct pf_report_levels *levels)
+{
+    fit_columns(table);
+    pf_put_string(table->out, "# ");
+    pad(table->out, indent_of(levels));
+    for (size_t i = 0; i < table->column_count; i++)
+        if (is_value(table, i)) {
+            put_column_header(table, i);
+            pf_put_string(table->out, "  ");
+        }
+    const size_t width = put_level_headers(table, levels);
+    pf_put_string(table->out, "\n# ");
+    put_dots(table->out, indent_of(levels) + value_widths(table));
+    pf_put_string(table->out, "  ");
+    put_dots(table->out, width);
+    pf_put_string(table->out, "\n#\n");
+}
+
+static void put_values(struct table *table, const struct pf_report_row *row)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!is_value(table, i))
+            continue;
+        const struct pf_text *cell = cell_of(table, table->columns[i], row);
+        const char *color = row_color(table, table->columns[i], row);
+        pf_put_string(table->out, "  ");
+        pf_put_string(table->out, color ? color : "");
+        put_padded(table, i, cell->data, cell->used, true, false);
+        pf_put_string(table->out, color ? PF_PLAIN : "");
+    }
+}
+
+/* Of the columns those of the line's level, all to the left. */
+static void put_level(struct table *table, const struct pf_report_line *line)
+{
+    const struct pf_report_levels *levels = &line->levels;
+    for (size_t i = 0, j = 0; i < table->column_count; i++) {
+        if (is_value(table, i) || levels->level_of[j++] != line->level)
+            continue;
+        const bool last = j == levels->column_count || levels->level_of[j] != line->level;
+        const struct pf_text *cell = cell_of(table, table->columns[i], line->row);
+        size_t blanks = 0;
+        while (blanks < cell->used && cell->data[blanks] == ' ')
+            blanks++;
+        pf_put_string(table->out, "  ");
+        put_padded(table, i, cell->data + blanks, cell->used - blanks, false, last);
+    }
+}
+
+/* Everything below an entry of this level is below the limit. */
+static void put_nothing(struct table *table, const struct pf_report_levels *levels, size_t level)
+{
+    pad(table->out, value_widths(table) + EMPTY_INDENT + (levels->count + level) * LEVEL_INDENT);
+    pf_put_string(table->out, "no entry >= ");
+    pf_put_hundredths(table->out, table->report->limit_percent, 0);
+    pf_put_string(table->out, "%\n");
+}
+
+static bool put_hierarchy(struct table *table, struct drawers *drawers)
+{
+    struct pf_report_line line;
+    size_t empty = SIZE_MAX; /* level of the entry that nothing was shown below of yet */
+    bool enough = true;
+    pf_report_open_lines(table->report, table->event, &line);
+    put_hierarchy_header(table, &line.levels);
+    while (enough && pf_report_next_line(table->report, table->event, &line)) {
+        if (empty != SIZE_MAX && line.level <= empty)
+            put_nothing(table, &line.levels, empty);
+        pad(table->out, line.level * LEVEL_INDENT);
+        put_values(table, line.row);
+        pad(table->out, indent_of(&line.levels));
+        put_level(table, &line);
+        pf_put_string(table->out, "\n");
+        empty = line.leaf ? SIZE_MAX : line.level;
+        if (line.leaf && drawers && has_graph(table, line.row))
+            enough = put_drawing(table, drawers, line.row);
+    }
+    if (empty != SIZE_MAX)
+        put_nothing(table, &line.levels, empty);
+    return enough;
 }
 
 static bool put_table(struct table *table)
@@ -557,16 +720,8 @@ static bool put_table(struct table *table)
     bool enough = !graphs || open_drawers(&drawers, table);
     choose_columns(table);
     put_title(table);
-    put_header(table);
-    for (size_t i = 0; i < table->event->row_count && enough; i++) {
-        const struct pf_report_row *row = &table->event->rows[i];
-        prefetch(table, row);
-        if (!pf_report_shows(table->report, row))
-            continue;
-        put_row(table, row);
-        if (graphs && has_graph(table, row))
-            enough = put_drawing(table, &drawers);
-    }
+    if (enough)
+        enough = (table->report->hierarchy ? put_hierarchy : put_rows)(table, graphs ? &drawers : NULL);
     if (graphs)
         close_drawers(&drawers);
     pf_put_string(table->out, "\n\n");

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""hierarchy.py PERFILE RECORDINGS... [--corpus]: what `report --hierarchy` shows are rows that `report` shows.
+
+The entries of a level are the rows of a report by the columns up to there, with the same children, shares, periods and
+numbers of samples; entries stand below what they belong to, heaviest first; text, CSV and JSON have the same ones.
+
+--corpus: also every file below $PERFILE_CORPUS; 77 without it.
+"""
+import argparse, csv, io, json, os, pathlib, re, subprocess, sys
+
+SKIPPED = 77
+TIMEOUT_SECONDS = 300
+SORTS = ('comm,dso,symbol', 'symbol,tid', 'dso,{cpu,comm},symbol')
+MODE = re.compile(r'^\[.\] ')
+WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
+
+
+def run(*arguments):
+    done = subprocess.run([*WRAPPER, *(str(a) for a in arguments)], capture_output=True, timeout=TIMEOUT_SECONDS)
+    return done.returncode, done.stdout.decode(errors='surrogateescape')
+
+
+def rows(text):
+    """Event, level, what it weighs, its columns; of each line."""
+    lines = list(csv.reader(io.StringIO(text, newline='')))
+    names = lines[0] if lines else []
+    first = 2 if 'level' in names else 1
+    weights = [i for i, name in enumerate(names) if name in ('overhead_children', 'overhead', 'sample', 'period')]
+    for line in lines[1:]:
+        level = int(line[1]) if first == 2 else 0
+        yield line[0], level, tuple(line[i] for i in weights), tuple(
+            cell for i, cell in enumerate(line) if i >= first and i not in weights)
+
+
+def is_same(above, below):
+    """But for the modes of functions, which each row has of its first sample."""
+    return [MODE.sub('', cell) for cell in above] == [MODE.sub('', cell) for cell in below]
+
+
+def entries(node):
+    """Of a JSON object, all entries and rows below it, each before what is below it."""
+    for entry in node.get('entries', []):
+        yield entry
+        yield from entries(entry)
+
+
+def levels_of(sort):
+    """The columns up to each level."""
+    parts, braced = [], False
+    for word in sort.split(','):
+        if braced:
+            parts[-1] += ',' + word
+        else:
+            parts.append(word)
+        braced = (braced or word.startswith('{')) and not word.endswith('}')
+    return [','.join(parts[:i + 1]).replace('{', '').replace('}', '') for i in range(len(parts))]
+
+
+def check(perfile, path, sort, more):
+    """How many lines were compared, and what is wrong."""
+    usual = ('--symfs', '/nowhere', '-g', 'none', '-n', '--show-total-period', *more)
+    status, text = run(perfile, 'report', '-H', '--format', 'csv', *usual, '-s', sort, path)
+    if status >= 2:
+        return 0, []
+    what = f'{path} {sort} {more}: '
+    wrong, seen = [], list(rows(text))
+    levels = levels_of(sort)
+    for level, columns in enumerate(levels, 1):
+        _, flat = run(perfile, 'report', '--format', 'csv', *usual, '-s', columns, path)
+        count = columns.count(',') + 1
+        mine = sorted((event, weighs, cells[:count]) for event, at, weighs, cells in seen if at == level)
+        theirs = sorted((event, weighs, cells[:count]) for event, _, weighs, cells in rows(flat))
+        if mine != theirs:
+            wrong.append(what + f'level {level} is not the report by {columns}: '
+                         f'{[row for row in mine if row not in theirs][:1]} {[row for row in theirs if row not in mine][:1]}')
+    last = {}
+    for event, level, weighs, cells in seen:
+        last = {at: entry for at, entry in last.items() if at < level or (at == level and entry[0] == event)}
+        if level > 1:
+            count = levels[level - 2].count(',') + 1
+            if level - 1 not in last or not is_same(last[level - 1][2][:count], cells[:count]):
+                wrong.append(what + f'{cells} is not below its entry')
+        if level in last and float(last[level][1][0]) < float(weighs[0]):
+            wrong.append(what + f'{cells} is heavier than the one before')
+        last[level] = event, weighs, cells
+    _, text = run(perfile, 'report', '-H', '--format', 'json', *usual, '-s', sort, path)
+    objects = [(event['event'], entry) for event in json.loads(text)['events'] for entry in entries(event)]
+    mine = [(event, *(str(entry[name]) for name in ('period', 'samples'))) for event, entry in objects]
+    theirs = [(event, weighs[-1], weighs[-2]) for event, _, weighs, _ in seen]
+    if mine != theirs:
+        wrong.append(what + 'JSON differs from CSV')
+    _, text = run(perfile, 'report', '-H', '--no-group', *usual, '-s', sort, path)
+    shown = [line.split() for line in text.splitlines() if line.strip() and not line.startswith('#')]
+    mine = [line[:len(weighs)] for line, (_, _, weighs, _) in zip(shown, seen)]
+    theirs = [[*(cell + '%' for cell in weighs[:-2]), *weighs[-2:]] for _, _, weighs, _ in seen]
+    if not any('\n' in cell for _, _, _, cells in seen for cell in cells) and mine != theirs:
+        wrong.append(what + 'text differs from CSV')
+    return len(seen), wrong
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('perfile')
+    parser.add_argument('recordings', nargs='*', type=pathlib.Path)
+    parser.add_argument('--corpus', action='store_true')
+    options = parser.parse_args()
+    corpus = os.environ.get('PERFILE_CORPUS')
+    if options.corpus and not corpus:
+        return SKIPPED
+    paths = list(options.recordings)
+    if options.corpus:
+        paths += [p for p in sorted(pathlib.Path(corpus).rglob('*'))
+                  if p.is_file() and p.stat().st_size < 1 << 22 and not {'expect', 'symfs'} & set(p.parts)]
+    compared, wrong = 0, []
+    for path in paths:
+        for sort in SORTS:
+            for more in ([], ['--no-children']):
+                lines, faults = check(options.perfile, path, sort, more)
+                compared += lines
+                wrong += faults
+    print(*wrong, sep='\n')
+    print(f'{compared} lines of {len(paths)} recordings compared, {len(wrong)} faults')
+    return 1 if wrong or not compared else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
