@@ -160,6 +160,9 @@ static void bad_requests_are_named(void **state)
         {"comm,nosuch", NULL, NULL, "'nosuch'; there is: overhead_children", PERFILE_ERROR_ARGUMENT},
         {"", NULL, NULL, "''", PERFILE_ERROR_ARGUMENT},
         {"typeoff", NULL, NULL, "'typeoff'", PERFILE_ERROR_UNSUPPORTED},
+        {"{comm,{dso}}", NULL, NULL, "braces", PERFILE_ERROR_ARGUMENT},
+        {"comm}", NULL, NULL, "braces", PERFILE_ERROR_ARGUMENT},
+        {"comm,{}", NULL, NULL, "''", PERFILE_ERROR_ARGUMENT},
         {NULL, "callers", NULL, "'callers'", PERFILE_ERROR_ARGUMENT},
         {NULL, "101", NULL, "101", PERFILE_ERROR_ARGUMENT},
         {NULL, "caller,flat", NULL, "'flat'", PERFILE_ERROR_UNSUPPORTED},
@@ -547,6 +550,67 @@ static void accesses_weigh_their_cost(void **state)
     finish();
 }
 
+/* "LEVEL children/self*samples" of each line of a hierarchy that is shown; at the last level with its function. */
+static const char *lines(void)
+{
+    static char text[1024];
+    struct pf_report_line line;
+    size_t used = 0;
+    text[0] = '\0';
+    pf_report_open_lines(&report, &report.events[0], &line);
+    while (pf_report_next_line(&report, &report.events[0], &line)) {
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d %d/%d*%d", used ? "; " : "", (int)line.level,
+                                 (int)line.row->children, (int)line.row->self, (int)line.row->samples);
+        if (line.leaf && line.row->frame != PF_NO_SYMBOL)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, " %c",
+                                     (char)pf_report_frame(&report, line.row)->address);
+    }
+    return text;
+}
+
+static void run_hierarchy(const char *sort, const char *expected)
+{
+    options.report.flags |= PERFILE_REPORT_HIERARCHY;
+    options.report.sort = sort;
+    assert_int_equal(run(), 0);
+    assert_string_equal(lines(), expected);
+    finish();
+}
+
+/* Heaviest first on every level, which is not the order of the rows. */
+static void entries_are_sums_of_rows(void **state)
+{
+    (void)state;
+    make_flat();
+    run_hierarchy("comm,symbol", "0 0/55*2; 1 50/50*1 c; 1 5/5*1 a; 0 0/45*3; 1 30/30*2 a; 1 15/15*1 b");
+    make_flat();
+    run_hierarchy("symbol,comm", "0 0/50*1; 1 50/50*1 c; 0 0/35*3; 1 30/30*2 a; 1 5/5*1 a; 0 0/15*1; 1 15/15*1 b");
+    make_flat();
+    run_hierarchy("comm,dso,tid,symbol", "0 0/55*2; 1 0/55*2; 2 0/55*2; 3 50/50*1 c; 3 5/5*1 a; 0 0/45*3; 1 0/45*3; "
+                                         "2 0/45*3; 3 30/30*2 a; 3 15/15*1 b");
+    make_flat();
+    run_hierarchy("{comm,tid},{dso,symbol}", "0 0/55*2; 1 50/50*1 c; 1 5/5*1 a; 0 0/45*3; 1 30/30*2 a; 1 15/15*1 b");
+    make_flat();
+    run_hierarchy("comm", "0 55/55*2; 0 45/45*3");
+    make_flat();
+    options.report.percent_limit = "40";
+    run_hierarchy("comm,symbol", "0 0/55*2; 1 50/50*1 c; 0 0/45*3");
+}
+
+/* The rows below an entry share samples: their sum would be more than there are. */
+static void entries_have_each_sample_once(void **state)
+{
+    (void)state;
+    make_stacks();
+    run_hierarchy("dso,symbol", "0 100/100*4; 1 100/10*1 m; 1 90/0*0 a; 1 70/70*2 b; 1 20/20*1 c");
+    make_stacks();
+    comm(2, "two");
+    sample(2, "xax", 60);
+    sample(2, "mx", 40);
+    run_hierarchy("symbol,comm", "0 150/0*0; 1 90/0*0 a; 1 60/0*0 a; 0 140/10*1; 1 100/10*1 m; 1 40/0*0 m; "
+                                 "0 100/100*2; 1 100/100*2 x; 0 70/70*2; 1 70/70*2 b; 0 20/20*1; 1 20/20*1 c");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -566,6 +630,8 @@ int main(void)
         cmocka_unit_test(addresses_have_the_mode_of_the_sample),
         cmocka_unit_test(costs_have_parts),
         cmocka_unit_test(accesses_have_addresses),
+        cmocka_unit_test(entries_are_sums_of_rows),
+        cmocka_unit_test(entries_have_each_sample_once),
         cmocka_unit_test(accesses_weigh_their_cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
