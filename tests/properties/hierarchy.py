@@ -33,9 +33,9 @@ def rows(text):
             cell for i, cell in enumerate(line) if i >= first and i not in weights)
 
 
-def is_same(above, below):
-    """But for the modes of functions, which each row has of its first sample."""
-    return [MODE.sub('', cell) for cell in above] == [MODE.sub('', cell) for cell in below]
+def bare(cells):
+    """Without the modes of functions, which each row has of its first sample."""
+    return [MODE.sub('', cell) for cell in cells]
 
 
 def entries(node):
@@ -69,27 +69,28 @@ def check(perfile, path, sort, more):
     for level, columns in enumerate(levels, 1):
         _, flat = run(perfile, 'report', '--format', 'csv', *usual, '-s', columns, path)
         count = columns.count(',') + 1
-        mine = sorted((event, weighs, cells[:count]) for event, at, weighs, cells in seen if at == level)
-        theirs = sorted((event, weighs, cells[:count]) for event, _, weighs, cells in rows(flat))
+        mine = sorted((event, weighs, bare(cells[:count])) for event, at, weighs, cells in seen if at == level)
+        theirs = sorted((event, weighs, bare(cells[:count])) for event, _, weighs, cells in rows(flat))
         if mine != theirs:
             wrong.append(what + f'level {level} is not the report by {columns}: '
                          f'{[row for row in mine if row not in theirs][:1]} {[row for row in theirs if row not in mine][:1]}')
+    _, text = run(perfile, 'report', '-H', '--format', 'json', *usual, '-s', sort, path)
+    events = json.loads(text)['events']
+    objects = [(number, entry) for number, event in enumerate(events) for entry in entries(event)]
+    mine = [(events[number]['event'], str(entry['period']), str(entry['samples'])) for number, entry in objects]
+    theirs = [(event, weighs[-1], weighs[-2]) for event, _, weighs, _ in seen]
+    if mine != theirs:
+        return len(seen), wrong + [what + 'JSON differs from CSV']
     last = {}
-    for event, level, weighs, cells in seen:
+    for (event, _), (_, level, weighs, cells) in zip(objects, seen): # events may have the same name
         last = {at: entry for at, entry in last.items() if at < level or (at == level and entry[0] == event)}
         if level > 1:
             count = levels[level - 2].count(',') + 1
-            if level - 1 not in last or not is_same(last[level - 1][2][:count], cells[:count]):
+            if level - 1 not in last or bare(last[level - 1][2][:count]) != bare(cells[:count]):
                 wrong.append(what + f'{cells} is not below its entry')
         if level in last and float(last[level][1][0]) < float(weighs[0]):
             wrong.append(what + f'{cells} is heavier than the one before')
         last[level] = event, weighs, cells
-    _, text = run(perfile, 'report', '-H', '--format', 'json', *usual, '-s', sort, path)
-    objects = [(event['event'], entry) for event in json.loads(text)['events'] for entry in entries(event)]
-    mine = [(event, *(str(entry[name]) for name in ('period', 'samples'))) for event, entry in objects]
-    theirs = [(event, weighs[-1], weighs[-2]) for event, _, weighs, _ in seen]
-    if mine != theirs:
-        wrong.append(what + 'JSON differs from CSV')
     _, text = run(perfile, 'report', '-H', '--no-group', *usual, '-s', sort, path)
     shown = [line.split() for line in text.splitlines() if line.strip() and not line.startswith('#')]
     mine = [line[:len(weighs)] for line, (_, _, weighs, _) in zip(shown, seen)]
