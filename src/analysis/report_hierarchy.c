@@ -425,6 +425,8 @@ bool pf_report_grow_hierarchy(struct pf_report *report)
         report->events[i].entry_count = (uint32_t)(growth.entry_count - before);
     }
     enough = enough && sum_children(&growth) && order_events(&growth);
+    for (size_t i = 0; i < report->event_count && !enough; i++) /* the rows are there still */
+        report->events[i].entry_count = 0;
     pf_pairs_close(&growth.known);
     pf_free(report->allocator, growth.entry_of, growth.place_room * sizeof(*growth.entry_of));
     pf_free(report->allocator, growth.entries, growth.entry_room * sizeof(*growth.entries));
@@ -432,12 +434,22 @@ bool pf_report_grow_hierarchy(struct pf_report *report)
     return enough;
 }
 
+/* The entry that is next, or NULL: a row is. */
+static const struct pf_report_entry *next_entry(const struct pf_report *report, const struct pf_report_event *event,
+                                                const struct pf_report_line *line)
+{
+    if (line->next_entry == event->entry_count)
+        return NULL;
+    const struct pf_report_entry *entry = &report->entries[event->first_entry + line->next_entry];
+    return entry->first == line->next_row ? entry : NULL;
+}
+
 bool pf_report_next_line(const struct pf_report *report, const struct pf_report_event *event,
                          struct pf_report_line *line)
 {
     for (;;) {
-        const struct pf_report_entry *entry = &report->entries[event->first_entry + line->next_entry];
-        if (line->next_entry < event->entry_count && entry->first == line->next_row) {
+        const struct pf_report_entry *entry = next_entry(report, event, line);
+        if (entry) {
             line->next_entry++;
             line->row = &entry->row;
             line->level = entry->level;

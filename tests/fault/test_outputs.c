@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 static atomic_int left_to_succeed = -1; /* allocations; negative: all */
-static unsigned threads;
+static unsigned threads, report_flags;
 
 void *__real_realloc(void *pointer, size_t bytes);
 void *__wrap_realloc(void *pointer, size_t bytes);
@@ -50,6 +50,7 @@ static int write_output(const uint8_t *data, size_t bytes, const struct perfile_
     options.count = true;
     options.threads = threads;
     options.show = UINT32_MAX;
+    options.report.flags = report_flags;
     options.symbols.symfs = "/nonexistent"; /* nothing of this machine takes part */
     options.symbols.kallsyms = "/dev/null";
     assert_int_equal(perfile_open_memory(data, bytes, NULL, &reader, &error), 0);
@@ -123,12 +124,21 @@ static void test_threads_with_short_memory(void **state)
     threads = 0;
 }
 
+static void test_hierarchies_with_short_memory(void **state)
+{
+    (void)state;
+    report_flags = PERFILE_REPORT_HIERARCHY;
+    check_short_memory();
+    report_flags = 0;
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sink_fails_at_each_call),
         cmocka_unit_test(test_outputs_with_short_memory),
         cmocka_unit_test(test_threads_with_short_memory),
+        cmocka_unit_test(test_hierarchies_with_short_memory),
     };
     (void)count;
     recordings = arguments + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every output of a recording, and `script` with many fields and filters. */
+/* Every output of a recording, `script` with many fields and filters, and `report` as a tree. */
 #include "fuzz.h"
 
 /* What lies on this machine must not matter. */
@@ -42,6 +42,16 @@ static void write_scripts(const uint8_t *data, size_t bytes, const struct perfil
     write_output(data, bytes, info, &options);
 }
 
+static void write_hierarchy(const uint8_t *data, size_t bytes, const struct perfile_output_info *info)
+{
+    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    options.symbols = no_symbols;
+    options.report.flags = PERFILE_REPORT_HIERARCHY;
+    options.report.sort = "dso,{comm,cpu},symbol,addr";
+    options.report.percent_limit = "1";
+    write_output(data, bytes, info, &options);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
@@ -52,6 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         write_output(data, bytes, info, &options);
         if (strcmp(info->kind, "script") == 0)
             write_scripts(data, bytes, info);
+        if (strcmp(info->kind, "report") == 0)
+            write_hierarchy(data, bytes, info);
     }
     return 0;
 }

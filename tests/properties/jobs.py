@@ -10,6 +10,7 @@ import os, pathlib, subprocess, sys, tempfile
 TASKS = [['report'], ['report', '--no-children', '--call-graph', 'callee,fractal,0', '--format', 'json'],
          ['report', '--sort', 'dso', '--symbols', 'main', '--format', 'csv'],
          ['report', '--sort', 'srcline,cpu,symoff', '--no-group', '-n'], ['report', '--sort', 'time,tid,sym'],
+         ['report', '-H', '--sort', 'dso,sym,comm', '--percent-limit', '0.1'],
          ['flame', '--format', 'folded'], ['flame', '--format', 'html'], ['dump'], ['dump', '--format', 'json'],
          ['dump', '--format', 'json', '--max-bytes', 'unlimited', '--strict'], ['script'],
          ['script', '--ns', '-F', '+symoff,+dsoff', '--show-task-events', '--show-mmap-events', '--show-switch-events',
