@@ -105,7 +105,7 @@ void pf_report_see_machine(struct pf_report *report)
     if (perfile_feature_text(report->reader, PERFILE_FEATURE_ARCH, NULL, &arch, NULL) < 0)
         arch = "";
     report->powerpc = strncmp(arch, "ppc", 3) == 0;
-    report->x86 = strcmp(arch, "x86_64") == 0 || (arch[0] == 'i' && strcmp(arch + 2, "86") == 0);
+    report->x86 = strcmp(arch, "x86_64") == 0 || (strlen(arch) == 4 && arch[0] == 'i' && strcmp(arch + 2, "86") == 0);
 }
 
 const char *pf_report_header(const struct pf_report *report, const struct pf_column *column)

@@ -396,6 +396,11 @@ static inline uint64_t pf_report_weight(const struct pf_report *report, const st
 {
     return report->children ? row->children : row->self;
 }
+/* Rows that are of no group have a part, too: a column asks for more than rows hold. */
+static inline bool pf_report_keeps_parts(const struct pf_report *report)
+{
+    return report->by_mode || report->by_cost;
+}
 static inline const struct pf_report_key *pf_report_key(const struct pf_report *report, const struct pf_report_row *row)
 {
     return &report->keys[row->key];

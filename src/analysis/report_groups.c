@@ -218,7 +218,7 @@ bool pf_report_join_groups(struct pf_report *report)
 bool pf_report_keep_modes(struct pf_report *report)
 {
     bool enough = true;
-    for (uint32_t i = 0; (report->by_mode || report->by_cost) && i < report->row_count && enough; i++) {
+    for (uint32_t i = 0; pf_report_keeps_parts(report) && i < report->row_count && enough; i++) {
         if (pf_report_event(report, &report->rows[i])->group)
             continue;
         enough = pf_report_give_parts(report, &report->rows[i], 1);
@@ -231,7 +231,7 @@ bool pf_report_keep_modes(struct pf_report *report)
 struct pf_report_part pf_report_part(const struct pf_report *report, const struct pf_report_row *row, uint32_t place)
 {
     const struct pf_report_event *event = pf_report_event(report, row);
-    if (event->group || report->by_mode || report->by_cost)
+    if (event->group || pf_report_keeps_parts(report))
         return report->parts[row->parts + place];
     return own_part(report, row);
 }

@@ -101,7 +101,7 @@ static uint32_t next_place(struct growth *growth, uint32_t place, const struct p
 static uint32_t parts_in(const struct pf_report *report, const struct pf_report_row *row)
 {
     const struct pf_report_event *event = pf_report_event(report, row);
-    return event->group ? event->group->shown : report->by_mode;
+    return event->group ? event->group->shown : pf_report_keeps_parts(report);
 }
 
 /* It looks like its first row, which is the heaviest one. */
@@ -149,6 +149,8 @@ static void add_part(struct pf_report_part *sum, const struct pf_report_part *pa
     sum->us += part->us;
     sum->guest_sys += part->guest_sys;
     sum->guest_us += part->guest_us;
+    for (size_t i = 0; i < PF_REPORT_COSTS; i++)
+        sum->costs[i] += part->costs[i];
 }
 
 /* Of all but the children: a sample may be in several rows. */
