@@ -31,6 +31,13 @@ double pf_report_percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
+static uint64_t member_of(const struct pf_report_part *part, size_t member)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)part + member, sizeof(value));
+    return value;
+}
+
 /* The heavier row first; the events of a group one after the other. */
 static int compare_parts(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b,
                          size_t member)
@@ -39,10 +46,7 @@ static int compare_parts(const struct pf_report *report, const struct pf_report_
     int difference = 0;
     for (uint32_t i = 0; i < shown && !difference; i++) {
         const struct pf_report_part left = pf_report_part(report, a, i), right = pf_report_part(report, b, i);
-        uint64_t x, y;
-        memcpy(&x, (const char *)&left + member, sizeof(x));
-        memcpy(&y, (const char *)&right + member, sizeof(y));
-        difference = order(y, x);
+        difference = order(member_of(&right, member), member_of(&left, member));
     }
     return difference;
 }
@@ -54,9 +58,8 @@ static void put_percents(const struct pf_report *report, const struct pf_report_
     const uint32_t shown = pf_report_shown(event);
     for (uint32_t i = 0; i < shown; i++) {
         const struct pf_report_part part = pf_report_part(report, row, i);
-        uint64_t value;
-        memcpy(&value, (const char *)&part + member, sizeof(value));
-        pf_put_hundredths(text, pf_report_percent(value, pf_report_member(report, event, i)->period), i ? 7 : 6);
+        const uint64_t whole = pf_report_member(report, event, i)->period;
+        pf_put_hundredths(text, pf_report_percent(member_of(&part, member), whole), i ? 7 : 6);
         pf_put_char(text, '%');
     }
 }
@@ -67,9 +70,7 @@ static void put_numbers(const struct pf_report *report, const struct pf_report_r
     const uint32_t shown = pf_report_shown(pf_report_event(report, row));
     for (uint32_t i = 0; i < shown; i++) {
         const struct pf_report_part part = pf_report_part(report, row, i);
-        uint64_t value;
-        memcpy(&value, (const char *)&part + member, sizeof(value));
-        pf_put_format(text, "%*" PRIu64, i ? NUMBER_WIDTH : 0, value);
+        pf_put_format(text, "%*" PRIu64, i ? NUMBER_WIDTH : 0, member_of(&part, member));
     }
 }
 
@@ -80,9 +81,8 @@ static void put_averages(const struct pf_report *report, const struct pf_report_
     const uint32_t shown = pf_report_shown(pf_report_event(report, row));
     for (uint32_t i = 0; i < shown; i++) {
         const struct pf_report_part part = pf_report_part(report, row, i);
-        uint64_t sum;
-        memcpy(&sum, (const char *)&part + member, sizeof(sum));
-        pf_put_format(text, "%*.1f", i ? AVERAGE_WIDTH : 0, part.samples ? (double)sum / (double)part.samples : 0.0);
+        const double average = part.samples ? (double)member_of(&part, member) / (double)part.samples : 0.0;
+        pf_put_format(text, "%*.1f", i ? AVERAGE_WIDTH : 0, average);
     }
 }
 
@@ -329,12 +329,6 @@ static int address(const struct pf_report *report, uint64_t a, uint64_t b)
     return difference ? difference : order(pf_frame_address(left)->ip, pf_frame_address(right)->ip);
 }
 
-/* ... lines of source ... */
-static int source(const struct pf_report *report, uint64_t a, uint64_t b)
-{
-    return text(report, a, b);
-}
-
 #define BY_WORD(id, function)                                                                                          \
     static uint64_t word_##id(const struct pf_report *report, const struct pf_report_row *row)                         \
     {                                                                                                                  \
@@ -353,7 +347,7 @@ static int source(const struct pf_report *report, uint64_t a, uint64_t b)
 #define KEPT_file(id) BY_COMPARISON(id, file)
 #define KEPT_data_file(id) BY_COMPARISON(id, file)
 #define KEPT_address(id) BY_COMPARISON(id, address)
-#define KEPT_source(id) BY_COMPARISON(id, source)
+#define KEPT_source(id) BY_COMPARISON(id, text)
 #define KEPT_access(id) BY_COMPARISON(id, pf_compare_accesses)
 #define KEPT_line(id) BY_COMPARISON(id, pf_compare_lines)
 #define ORDER_number_up(id) .word = word_##id

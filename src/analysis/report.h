@@ -445,6 +445,15 @@ struct pf_report_levels {
 void pf_report_find_levels(const struct pf_report *report, const struct perfile_event *event,
                            struct pf_report_levels *levels);
 
+/* SIZE_MAX: it is none of them. */
+static inline size_t pf_report_level_of(const struct pf_report_levels *levels, const struct pf_column *column)
+{
+    for (size_t i = 0; i < levels->column_count; i++)
+        if (levels->columns[i] == column)
+            return levels->level_of[i];
+    return SIZE_MAX;
+}
+
 /* Where one is in a table: entries, each before the entries and rows below it. */
 struct pf_report_line {
     const struct pf_report_row *row;

@@ -322,11 +322,9 @@ static void choose_order(struct order *order, const struct pf_report_levels *lev
     const struct pf_report *report = order->growth->report;
     order->column_count = 0;
     for (size_t i = 0; i < report->sort_count; i++) {
-        bool has = report->sorts[i]->of == PF_COLUMN_OF_VALUE;
-        for (size_t j = 0; j < levels->column_count && !has; j++)
-            has = levels->columns[j] == report->sorts[i] && levels->level_of[j] == level;
-        if (has)
-            order->columns[order->column_count++] = report->sorts[i];
+        const struct pf_column *column = report->sorts[i];
+        if (column->of == PF_COLUMN_OF_VALUE || pf_report_level_of(levels, column) == level)
+            order->columns[order->column_count++] = column;
     }
 }
 

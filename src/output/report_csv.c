@@ -64,10 +64,7 @@ static void put_row(struct sheet *sheet, const struct pf_report_event *event, co
 /* The columns of deeper levels are empty. */
 static bool has_cell(const struct pf_report_line *line, const struct pf_column *column)
 {
-    for (size_t i = 0; i < line->levels.column_count; i++)
-        if (line->levels.columns[i] == column)
-            return line->levels.level_of[i] <= line->level;
-    return line->leaf || column->of == PF_COLUMN_OF_VALUE;
+    return line->leaf || column->of == PF_COLUMN_OF_VALUE || pf_report_level_of(&line->levels, column) <= line->level;
 }
 
 static void put_hierarchy(struct sheet *sheet, const struct pf_report_event *event)

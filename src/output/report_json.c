@@ -68,12 +68,8 @@ static void put_key(struct page *page, const struct pf_column *column, const str
 /* An entry of a hierarchy has the columns of its level, a row below it all that no entry above it has. */
 static bool has_key(const struct pf_report_line *line, const struct pf_column *column)
 {
-    if (!line)
-        return true;
-    for (size_t i = 0; i < line->levels.column_count; i++)
-        if (line->levels.columns[i] == column)
-            return line->levels.level_of[i] == line->level;
-    return line->leaf;
+    const size_t level = line ? pf_report_level_of(&line->levels, column) : SIZE_MAX;
+    return level == SIZE_MAX ? !line || line->leaf : level == line->level;
 }
 
 static void put_keys(struct page *page, const struct pf_report_row *row, const struct pf_report_line *line)
