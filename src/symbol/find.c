@@ -160,19 +160,21 @@ static int directory_length(const char *path)
 
 /* ---- perf's build-id cache and .build-id trees ---- */
 
-/* BASE/.build-id/xx/yyyy/LEAF, and PATH/ID/LEAF, where `.build-id` has the link. */
-static bool take_from_cache(struct search *s, const char *leaf, bool compare, char **result)
+/* CACHE/.build-id/xx/yyyy/LEAF, and CACHE/PATH/ID/LEAF, where `.build-id` has the link. */
+static bool take_leaf(struct search *s, const char *cache, const char *leaf, const struct build_id *wanted,
+                      char **result)
 {
-    static const struct build_id none;
-    const struct build_id *wanted = compare ? &s->id : &none;
     const char *name = s->name[0] == '/' ? s->name + 1 : s->name;
-    for (size_t i = 0; s->id.count && i < PF_COUNT(s->caches); i++) {
-        const char *cache = s->caches[i];
-        if (cache && (take_if(make_path(s, "%s/.build-id/%.2s/%s/%s", cache, s->id.hex, s->id.hex + 2, leaf), wanted,
-                              result, NULL) ||
-                      take_if(make_path(s, "%s/%s/%s/%s", cache, name, s->id.hex, leaf), wanted, result, NULL)))
+    return take_if(make_path(s, "%s/.build-id/%.2s/%s/%s", cache, s->id.hex, s->id.hex + 2, leaf), wanted, result,
+                   NULL) ||
+           take_if(make_path(s, "%s/%s/%s/%s", cache, name, s->id.hex, leaf), wanted, result, NULL);
+}
+
+static bool take_from_cache(struct search *s, const char *leaf, char **result)
+{
+    for (size_t i = 0; s->id.count && i < PF_COUNT(s->caches); i++)
+        if (s->caches[i] && take_leaf(s, s->caches[i], leaf, &s->id, result))
             return true;
-    }
     return false;
 }
 
@@ -441,10 +443,16 @@ static bool take_kcore_of(struct search *s, const char *cache)
     return taken;
 }
 
-static bool take_kcore(struct search *s)
+/* Of the archive always; of this machine only where its files may be asked. */
+static bool take_kernel_text(struct search *s)
 {
-    for (size_t i = 0; s->id.count && i < PF_COUNT(s->caches); i++)
-        if (s->caches[i] && take_kcore_of(s, s->caches[i]))
+    static const struct build_id none;
+    const char *caches[] = {s->options->archive_dir, pf_find_is_local(s->options) ? s->cache : NULL};
+    for (size_t i = 0; s->id.count && i < PF_COUNT(caches); i++)
+        if (caches[i] && take_kcore_of(s, caches[i]))
+            return true;
+    for (size_t i = 0; s->id.count && i < PF_COUNT(caches); i++)
+        if (caches[i] && take_leaf(s, caches[i], "kallsyms", &none, &s->found->path))
             return true;
     return false;
 }
@@ -460,11 +468,10 @@ static void find_kernel(struct search *s)
     /* perf record --kcore: the recording is a directory that holds a copy */
     if (o->recording && take_any(make_path(s, "%s/kcore_dir/kallsyms", o->recording), result))
         return;
-    if (take_from_cache(s, "elf", true, result) || take_from_cache(s, "vmlinux", true, result) ||
-        take_debug_from_tree(s, &s->id, result) || take_installed_kernel(s) || take_kcore(s) ||
-        take_from_cache(s, "kallsyms", false, result))
+    if (take_from_cache(s, "elf", result) || take_from_cache(s, "vmlinux", result) ||
+        take_debug_from_tree(s, &s->id, result) || take_installed_kernel(s) || take_kernel_text(s))
         return;
-    if (o->same_machine && is_running_kernel(&s->id))
+    if (pf_find_is_local(o) && o->same_machine && is_running_kernel(&s->id))
         take_any(make_path(s, "/proc/kallsyms"), result);
 }
 
@@ -561,9 +568,8 @@ static void find_module(struct search *s)
 {
     char **result = &s->found->path;
     bool is_path = s->name[0] == '/' && may_be_opened(s);
-    if ((is_path && take_module_at(s, "", s->name)) || take_from_cache(s, "elf", true, result) ||
-        take_module_of_release(s) || take_debug_from_tree(s, &s->id, result) ||
-        (is_path && take_by_name(s, &s->id, result)))
+    if ((is_path && take_module_at(s, "", s->name)) || take_from_cache(s, "elf", result) || take_module_of_release(s) ||
+        take_debug_from_tree(s, &s->id, result) || (is_path && take_by_name(s, &s->id, result)))
         return;
     if (is_path && *s->symfs && s->id.count)
         take_if(make_path(s, "%s/%s", s->symfs, base_name(s->name)), &s->id, result, NULL);
@@ -578,8 +584,8 @@ static void find_file(struct search *s)
     if (named && take_if(make_path(s, "%s%s%s", s->symfs, *s->symfs && s->name[0] != '/' ? "/" : "", s->name), &s->id,
                          result, &s->found->build_id_differs))
         return;
-    if (take_from_cache(s, "elf", true, result) || take_from_cache(s, "vdso", true, result) ||
-        take_old_cache(s, result) || take_from_tree(s, result))
+    if (take_from_cache(s, "elf", result) || take_from_cache(s, "vdso", result) || take_old_cache(s, result) ||
+        take_from_tree(s, result))
         return;
     /* a folder of binaries */
     if (named && *s->symfs && s->id.count &&
@@ -598,7 +604,7 @@ static void find_debug(struct search *s)
         open_links(&links, binary);
     if (!links.id.count)
         links.id = s->id;
-    bool done = links.is_complete || take_from_cache(s, "debug", true, result) ||
+    bool done = links.is_complete || take_from_cache(s, "debug", result) ||
                 take_debug_from_tree(s, &links.id, result) || (binary && take_by_link(s, binary, &links, result)) ||
                 (s->name[0] == '/' && take_by_name(s, &links.id, result));
     if (!done && s->options->debuginfod && links.id.count)
@@ -611,6 +617,11 @@ static void find_debug(struct search *s)
         find_alternate(s, *result, &links);
         close_links(&links);
     }
+}
+
+bool pf_find_is_local(const struct pf_find_options *options)
+{
+    return !options->symfs || !*options->symfs;
 }
 
 static bool open_search(struct search *s, const struct pf_find_options *options, const char *name)
@@ -721,9 +732,9 @@ static bool take_of_process(struct search *s, int32_t pid, const char *own_name,
     if (*s->symfs && (take_any(make_path(s, "%s%s", s->symfs, s->name), result) ||
                       take_any(make_path(s, "%s/%s", s->symfs, base_name(s->name)), result)))
         return true;
-    if (s->options->same_machine && take_any(make_path(s, "/proc/%" PRId32 "/root%s", pid, own_name), result))
-        return true;
-    if ((!*s->symfs || s->options->same_machine) && take_any(make_path(s, "%s", s->name), result))
+    if (pf_find_is_local(s->options) &&
+        ((s->options->same_machine && take_any(make_path(s, "/proc/%" PRId32 "/root%s", pid, own_name), result)) ||
+         take_any(make_path(s, "%s", s->name), result)))
         return true;
     if (!beside)
         return false;

@@ -33,6 +33,12 @@ struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *w
 /* What the recording says of its machine: same_machine and release. The texts are the reader's. */
 void pf_find_learn(struct pf_find_options *options, struct perfile_reader *reader);
 
+/*
+ * This machine's own kernel and processes, and what names stand for here, may be asked. With a symfs they may not: the
+ * recording is of the machine whose files lie there. Files that a build id proves are taken all the same.
+ */
+bool pf_find_is_local(const struct pf_find_options *options);
+
 /* Tells the user; printf's text without its end. */
 void pf_find_note(const struct pf_find_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -52,8 +58,8 @@ struct pf_found {
 int pf_find_binary(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
                    size_t build_id_bytes, struct pf_found *found);
 /*
- * The file of that name that the process `pid` wrote, a JIT: below symfs or in that folder itself, else where the process
- * sees it when it still lives here, else under its name; and beside the recording. *path is owned, NULL: there is none.
+ * The file of that name that the process `pid` wrote, a JIT: below symfs or in that folder itself; without symfs where the
+ * process sees it when it still lives here, else under its name; and beside the recording. *path is owned, NULL: there is none.
  */
 int pf_find_jitdump(const struct pf_find_options *options, const char *name, int32_t pid, char **path);
 /* The same for "/tmp/perf-PID.map", which the process may know under the pid of its own namespace. */

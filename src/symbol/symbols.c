@@ -444,7 +444,8 @@ static void find_kernel(struct pf_symbols *symbols, const struct module *kernel,
             text = path;
     }
     /* never this machine's symbols for another machine's addresses */
-    if (!text && !*elf && (kernel->build_id_bytes ? kernel_runs_here(kernel) : symbols->find.same_machine))
+    if (!text && !*elf && pf_find_is_local(&find) &&
+        (kernel->build_id_bytes ? kernel_runs_here(kernel) : find.same_machine))
         text = "/proc/kallsyms";
     if (text && !symbols->kallsyms_path)
         symbols->kallsyms_path = pf_arena_text(&symbols->arena, text, strlen(text));

@@ -246,6 +246,12 @@ static void test_kernel(void **state)
     options.vmlinux = options.kallsyms = NULL;
     unlink(made_path("boot/vmlinux-2"));
     made_file("cache/[kernel.kallsyms]/" HEX "/kallsyms", "0 T x\n", 6);
+    expect(name, true, NULL, NULL); /* of this machine */
+    options.archive_dir = options.buildid_dir;
+    expect(name, true, "cache/[kernel.kallsyms]/" HEX "/kallsyms", NULL);
+    pf_found_close(&found);
+    options.archive_dir = NULL;
+    options.symfs = "";
     expect(name, true, "cache/[kernel.kallsyms]/" HEX "/kallsyms", NULL);
     pf_found_close(&found);
 }
@@ -309,6 +315,7 @@ static void test_kcore(void **state)
 {
     (void)state;
     static char recording[128];
+    options.symfs = NULL;
     put_text("cache/[kernel.kcore]/" HEX "/2024010112000000/kallsyms", "ffffffff81000000 T _text\n");
     put_text("cache/[kernel.kcore]/" HEX "/2024010212000000/kallsyms", "ffffffff92000000 T _text\n");
     put_text("cache/[kernel.kcore]/" HEX "/2024010312000000/kallsyms", "");
@@ -317,6 +324,9 @@ static void test_kcore(void **state)
     options.reference_address = 0xffffffff92000000;
     expect("[kernel.kallsyms]_text", true, "cache/[kernel.kcore]/" HEX "/2024010212000000/kallsyms", NULL);
     assert_false(differs());
+    options.symfs = made_directory;
+    expect("[kernel.kallsyms]_text", true, NULL, NULL); /* a boot of this machine */
+    options.symfs = NULL;
     options.reference_address++;
     expect("[kernel.kallsyms]_text", true, NULL, NULL);
     put_text("cache/[kernel.kallsyms]/" HEX "/kallsyms", "ffffffff81000000 T _text\n");
@@ -366,7 +376,7 @@ static void expect_perf_map(int32_t pid, const char *expected)
     free(path);
 }
 
-/* Below symfs, in it, beside the recording; a process that lives here is asked when the recording is from here. */
+/* Below symfs, in it, beside the recording; else a process that lives here is asked when the recording is from here. */
 static void test_perf_map(void **state)
 {
     (void)state;
@@ -379,7 +389,7 @@ static void test_perf_map(void **state)
     fclose(file);
     expect_perf_map(own, NULL); /* symfs: another machine */
     options.same_machine = true;
-    expect_perf_map(own, path);
+    expect_perf_map(own, NULL);
     options.symfs = "";
     expect_perf_map(own, path);
     options.same_machine = false;

@@ -3,6 +3,7 @@
 
 #include "made_elf.h"
 #include "recording.h"
+#include "symbol/table_elf.h"
 
 enum { TYPE = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME };
 #define KERNEL_START 0xffffffff81000000ull
@@ -133,11 +134,54 @@ static void test_text_is_used_again(void **state)
     expect(&r, ips, expected, PF_COUNT(expected));
 }
 
+/* The kernel that runs here, by its build id; false: it does not tell its addresses. */
+static bool put_running_kernel(struct recording *r)
+{
+    static const char name[24] = "[kernel.kallsyms]_text";
+    uint8_t bytes[24] = {0};
+    size_t count, text_bytes;
+    uint64_t address = 0;
+    char *notes = pf_read_text("/sys/kernel/notes", &count), *text = pf_read_text("/proc/kallsyms", &text_bytes);
+    bytes[0] = notes ? (uint8_t)pf_notes_build_id((const uint8_t *)notes, count, false, bytes + 4) : 0;
+    const bool known = bytes[0] && text && pf_kallsyms_address(text, text_bytes, "_text", &address) && address;
+    free(notes);
+    free(text);
+    size_t at = r->bytes;
+    recording_header(r, PERFILE_RECORD_MMAP2, 1 | 1 << 14, 0); /* the kernel's, with a build id */
+    recording_u32(r, UINT32_MAX);
+    recording_u32(r, 0);
+    recording_u64(r, KERNEL_START);
+    recording_u64(r, 0x1000);
+    recording_u64(r, KERNEL_START);
+    recording_bytes(r, bytes, sizeof(bytes));
+    recording_u32(r, 5);
+    recording_u32(r, 0);
+    recording_bytes(r, name, sizeof(name));
+    recording_trailer(r, at, -1, 1);
+    return known;
+}
+
+/* A symfs stands for another machine, also where the same kernel runs here. */
+static void test_symfs_without_this_kernel(void **state)
+{
+    (void)state;
+    const uint64_t ips[] = {KERNEL_START};
+    static const char *const nothing[] = {"?+0 [kernel.kallsyms]"};
+    struct recording r;
+    recording_open(&r, TYPE, false);
+    if (!put_running_kernel(&r)) {
+        recording_close(&r);
+        skip();
+    }
+    expect(&r, ips, nothing, PF_COUNT(nothing));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_another_boot, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_text_is_used_again, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_symfs_without_this_kernel, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_kernel_module, open_world, made_directory_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
