@@ -47,6 +47,7 @@ static const struct pf_option options[] = {
     FLAG("annotate", 0, annotate, "folded: put _[k], _[i] or _[j] behind kernel, inlined and JIT functions."),
     TEXT("title", "TEXT", title, "What stands on top."),
     PF_OPTION_NO_INLINE,
+    PF_OPTION_UNWIND,
     PF_OPTION_OUTPUT,
     {0},
 };

@@ -122,6 +122,7 @@ static const struct pf_option graphs[] = {
      .offset = AT(max_stack),
      .doc = "Look at the N innermost frames of a stack only."},
     PF_OPTION_NO_INLINE,
+    PF_OPTION_UNWIND,
     {0},
 };
 static const struct pf_option_group graph_group = {"Callchains", graphs};

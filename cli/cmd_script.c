@@ -28,6 +28,7 @@ static const struct pf_option options[] = {
      .offset = AT(print.nanoseconds),
      .doc = "Print times with 9 digits behind the point instead of 6."},
     PF_OPTION_NO_INLINE,
+    PF_OPTION_UNWIND,
     {.name = "inline", .kind = PF_OPTION_IGNORE, .doc = "Accepted because perf has it: the default."},
     {.name = "full-source-path",
      .kind = PF_OPTION_FLAG,

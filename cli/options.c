@@ -26,6 +26,20 @@ static const char *color_at(const struct pf_command *command, size_t index, cons
     return values[index][0];
 }
 
+const char *pf_unwind_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const char *const values[][2] = {
+        {"cfi", "not at all, as perf: the stack ends before that frame; the default of script"},
+        {"fp", "by frame pointers, a guess; the default of report and flame"},
+    };
+
+    (void)command;
+    if (index >= sizeof(values) / sizeof(values[0]))
+        return NULL;
+    *doc = values[index][1];
+    return values[index][0];
+}
+
 const char *pf_format_at(const struct pf_command *command, size_t index, const char **doc)
 {
     const struct perfile_output_info *info;

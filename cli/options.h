@@ -172,6 +172,12 @@ extern const struct pf_option_group pf_common_group;  /* for every verb */
         .name = "no-inline", .kind = PF_OPTION_FLAG, .offset = offsetof(struct pf_settings, print.symbols.no_inline),  \
         .doc = "Leave out functions that were inlined, and do not read debug info for them."                           \
     }
+#define PF_OPTION_UNWIND                                                                                               \
+    {                                                                                                                  \
+        .name = "unwind", .kind = PF_OPTION_CHOICE, .argument = "HOW",                                                 \
+        .offset = offsetof(struct pf_settings, print.symbols.unwind), .value_at = pf_unwind_at,                        \
+        .doc = "How dumped user stacks are unwound where a binary is missing."                                         \
+    }
 #define PF_OPTION_OUTPUT                                                                                               \
     {                                                                                                                  \
         .name = "output", .letter = 'o', .kind = PF_OPTION_TEXT, .argument = "FILE",                                   \
@@ -179,6 +185,7 @@ extern const struct pf_option_group pf_common_group;  /* for every verb */
         .doc = "Write to FILE instead of standard output. FILE appears when it is complete."                           \
     }
 pf_value_at pf_format_at;
+pf_value_at pf_unwind_at;
 
 void pf_settings_init(struct pf_settings *settings);
 void pf_settings_free(struct pf_settings *settings);

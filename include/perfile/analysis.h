@@ -42,6 +42,12 @@ struct perfile_symbol_options {
     /* Called with what a user should know of the search, one sentence without a line end at a time. May be NULL. */
     void (*note)(void *context, const char *text);
     void *note_context;
+    /*
+     * How far dumped user stacks are unwound: "cfi", by the call frame information of the binaries, up to the first frame
+     * whose binary is missing, as perf does; "fp", from there on by frame pointers, which is a guess: such stacks are
+     * counted. NULL: script "cfi", all else "fp".
+     */
+    const char *unwind;
 };
 
 struct perfile_flame_options {

@@ -7,33 +7,8 @@
 #ifndef PF_ANALYSIS_PROFILE_H
 #define PF_ANALYSIS_PROFILE_H
 
-#include <perfile/analysis.h>
-
-#include "base/filter.h"
-#include "symbol/symbols.h"
-
-enum pf_frame_kind { PF_FRAME_USER, PF_FRAME_KERNEL, PF_FRAME_INLINED, PF_FRAME_JIT, PF_FRAME_UNKNOWN };
-
-struct pf_frame_info {
-    uint32_t module;   /* PF_NO_SYMBOL: no mapping */
-    uint32_t symbol;   /* PF_NO_SYMBOL: `address` is all there is */
-    uint64_t address;  /* in the module; in the symbol when there is one */
-    const char *name;  /* the function; NULL without a symbol */
-    uint8_t kind;      /* enum pf_frame_kind */
-    uint32_t function; /* frame of the function: this one itself, but for frames that are single addresses */
-};
-
-/* What all frames are with pf_profile_options.by_address. */
-struct pf_frame_address {
-    struct pf_frame_info frame;
-    uint64_t ip;      /* in memory; 0: the frame is a function */
-    const char *file; /* source file, NULL: not known */
-    uint32_t line;
-};
-static inline const struct pf_frame_address *pf_frame_address(const struct pf_frame_info *frame)
-{
-    return (const struct pf_frame_address *)frame;
-}
+#include "analysis/delivery.h"
+#include "analysis/frames.h"
 
 /* One sample. Given by pf_profile_next, valid until its next call. */
 struct pf_profile_sample {
@@ -59,13 +34,11 @@ struct pf_profile_totals {
     uint64_t unresolved; /* samples whose leaf has no symbol */
     uint64_t unmapped;   /* samples whose leaf lies in no mapping */
     uint64_t truncated;  /* samples whose dumped stack was too short to unwind to its end */
+    uint64_t guessed;    /* samples whose dumped stack was not unwound by call frame information alone */
     uint64_t filtered;   /* left out by the filter */
 };
 
 struct pf_profile;
-
-/* When the samples are, as the header says: `span`, or NULL when it does not. */
-const struct pf_range *pf_profile_span(struct perfile_reader *reader, struct pf_range *span);
 
 /*
  * How many threads read and resolve samples, the caller's included (0 is 1), and who is told how far they are. With more
@@ -85,11 +58,9 @@ static inline struct pf_profile_drive pf_profile_drive_of(const struct perfile_o
 struct pf_profile_options {
     const struct perfile_filter *filter; /* may be NULL */
     struct pf_find_options find;
-    bool keeps_comms;         /* threads that ended keep their names */
-    bool inlines;             /* stacks have the functions that were inlined, too; `leaf` is never one of them */
-    bool by_address;          /* frames are addresses with their source lines, not functions */
-    bool joins_unnamed;       /* addresses without a symbol are one frame for each module, not one each */
-    bool inlines_by_function; /* and they are others in each function that they were inlined into, as in perf */
+    bool keeps_comms;                /* threads that ended keep their names */
+    struct pf_frames_options frames; /* `leaf` is never an inlined one */
+    const char *unwind;              /* as in perfile_symbol_options */
     /* Samples come with all that was recorded, valid as long as they are: no other thread reads ahead then. */
     bool decoded;
     struct pf_profile_drive drive;

@@ -280,7 +280,7 @@ static bool add_stack(struct pf_report *report, uint32_t key, const struct pf_pr
     const size_t count = report->stacks ? (size_t)pf_min(sample->frame_count, report->max_stack) : 0;
     const bool apart = !count || sample->frames[0] != sample->leaf;
     const uint32_t mark = report->stacks ? PF_REPORT_APART : 0;
-    const struct pf_stack stack = {.bottom = &key,
+    const struct pf_stack_frames stack = {.bottom = &key,
                                    .bottom_count = 1,
                                    .frames = sample->frames,
                                    .frame_count = count,
@@ -825,9 +825,10 @@ static int open_profile(struct pf_report *report, struct perfile_error *error)
                                            .keeps_comms = true,
                                            .decoded = report->kept_count != 0 || report->branches ||
                                                       report->by_weight || report->by_cost,
-                                           .by_address = report->by_address,
-                                           .inlines = report->stacks && !options->symbols.no_inline,
-                                           .inlines_by_function = true,
+                                           .unwind = options->symbols.unwind,
+                                           .frames = {.by_address = report->by_address,
+                                                      .inlines = report->stacks && !options->symbols.no_inline,
+                                                      .inlines_by_function = true},
                                            .drive = pf_profile_drive_of(options)};
     int result = pf_profile_open(report->reader, &how, &report->profile, error);
     if (result == 0) {

@@ -74,7 +74,7 @@ static uint32_t child_of(struct pf_stacks *stacks, struct pf_tree *tree, const s
 
 /* ---- a stack comes ---- */
 
-static uint32_t frame_at(const struct pf_stack *stack, size_t depth)
+static uint32_t frame_at(const struct pf_stack_frames *stack, size_t depth)
 {
     if (depth < stack->bottom_count)
         return stack->bottom[depth];
@@ -83,7 +83,7 @@ static uint32_t frame_at(const struct pf_stack *stack, size_t depth)
 }
 
 /* How many frames from the root on are those of the path before. */
-static size_t common_length(const struct pf_stack_path *before, const struct pf_stack *stack, size_t count)
+static size_t common_length(const struct pf_stack_path *before, const struct pf_stack_frames *stack, size_t count)
 {
     const size_t most = before->waits ? pf_min(count, before->count) : 0;
     size_t common = 0;
@@ -94,7 +94,7 @@ static size_t common_length(const struct pf_stack_path *before, const struct pf_
 
 /* The path, and its places in the table asked for as far as they are new. */
 static bool take_path(const struct pf_stacks *stacks, const struct perfile_allocator *allocator,
-                      struct pf_stack_path *path, const struct pf_stack *stack)
+                      struct pf_stack_path *path, const struct pf_stack_frames *stack)
 {
     const struct pf_stack_path *before = &stacks->paths[stacks->last];
     const size_t count = stack->bottom_count + stack->frame_count + (stack->leaf != PF_STACK_NO_LEAF);
@@ -135,7 +135,7 @@ static bool enter_last(struct pf_stacks *stacks, struct pf_tree *tree)
     return true;
 }
 
-bool pf_stacks_add(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack *stack)
+bool pf_stacks_add(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_frames *stack)
 {
     const struct pf_stack_path *last = &stacks->paths[stacks->last];
     struct pf_stack_path *path = &stacks->paths[!stacks->last];

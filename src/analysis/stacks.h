@@ -13,7 +13,7 @@
 #define PF_STACK_NO_LEAF UINT32_MAX
 
 /* From the root on: what stands below all functions (a thread ...), the functions, and what lies apart from them. */
-struct pf_stack {
+struct pf_stack_frames {
     const uint32_t *bottom; /* root first */
     size_t bottom_count;
     const uint32_t *frames; /* leaf first */
@@ -58,7 +58,7 @@ struct pf_stacks {
  *
  * Takes the stack; the tree has it, and `entered` is its, when the next one comes. False when memory is short.
  */
-bool pf_stacks_add(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack *stack);
+bool pf_stacks_add(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_frames *stack);
 /* The tree has the last one, too, and what finds nodes is gone; again does nothing. False when memory is short. */
 bool pf_stacks_end(struct pf_stacks *stacks, struct pf_tree *tree);
 

@@ -41,14 +41,14 @@ int perfile_unwind(void *context, struct perfile_session *session, const struct 
                    uint64_t *addresses, size_t room)
 {
     struct perfile_unwinder *unwinder = context;
-    size_t count;
+    struct pf_unwound unwound = {.addresses = addresses, .room = room};
     /* a stream says it in a record */
     if (!unwinder->arch &&
         perfile_feature_text(unwinder->reader, PERFILE_FEATURE_ARCH, NULL, &unwinder->arch, NULL) < 0)
         unwinder->arch = NULL;
     const struct pf_unwinding how = {.space = perfile_session_space(session, sample->pid), .arch = unwinder->arch};
-    pf_symbols_unwind(unwinder->symbols, sample, &how, addresses, room, &count);
-    return (int)count;
+    pf_symbols_unwind(unwinder->symbols, sample, &how, &unwound);
+    return (int)unwound.count;
 }
 
 int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, uint8_t build_id[20])

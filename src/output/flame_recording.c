@@ -62,7 +62,7 @@ static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sam
             return false;
         bottom[level] = frame | BOTTOM;
     }
-    const struct pf_stack stack = {.bottom = bottom,
+    const struct pf_stack_frames stack = {.bottom = bottom,
                                    .bottom_count = g->bottom.level_count,
                                    .frames = sample->frames,
                                    .frame_count = sample->frame_count,
@@ -89,7 +89,7 @@ static int gather(struct pf_flame_recording *g, bool timeline, struct perfile_er
     const struct pf_profile_sample *sample;
     struct pf_range span;
     int result;
-    if (timeline && pf_profile_span(g->reader, &span) && span.first < span.last) {
+    if (timeline && pf_recording_span(g->reader, &span) && span.first < span.last) {
         g->first_time = span.first;
         g->span = span.last - span.first;
     }
@@ -212,8 +212,8 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
     const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
     struct pf_profile_options how = {.filter = &options->filter,
                                      .find = pf_find_options_of(&options->symbols),
-                                     .inlines = !options->symbols.no_inline,
-                                     .joins_unnamed = true,
+                                     .unwind = options->symbols.unwind,
+                                     .frames = {.inlines = !options->symbols.no_inline, .joins_unnamed = true},
                                      .drive = pf_profile_drive_of(options)};
     /* The page joins threads of one name by itself. */
     const char *by = options->flame.by ? options->flame.by : timeline ? "tid" : "comm";

@@ -132,7 +132,7 @@ static int count_records(struct info *info, const struct perfile_output_options 
 static void time_of_header(struct info *info)
 {
     struct pf_range span;
-    if (pf_profile_span(info->reader, &span) && span.first != 0 && span.last != UINT64_MAX) {
+    if (pf_recording_span(info->reader, &span) && span.first != 0 && span.last != UINT64_MAX) {
         info->first_time = span.first;
         info->last_time = span.last;
     }

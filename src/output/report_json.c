@@ -228,6 +228,7 @@ static void put_totals(struct page *page)
     pf_json_unsigned(&page->json, "unresolved", totals->unresolved);
     pf_json_unsigned(&page->json, "unmapped", totals->unmapped);
     pf_json_unsigned(&page->json, "truncated", totals->truncated);
+    pf_json_unsigned(&page->json, "guessed", totals->guessed);
 }
 
 static void put_modules(struct page *page)

@@ -100,6 +100,10 @@ static void put_losses(struct table *table)
     if (totals->truncated)
         pf_put_format(table->out, "# The dumped stacks of %" PRIu64 " samples end before their callers do\n",
                       totals->truncated);
+    if (totals->guessed)
+        pf_put_format(table->out,
+                      "# Callers in the dumped stacks of %" PRIu64 " samples are guessed from frame pointers\n",
+                      totals->guessed);
     put_modules_without_symbols(table);
     if (totals->lost)
         pf_put_format(table->out, "# %.2f%% of all events were lost while recording\n",

@@ -2,10 +2,7 @@
 /* perf's `script` text: the drive from the reader to the lines. */
 #include "output/script.h"
 
-#include "analysis/profile.h"
 #include "output/output.h"
-
-enum { PROGRESS_RECORDS = 256 };
 
 int pf_script_fail(struct pf_script *script, int code, const char *what, const char *message)
 {
@@ -16,15 +13,6 @@ int pf_script_fail(struct pf_script *script, int code, const char *what, const c
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-static int open_filter(struct pf_script *script)
-{
-    struct pf_range span;
-    const bool wanted = script->options->filter.time && strpbrk(script->options->filter.time, "%+");
-    return pf_filter_open(&script->filter, &script->options->filter,
-                          wanted ? pf_profile_span(script->reader, &span) : NULL, script->out->allocator,
-                          script->error);
-}
-
 /* A name that no event has is a mistake; in pipe mode the events are not known yet. */
 static int check_event_names(struct pf_script *script)
 {
@@ -32,7 +20,7 @@ static int check_event_names(struct pf_script *script)
     size_t used = 0;
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(script->reader, i)) != NULL; i++) {
-        if (pf_filter_event(&script->filter, event))
+        if (pf_filter_event(pf_delivery_filter(script->delivery), event))
             return 0;
         size_t bytes = strlen(event->name);
         if (used + bytes + 3 > sizeof(known))
@@ -75,27 +63,54 @@ static bool stacks_want_maps(const struct pf_script *script)
     return script->pipe;
 }
 
-static int open_parts(struct pf_script *script)
+static void lock(void *context)
+{
+    const struct pf_script *script = context;
+    if (script->team)
+        pf_script_team_lock_reading(script->team);
+}
+
+static void unlock(void *context)
+{
+    const struct pf_script *script = context;
+    if (script->team)
+        pf_script_team_unlock(script->team);
+}
+
+static int open_delivery(struct pf_script *script)
 {
     const struct perfile_output_options *options = script->options;
-    int result = pf_script_fields_parse(&script->fields, options->fields, script->error);
-    if (result == 0)
-        result = open_filter(script);
+    const struct pf_find_options find = pf_find_options_of(&options->symbols);
+    const bool wants_maps = pf_script_fields_want_maps(&script->fields);
+    const struct pf_delivery_options how = {.filter = &options->filter,
+                                            .find = wants_maps ? &find : NULL,
+                                            .follows_maps = stacks_want_maps(script),
+                                            .gives_records = true,
+                                            .progress = options->progress,
+                                            .progress_context = options->progress_context,
+                                            .lock = lock,
+                                            .unlock = unlock,
+                                            .lock_context = script};
+    int result = pf_delivery_open(script->reader, &how, &script->delivery, script->error);
+    if (result < 0)
+        return result;
+    script->session = pf_delivery_session(script->delivery);
+    script->arch = pf_delivery_arch(script->delivery);
+    return !script->pipe && pf_delivery_filter(script->delivery)->has_events ? check_event_names(script) : 0;
+}
+
+static int open_parts(struct pf_script *script)
+{
+    int result = pf_script_fields_parse(&script->fields, script->options->fields, script->error);
     if (result == 0 && !script->pipe) {
         script->fields_checked = true;
         result = pf_script_fields_check(&script->fields, script->reader, script->error);
     }
-    if (result == 0 && !script->pipe && script->filter.has_events)
-        result = check_event_names(script);
     if (result == 0)
-        result = open_clock(script);
+        result = pf_unwind_policy_parse(script->options->symbols.unwind, PF_UNWIND_CFI, &script->policy, script->error);
     if (result == 0)
-        result = perfile_session_open(script->reader, &script->session, script->error);
-    if (result == 0 && (pf_script_fields_want_maps(&script->fields) || stacks_want_maps(script)))
-        perfile_session_follow_maps(script->session);
-    if (result == 0 && pf_script_fields_want_maps(&script->fields))
-        result = pf_script_jit_open(script);
-    return result;
+        result = open_delivery(script);
+    return result == 0 ? open_clock(script) : result;
 }
 
 bool pf_script_open_formatting(struct pf_script *script, struct pf_text *out)
@@ -118,12 +133,8 @@ void pf_script_close_formatting(struct pf_script *script, struct pf_text *out)
 
 static bool open_script(struct pf_script *script, struct pf_text *out)
 {
-    pf_held_open(&script->held, out->allocator);
     script->pipe = perfile_reader_file(script->reader)->mode == PERFILE_MODE_PIPE;
-    if (perfile_feature_text(script->reader, PERFILE_FEATURE_ARCH, NULL, &script->arch, NULL) < 0)
-        script->arch = NULL;
     pf_map_open(&script->guest_index, out->allocator);
-    pf_counters_open(&script->counters, out->allocator);
     return pf_script_open_formatting(script, out);
 }
 
@@ -134,50 +145,70 @@ static void close_script(struct pf_script *script)
     pf_script_stat_close(script);
     pf_script_symbols_close(script);
     pf_script_team_close(script);
-    perfile_session_close(script->session);
-    pf_filter_close(&script->filter);
-    pf_held_close(&script->held);
+    pf_delivery_close(script->delivery);
     pf_map_close(&script->guest_index);
-    pf_counters_close(&script->counters);
     pf_free(allocator, script->guests, script->guest_room * sizeof(*script->guests));
     pf_free(allocator, script->plans, script->plan_room * sizeof(*script->plans));
     pf_script_close_formatting(script, script->out);
 }
 
-/* ---- the drive --------------------------------------------------------------------------------------------------- */
+/* ---- a sample ---------------------------------------------------------------------------------------------------- */
 
-static inline int take(struct pf_script *script, const struct perfile_record *record)
+/* What the line needs of the recording; false after a failure. */
+static bool prepare(struct pf_script *script)
 {
-    if (PF_LIKELY(record->type == PERFILE_RECORD_SAMPLE)) {
-        pf_script_sample(script, record);
-    } else {
-        const int result = pf_script_jit_follow(script, record);
-        if (result < 0)
-            return result;
-        pf_script_record(script, record);
-    }
-    if (PF_UNLIKELY(script->until_progress-- == 0)) {
-        script->until_progress = PROGRESS_RECORDS;
-        pf_output_progress(script->reader, script->options);
-    }
-    return script->failed;
+    const struct pf_script_plan *plan = script->plan;
+    if ((plan->wants_symbols || script->unwinds) && !pf_script_open_symbols(script))
+        return false;
+    if (script->unwinds)
+        script->arch = pf_delivery_arch(script->delivery);
+    script->trace = NULL;
+    return !(plan->fields >> SCRIPT_TRACE & 1) || !script->item.sample.raw.bytes || pf_script_find_trace(script, plan);
 }
 
-int pf_script_take(struct pf_script *script, const struct perfile_record *record)
+void pf_script_gather_stack(struct pf_script *script)
 {
-    return take(script, record);
+    const struct pf_stack_options options = {
+        .symbols = script->unwinds ? script->symbols : NULL, .arch = script->arch, .policy = script->policy};
+    if (script->plan->has_callchain)
+        pf_stack_gather(&script->stack, &script->item, &options);
+}
+
+static void take_sample(struct pf_script *script)
+{
+    const struct pf_script_plan *plan = script->item.event ? pf_script_plan(script, script->item.event) : NULL;
+    if (!plan || !plan->fields)
+        return;
+    script->plan = plan;
+    script->unwinds = plan->has_user_part && plan->shows_ip && pf_stack_unwinds(&script->item);
+    if (PF_UNLIKELY(plan->prepares || script->unwinds) && !prepare(script))
+        return;
+    if (script->team) {
+        pf_script_team_add(script);
+        return;
+    }
+    pf_script_gather_stack(script);
+    pf_script_put_sample(script);
+}
+
+/* ---- the drive --------------------------------------------------------------------------------------------------- */
+
+int pf_script_take(struct pf_script *script)
+{
+    if (PF_LIKELY(script->item.is_sample))
+        take_sample(script);
+    else
+        pf_script_record(script, script->item.record);
+    return script->failed;
 }
 
 static int drive(struct pf_script *script)
 {
-    const struct perfile_record *record;
     int result = 0, taken = 0;
     while (!script->out->failed && taken == 0 &&
-           (result = perfile_session_next(script->session, &record, script->error)) > 0)
-        taken = take(script, record);
-    while (pf_script_release_held(script))
-        ;
-    return script->failed ? script->failed : taken < 0 ? taken : result;
+           (result = pf_delivery_next(script->delivery, &script->item, script->error)) > 0)
+        taken = pf_script_take(script);
+    return taken < 0 ? taken : result;
 }
 
 int pf_script_text(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
@@ -189,7 +220,6 @@ int pf_script_text(struct perfile_reader *reader, const struct perfile_output_op
     script->reader = reader;
     script->options = options;
     script->error = error;
-    script->until_progress = PROGRESS_RECORDS;
     int result = open_script(script, out) ? open_parts(script) : pf_fail_memory(error, "script");
     if (result == 0)
         result = options->threads > 1 && pf_script_team_can(script) ? pf_script_team_drive(script) : drive(script);

@@ -2,7 +2,7 @@
 /*
  * perf's `script` text: what the parts of it share.
  *
- *     script.c          drives: session -> filter -> decode -> lines
+ *     script.c          drives: delivery -> lines
  *     script_fields.c   -F: which fields the samples of each type of event print
  *     script_plan.c     an event's fields as a row of steps
  *     script_samples.c  the steps of the hot fields
@@ -13,7 +13,6 @@
  *     script_source.c   lines of source code
  *     script_memory.c   the steps of memory accesses and page sizes
  *     script_trace.c    tracepoint text, which analysis/trace_text.h makes
- *     script_deliver.c  which lines a sample is good for: groups of counters, callchains that come later
  *     script_team.c     the same with several threads
  *     script_events.c   the records between the samples
  *     script_stat.c     the tables of `perf stat record`
@@ -23,18 +22,13 @@
 
 #include <inttypes.h>
 
-#include <perfile/analysis.h>
-
-#include "analysis/counters.h"
+#include "analysis/stack.h"
 #include "analysis/trace_text.h"
 #include "base/error.h"
-#include "base/filter.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "symbol/callchain.h"
 #include "symbol/disassembler.h"
-#include "symbol/symbols.h"
 
 /* ---- fields ------------------------------------------------------------------------------------------------- */
 
@@ -146,7 +140,6 @@ struct pf_script_plain;  /* a page of an address space whose frames are their ad
 struct pf_script_plan {
     const struct perfile_event *event;
     uint64_t fields;
-    uint64_t absent;                        /* of TID, TIME, CPU, IP: perf shows -1 for them */
     bool has_callchain;                     /* the samples have one */
     bool has_user_part;                     /* which is printed, and its user part stands elsewhere in them */
     bool shows_ip;                          /* perf knows how: an event of this type that is not a dummy exists */
@@ -185,34 +178,29 @@ struct pf_script_guest {
 
 struct pf_script {
     struct perfile_reader *reader;
-    struct perfile_session *session;
+    struct pf_delivery *delivery;
+    struct perfile_session *session; /* of the delivery */
     const struct perfile_output_options *options;
     struct pf_text *out;
     struct perfile_error *error;
     struct pf_arena arena;
     struct pf_script_fields fields;
-    struct pf_filter filter;
     struct pf_script_plan **plans; /* by event index */
     size_t plan_room;
     bool pipe;
     bool fields_checked;
-    unsigned until_progress; /* records */
-    int failed;              /* an error code: stop */
+    int failed; /* an error code: stop */
     unsigned name_width;
 
     /* the line in hand */
     const struct pf_script_plan *plan;
-    const struct perfile_record *record;
-    struct perfile_sample sample;
-    uint64_t id; /* of the event instance: finds the guest */
-    const char *comm;
-    const char *cgroup; /* its path, when the session is not asked: see script_team.c; and address spaces likewise */
-    const struct perfile_space *kernel_space, *user_space;
-    const struct pf_trace_text *trace;    /* of the plan; NULL: not known */
-    bool unwinds;                         /* late_chain is still to be made of the dumped stack */
-    const char *arch;                     /* uname -m of the recording; NULL: not known yet */
-    uint64_t user_part[PF_CALLCHAIN_MAX]; /* of a callchain: from branches, or what a dumped stack gave */
-    struct perfile_u64s late_chain; /* the user part from there or from a later record; follows sample.callchain */
+    struct pf_delivered item;          /* what it is of; of other records the sample has what heads their lines */
+    struct pf_stack stack;             /* of the sample */
+    const char *cgroup;                /* its path, when the session is not asked: see script_team.c */
+    const struct pf_trace_text *trace; /* of the plan; NULL: not known */
+    bool unwinds;                      /* the user part of the stack is to be made of the dumped one */
+    const char *arch;                  /* uname -m of the recording; NULL: not known yet */
+    enum pf_unwind_policy policy;
 
     /* texts that are likely to be printed again */
     struct pf_script_comm comms[SCRIPT_COMM_SLOTS];
@@ -224,7 +212,6 @@ struct pf_script {
     uint64_t wall_base_ns;
     unsigned data_src_width;
     struct pf_symbols *symbols; /* opened when the first address asks */
-    struct pf_jit *jit;         /* NULL: no maps are wanted */
     struct pf_script_places *places;
     struct pf_script_plain *plain; /* those that were met, by a hash; NULL: none */
     struct pf_script_source *source;
@@ -237,10 +224,6 @@ struct pf_script {
     struct pf_map guest_index; /* event id -> index in guests */
     struct pf_script_guest *guests;
     size_t guest_count, guest_room;
-
-    struct pf_counters counters; /* of group reads */
-
-    struct pf_held_list held; /* samples that wait for the user part of their callchains */
 
     struct pf_script_team *team; /* NULL: one thread does it all */
     bool is_copy;                /* one of the team's: it formats, and asks neither the reader nor the session */
@@ -265,8 +248,6 @@ static inline char *pf_script_enter(struct pf_script *script)
 
 /* script_plan.c: the plan of an event, made at its first use; NULL after a failure. */
 const struct pf_script_plan *pf_script_plan(struct pf_script *script, const struct perfile_event *event);
-/* Sets -1 where the record says nothing, as perf does. */
-void pf_script_fill_absent(struct pf_script *script, uint64_t absent);
 
 /* script_samples.c: the line of the sample in hand. */
 void pf_script_put_sample(struct pf_script *script);
@@ -279,8 +260,10 @@ char *pf_script_right_hex(char *at, uint64_t value);
 /* script.c: what formatting needs, in a script that is all zeros but for the places that the caller gives. */
 bool pf_script_open_formatting(struct pf_script *script, struct pf_text *out);
 void pf_script_close_formatting(struct pf_script *script, struct pf_text *out);
-/* Takes a record of the session; an error code to stop. */
-int pf_script_take(struct pf_script *script, const struct perfile_record *record);
+/* Prints the item of the delivery; an error code to stop. */
+int pf_script_take(struct pf_script *script);
+/* The stack of the sample in hand, for its line. */
+void pf_script_gather_stack(struct pf_script *script);
 
 /* script_symbols.c: the texts of a style, kept for all events that have it; NULL when memory is short. */
 struct pf_script_places *pf_script_places(struct pf_script *script, unsigned style);
@@ -301,14 +284,6 @@ bool pf_script_open_symbols(struct pf_script *script);
 bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address, struct pf_script_spot *spot);
 /* FILE:LINE, or MODULE[ADDRESS]; nothing, `lead` included, where nothing is mapped. */
 void pf_script_put_source_line(struct pf_script *script, const struct pf_script_spot *spot, const char *lead);
-/* Code of JITs becomes mappings; negative when memory is short. */
-int pf_script_jit_open(struct pf_script *script);
-int pf_script_jit_follow(struct pf_script *script, const struct perfile_record *record);
-/* The machine's name as the recording has it, when it was not known yet; false: it is not known. */
-bool pf_script_learn_arch(struct pf_script *script);
-/* Unwinds the dumped user stack of the sample in hand: it becomes script->late_chain. */
-void pf_script_unwind(struct pf_script *script);
-
 /* The function at an address as FUNCTION+0xOFFSET; how many bytes that took, 0 when there is none. */
 size_t pf_script_put_function(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
                               uint64_t address);
@@ -326,15 +301,6 @@ void pf_script_source_close(struct pf_script *script);
 /* The line of source code at an address of the thread in hand, with `lead` before it, unless it is the last again. */
 void pf_script_put_source_code(struct pf_script *script, unsigned mode, uint64_t address, const char *lead,
                                const char *end);
-
-/* script_deliver.c: decodes, filters and prints a SAMPLE; all the lines that it is good for. */
-void pf_script_sample(struct pf_script *script, const struct perfile_record *record);
-/* CALLCHAIN_DEFERRED: the samples of its thread can go. */
-void pf_script_callchain_deferred(struct pf_script *script, const struct perfile_record *record);
-/* The oldest sample that still waits; false: there was none. */
-bool pf_script_release_held(struct pf_script *script);
-/* Decodes a record into the sample in hand; false when it is damaged, which the reader has counted. */
-bool pf_script_decode(struct pf_script *script, const struct perfile_record *record);
 
 /* script_events.c: keeps what later lines need, and prints the record if it is wanted. */
 void pf_script_record(struct pf_script *script, const struct perfile_record *record);

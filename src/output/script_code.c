@@ -299,8 +299,8 @@ static void put_blocks(struct blocks *b, const struct perfile_branch_stack *stac
         if (found == BLOCK_READ)
             put_block(b, before.to, &branch);
     }
-    if (branch.from != b->script->sample.ip && !branch.abort)
-        put_last_block(b, branch.to, b->script->sample.ip);
+    if (branch.from != b->script->item.sample.ip && !branch.abort)
+        put_last_block(b, branch.to, b->script->item.sample.ip);
 }
 
 char *pf_script_put_brstackinsn(struct pf_script *script, char *at)
@@ -313,14 +313,14 @@ char *pf_script_put_brstackinsn(struct pf_script *script, char *at)
                        .shows_source = fields & SCRIPT_BIT(SCRIPT_SRCCODE),
                        .shows_counters = fields & SCRIPT_BIT(SCRIPT_BRCNTR),
                        .shows_words = fields & SCRIPT_BIT(SCRIPT_BRSTACKDISASM)};
-    if (!script->sample.branch_stack.count)
+    if (!script->item.sample.branch_stack.count)
         return at;
     pf_script_leave(script, at);
     if (!script->block)
         script->block = pf_arena_new(&script->arena, BLOCK_BYTES);
     pf_put_char(script->out, '\n');
     if (script->block && pf_script_open_symbols(script))
-        put_blocks(&b, &script->sample.branch_stack);
+        put_blocks(&b, &script->item.sample.branch_stack);
     else
         pf_script_fail(script, PERFILE_ERROR_MEMORY, "script", "out of memory");
     return pf_script_enter(script);

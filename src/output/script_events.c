@@ -11,7 +11,7 @@ struct who {
 /* Records without a trailer get what the record itself says, and processor 0. */
 static void fill_sample(struct pf_script *script, const struct perfile_record *record, struct who who, uint64_t time)
 {
-    struct perfile_sample *sample = &script->sample;
+    struct perfile_sample *sample = &script->item.sample;
     struct perfile_sample_id id = {0};
     *sample = (struct perfile_sample){.size = sizeof(*sample), .pid = who.pid, .tid = who.tid, .time = time};
     if (!script->plan->event->attr.sample_id_all)
@@ -21,9 +21,9 @@ static void fill_sample(struct pf_script *script, const struct perfile_record *r
         sample->tid = id.tid;
         sample->time = id.time;
         sample->cpu = id.cpu;
-        script->id = id.present & PERFILE_SAMPLE_IDENTIFIER ? id.identifier : id.id;
+        script->item.id = id.present & PERFILE_SAMPLE_IDENTIFIER ? id.identifier : id.id;
     }
-    pf_script_fill_absent(script, script->plan->absent);
+    pf_delivered_fill_absent(sample, script->plan->event->attr.sample_type);
 }
 
 /* The head of a line, in the fields of the record's event; false when the line is not wanted. */
@@ -32,13 +32,12 @@ static bool begin(struct pf_script *script, const struct perfile_record *record,
     const struct perfile_event *event = record->event ? record->event : perfile_event_get(script->reader, 0);
     if (!event || !(script->plan = pf_script_plan(script, event)))
         return false;
-    script->record = record;
-    script->id = 0;
+    script->item.id = 0;
     fill_sample(script, record, who ? *who : (struct who){0, 0}, time);
-    struct who thread = who ? *who : (struct who){script->sample.pid, script->sample.tid};
-    if (!pf_filter_cpu(&script->filter, (int32_t)script->sample.cpu))
+    struct who thread = who ? *who : (struct who){script->item.sample.pid, script->item.sample.tid};
+    if (!pf_filter_cpu(pf_delivery_filter(script->delivery), (int32_t)script->item.sample.cpu))
         return false;
-    script->comm = perfile_session_comm(script->session, thread.pid, thread.tid);
+    script->item.comm = perfile_session_comm(script->session, thread.pid, thread.tid);
     pf_script_put_head(script);
     pf_put_format(script->out, "PERF_RECORD_%s", perfile_record_name(record->type));
     return true;
@@ -328,7 +327,7 @@ static void keep_guests(struct pf_script *script, const struct perfile_record *r
 const struct pf_script_guest *pf_script_guest(const struct pf_script *script)
 {
     uint64_t index;
-    return pf_map_get(&script->guest_index, script->id, &index) ? &script->guests[index] : NULL;
+    return pf_map_get(&script->guest_index, script->item.id, &index) ? &script->guests[index] : NULL;
 }
 
 /* What is kept or printed of a record whether or not it is asked for. */
@@ -337,7 +336,6 @@ static const struct {
     void (*take)(struct pf_script *script, const struct perfile_record *record);
 } takers[] = {
     {PERFILE_RECORD_ID_INDEX, keep_guests},
-    {PERFILE_RECORD_CALLCHAIN_DEFERRED, pf_script_callchain_deferred},
     {PERFILE_RECORD_CPU_MAP, pf_script_stat_record},
     {PERFILE_RECORD_THREAD_MAP, pf_script_stat_record},
     {PERFILE_RECORD_STAT_CONFIG, pf_script_stat_record},

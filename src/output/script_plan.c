@@ -150,14 +150,12 @@ static struct pf_script_plan *make_plan(struct pf_script *script, const struct p
     /* a column that grows, the line of source code that was printed last; and instructions, whose targets are named */
     static const uint64_t on_what_came_before = by_address | SCRIPT_BIT(SCRIPT_DATA_SRC) | SCRIPT_BIT(SCRIPT_INSN) |
                                                 SCRIPT_BIT(SCRIPT_INSNLEN) | SCRIPT_BIT(SCRIPT_DISASM);
-    static const uint64_t shown = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_IP;
     struct pf_script_plan *plan = pf_arena_new(&script->arena, sizeof(*plan));
     if (!plan)
         return NULL;
     int type = pf_script_type(event);
     plan->event = event;
     plan->fields = script->fields.fields[type];
-    plan->absent = shown & ~event->attr.sample_type;
     plan->has_callchain = event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN;
     plan->has_user_part =
         plan->has_callchain && has(plan, SCRIPT_IP) &&
@@ -203,14 +201,4 @@ const struct pf_script_plan *pf_script_plan(struct pf_script *script, const stru
     if (!plan)
         pf_script_fail(script, PERFILE_ERROR_MEMORY, "script", "out of memory");
     return plan;
-}
-
-void pf_script_fill_absent(struct pf_script *script, uint64_t absent)
-{
-    if (absent & PERFILE_SAMPLE_TID)
-        script->sample.pid = script->sample.tid = -1;
-    if (absent & PERFILE_SAMPLE_TIME)
-        script->sample.time = UINT64_MAX;
-    if (absent & PERFILE_SAMPLE_CPU)
-        script->sample.cpu = UINT32_MAX;
 }

@@ -89,7 +89,7 @@ static const struct pf_script_comm *fill_comm(struct pf_script_comm *slot, const
 
 char *pf_script_put_comm(struct pf_script *script, char *at)
 {
-    const char *comm = script->comm;
+    const char *comm = script->item.comm;
     struct pf_script_comm *slot = &script->comms[((uintptr_t)comm >> 4 ^ (uintptr_t)comm >> 12) % SCRIPT_COMM_SLOTS];
     if (PF_UNLIKELY(slot->comm != comm))
         fill_comm(slot, comm);
@@ -101,12 +101,12 @@ char *pf_script_put_comm(struct pf_script *script, char *at)
 
 char *pf_script_put_bare_comm(struct pf_script *script, char *at)
 {
-    size_t bytes = strlen(script->comm);
+    size_t bytes = strlen(script->item.comm);
     if (bytes < SCRIPT_STEP_ROOM - 1) {
-        memcpy(at, script->comm, bytes);
+        memcpy(at, script->item.comm, bytes);
         at += bytes;
     } else {
-        at = put_long(script, at, script->comm, bytes);
+        at = put_long(script, at, script->item.comm, bytes);
     }
     *at = ' ';
     return at + 1;
@@ -114,22 +114,22 @@ char *pf_script_put_bare_comm(struct pf_script *script, char *at)
 
 char *pf_script_put_pid(struct pf_script *script, char *at)
 {
-    at = put_signed_right(at, script->sample.pid, 7);
+    at = put_signed_right(at, script->item.sample.pid, 7);
     *at = ' ';
     return at + 1;
 }
 
 char *pf_script_put_tid(struct pf_script *script, char *at)
 {
-    at = put_signed_right(at, script->sample.tid, 7);
+    at = put_signed_right(at, script->item.sample.tid, 7);
     *at = ' ';
     return at + 1;
 }
 
 char *pf_script_put_pid_tid(struct pf_script *script, char *at)
 {
-    int32_t tid = script->sample.tid;
-    at = put_signed_right(at, script->sample.pid, 7);
+    int32_t tid = script->item.sample.tid;
+    at = put_signed_right(at, script->item.sample.pid, 7);
     *at++ = '/';
     char *end = at + 7;
     memset(at, ' ', 8);
@@ -144,7 +144,7 @@ char *pf_script_put_pid_tid(struct pf_script *script, char *at)
 
 char *pf_script_put_cpu(struct pf_script *script, char *at)
 {
-    int32_t cpu = (int32_t)script->sample.cpu;
+    int32_t cpu = (int32_t)script->item.sample.cpu;
     *at++ = '[';
     if (PF_LIKELY(cpu >= 0)) {
         at = pf_digits_fixed(at, (uint32_t)cpu, (unsigned)pf_max(3, pf_digit_count((uint32_t)cpu)));
@@ -166,13 +166,13 @@ char *pf_script_put_misc(struct pf_script *script, char *at)
         uint16_t bits;
         char letter;
     } modes[] = {{1, 'K'}, {2, 'U'}, {3, 'H'}, {4, 'G'}, {5, 'g'}};
-    uint16_t misc = script->record->misc;
+    uint16_t misc = script->item.record->misc;
     char *end = at + 6;
     memset(at, ' ', 8);
     for (size_t i = 0; i < PF_COUNT(modes); i++)
         if ((misc & modes[i].bits) == modes[i].bits)
             *at++ = modes[i].letter;
-    uint32_t type = script->record->type;
+    uint32_t type = script->item.record->type;
     if ((type == PERFILE_RECORD_MMAP || type == PERFILE_RECORD_MMAP2) && misc & PERFILE_MISC_MMAP_DATA)
         *at++ = 'M';
     if (type == PERFILE_RECORD_COMM && misc & PERFILE_MISC_COMM_EXEC)
@@ -190,7 +190,7 @@ char *pf_script_put_misc(struct pf_script *script, char *at)
 /* Samples of one second have the same beginning; returns the ns within the second. */
 static uint64_t find_second(struct pf_script *script)
 {
-    uint64_t time = script->sample.time;
+    uint64_t time = script->item.sample.time;
     if (PF_LIKELY(time - script->second_ns < NS_PER_SECOND))
         return time - script->second_ns;
     uint64_t seconds = time / NS_PER_SECOND;
@@ -221,7 +221,7 @@ char *pf_script_put_time(struct pf_script *script, char *at)
 
 char *pf_script_put_tod(struct pf_script *script, char *at)
 {
-    uint64_t ns = script->wall_ns + (script->sample.time - script->wall_base_ns);
+    uint64_t ns = script->wall_ns + (script->item.sample.time - script->wall_base_ns);
     time_t seconds = (time_t)(ns / NS_PER_SECOND);
     struct tm tm;
     size_t bytes = localtime_r(&seconds, &tm) ? strftime(at, 32, "%Y-%m-%d %H:%M:%S", &tm) : 0;
@@ -237,7 +237,7 @@ char *pf_script_put_tod(struct pf_script *script, char *at)
 
 char *pf_script_put_period(struct pf_script *script, char *at)
 {
-    at = pf_script_right(at, script->sample.period, 10);
+    at = pf_script_right(at, script->item.sample.period, 10);
     *at = ' ';
     return at + 1;
 }
@@ -267,12 +267,12 @@ char *pf_script_put_synth(struct pf_script *script, char *at)
 
 char *pf_script_put_addr(struct pf_script *script, char *at)
 {
-    return pf_script_right_hex(at, script->sample.addr);
+    return pf_script_right_hex(at, script->item.sample.addr);
 }
 
 char *pf_script_put_phys_addr(struct pf_script *script, char *at)
 {
-    return pf_script_right_hex(at, script->sample.phys_addr);
+    return pf_script_right_hex(at, script->item.sample.phys_addr);
 }
 
 static uint64_t part_of_weight(const struct perfile_sample *sample, unsigned shift, unsigned bits)
@@ -284,19 +284,19 @@ static uint64_t part_of_weight(const struct perfile_sample *sample, unsigned shi
 
 char *pf_script_put_weight(struct pf_script *script, char *at)
 {
-    const struct perfile_sample *sample = &script->sample;
+    const struct perfile_sample *sample = &script->item.sample;
     uint64_t weight = sample->present & PERFILE_SAMPLE_WEIGHT_STRUCT ? part_of_weight(sample, 0, 32) : sample->weight;
     return pf_script_right(at, weight, 16);
 }
 
 char *pf_script_put_ins_lat(struct pf_script *script, char *at)
 {
-    return pf_script_right(at, part_of_weight(&script->sample, 32, 16), 16);
+    return pf_script_right(at, part_of_weight(&script->item.sample, 32, 16), 16);
 }
 
 char *pf_script_put_retire_lat(struct pf_script *script, char *at)
 {
-    return pf_script_right(at, part_of_weight(&script->sample, 48, 16), 16);
+    return pf_script_right(at, part_of_weight(&script->item.sample, 48, 16), 16);
 }
 
 /* ---- where ------------------------------------------------------------------------------------------------------- */
@@ -304,7 +304,7 @@ char *pf_script_put_retire_lat(struct pf_script *script, char *at)
 char *pf_script_put_ip(struct pf_script *script, char *at)
 {
     *at = ' ';
-    return pf_script_right_hex(at + 1, script->sample.ip);
+    return pf_script_right_hex(at + 1, script->item.sample.ip);
 }
 
 char *pf_script_put_no_ip(struct pf_script *script, char *at)
@@ -340,8 +340,8 @@ char *pf_script_put_callchain(struct pf_script *script, char *at)
     if (!script->plan->shows_ip)
         return at;
     unsigned left = PF_CALLCHAIN_MAX;
-    at = put_chain(script, at, &script->sample.callchain, &left);
-    return script->late_chain.count ? put_chain(script, at, &script->late_chain, &left) : at;
+    at = put_chain(script, at, &script->stack.parts[0].ips, &left);
+    return script->stack.parts[1].ips.count ? put_chain(script, at, &script->stack.parts[1].ips, &left) : at;
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */

@@ -161,7 +161,7 @@ static bool put_source(struct pf_script *script, const struct pf_source_frame *f
     uint64_t index, last;
     if (!source || !find_file(script, frame->file, &index))
         return false;
-    const uint64_t tid = (uint32_t)script->sample.tid, here = index << 32 | frame->line;
+    const uint64_t tid = (uint32_t)script->item.sample.tid, here = index << 32 | frame->line;
     struct source_file *file = &source->files[index];
     if ((pf_map_get(&source->last, tid, &last) && last == here) || !load_file(script, file) || !frame->line ||
         frame->line > file->line_count)
@@ -188,6 +188,7 @@ void pf_script_put_source_code(struct pf_script *script, unsigned mode, uint64_t
 char *pf_script_put_srccode(struct pf_script *script, char *at)
 {
     pf_script_leave(script, at);
-    pf_script_put_source_code(script, script->record->misc & PERFILE_MISC_CPUMODE_MASK, script->sample.ip, "\n", "");
+    pf_script_put_source_code(script, script->item.record->misc & PERFILE_MISC_CPUMODE_MASK, script->item.sample.ip,
+                              "\n", "");
     return pf_script_enter(script);
 }

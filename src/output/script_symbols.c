@@ -64,27 +64,6 @@ void pf_script_symbols_close(struct pf_script *script)
     for (struct pf_script_places *places = script->places; places; places = places->next)
         pf_kept_close(&places->texts);
     pf_symbols_close(script->symbols);
-    pf_jit_close(script->jit);
-}
-
-int pf_script_jit_open(struct pf_script *script)
-{
-    const struct pf_find_options find = pf_find_options_of(&script->options->symbols);
-    return pf_jit_open(script->reader, script->session, &find, &script->jit, script->error);
-}
-
-int pf_script_jit_follow(struct pf_script *script, const struct perfile_record *record)
-{
-    const bool counts = record->type == PERFILE_RECORD_MMAP || record->type == PERFILE_RECORD_MMAP2 ||
-                        record->type == PERFILE_RECORD_TIME_CONV;
-    if (!script->jit || !counts)
-        return 0;
-    if (script->team)
-        pf_script_team_lock_reading(script->team);
-    const int result = pf_jit_follow(script->jit, record, script->error);
-    if (script->team)
-        pf_script_team_unlock(script->team);
-    return result;
 }
 
 bool pf_script_open_symbols(struct pf_script *script)
@@ -97,7 +76,7 @@ bool pf_script_open_symbols(struct pf_script *script)
         int result = pf_symbols_open(script->reader, &find, &script->symbols, script->error);
         script->failed = result < 0 ? result : 0;
         if (script->symbols)
-            pf_symbols_use_jit(script->symbols, script->jit);
+            pf_symbols_use_jit(script->symbols, pf_delivery_jit(script->delivery));
     }
     return script->symbols;
 }
@@ -400,22 +379,16 @@ static inline const struct pf_kept_text *find_text(struct pf_script *script, str
 
 /* ---- where ------------------------------------------------------------------------------------------------------- */
 
-/* Guests and hypervisors have no mappings here. */
 const struct perfile_space *pf_script_space(struct pf_script *script, unsigned mode)
 {
-    if (script->is_copy)
-        return mode == PF_MODE_KERNEL ? script->kernel_space : mode == PF_MODE_USER ? script->user_space : NULL;
-    if (mode == PF_MODE_KERNEL)
-        return perfile_session_space(script->session, PF_KERNEL_PID);
-    int32_t pid = script->sample.pid;
-    return mode == PF_MODE_USER && pid >= 0 ? perfile_session_space(script->session, pid) : NULL;
+    return pf_delivered_space(&script->item, mode);
 }
 
 /* Data addresses and branches need not be where the sample's mode says: the kernel touches user memory, too. */
 static const struct pf_kept_text *find_anywhere(struct pf_script *script, struct pf_script_places *places,
                                                 uint64_t address)
 {
-    unsigned mode = script->record->misc & PERFILE_MISC_CPUMODE_MASK;
+    unsigned mode = script->item.record->misc & PERFILE_MISC_CPUMODE_MASK;
     unsigned other = mode == PF_MODE_KERNEL ? PF_MODE_USER : PF_MODE_KERNEL;
     const struct pf_kept_text *text = find_text(script, places, pf_script_space(script, mode), address);
     if (!(text->mark & MARK_MAPPED))
@@ -431,8 +404,8 @@ void pf_script_put_place(struct pf_script *script, struct pf_script_places *plac
 
 void pf_script_put_ip_text(struct pf_script *script, struct pf_script_places *places)
 {
-    const unsigned mode = script->record->misc & PERFILE_MISC_CPUMODE_MASK;
-    const struct pf_kept_text *text = find_text(script, places, pf_script_space(script, mode), script->sample.ip);
+    const unsigned mode = script->item.record->misc & PERFILE_MISC_CPUMODE_MASK;
+    const struct pf_kept_text *text = find_text(script, places, pf_script_space(script, mode), script->item.sample.ip);
     pf_put(script->out, pf_kept_bytes(text), text->bytes);
 }
 
@@ -440,8 +413,8 @@ uint64_t pf_script_hash_ip(struct pf_script *script)
 {
     if (!script->plan->places)
         return 0;
-    const struct perfile_space *space = pf_script_space(script, script->record->misc & PERFILE_MISC_CPUMODE_MASK);
-    return pf_kept_hash(&script->plan->places->texts, (uintptr_t)space, script->sample.ip);
+    const struct perfile_space *space = pf_script_space(script, script->item.record->misc & PERFILE_MISC_CPUMODE_MASK);
+    return pf_kept_hash(&script->plan->places->texts, (uintptr_t)space, script->item.sample.ip);
 }
 
 void pf_script_expect_ip(const struct pf_script_plan *plan, uint64_t hash, bool text)
@@ -502,15 +475,15 @@ static char *put_frame(struct pf_script *script, char *at, const struct pf_kept_
 
 char *pf_script_put_ip_place(struct pf_script *script, char *at)
 {
-    unsigned mode = script->record->misc & PERFILE_MISC_CPUMODE_MASK;
+    unsigned mode = script->item.record->misc & PERFILE_MISC_CPUMODE_MASK;
     *at = ' ';
     return put_frame(script, at + 1,
-                     find_text(script, script->plan->places, pf_script_space(script, mode), script->sample.ip));
+                     find_text(script, script->plan->places, pf_script_space(script, mode), script->item.sample.ip));
 }
 
 char *pf_script_put_addr_place(struct pf_script *script, char *at)
 {
-    return put_frame(script, at, find_anywhere(script, script->plan->addr_places, script->sample.addr));
+    return put_frame(script, at, find_anywhere(script, script->plan->addr_places, script->item.sample.addr));
 }
 
 static void put_text_of(struct pf_text *out, const struct pf_kept_text *text)
@@ -583,36 +556,16 @@ static inline __attribute__((always_inline)) void put_chain(struct pf_script *sc
     *left -= count;
 }
 
-bool pf_script_learn_arch(struct pf_script *script)
-{
-    if (script->arch)
-        return true;
-    return !script->is_copy &&
-           perfile_feature_text(script->reader, PERFILE_FEATURE_ARCH, NULL, &script->arch, NULL) == 0;
-}
-
-void pf_script_unwind(struct pf_script *script)
-{
-    size_t count;
-    script->unwinds = false;
-    if (script->late_chain.count || !pf_script_open_symbols(script) || !pf_script_learn_arch(script))
-        return;
-    const struct pf_unwinding how = {
-        .space = pf_script_space(script, PF_MODE_USER), .arch = script->arch, .only_known = true};
-    pf_symbols_unwind(script->symbols, &script->sample, &how, script->user_part, PF_CALLCHAIN_MAX, &count);
-    script->late_chain = (struct perfile_u64s){.data = (const uint8_t *)script->user_part, .count = count};
-}
-
 static void put_chains(struct pf_script *script)
 {
-    const struct perfile_u64s *chains[] = {&script->sample.callchain, &script->late_chain};
+    const struct pf_stack_part *parts = script->stack.parts;
     const bool plain = script->plan->places->style == SCRIPT_PLACE_FRAME;
     unsigned left = PF_CALLCHAIN_MAX;
-    for (unsigned i = 0; i < PF_COUNT(chains); i++)
+    for (unsigned i = 0; i < PF_COUNT(script->stack.parts); i++)
         if (plain)
-            put_chain(script, chains[i], &left, true);
+            put_chain(script, &parts[i].ips, &left, true);
         else
-            put_chain(script, chains[i], &left, false);
+            put_chain(script, &parts[i].ips, &left, false);
 }
 
 char *pf_script_put_callchain_places(struct pf_script *script, char *at)

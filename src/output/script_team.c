@@ -32,10 +32,9 @@ struct task {
     const struct pf_trace_text *trace;
     const char *comm, *cgroup, *arch;
     const struct perfile_space *kernel_space, *user_space;
-    uint64_t absent; /* of the record's event, which may not be that of the plan */
     uint64_t id, period, chain_count;
     uint64_t ip_hash;
-    struct perfile_u64s late_chain; /* behind the record */
+    struct perfile_u64s user_chain; /* behind the record */
     size_t at;                      /* of the record, among the bytes of the batch */
     size_t lines_end;               /* of what other records print before this */
     bool unwinds;
@@ -70,9 +69,7 @@ struct pf_script_team {
     unsigned batch_count;
     struct batch *filled; /* the one that is read */
     size_t batch_bytes;   /* of records in a batch; atomic */
-    bool ended;
-    bool stopped; /* nothing is wanted any more; atomic */
-    int result;   /* of the reading, when it has ended */
+    bool stopped;         /* nothing is wanted any more; atomic */
     struct perfile_error error;
     pthread_rwlock_t texts;       /* for who looks at kept texts; exclusive: for who forgets them */
     bool is_full;                 /* they are to be forgotten; atomic */
@@ -165,10 +162,11 @@ static bool copy_bytes(struct batch *batch, const struct perfile_allocator *allo
 static struct task *add_task(struct pf_script *script, struct batch *batch)
 {
     const struct perfile_allocator *allocator = script->team->allocator;
+    const struct pf_delivered *item = &script->item;
     const size_t at = batch->byte_count;
     if (!pf_grow(allocator, &batch->tasks, &batch->room, batch->count + 1, sizeof(*batch->tasks)) ||
-        !copy_bytes(batch, allocator, script->record->data, script->record->bytes) ||
-        !copy_bytes(batch, allocator, script->late_chain.data, (size_t)script->late_chain.count * sizeof(uint64_t)))
+        !copy_bytes(batch, allocator, item->record->data, item->record->bytes) ||
+        !copy_bytes(batch, allocator, item->user_chain.data, (size_t)item->user_chain.count * sizeof(uint64_t)))
         return NULL;
     struct task *task = &batch->tasks[batch->count++];
     task->at = at;
@@ -178,7 +176,7 @@ static struct task *add_task(struct pf_script *script, struct batch *batch)
 void pf_script_team_add(struct pf_script *script)
 {
     struct batch *batch = script->team->filled;
-    const struct perfile_sample *sample = &script->sample;
+    const struct pf_delivered *item = &script->item;
     const struct pf_script_plan *plan = script->plan;
     struct task *task = add_task(script, batch);
     if (!task) {
@@ -186,22 +184,20 @@ void pf_script_team_add(struct pf_script *script)
         return;
     }
     const bool has_cgroup = plan->fields >> SCRIPT_CGROUP & 1;
-    const bool wants_maps = plan->wants_symbols || script->unwinds;
     *task = (struct task){
-        .record = *script->record,
+        .record = *item->record,
         .plan = plan,
         .trace = script->trace,
-        .comm = script->comm,
-        .cgroup = has_cgroup ? perfile_session_cgroup(script->session, sample->cgroup) : NULL,
+        .comm = item->comm,
+        .cgroup = has_cgroup ? perfile_session_cgroup(script->session, item->sample.cgroup) : NULL,
         .arch = script->arch,
-        .kernel_space = wants_maps ? pf_script_space(script, PF_MODE_KERNEL) : NULL,
-        .user_space = wants_maps ? pf_script_space(script, PF_MODE_USER) : NULL,
-        .absent = script->plans[script->record->event->index]->absent,
-        .id = script->id,
-        .period = sample->period,
-        .chain_count = sample->callchain.count,
+        .kernel_space = item->kernel_space,
+        .user_space = item->user_space,
+        .id = item->id,
+        .period = item->sample.period,
+        .chain_count = item->sample.callchain.count,
         .ip_hash = pf_script_hash_ip(script),
-        .late_chain = script->late_chain,
+        .user_chain = item->user_chain,
         .at = task->at,
         .lines_end = batch->lines.used,
         .unwinds = script->unwinds,
@@ -239,21 +235,14 @@ static void end(struct batch *batch, int result, const struct perfile_error *err
         batch->error = *error;
 }
 
-/* Behind the last record come the samples that still wait. */
 static void read_on(struct pf_script_team *team)
 {
     struct pf_script *script = team->script;
-    const struct perfile_record *record;
-    if (team->ended) {
-        if (!pf_script_release_held(script))
-            end(team->filled, script->failed ? script->failed : team->result, &team->error);
-        return;
-    }
-    team->result = perfile_session_next(script->session, &record, script->error);
-    const int taken = team->result > 0 ? pf_script_take(script, record) : 0;
-    if (taken < 0)
-        team->result = taken;
-    team->ended = team->result <= 0;
+    int result = pf_delivery_next(script->delivery, &script->item, script->error);
+    if (result > 0 && pf_script_take(script) < 0)
+        result = script->failed;
+    if (result <= 0)
+        end(team->filled, result, &team->error);
 }
 
 static bool read_batch(void *context, void *item, unsigned worker)
@@ -286,24 +275,25 @@ static void fail_memory(struct batch *batch)
 /* Puts the sample in hand as it was when it was read, and prints it. */
 static void print_task(struct pf_script *script, const struct batch *batch, struct task *task)
 {
+    struct pf_delivered *item = &script->item;
     task->record.data = batch->bytes + task->at;
     script->plan = task->plan;
-    if (!pf_script_decode(script, &task->record))
+    item->record = &task->record;
+    if (!pf_delivered_decode(item))
         return; /* it could be decoded before */
-    pf_script_fill_absent(script, task->absent);
-    script->sample.period = task->period;
-    script->sample.callchain.count = task->chain_count;
-    script->late_chain = task->late_chain;
-    script->late_chain.data = task->record.data + ((task->record.bytes + 7) & ~(size_t)7);
-    script->id = task->id;
-    script->comm = task->comm;
+    item->sample.period = task->period;
+    item->sample.callchain.count = task->chain_count;
+    item->user_chain = task->user_chain;
+    item->user_chain.data = task->record.data + ((task->record.bytes + 7) & ~(size_t)7);
+    item->id = task->id;
+    item->comm = task->comm;
+    item->kernel_space = task->kernel_space;
+    item->user_space = task->user_space;
     script->cgroup = task->cgroup;
     script->arch = task->arch;
     script->trace = task->trace;
-    script->kernel_space = task->kernel_space;
-    script->user_space = task->user_space;
-    if (task->unwinds)
-        pf_script_unwind(script);
+    script->unwinds = task->unwinds;
+    pf_script_gather_stack(script);
     pf_script_put_sample(script);
 }
 
@@ -445,6 +435,7 @@ static bool open_batch(struct batch *batch, const struct perfile_allocator *allo
 static bool open_formatter(struct pf_script *formatter, const struct pf_script *script)
 {
     formatter->options = script->options;
+    formatter->policy = script->policy;
     formatter->wall_ns = script->wall_ns;
     formatter->wall_base_ns = script->wall_base_ns;
     formatter->team = script->team;

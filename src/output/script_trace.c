@@ -23,9 +23,9 @@ bool pf_script_find_trace(struct pf_script *script, const struct pf_script_plan 
 
 char *pf_script_put_trace(struct pf_script *script, char *at)
 {
-    if (!script->trace || !script->sample.raw.bytes)
+    if (!script->trace || !script->item.sample.raw.bytes)
         return at;
     pf_script_leave(script, at);
-    pf_trace_text_put(script->trace, &script->sample.raw, &script->scratch, script->out);
+    pf_trace_text_put(script->trace, &script->item.sample.raw, &script->scratch, script->out);
     return pf_script_enter(script);
 }

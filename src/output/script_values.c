@@ -42,12 +42,12 @@ static char *put_registers(struct pf_script *script, char *at, const struct perf
 
 char *pf_script_put_iregs(struct pf_script *script, char *at)
 {
-    return put_registers(script, at, &script->sample.regs_intr);
+    return put_registers(script, at, &script->item.sample.regs_intr);
 }
 
 char *pf_script_put_uregs(struct pf_script *script, char *at)
 {
-    return put_registers(script, at, &script->sample.regs_user);
+    return put_registers(script, at, &script->item.sample.regs_user);
 }
 
 /* ---- branches ---------------------------------------------------------------------------------------------------- */
@@ -112,7 +112,7 @@ static char *put_branch_end(struct pf_script *script, char *at, uint64_t address
 
 static char *put_branches(struct pf_script *script, char *at, const char *lead)
 {
-    const struct perfile_branch_stack *stack = &script->sample.branch_stack;
+    const struct perfile_branch_stack *stack = &script->item.sample.branch_stack;
     struct perfile_branch branch;
     for (uint64_t i = 0; i < stack->count; i++) {
         if (i % 8 == 0) {
@@ -180,7 +180,7 @@ static void put_bpf_row(struct pf_script *script, const struct perfile_bytes *ra
 char *pf_script_put_bpf_output(struct pf_script *script, char *at)
 {
     const struct perfile_attr *attr = &script->plan->event->attr;
-    const struct perfile_bytes *raw = &script->sample.raw;
+    const struct perfile_bytes *raw = &script->item.sample.raw;
     if (attr->type != SCRIPT_TYPE_SOFTWARE || attr->config != 10)
         return at;
     pf_script_leave(script, at);
@@ -202,7 +202,7 @@ char *pf_script_put_cgroup(struct pf_script *script, char *at)
     pf_script_leave(script, at);
     pf_put_char(script->out, ' ');
     const char *path =
-        script->is_copy ? script->cgroup : perfile_session_cgroup(script->session, script->sample.cgroup);
+        script->is_copy ? script->cgroup : perfile_session_cgroup(script->session, script->item.sample.cgroup);
     pf_put_string(script->out, path ? path : "unknown");
     return pf_script_enter(script);
 }

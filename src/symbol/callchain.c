@@ -10,16 +10,17 @@ bool pf_callchain_has_branches(const struct perfile_attr *attr)
     return (attr->sample_type & both) == both && attr->branch_sample_type & BRANCH_CALL_STACK;
 }
 
-size_t pf_callchain_branches(struct perfile_sample *sample, uint64_t *addresses, size_t room)
+size_t pf_callchain_branches(const struct perfile_sample *sample, struct perfile_u64s *chain, uint64_t *addresses,
+                             size_t room)
 {
     const struct perfile_branch_stack *stack = &sample->branch_stack;
     uint64_t kernel = 0;
     size_t count = 0;
-    while (kernel < sample->callchain.count && perfile_u64_at(&sample->callchain, kernel) != PF_CONTEXT_USER)
+    while (kernel < chain->count && perfile_u64_at(chain, kernel) != PF_CONTEXT_USER)
         kernel++;
-    if (kernel == sample->callchain.count || !stack->count || !room)
+    if (kernel == chain->count || !stack->count || !room)
         return 0;
-    sample->callchain.count = kernel;
+    chain->count = kernel;
     addresses[count++] = sample->ip;
     for (uint64_t i = 0; i < stack->count && count < room; i++) {
         struct perfile_branch branch;

@@ -29,6 +29,8 @@ struct pf_callchain_walk {
     const struct perfile_u64s *ips;
     uint64_t next;
     unsigned mode; /* of the last address: PF_MODE_*; 0: a guest's or a hypervisor's, whose mappings are not known */
+    bool calls;    /* the last address is a return address: the one before it was called from there */
+    bool follows;  /* so will be the next one, unless a marker comes first */
 };
 
 static inline struct pf_callchain_walk pf_callchain_start(const struct perfile_u64s *ips)
@@ -40,6 +42,7 @@ static inline struct pf_callchain_walk pf_callchain_start(const struct perfile_u
 static inline void pf_callchain_enter(struct pf_callchain_walk *walk, uint64_t context)
 {
     walk->mode = context == PF_CONTEXT_KERNEL ? PF_MODE_KERNEL : context == PF_CONTEXT_USER ? PF_MODE_USER : 0;
+    walk->follows = false;
     if (context == PF_CONTEXT_USER_DEFERRED)
         walk->next = walk->ips->count;
 }
@@ -48,8 +51,10 @@ static inline bool pf_callchain_next(struct pf_callchain_walk *walk, uint64_t *i
 {
     while (walk->next < walk->ips->count) {
         *ip = perfile_u64_at(walk->ips, walk->next++);
-        if (PF_LIKELY(*ip < PF_CONTEXT_FIRST))
-            return true;
+        if (PF_LIKELY(*ip < PF_CONTEXT_FIRST)) {
+            walk->calls = walk->follows;
+            return walk->follows = true;
+        }
         pf_callchain_enter(walk, *ip);
     }
     return false;
@@ -61,10 +66,11 @@ static inline bool pf_callchain_next(struct pf_callchain_walk *walk, uint64_t *i
 bool pf_callchain_has_branches(const struct perfile_attr *attr);
 /*
  * The user part of such a stack, as perf 7.2 makes it: the sample's address (also when that is the kernel's), and where
- * each call came from. It goes to `room` numbers at `addresses`, and how many there are is the result. What the
- * callchain says of the user part itself is taken off. 0: the callchain has no user part, and stays as it is.
+ * each call came from. It goes to `room` numbers at `addresses`, and how many there are is the result. What *chain, the
+ * sample's callchain, says of the user part itself is taken off. 0: it has no user part, and stays as it is.
  */
-size_t pf_callchain_branches(struct perfile_sample *sample, uint64_t *addresses, size_t room);
+size_t pf_callchain_branches(const struct perfile_sample *sample, struct perfile_u64s *chain, uint64_t *addresses,
+                             size_t room);
 
 /* ---- callchains whose user part comes later (CALLCHAIN_DEFERRED) ---- */
 

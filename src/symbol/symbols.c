@@ -875,21 +875,22 @@ static bool place_of(void *context, uint64_t ip, struct pf_unwind_place *place)
 }
 
 int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *sample, const struct pf_unwinding *how,
-                      uint64_t *addresses, size_t room, size_t *count)
+                      struct pf_unwound *unwound)
 {
     const uint64_t dumped = PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_STACK_USER;
     struct unwinder u = {symbols, how};
     struct pf_unwind_place place;
-    *count = 0;
+    unwound->count = 0;
+    unwound->guessed = false;
     if ((sample->present & dumped) != dumped || !sample->stack_user.bytes || !how->arch)
         return PF_UNWIND_DONE;
-    int end = pf_unwind_sample(sample, how->arch, place_of, &u, addresses, room, count);
+    int end = pf_unwind_sample(sample, how->arch, place_of, &u, unwound);
     if (end < 0)
-        *count = 0;
-    if (*count && how->only_known && (!sample->stack_user.used || !place_of(&u, addresses[0], &place)))
-        *count = 0;
-    for (size_t i = 1; i < *count; i++)
-        addresses[i]--;
+        unwound->count = 0;
+    if (unwound->count && how->only_known && (!sample->stack_user.used || !place_of(&u, unwound->addresses[0], &place)))
+        unwound->count = 0;
+    for (size_t i = 1; i < unwound->count; i++)
+        unwound->addresses[i]--;
     return end;
 }
 

@@ -70,11 +70,11 @@ struct pf_unwinding {
         only_known; /* as perf: stop before the first frame whose binary is not at hand; else frame pointers are tried */
 };
 /*
- * Leaf first; callers are one byte before their return addresses, where their calls are. *count is how many there are,
- * 0 also when there is nothing to unwind. Returns enum pf_unwind_end.
+ * Leaf first; callers are one byte before their return addresses, where their calls are. No addresses also when there is
+ * nothing to unwind. Returns enum pf_unwind_end.
  */
 int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *sample, const struct pf_unwinding *how,
-                      uint64_t *addresses, size_t room, size_t *count);
+                      struct pf_unwound *unwound);
 /*
  * The source frames at a location, innermost first, at most `room`; returns how many. 0: nothing is known. The first look at
  * a module reads its debug info, or what the cache has of it.

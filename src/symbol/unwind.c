@@ -567,28 +567,30 @@ static int end_of(const struct unwinding *u, enum step reached)
 }
 
 int pf_unwind_sample(const struct perfile_sample *sample, const char *arch, pf_unwind_locate *locate, void *context,
-                     uint64_t *addresses, size_t room, size_t *count)
+                     struct pf_unwound *unwound)
 {
     struct unwinding u = {.known = 0};
     struct pf_unwind_place place;
-    *count = 0;
+    unwound->count = 0;
+    unwound->guessed = false;
     int result = prepare(&u, sample, arch);
     while (result == 0) {
         bool found = locate_frame(&u, locate, context, &place);
         if (u.values[u.arch->pc] == 0)
             return PF_UNWIND_DONE;
-        if (!found && *count)
+        if (!found && unwound->count)
             return PF_UNWIND_NO_RULE;
-        if (*count == room)
+        if (unwound->count == unwound->room)
             return PF_UNWIND_LIMIT;
         struct way way = {NULL};
         if (found)
             way = way_from(&u, &place, locate, context);
-        addresses[*count] = address_of(&u, &way, *count == 0);
-        ++*count;
+        unwound->addresses[unwound->count] = address_of(&u, &way, unwound->count == 0);
+        unwound->count++;
         enum step reached = found ? step(&u, &way, locate, context) : STEP_LOST;
         if (reached != STEP_ON)
             return end_of(&u, reached);
+        unwound->guessed |= !way.rule && !way.is_signal;
     }
     return result;
 }

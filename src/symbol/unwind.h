@@ -31,12 +31,19 @@ enum pf_unwind_end {
     PF_UNWIND_LIMIT,     /* `room` frames */
 };
 
+/* What a stack was unwound to. */
+struct pf_unwound {
+    uint64_t *addresses; /* the caller's, for `room` of them */
+    size_t room;
+    size_t count;
+    bool guessed; /* a caller was found without call frame information, by a frame pointer or the link register */
+};
 /*
- * Unwinds the sample's user registers and stack; `arch` is uname -m of the recording. addresses[0] is the sampled
- * instruction, the others are return addresses. *count frames were found, and why it ended is the result; negative:
- * UNSUPPORTED (architecture), ABSENT (no registers or stack).
+ * Unwinds the sample's user registers and stack; `arch` is uname -m of the recording. The first address is the sampled
+ * instruction, the others are return addresses. Why it ended is the result; negative: UNSUPPORTED (architecture), ABSENT (no
+ * registers or stack).
  */
 int pf_unwind_sample(const struct perfile_sample *sample, const char *arch, pf_unwind_locate *locate, void *context,
-                     uint64_t *addresses, size_t room, size_t *count);
+                     struct pf_unwound *unwound);
 
 #endif

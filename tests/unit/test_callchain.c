@@ -49,17 +49,17 @@ static void branches_are_the_user_part(void **state)
     struct perfile_sample sample = {.size = sizeof(sample), .ip = 0x1004, .callchain = numbers(chain, 4)};
     uint64_t addresses[4];
     sample.branch_stack = (struct perfile_branch_stack){.count = 2, .entries = numbers(branches, 6)};
-    assert_int_equal(pf_callchain_branches(&sample, addresses, 4), 3);
+    assert_int_equal(pf_callchain_branches(&sample, &sample.callchain, addresses, 4), 3);
     assert_int_equal(addresses[0], 0x1004);
     assert_int_equal(addresses[1], 0x1800);
     assert_int_equal(addresses[2], 0x900);
     assert_int_equal(sample.callchain.count, 2);
-    assert_int_equal(pf_callchain_branches(&sample, addresses, 4), 0); /* no user part is left */
+    assert_int_equal(pf_callchain_branches(&sample, &sample.callchain, addresses, 4), 0); /* no user part is left */
     sample.callchain.count = 4;
-    assert_int_equal(pf_callchain_branches(&sample, addresses, 2), 2);
+    assert_int_equal(pf_callchain_branches(&sample, &sample.callchain, addresses, 2), 2);
     sample.callchain.count = 4;
     sample.branch_stack.count = 0;
-    assert_int_equal(pf_callchain_branches(&sample, addresses, 4), 0);
+    assert_int_equal(pf_callchain_branches(&sample, &sample.callchain, addresses, 4), 0);
     assert_int_equal(sample.callchain.count, 4);
 }
 

@@ -3,9 +3,9 @@
 
 #include "counting.h"
 
-static struct pf_stack stack_of(const uint32_t *bottom, const uint32_t *leaf_first, size_t count, uint64_t weight)
+static struct pf_stack_frames stack_of(const uint32_t *bottom, const uint32_t *leaf_first, size_t count, uint64_t weight)
 {
-    return (struct pf_stack){.bottom = bottom,
+    return (struct pf_stack_frames){.bottom = bottom,
                              .bottom_count = 1,
                              .frames = leaf_first,
                              .frame_count = count,
@@ -20,7 +20,7 @@ static void a_stack_is_in_the_tree_when_the_next_one_comes(void **state)
     struct pf_tree tree;
     struct pf_stacks stacks = {0};
     const uint32_t bottom = 7, leaf_first[] = {3, 2, 1};
-    struct pf_stack stack = stack_of(&bottom, leaf_first, 3, 10);
+    struct pf_stack_frames stack = stack_of(&bottom, leaf_first, 3, 10);
     counting_open(&c, -1);
     assert_int_equal(pf_tree_open(&tree, &c.allocator), 0);
     stack.note = PF_TREE_NOTE;
@@ -69,7 +69,7 @@ static void many_stacks_make_the_same_tree(void **state)
     assert_int_equal(pf_tree_open(&expected, pf_allocator_or_default(NULL)), 0);
     for (uint32_t i = 0; i < STACKS; i++) {
         const uint32_t bottom = i % 3;
-        const struct pf_stack stack = stack_of(&bottom, frames, made_stack(i, frames), i);
+        const struct pf_stack_frames stack = stack_of(&bottom, frames, made_stack(i, frames), i);
         assert_true(pf_stacks_add(&stacks, &tree, &stack));
         if (i)
             node_of[i - 1] = stacks.entered;
@@ -113,7 +113,7 @@ static void memory_may_be_short(void **state)
             enough = true;
             for (uint32_t i = 0; i < 3000 && enough; i++) {
                 const uint32_t bottom = i % 3;
-                const struct pf_stack stack = stack_of(&bottom, frames, made_stack(i, frames), i);
+                const struct pf_stack_frames stack = stack_of(&bottom, frames, made_stack(i, frames), i);
                 enough = pf_stacks_add(&stacks, &tree, &stack);
             }
             enough = pf_stacks_end(&stacks, &tree) && enough;

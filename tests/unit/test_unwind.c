@@ -229,7 +229,10 @@ static void set_word32(struct process *p, unsigned index, uint32_t value)
 
 static int unwind(struct process *p, const char *arch)
 {
-    return pf_unwind_sample(&p->sample, arch, locate, p, p->addresses, PF_COUNT(p->addresses), &p->count);
+    struct pf_unwound unwound = {.addresses = p->addresses, .room = PF_COUNT(p->addresses)};
+    const int end = pf_unwind_sample(&p->sample, arch, locate, p, &unwound);
+    p->count = unwound.count;
+    return end;
 }
 
 static void expect(const struct process *p, const uint64_t *addresses, size_t count)

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/delivery.h"
+
+#include "analysis/counters.h"
+#include "base/error.h"
+
+struct pf_delivery {
+    const struct perfile_allocator *allocator;
+    struct pf_delivery_options options;
+    struct perfile_reader *reader;
+    struct perfile_session *session;
+    struct pf_jit *jit; /* NULL: maps are not followed */
+    struct pf_filter filter;
+    bool follows_maps;
+    uint64_t filtered;
+    const char *arch;
+
+    struct pf_counters counters;
+    uint64_t next_value; /* of the counters of the sample at hand; their count or more: none is left */
+    bool given;          /* a counter of it */
+
+    struct pf_held_list held;                /* samples that wait for the user part of their callchains */
+    struct pf_held *released;                /* the sample at hand is this one; NULL: it is that of the last record */
+    struct perfile_callchain_deferred later; /* such a part, of the thread whose samples go now */
+    int32_t later_tid;
+    enum { HELD_WAIT, HELD_GO_THREAD, HELD_GO_ALL } release;
+
+    const struct perfile_record *waiting; /* for samples that are synthesized before it; NULL: none */
+    unsigned until_progress;
+};
+
+#define NO_VALUE UINT64_MAX
+
+enum { PROGRESS_RECORDS = 256 };
+
+const struct pf_range *pf_recording_span(struct perfile_reader *reader, struct pf_range *span)
+{
+    bool known = perfile_feature_number(reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &span->first, NULL) == 0 &&
+                 perfile_feature_number(reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &span->last, NULL) == 0;
+    /* perf record -z writes zeros */
+    return known && span->first <= span->last && span->last ? span : NULL;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
+{
+    const struct pf_delivery_options *options = &delivery->options;
+    struct pf_range span;
+    int result = 0;
+    if (options->filter)
+        result = pf_filter_open(&delivery->filter, options->filter, pf_recording_span(delivery->reader, &span),
+                                delivery->allocator, error);
+    if (result == 0)
+        result = perfile_session_open(delivery->reader, &delivery->session, error);
+    if (result == 0 && options->find)
+        result = pf_jit_open(delivery->reader, delivery->session, options->find, &delivery->jit, error);
+    if (result == 0 && delivery->follows_maps)
+        perfile_session_follow_maps(delivery->session);
+    if (result == 0 && options->keeps_comms)
+        perfile_session_keep_comms(delivery->session);
+    return result;
+}
+
+int pf_delivery_open(struct perfile_reader *reader, const struct pf_delivery_options *options,
+                     struct pf_delivery **delivery, struct perfile_error *error)
+{
+    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    struct pf_delivery *made = *delivery = pf_new(allocator, sizeof(*made));
+    if (!made)
+        return pf_fail_memory(error, "samples");
+    made->allocator = allocator;
+    made->options = *options;
+    made->reader = reader;
+    made->follows_maps = options->find || options->follows_maps;
+    made->next_value = NO_VALUE;
+    pf_counters_open(&made->counters, allocator);
+    pf_held_open(&made->held, allocator);
+    int result = open_parts(made, error);
+    if (result < 0) {
+        pf_delivery_close(made);
+        *delivery = NULL;
+    }
+    return result;
+}
+
+void pf_delivery_close(struct pf_delivery *delivery)
+{
+    if (!delivery)
+        return;
+    if (delivery->released)
+        pf_held_free(&delivery->held, delivery->released);
+    pf_held_close(&delivery->held);
+    pf_counters_close(&delivery->counters);
+    perfile_session_close(delivery->session);
+    pf_jit_close(delivery->jit);
+    if (delivery->options.filter)
+        pf_filter_close(&delivery->filter);
+    pf_free(delivery->allocator, delivery, sizeof(*delivery));
+}
+
+/* ---- a sample ---------------------------------------------------------------------------------------------------- */
+
+void pf_delivered_fill_absent(struct perfile_sample *sample, uint64_t recorded)
+{
+    if (!(recorded & PERFILE_SAMPLE_TID))
+        sample->pid = sample->tid = -1;
+    if (!(recorded & PERFILE_SAMPLE_TIME))
+        sample->time = UINT64_MAX;
+    if (!(recorded & PERFILE_SAMPLE_CPU))
+        sample->cpu = UINT32_MAX;
+}
+
+bool pf_delivered_decode(struct pf_delivered *item)
+{
+    enum { ALWAYS = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU };
+    struct perfile_sample *sample = &item->sample;
+    sample->size = sizeof(*sample);
+    if (perfile_sample_decode(item->record, sample, NULL) < 0)
+        return false;
+    if (PF_UNLIKELY((sample->present & ALWAYS) != ALWAYS))
+        pf_delivered_fill_absent(sample, sample->present);
+    return true;
+}
+
+static bool passes(struct pf_delivery *delivery, const struct pf_delivered *item)
+{
+    const struct perfile_sample *sample = &item->sample;
+    const struct pf_filter_subject subject = {.time = sample->time,
+                                              .cpu = (int32_t)sample->cpu,
+                                              .pid = sample->pid,
+                                              .tid = sample->tid,
+                                              .comm = item->comm,
+                                              .event = item->event};
+    return pf_filter_passes(&delivery->filter, &subject);
+}
+
+/* The record's time is enough to leave its sample out. */
+static bool is_out_of_time(const struct pf_delivery *delivery, const struct perfile_record *record)
+{
+    const uint64_t type = record->event ? record->event->attr.sample_type : 0;
+    return !pf_filter_time(&delivery->filter, record->time) && !(type & PERFILE_SAMPLE_READ) &&
+           type & PERFILE_SAMPLE_TIME;
+}
+
+/* The user space of pid -1 would be the kernel's: so the kernel calls tasks that are gone. */
+static void find_spaces(struct pf_delivery *delivery, struct pf_delivered *item)
+{
+    const int32_t pid = item->sample.pid;
+    item->kernel_space = delivery->follows_maps ? perfile_session_space(delivery->session, PF_KERNEL_PID) : NULL;
+    item->user_space = delivery->follows_maps && pid >= 0 ? perfile_session_space(delivery->session, pid) : NULL;
+}
+
+/* ---- counters ---------------------------------------------------------------------------------------------------- */
+
+enum { READ_ID = 4, READ_GROUP = 8 };
+
+/* Nobody can tell whose values a group without ids has. */
+static bool has_counters(const struct perfile_sample *sample)
+{
+    const uint64_t format = sample->read.format;
+    return sample->present & PERFILE_SAMPLE_READ && (format & READ_ID || !(format & READ_GROUP));
+}
+
+/* The next counter of the sample at hand that counted something: 1, 0 when none is left, or an error. */
+static int next_counter(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+{
+    const struct perfile_read *read = &item->sample.read;
+    while (delivery->next_value < read->count) {
+        struct perfile_read_value value;
+        perfile_read_at(read, delivery->next_value++, &value);
+        const bool has_id = read->format & READ_ID;
+        const struct perfile_event *event = has_id ? perfile_event_find(delivery->reader, value.id) : item->event;
+        if (!event)
+            continue;
+        item->id = has_id ? value.id : item->id;
+        item->event = event;
+        const struct pf_counter_value now = {event, item->id, item->sample.tid, value.value};
+        if (!pf_counters_advance(&delivery->counters, &now, &item->sample.period))
+            return pf_fail_memory(error, "samples");
+        if (item->sample.period)
+            return 1;
+    }
+    delivery->next_value = NO_VALUE;
+    return 0;
+}
+
+/* The sample was decoded: 1, 0 when nothing was counted for it, or an error. */
+static int begin_sample(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+{
+    const struct perfile_sample *sample = &item->sample;
+    item->is_sample = true;
+    item->event = item->record->event;
+    item->id = sample->present & PERFILE_SAMPLE_IDENTIFIER ? sample->identifier : sample->id;
+    item->comm = perfile_session_comm(delivery->session, sample->pid, sample->tid);
+    find_spaces(delivery, item);
+    delivery->given = false;
+    if (PF_LIKELY(!has_counters(sample)))
+        return 1;
+    delivery->next_value = 0;
+    return next_counter(delivery, item, error);
+}
+
+/* ---- samples whose user part of the stack comes later ------------------------------------------------------------ */
+
+/* The held sample is at hand. 1, 0: it is none, or an error. */
+static int take_held(struct pf_delivery *delivery, struct pf_held *held, struct pf_delivered *item,
+                     struct perfile_error *error)
+{
+    uint64_t cookie;
+    delivery->released = held;
+    item->record = &held->record;
+    if (!pf_delivered_decode(item))
+        return 0;
+    pf_held_take_cookie(&item->sample.callchain, &cookie);
+    if (delivery->release == HELD_GO_THREAD && held->cookie == delivery->later.cookie)
+        item->user_chain = delivery->later.ips;
+    return begin_sample(delivery, item, error);
+}
+
+/* No sample is at hand. */
+static void put_back(struct pf_delivery *delivery, struct pf_delivered *item)
+{
+    if (PF_UNLIKELY(delivery->released != NULL))
+        pf_held_free(&delivery->held, delivery->released);
+    delivery->released = NULL;
+    delivery->next_value = NO_VALUE;
+    item->user_chain.count = 0;
+}
+
+/* The next held sample that may go. 1, 0: they wait, or an error. */
+static int release_held(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+{
+    int result = 0;
+    while (result == 0) {
+        if (PF_LIKELY(delivery->release == HELD_WAIT && !pf_held_is_full(&delivery->held)))
+            return 0;
+        put_back(delivery, item);
+        struct pf_held *held =
+            pf_held_take(&delivery->held, delivery->release == HELD_GO_THREAD ? &delivery->later_tid : NULL);
+        if (!held) {
+            delivery->release = HELD_WAIT;
+            return 0;
+        }
+        result = take_held(delivery, held, item, error);
+    }
+    return result;
+}
+
+/* The sample waits, if it has to. 1, 0: it need not, or an error. */
+static int hold(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+{
+    const struct perfile_event *event = item->record->event;
+    uint64_t cookie;
+    if (!event || !event->attr.defer_callchain || !pf_held_take_cookie(&item->sample.callchain, &cookie))
+        return 0;
+    return pf_held_add(&delivery->held, item->record, item->sample.tid, cookie) ? 1 : pf_fail_memory(error, "samples");
+}
+
+/* The samples of its thread can go. */
+static void take_deferred(struct pf_delivery *delivery, const struct perfile_record *record)
+{
+    struct perfile_sample_id id;
+    if (perfile_record_decode(delivery->reader, record, &delivery->later, sizeof(delivery->later), NULL) < 0 ||
+        perfile_sample_id_decode(delivery->reader, record, &id, NULL) < 0)
+        return;
+    delivery->later_tid = id.tid;
+    delivery->release = HELD_GO_THREAD;
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+static int follow_jit(struct pf_delivery *delivery, const struct perfile_record *record, struct perfile_error *error)
+{
+    const struct pf_delivery_options *options = &delivery->options;
+    const bool counts = record->type == PERFILE_RECORD_MMAP || record->type == PERFILE_RECORD_MMAP2 ||
+                        record->type == PERFILE_RECORD_TIME_CONV;
+    if (!delivery->jit || !counts)
+        return 0;
+    if (options->lock)
+        options->lock(options->lock_context);
+    const int result = pf_jit_follow(delivery->jit, record, error);
+    if (options->unlock)
+        options->unlock(options->lock_context);
+    return result;
+}
+
+/* 1: the record is the item, 0, or an error. */
+static int take_other(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+{
+    const struct perfile_record *record = item->record;
+    const int result = follow_jit(delivery, record, error);
+    if (result < 0)
+        return result;
+    if (record->type == PERFILE_RECORD_CALLCHAIN_DEFERRED) {
+        take_deferred(delivery, record);
+        return 0;
+    }
+    item->is_sample = false;
+    item->event = record->event;
+    return delivery->options.gives_records;
+}
+
+/* 1: the record is the item, 0: it gives none now, or an error. */
+static int take_record(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+{
+    const struct perfile_record *record = item->record;
+    if (record->type != PERFILE_RECORD_SAMPLE)
+        return take_other(delivery, item, error);
+    if (PF_UNLIKELY(delivery->filter.has_times) && is_out_of_time(delivery, record)) {
+        delivery->filtered++;
+        return 0;
+    }
+    if (record->damaged || !pf_delivered_decode(item))
+        return 0;
+    const int held = hold(delivery, item, error);
+    return held > 0 ? 0 : held < 0 ? held : begin_sample(delivery, item, error);
+}
+
+/* ---- samples from elsewhere -------------------------------------------------------------------------------------- */
+
+static int give_waiting(struct pf_delivery *delivery, const struct perfile_record **record, struct perfile_error *error)
+{
+    const struct pf_delivery_options *options = &delivery->options;
+    *record = delivery->waiting;
+    delivery->waiting = NULL;
+    if (!*record)
+        return 0;
+    for (size_t i = 0; (*record)->type != PERFILE_RECORD_SAMPLE && i < options->synthesizer_count; i++) {
+        const int result = options->synthesizers[i].take(options->synthesizers[i].context, *record, error);
+        if (result < 0)
+            return result;
+    }
+    return 1;
+}
+
+/* The next record of the session, after those that are synthesized before it. */
+static int next_of_all(struct pf_delivery *delivery, const struct perfile_record **record, struct perfile_error *error)
+{
+    const struct pf_delivery_options *options = &delivery->options;
+    if (!delivery->waiting) {
+        const int more = perfile_session_next(delivery->session, &delivery->waiting, error);
+        if (more < 0)
+            return more;
+        if (more == 0)
+            delivery->waiting = NULL;
+    }
+    const uint64_t time = delivery->waiting ? delivery->waiting->time : UINT64_MAX;
+    for (size_t i = 0; i < options->synthesizer_count; i++) {
+        const struct pf_synthesizer *synthesizer = &options->synthesizers[i];
+        const int result = synthesizer->next(synthesizer->context, time, record, error);
+        if (result != 0)
+            return result;
+    }
+    return give_waiting(delivery, record, error);
+}
+
+static inline int next_record(struct pf_delivery *delivery, const struct perfile_record **record,
+                              struct perfile_error *error)
+{
+    return PF_LIKELY(!delivery->options.synthesizer_count) ? perfile_session_next(delivery->session, record, error)
+                                                           : next_of_all(delivery, record, error);
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+/* The next counter of the sample at hand, or the next held sample that may go: 1, 0, or an error. */
+static int next_known(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+{
+    const bool none = delivery->next_value == NO_VALUE && !delivery->released && delivery->release == HELD_WAIT;
+    if (PF_LIKELY(none))
+        return 0;
+    const int result = next_counter(delivery, item, error);
+    if (result != 0)
+        return result;
+    put_back(delivery, item);
+    return release_held(delivery, item, error);
+}
+
+static void tell_progress(struct pf_delivery *delivery)
+{
+    const struct pf_delivery_options *options = &delivery->options;
+    delivery->until_progress = PROGRESS_RECORDS;
+    if (options->progress)
+        options->progress(options->progress_context, perfile_reader_counts(delivery->reader)->data_bytes,
+                          perfile_reader_file(delivery->reader)->file_bytes);
+}
+
+/* 1 and an item that no filter has seen, 0 at the end, or an error. */
+static int next_item(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+{
+    int result = next_known(delivery, item, error);
+    while (result == 0) {
+        const int more = next_record(delivery, &item->record, error);
+        if (more < 0)
+            return more;
+        if (more == 0) {
+            delivery->release = HELD_GO_ALL;
+            return release_held(delivery, item, error);
+        }
+        if (PF_UNLIKELY(delivery->until_progress-- == 0))
+            tell_progress(delivery);
+        result = take_record(delivery, item, error);
+        if (result == 0)
+            result = release_held(delivery, item, error);
+    }
+    return result;
+}
+
+int pf_delivery_next(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+{
+    int result;
+    while ((result = next_item(delivery, item, error)) > 0) {
+        if (!item->is_sample)
+            return 1;
+        if (PF_UNLIKELY(delivery->filter.active) && !passes(delivery, item)) {
+            delivery->filtered++;
+            continue;
+        }
+        item->again = delivery->given;
+        delivery->given = true;
+        return 1;
+    }
+    return result;
+}
+
+/* ---- what there is ----------------------------------------------------------------------------------------------- */
+
+uint64_t pf_delivery_filtered(const struct pf_delivery *delivery)
+{
+    return delivery->filtered;
+}
+
+const struct pf_filter *pf_delivery_filter(const struct pf_delivery *delivery)
+{
+    return &delivery->filter;
+}
+
+struct perfile_session *pf_delivery_session(const struct pf_delivery *delivery)
+{
+    return delivery->session;
+}
+
+struct pf_jit *pf_delivery_jit(const struct pf_delivery *delivery)
+{
+    return delivery->jit;
+}
+
+const char *pf_delivery_arch(struct pf_delivery *delivery)
+{
+    if (!delivery->arch &&
+        perfile_feature_text(delivery->reader, PERFILE_FEATURE_ARCH, NULL, &delivery->arch, NULL) < 0)
+        delivery->arch = NULL;
+    return delivery->arch;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a recording to its samples, in order: decoded and filtered, each with the name of its thread and the address spaces
+ * of its moment. A group of counters gives a sample for each of them, a callchain whose user part comes later waits for
+ * it, and samples that are synthesized from other data come in their place. Whatever explains samples takes them here.
+ */
+#ifndef PF_ANALYSIS_DELIVERY_H
+#define PF_ANALYSIS_DELIVERY_H
+
+#include <perfile/analysis.h>
+
+#include "base/filter.h"
+#include "symbol/callchain.h"
+#include "symbol/jit.h"
+
+/*
+ * A sample, or another record. The bytes that `record`, `sample` and `user_chain` point at are valid until the next one is
+ * asked for; all else lives as long as the delivery. So a sample whose bytes are copied can be decoded and resolved at any
+ * time by any thread.
+ */
+struct pf_delivered {
+    const struct perfile_record *record;
+    const struct perfile_event *event;        /* of the counter, where a group was read; NULL: not known */
+    struct perfile_sample sample;             /* pid, tid, time and cpu are -1 where they were not recorded */
+    uint64_t id;                              /* of the event instance */
+    const char *comm;                         /* interned: equal names are equal pointers */
+    const struct perfile_space *kernel_space; /* NULL: nothing is mapped, or maps are not followed */
+    const struct perfile_space *user_space;
+    struct perfile_u64s user_chain; /* the user part of the callchain, when it came later; follows sample.callchain */
+    bool is_sample;                 /* else only `record` and `event` are set */
+    bool again;                     /* the sample of the last one, of another counter: the same stack */
+};
+
+/*
+ * A source of further samples, such as a decoder of AUX data. What it gives are SAMPLE records as the kernel would have
+ * written them for their event. They see the mappings of the record that follows them.
+ */
+struct pf_synthesizer {
+    void *context;
+    /* Looks at a record that is no sample, in order. 0, or an error. */
+    int (*take)(void *context, const struct perfile_record *record, struct perfile_error *error);
+    /* The next record whose time is not above `time` (UINT64_MAX: all that is left): 1, 0 when there is none, or an error. */
+    int (*next)(void *context, uint64_t time, const struct perfile_record **record, struct perfile_error *error);
+};
+
+struct pf_delivery_options {
+    const struct perfile_filter *filter; /* may be NULL */
+    const struct pf_find_options *find;  /* where code of JITs is looked for; NULL: maps are not followed */
+    bool follows_maps;                   /* without code of JITs */
+    bool keeps_comms;                    /* threads that ended keep their names */
+    bool gives_records;                  /* that are no samples, too */
+    const struct pf_synthesizer *synthesizers;
+    size_t synthesizer_count;
+    void (*progress)(void *context, uint64_t done, uint64_t total); /* bytes; may be NULL */
+    void *progress_context;
+    /* Held while code of JITs is added; may be NULL. */
+    void (*lock)(void *context);
+    void (*unlock)(void *context);
+    void *lock_context;
+};
+
+struct pf_delivery;
+
+/* When the samples are, as the header says: `span`, or NULL when it does not. */
+const struct pf_range *pf_recording_span(struct perfile_reader *reader, struct pf_range *span);
+
+/* The reader must be at its start and is driven by the delivery. What the options point at must outlive it. */
+int pf_delivery_open(struct perfile_reader *reader, const struct pf_delivery_options *options,
+                     struct pf_delivery **delivery, struct perfile_error *error);
+void pf_delivery_close(struct pf_delivery *delivery);
+/*
+ * 1 and *item, 0 at the end, or an error. The item is the caller's, the same one in every call: what comes next may be
+ * another counter of the sample that it holds.
+ */
+int pf_delivery_next(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error);
+/* Samples that the filter left out so far. */
+uint64_t pf_delivery_filtered(const struct pf_delivery *delivery);
+const struct pf_filter *pf_delivery_filter(const struct pf_delivery *delivery);
+struct perfile_session *pf_delivery_session(const struct pf_delivery *delivery);
+struct pf_jit *pf_delivery_jit(const struct pf_delivery *delivery);
+/* uname -m of the recording, which a stream may say late; NULL: not known. */
+const char *pf_delivery_arch(struct pf_delivery *delivery);
+
+/* Guests and hypervisors have no mappings here. */
+static inline const struct perfile_space *pf_delivered_space(const struct pf_delivered *item, unsigned mode)
+{
+    return mode == PF_MODE_KERNEL ? item->kernel_space : mode == PF_MODE_USER ? item->user_space : NULL;
+}
+
+/* Decodes the sample of item->record, which may be a copy; false when it is damaged. */
+bool pf_delivered_decode(struct pf_delivered *item);
+/* -1 where nothing was recorded, as perf has it: what was is PERFILE_SAMPLE_*. */
+void pf_delivered_fill_absent(struct perfile_sample *sample, uint64_t recorded);
+
+#endif

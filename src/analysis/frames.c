@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/frames.h"
+
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "symbol/demangle.h"
+
+enum { INLINES_MAX = 64 };
+
+void pf_frames_open(struct pf_frames *frames, struct pf_symbols *symbols, const struct pf_frames_options *options,
+                    const struct perfile_allocator *allocator)
+{
+    const size_t bytes = options->by_address ? sizeof(struct pf_frame_address) : sizeof(struct pf_frame_info);
+    *frames = (struct pf_frames){.allocator = allocator, .symbols = symbols, .options = *options};
+    pf_segments_open(&frames->frames, bytes, allocator);
+    pf_arena_open(&frames->arena, allocator);
+    pf_places_open(&frames->places, allocator);
+    pf_pairs_open(&frames->numbered, allocator);
+}
+
+void pf_frames_close(struct pf_frames *frames)
+{
+    if (!frames->allocator)
+        return;
+    pf_places_close(&frames->places);
+    pf_pairs_close(&frames->numbered);
+    pf_segments_close(&frames->frames);
+    pf_arena_close(&frames->arena);
+    pf_free(frames->allocator, frames->expanded, frames->expanded_room * sizeof(*frames->expanded));
+}
+
+void pf_frames_end(struct pf_frames *frames)
+{
+    pf_places_close(&frames->places);
+    pf_pairs_close(&frames->numbered);
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+
+static uint8_t kind_of(const struct pf_frames *frames, const struct pf_location *location)
+{
+    const struct pf_module *module = pf_symbols_module(frames->symbols, location->module);
+    if (!module)
+        return PF_FRAME_UNKNOWN;
+    if (module->kernel)
+        return PF_FRAME_KERNEL;
+    return module->jit ? PF_FRAME_JIT : PF_FRAME_USER;
+}
+
+/* The number of a new frame with these keys; PF_NO_FRAME: out of memory. */
+static uint32_t make_frame(struct pf_frames *frames, uint64_t a, uint64_t b, const struct pf_frame_address *info)
+{
+    const uint32_t frame = (uint32_t)frames->count;
+    struct pf_frame_info *made = frame < PF_EXPANDED - 1 ? pf_segments_make(&frames->frames, frame) : NULL;
+    if (!made)
+        return PF_NO_FRAME;
+    memcpy(made, info, frames->frames.bytes);
+    if (!info->ip)
+        made->function = frame;
+    frames->count++;
+    return pf_pairs_put(&frames->numbered, a, b, frame) ? frame : PF_NO_FRAME;
+}
+
+/* The number of the frame with these keys, a new one when there is none; PF_NO_FRAME: out of memory. */
+static uint32_t number_frame(struct pf_frames *frames, uint64_t a, uint64_t b, const struct pf_frame_address *info)
+{
+    uint32_t frame;
+    return pf_pairs_get(&frames->numbered, a, b, &frame) ? frame : make_frame(frames, a, b, info);
+}
+
+/* The frame of one address in the function; PF_NO_FRAME: out of memory. */
+static uint32_t number_address(struct pf_frames *frames, uint32_t function, const struct pf_location *location,
+                               uint64_t ip, const struct pf_source_frame *source)
+{
+    if (function == PF_NO_FRAME || !frames->options.by_address || !ip)
+        return function;
+    struct pf_frame_address info = *pf_frame_address(pf_frames_at(frames, function));
+    info.frame.function = function;
+    info.frame.address = location->offset;
+    info.ip = ip;
+    if (source) {
+        info.file = source->file;
+        info.line = source->line;
+    }
+    return number_frame(frames, (uint64_t)1 << 62 | function, ip, &info);
+}
+
+static uint32_t number_function(struct pf_frames *frames, const struct pf_location *location)
+{
+    const bool named = location->symbol != PF_NO_SYMBOL;
+    const uint64_t address = named || !frames->options.joins_unnamed ? location->offset : 0;
+    const uint64_t a = (uint64_t)location->module << 1 | named, b = named ? location->symbol : address;
+    uint32_t frame;
+    if (PF_LIKELY(pf_pairs_get(&frames->numbered, a, b, &frame)))
+        return frame;
+    const struct pf_frame_address info = {
+        .frame = {.module = location->module,
+                  .symbol = location->symbol,
+                  .address = address,
+                  .name = pf_symbols_name(frames->symbols, location->module, location->symbol),
+                  .kind = kind_of(frames, location)}};
+    return make_frame(frames, a, b, &info);
+}
+
+static uint32_t number_location(struct pf_frames *frames, const struct pf_location *location, uint64_t ip)
+{
+    const uint32_t function = number_function(frames, location);
+    struct pf_source_frame source;
+    const bool known = frames->options.by_address && location->module != PF_NO_SYMBOL &&
+                       pf_symbols_inlines(frames->symbols, location, &source, 1);
+    return number_address(frames, function, location, ip, known ? &source : NULL);
+}
+
+/* Equal names of one module are equal pointers. */
+static uint32_t number_inlined(struct pf_frames *frames, const struct pf_location *location, const char *function)
+{
+    const uint64_t a = (uint64_t)1 << 63 | (uintptr_t)function;
+    const uint64_t into = frames->options.inlines_by_function ? location->symbol : PF_NO_SYMBOL;
+    const uint64_t b = into << 32 | location->module;
+    uint32_t frame;
+    if (pf_pairs_get(&frames->numbered, a, b, &frame))
+        return frame;
+    char *readable = function ? pf_demangle(function) : NULL;
+    const char *name = readable ? pf_arena_text(&frames->arena, readable, strlen(readable)) : function;
+    free(readable);
+    const struct pf_frame_address info = {.frame = {.module = location->module,
+                                                    .symbol = PF_NO_SYMBOL,
+                                                    .name = name ? name : "[unknown]",
+                                                    .kind = PF_FRAME_INLINED}};
+    return number_frame(frames, a, b, &info);
+}
+
+/* ---- places ------------------------------------------------------------------------------------------------------ */
+
+/* The frame of the location, or PF_EXPANDED when functions were inlined there; PF_NO_FRAME: out of memory. */
+static uint32_t expand(struct pf_frames *frames, const struct pf_location *location, uint64_t ip, uint32_t frame)
+{
+    struct pf_source_frame sources[INLINES_MAX];
+    const size_t start = frames->expanded_count;
+    const size_t count = pf_symbols_inlined(frames->symbols, location, sources, INLINES_MAX);
+    size_t inlined = 0;
+    while (inlined < count && sources[inlined].inlined)
+        inlined++;
+    if (!inlined)
+        return frame;
+    if (start + inlined + 2 >= PF_EXPANDED - 1 || !pf_grow(frames->allocator, &frames->expanded, &frames->expanded_room,
+                                                           start + inlined + 2, sizeof(*frames->expanded)))
+        return PF_NO_FRAME;
+    uint32_t *list = frames->expanded + start;
+    *list++ = (uint32_t)inlined + 1;
+    for (size_t i = 0; i < inlined; i++, list++) {
+        const uint32_t function = number_inlined(frames, location, sources[i].function);
+        if ((*list = number_address(frames, function, location, ip, &sources[i])) == PF_NO_FRAME)
+            return PF_NO_FRAME;
+    }
+    *list = frame;
+    frames->expanded_count += inlined + 2;
+    return (uint32_t)start | PF_EXPANDED;
+}
+
+/*
+ * The symbol and the lines are those of the call, the address shown is that of the return, as in perf. Where no symbol is
+ * before the return address nothing was called: signal handlers return to the start of a function.
+ */
+static bool locate(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns,
+                   struct pf_location *location)
+{
+    const uint64_t at = ip - returns;
+    if (!pf_symbols_locate(frames->symbols, pf_symbols_map(frames->symbols, space, at), at, location))
+        return false;
+    if (returns && location->symbol == PF_NO_SYMBOL)
+        return locate(frames, space, ip, false, location);
+    location->offset += returns;
+    return true;
+}
+
+/* No leaf is one byte before a return address: that would be inside of the call. */
+uint32_t pf_frames_place(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns)
+{
+    const uint32_t number = pf_places_number(&frames->places, space);
+    struct pf_place *at = number == UINT32_MAX ? NULL : pf_places_find(&frames->places, ip - returns);
+    if (PF_LIKELY(at && at->value))
+        return at->value - 1;
+    struct pf_location location;
+    if (!at || !locate(frames, space, ip, returns, &location))
+        return PF_NO_FRAME;
+    uint32_t place = number_location(frames, &location, ip);
+    if (place != PF_NO_FRAME && frames->options.inlines && location.symbol != PF_NO_SYMBOL)
+        place = expand(frames, &location, ip, place);
+    if (place != PF_NO_FRAME)
+        pf_places_fill(&frames->places, at, place);
+    return place;
+}

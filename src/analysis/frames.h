@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is at an address: frames, numbered so that equal numbers mean equal functions. A frame is one function of one module,
+ * or one address that has no symbol. Each address is looked up once for each address space.
+ */
+#ifndef PF_ANALYSIS_FRAMES_H
+#define PF_ANALYSIS_FRAMES_H
+
+#include "analysis/places.h"
+#include "base/bytes.h"
+#include "base/pairs.h"
+#include "base/segments.h"
+#include "symbol/symbols.h"
+
+enum pf_frame_kind { PF_FRAME_USER, PF_FRAME_KERNEL, PF_FRAME_INLINED, PF_FRAME_JIT, PF_FRAME_UNKNOWN };
+
+struct pf_frame_info {
+    uint32_t module;   /* PF_NO_SYMBOL: no mapping */
+    uint32_t symbol;   /* PF_NO_SYMBOL: `address` is all there is */
+    uint64_t address;  /* in the module; in the symbol when there is one */
+    const char *name;  /* the function; NULL without a symbol */
+    uint8_t kind;      /* enum pf_frame_kind */
+    uint32_t function; /* frame of the function: this one itself, but for frames that are single addresses */
+};
+
+/* What all frames are with pf_frames_options.by_address. */
+struct pf_frame_address {
+    struct pf_frame_info frame;
+    uint64_t ip;      /* in memory; 0: the frame is a function */
+    const char *file; /* source file, NULL: not known */
+    uint32_t line;
+};
+static inline const struct pf_frame_address *pf_frame_address(const struct pf_frame_info *frame)
+{
+    return (const struct pf_frame_address *)frame;
+}
+
+struct pf_frames_options {
+    bool inlines;             /* the functions that were inlined have frames, too */
+    bool inlines_by_function; /* and they are others in each function that they were inlined into, as in perf */
+    bool by_address;          /* frames are addresses with their source lines, not functions */
+    bool joins_unnamed;       /* addresses without a symbol are one frame for each module, not one each */
+};
+
+struct pf_frames {
+    const struct perfile_allocator *allocator;
+    struct pf_symbols *symbols;
+    struct pf_frames_options options;
+    struct pf_arena arena;     /* names of inlined functions */
+    struct pf_places places;   /* of addresses: the frame, or PF_EXPANDED */
+    struct pf_pairs numbered;  /* (module and kind, symbol or address) to frame */
+    struct pf_segments frames; /* pf_frame_info, or _address: others may look at those they know of while more come */
+    size_t count;
+    uint32_t *expanded; /* lists: how many, and the frames, innermost first; the last is no inlined one */
+    size_t expanded_count, expanded_room;
+};
+
+#define PF_NO_FRAME UINT32_MAX
+
+/* Of a place: where in `expanded` its list of frames is, not a frame. */
+#define PF_EXPANDED ((uint32_t)1 << 31)
+
+/* The symbols must outlive them. Zeroes may be closed, too. */
+void pf_frames_open(struct pf_frames *frames, struct pf_symbols *symbols, const struct pf_frames_options *options,
+                    const struct perfile_allocator *allocator);
+void pf_frames_close(struct pf_frames *frames);
+/* No address is looked up any more: gives back the memory that was for that. */
+void pf_frames_end(struct pf_frames *frames);
+
+/*
+ * The place at an address of a space (NULL: nothing is mapped): a frame, or PF_EXPANDED. A return address is looked up where
+ * its call is, one byte before. PF_NO_FRAME: out of memory.
+ */
+uint32_t pf_frames_place(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns);
+
+/* The frames of a place, innermost first; valid until the next place is asked for. How many there are, at least 1. */
+static inline size_t pf_frames_of(const struct pf_frames *frames, const uint32_t *place, const uint32_t **list)
+{
+    *list = place;
+    if (PF_LIKELY(!(*place & PF_EXPANDED)))
+        return 1;
+    *list = frames->expanded + (*place & ~PF_EXPANDED) + 1;
+    return (*list)[-1];
+}
+
+/* The frame of a place that is no inlined function. */
+static inline uint32_t pf_frames_function(const struct pf_frames *frames, uint32_t place)
+{
+    const uint32_t *list;
+    if (place == PF_NO_FRAME)
+        return place;
+    const size_t count = pf_frames_of(frames, &place, &list);
+    return list[count - 1];
+}
+
+/* NULL: there is no such frame. */
+static inline const struct pf_frame_info *pf_frames_at(const struct pf_frames *frames, uint32_t frame)
+{
+    return pf_segments_at(&frames->frames, frame);
+}
+
+#endif
