@@ -14,6 +14,7 @@ struct pf_delivery {
     bool follows_maps;
     uint64_t filtered;
     const char *arch;
+    bool arch_known; /* whether the recording says it or not: a stream may do so in its next feature */
 
     struct pf_counters counters;
     uint64_t next_value; /* of the counters of the sample at hand; their count or more: none is left */
@@ -292,6 +293,8 @@ static int take_other(struct pf_delivery *delivery, struct pf_delivered *item, s
     const int result = follow_jit(delivery, record, error);
     if (result < 0)
         return result;
+    if (record->type == PERFILE_RECORD_HEADER_FEATURE && !delivery->arch)
+        delivery->arch_known = false;
     if (record->type == PERFILE_RECORD_CALLCHAIN_DEFERRED) {
         take_deferred(delivery, record);
         return 0;
@@ -448,8 +451,10 @@ struct pf_jit *pf_delivery_jit(const struct pf_delivery *delivery)
 
 const char *pf_delivery_arch(struct pf_delivery *delivery)
 {
-    if (!delivery->arch &&
-        perfile_feature_text(delivery->reader, PERFILE_FEATURE_ARCH, NULL, &delivery->arch, NULL) < 0)
+    if (PF_LIKELY(delivery->arch_known))
+        return delivery->arch;
+    delivery->arch_known = true;
+    if (perfile_feature_text(delivery->reader, PERFILE_FEATURE_ARCH, NULL, &delivery->arch, NULL) < 0)
         delivery->arch = NULL;
     return delivery->arch;
 }

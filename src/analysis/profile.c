@@ -120,9 +120,7 @@ uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip)
 static bool append_stack(struct pf_profile *profile)
 {
     const struct pf_stack_options options = {
-        .symbols = profile->symbols,
-        .arch = pf_stack_unwinds(&profile->item) ? pf_delivery_arch(profile->delivery) : NULL,
-        .policy = profile->policy};
+        .symbols = profile->symbols, .arch = pf_delivery_arch(profile->delivery), .policy = profile->policy};
     struct pf_stack stack;
     struct pf_stack_address address;
     pf_stack_gather(&stack, &profile->item, &options);

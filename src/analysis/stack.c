@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/stack.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
+#include "symbol/unwind_arch.h"
 
 int pf_unwind_policy_parse(const char *text, enum pf_unwind_policy otherwise, enum pf_unwind_policy *policy,
                            struct perfile_error *error)
@@ -26,35 +28,157 @@ static bool has_branches(const struct pf_delivered *item)
            item->sample.branch_stack.count;
 }
 
-bool pf_stack_unwinds(const struct pf_delivered *item)
+static bool unwinds(const struct pf_delivered *item)
 {
     return item->sample.present & PERFILE_SAMPLE_STACK_USER && !item->user_chain.count && !has_branches(item);
 }
 
-static void unwind(struct pf_stack *stack, const struct pf_delivered *item, const struct pf_stack_options *options)
+static void add_part(struct pf_stack *stack, const struct perfile_u64s *ips, bool is_exact, bool goes_on)
 {
-    struct pf_stack_part *part = &stack->parts[1];
+    if (ips->count)
+        stack->parts[stack->part_count++] = (struct pf_stack_part){*ips, is_exact, goes_on};
+}
+
+/* ---- the leaf's caller ------------------------------------------------------------------------------------------- */
+
+/*
+ * A chain of frame pointers begins with the frame that the leaf has made: if it has not made one yet, or never does, its
+ * caller is in the link register. The kernel of arm64 leaves that out, and perf record has the register recorded; that of
+ * ppc64 always has it second in the chain, where it is no caller once it was stored, and third then whatever lies where it
+ * will be stored. The call frame information of the binary knows.
+ */
+enum leaf { LEAF_IS_RIGHT, LEAF_LACKS_CALLER, LEAF_HAS_MORE };
+
+static enum leaf leaf_of(const struct pf_delivered *item, const char *arch)
+{
+    if (!arch || !item->sample.callchain.count || item->sample.present & PERFILE_SAMPLE_STACK_USER)
+        return LEAF_IS_RIGHT;
+    if (strcmp(arch, "aarch64") == 0)
+        return item->sample.present & PERFILE_SAMPLE_REGS_USER ? LEAF_LACKS_CALLER : LEAF_IS_RIGHT;
+    return strncmp(arch, "ppc64", 5) == 0 ? LEAF_HAS_MORE : LEAF_IS_RIGHT;
+}
+
+/* The place of the leaf of the user part in the chain; its count: there is none with a caller behind it. */
+static uint64_t find_user_leaf(const struct perfile_u64s *chain)
+{
+    uint64_t at = 0;
+    while (at < chain->count && perfile_u64_at(chain, at) != PF_CONTEXT_USER)
+        at++;
+    const bool has_caller = at + 2 < chain->count && perfile_u64_at(chain, at + 1) < PF_CONTEXT_FIRST &&
+                            perfile_u64_at(chain, at + 2) < PF_CONTEXT_FIRST;
+    return has_caller ? at + 1 : chain->count;
+}
+
+static bool link_register(const struct pf_delivered *item, const char *arch, uint64_t *value)
+{
+    const struct perfile_regs *regs = &item->sample.regs_user;
+    const struct pf_unwind_arch *of = regs->abi ? pf_unwind_arch_find(arch, regs->abi) : NULL;
+    uint64_t index = 0;
+    for (uint64_t left = of ? regs->mask : 0; left && index < regs->values.count; left &= left - 1, index++) {
+        const int bit = __builtin_ctzll(left);
+        if (bit < of->perf_count && of->perf_slots[bit] == of->ra) {
+            *value = perfile_u64_at(&regs->values, index) & of->address_mask;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The addresses of the chain from `first` up to `end`. */
+static struct perfile_u64s slice(const struct perfile_u64s *chain, uint64_t first, uint64_t end)
+{
+    struct perfile_u64s part = *chain;
+    part.data += first * sizeof(uint64_t);
+    part.count = end - first;
+    return part;
+}
+
+/* Puts in the caller that the chain lacks. */
+static bool add_caller(struct pf_stack *stack, const struct pf_delivered *item, const struct pf_stack_options *options)
+{
+    const struct perfile_u64s *chain = &item->sample.callchain, caller = {(const uint8_t *)&stack->leaf_caller, 1};
+    const uint64_t leaf = find_user_leaf(chain);
+    if (leaf == chain->count || !link_register(item, options->arch, &stack->leaf_caller) ||
+        stack->leaf_caller == perfile_u64_at(chain, leaf + 1) || !stack->leaf_caller)
+        return false;
+    const enum pf_return_at at = pf_symbols_return_at(options->symbols, item->user_space, perfile_u64_at(chain, leaf));
+    if (at != PF_RETURN_IN_REGISTER && at != PF_RETURN_IN_REGISTER_STILL)
+        return false;
+    const struct perfile_u64s before = slice(chain, 0, leaf + 1), behind = slice(chain, leaf + 1, chain->count);
+    stack->leaf_caller--; /* where the call is, as perf prints it */
+    add_part(stack, &before, false, false);
+    add_part(stack, &caller, true, true);
+    add_part(stack, &behind, false, true);
+    return true;
+}
+
+/* Takes out what is no caller. */
+static bool drop_caller(struct pf_stack *stack, const struct pf_delivered *item, const struct pf_stack_options *options)
+{
+    const struct perfile_u64s *chain = &item->sample.callchain;
+    const uint64_t leaf = find_user_leaf(chain);
+    if (leaf == chain->count)
+        return false;
+    const enum pf_return_at at = pf_symbols_return_at(options->symbols, item->user_space, perfile_u64_at(chain, leaf));
+    if (at != PF_RETURN_ON_STACK && at != PF_RETURN_IN_REGISTER_STILL)
+        return false;
+    const uint64_t drop = at == PF_RETURN_ON_STACK ? leaf + 1 : leaf + 2;
+    const struct perfile_u64s before = slice(chain, 0, pf_min(drop, chain->count)),
+                              behind = slice(chain, pf_min(drop + 1, chain->count), chain->count);
+    add_part(stack, &before, false, false);
+    add_part(stack, &behind, false, true);
+    return true;
+}
+
+static void add_callchain(struct pf_stack *stack, const struct pf_delivered *item,
+                          const struct pf_stack_options *options)
+{
+    const enum leaf leaf = options->symbols ? leaf_of(item, options->arch) : LEAF_IS_RIGHT;
+    if ((leaf == LEAF_LACKS_CALLER && add_caller(stack, item, options)) ||
+        (leaf == LEAF_HAS_MORE && drop_caller(stack, item, options)))
+        return;
+    add_part(stack, &item->sample.callchain, false, false);
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+bool pf_stack_asks_binaries(const struct pf_delivered *item, const char *arch)
+{
+    return unwinds(item) || leaf_of(item, arch) != LEAF_IS_RIGHT;
+}
+
+static void add_unwound(struct pf_stack *stack, const struct pf_delivered *item, const struct pf_stack_options *options)
+{
     struct pf_unwound unwound = {.addresses = stack->user_part, .room = PF_CALLCHAIN_MAX};
     const struct pf_unwinding how = {
         .space = item->user_space, .arch = options->arch, .only_known = options->policy == PF_UNWIND_CFI};
     const int end = pf_symbols_unwind(options->symbols, &item->sample, &how, &unwound);
     stack->truncated = end == PF_UNWIND_TRUNCATED;
     stack->guessed = unwound.guessed;
-    *part = (struct pf_stack_part){{.data = (const uint8_t *)stack->user_part, .count = unwound.count}, true};
+    add_part(stack, &(struct perfile_u64s){(const uint8_t *)stack->user_part, unwound.count}, true, false);
+}
+
+/* The user part that is in the branches; false: it is not. */
+static bool add_branches(struct pf_stack *stack, const struct pf_delivered *item)
+{
+    struct perfile_u64s chain = item->sample.callchain;
+    const size_t count = pf_callchain_branches(&item->sample, &chain, stack->user_part, PF_CALLCHAIN_MAX);
+    if (!count)
+        return false;
+    add_part(stack, &chain, false, false);
+    add_part(stack, &(struct perfile_u64s){(const uint8_t *)stack->user_part, count}, true, false);
+    return true;
 }
 
 void pf_stack_gather(struct pf_stack *stack, const struct pf_delivered *item, const struct pf_stack_options *options)
 {
-    stack->parts[0] = (struct pf_stack_part){.ips = item->sample.callchain};
-    stack->parts[1] = (struct pf_stack_part){.ips = item->user_chain};
+    stack->part_count = 0;
     stack->truncated = stack->guessed = false;
-    if (item->user_chain.count)
+    stack->parts[0].ips.count = 0;
+    if (!item->user_chain.count && has_branches(item) && add_branches(stack, item))
         return;
-    size_t count = has_branches(item)
-                       ? pf_callchain_branches(&item->sample, &stack->parts[0].ips, stack->user_part, PF_CALLCHAIN_MAX)
-                       : 0;
-    if (count)
-        stack->parts[1] = (struct pf_stack_part){{.data = (const uint8_t *)stack->user_part, .count = count}, true};
-    else if (options->symbols && item->sample.present & PERFILE_SAMPLE_STACK_USER)
-        unwind(stack, item, options);
+    add_callchain(stack, item, options);
+    add_part(stack, &item->user_chain, false, false);
+    if (options->symbols && unwinds(item))
+        add_unwound(stack, item, options);
 }

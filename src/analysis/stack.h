@@ -28,12 +28,17 @@ struct pf_stack_options {
 struct pf_stack_part {
     struct perfile_u64s ips;
     bool is_exact; /* callers are where their calls are, not return addresses */
+    bool goes_on;  /* in the context of the part before, whose last address was called from its first */
 };
 
+enum { PF_STACK_PARTS = 4 };
+
 struct pf_stack {
-    struct pf_stack_part parts[2];        /* the callchain, and the user part that is not in it */
+    struct pf_stack_part parts[PF_STACK_PARTS]; /* pieces of the callchain, and the user part that is not in it */
+    unsigned part_count;
     bool truncated;                       /* the dumped stack was too short to unwind to its end */
     bool guessed;                         /* it was not unwound by call frame information alone */
+    uint64_t leaf_caller;                 /* that the callchain does not have */
     uint64_t user_part[PF_CALLCHAIN_MAX]; /* from branches or unwinding */
 };
 
@@ -43,8 +48,8 @@ struct pf_stack_address {
     bool returns;  /* a return address: the call is one byte before */
 };
 
-/* Its user part is to be unwound. */
-bool pf_stack_unwinds(const struct pf_delivered *item);
+/* Binaries are needed for it: to unwind a dumped stack, or to see which callers of the leaf are real. */
+bool pf_stack_asks_binaries(const struct pf_delivered *item, const char *arch);
 /* What the stack is of; valid as long as the item. */
 void pf_stack_gather(struct pf_stack *stack, const struct pf_delivered *item, const struct pf_stack_options *options);
 
@@ -55,17 +60,24 @@ struct pf_stack_walk {
     unsigned part;
 };
 
+static inline struct pf_callchain_walk pf_stack_start_part(const struct pf_stack_part *part)
+{
+    struct pf_callchain_walk walk = pf_callchain_start(&part->ips);
+    walk.follows = part->goes_on;
+    return walk;
+}
+
 static inline struct pf_stack_walk pf_stack_start(const struct pf_stack *stack)
 {
-    return (struct pf_stack_walk){.stack = stack, .chain = pf_callchain_start(&stack->parts[0].ips)};
+    return (struct pf_stack_walk){.stack = stack, .chain = pf_stack_start_part(&stack->parts[0])};
 }
 
 static inline bool pf_stack_next(struct pf_stack_walk *walk, struct pf_stack_address *address)
 {
     while (!pf_callchain_next(&walk->chain, &address->ip)) {
-        if (walk->part + 1 == PF_COUNT(walk->stack->parts))
+        if (walk->part + 1 >= walk->stack->part_count)
             return false;
-        walk->chain = pf_callchain_start(&walk->stack->parts[++walk->part].ips);
+        walk->chain = pf_stack_start_part(&walk->stack->parts[++walk->part]);
     }
     address->mode = walk->chain.mode;
     address->returns = walk->chain.calls && !walk->stack->parts[walk->part].is_exact;

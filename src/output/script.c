@@ -51,14 +51,14 @@ static int open_clock(struct pf_script *script)
 }
 
 /*
- * Dumped stacks are unwound whatever is printed of them, and callchains have lines for inlined functions; the events of
- * a stream come later.
+ * Dumped stacks are unwound whatever is printed of them, and callchains have lines for inlined functions and callers that the
+ * kernel did not see; the events of a stream come later.
  */
 static bool stacks_want_maps(const struct pf_script *script)
 {
-    const uint64_t chains = script->options->symbols.no_inline ? 0 : PERFILE_SAMPLE_CALLCHAIN;
+    const uint64_t stacks = PERFILE_SAMPLE_STACK_USER | PERFILE_SAMPLE_CALLCHAIN;
     for (size_t i = 0; i < perfile_event_count(script->reader); i++)
-        if (perfile_event_get(script->reader, i)->attr.sample_type & (PERFILE_SAMPLE_STACK_USER | chains))
+        if (perfile_event_get(script->reader, i)->attr.sample_type & stacks)
             return true;
     return script->pipe;
 }
@@ -95,7 +95,6 @@ static int open_delivery(struct pf_script *script)
     if (result < 0)
         return result;
     script->session = pf_delivery_session(script->delivery);
-    script->arch = pf_delivery_arch(script->delivery);
     return !script->pipe && pf_delivery_filter(script->delivery)->has_events ? check_event_names(script) : 0;
 }
 
@@ -158,10 +157,8 @@ static void close_script(struct pf_script *script)
 static bool prepare(struct pf_script *script)
 {
     const struct pf_script_plan *plan = script->plan;
-    if ((plan->wants_symbols || script->unwinds) && !pf_script_open_symbols(script))
+    if ((plan->wants_symbols || script->asks_binaries) && !pf_script_open_symbols(script))
         return false;
-    if (script->unwinds)
-        script->arch = pf_delivery_arch(script->delivery);
     script->trace = NULL;
     return !(plan->fields >> SCRIPT_TRACE & 1) || !script->item.sample.raw.bytes || pf_script_find_trace(script, plan);
 }
@@ -169,7 +166,7 @@ static bool prepare(struct pf_script *script)
 void pf_script_gather_stack(struct pf_script *script)
 {
     const struct pf_stack_options options = {
-        .symbols = script->unwinds ? script->symbols : NULL, .arch = script->arch, .policy = script->policy};
+        .symbols = script->asks_binaries ? script->symbols : NULL, .arch = script->arch, .policy = script->policy};
     if (script->plan->has_callchain)
         pf_stack_gather(&script->stack, &script->item, &options);
 }
@@ -180,8 +177,9 @@ static void take_sample(struct pf_script *script)
     if (!plan || !plan->fields)
         return;
     script->plan = plan;
-    script->unwinds = plan->has_user_part && plan->shows_ip && pf_stack_unwinds(&script->item);
-    if (PF_UNLIKELY(plan->prepares || script->unwinds) && !prepare(script))
+    script->arch = pf_delivery_arch(script->delivery);
+    script->asks_binaries = plan->shows_chain && pf_stack_asks_binaries(&script->item, script->arch);
+    if (PF_UNLIKELY(plan->prepares || script->asks_binaries) && !prepare(script))
         return;
     if (script->team) {
         pf_script_team_add(script);

@@ -141,7 +141,7 @@ struct pf_script_plan {
     const struct perfile_event *event;
     uint64_t fields;
     bool has_callchain;                     /* the samples have one */
-    bool has_user_part;                     /* which is printed, and its user part stands elsewhere in them */
+    bool shows_chain;                       /* which is printed */
     bool shows_ip;                          /* perf knows how: an event of this type that is not a dummy exists */
     bool wants_symbols;                     /* addresses are looked up */
     bool in_order;                          /* what is printed depends on the samples before */
@@ -198,7 +198,7 @@ struct pf_script {
     struct pf_stack stack;             /* of the sample */
     const char *cgroup;                /* its path, when the session is not asked: see script_team.c */
     const struct pf_trace_text *trace; /* of the plan; NULL: not known */
-    bool unwinds;                      /* the user part of the stack is to be made of the dumped one */
+    bool asks_binaries;                /* the stack */
     const char *arch;                  /* uname -m of the recording; NULL: not known yet */
     enum pf_unwind_policy policy;
 

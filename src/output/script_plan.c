@@ -157,10 +157,8 @@ static struct pf_script_plan *make_plan(struct pf_script *script, const struct p
     plan->event = event;
     plan->fields = script->fields.fields[type];
     plan->has_callchain = event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN;
-    plan->has_user_part =
-        plan->has_callchain && has(plan, SCRIPT_IP) &&
-        (event->attr.sample_type & PERFILE_SAMPLE_STACK_USER || pf_callchain_has_branches(&event->attr));
     plan->shows_ip = pf_script_first_event(script->reader, type) != NULL;
+    plan->shows_chain = plan->has_callchain && has(plan, SCRIPT_IP) && plan->shows_ip;
     if (!add_places(script, plan))
         return NULL;
     plan->wants_symbols = plan->places || plan->addr_places || plan->branch_places || plan->code_places ||

@@ -340,8 +340,9 @@ char *pf_script_put_callchain(struct pf_script *script, char *at)
     if (!script->plan->shows_ip)
         return at;
     unsigned left = PF_CALLCHAIN_MAX;
-    at = put_chain(script, at, &script->stack.parts[0].ips, &left);
-    return script->stack.parts[1].ips.count ? put_chain(script, at, &script->stack.parts[1].ips, &left) : at;
+    for (unsigned i = 0; i < script->stack.part_count; i++)
+        at = put_chain(script, at, &script->stack.parts[i].ips, &left);
+    return at;
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */

@@ -561,7 +561,7 @@ static void put_chains(struct pf_script *script)
     const struct pf_stack_part *parts = script->stack.parts;
     const bool plain = script->plan->places->style == SCRIPT_PLACE_FRAME;
     unsigned left = PF_CALLCHAIN_MAX;
-    for (unsigned i = 0; i < PF_COUNT(script->stack.parts); i++)
+    for (unsigned i = 0; i < script->stack.part_count; i++)
         if (plain)
             put_chain(script, &parts[i].ips, &left, true);
         else

@@ -37,7 +37,7 @@ struct task {
     struct perfile_u64s user_chain; /* behind the record */
     size_t at;                      /* of the record, among the bytes of the batch */
     size_t lines_end;               /* of what other records print before this */
-    bool unwinds;
+    bool asks_binaries;
 };
 
 /* A task that was left for later: its text belongs behind the batch's first text_end bytes. */
@@ -200,7 +200,7 @@ void pf_script_team_add(struct pf_script *script)
         .user_chain = item->user_chain,
         .at = task->at,
         .lines_end = batch->lines.used,
-        .unwinds = script->unwinds,
+        .asks_binaries = script->asks_binaries,
     };
 }
 
@@ -292,7 +292,7 @@ static void print_task(struct pf_script *script, const struct batch *batch, stru
     script->cgroup = task->cgroup;
     script->arch = task->arch;
     script->trace = task->trace;
-    script->unwinds = task->unwinds;
+    script->asks_binaries = task->asks_binaries;
     pf_script_gather_stack(script);
     pf_script_put_sample(script);
 }
@@ -317,7 +317,7 @@ static void take_failure(struct batch *batch, const struct pf_script *script)
 static bool try_task(struct pf_script *script, struct batch *batch, struct task *task)
 {
     const size_t start = batch->text.used;
-    script->waits = task->unwinds || task->plan->in_order;
+    script->waits = task->asks_binaries || task->plan->in_order;
     if (!script->waits)
         print_task(script, batch, task);
     if (script->waits)

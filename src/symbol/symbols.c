@@ -894,6 +894,15 @@ int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *s
     return end;
 }
 
+enum pf_return_at pf_symbols_return_at(struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip)
+{
+    const struct pf_unwinding how = {.space = space, .only_known = true};
+    struct unwinder u = {symbols, &how};
+    struct pf_unwind_place place;
+    return place_of(&u, ip, &place) && place.cfi ? pf_unwind_return_at(place.cfi, place.elf_address)
+                                                 : PF_RETURN_UNKNOWN;
+}
+
 /* ---- inlined functions ---- */
 
 static void open_inlines(struct pf_symbols *symbols, struct module *module)

@@ -75,6 +75,8 @@ struct pf_unwinding {
  */
 int pf_symbols_unwind(struct pf_symbols *symbols, const struct perfile_sample *sample, const struct pf_unwinding *how,
                       struct pf_unwound *unwound);
+/* Where the function at a user address keeps its return address there; PF_RETURN_UNKNOWN without its binary. */
+enum pf_return_at pf_symbols_return_at(struct pf_symbols *symbols, const struct perfile_space *space, uint64_t ip);
 /*
  * The source frames at a location, innermost first, at most `room`; returns how many. 0: nothing is known. The first look at
  * a module reads its debug info, or what the cache has of it.

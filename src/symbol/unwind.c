@@ -412,6 +412,18 @@ static enum step step_by_rule(struct unwinding *u, const struct pf_cfi *cfi, con
     return STEP_ON;
 }
 
+enum pf_return_at pf_unwind_return_at(struct pf_cfi *cfi, uint64_t elf_address)
+{
+    const struct pf_cfi_rule *rule = cfi->arch ? pf_cfi_find(cfi, elf_address) : NULL;
+    const struct pf_cfi_entry *ra = rule ? entry_of(rule, rule->ra) : NULL;
+    if (!rule || rule->signal || (ra && ra->kind == PF_RULE_UNDEFINED))
+        return PF_RETURN_UNKNOWN;
+    if (ra && ra->kind != PF_RULE_SAME && ra->kind != PF_RULE_REGISTER)
+        return PF_RETURN_ON_STACK;
+    const bool has_frame = rule->cfa_slot != cfi->arch->sp || rule->cfa_value != 0;
+    return has_frame ? PF_RETURN_IN_REGISTER_STILL : PF_RETURN_IN_REGISTER;
+}
+
 /*
  * Trampolines of aarch64 (since 5.8) and riscv64 have no rules; one has to know the kernel's struct rt_sigframe: 128
  * bytes of siginfo, then uc_flags and uc_link, which are 0, and further on the registers.

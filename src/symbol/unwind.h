@@ -46,4 +46,13 @@ struct pf_unwound {
 int pf_unwind_sample(const struct perfile_sample *sample, const char *arch, pf_unwind_locate *locate, void *context,
                      struct pf_unwound *unwound);
 
+/* Where a function keeps its return address at one of its instructions. */
+enum pf_return_at {
+    PF_RETURN_UNKNOWN,
+    PF_RETURN_ON_STACK,
+    PF_RETURN_IN_REGISTER,       /* the link register, or one that it was moved to: nothing was put on the stack */
+    PF_RETURN_IN_REGISTER_STILL, /* the same, but the frame is made */
+};
+enum pf_return_at pf_unwind_return_at(struct pf_cfi *cfi, uint64_t elf_address);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/stack.h"
+#include "analysis/delivery.h"
 
 #include <stdio.h>
 
@@ -152,51 +152,6 @@ static void synthesized_samples(void **state)
     recording_close(&decoder.bytes);
 }
 
-/* ---- stacks ------------------------------------------------------------------------------------------------------ */
-
-/* "MODE:IP", with a "<" behind return addresses. */
-static const char *addresses(const struct pf_stack *stack)
-{
-    static char text[256];
-    struct pf_stack_address address;
-    size_t used = 0;
-    text[0] = '\0';
-    for (struct pf_stack_walk walk = pf_stack_start(stack); pf_stack_next(&walk, &address);)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u:%x%s", used ? " " : "", address.mode,
-                                 (unsigned)address.ip, address.returns ? "<" : "");
-    return text;
-}
-
-/* The first address of each context is where it was interrupted; a user part that comes later follows. */
-static void return_addresses(void **state)
-{
-    const uint64_t chain[] = {PF_CONTEXT_KERNEL, 1, 2, 3, PF_CONTEXT_USER, 4, 5}, later[] = {PF_CONTEXT_USER, 6, 7};
-    const struct perfile_record record = {.misc = PF_MODE_KERNEL};
-    struct pf_delivered item = {.record = &record};
-    struct pf_stack stack;
-    (void)state;
-    item.sample.callchain = (struct perfile_u64s){.data = (const uint8_t *)chain, .count = PF_COUNT(chain)};
-    pf_stack_gather(&stack, &item, &(struct pf_stack_options){0});
-    assert_string_equal(addresses(&stack), "1:1 1:2< 1:3< 2:4 2:5<");
-    item.sample.callchain.count = 3;
-    item.user_chain = (struct perfile_u64s){.data = (const uint8_t *)later, .count = PF_COUNT(later)};
-    pf_stack_gather(&stack, &item, &(struct pf_stack_options){0});
-    assert_string_equal(addresses(&stack), "1:1 1:2< 2:6 2:7<");
-}
-
-static void unwind_policies(void **state)
-{
-    enum pf_unwind_policy policy;
-    struct perfile_error error;
-    (void)state;
-    assert_int_equal(pf_unwind_policy_parse(NULL, PF_UNWIND_FP, &policy, &error), 0);
-    assert_int_equal(policy, PF_UNWIND_FP);
-    assert_int_equal(pf_unwind_policy_parse("cfi", PF_UNWIND_FP, &policy, &error), 0);
-    assert_int_equal(policy, PF_UNWIND_CFI);
-    assert_int_equal(pf_unwind_policy_parse("orc", PF_UNWIND_FP, &policy, &error), PERFILE_ERROR_ARGUMENT);
-    assert_non_null(strstr(error.message, "'orc'"));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,8 +159,6 @@ int main(void)
         cmocka_unit_test(absent_fields),
         cmocka_unit_test(pid_of_a_task_that_is_gone),
         cmocka_unit_test(synthesized_samples),
-        cmocka_unit_test(return_addresses),
-        cmocka_unit_test(unwind_policies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
