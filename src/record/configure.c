@@ -391,7 +391,7 @@ static bool overwrites(const struct pf_chosen *chosen, const struct perfile_reco
  */
 static bool may_fork_meanwhile(const struct pf_target *target, const struct perfile_recorder_options *options)
 {
-    return !target->everybody && !(options->flags & (PERFILE_RECORDER_NO_INHERIT | PERFILE_RECORDER_ENABLE_ON_EXEC));
+    return target->everybody || !(options->flags & (PERFILE_RECORDER_NO_INHERIT | PERFILE_RECORDER_ENABLE_ON_EXEC));
 }
 
 static int configure_overwrite(struct pf_chosen_event *event, bool overwrite, struct perfile_error *error)

@@ -18,15 +18,6 @@ struct walk {
     size_t mount;            /* length of that of the hierarchy */
 };
 
-/* The hierarchy that perf events count in: that of perf_event, else cgroup v2. */
-static bool find_hierarchy(const struct pf_kernel *kernel, struct walk *walk)
-{
-    bool found = pf_find_mount(kernel->allocator, kernel->root, "cgroup", "perf_event", walk->path) ||
-                 pf_find_mount(kernel->allocator, kernel->root, "cgroup2", NULL, walk->path);
-    walk->mount = found ? strlen(walk->path) : 0;
-    return found;
-}
-
 /* The id is the file handle of the folder. */
 static uint64_t read_id(int root, const char *path)
 {
@@ -82,9 +73,10 @@ static int tell_folder(struct walk *walk, unsigned depth, struct perfile_error *
 int pf_cgroups_tell(const struct pf_kernel *kernel, struct perfile_error *error)
 {
     struct walk walk = {.kernel = kernel};
-    if (!find_hierarchy(kernel, &walk)) {
+    if (!pf_find_cgroups(kernel->allocator, kernel->root, walk.path)) {
         pf_kernel_note(kernel, "no hierarchy of control groups is mounted: their names are not recorded");
         return 0;
     }
+    walk.mount = strlen(walk.path);
     return tell_folder(&walk, 0, error);
 }

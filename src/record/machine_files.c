@@ -181,6 +181,12 @@ bool pf_find_mount(const struct perfile_allocator *allocator, int root, const ch
     return found;
 }
 
+bool pf_find_cgroups(const struct perfile_allocator *allocator, int root, char where[PF_PATH_ROOM])
+{
+    return pf_find_mount(allocator, root, "cgroup", "perf_event", where) ||
+           pf_find_mount(allocator, root, "cgroup2", NULL, where);
+}
+
 /* ---- lists of CPUs ---- */
 
 bool pf_next_range(const char **list, unsigned *first, unsigned *last)

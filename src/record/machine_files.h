@@ -43,6 +43,9 @@ void pf_listing_close(struct pf_listing *names);
 bool pf_find_mount(const struct perfile_allocator *allocator, int root, const char *type, const char *option,
                    char where[PF_PATH_ROOM]);
 
+/* The same of the hierarchy of control groups that events count in: that of perf_event in v1, else v2. */
+bool pf_find_cgroups(const struct perfile_allocator *allocator, int root, char where[PF_PATH_ROOM]);
+
 /* The next range of a list of CPUs such as "0-3,7": false at its end, or where it is none. */
 bool pf_next_range(const char **list, unsigned *first, unsigned *last);
 

@@ -177,7 +177,7 @@ static int explain(const struct pf_chosen_event *event, const struct pf_target *
                        "%s is not allowed for this user: run as root, with CAP_PERFMON, or lower "
                        "/proc/sys/kernel/perf_event_paranoid (now %d) to %d",
                        target->everybody ? "recording everything that runs" : "recording this", paranoid(),
-                       target->everybody || event->attr.type == PF_PMU_TRACEPOINT ? -1 : 1);
+                       event->attr.type == PF_PMU_TRACEPOINT ? -1 : target->everybody ? 0 : 1);
     case EMFILE:
         return pf_fail(
             error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
@@ -186,6 +186,10 @@ static int explain(const struct pf_chosen_event *event, const struct pf_target *
     case ENOENT:
     case ENODEV:
     case EOPNOTSUPP:
+        if (event->attr.sample_type & PERFILE_SAMPLE_BRANCH_STACK)
+            return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, name,
+                           "its samples cannot have taken branches (-b, -j, --call-graph lbr) here: that needs an "
+                           "event of a PMU that records branches");
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, name,
                        event->attr.type == PF_PMU_SOFTWARE || event->attr.type == PF_PMU_TRACEPOINT
                            ? "this kernel does not have it"
@@ -217,30 +221,51 @@ static int fd_of_leader(const struct pf_opened_set *opened, const struct pf_chos
     return opened->items[((size_t)leader * target->cpu_count + wanted->cpu) * target->tid_count + wanted->tid].fd;
 }
 
-/* errno of the first that cannot be opened, and which event it is; threads that have ended are no failure. */
+/* A thread that has ended, or a processor that went offline and nobody asked for, is left out. */
+static bool is_gone(const struct pf_target *target, int why)
+{
+    return why == ENODEV ? !target->some_cpus : why == ESRCH && !target->everybody;
+}
+
+/* One event everywhere; errno when it cannot be opened, or nowhere because all that it is for is gone. */
+static int open_event(struct pf_opened_set *opened, const struct pf_chosen *chosen, const struct pf_target *target,
+                      uint32_t event)
+{
+    const struct pf_chosen_event *one = &chosen->items[event];
+    const unsigned long flags = opened->cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0;
+    size_t alive = 0;
+    int gone = 0;
+    for (uint32_t cpu = 0; cpu < target->cpu_count; cpu++)
+        for (uint32_t tid = 0; tid < target->tid_count; tid++) {
+            struct pf_opened *place = &opened->items[opened->count++];
+            *place = (struct pf_opened){.fd = -1, .event = event, .cpu = cpu, .tid = tid};
+            if (target->cpus[cpu] >= 0 && !pf_list_holds(one->cpus, target->cpus[cpu]))
+                continue;
+            place->fd = open_one(&one->attr, flags ? opened->cgroup : target->tids[tid], target->cpus[cpu],
+                                 fd_of_leader(opened, chosen, target, place), flags);
+            if (place->fd < 0 && !is_gone(target, errno))
+                return errno;
+            gone = place->fd < 0 ? errno : gone;
+            alive += place->fd >= 0;
+        }
+    return alive ? 0 : gone;
+}
+
+/* errno of the first that cannot be opened, and which event it is. */
 static int open_all(struct pf_opened_set *opened, const struct pf_chosen *chosen, const struct pf_target *target,
                     uint32_t *event)
 {
-    const unsigned long flags = opened->cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0;
-    size_t at = 0, alive = 0;
+    opened->count = 0;
     for (*event = 0; *event < chosen->count; (*event)++) {
-        const struct pf_chosen_event *one = &chosen->items[*event];
-        for (uint32_t cpu = 0; cpu < target->cpu_count; cpu++)
-            for (uint32_t tid = 0; tid < target->tid_count; tid++) {
-                struct pf_opened *place = &opened->items[at++];
-                *place = (struct pf_opened){.fd = -1, .event = *event, .cpu = cpu, .tid = tid};
-                opened->count = at;
-                if (target->cpus[cpu] >= 0 && !pf_list_holds(one->cpus, target->cpus[cpu]))
-                    continue;
-                place->fd = open_one(&one->attr, flags ? opened->cgroup : target->tids[tid], target->cpus[cpu],
-                                     fd_of_leader(opened, chosen, target, place), flags);
-                if (place->fd < 0 && !(errno == ESRCH && !target->everybody))
-                    return errno;
-                alive += place->fd >= 0;
-            }
+        const int why = open_event(opened, chosen, target, *event);
+        if (why)
+            return why;
     }
     *event = 0;
-    return alive ? 0 : ESRCH;
+    for (size_t i = 0; i < opened->count; i++)
+        if (opened->items[i].fd >= 0)
+            return 0;
+    return ESRCH;
 }
 
 static void close_all(struct pf_opened_set *opened)
@@ -306,22 +331,25 @@ static int finish_opening(struct pf_opened_set *opened, const struct pf_chosen *
     return 0;
 }
 
-/* Below cgroup v2, or below the hierarchy of v1 that perf_event has. */
 static int open_cgroup(struct pf_opened_set *opened, const struct pf_target *target, const char *path,
                        struct perfile_error *error)
 {
-    static const char *const mounts[] = {"/sys/fs/cgroup/perf_event", "/sys/fs/cgroup"};
-    char whole[4096];
+    char mount[PF_PATH_ROOM], whole[PF_PATH_ROOM];
     if (!target->everybody)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "control group",
                        "it is recorded instead of processes, threads or a command of its own: use it with --all-cpus");
-    for (size_t i = 0; i < PF_COUNT(mounts) && opened->cgroup < 0; i++) {
-        snprintf(whole, sizeof(whole), "%s/%.3900s", mounts[i], path);
+    const int root = pf_root_open(NULL);
+    const bool mounted = root >= 0 && pf_find_cgroups(opened->allocator, root, mount);
+    if (root >= 0)
+        close(root);
+    if (!mounted)
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "control group",
+                       "neither cgroup v2 nor the perf_event hierarchy of v1 is mounted");
+    if (pf_path(whole, sizeof(whole), "/%s/%s", mount, path))
         opened->cgroup = open(whole, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    }
     return opened->cgroup >= 0 ? 0
                                : pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "control group",
-                                         "there is no %.100s below /sys/fs/cgroup", path);
+                                         "there is no %.100s below /%.100s", path, mount);
 }
 
 /* The kernel refuses higher rates, and lowers its limit by itself when interrupts take long; perf goes down to it, too. */

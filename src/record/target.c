@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pwd.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -13,7 +14,7 @@
 #include "base/error.h"
 #include "record/machine_files.h"
 
-enum { NUMBER_MAX = 1 << 22 };
+enum { NUMBER_MAX = 1 << 22, STAT_BYTES_MAX = 16 << 20 };
 
 static int add(const struct pf_target *target, int32_t **items, size_t *count, size_t *room, int32_t item)
 {
@@ -82,9 +83,9 @@ static int add_cpus(struct pf_target *target, const char *list, struct perfile_e
     while (result == 0 && !bad && next_range(&rest, &first, &last, &bad))
         for (int32_t cpu = first; cpu <= last && !bad && result == 0; cpu++)
             result = add_cpu(target, cpu);
-    if (bad || !target->cpu_count)
-        return refuse_list("CPU list", list, error);
-    return result < 0 ? pf_fail_memory(error, "CPU list") : 0;
+    if (result < 0)
+        return pf_fail_memory(error, "CPU list");
+    return bad || !target->cpu_count ? refuse_list("CPU list", list, error) : 0;
 }
 
 /* ---- threads ---- */
@@ -160,14 +161,61 @@ static int add_user(struct pf_target *target, const char *user, struct perfile_e
     return result < 0 ? pf_fail_memory(error, "threads") : 0;
 }
 
-/* ---- all of it ---- */
+/* ---- processors ---- */
 
+/* The lines of /proc/stat that begin with "cpu0", "cpu1" ... are those that are online. */
+static int add_lines(struct pf_target *target, const char *line)
+{
+    int result = 0;
+    for (; line && result == 0; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, "cpu", 3) == 0 && line[3] >= '0' && line[3] <= '9')
+            result = add_cpu(target, (int32_t)strtol(line + 3, NULL, 10));
+    }
+    return result;
+}
+
+static int add_of_stat(struct pf_target *target)
+{
+    struct pf_text text;
+    int result = pf_text_open(&text, target->allocator, NULL, NULL);
+    if (result < 0)
+        return result;
+    if (pf_read_whole(AT_FDCWD, "/proc/stat", &text, STAT_BYTES_MAX)) {
+        pf_put_char(&text, 0);
+        result = text.failed ? PERFILE_ERROR_MEMORY : add_lines(target, text.data);
+    }
+    result = text.failed ? PERFILE_ERROR_MEMORY : result;
+    pf_text_close(&text);
+    return result;
+}
+
+/* Those that this process may run on are online. */
+static int add_of_affinity(struct pf_target *target)
+{
+    cpu_set_t sets[16];
+    int result = 0;
+    if (sched_getaffinity(0, sizeof(sets), sets) < 0)
+        return add_cpu(target, 0);
+    for (size_t cpu = 0; cpu < 8 * sizeof(sets) && result == 0; cpu++)
+        if (CPU_ISSET_S(cpu, sizeof(sets), sets))
+            result = add_cpu(target, (int32_t)cpu);
+    return result;
+}
+
+/* /sys is not mounted in many containers and chroots. */
 static int add_online(struct pf_target *target, struct perfile_error *error)
 {
     char list[4096];
-    const bool known = pf_read_line(AT_FDCWD, "/sys/devices/system/cpu/online", list, sizeof(list));
-    return add_cpus(target, known ? list : "0", error);
+    if (pf_read_line(AT_FDCWD, "/sys/devices/system/cpu/online", list, sizeof(list)))
+        return add_cpus(target, list, error);
+    int result = add_of_stat(target);
+    if (result == 0 && !target->cpu_count)
+        result = add_of_affinity(target);
+    return result < 0 ? pf_fail_memory(error, "CPU list") : 0;
 }
+
+/* ---- all of it ---- */
 
 int pf_target_open(struct pf_target *target, const struct perfile_recorder_options *options,
                    struct perfile_error *error)
