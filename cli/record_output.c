@@ -191,6 +191,7 @@ int pf_record_output_publish(struct pf_record_output *output, struct perfile_err
         return result;
     if (perfile_writer_publish(output->writer, error) < 0)
         return PF_STATUS_OUTPUT;
+    follow_link(output); /* it led nowhere until now */
     if (stat(output->path, &status) < 0)
         return fail(error, output->path, "is gone");
     output->device = status.st_dev;

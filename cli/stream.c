@@ -32,7 +32,7 @@ static int open_fd(struct pf_stream *stream)
     if (!stream->path)
         return STDOUT_FILENO;
     if (lstat(stream->path, &status) == 0 && !S_ISREG(status.st_mode))
-        return open(stream->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+        return open(stream->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (asprintf(&stream->temporary, "%s.%ld.tmp", stream->path, (long)getpid()) < 0) {
         stream->temporary = NULL;
         return -1;

@@ -3,14 +3,18 @@
  * perfile/recorder.h: recording this machine (libperfile, Linux only).
  *
  *     struct perfile_recorder_options options = PERFILE_RECORDER_OPTIONS_INIT;
+ *     struct perfile_writer_options live = PERFILE_WRITER_OPTIONS_INIT;
  *
+ *     live.live = true;                             // others can read the file while it is written
  *     options.events = "cpu-clock";
  *     options.pids = "4711";
  *     options.call_graph = "fp";
  *     if (perfile_writer_open_path("perf.data", &live, &writer, &error) < 0 ||
  *         perfile_recorder_open(&options, writer, &recorder, &error) < 0)
  *         die(error.message);                       // one sentence, with the way out
- *     perfile_recorder_enable(recorder, &error);
+ *     if (perfile_writer_publish(writer, &error) < 0 || // from here on there is a file of that name
+ *         perfile_recorder_enable(recorder, &error) < 0)
+ *         die(error.message);
  *     while (perfile_recorder_drain(recorder, 100, &error) > 0)
  *         if (enough)
  *             break;

@@ -214,6 +214,8 @@ int pf_folder_commit(struct pf_folder *folder, bool sync, struct perfile_error *
     if (renameat(folder->parent, folder->temporary, folder->parent, folder->name) == 0) {
         pf_text_free(folder->allocator, folder->temporary);
         folder->temporary = NULL;
+        if (sync)
+            pf_sync_folder(folder->parent);
         return 0;
     }
     if (errno != ENOTEMPTY && errno != EEXIST)
@@ -221,6 +223,8 @@ int pf_folder_commit(struct pf_folder *folder, bool sync, struct perfile_error *
     /* the old one changes names with the new one, and goes when this is closed */
     if (renameat2(folder->parent, folder->temporary, folder->parent, folder->name, RENAME_EXCHANGE) < 0)
         return fail(folder, PERFILE_ERROR_WRITE, errno, error);
+    if (sync)
+        pf_sync_folder(folder->parent);
     return 0;
 }
 

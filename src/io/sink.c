@@ -14,7 +14,7 @@
 #include "base/files.h"
 #include "base/out.h"
 
-enum { NAME_TRIES = 64, MODE = 0600 /* recordings hold more than meets the eye: perf's own mode */ };
+enum { NAME_TRIES = 64, LINKS_MAX = 40 /* as the kernel */, MODE = 0600 /* recordings hold more than meets the eye: perf's own mode */ };
 
 static int fail(struct pf_sink *sink, int code, int error_number, struct perfile_error *error)
 {
@@ -98,9 +98,37 @@ static int create(struct pf_sink *sink, struct perfile_error *error)
     return 0;
 }
 
+/* What a link leads to, whose path is relative to the folder of the link; false: it is no link, or too long. */
+static bool follow(char place[PATH_MAX])
+{
+    char target[PATH_MAX];
+    char *slash = strrchr(place, '/');
+    const ssize_t length = readlink(place, target, sizeof(target) - 1);
+    const size_t kept = length > 0 && target[0] != '/' && slash ? (size_t)(slash - place) + 1 : 0;
+    if (length <= 0 || kept + (size_t)length >= PATH_MAX)
+        return false;
+    memcpy(place + kept, target, (size_t)length);
+    place[kept + (size_t)length] = 0;
+    return true;
+}
+
+/* A link stays a link: what it leads to is replaced, or made when it is not there yet. NULL: no link. */
+static char *resolve(const char *path)
+{
+    char place[PATH_MAX];
+    char *resolved = realpath(path, NULL);
+    bool followed = false;
+    if (resolved || errno != ENOENT || strlen(path) >= sizeof(place))
+        return resolved;
+    memcpy(place, path, strlen(path) + 1);
+    for (int i = 0; i < LINKS_MAX && follow(place); i++)
+        followed = true;
+    return followed ? strdup(place) : NULL;
+}
+
 static int open_directory_of(struct pf_sink *sink, const char *path, struct perfile_error *error)
 {
-    char *resolved = realpath(path, NULL); /* a link stays a link: what it leads to is replaced */
+    char *resolved = resolve(path);
     const char *whole = resolved ? resolved : path;
     const char *slash = strrchr(whole, '/');
     char *folder = pf_text_copy(sink->allocator, slash ? whole : ".", slash ? (size_t)(slash - whole) + 1 : 1);
@@ -274,6 +302,12 @@ int pf_sink_name(struct pf_sink *sink, struct perfile_error *error)
     return 0;
 }
 
+void pf_sync_folder(int directory)
+{
+    if (fsync(directory) < 0)
+        return;
+}
+
 int pf_sink_commit(struct pf_sink *sink, bool sync, struct perfile_error *error)
 {
     int result = pf_sink_flush(sink, error);
@@ -283,6 +317,8 @@ int pf_sink_commit(struct pf_sink *sink, bool sync, struct perfile_error *error)
     if (sync && sink->owned && fsync(sink->fd) < 0 && errno != EINVAL && errno != EROFS)
         return fail(sink, PERFILE_ERROR_WRITE, errno, error);
     result = pf_sink_name(sink, error);
+    if (result == 0 && sync && sink->directory >= 0)
+        pf_sync_folder(sink->directory);
     if (result == 0 && sink->owned) {
         int fd = sink->fd;
         sink->fd = -1;

@@ -36,9 +36,11 @@ struct pf_sink {
 
 /* ".NAME.xxxxxxxx", by which it is easy to see what a left-over file was meant to be. */
 void pf_temporary_name(char text[NAME_MAX + 1], const char *name);
+/* So that the names in it last; what is under them is complete also where a folder cannot be synced. */
+void pf_sync_folder(int directory);
 /*
- * A new file: it replaces `path` when it is committed, and never before. Devices and FIFOs are written in place. "-" is
- * standard output. Errors: OPEN, MEMORY.
+ * A new file: it replaces `path` when it is committed, and never before. Devices and FIFOs are written in place; a
+ * link stays, and its target is what is made or replaced. "-" is standard output. Errors: OPEN, MEMORY.
  */
 int pf_sink_open_path(struct pf_sink *sink, const struct perfile_allocator *allocator, const char *path,
                       struct perfile_error *error);

@@ -121,6 +121,8 @@ static int tell_text(const struct pf_kernel *kernel, bool *hidden, struct perfil
     bool readable = pf_kernel_symbols(kernel->root, find_text, &range);
     uint64_t start = range.text ? range.text : range.stext, end = range.edata ? range.edata : range.etext;
     *hidden = start == 0;
+    if (*hidden && kernel->options->user_only)
+        return 0;
     if (*hidden) {
         pf_kernel_note(kernel, readable ? "the addresses of the kernel are hidden, so its functions cannot be named: "
                                           "record as root, or set /proc/sys/kernel/kptr_restrict to 0"

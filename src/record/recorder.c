@@ -52,6 +52,12 @@ struct perfile_recorder {
     struct perfile_recorder_counts counts;
 };
 
+/* The event that was opened to tell of maps goes on all the time. */
+static bool only_tracks(const struct perfile_recorder *recorder, uint32_t event)
+{
+    return recorder->chosen.tracking && event == recorder->chosen.tracking;
+}
+
 /* ---- ring buffers ---- */
 
 static size_t ring_places(const struct perfile_recorder *recorder)
@@ -227,6 +233,14 @@ static int list_threads(const struct perfile_recorder *recorder, int32_t **tids,
     return 0;
 }
 
+static bool records_kernel(const struct perfile_recorder *recorder)
+{
+    for (uint32_t i = 0; i < recorder->chosen.count; i++)
+        if (!recorder->chosen.items[i].attr.exclude_kernel && !only_tracks(recorder, i))
+            return true;
+    return false;
+}
+
 static int tell_machine(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     const struct perfile_recorder_options *options = &recorder->options;
@@ -246,6 +260,7 @@ static int tell_machine(struct perfile_recorder *recorder, struct perfile_error 
                                                .data_maps = tracking->mmap_data,
                                                .namespaces = tracking->namespaces,
                                                .cgroups = tracking->cgroup,
+                                               .user_only = !records_kernel(recorder),
                                                .threads = options->threads ? options->threads
                                                           : online > 8     ? 8
                                                                            : (unsigned)online,
@@ -484,12 +499,6 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
 static int settle(const struct perfile_recorder *recorder, struct perfile_error *error)
 {
     return recorder->behind ? pf_behind_settle(recorder->behind, error) : 0;
-}
-
-/* The event that was opened to tell of maps goes on all the time. */
-static bool only_tracks(const struct perfile_recorder *recorder, uint32_t event)
-{
-    return recorder->chosen.tracking && event == recorder->chosen.tracking;
 }
 
 static int switch_all(const struct perfile_recorder *recorder, unsigned long request, struct perfile_error *error)
