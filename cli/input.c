@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "input.h"
+#include "stdin.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -25,11 +26,15 @@ int pf_input_choose(struct pf_input *input, const struct pf_command *command, st
                    settings->operands[0]);
         return PF_STATUS_USAGE;
     }
-    pf_input_set(input, command, settings,
-                 settings->operand_count ? settings->operands[0]
-                 : settings->input       ? settings->input
-                                         : "perf.data");
-    input->chosen = settings->operand_count || settings->input;
+    const char *path = settings->operand_count ? settings->operands[0] : settings->input;
+    const bool chosen = path != NULL;
+
+    if (!path) /* --before - takes standard input for itself */
+        path = (!settings->before || strcmp(settings->before, "-")) && pf_stdin_has_recording(command, settings)
+                   ? "-"
+                   : "perf.data";
+    pf_input_set(input, command, settings, path);
+    input->chosen = chosen;
     return PF_STATUS_OK;
 }
 

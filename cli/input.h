@@ -21,7 +21,7 @@ void pf_input_set(struct pf_input *input, const struct pf_command *command, stru
                   const char *path);
 /* Both are there, and are one file. */
 bool pf_is_same_file(const char *path, const char *other);
-/* Operand, -i, or perf.data. PF_STATUS_USAGE when it is given twice. */
+/* Operand, -i, standard input when it is a pipe with a recording, or perf.data. PF_STATUS_USAGE when it is given twice. */
 int pf_input_choose(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings);
 /* PF_STATUS_UNREADABLE when a message was printed. */
 int pf_input_open(struct pf_input *input);

@@ -56,7 +56,7 @@ const char *pf_format_at(const struct pf_command *command, size_t index, const c
     {                                                                                                                  \
         .name = "input", .letter = 'i', .kind = PF_OPTION_TEXT, .argument = "FILE", .offset = AT(input),               \
         .doc = "The recording: a file, a directory, a FIFO, or - for standard input. The same as giving FILE. "        \
-               "The default is perf.data."                                                                             \
+               "The default is perf.data, or standard input when that is a pipe with a recording."                     \
     }
 #define JOBS_OPTION                                                                                                    \
     {                                                                                                                  \

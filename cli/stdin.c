@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "stdin.h"
+#include "message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAGIC_BYTES = 8, SAID_AFTER_MS = 3000, STEP_MS = 10 };
+
+/* What a recording begins with, as far as the bytes go: of either byte order, and of the first perf. */
+static bool is_beginning(const char *bytes, size_t count)
+{
+    static const char *const magics[] = {"PERFILE2", "2ELIFREP", "PERFFILE", "ELIFFREP"};
+
+    for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+        if (!memcmp(bytes, magics[i], count))
+            return true;
+    return false;
+}
+
+#ifdef __linux__
+/* The first bytes in the pipe, which stay there; -1: it cannot be looked into. */
+static ssize_t peek(char bytes[MAGIC_BYTES])
+{
+    int copy[2];
+    ssize_t count;
+
+    if (pipe2(copy, O_CLOEXEC) < 0)
+        return -1;
+    count = tee(STDIN_FILENO, copy[1], MAGIC_BYTES, SPLICE_F_NONBLOCK);
+    if (count > 0)
+        count = read(copy[0], bytes, MAGIC_BYTES);
+    close(copy[0]);
+    close(copy[1]);
+    return count < 0 && errno == EAGAIN ? 0 : count;
+}
+#else
+static ssize_t peek(char bytes[MAGIC_BYTES])
+{
+    (void)bytes;
+    return -1;
+}
+#endif
+
+/* Until there is something in the pipe, or nobody is left who could write; false: that. */
+static bool wait_for_bytes(const struct pf_command *command, const struct pf_settings *settings)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+
+    if (poll(&input, 1, SAID_AFTER_MS) == 0) {
+        if (!settings->quiet)
+            pf_message("%s: waiting for a recording on standard input, which is a pipe (for the file: perfile %s "
+                       "perf.data)",
+                       command->name, command->name);
+        while (poll(&input, 1, -1) < 0 && errno == EINTR)
+            continue;
+    }
+    return input.revents & POLLIN;
+}
+
+static bool holds_recording(const struct pf_command *command, const struct pf_settings *settings)
+{
+    char bytes[MAGIC_BYTES];
+    ssize_t count = 0;
+
+    while (wait_for_bytes(command, settings)) {
+        const ssize_t before = count;
+        struct timespec pause = {.tv_nsec = STEP_MS * 1000000L};
+        struct pollfd input = {.fd = STDIN_FILENO};
+
+        count = peek(bytes);
+        if (count < 0) /* as perf does, which takes any pipe for a recording */
+            return true;
+        if (count == MAGIC_BYTES || !is_beginning(bytes, (size_t)count))
+            return is_beginning(bytes, (size_t)count);
+        if (poll(&input, 1, 0) > 0 && input.revents & POLLHUP && count == before)
+            return false; /* the beginning is all that there is */
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+bool pf_stdin_has_recording(const struct pf_command *command, const struct pf_settings *settings)
+{
+    struct stat status;
+
+    if (fstat(STDIN_FILENO, &status) < 0 || !S_ISFIFO(status.st_mode))
+        return false;
+    if (holds_recording(command, settings))
+        return true;
+    if (!settings->quiet)
+        pf_message("%s: the pipe on standard input holds no recording: perf.data is read", command->name);
+    return false;
+}
