@@ -60,10 +60,11 @@ static void print_json_option(struct pf_stream *out, const struct pf_command *co
                               const struct pf_option *option)
 {
     static const char *const kinds[] = {
-        [PF_OPTION_FLAG] = "flag",     [PF_OPTION_BITS] = "flag",     [PF_OPTION_TEXT] = "text",
-        [PF_OPTION_FILE] = "text",     [PF_OPTION_CHOICE] = "choice", [PF_OPTION_LIST] = "list",
-        [PF_OPTION_FIELDS] = "fields", [PF_OPTION_EVENTS] = "events", [PF_OPTION_FILTER] = "text",
-        [PF_OPTION_NUMBER] = "number", [PF_OPTION_SIZE] = "size",     [PF_OPTION_IGNORE] = "ignored",
+        [PF_OPTION_FLAG] = "flag",         [PF_OPTION_BITS] = "flag",     [PF_OPTION_TEXT] = "text",
+        [PF_OPTION_FILE] = "text",         [PF_OPTION_CHOICE] = "choice", [PF_OPTION_LIST] = "list",
+        [PF_OPTION_FIELDS] = "fields",     [PF_OPTION_EVENTS] = "events", [PF_OPTION_FILTER] = "text",
+        [PF_OPTION_NUMBER] = "number",     [PF_OPTION_SIZE] = "size",     [PF_OPTION_IGNORE] = "ignored",
+        [PF_OPTION_EXCLUDE_SELF] = "flag",
     };
 
     pf_stream_print(out, "{\"name\":\"--%s\"", option->name);

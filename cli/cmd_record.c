@@ -51,6 +51,9 @@ static const struct pf_option what_options[] = {
      .offset = AT(filters),
      .doc = "Only when the fields of the tracepoint before it, or of all that a wildcard stands for, are so: 'prev_pid "
             "!= 0'."},
+    {.name = "exclude-perf",
+     .kind = PF_OPTION_EXCLUDE_SELF,
+     .doc = "Not when perfile itself meets the tracepoint before it."},
     TEXT("freq", 'F', "N", frequency, "Take N samples a second on each processor [4000], or max: as many as allowed."),
     NUMBER("count", 'c', "N", options.period, "Take a sample every N events."),
     FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Record everything that runs; the default without a command."),
@@ -60,6 +63,12 @@ static const struct pf_option what_options[] = {
     TEXT("uid", 'u', "USER", options.user, "All processes of a user."),
     TEXT("cgroup", 'G', "PATH", options.cgroup, "Only the processes of a control group; with --all-cpus."),
     FLAG("no-inherit", 'i', PERFILE_RECORDER_NO_INHERIT, "Not the children of what is recorded."),
+    FLAG("per-thread", 0, PERFILE_RECORDER_NO_INHERIT,
+         "A buffer for each thread, not for each processor: the same as --no-inherit."),
+    FLAG("all-user", 0, PERFILE_RECORDER_ALL_USER, "Only user space, for all events."),
+    FLAG("all-kernel", 0, PERFILE_RECORDER_ALL_KERNEL, "Only the kernel, for all events."),
+    FLAG("no-samples", 'n', PERFILE_RECORDER_NO_SAMPLES,
+         "No samples: only what is started, mapped and ends is recorded."),
     TEXT("delay", 'D', "MS", delay,
          "Start MS milliseconds after the command, or with -1 when --control says so; what it maps until then is "
          "recorded."),
@@ -78,6 +87,8 @@ static const struct pf_option sample_options[] = {
      .doc = "Callchains by frame pointers: --call-graph fp."},
     TEXT("call-graph", 0, "HOW", options.call_graph,
          "Callchains: fp (frame pointers), dwarf or dwarf,BYTES (a copy of the stack, unwound later), lbr (branches)."),
+    FLAG("user-callchains", 0, PERFILE_RECORDER_USER_CALLCHAINS, "Callchains without the kernel's part."),
+    FLAG("kernel-callchains", 0, PERFILE_RECORDER_KERNEL_CALLCHAINS, "Callchains without user space."),
     TEXT("user-regs", 0, "LIST", options.user_regs, "Registers of user space: ip,sp."),
     TEXT("intr-regs", 'I', "LIST", options.intr_regs, "Registers at the interrupt."),
     TEXT("branch-filter", 'j', "LIST", options.branch_filter, "Taken branches: any,u."),
@@ -125,8 +136,9 @@ static const struct pf_option file_options[] = {
      .letter = 'z',
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
+     .usual = "1",
      .offset = offsetof(struct pf_settings, write_level),
-     .doc = "Compress the records, from 1 (fast) to 22 (small)."},
+     .doc = "Compress the records, from 1 (fast; without N, too) to 22 (small)."},
     {.name = "max-size",
      .kind = PF_OPTION_SIZE,
      .argument = "BYTES",
@@ -149,7 +161,16 @@ static const struct pf_option file_options[] = {
      .offset = AT(switch_output),
      .doc = "Go on in another file on SIGUSR2 (signal), after a size such as 100M or a time such as 30s; each becomes "
             "FILE.YYYYMMDDhhmmssNN and can be read without the others."},
+    {.name = "timestamp-filename",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(timestamp_filename),
+     .doc = "The recording gets a name with its time at the end, as those of --switch-output."},
     NUMBER("switch-max-files", 0, "N", switch_max_files, "Keep only the N newest of these files."),
+    FLAG("no-buildid", 'B', PERFILE_RECORDER_NO_BUILD_IDS, "Do not read the build ids of what is mapped."),
+    {.name = "no-buildid-cache",
+     .letter = 'N',
+     .kind = PF_OPTION_IGNORE,
+     .doc = "Accepted: nothing is put into perf's build-id cache anyway."},
     FLAG("tail-synthesize", 0, PERFILE_RECORDER_TAIL_SYNTHESIZE, "Say at the end, not at the start, what runs."),
     {0},
 };
@@ -176,6 +197,7 @@ struct run {
     double lost_most;     /* percent */
     int64_t enable_at_ms; /* of CLOCK_MONOTONIC; 0: nothing to wait for */
     bool stopped;         /* nothing more can be written */
+    bool unasked;         /* everything is recorded because nothing was named */
 };
 
 static void note(void *context, const char *sentence)
@@ -286,7 +308,7 @@ static int read_options(struct run *run)
     run->options = record->options;
     run->options.size = sizeof(run->options);
     run->options.events = record->events;
-    run->options.filters = record->filters;
+    run->options.filters = (const char *const *)record->filters;
     run->options.filter_count = record->filter_count;
     run->options.note = note;
     run->options.note_context = run;
@@ -301,8 +323,9 @@ static int read_options(struct run *run)
         pf_message("record: a command, or what runs already: not both");
         return PF_STATUS_USAGE;
     }
-    if (!run->settings->operand_count && !run->options.pids && !run->options.tids && !run->options.user)
-        run->options.flags |= PERFILE_RECORDER_ALL_CPUS;
+    run->unasked = !run->settings->operand_count && !run->options.pids && !run->options.tids && !run->options.user &&
+                   !(run->options.flags & PERFILE_RECORDER_ALL_CPUS);
+    run->options.flags |= run->unasked ? PERFILE_RECORDER_ALL_CPUS : 0;
     return PF_STATUS_OK;
 }
 
@@ -311,6 +334,10 @@ static int check_choices(struct run *run)
 {
     const char *why = NULL;
 
+    if (run->options.period && run->settings->record.frequency)
+        why = "--count and --freq cannot both be given: a sample every N events, or N samples a second";
+    if (run->options.flags & PERFILE_RECORDER_ALL_USER && run->options.flags & PERFILE_RECORDER_ALL_KERNEL)
+        why = "--all-user and --all-kernel cannot both be given";
     if (run->start_disabled && !run->settings->record.control)
         why = "--delay -1 waits for a command: it needs --control";
     if (run->options.flags & PERFILE_RECORDER_OVERWRITE && run->output.mode == PF_SWITCH_SIZE)
@@ -466,8 +493,8 @@ static int take_snapshot(struct run *run)
     if (!due && !run->snapshot_wanted)
         return 0;
     run->snapshot_wanted = false;
-    return run->output.mode == PF_SWITCH_NEVER ? perfile_recorder_snapshot(run->recorder, &run->error)
-                                               : switch_file(run);
+    return pf_record_output_switches(&run->output) ? switch_file(run)
+                                                   : perfile_recorder_snapshot(run->recorder, &run->error);
 }
 
 /* ---- commands ---- */
@@ -608,6 +635,8 @@ static int start(struct run *run)
     if (run->options.delay_ms)
         run->enable_at_ms = now_ms() + (int64_t)run->options.delay_ms;
     (void)pf_record_output_is_due(&run->output, 0, now_ms()); /* its time begins now */
+    if (!status && run->unasked)
+        note(run, "no command and no process was named, so everything that runs is recorded, until Ctrl-C");
     return status;
 }
 

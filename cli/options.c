@@ -213,6 +213,8 @@ void pf_settings_free(struct pf_settings *settings)
 {
     free(settings->fields);
     free(settings->record.events);
+    for (size_t i = 0; i < settings->record.filter_count; i++)
+        free(settings->record.filters[i]);
     free(settings->record.filters);
     settings->fields = NULL;
 }
@@ -441,13 +443,14 @@ static size_t count_events(const char *list)
     return count;
 }
 
+/* Filters of one event must all let a sample pass, as in perf. */
 static int add_filter(const char *text, struct pf_record_settings *record)
 {
     const size_t count = record->events ? count_events(record->events) : 0;
-    const char **filters;
+    char **filters, *both = NULL;
 
     if (!count) {
-        pf_message("--filter belongs behind the --event that it is for");
+        pf_message("--filter and --exclude-perf belong behind the --event that they are for");
         return PF_STATUS_USAGE;
     }
     filters = realloc(record->filters, count * sizeof(*filters));
@@ -455,11 +458,26 @@ static int add_filter(const char *text, struct pf_record_settings *record)
         pf_message("out of memory");
         return PF_STATUS_USAGE;
     }
+    record->filters = filters;
     while (record->filter_count < count)
         filters[record->filter_count++] = NULL;
-    filters[count - 1] = text;
-    record->filters = filters;
+    if (!filters[count - 1])
+        return join(&filters[count - 1], "", text);
+    if (asprintf(&both, "(%s) && (%s)", filters[count - 1], text) < 0) {
+        pf_message("out of memory");
+        return PF_STATUS_USAGE;
+    }
+    free(filters[count - 1]);
+    filters[count - 1] = both;
     return PF_STATUS_OK;
+}
+
+static int exclude_self(struct pf_record_settings *record)
+{
+    char filter[40];
+
+    snprintf(filter, sizeof(filter), "common_pid != %ld", (long)getpid());
+    return add_filter(filter, record);
 }
 
 static int set_option(const struct given *given, const char *text, struct pf_settings *settings)
@@ -488,6 +506,8 @@ static int set_option(const struct given *given, const char *text, struct pf_set
         return join(to, ",", text);
     case PF_OPTION_FILTER:
         return add_filter(text, &settings->record);
+    case PF_OPTION_EXCLUDE_SELF:
+        return exclude_self(&settings->record);
     case PF_OPTION_NUMBER:
     case PF_OPTION_SIZE:
         return set_number(given, text, to);
@@ -512,6 +532,22 @@ static const struct pf_option *find_option(const struct pf_command *command, con
             if (letter ? option->letter == letter : !strncmp(option->name, name, bytes) && !option->name[bytes])
                 return option;
     return NULL;
+}
+
+/*
+ * As in perf and other programs, a name may be cut off when no other option begins so. NULL and *other: two do; they are
+ * these.
+ */
+static const struct pf_option *find_beginning(const struct pf_command *command, const char *name, size_t bytes,
+                                              const struct pf_option *two[2])
+{
+    size_t count = 0;
+
+    for (const struct pf_option_group *const *group = command->groups; *group; group++)
+        for (const struct pf_option *option = (*group)->options; option->name; option++)
+            if (bytes && !option->hidden && !strncmp(option->name, name, bytes) && count < 2)
+                two[count++] = option;
+    return count == 1 ? two[0] : NULL;
 }
 
 /* ", but report has it": somebody took one verb for another. */
@@ -542,16 +578,22 @@ static int unknown_long(const struct pf_command *command, const char *name, size
                     where_to_read(command, advice));
 }
 
-/* Behind an option that needs no value: the next option and the recording are none. */
-static bool is_value(const char *argument)
+/* Behind an option that needs no value: the next option, the recording and the command to be recorded are none. */
+static bool is_value(const struct given *given, const char *argument)
 {
-    return argument && argument[0] != '-' && access(argument, F_OK) != 0;
+    if (!argument || argument[0] == '-')
+        return false;
+    if (given->option->kind == PF_OPTION_NUMBER)
+        return *argument && !argument[strspn(argument, "0123456789")];
+    if (given->command->takes_command)
+        return (argument[0] >= '0' && argument[0] <= '9') || !strcmp(argument, given->option->usual);
+    return access(argument, F_OK) != 0;
 }
 
 /* `value` is what stands behind the option in the same argument, or NULL. */
 static int apply(struct parse *parse, struct given *given, const char *value)
 {
-    if (!value && given->option->usual && !is_value(*parse->next))
+    if (!value && given->option->usual && !is_value(given, *parse->next))
         value = given->option->usual;
     if (given->option->argument && !value)
         value = *parse->next ? *parse->next++ : NULL;
@@ -566,7 +608,12 @@ static int parse_long(struct parse *parse, const char *name)
     size_t bytes = strcspn(name, "=");
     const char *value = name[bytes] ? name + bytes + 1 : NULL;
     struct given given = {parse->command, find_option(parse->command, name, bytes, 0), ""};
+    const struct pf_option *two[2] = {NULL, NULL};
 
+    if (!given.option)
+        given.option = find_beginning(parse->command, name, bytes, two);
+    if (!given.option && two[0])
+        return complain(parse->command, "--%.*s can be --%s or --%s", (int)bytes, name, two[0]->name, two[1]->name);
     if (!given.option)
         return unknown_long(parse->command, name, bytes);
     snprintf(given.spelling, sizeof(given.spelling), "--%s", given.option->name);

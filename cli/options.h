@@ -21,8 +21,8 @@ enum pf_status {
 /* Of the verb record. */
 struct pf_record_settings {
     struct perfile_recorder_options options;
-    char *events;         /* -e, joined from all that were given; owned */
-    const char **filters; /* filters[i] is of the i-th event, or NULL; owned */
+    char *events;   /* -e, joined from all that were given; owned */
+    char **filters; /* filters[i] is of the i-th event, or NULL; owned */
     size_t filter_count;
     const char *frequency;
     const char *ring_size;
@@ -35,6 +35,7 @@ struct pf_record_settings {
     bool frame_pointers;
     bool any_branch;
     bool no_clobber;
+    bool timestamp_filename;
 };
 
 /* What the options of all verbs write to; the tables hold offsets into it. */
@@ -93,18 +94,19 @@ struct pf_settings {
 };
 
 enum pf_option_kind {
-    PF_OPTION_FLAG,   /* bool */
-    PF_OPTION_BITS,   /* unsigned, or-ed with `bits` */
-    PF_OPTION_TEXT,   /* const char * */
-    PF_OPTION_FILE,   /* const char *, a file that is read; PF_STATUS_UNREADABLE when it cannot be */
-    PF_OPTION_CHOICE, /* const char *, one of the values */
-    PF_OPTION_LIST,   /* const char *, values separated by commas; the library checks them */
-    PF_OPTION_FIELDS, /* char *, likewise; what is given again is added */
-    PF_OPTION_EVENTS, /* char *; what is given again is added behind a comma */
-    PF_OPTION_FILTER, /* of the last event that was given */
-    PF_OPTION_NUMBER, /* uint64_t */
-    PF_OPTION_SIZE,   /* uint64_t of bytes: K, M, G, T, or "unlimited" */
-    PF_OPTION_IGNORE, /* nothing: accepted because perf has it */
+    PF_OPTION_FLAG,         /* bool */
+    PF_OPTION_BITS,         /* unsigned, or-ed with `bits` */
+    PF_OPTION_TEXT,         /* const char * */
+    PF_OPTION_FILE,         /* const char *, a file that is read; PF_STATUS_UNREADABLE when it cannot be */
+    PF_OPTION_CHOICE,       /* const char *, one of the values */
+    PF_OPTION_LIST,         /* const char *, values separated by commas; the library checks them */
+    PF_OPTION_FIELDS,       /* char *, likewise; what is given again is added */
+    PF_OPTION_EVENTS,       /* char *; what is given again is added behind a comma */
+    PF_OPTION_FILTER,       /* of the last event that was given */
+    PF_OPTION_EXCLUDE_SELF, /* a filter that leaves out this process */
+    PF_OPTION_NUMBER,       /* uint64_t */
+    PF_OPTION_SIZE,         /* uint64_t of bytes: K, M, G, T, or "unlimited" */
+    PF_OPTION_IGNORE,       /* nothing: accepted because perf has it */
 };
 
 struct pf_command;

@@ -18,6 +18,11 @@ bool pf_record_output_streams(const struct pf_record_output *output)
     return !strcmp(output->path, "-");
 }
 
+bool pf_record_output_switches(const struct pf_record_output *output)
+{
+    return output->mode > PF_SWITCH_END;
+}
+
 const char *pf_record_output_name(const struct pf_record_output *output)
 {
     return pf_record_output_streams(output)  ? "standard output"
@@ -65,6 +70,8 @@ static int read_switching(struct pf_record_output *output)
         pf_message("record: --switch-max-files needs --switch-output");
         return PF_STATUS_USAGE;
     }
+    if (record->timestamp_filename)
+        output->mode = PF_SWITCH_END;
     if (!record->switch_output)
         return PF_STATUS_OK;
     if (!parse_mode(output, record->switch_output)) {
@@ -91,7 +98,8 @@ static int check(const struct pf_record_output *output)
 
     if (pf_record_output_streams(output)) {
         if (output->mode != PF_SWITCH_NEVER) {
-            pf_message("record: --switch-output needs files, not -o -");
+            pf_message("record: %s needs files, not -o -",
+                       pf_record_output_switches(output) ? "--switch-output" : "--timestamp-filename");
             return PF_STATUS_USAGE;
         }
         if (!isatty(STDOUT_FILENO))
@@ -110,7 +118,7 @@ static int check(const struct pf_record_output *output)
         return PF_STATUS_OUTPUT;
     }
     if (output->mode != PF_SWITCH_NEVER && !S_ISREG(status.st_mode)) {
-        pf_message("record: --switch-output needs files, and %s is none", output->path);
+        pf_message("record: --switch-output and --timestamp-filename need files, and %s is none", output->path);
         return PF_STATUS_USAGE;
     }
     if (!output->settings->record.no_clobber)
@@ -153,7 +161,7 @@ int pf_record_output_open(struct pf_record_output *output, struct perfile_writer
 
     made.mode = streams || (exists && S_ISFIFO(status.st_mode)) ? PERFILE_MODE_PIPE : PERFILE_MODE_FILE;
     made.live = !streams && (!exists || S_ISREG(status.st_mode));
-    made.no_sync = output->mode != PF_SWITCH_NEVER; /* while the disk is waited for nobody would empty the buffers */
+    made.no_sync = pf_record_output_switches(output); /* while the disk is waited for nobody would empty the buffers */
     made.compression = (int)(output->settings->write_level < 99 ? output->settings->write_level : 99);
     const int result = perfile_writer_open_path(output->path, &made, writer, error);
     return result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE : result < 0 ? PF_STATUS_OUTPUT : PF_STATUS_OK;

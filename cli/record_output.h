@@ -7,7 +7,8 @@
 
 #include <sys/types.h>
 
-enum pf_switch_mode { PF_SWITCH_NEVER, PF_SWITCH_SIGNAL, PF_SWITCH_SIZE, PF_SWITCH_TIME };
+/* PF_SWITCH_END: one file, which gets its stamped name at the end. */
+enum pf_switch_mode { PF_SWITCH_NEVER, PF_SWITCH_END, PF_SWITCH_SIGNAL, PF_SWITCH_SIZE, PF_SWITCH_TIME };
 
 enum { PF_STAMPED_BYTES = 4096 + 32 };
 
@@ -33,6 +34,8 @@ struct pf_record_output {
 /* Understands -o, --switch-output and --switch-max-files, and looks whether the output can be. A status. */
 int pf_record_output_prepare(struct pf_record_output *output, const struct pf_settings *settings);
 bool pf_record_output_streams(const struct pf_record_output *output);
+/* One file follows the other. */
+bool pf_record_output_switches(const struct pf_record_output *output);
 /* `writer` is one of the two of `output`. A status of its own, with `error` filled, but not printed. */
 int pf_record_output_open(struct pf_record_output *output, struct perfile_writer **writer, struct perfile_error *error);
 /* Shows the writer's file under its name; a recording that has it already steps aside. A status, with `error` filled. */
@@ -43,7 +46,7 @@ bool pf_record_output_is_due(struct pf_record_output *output, uint64_t written, 
 uint64_t pf_record_output_bytes(const struct pf_record_output *output, uint64_t written);
 /* What the file is called that was finished last. */
 const char *pf_record_output_name(const struct pf_record_output *output);
-/* Ends the file; when files are switched it gets its stamped name. */
+/* Ends the file; when files are switched, or at the end, it gets its stamped name. */
 int pf_record_output_finish(struct pf_record_output *output, struct perfile_error *error);
 void pf_record_output_close(struct pf_record_output *output);
 

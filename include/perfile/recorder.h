@@ -59,6 +59,12 @@ enum perfile_recorder_flags {
     PERFILE_RECORDER_RAW = 1 << 19,             /* -R: raw data also of events that are no tracepoints */
     PERFILE_RECORDER_TRACK =
         1 << 20, /* an event more that tells of maps and names also while the others are disabled */
+    PERFILE_RECORDER_ALL_USER = 1 << 21,          /* --all-user: user space only, whatever the events say */
+    PERFILE_RECORDER_ALL_KERNEL = 1 << 22,        /* --all-kernel; not with _ALL_USER */
+    PERFILE_RECORDER_USER_CALLCHAINS = 1 << 23,   /* --user-callchains: without the kernel's part */
+    PERFILE_RECORDER_KERNEL_CALLCHAINS = 1 << 24, /* --kernel-callchains */
+    PERFILE_RECORDER_NO_BUILD_IDS = 1 << 25,      /* -B */
+    PERFILE_RECORDER_NO_SAMPLES = 1 << 26,        /* -n: maps, names and tasks only */
 };
 
 struct perfile_recorder_options {

@@ -14,7 +14,11 @@
 #include "base/files.h"
 #include "base/out.h"
 
-enum { NAME_TRIES = 64, LINKS_MAX = 40 /* as the kernel */, MODE = 0600 /* recordings hold more than meets the eye: perf's own mode */ };
+enum {
+    NAME_TRIES = 64,
+    LINKS_MAX = 40 /* as the kernel */,
+    MODE = 0600 /* recordings hold more than meets the eye: perf's own mode */
+};
 
 static int fail(struct pf_sink *sink, int code, int error_number, struct perfile_error *error)
 {

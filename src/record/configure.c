@@ -217,6 +217,29 @@ static void configure_period(struct pf_chosen_event *event, const struct perfile
     attr->sample_period_or_freq = period ? period : frequency ? frequency : FREQUENCY;
     if (attr->freq)
         attr->sample_type |= PERFILE_SAMPLE_PERIOD;
+    if (options->flags & PERFILE_RECORDER_NO_SAMPLES) {
+        attr->freq = 0;
+        attr->sample_period_or_freq = 0;
+    }
+}
+
+/* What was asked for by an option stays also when the system does not let this user look at the kernel. */
+static void configure_privilege(struct pf_chosen_event *event, unsigned flags)
+{
+    const unsigned all = flags & (PERFILE_RECORDER_ALL_USER | PERFILE_RECORDER_ALL_KERNEL);
+    if (!all)
+        return;
+    event->exclude_given = true;
+    event->attr.exclude_kernel = all == PERFILE_RECORDER_ALL_USER;
+    event->attr.exclude_user = all == PERFILE_RECORDER_ALL_KERNEL;
+}
+
+static void configure_callchain_parts(struct perfile_attr *attr, unsigned flags)
+{
+    if (flags & PERFILE_RECORDER_USER_CALLCHAINS)
+        attr->exclude_callchain_kernel = 1;
+    if (flags & PERFILE_RECORDER_KERNEL_CALLCHAINS)
+        attr->exclude_callchain_user = 1;
 }
 
 static void configure_parts(struct pf_chosen_event *event, const struct pf_target *target, unsigned flags)
@@ -311,7 +334,9 @@ static int configure_event(struct pf_chosen_event *event, const struct pf_target
     }
     configure_parts(event, target, options->flags);
     configure_period(event, options);
+    configure_privilege(event, options->flags);
     int result = configure_call_graph(attr, call_graph, error);
+    configure_callchain_parts(attr, options->flags);
     if (result == 0 && event->stack_bytes && attr->sample_stack_user)
         attr->sample_stack_user = event->stack_bytes;
     const char *branches_wanted = event->branch_filter ? event->branch_filter : options->branch_filter;
@@ -339,7 +364,8 @@ static int configure_dummy(struct pf_chosen_event *event, const struct pf_target
 static void configure_tracking(struct perfile_attr *attr, unsigned flags)
 {
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
-    attr->ksymbol = attr->bpf_event = attr->build_id = 1;
+    attr->ksymbol = attr->bpf_event = 1;
+    attr->build_id = !(flags & PERFILE_RECORDER_NO_BUILD_IDS);
     attr->mmap_data = (flags & PERFILE_RECORDER_ADDRESS) != 0;
     attr->namespaces = (flags & PERFILE_RECORDER_NAMESPACES) != 0;
     attr->cgroup = (flags & PERFILE_RECORDER_CGROUPS) != 0;

@@ -22,7 +22,7 @@ struct pf_machine_options {
     bool data_maps; /* mappings that are not executable, too */
     bool namespaces;
     bool cgroups;
-    bool user_only; /* nobody misses the names of the kernel */
+    bool user_only;                            /* nobody misses the names of the kernel */
     unsigned threads;                          /* that read /proc; 0 and 1: the caller's alone */
     const struct perfile_allocator *allocator; /* called in the caller's thread only */
     /* What could not be found out, a sentence each. May be NULL. */

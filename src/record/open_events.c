@@ -177,7 +177,9 @@ static int explain(const struct pf_chosen_event *event, const struct pf_target *
                        "%s is not allowed for this user: run as root, with CAP_PERFMON, or lower "
                        "/proc/sys/kernel/perf_event_paranoid (now %d) to %d",
                        target->everybody ? "recording everything that runs" : "recording this", paranoid(),
-                       event->attr.type == PF_PMU_TRACEPOINT ? -1 : target->everybody ? 0 : 1);
+                       event->attr.type == PF_PMU_TRACEPOINT ? -1
+                       : target->everybody                   ? 0
+                                                             : 1);
     case EMFILE:
         return pf_fail(
             error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
