@@ -173,6 +173,9 @@ static int explain(const struct pf_chosen_event *event, const struct pf_target *
     switch (why) {
     case EACCES:
     case EPERM:
+        if (event->attr.namespaces && geteuid() != 0)
+            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
+                           "recording namespaces needs root or CAP_PERFMON");
         return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
                        "%s is not allowed for this user: run as root, with CAP_PERFMON, or lower "
                        "/proc/sys/kernel/perf_event_paranoid (now %d) to %d",

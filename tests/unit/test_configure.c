@@ -14,11 +14,12 @@ static char guest[] = "/tmp/perfile-sys-XXXXXX";
 static struct pf_chosen chosen;
 static struct perfile_error error;
 static uint32_t version; /* of perf that is to read it */
+static bool everybody = true;
 
 /* The attrs of a list of events, on a machine without a PMU. */
 static int configure(const char *events, const struct perfile_recorder_options *options)
 {
-    const struct pf_target target = {.everybody = true};
+    const struct pf_target target = {.everybody = everybody};
     pf_chosen_close(&chosen);
     pf_chosen_open(&chosen, NULL);
     chosen.sysfs = guest;
@@ -101,7 +102,9 @@ static void an_older_perf_is_not_asked_too_much(void **state)
     struct perfile_recorder_options options = PERFILE_RECORDER_OPTIONS_INIT;
     const struct perfile_attr *attr;
     (void)state;
-    options.flags = PERFILE_RECORDER_CGROUPS | PERFILE_RECORDER_NAMESPACES | PERFILE_RECORDER_PHYS_ADDRESS;
+    everybody = false;
+    options.flags = PERFILE_RECORDER_NO_INHERIT | PERFILE_RECORDER_CGROUPS | PERFILE_RECORDER_NAMESPACES |
+                    PERFILE_RECORDER_PHYS_ADDRESS;
     attr = attr_of("cpu-clock", &options);
     assert_true(attr->cgroup && attr->namespaces && attr->ksymbol && attr->build_id);
     assert_true(attr->read_format & 16 && attr->sample_type & PERFILE_SAMPLE_CGROUP);
@@ -117,6 +120,7 @@ static void an_older_perf_is_not_asked_too_much(void **state)
     version = 6003;
     assert_int_equal(configure("cpu-clock/config3=1/", &options), 0);
     version = 0;
+    everybody = true;
 }
 
 static void overwriting_is_for_all(void **state)
@@ -132,6 +136,36 @@ static void overwriting_is_for_all(void **state)
         assert_int_equal(chosen.items[i].attr.disabled, i != 2);
     }
     assert_int_equal(configure("cpu-clock/overwrite/,page-faults/no-overwrite/", &options), PERFILE_ERROR_ARGUMENT);
+}
+
+/* What is forked while the recorder looks at /proc would have no name. */
+static void all_that_runs_is_tracked_from_the_opening_on(void **state)
+{
+    const struct perfile_recorder_options options = {.size = sizeof(options), .flags = PERFILE_RECORDER_ALL_CPUS};
+    (void)state;
+    assert_int_equal(configure("cpu-clock", &options), 0);
+    assert_int_equal(chosen.count, 2);
+    assert_int_equal(chosen.tracking, 1);
+    assert_false(chosen.items[1].attr.disabled);
+    assert_true(chosen.items[1].attr.task && chosen.items[1].attr.comm && chosen.items[1].attr.mmap);
+    assert_true(chosen.items[0].attr.disabled && !chosen.items[0].attr.task);
+}
+
+static void options_for_all_events_change_each(void **state)
+{
+    struct perfile_recorder_options options = PERFILE_RECORDER_OPTIONS_INIT;
+    (void)state;
+    options.call_graph = "fp";
+    options.flags = PERFILE_RECORDER_ALL_USER | PERFILE_RECORDER_USER_CALLCHAINS;
+    const struct perfile_attr *attr = attr_of("cpu-clock:k", &options);
+    assert_true(attr->exclude_kernel && !attr->exclude_user && attr->exclude_callchain_kernel);
+    options.flags = PERFILE_RECORDER_ALL_KERNEL | PERFILE_RECORDER_KERNEL_CALLCHAINS;
+    attr = attr_of("cpu-clock", &options);
+    assert_true(attr->exclude_user && !attr->exclude_kernel && attr->exclude_callchain_user);
+    assert_true(chosen.items[0].exclude_given); /* it is refused rather than recorded without the kernel */
+    options.flags = PERFILE_RECORDER_NO_SAMPLES | PERFILE_RECORDER_NO_BUILD_IDS;
+    attr = attr_of("cpu-clock", &options);
+    assert_true(!attr->freq && !attr->sample_period_or_freq && !chosen.items[chosen.tracking].attr.build_id);
 }
 
 static int make_tree(void **state)
@@ -159,6 +193,8 @@ int main(void)
         cmocka_unit_test(clocks_are_those_of_perf),
         cmocka_unit_test(an_older_perf_is_not_asked_too_much),
         cmocka_unit_test(overwriting_is_for_all),
+        cmocka_unit_test(all_that_runs_is_tracked_from_the_opening_on),
+        cmocka_unit_test(options_for_all_events_change_each),
     };
     return cmocka_run_group_tests(tests, make_tree, remove_tree);
 }
