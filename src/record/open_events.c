@@ -308,7 +308,8 @@ static bool adapt(struct pf_chosen *chosen, uint32_t event, int why, const struc
         return raise_limit() || track_with_first(chosen, options);
     case EACCES:
     case EPERM:
-        return leave_kernel_out(chosen, options);
+        /* of everything that runs user space is as forbidden */
+        return !(options->flags & PERFILE_RECORDER_ALL_CPUS) && leave_kernel_out(chosen, options);
     case ENOENT:
     case ENODEV:
     case EOPNOTSUPP:

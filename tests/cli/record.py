@@ -595,6 +595,7 @@ def test_nobody(folder):
     done = run('record', '-a', '-e', 'cpu-clock', '-o', str(place / 'a.data'), 'true', **become)
     expect(done.returncode == 3 and re.search(r'perf_event_paranoid \(now \d\) to 0$', done.stderr.strip()),
            'an ordinary user and everything', done)
+    expect('only user space' not in done.stderr, 'an ordinary user and everything: not even user space', done)
     expect(not (place / 'a.data').exists(), 'an ordinary user and everything: no file')
 
 
