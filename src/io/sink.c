@@ -154,6 +154,8 @@ static int open_named(struct pf_sink *sink, const char *path, struct perfile_err
 {
     struct stat there;
     bool exists = stat(path, &there) == 0;
+    if (!exists && errno == ELOOP)
+        return fail(sink, PERFILE_ERROR_OPEN, ELOOP, error);
     if (exists && S_ISDIR(there.st_mode))
         return fail(sink, PERFILE_ERROR_OPEN, EISDIR, error);
     if (exists && !S_ISREG(there.st_mode)) {
