@@ -163,7 +163,8 @@ static void fill_sample(struct pf_profile *profile)
     sample->period = decoded->period;
     sample->pid = decoded->pid;
     sample->tid = decoded->tid;
-    sample->cpu = decoded->present & PERFILE_SAMPLE_CPU ? decoded->cpu : 0;
+    sample->has_cpu = decoded->present & PERFILE_SAMPLE_CPU;
+    sample->cpu = sample->has_cpu ? decoded->cpu : 0;
     sample->cpumode = item->record->misc & PERFILE_MISC_CPUMODE_MASK;
     sample->comm = item->comm;
     sample->ip = decoded->ip;
@@ -259,6 +260,11 @@ size_t pf_profile_frame_count(const struct pf_profile *profile)
 const struct pf_frame_info *pf_profile_frame(const struct pf_profile *profile, uint32_t frame)
 {
     return pf_frames_at(&profile->frames, frame);
+}
+
+bool pf_profile_is_by_address(const struct pf_profile *profile)
+{
+    return profile->frames.options.by_address;
 }
 
 struct pf_symbols *pf_profile_symbols(struct pf_profile *profile)

@@ -17,7 +17,8 @@ struct pf_profile_sample {
     uint64_t period;
     int32_t pid;
     int32_t tid;
-    uint32_t cpu;
+    uint32_t cpu; /* 0: also when it is not known */
+    bool has_cpu;
     uint8_t cpumode;  /* misc & 7 */
     const char *comm; /* interned: equal names are equal pointers */
     uint64_t ip;
@@ -85,6 +86,7 @@ void pf_profile_stop(struct pf_profile *profile);
 size_t pf_profile_frame_count(const struct pf_profile *profile);
 /* NULL: there is no such frame. */
 const struct pf_frame_info *pf_profile_frame(const struct pf_profile *profile, uint32_t frame);
+bool pf_profile_is_by_address(const struct pf_profile *profile);
 struct pf_symbols *pf_profile_symbols(struct pf_profile *profile);
 /* The path of a control group, "unknown" for one that the recording does not name. Lives as long as the profile. */
 const char *pf_profile_cgroup(const struct pf_profile *profile, uint64_t id);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <perfile/profile.h>
+
 #include "base/error.h"
 
 enum { BUCKETS = 200 };
@@ -63,11 +65,11 @@ static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sam
         bottom[level] = frame | BOTTOM;
     }
     const struct pf_stack_frames stack = {.bottom = bottom,
-                                   .bottom_count = g->bottom.level_count,
-                                   .frames = sample->frames,
-                                   .frame_count = sample->frame_count,
-                                   .leaf = PF_STACK_NO_LEAF,
-                                   .weight = g->options->flame.count_samples ? 1 : sample->period};
+                                          .bottom_count = g->bottom.level_count,
+                                          .frames = sample->frames,
+                                          .frame_count = sample->frame_count,
+                                          .leaf = PF_STACK_NO_LEAF,
+                                          .weight = g->options->flame.count_samples ? 1 : sample->period};
     if (!stacks || !pf_stacks_add(&stacks->arriving, &stacks->tree, &stack) || !note_entered(g, stacks))
         return false;
     stacks->time = sample->time;
@@ -124,29 +126,13 @@ static int by_place(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* "cycles" of "cycles:u" and of "cpu/cycles/u"; NULL for names that are no word, such as "cpu/event=0x3c/". */
-static const char *plain_name(const char *name, size_t *bytes)
-{
-    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-    const char *slash = strchr(name, '/');
-    name = slash ? slash + 1 : name;
-    *bytes = strspn(name, word);
-    const char end = name[*bytes];
-    return *bytes && (slash ? end == '/' : !end || (end == ':' && !strchr(name + *bytes + 1, '_'))) ? name : NULL;
-}
-
-/* What is counted: periods of the clocks are times, those of hardware and software events the events themselves. */
 static const char *unit_of(struct pf_flame_recording *g, const struct perfile_event *event)
 {
-    enum { SOFTWARE = 1, TRACEPOINT = 2, CPU_CLOCK = 0, TASK_CLOCK = 1 };
-    const struct perfile_attr *attr = &event->attr;
-    size_t bytes;
-    const char *name = plain_name(event->name, &bytes);
+    char unit[64];
     if (g->options->flame.count_samples)
         return "samples";
-    if (attr->type == SOFTWARE && (attr->config == CPU_CLOCK || attr->config == TASK_CLOCK))
-        return "ns";
-    return attr->type != TRACEPOINT && name ? pf_arena_text(&g->bottom.arena, name, bytes) : "events";
+    perfile_event_unit(event, unit, sizeof(unit));
+    return pf_arena_text(&g->bottom.arena, unit, strlen(unit));
 }
 
 static bool make_events(struct pf_flame_recording *g, uint32_t plain)

@@ -2,6 +2,8 @@
 /* From frames to names: tidied as stackcollapse-perf.pl does, equal ones merged, everything in byte order. */
 #include "output/flame.h"
 
+#include "analysis/label.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,81 +18,9 @@ struct rank {
     uint32_t place; /* odd: a ';' follows */
 };
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* Go's method names, "net/http.(*Client).Do", have brackets that are no arguments. */
-static bool is_go_method(const char *name)
-{
-    const char *open = strstr(name, ".(");
-    return open && strstr(open + 2, ").");
-}
-
-static void cut_arguments(char *name)
-{
-    static const char anonymous[] = "(anonymous namespace)";
-    if (is_go_method(name))
-        return;
-    for (char *open = strchr(name, '('); open; open = strchr(open + 1, '(')) {
-        if (strncmp(open, anonymous, sizeof(anonymous) - 1) == 0)
-            continue;
-        if (open != name) /* a name that is all brackets stays */
-            *open = 0;
-        return;
-    }
-}
-
-static void delete_quotes(char *name)
-{
-    char *to = name;
-    for (const char *from = name; *from; from++)
-        if (*from != '"' && *from != '\'')
-            *to++ = *from;
-    *to = 0;
-}
-
-/* Java's signatures: Lorg/mozilla/Script;::run becomes org/mozilla/Script:::run */
-static void cut_java(char *name)
-{
-    if (name[0] == 'L' && strchr(name, '/'))
-        memmove(name, name + 1, strlen(name));
-}
-
-/* What separates frames and lines must not stand in a name. */
-static void replace_separators(char *name, bool thread)
-{
-    for (char *p = name; *p; p++) {
-        if (*p == ';')
-            *p = ':';
-        else if ((unsigned char)*p < 0x20 || *p == 0x7f || (thread && *p == ' '))
-            *p = '_';
-    }
-}
-
 static const char *suffix_of(uint8_t kind)
 {
     return kind == PF_FLAME_KERNEL ? "_[k]" : kind == PF_FLAME_INLINED ? "_[i]" : kind == PF_FLAME_JIT ? "_[j]" : "";
-}
-
-/* The name as it is, with room for what is put behind it. */
-static char *plain_name(struct pf_arena *arena, const struct pf_flame_frame *frame, const char *suffix)
-{
-    const char *name = frame->name && frame->name[0] ? frame->name : "[unknown]";
-    const char *before = "", *behind = "";
-    if (strcmp(name, "[unknown]") == 0 && frame->kind < PF_FLAME_THREAD && frame->module && frame->module[0] &&
-        strcmp(frame->module, "[unknown]") != 0) {
-        name = base_name(frame->module);
-        before = "[";
-        behind = "]";
-    }
-    size_t room = strlen(name) + strlen(suffix) + 3;
-    char *made = pf_arena_new(arena, room);
-    if (made)
-        snprintf(made, room, "%s%s%s", before, name, behind);
-    return made;
 }
 
 static const char *bottom_name(struct pf_arena *arena, const struct pf_flame_frame *frame,
@@ -101,11 +31,11 @@ static const char *bottom_name(struct pf_arena *arena, const struct pf_flame_fra
         snprintf(ids, sizeof(ids), "-%u", frame->pid);
     else if (frame->kind == PF_FLAME_THREAD && frame->by == PF_FLAME_BY_TID)
         snprintf(ids, sizeof(ids), "-%u/%u", frame->pid, frame->tid);
-    char *name = plain_name(arena, frame, ids);
+    char *name = pf_label_make(arena, frame->name, NULL, sizeof(ids));
     if (!name)
         return NULL;
     if (options->one_line || !options->names.raw)
-        replace_separators(name, true);
+        pf_label_separators(name, true);
     return strcat(name, ids);
 }
 
@@ -115,19 +45,13 @@ static const char *frame_name(struct pf_arena *arena, const struct pf_flame_fram
     if (frame->kind >= PF_FLAME_THREAD)
         return bottom_name(arena, frame, options);
     const char *suffix = options->names.annotate ? suffix_of(frame->kind) : "";
-    char *name = plain_name(arena, frame, suffix);
+    char *name = pf_label_make(arena, frame->name, frame->module, strlen(suffix));
     if (!name)
         return NULL;
     if (options->one_line || !options->names.raw)
-        replace_separators(name, false);
-    if (!options->names.raw) {
-        cut_arguments(name);
-        delete_quotes(name);
-        if (frame->kind == PF_FLAME_JIT)
-            cut_java(name);
-        if (!name[0])
-            strcpy(name, "-");
-    }
+        pf_label_separators(name, false);
+    if (!options->names.raw)
+        pf_label_tidy(name, frame->kind == PF_FLAME_JIT);
     return strcat(name, suffix);
 }
 
@@ -207,7 +131,8 @@ static int make_names(struct pf_flame_view *view, const struct pf_flame_set *set
     view->names = pf_arena_new(&view->arena, (count + 1) * sizeof(*view->names));
     view->kinds = pf_arena_new(&view->arena, count + 1);
     view->shared = pf_arena_new(&view->arena, count + 1);
-    bool fine = entries && view->names && view->kinds && view->shared && name_frames(&view->arena, set, options, entries);
+    bool fine =
+        entries && view->names && view->kinds && view->shared && name_frames(&view->arena, set, options, entries);
     if (fine && options->before.set) {
         fine = name_frames(&view->arena, options->before.set, options, entries + mine);
         for (size_t i = mine; i < count; i++)

@@ -993,6 +993,13 @@ size_t pf_symbols_module_count(const struct pf_symbols *symbols)
     return symbols->count;
 }
 
+size_t pf_symbols_build_id(const struct pf_symbols *symbols, uint32_t number, const uint8_t **build_id)
+{
+    const struct module *module = module_at(symbols, number);
+    *build_id = module->build_id;
+    return module->build_id_bytes;
+}
+
 const struct pf_module *pf_symbols_module(const struct pf_symbols *symbols, uint32_t module)
 {
     const struct module *known = module_at(symbols, module); /* not `count`, which may be growing */

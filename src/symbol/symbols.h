@@ -99,6 +99,8 @@ size_t pf_symbols_code(struct pf_symbols *symbols, const struct perfile_map *map
                        size_t room, struct pf_insn_machine *machine);
 size_t pf_symbols_module_count(const struct pf_symbols *symbols);
 const struct pf_module *pf_symbols_module(const struct pf_symbols *symbols, uint32_t module);
+/* The build id that the recording says the module has; its length, 0: it says none. */
+size_t pf_symbols_build_id(const struct pf_symbols *symbols, uint32_t module, const uint8_t **build_id);
 /* The name of a symbol, demangled, made once; NULL for PF_NO_SYMBOL. */
 const char *pf_symbols_name(struct pf_symbols *symbols, uint32_t module, uint32_t symbol);
 

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/label.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char unknown[] = "[unknown]";
+
+char *pf_label_make(struct pf_arena *arena, const char *name, const char *module, size_t more)
+{
+    const bool is_known = name && *name && strcmp(name, unknown) != 0;
+    const bool by_module = !is_known && module && *module && strcmp(module, unknown) != 0;
+    const char *slash = by_module ? strrchr(module, '/') : NULL;
+    const char *text = is_known ? name : by_module ? (slash ? slash + 1 : module) : unknown;
+    const size_t room = strlen(text) + more + 3;
+    char *made = pf_arena_new(arena, room);
+    if (made)
+        snprintf(made, room, by_module ? "[%s]" : "%s", text);
+    return made;
+}
+
+/* Go's method names, "net/http.(*Client).Do", have brackets that are no arguments. */
+static bool is_go_method(const char *name)
+{
+    const char *open = strstr(name, ".(");
+    return open && strstr(open + 2, ").");
+}
+
+static void cut_arguments(char *name)
+{
+    static const char anonymous[] = "(anonymous namespace)";
+    if (is_go_method(name))
+        return;
+    for (char *open = strchr(name, '('); open; open = strchr(open + 1, '(')) {
+        if (strncmp(open, anonymous, sizeof(anonymous) - 1) == 0)
+            continue;
+        if (open != name) /* a name that is all brackets stays */
+            *open = 0;
+        return;
+    }
+}
+
+static void delete_quotes(char *name)
+{
+    char *to = name;
+    for (const char *from = name; *from; from++)
+        if (*from != '"' && *from != '\'')
+            *to++ = *from;
+    *to = 0;
+}
+
+/* Java's signatures: Lorg/mozilla/Script;::run becomes org/mozilla/Script:::run */
+static void cut_java(char *name)
+{
+    if (name[0] == 'L' && strchr(name, '/'))
+        memmove(name, name + 1, strlen(name));
+}
+
+void pf_label_separators(char *name, bool thread)
+{
+    for (char *p = name; *p; p++) {
+        if (*p == ';')
+            *p = ':';
+        else if ((unsigned char)*p < 0x20 || *p == 0x7f || (thread && *p == ' '))
+            *p = '_';
+    }
+}
+
+void pf_label_tidy(char *name, bool jit)
+{
+    cut_arguments(name);
+    delete_quotes(name);
+    if (jit)
+        cut_java(name);
+    if (!name[0])
+        memcpy(name, "-", 2);
+}

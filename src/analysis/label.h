@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of frames as flame graphs have them: short, and without what separates frames and lines. */
+#ifndef PF_ANALYSIS_LABEL_H
+#define PF_ANALYSIS_LABEL_H
+
+#include "base/memory.h"
+
+/*
+ * The name, or "[FILE]" of the module's path where there is none; `module` may be NULL. With room for `more` bytes behind
+ * it. NULL: out of memory.
+ */
+char *pf_label_make(struct pf_arena *arena, const char *name, const char *module, size_t more);
+/* Replaces what separates frames and lines; of names of threads the spaces, too. */
+void pf_label_separators(char *name, bool thread);
+/* Takes out arguments and quotes; an empty name becomes "-": there is room for at least one character. */
+void pf_label_tidy(char *name, bool jit);
+
+#endif

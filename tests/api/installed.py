@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""installed.py BUILD EXAMPLES CC...: the examples compile against what is installed, and print what the command prints.
+
+Installs the build into a folder of its own, and compiles with the flags that pkg-config gives."""
+import os, pathlib, shutil, subprocess, sys, tempfile
+
+# program and package; what the command prints for the same recording, when it prints the same
+EXAMPLES = {
+    'print_samples': ('perfile', None),
+    'write_profile': ('perfile', None),
+    'folded_stacks': ('perfile-analysis', ['flame', '--format', 'folded']),
+    'hot_functions': ('perfile-analysis', None),
+}
+SKIP = 77
+
+
+def run(command, **more):
+    done = subprocess.run(command, text=True, capture_output=True, **more)
+    if done.returncode:
+        sys.exit(f'{" ".join(map(str, command))}:\n{done.stdout}{done.stderr}')
+    return done.stdout
+
+
+def compile_one(source, package, compiler, root, environment):
+    flags = run(['pkg-config', '--cflags', '--libs', package], env=environment).split()
+    program = root / source.stem
+    run([*compiler, '-std=c11', '-Wall', '-Wextra', '-Werror', str(source), '-o', str(program), *flags])
+    return program
+
+
+def check_hot(text):
+    """Ten lines, the most samples first, each with a binary and a line that is one or '?'."""
+    counts = [int(line.split()[0]) for line in text.splitlines()]
+    return len(counts) == 10 and counts == sorted(counts, reverse=True) and '/usr/bin/gzip 5dc767c0' in text
+
+
+def main():
+    build, examples, compiler = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
+    if not shutil.which('pkg-config') or not shutil.which('meson'):
+        print('pkg-config or meson is missing')
+        sys.exit(SKIP)
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        run(['meson', 'install', '-C', str(build), '--no-rebuild', '--quiet', '--destdir', folder])
+        configs = [str(path) for path in root.glob('**/pkgconfig')]
+        libraries = [str(path.parent) for path in root.glob('**/libperfile.so')]
+        environment = dict(os.environ, PKG_CONFIG_PATH=':'.join(configs), PKG_CONFIG_SYSROOT_DIR=folder,
+                           LD_LIBRARY_PATH=':'.join(libraries), HOME=folder, XDG_CACHE_HOME=folder)
+        environment.pop('DEBUGINFOD_URLS', None)
+        command = next(iter(root.glob('**/bin/perfile')))
+        recording = str(examples / 'demo.perf.data')
+        wrong = 0
+        for name, (package, same) in EXAMPLES.items():
+            program = compile_one(examples / f'{name}.c', package, compiler, root, environment)
+            argument = str(root / 'made.data') if name == 'write_profile' else recording
+            printed = run([str(program), argument], env=environment)
+            if same and printed != run([str(command), *same, recording], env=environment):
+                print(f'{name} and perfile {" ".join(same)} differ')
+                wrong += 1
+            if name == 'hot_functions' and not check_hot(printed):
+                print(f'{name}:\n{printed}')
+                wrong += 1
+        print(f'{len(EXAMPLES)} examples, {wrong} wrong')
+        sys.exit(wrong > 0)
+
+
+main()
