@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "symbol/demangle.h"
-#include "symbol/inlines.h"
+#include "symbol/inlines_tables.h"
 #include "symbol/table.h"
 
 enum { FRAMES = 64 };
@@ -60,18 +60,19 @@ static int fail(const struct perfile_error *error)
 }
 
 /* One line: what it was, the seconds of its parts, and what came of it. */
+static const struct pf_inlines_key key = {.build_id = {1}, .build_id_bytes = 20};
+
 static int run(const char *path, size_t count, const char *cache)
 {
     struct perfile_error error;
     struct pf_symbol_table *table;
     struct pf_inlines *inlines = NULL;
     struct result result;
-    uint8_t id[20] = {1};
     const double start = now();
     if (pf_symbol_table_from_elf(path, NULL, NULL, &table, &error) < 0)
         return fail(&error);
     const double read_symbols = now();
-    const int code = cache ? pf_inlines_load(cache, id, sizeof(id), NULL, &inlines, &error)
+    const int code = cache ? pf_inlines_load(cache, &key, NULL, &inlines, &error)
                            : pf_inlines_open(path, NULL, NULL, &inlines, &error);
     if (code < 0)
         return fail(&error);
@@ -91,9 +92,8 @@ static int make_cache(const char *path, const char *cache)
 {
     struct perfile_error error;
     struct pf_inlines *inlines;
-    const uint8_t id[20] = {1};
     if (pf_inlines_open(path, NULL, NULL, &inlines, &error) < 0 ||
-        pf_inlines_save(inlines, cache, id, sizeof(id), UINT64_MAX, &error) < 0)
+        pf_inlines_save(inlines, cache, &key, UINT64_MAX, &error) < 0)
         return fail(&error);
     pf_inlines_close(inlines);
     return 0;
@@ -112,7 +112,8 @@ int main(int argc, char **argv)
         status = make_cache(argv[1], cache);
         for (int i = 0; i < 2 && status == 0; i++)
             status = run(argv[1], count, cache);
-        snprintf(file, sizeof(file), "%s/0100000000000000000000000000000000000000.inlines", cache);
+        snprintf(file, sizeof(file), "%s/0100000000000000000000000000000000000000-%016llx.inlines", cache,
+                 (unsigned long long)pf_inlines_checksum(&key.files, sizeof(key.files)));
         unlink(file);
         rmdir(cache);
     }

@@ -8,6 +8,25 @@
 
 enum { PATH_ROOM = 4096, MODE = 0700 };
 
+struct pf_file_identity pf_file_identity_of(const struct stat *status)
+{
+    return (struct pf_file_identity){.device = (uint64_t)status->st_dev,
+                                     .inode = (uint64_t)status->st_ino,
+                                     .bytes = (uint64_t)status->st_size,
+                                     .modified_s = (int64_t)status->st_mtim.tv_sec,
+                                     .modified_ns = (int64_t)status->st_mtim.tv_nsec,
+                                     .changed_s = (int64_t)status->st_ctim.tv_sec,
+                                     .changed_ns = (int64_t)status->st_ctim.tv_nsec};
+}
+
+struct pf_file_identity pf_file_identity_at(const char *path)
+{
+    struct stat status;
+    if (!path || stat(path, &status) != 0)
+        return (struct pf_file_identity){0};
+    return pf_file_identity_of(&status);
+}
+
 bool pf_write_all(int fd, const void *data, size_t bytes)
 {
     const char *at = data;

@@ -5,6 +5,26 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/*
+ * Which file it is, and which contents it had: nobody but root and the kernel sets when a file was changed, so no other
+ * file can pass for it. Compared with memcmp; all zeros: no file.
+ */
+struct pf_file_identity {
+    uint64_t device;
+    uint64_t inode;
+    uint64_t bytes;
+    int64_t modified_s, modified_ns;
+    int64_t changed_s, changed_ns;
+};
+
+_Static_assert(sizeof(struct pf_file_identity) == 7 * sizeof(uint64_t), "no padding: it is compared as bytes");
+
+struct pf_file_identity pf_file_identity_of(const struct stat *status);
+/* The same by its path, which may be NULL. */
+struct pf_file_identity pf_file_identity_at(const char *path);
 
 /* All of it, however many pieces the kernel takes it in. */
 bool pf_write_all(int fd, const void *data, size_t bytes);

@@ -8,6 +8,7 @@
 
 #include <perfile/perfile.h>
 
+#include "base/files.h"
 #include "base/memory.h"
 
 /* One frame of source code at an address. */
@@ -36,16 +37,37 @@ size_t pf_inlines_find(const struct pf_inlines *inlines, uint64_t address, struc
 /* Whether the first of these frames is inlined: without a look at the lines, which are the larger table. */
 bool pf_inlines_any(const struct pf_inlines *inlines, uint64_t address);
 
-/* ---- the same tables on disk, keyed by build id ---- */
+/* ---- the same tables on disk ---- */
+
+/* The files that tables are made of: with debug info, of dwz, a package of split DWARF. */
+struct pf_inlines_files {
+    struct pf_file_identity debug;
+    struct pf_file_identity alternate;
+    struct pf_file_identity package;
+};
+
+/*
+ * What tables are kept under. Anyone can make a file with the build id of another one, so a build id alone does not tell
+ * whose tables they are: the files themselves do.
+ */
+struct pf_inlines_key {
+    struct pf_inlines_files files;
+    uint8_t build_id[20];
+    uint32_t build_id_bytes;
+};
+
+/* What pf_inlines_open would read now; false when there is no build id: such tables are not kept. */
+bool pf_inlines_key_of(const char *path, const char *alternate_path, struct pf_inlines_key *key);
+/* The tables were made of these files, and not of others that took their place in between. */
+bool pf_inlines_are_of(const struct pf_inlines *inlines, const struct pf_inlines_key *key);
 
 /* XDG_CACHE_HOME/perfile, or ~/.cache/perfile; NULL when there is neither. Owned by the caller. */
 char *pf_cache_directory(void);
 /* Written to a temporary file and renamed; a full cache (over `limit_bytes`) loses what was used longest ago. */
-int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, const uint8_t *build_id,
-                    size_t build_id_bytes, uint64_t limit_bytes, struct perfile_error *error);
+int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, const struct pf_inlines_key *key,
+                    uint64_t limit_bytes, struct perfile_error *error);
 /* ABSENT when the cache has none, or a damaged or older one (which is then removed). The file is mapped. */
-int pf_inlines_load(const char *directory, const uint8_t *build_id, size_t build_id_bytes,
-                    const struct perfile_allocator *allocator, struct pf_inlines **inlines,
-                    struct perfile_error *error);
+int pf_inlines_load(const char *directory, const struct pf_inlines_key *key, const struct perfile_allocator *allocator,
+                    struct pf_inlines **inlines, struct perfile_error *error);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One file for each build id, made under another name and renamed: who reads sees the old one, the new one or none, and
+ * One file for each key, made under another name and renamed: who reads sees the old one, the new one or none, and
  * what is mapped stays as it is. Nothing is ever changed in place, so no lock is needed.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -15,6 +16,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "symbol/find.h"
+#include "symbol/inlines_dwp.h"
 #include "symbol/inlines_tables.h"
 
 static const char what[] = "cache";
@@ -42,16 +45,33 @@ static int cannot(struct perfile_error *error, int code, const char *path)
     return pf_fail(error, code, PERFILE_NO_OFFSET, what, "%s: %s", path, strerror(errno));
 }
 
-/* DIRECTORY/BUILDID.inlines and `more`; false when it is too long. */
-static bool make_name(char name[4096], const char *directory, const uint8_t *build_id, size_t build_id_bytes,
-                      const char *more)
+/* DIRECTORY/BUILDID-FILES and `more`; false when it is too long. */
+static bool make_name(char name[4096], const char *directory, const struct pf_inlines_key *key, const char *more)
 {
-    char digits[2 * PF_INLINES_BUILD_ID_ROOM + 1] = "";
-    if (!directory || !build_id_bytes || build_id_bytes > PF_INLINES_BUILD_ID_ROOM)
+    char digits[2 * sizeof(key->build_id) + 1] = "";
+    if (!directory || !key->build_id_bytes || key->build_id_bytes > sizeof(key->build_id))
         return false;
-    for (size_t i = 0; i < build_id_bytes; i++)
-        snprintf(digits + 2 * i, 3, "%02x", build_id[i]);
-    return snprintf(name, 4096, "%s/%s%s", directory, digits, more) < 4096;
+    for (size_t i = 0; i < key->build_id_bytes; i++)
+        snprintf(digits + 2 * i, 3, "%02x", key->build_id[i]);
+    const uint64_t files = pf_inlines_checksum(&key->files, sizeof(key->files));
+    return snprintf(name, 4096, "%s/%s-%016" PRIx64 "%s", directory, digits, files, more) < 4096;
+}
+
+bool pf_inlines_key_of(const char *path, const char *alternate_path, struct pf_inlines_key *key)
+{
+    char package[4096];
+    *key = (struct pf_inlines_key){.files.debug = pf_file_identity_at(path),
+                                   .files.alternate = pf_file_identity_at(alternate_path)};
+    if (pf_dwp_name(package, path))
+        key->files.package = pf_file_identity_at(package);
+    const int bytes = pf_elf_build_id(path, key->build_id);
+    key->build_id_bytes = bytes > 0 ? (uint32_t)bytes : 0;
+    return bytes > 0;
+}
+
+bool pf_inlines_are_of(const struct pf_inlines *inlines, const struct pf_inlines_key *key)
+{
+    return memcmp(&inlines->files, &key->files, sizeof(key->files)) == 0;
 }
 
 /* ---- room ----------------------------------------------------------------------------------------------------- */
@@ -131,26 +151,23 @@ static void make_room(const char *path, uint64_t limit_bytes)
 
 /* ---- saving --------------------------------------------------------------------------------------------------- */
 
-static bool write_block(int fd, const struct pf_inlines *inlines, const uint8_t *build_id, size_t build_id_bytes)
+static bool write_block(int fd, const struct pf_inlines *inlines, const struct pf_inlines_key *key)
 {
     struct pf_inlines_header header;
     const char *body = (const char *)inlines->block + sizeof(header);
     size_t body_bytes = inlines->bytes - sizeof(header);
     memcpy(&header, inlines->block, sizeof(header));
-    memset(header.build_id, 0, sizeof(header.build_id));
-    memcpy(header.build_id, build_id, build_id_bytes);
-    header.build_id_bytes = build_id_bytes;
+    header.key = *key;
     header.body_checksum = pf_inlines_checksum(body, body_bytes);
     header.header_checksum = pf_inlines_checksum(&header, offsetof(struct pf_inlines_header, header_checksum));
     return pf_write_all(fd, &header, sizeof(header)) && pf_write_all(fd, body, body_bytes);
 }
 
-int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, const uint8_t *build_id,
-                    size_t build_id_bytes, uint64_t limit_bytes, struct perfile_error *error)
+int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, const struct pf_inlines_key *key,
+                    uint64_t limit_bytes, struct perfile_error *error)
 {
     char name[4096], temporary[4096];
-    if (!make_name(name, directory, build_id, build_id_bytes, suffix) ||
-        !make_name(temporary, directory, build_id, build_id_bytes, ".inlines-XXXXXX"))
+    if (!make_name(name, directory, key, suffix) || !make_name(temporary, directory, key, ".inlines-XXXXXX"))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "no directory or no build id");
     if (inlines->bytes > limit_bytes)
         return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, what,
@@ -160,7 +177,7 @@ int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, con
     int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0)
         return cannot(error, PERFILE_ERROR_WRITE, directory);
-    bool fine = write_block(fd, inlines, build_id, build_id_bytes);
+    bool fine = write_block(fd, inlines, key);
     fine = close(fd) == 0 && fine; /* not synced: what a crash of the machine leaves half is told by its checksum */
     if (!fine || rename(temporary, name) != 0) {
         int result = cannot(error, PERFILE_ERROR_WRITE, name);
@@ -173,7 +190,7 @@ int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, con
 
 /* ---- loading -------------------------------------------------------------------------------------------------- */
 
-static bool block_is_sound(struct pf_inlines *inlines, const uint8_t *build_id, size_t build_id_bytes)
+static bool block_is_sound(struct pf_inlines *inlines, const struct pf_inlines_key *key)
 {
     struct pf_inlines_header header;
     if (inlines->bytes < sizeof(header))
@@ -181,8 +198,7 @@ static bool block_is_sound(struct pf_inlines *inlines, const uint8_t *build_id, 
     memcpy(&header, inlines->block, sizeof(header));
     return pf_inlines_checksum(&header, offsetof(struct pf_inlines_header, header_checksum)) ==
                header.header_checksum &&
-           header.build_id_bytes == build_id_bytes && memcmp(header.build_id, build_id, build_id_bytes) == 0 &&
-           pf_inlines_attach(inlines) &&
+           memcmp(&header.key, key, sizeof(*key)) == 0 && pf_inlines_attach(inlines) &&
            pf_inlines_checksum((const char *)inlines->block + sizeof(header), inlines->bytes - sizeof(header)) ==
                header.body_checksum;
 }
@@ -206,10 +222,10 @@ static bool map_file(struct pf_inlines *inlines, int fd)
     return true;
 }
 
-static int load_file(int fd, const char *name, const uint8_t *build_id, size_t build_id_bytes,
-                     struct pf_inlines *inlines, struct perfile_error *error)
+static int load_file(int fd, const char *name, const struct pf_inlines_key *key, struct pf_inlines *inlines,
+                     struct perfile_error *error)
 {
-    if (!map_file(inlines, fd) || !block_is_sound(inlines, build_id, build_id_bytes)) {
+    if (!map_file(inlines, fd) || !block_is_sound(inlines, key)) {
         unlink(name);
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what, "%s: damaged or of another version", name);
     }
@@ -217,12 +233,12 @@ static int load_file(int fd, const char *name, const uint8_t *build_id, size_t b
     return 0;
 }
 
-int pf_inlines_load(const char *directory, const uint8_t *build_id, size_t build_id_bytes,
-                    const struct perfile_allocator *allocator, struct pf_inlines **result, struct perfile_error *error)
+int pf_inlines_load(const char *directory, const struct pf_inlines_key *key, const struct perfile_allocator *allocator,
+                    struct pf_inlines **result, struct perfile_error *error)
 {
     char name[4096];
     *result = NULL;
-    if (!make_name(name, directory, build_id, build_id_bytes, suffix))
+    if (!make_name(name, directory, key, suffix))
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what, "no directory or no build id");
     int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
@@ -232,7 +248,7 @@ int pf_inlines_load(const char *directory, const uint8_t *build_id, size_t build
     int code = inlines ? 0 : pf_fail_memory(error, what);
     if (inlines) {
         inlines->allocator = allocator;
-        code = load_file(fd, name, build_id, build_id_bytes, inlines, error);
+        code = load_file(fd, name, key, inlines, error);
     }
     close(fd);
     if (code == 0)

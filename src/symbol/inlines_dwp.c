@@ -99,17 +99,23 @@ static bool map_file(struct pf_dwp *dwp, int fd)
     void *map = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     if (map == MAP_FAILED)
         return false;
+    dwp->identity = pf_file_identity_of(&status);
     dwp->map = map;
     dwp->bytes = (size_t)status.st_size;
     dwp->swap = (dwp->map[EI_DATA] == ELFDATA2MSB) != PF_NATIVE_BIG_ENDIAN;
     return memcmp(map, ELFMAG, SELFMAG) == 0 && dwp->map[EI_CLASS] == ELFCLASS64;
 }
 
+bool pf_dwp_name(char name[4096], const char *path)
+{
+    return snprintf(name, 4096, "%s.dwp", path) < 4096;
+}
+
 void pf_dwp_open(struct pf_dwp *dwp, const char *path)
 {
     char name[4096];
     *dwp = (struct pf_dwp){.map = NULL};
-    if (snprintf(name, sizeof(name), "%s.dwp", path) >= (int)sizeof(name))
+    if (!pf_dwp_name(name, path))
         return;
     int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)

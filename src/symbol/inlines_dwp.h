@@ -13,6 +13,7 @@
 
 /* A package, mapped privately: its section headers are rewritten for each unit. All zero: there is none. */
 struct pf_dwp {
+    struct pf_file_identity identity;
     uint8_t *map;
     size_t bytes;
     bool swap;
@@ -32,6 +33,8 @@ struct pf_dwp_unit {
     bool swap, is_5;
 };
 
+/* FILE.dwp; false when it is too long. */
+bool pf_dwp_name(char name[4096], const char *path);
 /* FILE.dwp next to the file; nothing when there is none or it cannot be used. 64-bit ELF only. */
 void pf_dwp_open(struct pf_dwp *dwp, const char *path);
 void pf_dwp_close(struct pf_dwp *dwp);

@@ -27,6 +27,7 @@ struct module {
 
 struct reading {
     struct pf_inlines_builder builder;
+    struct pf_inlines_files made_of;
     struct module file;
     struct module alternate;
     struct pf_line_sections sections;
@@ -443,8 +444,11 @@ static void open_alternate(struct reading *r, const char *path)
     const char *name;
     const void *wanted, *there;
     ssize_t wanted_bytes = dwelf_dwarf_gnu_debugaltlink(r->file.dwarf, &name, &wanted);
+    struct stat status;
     if (!path || wanted_bytes <= 0 || open_module(&r->alternate, path, NULL) != 0)
         return;
+    if (fstat(r->alternate.fd, &status) == 0)
+        r->made_of.alternate = pf_file_identity_of(&status);
     ssize_t bytes = dwelf_elf_gnu_build_id(r->alternate.elf, &there);
     if (bytes == wanted_bytes && memcmp(wanted, there, (size_t)bytes) == 0)
         dwarf_setalt(r->file.dwarf, r->alternate.dwarf);
@@ -508,6 +512,8 @@ static int read_module(struct reading *r, const char *path, const char *alternat
     open_alternate(r, alternate_path);
     keep_sections(r);
     pf_dwp_open(&r->package, path);
+    r->made_of.debug = pf_file_identity_of(&status);
+    r->made_of.package = r->package.identity;
     read_units(r);
     return 0;
 }
@@ -536,6 +542,8 @@ int pf_inlines_open(const char *path, const char *alternate_path, const struct p
     int result = read_module(&r, path, alternate_path, error);
     if (result == 0)
         result = pf_builder_finish(&r.builder, inlines, error);
+    if (result == 0)
+        (*inlines)->files = r.made_of;
     close_reading(&r);
     return result;
 }

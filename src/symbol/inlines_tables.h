@@ -11,7 +11,7 @@
 #include "symbol/inlines.h"
 
 #define PF_INLINES_MAGIC "PFINLINE"
-enum { PF_INLINES_VERSION = 1, PF_INLINES_NONE = -1, PF_INLINES_BUILD_ID_ROOM = 64 };
+enum { PF_INLINES_VERSION = 2, PF_INLINES_NONE = -1 };
 
 /* From its address to that of the next row: this place in the source. File 0: no line is known there. */
 struct pf_line_row {
@@ -51,10 +51,9 @@ struct pf_inlines_header {
     uint32_t byte_order; /* 1, as the writing machine sees it */
     uint64_t bytes;      /* of the block, header included */
     struct pf_inlines_part parts[PF_PART_COUNT];
-    uint64_t build_id_bytes; /* this and what follows: in the cache only */
-    uint8_t build_id[PF_INLINES_BUILD_ID_ROOM];
-    uint64_t body_checksum;   /* of all behind the header */
-    uint64_t header_checksum; /* of all before this member */
+    struct pf_inlines_key key; /* this and what follows: in the cache only */
+    uint64_t body_checksum;    /* of all behind the header */
+    uint64_t header_checksum;  /* of all before this member */
 };
 
 struct pf_inlines {
@@ -62,6 +61,7 @@ struct pf_inlines {
     void *block;
     size_t bytes;
     bool mapped;
+    struct pf_inlines_files files; /* that they were made of */
     const uint64_t *line_addresses;
     const struct pf_line_row *rows;
     size_t line_count;
@@ -75,6 +75,7 @@ struct pf_inlines {
 };
 
 _Static_assert(sizeof(struct pf_inlines_header) % sizeof(uint64_t) == 0, "the parts behind it are aligned");
+_Static_assert(sizeof(struct pf_inlines_key) == sizeof(struct pf_inlines_files) + 24, "it is compared as bytes");
 
 /* Bytes of one element of a part. */
 size_t pf_inlines_element_bytes(unsigned part);

@@ -909,19 +909,19 @@ static void open_inlines(struct pf_symbols *symbols, struct module *module)
 {
     enum { CACHE_BYTES_MAX = 1 << 30 };
     const char *path = module->debug ? module->debug : module->binary;
-    uint8_t id[20];
+    struct pf_inlines_key key;
     if (!path)
         return;
     if (!symbols->cache_tried) {
         symbols->cache_tried = true;
         symbols->cache = pf_cache_directory();
     }
-    int id_bytes = symbols->cache ? pf_elf_build_id(path, id) : 0;
-    size_t bytes = id_bytes > 0 ? (size_t)id_bytes : 0;
-    if (bytes && pf_inlines_load(symbols->cache, id, bytes, symbols->allocator, &module->inlines, NULL) == 0)
+    const bool kept = symbols->cache && pf_inlines_key_of(path, module->alternate, &key);
+    if (kept && pf_inlines_load(symbols->cache, &key, symbols->allocator, &module->inlines, NULL) == 0)
         return;
-    if (pf_inlines_open(path, module->alternate, symbols->allocator, &module->inlines, NULL) == 0 && bytes)
-        (void)pf_inlines_save(module->inlines, symbols->cache, id, bytes, CACHE_BYTES_MAX, NULL);
+    if (pf_inlines_open(path, module->alternate, symbols->allocator, &module->inlines, NULL) == 0 && kept &&
+        pf_inlines_are_of(module->inlines, &key))
+        (void)pf_inlines_save(module->inlines, symbols->cache, &key, CACHE_BYTES_MAX, NULL);
 }
 
 /* NULL: there are none. */

@@ -6,6 +6,7 @@ Compiles a program with one function inlined into another, makes a recording wit
 """
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ int main(int argc, char **argv)
     return outer(argc) == 0;
 }
 '''
+BUILD_ID = '-Wl,--build-id=0x0102030405060708090a0b0c0d0e0f1011121314'
 LINE = PROGRAM[:PROGRAM.index('__asm__')].count('\n') + 1
 RECORDING = '''attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD|CALLCHAIN sample_id_all=1 name="cpu-clock"
 record COMM pid=7 tid=7 comm="prog" | pid=7 tid=7 time=10
@@ -56,7 +58,8 @@ def main():
         folder = pathlib.Path(name)
         source, program, recording = folder / 'prog.c', folder / 'prog', folder / 'perf.data'
         source.write_text(PROGRAM)
-        subprocess.run([*compiler, '-g', '-O2', '-no-pie', '-fno-pie', '-o', program, source], check=True)
+        compiler += ['-g', '-O2', '-no-pie', '-fno-pie', BUILD_ID]
+        subprocess.run([*compiler, '-o', program, source], check=True)
         here, outer = (int(word, 16) for word in subprocess.check_output([program], text=True).split())
         text = RECORDING % {'start': load_address(program), 'here': here, 'path': program}
         recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
@@ -114,6 +117,17 @@ def main():
         expected = [f'\t{ip:16x}' for ip in chain[:3]] + [f'\t{here:16x} (inlined)'] * 2 + [f'\t{here:16x}']
         if got != expected * 2:
             sys.exit('two mappings of a page:\n' + '\n'.join(got))
+        # a file that claims the build id of another one, seen first, and what is known of it does not become the other's
+        recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
+        shutil.rmtree(folder / 'cache')
+        claimant = folder / 'root' / str(program).lstrip('/')
+        claimant.parent.mkdir(parents=True)
+        (folder / 'claimant.c').write_text(PROGRAM.replace('innermost', 'pretender'))
+        subprocess.run([*compiler, '-o', claimant, folder / 'claimant.c'], check=True)
+        for options, name in (('--symfs', folder / 'root'), 'pretender'), ((), 'innermost'):
+            got = lines(*options)[1]
+            if f' {name}+' not in got:
+                sys.exit(f'the same build id, {options}: {name} expected, got {got}')
         # what is no callchain is one line, as in perf
         text = text.replace('|CALLCHAIN', '').replace('sample ip', 'sample misc=2 ip').split(' callchain=')[0]
         recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))

@@ -149,7 +149,7 @@ static char directory[] = "/tmp/perfile-inlines-XXXXXX";
 
 static const char *in_directory(const char *name)
 {
-    static char path[128];
+    static char path[256];
     snprintf(path, sizeof(path), "%s/%s", directory, name);
     return path;
 }
@@ -323,7 +323,8 @@ static void test_damaged(void **state)
 
 /* ---- the cache ------------------------------------------------------------------------------------------------ */
 
-static const uint8_t build_id[20] = {0xab, 0xcd, 1};
+static const struct pf_inlines_key key = {
+    .files = {.debug = {.bytes = 1}}, .build_id = {0xab, 0xcd, 1}, .build_id_bytes = 20};
 enum { ROOMY = 1 << 20 };
 
 static const char *cache(void)
@@ -335,20 +336,23 @@ static const char *cache(void)
 
 static const char *cache_file(void)
 {
-    return in_directory("deep/cache/abcd010000000000000000000000000000000000.inlines");
+    char name[128];
+    snprintf(name, sizeof(name), "deep/cache/abcd010000000000000000000000000000000000-%016llx.inlines",
+             (unsigned long long)pf_inlines_checksum(&key.files, sizeof(key.files)));
+    return in_directory(name);
 }
 
 static void save(void)
 {
     struct pf_inlines *inlines = make_claims(pf_allocator_or_default(NULL));
-    assert_int_equal(pf_inlines_save(inlines, cache(), build_id, sizeof(build_id), ROOMY, NULL), 0);
+    assert_int_equal(pf_inlines_save(inlines, cache(), &key, ROOMY, NULL), 0);
     pf_inlines_close(inlines);
 }
 
 static int load(struct pf_inlines **inlines)
 {
     struct perfile_error error;
-    return pf_inlines_load(cache(), build_id, sizeof(build_id), NULL, inlines, &error);
+    return pf_inlines_load(cache(), &key, NULL, inlines, &error);
 }
 
 static void test_cache(void **state)
@@ -366,10 +370,15 @@ static void test_cache(void **state)
     assert_string_equal(name_at(inlines, 200), "late");
     pf_inlines_close(inlines);
     save();
-    static const uint8_t other[20] = {0xab, 0xcd, 2};
-    assert_int_equal(pf_inlines_load(cache(), other, 20, NULL, &inlines, NULL), PERFILE_ERROR_ABSENT);
-    assert_int_equal(pf_inlines_load(cache(), other, 0, NULL, &inlines, NULL), PERFILE_ERROR_ABSENT);
-    assert_int_equal(pf_inlines_load(NULL, other, 20, NULL, &inlines, NULL), PERFILE_ERROR_ABSENT);
+    struct pf_inlines_key other = key;
+    assert_int_equal(pf_inlines_load(NULL, &other, NULL, &inlines, NULL), PERFILE_ERROR_ABSENT);
+    other.files.debug.inode++;
+    assert_int_equal(pf_inlines_load(cache(), &other, NULL, &inlines, NULL), PERFILE_ERROR_ABSENT);
+    other = key;
+    other.build_id[2]++;
+    assert_int_equal(pf_inlines_load(cache(), &other, NULL, &inlines, NULL), PERFILE_ERROR_ABSENT);
+    other.build_id_bytes = 0;
+    assert_int_equal(pf_inlines_load(cache(), &other, NULL, &inlines, NULL), PERFILE_ERROR_ABSENT);
 }
 
 static size_t read_cache(uint8_t data[8192])
@@ -442,9 +451,9 @@ static void test_cache_forged(void **state)
 
 static bool is_cached(unsigned number)
 {
-    const uint8_t id[4] = {9, 9, 9, (uint8_t)number};
+    const struct pf_inlines_key id = {.build_id = {9, 9, 9, (uint8_t)number}, .build_id_bytes = 4};
     struct pf_inlines *inlines;
-    int result = pf_inlines_load(cache(), id, sizeof(id), NULL, &inlines, NULL);
+    int result = pf_inlines_load(cache(), &id, NULL, &inlines, NULL);
     pf_inlines_close(inlines);
     return result == 0;
 }
@@ -457,17 +466,17 @@ static void test_cache_limit(void **state)
     unlink(cache_file());
     uint64_t limit = 3 * inlines->bytes;
     for (unsigned i = 0; i < 4; i++) {
-        const uint8_t id[4] = {9, 9, 9, (uint8_t)i};
+        const struct pf_inlines_key id = {.build_id = {9, 9, 9, (uint8_t)i}, .build_id_bytes = 4};
         if (i == 3)
             assert_true(is_cached(0)); /* now 1 is the one that was used longest ago */
         usleep(20000);
-        assert_int_equal(pf_inlines_save(inlines, cache(), id, sizeof(id), limit, &error), 0);
+        assert_int_equal(pf_inlines_save(inlines, cache(), &id, limit, &error), 0);
         usleep(20000);
     }
     assert_true(is_cached(0) && !is_cached(1) && is_cached(2) && is_cached(3));
-    assert_int_equal(pf_inlines_save(inlines, cache(), build_id, 20, inlines->bytes - 1, &error), PERFILE_ERROR_LIMIT);
-    assert_int_equal(pf_inlines_save(inlines, "/proc/nothing", build_id, 20, ROOMY, &error), PERFILE_ERROR_WRITE);
-    assert_int_equal(pf_inlines_save(inlines, NULL, build_id, 20, ROOMY, &error), PERFILE_ERROR_ARGUMENT);
+    assert_int_equal(pf_inlines_save(inlines, cache(), &key, inlines->bytes - 1, &error), PERFILE_ERROR_LIMIT);
+    assert_int_equal(pf_inlines_save(inlines, "/proc/nothing", &key, ROOMY, &error), PERFILE_ERROR_WRITE);
+    assert_int_equal(pf_inlines_save(inlines, NULL, &key, ROOMY, &error), PERFILE_ERROR_ARGUMENT);
     pf_inlines_close(inlines);
 }
 
@@ -483,7 +492,7 @@ static void test_cache_together(void **state)
             continue;
         struct pf_inlines *inlines = make_claims(pf_allocator_or_default(NULL));
         for (unsigned i = 0; i < 300; i++) {
-            if (k == 0 && pf_inlines_save(inlines, cache(), build_id, 20, ROOMY, NULL) < 0)
+            if (k == 0 && pf_inlines_save(inlines, cache(), &key, ROOMY, NULL) < 0)
                 _exit(1);
             if (k == 1)
                 unlink(cache_file());
