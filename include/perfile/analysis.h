@@ -37,6 +37,7 @@ struct perfile_symbol_options {
     const char *archive;         /* a file of `perf archive`, or a folder as it unpacks */
     const char *recording;       /* its path, where symbols may lie, too: kcore_dir/ in it, jitdump files beside it */
     uint64_t debuginfod_seconds; /* how long debuginfod may take in all; 0: 90 s. 20 s for one file */
+    uint64_t debuginfod_bytes;   /* of the largest file that is downloaded; 0: 2 GiB. Four times that in all */
     bool no_inline;              /* leave out inlined functions, and do not read debug info for them */
     bool full_source_path;       /* script: the files of source lines with their directories */
     /* Called with what a user should know of the search, one sentence without a line end at a time. May be NULL. */

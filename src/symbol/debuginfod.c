@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/debuginfod.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -56,6 +60,55 @@ static bool load_library(struct library *l)
     return l->handle;
 }
 
+/* ---- files that are being downloaded ---- */
+
+/*
+ * The library lets a server send as much as it likes: DEBUGINFOD_MAXSIZE counts only where the server says the size before,
+ * and the progress counts bytes as they come, which may be compressed. So its files are looked at: in the folder of the
+ * build id in its cache they have a name that ends with six other characters until they are complete.
+ */
+static bool is_partial(const char *name)
+{
+    const char *end = strrchr(name, '.');
+    return end && end != name && strlen(end) == 7;
+}
+
+struct partial {
+    uint64_t bytes; /* of the largest */
+    uint64_t limit; /* larger ones are removed */
+};
+
+static void look_at_partial(struct partial *partial, const char *root, const char *below, const char *id)
+{
+    char path[4096];
+    struct stat status;
+    const struct dirent *item;
+    if (!root || !*root || snprintf(path, sizeof(path), "%s%s/%s", root, below, id) >= (int)sizeof(path))
+        return;
+    DIR *folder = opendir(path);
+    while (folder && (item = readdir(folder)) != NULL) {
+        if (!is_partial(item->d_name) || fstatat(dirfd(folder), item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !S_ISREG(status.st_mode))
+            continue;
+        partial->bytes = pf_max(partial->bytes, (uint64_t)status.st_size);
+        if ((uint64_t)status.st_size > partial->limit)
+            unlinkat(dirfd(folder), item->d_name, 0);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+/* Which of the folders the library takes depends on which of them there are. */
+static uint64_t partial_bytes(const char *id, uint64_t limit)
+{
+    struct partial partial = {.limit = limit};
+    look_at_partial(&partial, getenv("DEBUGINFOD_CACHE_PATH"), "", id);
+    look_at_partial(&partial, getenv("XDG_CACHE_HOME"), "/debuginfod_client", id);
+    look_at_partial(&partial, getenv("HOME"), "/.cache/debuginfod_client", id);
+    look_at_partial(&partial, getenv("HOME"), "/.debuginfod_client_cache", id);
+    return partial.bytes;
+}
+
 /* ---- the thread ---- */
 
 /* Shared by who asks and the thread; who is last frees it. */
@@ -63,11 +116,15 @@ struct asking {
     pthread_mutex_t lock;
     pthread_cond_t answered;
     atomic_bool cancelled; /* who asked has gone */
+    atomic_bool large;
+    _Atomic uint64_t bytes; /* that came */
+    uint64_t limit_bytes;
     unsigned holders;
     bool done;
     struct library library;
     uint8_t id[BUILD_ID_MOST];
     int id_bytes;
+    char hex[2 * BUILD_ID_MOST + 1];
     bool wants_debug;
     char *path;
     int result; /* as of the library: negative errno */
@@ -76,10 +133,41 @@ struct asking {
 /* The library hands over its client alone. */
 static _Thread_local struct asking *own_asking;
 
-static int stop_when_cancelled(debuginfod_client *client, long a, long b)
+static bool is_too_much(struct asking *asking, uint64_t bytes)
 {
-    (void)client, (void)a, (void)b;
-    return own_asking && atomic_load(&own_asking->cancelled);
+    bytes = pf_max(bytes, partial_bytes(asking->hex, UINT64_MAX));
+    atomic_store(&asking->bytes, pf_max(bytes, atomic_load(&asking->bytes)));
+    if (bytes > asking->limit_bytes)
+        atomic_store(&asking->large, true);
+    return atomic_load(&asking->large);
+}
+
+/* `come` counts from when a server was chosen, before that it is small; `announced` may be 0. */
+static int stop_when_enough(debuginfod_client *client, long come, long announced)
+{
+    struct asking *asking = own_asking;
+    (void)client;
+    if (!asking)
+        return 0;
+    if (announced > 0 && (uint64_t)announced > asking->limit_bytes)
+        atomic_store(&asking->large, true);
+    return is_too_much(asking, come > 0 ? (uint64_t)come : 0) || atomic_load(&asking->cancelled);
+}
+
+/* What came whole before anybody could look at it goes. What the cache had already is not a download. */
+static int check_size(struct asking *asking, int fd, const char *path)
+{
+    struct stat status;
+    const bool is_new = atomic_load(&asking->bytes) > 0;
+    if (is_new && fstat(fd, &status) == 0) {
+        atomic_store(&asking->bytes, (uint64_t)status.st_size);
+        if ((uint64_t)status.st_size > asking->limit_bytes) {
+            atomic_store(&asking->large, true);
+            unlink(path);
+        }
+    }
+    close(fd);
+    return atomic_load(&asking->large) ? -EFBIG : 0;
 }
 
 static void release(struct asking *asking)
@@ -104,11 +192,11 @@ static void *ask(void *context)
     own_asking = asking;
     debuginfod_client *client = l->begin();
     if (client) {
-        l->set_progress(client, stop_when_cancelled);
+        l->set_progress(client, stop_when_enough);
         result =
             (asking->wants_debug ? l->find_debuginfo : l->find_executable)(client, asking->id, asking->id_bytes, &path);
         if (result >= 0)
-            close(result);
+            result = check_size(asking, result, path);
     }
     pthread_mutex_lock(&asking->lock);
     asking->path = result >= 0 ? path : NULL;
@@ -155,12 +243,13 @@ static struct asking *make_asking(const struct library *library, const struct pf
     asking->holders = 2;
     asking->id_bytes = (int)pf_min(question->build_id_bytes, BUILD_ID_MOST);
     memcpy(asking->id, question->build_id, (size_t)asking->id_bytes);
+    for (int i = 0; i < asking->id_bytes; i++)
+        snprintf(asking->hex + 2 * i, 3, "%02x", asking->id[i]);
     asking->wants_debug = question->wants_debug;
     return asking;
 }
 
-/* Until there is an answer or the time has come. */
-static bool wait_until(struct asking *asking, int64_t time_ms)
+static bool wait_a_while(struct asking *asking, int64_t time_ms)
 {
     const struct timespec until = {.tv_sec = (time_t)(time_ms / 1000), .tv_nsec = (long)(time_ms % 1000) * 1000000};
     int code = 0;
@@ -172,25 +261,40 @@ static bool wait_until(struct asking *asking, int64_t time_ms)
     return done;
 }
 
+/*
+ * Until there is an answer, or the time has come, or too much: a few bytes that unpack to many gigabytes do so without a
+ * word about progress.
+ */
+static bool wait_until(struct asking *asking, int64_t time_ms)
+{
+    enum { STEP_MS = 100 };
+    bool done = false;
+    for (int64_t now = now_ms(); !done && now < time_ms && !is_too_much(asking, 0); now = now_ms())
+        done = wait_a_while(asking, now + STEP_MS < time_ms ? now + STEP_MS : time_ms);
+    return done;
+}
+
 static bool wait_for_answer(struct asking *asking, const struct pf_debuginfod_question *question, int64_t limit_ms)
 {
     const int64_t start = now_ms();
     if (limit_ms > SLOW_MS) {
         if (wait_until(asking, start + SLOW_MS))
             return true;
-        if (question->slow)
+        if (question->slow && !atomic_load(&asking->large))
             question->slow(question->context);
     }
     if (wait_until(asking, start + limit_ms))
         return true;
     atomic_store(&asking->cancelled, true);
-    return wait_until(asking, start + limit_ms + GRACE_MS); /* most often it is just told to stop */
+    return wait_a_while(asking, now_ms() + GRACE_MS); /* most often it is just told to stop */
 }
 
 static void count(struct pf_debuginfod *d, const struct asking *asking, bool done, bool in_time)
 {
     d->asked++;
-    if (!in_time && (!done || asking->result < 0)) {
+    if (atomic_load(&asking->large)) {
+        d->large++;
+    } else if (!in_time && (!done || asking->result < 0)) {
         d->late++;
     } else if (asking->result == -ENOENT) {
         d->absent++;
@@ -198,6 +302,16 @@ static void count(struct pf_debuginfod *d, const struct asking *asking, bool don
         d->failed++;
         d->last_error = -asking->result;
     }
+}
+
+void pf_debuginfod_limit(struct pf_debuginfod *debuginfod, uint64_t total_seconds, uint64_t file_bytes)
+{
+    enum { FILES = 4 };
+    const uint64_t seconds = total_seconds ? total_seconds : PF_DEBUGINFOD_TOTAL_SECONDS;
+    debuginfod->left_ms = 1000 * (int64_t)pf_min(seconds, INT32_MAX);
+    debuginfod->file_bytes = file_bytes ? file_bytes : PF_DEBUGINFOD_FILE_BYTES;
+    if (!pf_multiply(debuginfod->file_bytes, FILES, &debuginfod->left_bytes))
+        debuginfod->left_bytes = UINT64_MAX;
 }
 
 char *pf_debuginfod_find(struct pf_debuginfod *debuginfod, const struct pf_debuginfod_question *question)
@@ -209,9 +323,14 @@ char *pf_debuginfod_find(struct pf_debuginfod *debuginfod, const struct pf_debug
         debuginfod->skipped++;
         return NULL;
     }
+    if (!debuginfod->left_bytes) {
+        debuginfod->refused++;
+        return NULL;
+    }
     struct asking *asking = load_library(&library) ? make_asking(&library, question) : NULL;
     if (!asking)
         return NULL;
+    asking->limit_bytes = pf_min(debuginfod->file_bytes, debuginfod->left_bytes);
     if (!start_thread(asking)) {
         asking->holders = 1;
         release(asking);
@@ -222,9 +341,14 @@ char *pf_debuginfod_find(struct pf_debuginfod *debuginfod, const struct pf_debug
     if (done) {
         path = asking->path;
         asking->path = NULL;
+    } else if (atomic_load(&asking->large)) {
+        /* it goes on, with a file without a name now, until the process ends: that soon, nothing else is asked */
+        (void)partial_bytes(asking->hex, asking->limit_bytes);
+        debuginfod->left_bytes = 0;
     }
     count(debuginfod, asking, done, !atomic_load(&asking->cancelled));
     debuginfod->left_ms -= now_ms() - start;
+    debuginfod->left_bytes -= pf_min(debuginfod->left_bytes, atomic_load(&asking->bytes));
     release(asking);
     return path;
 }

@@ -11,15 +11,20 @@
 #include <stdint.h>
 
 enum { PF_DEBUGINFOD_TOTAL_SECONDS = 90, PF_DEBUGINFOD_FILE_SECONDS = 20 };
+#define PF_DEBUGINFOD_FILE_BYTES (2ull << 30) /* kernels with debug info have 1 GiB */
 
 /* What the questions of one recording have cost. */
 struct pf_debuginfod {
-    int64_t left_ms; /* for all that is still to be asked */
+    int64_t left_ms;     /* for all that is still to be asked */
+    uint64_t left_bytes; /* likewise */
+    uint64_t file_bytes; /* of one file */
     unsigned asked;
     unsigned absent;  /* no server has it */
     unsigned failed;  /* servers that could not be reached, and the like */
     unsigned late;    /* given up */
+    unsigned large;   /* more than file_bytes or left_bytes */
     unsigned skipped; /* not asked, because the time was used up */
+    unsigned refused; /* not asked, because left_bytes were */
     int last_error;   /* errno of a failure */
 };
 
@@ -32,6 +37,8 @@ struct pf_debuginfod_question {
     void *context;
 };
 
+/* 0: as by default. */
+void pf_debuginfod_limit(struct pf_debuginfod *debuginfod, uint64_t total_seconds, uint64_t file_bytes);
 /* The path of the file in the library's cache, owned; NULL: there is none in time, which is counted. */
 char *pf_debuginfod_find(struct pf_debuginfod *debuginfod, const struct pf_debuginfod_question *question);
 

@@ -651,6 +651,7 @@ struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *w
                                     .buildid_dir = wanted->buildid_dir,
                                     .asks_debuginfod = urls && *urls,
                                     .debuginfod_seconds = wanted->debuginfod_seconds,
+                                    .debuginfod_bytes = wanted->debuginfod_bytes,
                                     .archive = wanted->archive,
                                     .recording = wanted->recording,
                                     .note = wanted->note,

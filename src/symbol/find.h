@@ -22,6 +22,7 @@ struct pf_find_options {
     bool same_machine;                /* the recording was made here (host name and boot match): /proc may be asked */
     bool asks_debuginfod;             /* DEBUGINFOD_URLS is set */
     uint64_t debuginfod_seconds;      /* in all; 0: PF_DEBUGINFOD_TOTAL_SECONDS */
+    uint64_t debuginfod_bytes;        /* of one file; 0: PF_DEBUGINFOD_FILE_BYTES */
     struct pf_debuginfod *debuginfod; /* NULL: it is not asked */
     void (*note)(void *context, const char *text); /* as in perfile_symbol_options */
     void *note_context;

@@ -172,9 +172,7 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
         return pf_fail_memory(error, "build ids");
     }
     check_symfs(&made->find);
-    made->debuginfod.left_ms = 1000 * (int64_t)pf_min(made->find.debuginfod_seconds ? made->find.debuginfod_seconds
-                                                                                    : PF_DEBUGINFOD_TOTAL_SECONDS,
-                                                      INT32_MAX);
+    pf_debuginfod_limit(&made->debuginfod, made->find.debuginfod_seconds, made->find.debuginfod_bytes);
     if (made->find.asks_debuginfod)
         made->find.debuginfod = &made->debuginfod;
     if (made->find.archive && pf_archive_open(&made->find, made->find.archive, &made->archive) < 0) {
@@ -219,6 +217,13 @@ static void tell_debuginfod(const struct pf_symbols *symbols)
                      strerror(d->last_error));
     if (d->late)
         pf_find_note(&symbols->find, "debuginfod was too slow for %u of %u files", d->late, d->asked);
+    if (d->large)
+        pf_find_note(&symbols->find, "debuginfod sent too much for %u of %u files (--debuginfod-max-size)", d->large,
+                     d->asked);
+    if (d->refused)
+        pf_find_note(&symbols->find,
+                     "debuginfod was not asked for %u more files: it has sent too much (--debuginfod-max-size)",
+                     d->refused);
     if (d->skipped)
         pf_find_note(&symbols->find,
                      "debuginfod was not asked for %u more files: its time is over (--debuginfod-limit)", d->skipped);

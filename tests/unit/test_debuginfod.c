@@ -50,7 +50,7 @@ static void test_found(void **state)
 {
     (void)state;
     char url[128];
-    struct pf_debuginfod debuginfod = {.left_ms = 10000};
+    struct pf_debuginfod debuginfod = {.left_ms = 10000, .left_bytes = UINT64_MAX, .file_bytes = UINT64_MAX};
     skip_without_library();
     made_file("buildid/" HEX "/executable", "binary", 6);
     snprintf(url, sizeof(url), "file://%s", made_directory);
@@ -72,7 +72,7 @@ static void test_silent_server(void **state)
     char url[64];
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t bytes = sizeof(address);
-    struct pf_debuginfod debuginfod = {.left_ms = 1500};
+    struct pf_debuginfod debuginfod = {.left_ms = 1500, .left_bytes = UINT64_MAX, .file_bytes = UINT64_MAX};
     struct timespec start, end;
     skip_without_library();
     int server = socket(AF_INET, SOCK_STREAM, 0);
