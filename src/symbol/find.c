@@ -229,8 +229,22 @@ struct links {
     uint32_t debug_crc;
     char *alternate; /* path, or NULL */
     struct build_id alternate_id;
-    bool is_complete; /* has its symbols and DWARF itself */
+    unsigned tells; /* of enum tells */
 };
+
+/* What a file says of its code: more is better, and DWARF is more than symbols. */
+enum tells {
+    TELLS_SYMBOLS = 1,
+    TELLS_DWARF = 2,
+    TELLS_ALL = TELLS_SYMBOLS | TELLS_DWARF,
+};
+
+/* The first entry of a table of symbols is none. */
+static bool has_section(const struct pf_elf *elf, const char *name)
+{
+    const struct pf_elf_section *section = pf_elf_section(elf, name);
+    return section && section->header.sh_type != SHT_NOBITS && section->header.sh_size > section->header.sh_entsize;
+}
 
 static void read_links(struct links *links, const struct pf_elf *elf)
 {
@@ -250,9 +264,8 @@ static void read_links(struct links *links, const struct pf_elf *elf)
         links->alternate = strndup((const char *)data, length);
         set_build_id(&links->alternate_id, data + length + 1, bytes - length - 1);
     }
-    const struct pf_elf_section *dwarf = pf_elf_section(elf, ".debug_info");
-    const struct pf_elf_section *symbols = pf_elf_section(elf, ".symtab");
-    links->is_complete = dwarf && symbols && dwarf->header.sh_type != SHT_NOBITS;
+    links->tells =
+        (has_section(elf, ".symtab") ? TELLS_SYMBOLS : 0) | (has_section(elf, ".debug_info") ? TELLS_DWARF : 0);
 }
 
 static void open_links(struct links *links, const char *path)
@@ -577,6 +590,13 @@ static void find_module(struct search *s)
 
 /* ---- all together ---- */
 
+/* A folder of binaries, without the folders that they were in. */
+static bool take_from_folder(struct search *s, char **result)
+{
+    return s->name[0] != '[' && *s->symfs && s->id.count &&
+           take_if(make_path(s, "%s/%s", s->symfs, base_name(s->name)), &s->id, result, NULL);
+}
+
 static void find_file(struct search *s)
 {
     char **result = &s->found->path;
@@ -587,12 +607,56 @@ static void find_file(struct search *s)
     if (take_from_cache(s, "elf", result) || take_from_cache(s, "vdso", result) || take_old_cache(s, result) ||
         take_from_tree(s, result))
         return;
-    /* a folder of binaries */
-    if (named && *s->symfs && s->id.count &&
-        take_if(make_path(s, "%s/%s", s->symfs, base_name(s->name)), &s->id, result, NULL))
+    if (take_from_folder(s, result))
         return;
     if (s->options->debuginfod && s->id.count)
         ask_debuginfod(s, &s->id, false);
+}
+
+/* What was found so far, beside the binary. */
+struct beside {
+    char *candidate;
+    unsigned tells; /* the best of all so far */
+};
+
+/* Takes the candidate when it tells more; `as_debug`: it is meant as a debug file, the first of them need not. */
+static bool consider(struct search *s, struct beside *beside, bool as_debug)
+{
+    struct links links;
+    open_links(&links, beside->candidate);
+    close_links(&links);
+    if (links.tells > beside->tells || (as_debug && !s->found->debug_path)) {
+        free(s->found->debug_path);
+        s->found->debug_path = beside->candidate;
+        beside->tells = (unsigned)pf_max(beside->tells, links.tells);
+    } else {
+        free(beside->candidate);
+    }
+    beside->candidate = NULL;
+    return beside->tells == TELLS_ALL;
+}
+
+/* Debug files; true: nothing better can be found. */
+static bool consider_debug(struct search *s, struct beside *beside, const struct links *links)
+{
+    char **c = &beside->candidate;
+    const char *binary = s->found->path;
+    return (take_from_cache(s, "debug", c) && consider(s, beside, true)) ||
+           (take_debug_from_tree(s, &links->id, c) && consider(s, beside, true)) ||
+           (binary && take_by_link(s, binary, links, c) && consider(s, beside, true)) ||
+           (s->name[0] == '/' && take_by_name(s, &links->id, c) && consider(s, beside, true));
+}
+
+/* The same binary elsewhere: one that was stripped later lies in front of one that was not. */
+static bool consider_copies(struct search *s, struct beside *beside)
+{
+    char **c = &beside->candidate;
+    for (size_t i = 0; s->id.count && i < PF_COUNT(s->caches); i++)
+        if (s->caches[i] && take_leaf(s, s->caches[i], "elf", &s->id, c) && consider(s, beside, false))
+            return true;
+    return (take_old_cache(s, c) && consider(s, beside, false)) ||
+           (take_from_tree(s, c) && consider(s, beside, false)) ||
+           (take_from_folder(s, c) && consider(s, beside, false));
 }
 
 static void find_debug(struct search *s)
@@ -604,10 +668,10 @@ static void find_debug(struct search *s)
         open_links(&links, binary);
     if (!links.id.count)
         links.id = s->id;
-    bool done = links.is_complete || take_from_cache(s, "debug", result) ||
-                take_debug_from_tree(s, &links.id, result) || (binary && take_by_link(s, binary, &links, result)) ||
-                (s->name[0] == '/' && take_by_name(s, &links.id, result));
-    if (!done && s->options->debuginfod && links.id.count)
+    struct beside beside = {.tells = links.tells};
+    if (links.tells != TELLS_ALL && !consider_debug(s, &beside, &links))
+        consider_copies(s, &beside);
+    if (links.tells != TELLS_ALL && !*result && s->options->debuginfod && links.id.count)
         ask_debuginfod(s, &links.id, true);
     if (binary)
         find_alternate(s, binary, &links);

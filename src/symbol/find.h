@@ -53,7 +53,7 @@ struct pf_found {
 /*
  * Where the binary `name` with this build id is: symfs + name, perf's build-id cache (elf, kallsyms, vdso), .build-id trees,
  * the directory of the recording; and its debug file by build id, by .gnu_debuglink (with its CRC checked), next to it,
- * below /usr/lib/debug. A candidate whose build id differs is never taken; without a build id in the recording the name
+ * below /usr/lib/debug; or a copy of the binary that has more symbols or debug info. A candidate whose build id differs is never taken; without a build id in the recording the name
  * decides. Always succeeds but for MEMORY; what was not found is NULL.
  */
 int pf_find_binary(const struct pf_find_options *options, const char *name, const uint8_t *build_id,

@@ -137,6 +137,42 @@ static void test_cache(void **state)
     pf_found_close(&found);
 }
 
+static const char *put_unstripped(const char *name, uint8_t build_id)
+{
+    static const struct made_symbol symbol = {0x10080, 16, STT_FUNC, STB_GLOBAL, MADE_TEXT, "f"};
+    struct made m;
+    made_elf(&m, &(struct made_elf){ET_DYN, EM_X86_64, .id = build_id, .symbols = &symbol, .count = 1});
+    return made_file(name, m.data, m.bytes);
+}
+
+/* The names come from the copy that has them, wherever it lies; the code from the file at the recorded path. */
+static void test_stripped_file_shadows_a_copy(void **state)
+{
+    (void)state;
+    static const char *const copies[] = {"usr/lib/.build-id/ab/" REST, "cache/.build-id/ab/" REST "/elf", "tool"};
+    put("bin/tool", ID, NULL, 0);
+    for (size_t i = 0; i < PF_COUNT(copies); i++) {
+        put(copies[i], ID, NULL, 0);
+        expect("/bin/tool", true, "bin/tool", NULL); /* it has no more */
+        assert_false(differs());
+        put_unstripped(copies[i], OTHER_ID);
+        expect("/bin/tool", true, "bin/tool", NULL);
+        assert_false(differs());
+        put_unstripped(copies[i], ID);
+        expect("/bin/tool", true, "bin/tool", copies[i]);
+        assert_false(differs());
+        unlink(made_path(copies[i]));
+    }
+    put("cache/.build-id/ab/" REST "/debug", ID, NULL, 0); /* without symbols, too */
+    put_unstripped("cache/.build-id/ab/" REST "/elf", ID);
+    expect("/bin/tool", true, "bin/tool", "cache/.build-id/ab/" REST "/elf");
+    assert_false(differs());
+    put_unstripped("bin/tool", ID);
+    unlink(made_path("cache/.build-id/ab/" REST "/debug"));
+    expect("/bin/tool", true, "bin/tool", NULL);
+    assert_false(differs());
+}
+
 static void test_virtual_names(void **state)
 {
     (void)state;
@@ -455,6 +491,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_another_file_under_the_name, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_short_build_ids_are_padded, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_cache, open_world, made_directory_close),
+        cmocka_unit_test_setup_teardown(test_stripped_file_shadows_a_copy, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_virtual_names, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_vdso_by_build_id, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_debug_by_build_id, open_world, made_directory_close),
