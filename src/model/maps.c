@@ -285,32 +285,40 @@ bool pf_maps_advance(struct pf_maps *maps, uint64_t time)
 
 /* ---- records ---- */
 
+/*
+ * Recorders that may not know the kernel's addresses say 0: the kernel itself, which may have no length then either, is what
+ * no other mapping holds, as perf has it; modules lie on top of each other and are nowhere.
+ */
+static bool add_recorded(struct pf_maps *maps, struct perfile_map *map)
+{
+    if (map->kernel && !map->start) {
+        if (!pf_starts_with(map->filename, "[kernel.kallsyms]") && !pf_starts_with(map->filename, "[guest.kernel."))
+            return true;
+        if (!map->end)
+            map->end = UINT64_MAX;
+    }
+    return add(maps, map->kernel ? KERNEL_PID : map->pid, map);
+}
+
 static bool follow_mmap(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
 {
     struct perfile_mmap r;
     if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
         return true;
-    const bool kernel = is_kernel(record);
-    /* hidden kernel addresses: modules at 0, all on top of each other */
-    if (kernel && r.addr == 0 && r.len <= 8192)
-        return true;
-    const struct perfile_map map = {.start = r.addr,
-                                    .end = r.len,
-                                    .pgoff = r.pgoff,
-                                    .filename = r.filename,
-                                    .pid = r.pid,
-                                    .kernel = kernel,
-                                    .data = record->misc & PERFILE_MISC_MMAP_DATA};
-    return add(maps, kernel ? KERNEL_PID : r.pid, &map);
+    struct perfile_map map = {.start = r.addr,
+                              .end = r.len,
+                              .pgoff = r.pgoff,
+                              .filename = r.filename,
+                              .pid = r.pid,
+                              .kernel = is_kernel(record),
+                              .data = record->misc & PERFILE_MISC_MMAP_DATA};
+    return add_recorded(maps, &map);
 }
 
 static bool follow_mmap2(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
 {
     struct perfile_mmap2 r;
     if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
-        return true;
-    const bool kernel = is_kernel(record);
-    if (kernel && r.addr == 0 && r.len <= 8192)
         return true;
     struct perfile_map map = {.start = r.addr,
                               .end = r.len,
@@ -319,13 +327,13 @@ static bool follow_mmap2(struct pf_maps *maps, const struct perfile_reader *read
                               .prot = r.prot,
                               .flags = r.flags,
                               .pid = r.pid,
-                              .kernel = kernel,
+                              .kernel = is_kernel(record),
                               .data = record->misc & PERFILE_MISC_MMAP_DATA};
     if (record->misc & PERFILE_MISC_MMAP_BUILD_ID) {
         map.build_id_bytes = r.build_id_size < sizeof(map.build_id) ? r.build_id_size : sizeof(map.build_id);
         memcpy(map.build_id, r.build_id, map.build_id_bytes);
     }
-    return add(maps, kernel ? KERNEL_PID : r.pid, &map);
+    return add_recorded(maps, &map);
 }
 
 /* A thread shares its process's maps; a new process starts with its parent's, unless its own follow as records. */

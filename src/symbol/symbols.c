@@ -15,6 +15,7 @@
 #include "base/segments.h"
 #include "symbol/archive.h"
 #include "symbol/demangle.h"
+#include "symbol/embedded.h"
 #include "symbol/table_elf.h"
 
 enum module_kind {
@@ -44,7 +45,8 @@ struct module {
     uint64_t map_end;
     uint64_t reference; /* kernel: run-time address of the symbol that its mapping names */
     struct pf_symbol_table *table;
-    const char *binary; /* the file itself, and its separate debug file; NULL: not found */
+    const struct pf_embedded_file *embedded; /* whose table it is, or NULL */
+    const char *binary;                      /* the file itself, and its separate debug file; NULL: not found */
     const char *debug;
     const char *alternate; /* what the debug info refers to */
     struct pf_cfi *cfi;
@@ -91,6 +93,7 @@ struct pf_symbols {
     bool cache_tried;
     bool kernel_tried; /* for its modules */
     struct pf_debuginfod debuginfod;
+    struct pf_embedded embedded;
     struct pf_jit *jit;    /* may be NULL */
     struct recent *recent; /* by a hash; processes have the same code at many addresses */
 };
@@ -165,6 +168,10 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
     pf_segments_open(&made->modules, sizeof(struct module), allocator);
     pf_map_open(&made->by_key, allocator);
     pf_map_open(&made->build_ids, allocator);
+    if (pf_embedded_open(&made->embedded, reader, error) < 0) {
+        pf_symbols_close(made);
+        return PERFILE_ERROR_MEMORY;
+    }
     struct collector collector = {.symbols = made};
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &collector, .value = collect};
     if (perfile_feature_visit(reader, PERFILE_FEATURE_BUILD_ID, &visitor, error) == PERFILE_ERROR_STOPPED) {
@@ -194,7 +201,8 @@ static void close_module(struct module *module)
     for (size_t i = 0; module->names && i < module->table->count; i++)
         free(module->names[i]);
     free(module->names);
-    pf_symbol_table_close(module->table);
+    if (!module->embedded)
+        pf_symbol_table_close(module->table);
     pf_cfi_close(module->cfi);
     pf_inlines_close(module->inlines);
 }
@@ -237,6 +245,7 @@ void pf_symbols_close(struct pf_symbols *symbols)
     for (size_t i = 0; i < symbols->count; i++)
         close_module(module_at(symbols, i));
     pf_segments_close(&symbols->modules);
+    pf_embedded_close(&symbols->embedded);
     pf_free(symbols->allocator, symbols->module_of_map, symbols->map_room * sizeof(*symbols->module_of_map));
     close_code(symbols);
     free(symbols->kallsyms);
@@ -637,6 +646,28 @@ static void load_perf_map(struct pf_symbols *symbols, struct module *module)
     free(path);
 }
 
+/* No name alone, and no file without its symbols, is better than what the recorder knew. */
+static bool has_better_table(const struct module *module)
+{
+    const bool kernel = module->kind == KIND_KERNEL || module->kind == KIND_KERNEL_MODULE;
+    return module->table && (kernel || (module->build_id_bytes && module->table->has_symtab));
+}
+
+static void use_embedded(const struct pf_symbols *symbols, struct module *module)
+{
+    char perf_map[32];
+    snprintf(perf_map, sizeof(perf_map), "perf-%d.map", (int)module->pid);
+    const char *name = module->kind == KIND_KERNEL ? module->public.name : module->map_name;
+    const struct pf_embedded_file *file = pf_embedded_find(&symbols->embedded, name);
+    if (!file && module->kind == KIND_PERF_MAP)
+        file = pf_embedded_find(&symbols->embedded, perf_map);
+    if (!file || has_better_table(module))
+        return;
+    pf_symbol_table_close(module->table);
+    module->table = file->table;
+    module->embedded = file;
+}
+
 static void load(struct pf_symbols *symbols, struct module *module)
 {
     static void (*const loaders[])(struct pf_symbols *, struct module *) = {
@@ -652,6 +683,7 @@ static void load(struct pf_symbols *symbols, struct module *module)
     module->public.looked_for = true;
     if (loaders[module->kind])
         loaders[module->kind](symbols, module);
+    use_embedded(symbols, module);
     module->public.table = module->table;
 }
 
@@ -688,6 +720,10 @@ static bool open_code(struct pf_symbols *symbols, uint32_t number)
 /* The address in the terms of the module's table. */
 static bool table_address(const struct module *module, const struct perfile_map *map, uint64_t ip, uint64_t *address)
 {
+    if (module->embedded) {
+        *address = pf_embedded_address(module->embedded, map, ip);
+        return true;
+    }
     if (module->is_relative) {
         *address = ip - map->start + map->pgoff;
         return true;
