@@ -65,28 +65,56 @@ static const struct pf_text *cell_of(struct table *table, const struct pf_column
 
 /* ---- what is honest to say first ---- */
 
-static void put_modules_without_symbols(struct table *table)
+/* Why, and what may help. */
+static const char *const lacks[PF_LACK_COUNT] = {
+    [PF_LACK_FILE] = "not on this machine (see --symfs, --archive, DEBUGINFOD_URLS)",
+    [PF_LACK_BUILD] = "the file of that name is another build (see --symfs, --archive, DEBUGINFOD_URLS)",
+    [PF_LACK_NAMES] = "stripped, or without names there (see DEBUGINFOD_URLS, or install the debug files)",
+    [PF_LACK_KERNEL] = "nothing here knows this kernel (see --kallsyms, --vmlinux, --archive)",
+    [PF_LACK_JIT] = "made at run time, and there is no perf-PID.map or jitdump file (see --symfs)",
+};
+
+/* NULL: all is well with the module. */
+static const struct pf_module *module_without(const struct table *table, uint32_t number, enum pf_lack lack)
 {
-    const struct pf_symbols *symbols = table->report->symbols;
-    const size_t count = pf_symbols_module_count(symbols);
+    const struct pf_module *module = pf_symbols_module(table->report->symbols, number);
+    const bool lacking = module->addresses && !module->resolved && (module->looked_for || module->table);
+    return lacking && pf_module_lack(module) == lack ? module : NULL;
+}
+
+static void put_builds(struct pf_text *out, const struct pf_module *module)
+{
+    enum { DIGITS = 12 };
+    if (module->other_build_id && module->build_id)
+        pf_put_format(out, " (build %.*s, recorded %.*s)", DIGITS,
+                      *module->other_build_id ? module->other_build_id : "unknown", DIGITS, module->build_id);
+}
+
+static void put_lack(struct table *table, enum pf_lack lack)
+{
+    const size_t count = pf_symbols_module_count(table->report->symbols);
     size_t named = 0, more = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const struct pf_module *module = pf_symbols_module(symbols, i);
-        if (!module->addresses || module->resolved || (!module->looked_for && !module->table))
-            continue;
-        if (named == MOST_MODULES) {
+        const struct pf_module *module = module_without(table, i, lack);
+        if (module && named == MOST_MODULES)
             more++;
+        if (!module || named == MOST_MODULES)
             continue;
-        }
         pf_put_string(table->out, named++ ? ", " : "# No symbols were found for ");
         pf_put_string(table->out, module->short_name);
-        if (module->build_id_differs)
-            pf_put_string(table->out, " (the file of that name is another build)");
+        if (lack == PF_LACK_BUILD)
+            put_builds(table->out, module);
     }
     if (more)
         pf_put_format(table->out, " and %zu more", more);
     if (named)
-        pf_put_string(table->out, "\n");
+        pf_put_format(table->out, ": %s\n", lacks[lack]);
+}
+
+static void put_modules_without_symbols(struct table *table)
+{
+    for (unsigned lack = 0; lack < PF_LACK_COUNT; lack++)
+        put_lack(table, (enum pf_lack)lack);
 }
 
 static void put_losses(struct table *table)

@@ -95,10 +95,9 @@ enum verdict {
     VERDICT_SAME,
 };
 
-static enum verdict judge(const char *path, const struct build_id *wanted)
+static enum verdict judge(const char *path, const struct build_id *wanted, struct build_id *id)
 {
     uint8_t bytes[BUILD_ID_MOST] = {0};
-    struct build_id id;
     if (!is_file(path))
         return VERDICT_ABSENT;
     if (!wanted->count)
@@ -106,8 +105,8 @@ static enum verdict judge(const char *path, const struct build_id *wanted)
     int count = pf_elf_build_id(path, bytes);
     if (count < 0)
         return VERDICT_ABSENT;
-    set_build_id(&id, bytes, (size_t)count);
-    return is_same_id(&id, wanted) ? VERDICT_SAME : VERDICT_OTHER;
+    set_build_id(id, bytes, (size_t)count);
+    return is_same_id(id, wanted) ? VERDICT_SAME : VERDICT_OTHER;
 }
 
 /* A path made as by printf; NULL when memory is short, which is remembered. */
@@ -125,16 +124,19 @@ static char *make_path(struct search *s, const char *format, ...)
     return path;
 }
 
-/* Takes `path`: it becomes *result when it is the right file. */
-static bool take_if(char *path, const struct build_id *wanted, char **result, bool *differs)
+/* Takes `path`: it becomes *result when it is the right file. `found`, or NULL, is told of another one. */
+static bool take_if(char *path, const struct build_id *wanted, char **result, struct pf_found *found)
 {
-    enum verdict verdict = path ? judge(path, wanted) : VERDICT_ABSENT;
+    struct build_id id = {0};
+    enum verdict verdict = path ? judge(path, wanted, &id) : VERDICT_ABSENT;
     if (verdict == VERDICT_SAME) {
         *result = path;
         return true;
     }
-    if (verdict == VERDICT_OTHER && differs)
-        *differs = true;
+    if (verdict == VERDICT_OTHER && found) {
+        found->build_id_differs = true;
+        snprintf(found->other_build_id, sizeof(found->other_build_id), "%s", id.hex);
+    }
     free(path);
     return false;
 }
@@ -476,7 +478,7 @@ static void find_kernel(struct search *s)
     char **result = &s->found->path;
     if (o->kallsyms && take_any(make_path(s, "%s", o->kallsyms), result))
         return;
-    if (o->vmlinux && take_if(make_path(s, "%s", o->vmlinux), &s->id, result, &s->found->build_id_differs))
+    if (o->vmlinux && take_if(make_path(s, "%s", o->vmlinux), &s->id, result, s->found))
         return;
     /* perf record --kcore: the recording is a directory that holds a copy */
     if (o->recording && take_any(make_path(s, "%s/kcore_dir/kallsyms", o->recording), result))
@@ -534,7 +536,7 @@ static bool take_module_at(struct search *s, const char *directory, const char *
     static const char *const endings[] = {"", ".xz", ".zst"};
     for (size_t i = 0; i < PF_COUNT(endings); i++)
         if (take_if(make_path(s, "%s%s%.*s%s", s->symfs, directory, plain_length(path), path, endings[i]), &s->id,
-                    &s->found->path, &s->found->build_id_differs))
+                    &s->found->path, s->found))
             return true;
     return false;
 }
@@ -602,7 +604,7 @@ static void find_file(struct search *s)
     char **result = &s->found->path;
     bool named = s->name[0] != '[' && may_be_opened(s);
     if (named && take_if(make_path(s, "%s%s%s", s->symfs, *s->symfs && s->name[0] != '/' ? "/" : "", s->name), &s->id,
-                         result, &s->found->build_id_differs))
+                         result, s->found))
         return;
     if (take_from_cache(s, "elf", result) || take_from_cache(s, "vdso", result) || take_old_cache(s, result) ||
         take_from_tree(s, result))

@@ -44,10 +44,11 @@ bool pf_find_is_local(const struct pf_find_options *options);
 void pf_find_note(const struct pf_find_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 struct pf_found {
-    char *path;            /* the binary, or NULL; owned */
-    char *debug_path;      /* a separate debug file, or NULL; owned */
-    char *alternate_path;  /* dwz file that the debug info refers to, or NULL; owned */
-    bool build_id_differs; /* a file was there under the name, but it is another one: not used */
+    char *path;                      /* the binary, or NULL; owned */
+    char *debug_path;                /* a separate debug file, or NULL; owned */
+    char *alternate_path;            /* dwz file that the debug info refers to, or NULL; owned */
+    bool build_id_differs;           /* a file was there under the name, but it is another one: not used */
+    char other_build_id[2 * 20 + 1]; /* its build id; "": it has none */
 };
 
 /*

@@ -508,6 +508,23 @@ static void drop_kernel_lines(struct pf_symbols *symbols)
         symbols->kallsyms = smaller;
 }
 
+static const char *hex_of(struct pf_symbols *symbols, const uint8_t *id, size_t bytes)
+{
+    char hex[2 * 20 + 1] = "";
+    for (size_t i = 0; i < pf_min(bytes, (size_t)20); i++)
+        snprintf(hex + 2 * i, 3, "%02x", id[i]);
+    const char *text = pf_arena_text(&symbols->arena, hex, strlen(hex));
+    return text ? text : "";
+}
+
+static void tell_of_another(struct pf_symbols *symbols, struct module *module, const struct pf_found *found)
+{
+    module->public.build_id_differs = found->build_id_differs;
+    if (found->build_id_differs)
+        module->public.other_build_id =
+            pf_arena_text(&symbols->arena, found->other_build_id, strlen(found->other_build_id));
+}
+
 /* The kernel that the user named; false: it is none, or not the recording's. */
 static bool load_vmlinux(struct pf_symbols *symbols, struct module *module)
 {
@@ -522,6 +539,7 @@ static bool load_vmlinux(struct pf_symbols *symbols, struct module *module)
     } else if (bytes && module->build_id_bytes &&
                !same_build_id(id, (size_t)bytes, module->build_id, module->build_id_bytes)) {
         module->public.build_id_differs = true;
+        module->public.other_build_id = hex_of(symbols, id, (size_t)bytes);
         wrong = "it is another kernel than the recording's";
     } else if (pf_symbol_table_from_elf(elf, NULL, symbols->allocator, &module->table, &error) < 0) {
         wrong = error.message;
@@ -564,7 +582,7 @@ static void load_module_file(struct pf_symbols *symbols, struct module *module)
         module->public.path = pf_arena_text(&symbols->arena, found.path, strlen(found.path));
         module->is_relative = true;
     }
-    module->public.build_id_differs = found.build_id_differs;
+    tell_of_another(symbols, module, &found);
     pf_found_close(&found);
 }
 
@@ -629,7 +647,7 @@ static void load_elf(struct pf_symbols *symbols, struct module *module)
     if (path && (pf_symbol_table_from_elf(path, module->debug, symbols->allocator, &module->table, NULL) == 0 ||
                  pf_symbol_table_from_elf(path, NULL, symbols->allocator, &module->table, NULL) == 0))
         module->public.path = path;
-    module->public.build_id_differs = found.build_id_differs;
+    tell_of_another(symbols, module, &found);
     pf_found_close(&found);
 }
 
@@ -684,6 +702,7 @@ static void load(struct pf_symbols *symbols, struct module *module)
     if (loaders[module->kind])
         loaders[module->kind](symbols, module);
     use_embedded(symbols, module);
+    module->public.build_id = hex_of(symbols, module->build_id, module->build_id_bytes);
     module->public.table = module->table;
 }
 
@@ -1027,6 +1046,17 @@ size_t pf_symbols_code(struct pf_symbols *symbols, const struct perfile_map *map
         got = pread(symbols->code_file, code, room, (off_t)offset);
     while (got < 0 && errno == EINTR);
     return got > 0 ? (size_t)got : 0;
+}
+
+enum pf_lack pf_module_lack(const struct pf_module *module)
+{
+    if (module->table && !module->jit)
+        return PF_LACK_NAMES;
+    if (module->kernel || pf_starts_with(module->name, "[vdso"))
+        return PF_LACK_KERNEL;
+    if (module->jit || module->name[0] != '/') /* "[anon:code]" */
+        return PF_LACK_JIT;
+    return module->build_id_differs ? PF_LACK_BUILD : PF_LACK_FILE;
 }
 
 size_t pf_symbols_module_count(const struct pf_symbols *symbols)

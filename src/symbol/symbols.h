@@ -17,6 +17,16 @@
 
 #define PF_NO_SYMBOL UINT32_MAX
 
+/* Why a module has no symbols. */
+enum pf_lack {
+    PF_LACK_FILE,   /* it is not here */
+    PF_LACK_BUILD,  /* what is here is another build */
+    PF_LACK_NAMES,  /* it is here, without names for these addresses */
+    PF_LACK_KERNEL, /* nothing is here that knows this kernel */
+    PF_LACK_JIT,    /* nobody wrote down what was made at run time */
+    PF_LACK_COUNT
+};
+
 struct pf_module {
     const char *name;       /* as perf shows it: a path, "[kernel.kallsyms]", "[vdso]", "/tmp/perf-1.map" */
     const char *short_name; /* as perf report shows it: the last part, "[JIT] tid 1" */
@@ -26,6 +36,8 @@ struct pf_module {
     bool build_id_differs;               /* a file of that name is here, but it is another one */
     const struct pf_symbol_table *table; /* NULL: no symbols */
     const char *path;                    /* of the file that was read, or NULL */
+    const char *build_id;                /* recorded, as hexadecimal digits; "": not recorded */
+    const char *other_build_id;          /* of the file that is another one; "": it has none. NULL: there is none */
     uint64_t addresses;                  /* that were asked for, and how many of them got a symbol */
     uint64_t resolved;
 };
@@ -39,6 +51,9 @@ struct pf_location {
 };
 
 struct pf_symbols;
+
+/* For modules without any symbol that was asked for. */
+enum pf_lack pf_module_lack(const struct pf_module *module);
 
 /* `reader` gives the machine and the build ids of the recording. `find` may be NULL. */
 int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options *find, struct pf_symbols **symbols,

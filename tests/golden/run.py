@@ -102,12 +102,18 @@ def marked(mark, lines):
 
 
 def run(perfile, command, flavour, recording):
+    """Nothing of this machine is asked for symbols: what is said of their lack would differ."""
     arguments = list(command.arguments)
     header = arguments == ['dump', 'header']
     if arguments[0] == 'dump':
         arguments = ['dump', '--format', 'json'] + (['--header-only'] if header else arguments[1:])
+    if arguments[0] in ('report', 'script', 'flame'):
+        arguments += ['--symfs', str(recording.parent)]
+    environment = {**os.environ, 'HOME': str(recording.parent)}
+    environment.pop('DEBUGINFOD_URLS', None)
     try:
-        done = subprocess.run([*perfile, *arguments, str(recording)], capture_output=True, timeout=TIMEOUT_SECONDS)
+        done = subprocess.run([*perfile, *arguments, str(recording)], env=environment, capture_output=True,
+                              timeout=TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
         return [f'? no end within {TIMEOUT_SECONDS} seconds']
     out = done.stdout.decode('utf-8', 'backslashreplace').split('\n')

@@ -89,8 +89,10 @@ static void test_another_file_under_the_name(void **state)
     put("opt/new", OTHER_ID, NULL, 0);
     put("opt/without", 0, NULL, 0);
     expect("/opt/new", true, NULL, NULL);
+    assert_string_equal(found.other_build_id, "cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd");
     assert_true(differs());
     expect("/opt/without", true, NULL, NULL);
+    assert_string_equal(found.other_build_id, "");
     assert_true(differs());
     made_file("opt/script", "#!/bin/sh\n", 10);
     expect("/opt/script", true, NULL, NULL);

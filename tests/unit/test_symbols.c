@@ -195,6 +195,25 @@ static void test_hidden_modules_are_nowhere(void **state)
     }
 }
 
+static void test_why_there_are_no_symbols(void **state)
+{
+    (void)state;
+    const struct pf_symbol_table none = {.count = 0};
+    const struct {
+        enum pf_lack lack;
+        struct pf_module module;
+    } cases[] = {{PF_LACK_FILE, {.name = "/bin/a"}},
+                 {PF_LACK_BUILD, {.name = "/bin/a", .build_id_differs = true}},
+                 {PF_LACK_NAMES, {.name = "/bin/a", .build_id_differs = true, .table = &none}},
+                 {PF_LACK_KERNEL, {.name = "[kernel.kallsyms]", .kernel = true}},
+                 {PF_LACK_KERNEL, {.name = "/lib/modules/5.1/a.ko", .kernel = true}},
+                 {PF_LACK_KERNEL, {.name = "[vdso]"}},
+                 {PF_LACK_JIT, {.name = "/tmp/perf-7.map", .jit = true}},
+                 {PF_LACK_JIT, {.name = "[anon:code]"}}};
+    for (size_t i = 0; i < PF_COUNT(cases); i++)
+        assert_int_equal(pf_module_lack(&cases[i].module), cases[i].lack);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +221,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_text_is_used_again, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_symfs_without_this_kernel, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_hidden_modules_are_nowhere, open_world, made_directory_close),
+        cmocka_unit_test(test_why_there_are_no_symbols),
         cmocka_unit_test_setup_teardown(test_kernel_module, open_world, made_directory_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
