@@ -650,6 +650,12 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_session_next(struct perfile_session *
  */
 PERFILE_API const char *perfile_session_comm(struct perfile_session *session, int32_t pid, int32_t tid);
 /*
+ * Of a thread that had no name yet when perfile_session_comm gave ":TID" for it: the first name that it has got since,
+ * which perf report shows for its earlier samples, too. `comm` itself for all other texts. The name lives as long as the
+ * session. Since 0.1.
+ */
+PERFILE_API const char *perfile_session_later_comm(const struct perfile_session *session, const char *comm);
+/*
  * The path of the control group that samples name by this id (perfile_sample.cgroup), below the mount of its hierarchy,
  * as of the record that was delivered last; NULL when no record has named it. Equal ids give equal pointers until a
  * record names another path. Since 0.1. From the records CGROUP.

@@ -159,9 +159,8 @@ static uint64_t word_pid(const struct pf_report *report, const struct pf_report_
 
 static void put_thread(const struct pf_report *report, int32_t id, struct pf_text *text)
 {
-    const char *comm = pf_report_thread_name(report, id);
     pf_put_format(text, "%7d:", (int)id);
-    pf_put_string(text, comm ? comm : "");
+    pf_put_string(text, pf_profile_thread_comm(report->profile, id));
 }
 
 static void text_pid(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)

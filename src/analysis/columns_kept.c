@@ -100,17 +100,31 @@ void pf_text_cgroup_id(const struct pf_report *report, const struct pf_report_ro
 
 /* ---- comm_nodigit ---- */
 
-void pf_take_comm_nodigit(struct pf_report *report, struct pf_report_taken *taken,
-                          const struct pf_profile_sample *sample)
+static uint64_t without_digits(struct pf_report *report, const char *comm)
 {
     static const char digits[] = "0123456789";
     report->scratch.used = 0;
-    for (const char *at = sample->comm; *at;) {
-        const size_t number = strspn(at, digits), bytes = number ? number : strcspn(at, digits);
-        pf_put(&report->scratch, number ? "<N>" : at, number ? 3 : bytes);
-        at += bytes;
+    while (*comm) {
+        const size_t number = strspn(comm, digits), bytes = number ? number : strcspn(comm, digits);
+        pf_put(&report->scratch, number ? "<N>" : comm, number ? 3 : bytes);
+        comm += bytes;
     }
-    taken->values[PF_VALUE_comm_nodigit] = pf_report_intern_scratch(report);
+    return pf_report_intern_scratch(report);
+}
+
+/* Of a thread without a name the digits tell which one it is, and the name may come. */
+void pf_take_comm_nodigit(struct pf_report *report, struct pf_report_taken *taken,
+                          const struct pf_profile_sample *sample)
+{
+    const char *comm = sample->comm;
+    taken->values[PF_VALUE_comm_nodigit] =
+        comm[0] == ':' ? pf_report_intern(report, comm, strlen(comm)) : without_digits(report, comm);
+}
+
+uint64_t pf_report_later_comm_nodigit(struct pf_report *report, uint64_t value)
+{
+    const char *comm = (const char *)(uintptr_t)value;
+    return comm[0] == ':' ? without_digits(report, pf_profile_later_comm(report->profile, comm)) : value;
 }
 
 void pf_text_comm_nodigit(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)

@@ -209,6 +209,16 @@ const char *pf_profile_cgroup(const struct pf_profile *profile, uint64_t id)
     return path ? path : "unknown";
 }
 
+const char *pf_profile_thread_comm(struct pf_profile *profile, int32_t tid)
+{
+    return perfile_session_comm(pf_delivery_session(profile->delivery), tid, tid);
+}
+
+const char *pf_profile_later_comm(const struct pf_profile *profile, const char *comm)
+{
+    return perfile_session_later_comm(pf_delivery_session(profile->delivery), comm);
+}
+
 /* ---- all samples ---- */
 
 /* Nothing is looked up any more: what comes now may have the memory. */

@@ -90,6 +90,12 @@ bool pf_profile_is_by_address(const struct pf_profile *profile);
 struct pf_symbols *pf_profile_symbols(struct pf_profile *profile);
 /* The path of a control group, "unknown" for one that the recording does not name. Lives as long as the profile. */
 const char *pf_profile_cgroup(const struct pf_profile *profile, uint64_t id);
+/*
+ * When all samples are read: the last name of a thread, and the name that a sample's comm stands for, which is another one
+ * where the thread got it later. Both live as long as the profile.
+ */
+const char *pf_profile_thread_comm(struct pf_profile *profile, int32_t tid);
+const char *pf_profile_later_comm(const struct pf_profile *profile, const char *comm);
 const struct pf_profile_totals *pf_profile_totals(const struct pf_profile *profile);
 
 #endif

@@ -176,20 +176,28 @@ static uint32_t add_key(struct pf_report *report, const struct pf_report_taken *
     return (uint32_t)number;
 }
 
-/* The number of the key, through two words that are nearly always enough to tell it; NO_NUMBER: memory is short. */
-uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_taken *taken)
+bool pf_report_look_up_key(const struct pf_report *report, const struct pf_report_taken *taken,
+                           struct pf_report_key_words *words, uint32_t *number)
 {
     const struct pf_report_key *key = &taken->key;
     uint64_t a = (uintptr_t)key->comm * 0x9e3779b97f4a7c15ull ^ ((uint64_t)key->event << 32 | key->cpu);
-    const uint64_t b = (uint64_t)(uint32_t)key->pid << 32 | (uint32_t)key->tid;
+    words->b = (uint64_t)(uint32_t)key->pid << 32 | (uint32_t)key->tid;
     for (size_t i = 0; i < report->kept_count; i++)
         a = (a ^ taken->values[report->kept[i]] ^ a >> 29) * 0x9e3779b97f4a7c15ull + (uintptr_t)report;
+    for (words->a = a; pf_pairs_get(&report->key_index, words->a, words->b, number); words->a++)
+        if (is_key(report, *number, taken))
+            return true;
+    return false;
+}
+
+uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_taken *taken)
+{
+    struct pf_report_key_words words;
     uint32_t number;
-    for (; pf_pairs_get(&report->key_index, a, b, &number); a++)
-        if (is_key(report, number, taken))
-            return number;
+    if (pf_report_look_up_key(report, taken, &words, &number))
+        return number;
     number = add_key(report, taken);
-    return number != NO_NUMBER && pf_pairs_put(&report->key_index, a, b, number) ? number : NO_NUMBER;
+    return number != NO_NUMBER && pf_pairs_put(&report->key_index, words.a, words.b, number) ? number : NO_NUMBER;
 }
 
 static uint32_t key_of(struct pf_report *report, const struct pf_profile_sample *sample)
@@ -202,26 +210,6 @@ static uint32_t key_of(struct pf_report *report, const struct pf_profile_sample 
     if (report->key_count && is_key(report, report->last_key_number, &taken))
         return report->last_key_number;
     return report->last_key_number = pf_report_find_key(report, &taken);
-}
-
-/* Threads are shown under the last name that they had. */
-static bool name_thread(struct pf_report *report, const struct pf_profile_sample *sample)
-{
-    uint64_t known;
-    if (report->named_tid == sample->tid && report->named_comm == sample->comm)
-        return true;
-    report->named_tid = sample->tid;
-    report->named_comm = sample->comm;
-    if (!pf_map_get(&report->thread_names, (uint32_t)sample->pid, &known) &&
-        !pf_map_put(&report->thread_names, (uint32_t)sample->pid, (uintptr_t)sample->comm))
-        return false;
-    return pf_map_put(&report->thread_names, (uint32_t)sample->tid, (uintptr_t)sample->comm);
-}
-
-const char *pf_report_thread_name(const struct pf_report *report, int32_t id)
-{
-    uint64_t known;
-    return pf_map_get(&report->thread_names, (uint32_t)id, &known) ? (const char *)(uintptr_t)known : NULL;
 }
 
 /* ---- samples ---- */
@@ -312,7 +300,7 @@ static bool add_row(struct pf_report *report, const struct pf_profile_sample *sa
 static bool add_sample(struct pf_report *report, const struct pf_profile_sample *sample)
 {
     struct pf_report_event *event = pf_report_note_event(report, sample->event);
-    if (!event || (report->by_thread && !name_thread(report, sample)))
+    if (!event)
         return false;
     if (report->hides_unresolved && !pf_profile_frame(report->profile, sample->leaf)->name)
         return true;
@@ -799,6 +787,8 @@ static int make_table(struct pf_report *report, struct perfile_error *error)
 {
     if (!pf_stacks_end(&report->arriving, &report->tree))
         return pf_fail_memory(error, "report");
+    if (!pf_report_join_names(report))
+        return pf_fail_memory(error, "report");
     if (!has_callchains(report)) {
         report->children = false;
         report->order = PF_GRAPH_NONE;
@@ -849,7 +839,6 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
     pf_pairs_open(&report->key_index, report->allocator);
     pf_pairs_open(&report->lines, report->allocator);
     pf_pairs_open(&report->cost_index, report->allocator);
-    pf_map_open(&report->thread_names, report->allocator);
     int result = open_filters(report, error);
     if (result == 0)
         result = parse_limits(report, error);
@@ -884,7 +873,6 @@ void pf_report_close(struct pf_report *report)
     pf_pairs_close(&report->lines);
     pf_pairs_close(&report->cost_index);
     pf_free(allocator, report->costs, report->cost_room * sizeof(*report->costs));
-    pf_map_close(&report->thread_names);
     pf_report_unprepare(report);
     pf_arena_close(&report->texts);
     pf_free(allocator, report->groups, report->group_room * sizeof(*report->groups));

@@ -204,7 +204,9 @@ const struct pf_report_cost *pf_report_cost_of(const struct pf_report *report, c
 void pf_report_see_machine(struct pf_report *report);
 /* The short name of the file of a frame, interned; "[unknown]" for UINT32_MAX. */
 uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame);
-/* columns_kept.c: what its columns need of the recording and the options. */
+/* columns_kept.c: the value of comm_nodigit when all names are known. */
+uint64_t pf_report_later_comm_nodigit(struct pf_report *report, uint64_t value);
+/* What its columns need of the recording and the options. */
 int pf_report_prepare(struct pf_report *report, struct perfile_error *error);
 void pf_report_unprepare(struct pf_report *report);
 /* The function of a frame that has one. */
@@ -323,11 +325,6 @@ struct pf_report {
     size_t cost_count, cost_room;
     struct pf_pairs cost_index; /* by key and frame; when rows are made, by those of the rows, too */
 
-    struct pf_map thread_names; /* id to its last name, for columns that show it */
-    bool by_thread;
-    int32_t named_tid; /* the thread named last */
-    const char *named_comm;
-
     struct pf_tree
         tree; /* root, keys, frames; PF_REPORT_APART marks a leaf that is not in its callchain; notes: pf_report_maker */
     struct pf_stacks arriving;
@@ -363,6 +360,17 @@ void pf_report_drop_children(struct pf_report *report);
 /* report.c: NULL and UINT32_MAX when memory is short. */
 struct pf_report_event *pf_report_note_event(struct pf_report *report, const struct perfile_event *event);
 uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_taken *taken);
+/* Two words that are nearly always enough to tell a key; where there is none, those to put it under. */
+struct pf_report_key_words {
+    uint64_t a, b;
+};
+bool pf_report_look_up_key(const struct pf_report *report, const struct pf_report_taken *taken,
+                           struct pf_report_key_words *words, uint32_t *number);
+/*
+ * report_names.c: keys that differ only because a thread had no name yet are one from now on. To be called when all
+ * samples are in the tree, before anything is read off it. False when memory is short.
+ */
+bool pf_report_join_names(struct pf_report *report);
 /* A value of a key; 0 when no column keeps it. */
 uint64_t pf_report_key_value(const struct pf_report *report, uint32_t key, unsigned place);
 static inline uint64_t pf_report_value(const struct pf_report *report, const struct pf_report_row *row, unsigned place)
@@ -425,8 +433,6 @@ static inline const struct pf_frame_info *pf_report_frame(const struct pf_report
 {
     return pf_profile_frame(report->profile, row->frame);
 }
-/* The last name of a thread in a column of threads; NULL: not known. */
-const char *pf_report_thread_name(const struct pf_report *report, int32_t id);
 double pf_report_percent(uint64_t part, uint64_t whole);
 /* The row is shown: it is not below the limit. */
 bool pf_report_shows(const struct pf_report *report, const struct pf_report_row *row);

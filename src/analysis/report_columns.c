@@ -101,7 +101,6 @@ static void note_key(struct pf_report *report, const struct pf_column *column)
     report->by_address |= column->tell || column->exact;
     if (column->kept)
         report->kept[report->kept_count++] = column->place;
-    report->by_thread |= column == &pf_columns[PF_COLUMN_pid] || column == &pf_columns[PF_COLUMN_tgid];
 }
 
 static void keep(struct pf_report *report, const struct chosen *fields, const struct chosen *order)

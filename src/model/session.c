@@ -261,6 +261,11 @@ const char *perfile_session_comm(struct perfile_session *session, int32_t pid, i
     return pf_threads_name(&session->threads, tid);
 }
 
+const char *perfile_session_later_comm(const struct perfile_session *session, const char *comm)
+{
+    return pf_threads_later_name(&session->threads, comm);
+}
+
 const char *perfile_session_cgroup(const struct perfile_session *session, uint64_t id)
 {
     return pf_cgroups_path(&session->cgroups, id);

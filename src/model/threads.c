@@ -12,6 +12,8 @@ void pf_threads_open(struct pf_threads *threads, const struct perfile_allocator 
     pf_arena_open(&threads->arena, allocator);
     pf_map_open(&threads->names, allocator);
     pf_map_open(&threads->texts, allocator);
+    pf_map_open(&threads->asked, allocator);
+    pf_map_open(&threads->later, allocator);
 }
 
 void pf_threads_close(struct pf_threads *threads)
@@ -19,14 +21,25 @@ void pf_threads_close(struct pf_threads *threads)
     pf_arena_close(&threads->arena);
     pf_map_close(&threads->names);
     pf_map_close(&threads->texts);
+    pf_map_close(&threads->asked);
+    pf_map_close(&threads->later);
+}
+
+static const char *known_text(const struct pf_threads *threads, const char *text)
+{
+    uint64_t found;
+    const bool known =
+        pf_map_get(&threads->texts, pf_hash_text(text), &found) && strcmp((const char *)(uintptr_t)found, text) == 0;
+    return known ? (const char *)(uintptr_t)found : NULL;
 }
 
 /* The one copy of a text; NULL when memory is short. */
 static const char *intern(struct pf_threads *threads, const char *text)
 {
-    uint64_t hash = pf_hash_text(text), found;
-    if (pf_map_get(&threads->texts, hash, &found) && strcmp((const char *)(uintptr_t)found, text) == 0)
-        return (const char *)(uintptr_t)found;
+    const uint64_t hash = pf_hash_text(text);
+    const char *known = known_text(threads, text);
+    if (known)
+        return known;
     const char *copy = pf_arena_text(&threads->arena, text, strlen(text));
     return copy && pf_map_put(&threads->texts, hash, (uintptr_t)copy) ? copy : NULL;
 }
@@ -46,6 +59,20 @@ static bool set_name(struct pf_threads *threads, int32_t tid, const char *name)
     return pf_map_put(&threads->names, (uint32_t)tid, (uintptr_t)name);
 }
 
+/*
+ * What was asked for by ":TID" is the thread that gets this name, as in perf; or, when a new thread begins with it, an
+ * earlier one that never had any.
+ */
+static bool settle(struct pf_threads *threads, int32_t tid, const char *name)
+{
+    uint64_t asked, known;
+    if (PF_LIKELY(!pf_map_get(&threads->asked, (uint32_t)tid, &asked) || !asked))
+        return true;
+    return pf_map_put(&threads->asked, (uint32_t)tid, 0) &&
+           (pf_map_get(&threads->later, asked, &known) ||
+            pf_map_put(&threads->later, asked, name ? (uintptr_t)name : asked));
+}
+
 bool pf_threads_follow(struct pf_threads *threads, const struct perfile_reader *reader,
                        const struct perfile_record *record)
 {
@@ -57,9 +84,10 @@ bool pf_threads_follow(struct pf_threads *threads, const struct perfile_reader *
         return true;
     if (record->type == PERFILE_RECORD_COMM) {
         const char *name = intern(threads, r.comm.comm);
-        return name && set_name(threads, r.comm.tid, name);
+        return name && settle(threads, r.comm.tid, name) && set_name(threads, r.comm.tid, name);
     }
-    return r.fork.tid == r.fork.ptid || set_name(threads, r.fork.tid, known_name(threads, r.fork.ptid));
+    return r.fork.tid == r.fork.ptid ||
+           (settle(threads, r.fork.tid, NULL) && set_name(threads, r.fork.tid, known_name(threads, r.fork.ptid)));
 }
 
 bool pf_threads_forget(struct pf_threads *threads, int32_t tid)
@@ -76,10 +104,17 @@ const char *pf_threads_name(struct pf_threads *threads, int32_t tid)
         char text[16];
         snprintf(text, sizeof(text), ":%" PRId32, tid);
         name = intern(threads, text);
-        if (!name)
+        if (!name || !pf_map_put(&threads->asked, (uint32_t)tid, (uintptr_t)name))
             return ":?";
     }
     threads->last_tid = tid;
     threads->last_name = name;
     return name;
+}
+
+const char *pf_threads_later_name(const struct pf_threads *threads, const char *name)
+{
+    uint64_t later;
+    const char *known = name[0] == ':' ? known_text(threads, name) : NULL;
+    return known && pf_map_get(&threads->later, (uintptr_t)known, &later) ? (const char *)(uintptr_t)later : name;
 }

@@ -9,6 +9,8 @@ struct pf_threads {
     struct pf_arena arena;
     struct pf_map names; /* tid to its name, a pointer; 0: it has none */
     struct pf_map texts; /* hash of a name to the name */
+    struct pf_map asked; /* tid to ":TID", that was given instead of a name; 0: not since it has one */
+    struct pf_map later; /* such a ":TID" to the name that came later */
     int32_t last_tid;
     const char *last_name; /* NULL: nothing cached */
 };
@@ -22,5 +24,7 @@ bool pf_threads_follow(struct pf_threads *threads, const struct perfile_reader *
 bool pf_threads_forget(struct pf_threads *threads, int32_t tid);
 /* ":TID" when there is none. */
 const char *pf_threads_name(struct pf_threads *threads, int32_t tid);
+/* The first name that a thread got after its ":TID" was asked for; `name` itself for all that is no such text. */
+const char *pf_threads_later_name(const struct pf_threads *threads, const char *name);
 
 #endif

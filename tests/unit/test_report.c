@@ -20,7 +20,7 @@ static void start(uint64_t sample_type)
     recording_open(&made, sample_type, false);
 }
 
-static void comm(int32_t tid, const char *name)
+static void comm_at(int32_t tid, const char *name, uint64_t time)
 {
     const size_t at = made.bytes;
     char padded[16] = "";
@@ -29,17 +29,22 @@ static void comm(int32_t tid, const char *name)
     recording_u32(&made, (uint32_t)tid);
     recording_u32(&made, (uint32_t)tid);
     recording_bytes(&made, padded, sizeof(padded));
-    recording_fields(&made, tid, 1);
+    recording_fields(&made, tid, time);
     recording_store16(&made, at + 6, (uint16_t)(made.bytes - at));
 }
 
+static void comm(int32_t tid, const char *name)
+{
+    comm_at(tid, name, 1);
+}
+
 /* The stack as letters, leaf last: each is an address of its own. */
-static void sample(int32_t tid, const char *stack, uint64_t period)
+static void sample_at(int32_t tid, const char *stack, uint64_t period, uint64_t time)
 {
     const size_t at = made.bytes, depth = strlen(stack);
     recording_header(&made, PERFILE_RECORD_SAMPLE, 2, 0);
     recording_u64(&made, (uint64_t)stack[depth - 1]);
-    recording_fields(&made, tid, 2);
+    recording_fields(&made, tid, time);
     recording_u64(&made, period);
     if (made.sample_type & CALLCHAIN) {
         recording_u64(&made, depth + 1);
@@ -48,6 +53,11 @@ static void sample(int32_t tid, const char *stack, uint64_t period)
             recording_u64(&made, (uint64_t)stack[i]);
     }
     recording_store16(&made, at + 6, (uint16_t)(made.bytes - at));
+}
+
+static void sample(int32_t tid, const char *stack, uint64_t period)
+{
+    sample_at(tid, stack, period, 2);
 }
 
 static int run(void)
@@ -129,6 +139,55 @@ static void rows_are_sums_by_key(void **state)
     assert_string_equal(rows(), "two c 50/50*1; one a 30/30*2; one b 15/15*1; two a 5/5*1");
     assert_int_equal(report.events[0].period, 100);
     assert_int_equal(report.events[0].samples, 5);
+    finish();
+}
+
+static void make_named_late(void)
+{
+    start(IP | TID | TIME | PERIOD | CALLCHAIN);
+    comm(2, "two");
+    sample(2, "ab", 1);
+    sample(1, "ab", 10);
+    sample(1, "ac", 20);
+    sample(3, "ab", 40);
+    comm_at(1, "two", 3);
+    comm_at(3, "three", 3);
+    sample_at(1, "ab", 80, 4);
+    comm_at(3, "last", 5);
+}
+
+/* Rows of ":1" and of the name that comes later are one, with one graph. */
+static void samples_before_the_comm_have_its_name(void **state)
+{
+    (void)state;
+    make_named_late();
+    options.report.sort = "comm";
+    assert_int_equal(run(), 0);
+    assert_string_equal(rows(), "two - 111/111*4; three - 40/40*1");
+    assert_string_equal(graph_of(0), "(a111(b91)(c20))");
+    finish();
+    make_named_late();
+    options.report.sort = "comm_nodigit,sym";
+    options.report.flags = PERFILE_REPORT_NO_CHILDREN;
+    assert_int_equal(run(), 0);
+    assert_string_equal(rows(), "- b 91/91*3; - b 40/40*1; - c 20/20*1");
+    finish();
+}
+
+/* "--sort pid" shows the last name of a thread, also when no sample has it. */
+static void threads_are_shown_by_their_last_name(void **state)
+{
+    (void)state;
+    struct pf_text text;
+    make_named_late();
+    options.report.sort = "pid";
+    assert_int_equal(run(), 0);
+    assert_int_equal(pf_text_open(&text, pf_allocator_or_default(NULL), NULL, NULL), 0);
+    for (size_t i = 0; i < report.events[0].row_count; i++)
+        pf_columns[PF_COLUMN_pid].text(&report, &report.events[0].rows[i], &text);
+    pf_put_char(&text, '\0');
+    assert_string_equal(text.data, "      1:two      3:last      2:two");
+    pf_text_close(&text);
     finish();
 }
 
@@ -615,6 +674,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_sums_by_key),
+        cmocka_unit_test(samples_before_the_comm_have_its_name),
+        cmocka_unit_test(threads_are_shown_by_their_last_name),
         cmocka_unit_test(columns_choose_the_keys),
         cmocka_unit_test(bad_requests_are_named),
         cmocka_unit_test(filters_keep_the_whole),

@@ -109,6 +109,30 @@ static void test_numbers_are_used_again(void **state)
     close_threads(&threads, &c);
 }
 
+/* Samples before the first COMM are of the thread that gets this name. */
+static void test_names_that_come_later(void **state)
+{
+    (void)state;
+    struct recording r;
+    struct pf_threads threads;
+    struct counting c;
+    open_threads(&threads, &c);
+    const char *ten = pf_threads_name(&threads, 10), *eleven = pf_threads_name(&threads, 11);
+    recording_open(&r, TYPE, false);
+    recording_comm(&r, 10, "first", 1);
+    recording_comm(&r, 10, "second", 2);
+    recording_comm(&r, 20, "parent", 3);
+    recording_task(&r, PERFILE_RECORD_FORK, 11, 20, 4); /* another thread than the one that was asked for */
+    follow(&threads, &r);
+    assert_string_equal(pf_threads_later_name(&threads, ten), "first");
+    assert_string_equal(pf_threads_later_name(&threads, eleven), ":11");
+    assert_string_equal(pf_threads_later_name(&threads, ":12"), ":12");
+    assert_string_equal(pf_threads_later_name(&threads, "first"), "first");
+    assert_string_equal(pf_threads_name(&threads, 10), "second");
+    assert_string_equal(pf_threads_name(&threads, 11), "parent");
+    close_threads(&threads, &c);
+}
+
 static void test_many(void **state)
 {
     (void)state;
@@ -137,6 +161,7 @@ int main(void)
         cmocka_unit_test(test_comm_and_fork),
         cmocka_unit_test(test_renamed_after_a_look),
         cmocka_unit_test(test_numbers_are_used_again),
+        cmocka_unit_test(test_names_that_come_later),
         cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
