@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/segments.h"
 #include "symbol/archive.h"
+#include "symbol/callchain.h"
 #include "symbol/demangle.h"
 #include "symbol/embedded.h"
 #include "symbol/table_elf.h"
@@ -85,7 +86,8 @@ struct pf_symbols {
     const char *kallsyms_path;
     bool kallsyms_whole; /* else only the lines of modules are left */
     bool machine_is_64;
-    uint32_t code_module; /* whose binary is open for its code; module + 1 */
+    bool kernel_is_vmlinux; /* the recorder found it there, says feature BUILD_ID */
+    uint32_t code_module;   /* whose binary is open for its code; module + 1 */
     int code_file;
     struct pf_insn_machine code_machine;
     char *archive; /* the folder that it stands for, or NULL */
@@ -110,19 +112,29 @@ static struct module *module_at(const struct pf_symbols *symbols, size_t number)
 struct collector {
     struct pf_symbols *symbols;
     struct known_id id;
+    uint64_t misc;
 };
+
+static bool is_vmlinux(const struct collector *c, const struct perfile_value *filename)
+{
+    return (c->misc & PERFILE_MISC_CPUMODE_MASK) == PF_MODE_KERNEL &&
+           memmem(filename->data, filename->bytes, "vmlinux", 7);
+}
 
 static int collect(void *context, const struct perfile_value *value)
 {
     struct collector *c = context;
     if (!value->name)
         return 0;
-    if (strcmp(value->name, "build_id") == 0) {
+    if (strcmp(value->name, "misc") == 0) {
+        c->misc = value->number.u;
+    } else if (strcmp(value->name, "build_id") == 0) {
         c->id.count = (uint8_t)pf_min(value->bytes, sizeof(c->id.bytes));
         memcpy(c->id.bytes, value->data, c->id.count);
     } else if (strcmp(value->name, "filename") == 0 && c->id.count) {
         struct known_id *kept = pf_arena_new(&c->symbols->arena, sizeof(*kept));
         uint64_t hash = pf_hash_bytes(PF_HASH_START, value->data, value->bytes);
+        c->symbols->kernel_is_vmlinux |= is_vmlinux(c, value);
         if (!kept || !pf_map_put(&c->symbols->build_ids, hash, (uintptr_t)kept))
             return 1;
         *kept = c->id;
@@ -314,16 +326,47 @@ static const char *shown_name(struct pf_symbols *symbols, const struct perfile_m
 
 static const char *last_part(const char *name)
 {
-    const char *slash = name[0] == '/' ? strrchr(name, '/') : NULL;
-    return slash && slash[1] ? slash + 1 : name;
+    const char *slash = strrchr(name, '/');
+    return slash && slash[1] && name[0] != '[' ? slash + 1 : name;
 }
 
-/* perf's: of code made at run time it is no path. */
+/* How much of the name of a file is the module's: all before ".ko", ".ko.gz" ...; 0: the file is none. */
+static size_t module_part(const char *file)
+{
+    static const char *const ends[] = {".ko", ".ko.gz", ".ko.xz", ".ko.zst"};
+    for (size_t i = 0; i < PF_COUNT(ends); i++) {
+        const size_t bytes = strlen(file), end = strlen(ends[i]);
+        if (bytes > end && strcmp(file + bytes - end, ends[i]) == 0)
+            return bytes - end;
+    }
+    return 0;
+}
+
+/* "[snd_hda_intel]": the kernel's own name of the module. */
+static const char *bracketed(struct pf_symbols *symbols, const char *name, size_t bytes)
+{
+    char *text = pf_arena_new(&symbols->arena, bytes + sizeof("[]"));
+    for (size_t i = 0; text && i < bytes; i++)
+        text[i + 1] = name[i] == '-' ? '_' : name[i];
+    if (text) {
+        text[0] = '[';
+        text[bytes + 1] = ']';
+    }
+    return text;
+}
+
+/* perf's: of code made at run time and of the kernel's it is no path. */
 static const char *short_name(struct pf_symbols *symbols, const struct perfile_map *map, const struct module *module)
 {
     char text[64];
+    const char *last = last_part(module->public.name);
+    const size_t part = module->kind == KIND_KERNEL_MODULE ? module_part(last) : 0;
+    if (part)
+        return bracketed(symbols, last, part);
+    if (module->kind == KIND_KERNEL && symbols->kernel_is_vmlinux && !pf_starts_with(map->filename, "[guest"))
+        return "[kernel.vmlinux]";
     if (module->kind != KIND_PERF_MAP)
-        return last_part(module->public.name);
+        return last;
     snprintf(text, sizeof(text), "[JIT] tid %d", (int)map->pid);
     return pf_arena_text(&symbols->arena, text, strlen(text));
 }
