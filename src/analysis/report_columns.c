@@ -12,12 +12,18 @@ struct chosen {
     size_t count;
 };
 
-static void add(struct chosen *list, const struct pf_column *column)
+static bool has(const struct chosen *list, const struct pf_column *column)
 {
     for (size_t i = 0; i < list->count; i++)
         if (list->columns[i] == column)
-            return;
-    list->columns[list->count++] = column; /* each once: there is room for all */
+            return true;
+    return false;
+}
+
+static void add(struct chosen *list, const struct pf_column *column)
+{
+    if (!has(list, column))
+        list->columns[list->count++] = column; /* each once: there is room for all */
 }
 
 static void add_all(struct chosen *list, const struct chosen *more)
@@ -66,12 +72,17 @@ static void choose_order(const struct pf_report *report, const struct chosen *so
     add_all(order, sort);
 }
 
-static void add_usual_fields(const struct pf_report *report, struct chosen *fields)
+/* As in perf a list for --sort that has "overhead" in it, and be it in overhead_us, says which shares there are. */
+static void add_usual_fields(const struct pf_report *report, const struct chosen *sort, struct chosen *fields)
 {
     const unsigned flags = report->options->report.flags;
-    if (report->children)
-        add(fields, &pf_columns[PF_COLUMN_overhead_children]);
-    add(fields, &pf_columns[PF_COLUMN_overhead]);
+    const struct pf_column *children = &pf_columns[PF_COLUMN_overhead_children];
+    const struct pf_column *self = &pf_columns[PF_COLUMN_overhead];
+    const bool chosen = names_overhead(report->options->report.sort, "overhead");
+    if (report->children && (!chosen || has(sort, children)))
+        add(fields, children);
+    if (!chosen || has(sort, self) || (!report->children && has(sort, children)))
+        add(fields, self);
     if (flags & PERFILE_REPORT_MODES) {
         add(fields, &pf_columns[PF_COLUMN_overhead_sys]);
         add(fields, &pf_columns[PF_COLUMN_overhead_us]);
@@ -164,7 +175,7 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
     if (strict)
         report->children = report->children && strstr(field_list, "overhead_children");
     else
-        add_usual_fields(report, &fields);
+        add_usual_fields(report, &sort, &fields);
     if (result == 0 && field_list)
         result = parse(report, field_list, NULL, &fields, error);
     if (result < 0)
@@ -173,8 +184,7 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
         order = sort;
     else
         choose_order(report, &sort, &order);
-    if (!strict)
-        add_all(&fields, &sort);
+    add_all(&fields, &sort);
     keep(report, &fields, &order);
     return check_branches(report, error);
 }
