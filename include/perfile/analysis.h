@@ -40,7 +40,10 @@ struct perfile_symbol_options {
     uint64_t debuginfod_bytes;   /* of the largest file that is downloaded; 0: 2 GiB. Four times that in all */
     bool no_inline;              /* leave out inlined functions, and do not read debug info for them */
     bool full_source_path;       /* script: the files of source lines with their directories */
-    /* Called with what a user should know of the search, one sentence without a line end at a time. May be NULL. */
+    /*
+     * Called with what a user should know: of the search, and of data that the output does not show. One sentence without
+     * a line end at a time. May be NULL.
+     */
     void (*note)(void *context, const char *text);
     void *note_context;
     /*

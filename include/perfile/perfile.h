@@ -379,6 +379,9 @@ struct perfile_counts {
     uint64_t lost_samples; /* what all LOST_SAMPLES records state */
     uint64_t lost_told;    /* what LOST records state */
     uint64_t lost_counted; /* of lost_samples: perf's records at the end, without a time, of which LOST records told */
+    uint64_t aux_bytes;    /* AUX data (instruction traces and the like), which is not decoded */
+    uint32_t aux_type;     /* what it is, see perfile_enum_name("auxtrace_type", type); 0: the recording does not say */
+    uint64_t stat_counts;  /* STAT records: the values of `perf stat record` */
 };
 PERFILE_API const struct perfile_counts *perfile_reader_counts(const struct perfile_reader *reader);
 

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 
 #include "analysis/columns.h"
+#include "base/bytes.h"
+#include "base/error.h"
 
 /* ---- from where to where ---- */
 
@@ -171,9 +173,9 @@ bool pf_report_is_branch_column(const struct pf_column *column)
     return column >= &pf_columns[PF_COLUMN_dso_from] && column <= &pf_columns[PF_COLUMN_cycles];
 }
 
-/* ---- samples ---- */
+/* ---- whether rows are of branches ---- */
 
-bool pf_report_has_branches(const struct pf_report *report)
+static bool has_branch_feature(const struct pf_report *report)
 {
     const struct perfile_feature *feature;
     for (size_t i = 0; (feature = perfile_feature_get(report->reader, i)) != NULL; i++)
@@ -182,13 +184,95 @@ bool pf_report_has_branches(const struct pf_report *report)
     return false;
 }
 
+/* What the samples of all events have, together. */
+static uint64_t sample_types(const struct pf_report *report)
+{
+    const struct perfile_event *event;
+    uint64_t types = 0;
+    for (size_t i = 0; (event = perfile_event_get(report->reader, i)) != NULL; i++)
+        types |= event->attr.sample_type;
+    return types;
+}
+
+/* Branches beside a dumped stack are there to unwind it, to perf, too. */
+int pf_report_choose_branches(struct pf_report *report, struct perfile_error *error)
+{
+    const unsigned flags = report->options->report.flags;
+    const uint64_t types = sample_types(report);
+    if (flags & PERFILE_REPORT_BRANCHES) {
+        if (perfile_event_count(report->reader) && !(types & PERFILE_SAMPLE_BRANCH_STACK))
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "branch-stack",
+                           "the recording has no branches: none of its events was recorded with them");
+        report->branches = true;
+    } else if (!(flags & (PERFILE_REPORT_NO_BRANCHES | PERFILE_REPORT_MEMORY))) {
+        report->branches =
+            has_branch_feature(report) && types & PERFILE_SAMPLE_BRANCH_STACK && !(types & PERFILE_SAMPLE_STACK_USER);
+    }
+    return 0;
+}
+
+/* ---- statistics ---- */
+
+enum { TYPE_UNKNOWN = 0, TYPE_CONDITIONAL = 1, TYPE_EXTENDED = 15, SMALL_PAGE_BITS = 12, LARGE_PAGE_BITS = 21 };
+
+/* As perf has them, but each branch by its own type: perf takes that of the first one of its row. */
+static void count_branch(struct pf_report_branches *counts, const struct perfile_branch *branch)
+{
+    const uint64_t across = branch->from ^ branch->to;
+    if (branch->type == TYPE_UNKNOWN || !branch->from)
+        return;
+    counts->all++;
+    if (branch->type == TYPE_EXTENDED)
+        counts->new_types[branch->new_type % PF_COUNT(counts->new_types)]++;
+    else
+        counts->types[branch->type % PF_COUNT(counts->types)]++;
+    if (branch->type == TYPE_CONDITIONAL)
+        counts->kinds[branch->to > branch->from ? PF_BRANCH_FORWARD : PF_BRANCH_BACKWARD]++;
+    if (across >> LARGE_PAGE_BITS)
+        counts->kinds[PF_BRANCH_ACROSS_LARGE]++;
+    else if (across >> SMALL_PAGE_BITS)
+        counts->kinds[PF_BRANCH_ACROSS_SMALL]++;
+}
+
+bool pf_report_branches_at(const struct pf_report *report, size_t index, const char **name, uint64_t *count)
+{
+    static const char *const kinds[PF_BRANCH_KINDS] = {[PF_BRANCH_FORWARD] = "COND_FWD",
+                                                       [PF_BRANCH_BACKWARD] = "COND_BWD",
+                                                       [PF_BRANCH_ACROSS_SMALL] = "CROSS_4K",
+                                                       [PF_BRANCH_ACROSS_LARGE] = "CROSS_2M"};
+    const struct pf_report_branches *counts = &report->branch_counts;
+    const size_t first = PF_BRANCH_KINDS, second = first + PF_COUNT(counts->types);
+    if (index < first) {
+        *name = kinds[index];
+        *count = counts->kinds[index];
+    } else if (index < second) {
+        *name = perfile_enum_name("branch_type", index - first);
+        *count = counts->types[index - first];
+    } else if (index - second < PF_COUNT(counts->new_types)) {
+        *name = perfile_enum_name("branch_new_type", index - second);
+        *count = counts->new_types[index - second];
+    } else {
+        return false;
+    }
+    *name = *name ? *name : "unknown";
+    return true;
+}
+
+/* ---- samples ---- */
+
+uint64_t pf_report_branch_count(const struct pf_profile_sample *sample)
+{
+    return sample->decoded->present & PERFILE_SAMPLE_BRANCH_STACK ? sample->decoded->branch_stack.count : 0;
+}
+
 bool pf_report_add_branches(struct pf_report *report, const struct pf_profile_sample *sample,
                             bool (*add)(struct pf_report *report, const struct pf_profile_sample *sample))
 {
     const struct perfile_branch_stack *stack = &sample->decoded->branch_stack;
-    const uint64_t count = sample->decoded->present & PERFILE_SAMPLE_BRANCH_STACK ? stack->count : 0;
+    const uint64_t count = pf_report_branch_count(sample);
     for (uint64_t i = 0; i < count; i++) {
         perfile_branch_at(stack, i, &report->branch);
+        count_branch(&report->branch_counts, &report->branch);
         report->branch_from = pf_profile_frame_at(report->profile, report->branch.from);
         report->branch_to = pf_profile_frame_at(report->profile, report->branch.to);
         if (report->branch_from == UINT32_MAX || report->branch_to == UINT32_MAX)

@@ -107,9 +107,8 @@ static int parse_graph_options(struct pf_report *report, struct perfile_error *e
     int result = options->call_graph ? parse_graph(report, options->call_graph, error) : 0;
     report->relative = options->percentage && strcmp(options->percentage, "relative") == 0;
     report->hides_unresolved = options->flags & PERFILE_REPORT_RESOLVED;
-    report->branches =
-        options->flags & PERFILE_REPORT_BRANCHES ||
-        (!(options->flags & (PERFILE_REPORT_NO_BRANCHES | PERFILE_REPORT_MEMORY)) && pf_report_has_branches(report));
+    if (result == 0)
+        result = pf_report_choose_branches(report, error);
     report->by_weight = options->flags & PERFILE_REPORT_MEMORY;
     if (report->branches) {
         report->children = false;
@@ -304,6 +303,10 @@ static bool add_sample(struct pf_report *report, const struct pf_profile_sample 
         return false;
     if (report->hides_unresolved && !pf_profile_frame(report->profile, sample->leaf)->name)
         return true;
+    if (report->branches && !pf_report_branch_count(sample)) {
+        report->without_branches++;
+        return true;
+    }
     event->samples += !report->relative || sample_passes(report, sample);
     if (report->branches)
         return pf_report_add_branches(report, sample, add_row);

@@ -170,12 +170,13 @@ struct pf_report_field {
  */
 int pf_columns_parse(struct pf_report *report, const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS],
                      size_t *count, struct perfile_error *error);
-/*
- * columns_branch.c: whether the recording says that it has branches; one sample as those of its branches, `add` for
- * each; false when it failed.
- */
 bool pf_report_is_branch_column(const struct pf_column *column);
-bool pf_report_has_branches(const struct pf_report *report);
+/* columns_branch.c: whether rows are of branches. ARGUMENT: they are asked for, and no event has any. */
+int pf_report_choose_branches(struct pf_report *report, struct perfile_error *error);
+/* Names what kinds of branches there are, and how many of each; false behind the last. */
+bool pf_report_branches_at(const struct pf_report *report, size_t index, const char **name, uint64_t *count);
+uint64_t pf_report_branch_count(const struct pf_profile_sample *sample);
+/* One sample as those of its branches, `add` for each; false when it failed. */
 bool pf_report_add_branches(struct pf_report *report, const struct pf_profile_sample *sample,
                             bool (*add)(struct pf_report *report, const struct pf_profile_sample *sample));
 /* columns_field.c: a column of a field of tracepoints; NULL: there is no such field, or no room. */
@@ -239,6 +240,20 @@ struct pf_report_ranks {
     uint32_t *dsos;  /* by module */
     uint32_t *names; /* by frame, of frames that rows have */
     size_t comm_room, dso_room, name_room;
+};
+
+/* Branches whose type was recorded. */
+enum {
+    PF_BRANCH_FORWARD,
+    PF_BRANCH_BACKWARD,
+    PF_BRANCH_ACROSS_SMALL,
+    PF_BRANCH_ACROSS_LARGE,
+    PF_BRANCH_KINDS,
+};
+struct pf_report_branches {
+    uint64_t all;
+    uint64_t kinds[PF_BRANCH_KINDS]; /* forwards and backwards: of the conditional ones */
+    uint64_t types[16], new_types[16];
 };
 
 struct pf_report {
@@ -305,11 +320,14 @@ struct pf_report {
     size_t socket_count, socket_room;
     bool powerpc, x86;            /* the recording is of that architecture */
     bool by_weight;               /* samples weigh what their access cost */
+    const char *sort_order;       /* what --sort comes to; NULL: only --fields says */
     bool branches;                /* rows are of branches */
     struct perfile_branch branch; /* in hand, and its frames */
     uint32_t branch_from, branch_to;
-    regex_t *parent;   /* of the column parent */
-    uint64_t *parents; /* by frame: its name when it matches, 0 when not, 1 not known yet */
+    struct pf_report_branches branch_counts;
+    uint64_t without_branches; /* samples that are in no row for that */
+    regex_t *parent;           /* of the column parent */
+    uint64_t *parents;         /* by frame: its name when it matches, 0 when not, 1 not known yet */
     size_t parent_room;
 
     struct pf_report_key *keys;

@@ -56,29 +56,30 @@ static bool has_only_tracepoints(const struct pf_report *report)
     return count != 0;
 }
 
-static bool names_overhead(const char *list, const char *name)
+/* As in perf a list for --sort that has "overhead" in it, and be it in overhead_us, says which shares there are. */
+static bool chooses_shares(const struct pf_report *report)
 {
-    return list && strstr(list, name);
+    const char *list = report->options->report.sort;
+    return list && strstr(list, "overhead");
 }
 
 /* The order of rows: by their weight, unless the list says where that comes. */
 static void choose_order(const struct pf_report *report, const struct chosen *sort, struct chosen *order)
 {
-    const char *list = report->options->report.sort;
-    if (report->children && !names_overhead(list, "overhead_children"))
+    const bool chosen = chooses_shares(report);
+    if (report->children && !chosen)
         add(order, &pf_columns[PF_COLUMN_overhead_children]);
-    if (!names_overhead(list, "overhead"))
+    if (!chosen)
         add(order, &pf_columns[PF_COLUMN_overhead]);
     add_all(order, sort);
 }
 
-/* As in perf a list for --sort that has "overhead" in it, and be it in overhead_us, says which shares there are. */
 static void add_usual_fields(const struct pf_report *report, const struct chosen *sort, struct chosen *fields)
 {
     const unsigned flags = report->options->report.flags;
     const struct pf_column *children = &pf_columns[PF_COLUMN_overhead_children];
     const struct pf_column *self = &pf_columns[PF_COLUMN_overhead];
-    const bool chosen = names_overhead(report->options->report.sort, "overhead");
+    const bool chosen = chooses_shares(report);
     if (report->children && (!chosen || has(sort, children)))
         add(fields, children);
     if (!chosen || has(sort, self) || (!report->children && has(sort, children)))
@@ -153,9 +154,27 @@ static const char *last_request(const char *fields)
 /* The last column is one that not all machines have. */
 static const char *usual_of_memory(const struct pf_report *report)
 {
-#define USUAL "local_weight,mem,symbol,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,local_ins_lat"
+#define USUAL "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,local_ins_lat"
     return report->x86 || report->powerpc ? USUAL ",local_p_stage_cyc" : USUAL;
 #undef USUAL
+}
+
+/* The list that --sort comes to, in one text. False when memory is short. */
+static bool note_sort_order(struct pf_report *report, const char *list, const char *usual)
+{
+    if (list && *list != '+')
+        report->sort_order = list;
+    else if (usual && (report->sort_order = usual) && list) {
+        const size_t first = strlen(usual), more = strlen(list);
+        char *both = pf_arena_new(&report->texts, first + more + 1);
+        if (!both)
+            return false;
+        memcpy(both, usual, first);
+        memcpy(both + first, list, more);
+        both[first] = ',';
+        report->sort_order = both;
+    }
+    return true;
 }
 
 int pf_report_choose_columns(struct pf_report *report, struct perfile_error *error)
@@ -170,6 +189,8 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
                                                        : "comm,dso,symbol";
     struct chosen sort = {.count = 0}, fields = {.count = 0}, order = {.count = 0};
     int result = parse(report, sort_list, strict ? NULL : usual, &sort, error);
+    if (result == 0 && !note_sort_order(report, sort_list, strict ? NULL : usual))
+        result = pf_fail_memory(error, "report");
     if (result == 0 && report->options->report.parent)
         result = pf_columns_parse(report, "parent", sort.columns, &sort.count, error);
     if (strict)

@@ -385,6 +385,12 @@ static void count_record(struct perfile_reader *reader, const struct perfile_rec
     reader->counts.samples += record->type == PERFILE_RECORD_SAMPLE;
     if (PF_UNLIKELY(record->type == PERFILE_RECORD_LOST || record->type == PERFILE_RECORD_LOST_SAMPLES))
         note_losses(reader, record);
+    else if (PF_UNLIKELY(record->type == PERFILE_RECORD_AUXTRACE))
+        reader->counts.aux_bytes += record->payload_bytes;
+    else if (PF_UNLIKELY(record->type == PERFILE_RECORD_AUXTRACE_INFO && record->bytes >= 12))
+        reader->counts.aux_type = pf_load32(record->data + 8, reader->file.swapped);
+    else if (PF_UNLIKELY(record->type == PERFILE_RECORD_STAT))
+        reader->counts.stat_counts++;
 }
 
 /* The record is delivered, but something is wrong with it: say what. `settled` as in settle_size. */

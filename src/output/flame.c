@@ -12,6 +12,7 @@ struct flame {
     struct pf_flame_recording now, before;
     uint32_t event;
     struct pf_flame_before compared;
+    char aux[PF_NOTE_BYTES]; /* what is not drawn, or "" */
     struct pf_svg_options svg;
     struct pf_text *out;
     struct perfile_error *error;
@@ -112,6 +113,8 @@ typedef int writer(struct flame *flame);
 static int write_flame(struct flame *flame, struct perfile_reader *reader, bool page, writer *write)
 {
     int result = open_flame(flame, reader, page);
+    if (!pf_note_aux(reader, flame->aux))
+        flame->aux[0] = '\0';
     if (result == 0)
         result = write(flame);
     if (flame->before.allocator)
@@ -196,8 +199,9 @@ static void make_subtitle(struct flame *flame)
                  flame->compared.normalized ? ", normalized" : "");
     if (lost)
         snprintf(missing, sizeof(missing), " (%" PRIu64 " of all events lost)", lost);
-    snprintf(now->subtitle, sizeof(now->subtitle), "%.60s: %" PRIu64 " samples%s%s", now->set.events[flame->event].name,
-             now->stacks[flame->event].samples, missing, more);
+    snprintf(now->subtitle, sizeof(now->subtitle), "%.60s: %" PRIu64 " samples%s%s%s%s",
+             now->set.events[flame->event].name, now->stacks[flame->event].samples, missing, more,
+             *flame->aux ? "; " : "", flame->aux);
     now->set.subtitle = now->subtitle;
 }
 
@@ -221,8 +225,11 @@ static int write_svg(struct perfile_reader *reader, const struct perfile_output_
 static int html(struct flame *flame)
 {
     const struct pf_html_options options = {.reverse = flame->options->flame.reverse, .before = flame->compared};
-    if (flame->compared.set)
-        flame->now.set.subtitle = "compared with an earlier recording";
+    struct pf_flame_recording *now = &flame->now;
+    const bool compares = flame->compared.set, both = compares && *flame->aux;
+    snprintf(now->subtitle, sizeof(now->subtitle), "%s%s%s", compares ? "compared with an earlier recording" : "",
+             both ? "; " : "", flame->aux);
+    now->set.subtitle = *now->subtitle ? now->subtitle : NULL;
     return pf_flame_html(&flame->now.set, &options, flame->out);
 }
 
@@ -236,14 +243,17 @@ static int write_html(struct perfile_reader *reader, const struct perfile_output
 const struct pf_output pf_output_flame_svg = {
     .info = {"flame", "svg", "a flame graph to look at in a browser: searchable and zoomable"},
     .write = write_svg,
+    .tells = true,
 };
 
 const struct pf_output pf_output_flame_html = {
     .info = {"flame", "html", "one page for offline use: flame graph, table, timeline, search"},
     .write = write_html,
+    .tells = true,
 };
 
 const struct pf_output pf_output_flame_folded = {
     .info = {"flame", "folded", "a line for each stack, for other tools"},
     .write = write_folded,
+    .tells = true,
 };

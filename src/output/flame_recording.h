@@ -5,6 +5,7 @@
 
 #include "analysis/stacks.h"
 #include "output/flame_bottom.h"
+#include "output/notes.h"
 #include "output/output.h"
 
 struct pf_flame_stacks {
@@ -30,7 +31,7 @@ struct pf_flame_recording {
     struct pf_flame_event *events;
     struct pf_flame_frame *frames;
     size_t frame_count;
-    char title[160], subtitle[160];
+    char title[160], subtitle[160 + PF_NOTE_BYTES];
     struct pf_flame_set set;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "output/notes.h"
 
 #define OUTPUT(name) extern const struct pf_output pf_output_##name;
 #include "output/outputs.def"
@@ -19,6 +20,7 @@ static const struct pf_output *const outputs[] = {
 const struct pf_output pf_output_script_text = {
     .info = {"script", "text", "one line or paragraph a sample, as perf script prints it"},
     .write = pf_script_text,
+    .tells = true,
 };
 
 const struct perfile_output_info *perfile_output_at(size_t index)
@@ -65,6 +67,13 @@ void pf_output_put_color(struct pf_text *out, const struct perfile_output_option
     pf_put_string(out, options->color ? PF_PLAIN : "");
 }
 
+static void tell(const struct perfile_reader *reader, const struct perfile_output_options *options)
+{
+    char note[PF_NOTE_BYTES];
+    if (options->symbols.note && pf_note_aux(reader, note))
+        options->symbols.note(options->symbols.note_context, note);
+}
+
 int perfile_output_write(struct perfile_reader *reader, const char *kind, const char *format,
                          const struct perfile_output_options *options, const struct perfile_sink *sink,
                          struct perfile_error *error)
@@ -79,6 +88,8 @@ int perfile_output_write(struct perfile_reader *reader, const char *kind, const 
     if (pf_text_open(&text, pf_allocator_or_default(NULL), sink->write, sink->context) < 0)
         return pf_fail_memory(error, "output");
     int result = output->write(reader, &all, &text, error);
+    if (output->tells)
+        tell(reader, &all);
     if (pf_text_flush(&text) < 0 && (result >= 0 || result == PERFILE_ERROR_WRITE))
         result = text.failed == PERFILE_ERROR_MEMORY
                      ? pf_fail_memory(error, "output")

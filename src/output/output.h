@@ -12,6 +12,7 @@ struct pf_output {
     /* Writes all of it to `out`; the caller flushes. 0, 1 for a finding, or an error. */
     int (*write)(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                  struct perfile_error *error);
+    bool tells; /* what the recording holds that the output does not show is told to who called */
 };
 
 /* Tells the caller how far the reading is, now and then. */

@@ -134,4 +134,5 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
 const struct pf_output pf_output_report_csv = {
     .info = {"report", "csv", "a line for each row, with a header line; -t chooses the separator"},
     .write = write_report,
+    .tells = true,
 };

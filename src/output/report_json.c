@@ -5,6 +5,7 @@
 #include "analysis/report.h"
 #include "base/error.h"
 #include "output/json.h"
+#include "output/notes.h"
 #include "output/output.h"
 #include "output/report_tasks.h"
 
@@ -231,6 +232,41 @@ static void put_totals(struct page *page)
     pf_json_unsigned(&page->json, "guessed", totals->guessed);
 }
 
+static void put_note(struct page *page, const char *note)
+{
+    pf_put_string(page->json.text, page->json.comma ? "," : "");
+    pf_put_json_string(page->json.text, note, strlen(note));
+    page->json.comma = true;
+}
+
+/* What the rows do not show, and why there are none. */
+static void put_notes(struct page *page)
+{
+    const struct pf_report *report = page->report;
+    char note[PF_NOTE_BYTES];
+    pf_json_begin(&page->json, "notes", true);
+    if (pf_note_aux(report->reader, note))
+        put_note(page, note);
+    if (!report->totals->samples && pf_note_no_samples(report->reader, report->totals->filtered, note))
+        put_note(page, note);
+    pf_json_end(&page->json, true);
+}
+
+/* Of branches how many of each type were taken. */
+static void put_branch_types(struct page *page)
+{
+    const char *name;
+    uint64_t count;
+    if (!page->report->branches)
+        return;
+    pf_json_unsigned(&page->json, "without_branches", page->report->without_branches);
+    pf_json_begin(&page->json, "branch_types", false);
+    for (size_t i = 0; pf_report_branches_at(page->report, i, &name, &count); i++)
+        if (count)
+            pf_json_unsigned(&page->json, name, count);
+    pf_json_end(&page->json, false);
+}
+
 static void put_modules(struct page *page)
 {
     const struct pf_symbols *symbols = page->report->symbols;
@@ -254,6 +290,8 @@ static bool put_page(struct page *page)
     bool enough = true;
     pf_json_begin(&page->json, NULL, false);
     put_totals(page);
+    put_notes(page);
+    put_branch_types(page);
     put_modules(page);
     pf_json_begin(&page->json, "events", true);
     for (size_t i = 0; i < report->event_count && enough; i++)

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/stages.h"
+#include "output/notes.h"
 #include "output/output.h"
 #include "output/report_tasks.h"
 
@@ -117,6 +118,17 @@ static void put_modules_without_symbols(struct table *table)
         put_lack(table, (enum pf_lack)lack);
 }
 
+/* What is in no row, whatever the filters. */
+static void put_unread(struct table *table)
+{
+    char note[PF_NOTE_BYTES];
+    if (pf_note_aux(table->report->reader, note))
+        pf_put_format(table->out, "# %s\n", note);
+    if (table->report->without_branches)
+        pf_put_format(table->out, "# %" PRIu64 " samples have no branches and are in no row\n",
+                      table->report->without_branches);
+}
+
 static void put_losses(struct table *table)
 {
     const struct pf_profile_totals *totals = table->report->totals;
@@ -133,6 +145,7 @@ static void put_losses(struct table *table)
                       "# Callers in the dumped stacks of %" PRIu64 " samples are guessed from frame pointers\n",
                       totals->guessed);
     put_modules_without_symbols(table);
+    put_unread(table);
     if (totals->lost)
         pf_put_format(table->out, "# %.2f%% of all events were lost while recording\n",
                       pf_report_percent(totals->lost, totals->lost + totals->samples + totals->filtered));
@@ -176,6 +189,26 @@ static void put_event_names(struct table *table)
         pf_put_string(table->out, " }");
 }
 
+/* What was asked for stands beside the sums, as in perf. */
+static void put_totals(struct table *table, uint64_t period)
+{
+    const struct pf_report *report = table->report;
+    const struct perfile_output_options *options = report->options;
+    if (options->filter.time) {
+        pf_put_string(table->out, " (time slices: ");
+        pf_put_string(table->out, options->filter.time);
+        pf_put_char(table->out, ')');
+    }
+    pf_put_format(table->out, "\n# %s: %" PRIu64 "\n", report->by_weight ? "Total weight " : "Event count (approx.)",
+                  period);
+    if (report->by_weight && report->sort_order) {
+        pf_put_string(table->out, "# Sort order   : ");
+        pf_put_string(table->out, report->sort_order);
+        pf_put_char(table->out, '\n');
+    }
+    pf_put_string(table->out, "#\n");
+}
+
 static void put_title(struct table *table)
 {
     static const char units[] = " KMG";
@@ -192,7 +225,8 @@ static void put_title(struct table *table)
     pf_put_format(table->out, "# Samples: %" PRIu64 "%c of event%s '", samples, units[unit],
                   table->event->group ? "s" : "");
     put_event_names(table);
-    pf_put_format(table->out, "'\n# Event count (approx.): %" PRIu64 "\n#\n", period);
+    pf_put_char(table->out, '\'');
+    put_totals(table, period);
 }
 
 static const char *header_of(const struct table *table, const struct pf_column *column)
@@ -760,6 +794,25 @@ static bool put_table(struct table *table)
     return enough;
 }
 
+static void put_no_samples(struct table *table)
+{
+    char why[PF_NOTE_BYTES];
+    pf_put_string(table->out, "# There are no samples.\n");
+    if (pf_note_no_samples(table->report->reader, table->report->totals->filtered, why))
+        pf_put_format(table->out, "# %s.\n", why);
+}
+
+static void put_branches_by_type(struct table *table)
+{
+    const struct pf_report *report = table->report;
+    const char *name;
+    uint64_t count;
+    pf_put_string(table->out, "#\n# Branch Statistics:\n#\n");
+    for (size_t i = 0; pf_report_branches_at(report, i, &name, &count); i++)
+        if (count)
+            pf_put_format(table->out, "%8s: %5.1f%%\n", name, pf_report_percent(count, report->branch_counts.all));
+}
+
 static bool put_report(struct table *table)
 {
     const struct pf_report *report = table->report;
@@ -777,7 +830,9 @@ static bool put_report(struct table *table)
             enough = put_table(table);
     }
     if (enough && !report->totals->samples)
-        pf_put_string(table->out, "# There are no samples.\n");
+        put_no_samples(table);
+    if (enough && report->branch_counts.all)
+        put_branches_by_type(table);
     enough = enough && !table->cell.failed && !table->margin.failed;
     pf_text_close(&table->cell);
     pf_text_close(&table->margin);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/notes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- AUX data ---- */
+
+static bool samples_have_aux(const struct perfile_reader *reader)
+{
+    const struct perfile_event *event;
+    for (size_t i = 0; (event = perfile_event_get(reader, i)); i++)
+        if (event->attr.sample_type & PERFILE_SAMPLE_AUX)
+            return true;
+    return false;
+}
+
+bool pf_note_aux(const struct perfile_reader *reader, char note[PF_NOTE_BYTES])
+{
+    const struct perfile_counts *counts = perfile_reader_counts(reader);
+    const char *kind = perfile_enum_name("auxtrace_type", counts->aux_type);
+    const bool in_samples = counts->samples && samples_have_aux(reader);
+    char bytes[64] = " in samples", unknown[32] = "";
+    if (!counts->aux_bytes && !in_samples)
+        return false;
+    if (!kind && counts->aux_type)
+        snprintf(unknown, sizeof(unknown), " of unknown type %" PRIu32, counts->aux_type);
+    if (counts->aux_bytes)
+        snprintf(bytes, sizeof(bytes), ": %" PRIu64 " bytes%s", counts->aux_bytes, in_samples ? " and in samples" : "");
+    snprintf(note, PF_NOTE_BYTES, "AUX data%s%s%s%s, not decoded", kind ? " of " : "", kind ? kind : "", unknown,
+             bytes);
+    return true;
+}
+
+/* ---- no samples ---- */
+
+/* Dummy events are there for the records of mappings and threads. */
+static bool has_only_tracking(const struct perfile_reader *reader)
+{
+    enum { TYPE_SOFTWARE = 1, CONFIG_DUMMY = 9 };
+    const struct perfile_event *event;
+    for (size_t i = 0; (event = perfile_event_get(reader, i)); i++)
+        if (event->attr.type != TYPE_SOFTWARE || event->attr.config != CONFIG_DUMMY)
+            return false;
+    return perfile_event_count(reader);
+}
+
+static bool is_of_stat(const struct perfile_reader *reader)
+{
+    const struct perfile_feature *feature;
+    for (size_t i = 0; (feature = perfile_feature_get(reader, i)); i++)
+        if (feature->number == PERFILE_FEATURE_STAT)
+            return true;
+    return perfile_reader_counts(reader)->stat_counts;
+}
+
+bool pf_note_no_samples(const struct perfile_reader *reader, uint64_t filtered, char note[PF_NOTE_BYTES])
+{
+    const struct perfile_counts *counts = perfile_reader_counts(reader);
+    const char *why = NULL;
+    if (filtered)
+        snprintf(note, PF_NOTE_BYTES, "The filters let none of %" PRIu64 " samples pass", filtered);
+    else if (is_of_stat(reader))
+        why = "This is a recording of `perf stat`: counters, not samples; `perfile script` prints them";
+    else if (counts->aux_bytes)
+        why = "There is nothing beside the AUX data";
+    else if (!perfile_event_count(reader))
+        why = "No event was recorded";
+    else if (has_only_tracking(reader))
+        why = "The events only tell of threads and mappings (dummy), they take no samples";
+    if (why)
+        snprintf(note, PF_NOTE_BYTES, "%s", why);
+    return why || filtered;
+}
