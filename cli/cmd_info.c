@@ -16,7 +16,9 @@ const struct pf_command pf_command_info = {
     .name = "info",
     .summary = "what a recording is: events, machine, command, damage",
     .doc = "Prints what a recording says of itself: how, where and of what it was recorded, its events, its header "
-           "features, and what is damaged. Takes milliseconds whatever the size of the recording, unless --count is "
+           "features, and what is damaged. All that the header holds, with caches, topology and attributes, is in "
+           "--format json and in `perfile dump --header-only`. Takes milliseconds whatever the size of the recording, "
+           "unless --count is "
            "given.",
     .operand = "[FILE]",
     .operand_max = 1,

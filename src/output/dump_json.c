@@ -70,26 +70,6 @@ static int put_event(struct pf_json *json, const struct perfile_event *event, st
     return result;
 }
 
-static int put_features(struct perfile_reader *reader, struct pf_json *json, struct perfile_error *error)
-{
-    const struct perfile_visitor visitor = pf_json_visitor(json);
-    pf_json_begin(json, "features", false);
-    for (size_t i = 0; i < perfile_feature_count(reader); i++) {
-        const struct perfile_feature *feature = perfile_feature_get(reader, i);
-        struct perfile_error damage;
-        int result = perfile_feature_visit(reader, feature->number, &visitor, &damage);
-        if (result == PERFILE_ERROR_STOPPED || result == PERFILE_ERROR_MEMORY)
-            return pf_fail(error, result, PERFILE_NO_OFFSET, "features", "%s", damage.message);
-        if (result < 0) {
-            char name[48];
-            snprintf(name, sizeof(name), "%.30s error", feature->name ? feature->name : "unknown feature");
-            pf_json_string(json, name, damage.message);
-        }
-    }
-    pf_json_end(json, false);
-    return 0;
-}
-
 static int put_header(struct perfile_reader *reader, struct pf_json *json, struct perfile_error *error)
 {
     static const char *const modes[] = {"file", "pipe", "file"}; /* of a directory this is the file `data` */
@@ -115,7 +95,7 @@ static int put_header(struct perfile_reader *reader, struct pf_json *json, struc
             result = put_event(json, perfile_event_get(reader, i), error);
         pf_json_end(json, true);
         if (result == 0)
-            result = put_features(reader, json, error);
+            result = pf_json_features(reader, json, "features", NULL, error);
     }
     if (file->mode == PERFILE_MODE_DIRECTORY) {
         pf_json_begin(json, "directory", true);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "output/json.h"
+#include "output/notes.h"
 #include "output/output.h"
 
 enum {
@@ -248,6 +249,66 @@ static void put_text_events(const struct info *info, struct pf_text *out)
     }
 }
 
+static bool number_of(const struct info *info, uint32_t feature, const char *member, uint64_t *value)
+{
+    return perfile_feature_number(info->reader, feature, member, value, NULL) == 0;
+}
+
+/* The processors, and how much memory they have. */
+static void put_text_machine(const struct info *info, struct pf_text *out)
+{
+    const char *cpu = text_of(info->reader, PERFILE_FEATURE_CPUDESC);
+    uint64_t online, available, memory_kib;
+    if (cpu)
+        pf_put_format(out, "%-14s %s\n", "cpu", cpu);
+    put_row(out, "cpu id", text_of(info->reader, PERFILE_FEATURE_CPUID));
+    if (number_of(info, PERFILE_FEATURE_NRCPUS, "nr_cpus_online", &online) &&
+        number_of(info, PERFILE_FEATURE_NRCPUS, "nr_cpus_available", &available))
+        pf_put_format(out, "%-14s %" PRIu64 " of %" PRIu64 " online\n", "cpus", online, available);
+    if (number_of(info, PERFILE_FEATURE_TOTAL_MEM, NULL, &memory_kib))
+        pf_put_format(out, "%-14s %" PRIu64 " KiB\n", "memory", memory_kib);
+}
+
+static void put_text_compression(const struct info *info, struct pf_text *out)
+{
+    uint64_t level, ratio;
+    if (number_of(info, PERFILE_FEATURE_COMPRESSED, "level", &level) &&
+        number_of(info, PERFILE_FEATURE_COMPRESSED, "ratio", &ratio) && ratio)
+        pf_put_format(out, "%-14s zstd, level %" PRIu64 ", about %" PRIu64 " to 1\n", "compression", level, ratio);
+}
+
+static void put_text_time(struct pf_text *out, const char *label, uint64_t time_ns)
+{
+    pf_put_format(out, "%-14s %" PRIu64 ".%09" PRIu64 " s\n", label, time_ns / 1000000000, time_ns % 1000000000);
+}
+
+static void put_text_times(const struct info *info, struct pf_text *out)
+{
+    if (!info->last_time)
+        return;
+    put_text_time(out, "duration", info->last_time - info->first_time);
+    put_text_time(out, "first sample", info->first_time);
+    put_text_time(out, "last sample", info->last_time);
+}
+
+static bool has_feature(const struct info *info, uint32_t number)
+{
+    const struct perfile_feature *feature;
+    for (size_t i = 0; (feature = perfile_feature_get(info->reader, i)); i++)
+        if (feature->number == number)
+            return true;
+    return false;
+}
+
+static void put_text_aux(const struct info *info, struct pf_text *out)
+{
+    char note[PF_NOTE_BYTES];
+    if (pf_note_aux(info->reader, note))
+        put_row(out, "not shown", note);
+    else if (!info->counted && has_feature(info, PERFILE_FEATURE_AUXTRACE))
+        put_row(out, "not shown", "AUX data; --count tells of what and how much");
+}
+
 static void put_text_counts(const struct info *info, struct pf_text *out)
 {
     const struct perfile_counts *counts = perfile_reader_counts(info->reader);
@@ -302,15 +363,16 @@ static int write_info_text(struct perfile_reader *reader, const struct perfile_o
     put_row(out, "host", info.host);
     if (info.release)
         pf_put_format(out, "%-14s %s %s\n", "kernel", info.release, info.arch ? info.arch : "");
+    put_text_machine(&info, out);
     pf_put_format(out, "%-14s ", "command");
     if (!put_command(reader, out, false))
         pf_put_string(out, "(not recorded)");
     pf_put_char(out, '\n');
     put_text_events(&info, out);
     put_text_counts(&info, out);
-    if (info.last_time)
-        pf_put_format(out, "%-14s %" PRIu64 ".%09" PRIu64 " s\n", "duration",
-                      (info.last_time - info.first_time) / 1000000000, (info.last_time - info.first_time) % 1000000000);
+    put_text_times(&info, out);
+    put_text_aux(&info, out);
+    put_text_compression(&info, out);
     pf_put_format(out, "%-14s %" PRIu64 "\n", "build ids", info.build_id_count);
     put_text_damage(&info, out);
     const bool found = info.feature_count != 0;
@@ -319,6 +381,16 @@ static int write_info_text(struct perfile_reader *reader, const struct perfile_o
 }
 
 /* ---- JSON ---- */
+
+static void put_json_attr(struct pf_json *json, const struct perfile_event *event)
+{
+    const struct perfile_visitor visitor = pf_json_visitor(json);
+    (void)!perfile_attr_visit(event, &visitor, NULL); /* what fails is kept by the text */
+    pf_json_begin(json, "id_list", true);
+    for (size_t i = 0; i < event->id_count; i++)
+        pf_json_unsigned(json, NULL, event->ids[i]);
+    pf_json_end(json, true);
+}
 
 static void put_json_events(const struct info *info, struct pf_json *json)
 {
@@ -331,9 +403,58 @@ static void put_json_events(const struct info *info, struct pf_json *json)
             pf_json_unsigned(json, "samples", samples_of(info, i));
         pf_json_unsigned(json, event->attr.freq ? "frequency" : "period", event->attr.sample_period_or_freq);
         pf_json_unsigned(json, "ids", event->id_count);
+        put_json_attr(json, event);
         pf_json_end(json, false);
     }
     pf_json_end(json, true);
+}
+
+/* Of most recordings these are far longer than all else; dump has them. */
+static bool is_short(uint32_t number)
+{
+    return number != PERFILE_FEATURE_TRACING_DATA && number != PERFILE_FEATURE_EVENT_DESC &&
+           number != PERFILE_FEATURE_FILE && number != PERFILE_FEATURE_FILE2;
+}
+
+/* What perf knows and the recording lacks. */
+static void put_json_missing(const struct info *info, struct pf_json *json)
+{
+    enum { SIMPLEPERF_FIRST = 128 };
+    uint32_t number;
+    pf_json_begin(json, "missing_features", true);
+    for (size_t i = 0; (number = perfile_feature_number_at(i)); i++)
+        if (number < SIMPLEPERF_FIRST && !has_feature(info, number))
+            pf_json_string(json, NULL, perfile_feature_name(number));
+    pf_json_end(json, true);
+}
+
+static void put_json_aux(const struct info *info, struct pf_json *json)
+{
+    const struct perfile_counts *counts = perfile_reader_counts(info->reader);
+    char note[PF_NOTE_BYTES];
+    const bool known = pf_note_aux(info->reader, note);
+    if (!known && !has_feature(info, PERFILE_FEATURE_AUXTRACE))
+        return;
+    pf_json_begin(json, "aux", false);
+    pf_json_string(json, "kind", perfile_enum_name("auxtrace_type", counts->aux_type));
+    pf_json_unsigned(json, "type", counts->aux_type);
+    if (info->counted)
+        pf_json_unsigned(json, "bytes", counts->aux_bytes);
+    else
+        pf_json_string(json, "bytes", NULL);
+    pf_json_bool(json, "decoded", false);
+    pf_json_end(json, false);
+}
+
+static void put_json_times(const struct info *info, struct pf_json *json)
+{
+    if (!info->last_time) {
+        pf_json_string(json, "duration_ns", NULL);
+        return;
+    }
+    pf_json_unsigned(json, "duration_ns", info->last_time - info->first_time);
+    pf_json_unsigned(json, "first_sample_ns", info->first_time);
+    pf_json_unsigned(json, "last_sample_ns", info->last_time);
 }
 
 static void put_json_counts(const struct info *info, struct pf_json *json)
@@ -398,7 +519,7 @@ static int write_info_json(struct perfile_reader *reader, const struct perfile_o
                            struct pf_text *out, struct perfile_error *error)
 {
     struct info info = {.reader = reader};
-    struct pf_json json = {.text = out};
+    struct pf_json json = {.text = out, .max_bytes = 4096};
     const struct perfile_file *file = perfile_reader_file(reader);
     pf_map_open(&info.build_ids, pf_allocator_or_default(NULL));
     int result = gather(&info, options, error);
@@ -416,12 +537,13 @@ static int write_info_json(struct perfile_reader *reader, const struct perfile_o
     pf_put_char(out, ']');
     put_json_events(&info, &json);
     put_json_counts(&info, &json);
-    if (info.last_time)
-        pf_json_unsigned(&json, "duration_ns", info.last_time - info.first_time);
-    else
-        pf_json_string(&json, "duration_ns", NULL);
+    put_json_times(&info, &json);
     pf_json_unsigned(&json, "build_ids", info.build_id_count);
     put_json_features(&info, &json);
+    put_json_missing(&info, &json);
+    put_json_aux(&info, &json);
+    const int values = pf_json_features(reader, &json, "header", is_short, error);
+    result = result < 0 ? result : values < 0 ? values : result;
     put_json_damage(&info, &json);
     pf_json_end(&json, false);
     pf_put_char(out, '\n');
