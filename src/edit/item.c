@@ -40,7 +40,7 @@ int pf_item_encode(const struct pf_item *item, const struct pf_plan *plan, bool 
     if (record->type == PERFILE_RECORD_SAMPLE) {
         if (!plan)
             return pf_fail(error, PERFILE_ERROR_EVENT, record->offset, "SAMPLE record", "its event is not known");
-        fits = pf_encode_sample(plan, record->misc, &item->sample, out);
+        fits = pf_encode_sample_of(plan, record, &item->sample, out);
     } else {
         const struct pf_encoding encoding = {.type = record->type,
                                              .misc = record->misc,

@@ -235,6 +235,35 @@ static void change_body(struct change *c, struct pf_item *item)
 
 /* ---- samples ---- */
 
+static bool is_one_recording(const struct pf_merge *merge)
+{
+    size_t i = 0;
+    while (i < merge->input_count && merge->inputs[i].twin == merge->inputs[0].twin)
+        i++;
+    return i == merge->input_count;
+}
+
+/*
+ * The id of a sample. Of some the size tells that they are of another event of the kind; beside events of other recordings
+ * the id must tell it.
+ */
+static uint64_t sample_id(struct change *c, uint64_t id)
+{
+    const struct pf_merge *merge = c->merge;
+    const uint64_t made = new_id(c, id);
+    uint64_t owner;
+    if (!made || !c->event || !pf_map_get(&merge->ids, made, &owner) || c->event == &merge->events[owner] ||
+        is_one_recording(merge))
+        return made;
+    return c->event->lone_id;
+}
+
+/* Whether the ids of its samples may be those of other events. */
+static bool shares_kind(const struct perfile_event *event)
+{
+    return ((const struct pf_event *)(const void *)event)->first_of_kind->next_layout;
+}
+
 static void change_sample(struct change *c, struct perfile_sample *sample)
 {
     const struct pf_merge_event *event = c->event;
@@ -242,9 +271,9 @@ static void change_sample(struct change *c, struct perfile_sample *sample)
     sample->time = new_time(c, sample->time);
     sample->pid = new_pid(c, sample->pid);
     sample->tid = new_pid(c, sample->tid);
-    sample->id = new_id(c, sample->id);
+    sample->id = sample_id(c, sample->id);
     sample->stream_id = new_id(c, sample->stream_id);
-    sample->identifier = new_id(c, sample->identifier);
+    sample->identifier = sample_id(c, sample->identifier);
     if (!(had & PERFILE_SAMPLE_IDENTIFIER))
         sample->identifier = had & PERFILE_SAMPLE_ID ? sample->id : event->lone_id;
     if (!sample->identifier)
@@ -255,16 +284,16 @@ static void change_sample(struct change *c, struct perfile_sample *sample)
         change_read(c, &sample->read);
 }
 
-static void patch_id(struct change *c, uint8_t *data, uint16_t at, uint64_t instead_of_0)
+static void put_id(const struct change *c, uint8_t *to, uint64_t id)
 {
-    const bool swap = c->merge->writer->swap;
-    if (!at)
-        return;
-    uint64_t id = new_id(c, pf_load64(data + at, swap));
-    if (!id)
-        id = instead_of_0;
-    id = pf_load64(&id, swap);
-    memcpy(data + at, &id, sizeof(id));
+    id = pf_load64(&id, c->merge->writer->swap);
+    memcpy(to, &id, sizeof(id));
+}
+
+static void patch_id(struct change *c, uint8_t *at)
+{
+    const uint64_t id = sample_id(c, pf_load64(at, c->merge->writer->swap));
+    put_id(c, at, id || !c->event ? id : c->event->lone_id);
 }
 
 static void patch_pid(struct change *c, uint8_t *data)
@@ -279,10 +308,12 @@ static void patch_pid(struct change *c, uint8_t *data)
 static void patch(struct change *c, const struct pf_merge_places *at, uint8_t *data)
 {
     const bool swap = c->merge->writer->swap;
-    const uint64_t lone_id = c->event ? c->event->lone_id : 0;
-    patch_id(c, data, at->identifier, lone_id);
-    patch_id(c, data, at->id, lone_id);
-    patch_id(c, data, at->stream_id, 0);
+    if (at->identifier)
+        patch_id(c, data + at->identifier);
+    if (at->id)
+        patch_id(c, data + at->id);
+    if (at->stream_id)
+        put_id(c, data + at->stream_id, new_id(c, pf_load64(data + at->stream_id, swap)));
     if (at->time && c->input->shift_ns) {
         uint64_t time = new_time(c, pf_load64(data + at->time, swap));
         time = pf_load64(&time, swap);
@@ -414,7 +445,8 @@ int pf_merge_write(struct pf_merge *merge, struct pf_merge_input *input, const s
     const bool same_shape = input->reader->file.swapped == merge->writer->swap && !(c.event && c.event->reshaped);
     if (PF_UNLIKELY(sample && !route))
         return put_stray(&c, record, error);
-    if (PF_LIKELY(same_shape && input->plain && !needs_id(merge, c.event)))
+    const bool id_tells = !sample || merge->input_count == 1 || !shares_kind(from);
+    if (PF_LIKELY(same_shape && input->plain && id_tells && !needs_id(merge, c.event)))
         return put_bytes(&c, record, error);
     if (sample && same_shape && !(from->attr.sample_type & PERFILE_SAMPLE_READ))
         return put_patched(&c, &route->at, record, error);

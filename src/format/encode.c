@@ -431,14 +431,10 @@ static void put_part_aux(struct pf_out *o, const struct pf_plan *plan, const str
     pf_out_zeros(o, bytes - aux->bytes);
 }
 
-bool pf_encode_sample(const struct pf_plan *plan, uint16_t misc, const struct perfile_sample *sample,
-                      struct pf_out *out)
+static void put_sample(const struct pf_plan *plan, const struct perfile_sample *sample, struct pf_out *out)
 {
     const uint64_t type = plan->sample_type;
-    uint8_t *header = pf_out_take(out, 8);
     struct pf_out body = *out, *o = &body;
-    if (!header)
-        return false;
 #define WORD(bit, NAME, field, meaning, doc)                                                                           \
     if (type & 1 << bit)                                                                                               \
         pf_out_u64(o, sample->field);
@@ -457,5 +453,27 @@ bool pf_encode_sample(const struct pf_plan *plan, uint16_t misc, const struct pe
 #include "schema/undef.h"
     out->at = body.at;
     out->failed = body.failed;
+}
+
+bool pf_encode_sample(const struct pf_plan *plan, uint16_t misc, const struct perfile_sample *sample,
+                      struct pf_out *out)
+{
+    uint8_t *header = pf_out_take(out, 8);
+    if (!header)
+        return false;
+    put_sample(plan, sample, out);
     return end_record(out, header, PERFILE_RECORD_SAMPLE, misc);
+}
+
+bool pf_encode_sample_of(const struct pf_plan *plan, const struct perfile_record *record,
+                         const struct perfile_sample *sample, struct pf_out *out)
+{
+    const struct pf_plan *from = &((const struct pf_event *)(const void *)record->event)->plan;
+    const struct perfile_bytes tail = pf_plan_tail(from, record);
+    uint8_t *header = pf_out_take(out, 8);
+    if (!header)
+        return false;
+    put_sample(plan, sample, out);
+    pf_out_put(out, tail.data, (size_t)tail.bytes);
+    return end_record(out, header, PERFILE_RECORD_SAMPLE, record->misc);
 }

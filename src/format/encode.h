@@ -28,6 +28,9 @@ bool pf_encode_record(const struct pf_encoding *encoding, const void *record, st
 /* A SAMPLE with the parts that the plan has; what the sample lacks of them is 0 or empty. False: it does not fit. */
 bool pf_encode_sample(const struct pf_plan *plan, uint16_t misc, const struct perfile_sample *sample,
                       struct pf_out *out);
+/* The same of a sample that was decoded: bytes that `record` has behind the known parts are taken over. */
+bool pf_encode_sample_of(const struct pf_plan *plan, const struct perfile_record *record,
+                         const struct perfile_sample *sample, struct pf_out *out);
 /* The first `bytes` bytes of an attr. */
 void pf_encode_attr(const struct perfile_attr *attr, uint32_t bytes, bool big_endian, struct pf_out *out);
 

@@ -9,6 +9,40 @@
 
 enum { TYPE_HARDWARE, TYPE_SOFTWARE, TYPE_TRACEPOINT, TYPE_CACHE, TYPE_RAW, TYPE_BREAKPOINT };
 
+static uint64_t type_key(uint64_t type, uint64_t config)
+{
+    return config ^ type << 32;
+}
+
+/* More layouts of one kind than this are not told apart. */
+enum { LAYOUTS_MAX = 16 };
+
+static bool same_kind(const struct pf_event *a, const struct pf_event *b)
+{
+    return a->public.attr.type == b->public.attr.type && a->public.attr.config == b->public.attr.config;
+}
+
+/* Puts the event behind those of its kind when its layout is a new one. */
+static bool add_to_kind(struct perfile_reader *reader, struct pf_event *event)
+{
+    const struct perfile_attr *attr = &event->public.attr;
+    const uint64_t key = type_key(attr->type, attr->config);
+    uint64_t first;
+    event->first_of_kind = event;
+    if (!pf_map_get(&reader->kinds, key, &first))
+        return pf_map_put(&reader->kinds, key, event->public.index);
+    struct pf_event *last = reader->events[first];
+    if (!same_kind(last, event))
+        return true;
+    event->first_of_kind = last;
+    unsigned layouts = 1;
+    for (; !pf_plan_equal(&last->plan, &event->plan) && last->next_layout; last = last->next_layout)
+        layouts++;
+    if (!pf_plan_equal(&last->plan, &event->plan) && layouts < LAYOUTS_MAX)
+        last->next_layout = event;
+    return true;
+}
+
 int pf_events_add(struct perfile_reader *reader, const uint8_t *data, uint32_t bytes, uint64_t offset,
                   struct perfile_error *error)
 {
@@ -31,6 +65,8 @@ int pf_events_add(struct perfile_reader *reader, const uint8_t *data, uint32_t b
     pf_attr_decode(data, bytes, file->swapped, file->big_endian, &event->public.attr);
     pf_plan_make(&event->plan, &event->public.attr, file->swapped, file->big_endian);
     reader->events[reader->event_count++] = event;
+    if (!add_to_kind(reader, event))
+        return pf_fail_memory(error, "events");
     if (event->plan.known)
         return 0;
     char message[128];
@@ -123,6 +159,22 @@ struct pf_event *pf_event_of(struct perfile_reader *reader, uint32_t type, const
     reader->last_id = id;
     reader->last_event = reader->events[index];
     return reader->last_event;
+}
+
+struct pf_event *pf_event_fitting(struct pf_event *stamped, const uint8_t *data, uint32_t bytes, uint32_t *asked)
+{
+    struct pf_event *best = stamped;
+    const bool fits = *asked;
+    for (struct pf_event *event = stamped->first_of_kind; event && *asked != bytes; event = event->next_layout) {
+        if (!event->plan.known || event->plan.id_at != stamped->plan.id_at)
+            continue;
+        const uint32_t measured = pf_plan_measure(&event->plan, data, bytes);
+        if (measured == bytes || (!fits && measured && (!*asked || measured < *asked))) {
+            best = event;
+            *asked = measured;
+        }
+    }
+    return best;
 }
 
 /* ---- names ---- */
@@ -302,11 +354,6 @@ static bool parse_type_line(const char *text, struct type_line *line)
         return false;
     line->config = take_number(&at);
     return true;
-}
-
-static uint64_t type_key(uint64_t type, uint64_t config)
-{
-    return config ^ type << 32;
 }
 
 /* Where the lines of the events' types and configs are; the place of the text's end when there is none. */

@@ -14,7 +14,9 @@
 #include "schema/schema.h"
 
 enum {
-    CHAIN = 3, /* so many plausible records in a row are believed */
+    CHAIN = 3,       /* so many plausible records in a row are believed */
+    RUN = 16,        /* and so many headers in a row, whatever their types are */
+    TYPE_MAX = 1024, /* in such a row: numbers of records grow slowly */
     SEARCH_STEP = 64 * 1024,
     RECORD_MAX = 65535,
 };
@@ -144,6 +146,20 @@ static uint64_t payload_of(const struct perfile_reader *reader, const struct pla
 
 /* ---- plausibility ---- */
 
+/* A SAMPLE that is laid out as another event of its kind becomes that one's. The size that its content asks for. */
+static uint32_t fit(const struct perfile_reader *reader, struct perfile_record *record, uint32_t asked)
+{
+    if (record->type != PERFILE_RECORD_SAMPLE || !record->event)
+        return asked;
+    struct pf_event *stamped = reader->events[record->event->index];
+    const struct pf_event *event = pf_event_fitting(stamped, record->data, record->bytes, &asked);
+    if (event == stamped)
+        return asked;
+    record->event = &event->public;
+    record->time = event->plan.time_at ? pf_load64(record->data + event->plan.time_at, event->plan.swap) : 0;
+    return asked;
+}
+
 static bool plausible_time(const struct pf_frame *frame, uint64_t time)
 {
     if (time == 0 || time == UINT64_MAX || frame->last_time == 0)
@@ -153,57 +169,121 @@ static bool plausible_time(const struct pf_frame *frame, uint64_t time)
 }
 
 /*
- * Whether one record at `at` makes sense. *next is where the one behind it starts; `unsure` when the frame has no bytes
- * to tell it.
+ * How much is asked of a record. Exact: what its content asks for is what the header states, nearly. Longer: it may have
+ * any number of bytes more, as records of later versions do.
  */
-static bool plausible_record(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame, uint64_t at,
-                             uint64_t *next)
+enum demand { EXACT, LONGER };
+
+/* A known record that is all there and has room for its content. */
+static bool has_content(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                        const struct place *place, enum demand demand)
+{
+    const struct pf_record_info *info = pf_record_info(place->type);
+    if (!info || place->bytes < info->min_bytes)
+        return false;
+    if (place->bytes % 4 && place->type != PERFILE_RECORD_COMPRESSED)
+        return false;
+    struct perfile_record record;
+    fill_record(&record, part, frame, place);
+    bool padded;
+    uint32_t asked = identify(reader, &record, &padded);
+    if (asked != place->bytes)
+        asked = fit(reader, &record, asked);
+    if (asked == 0 || asked > place->bytes || !plausible_time(frame, record.time))
+        return false;
+    if (place->type < 64 && reader->event_count && !record.event)
+        return false;
+    if (demand == LONGER || asked == place->bytes)
+        return true;
+    return place->type != PERFILE_RECORD_SAMPLE && (place->bytes - asked < 16 || padded || record.time);
+}
+
+/* Where the record behind the one at `at` starts when that one makes sense; 0: it does not, or the frame lacks bytes. */
+static uint64_t plausible_record(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                                 uint64_t at, enum demand demand)
 {
     struct place place;
     if (look_at_record(reader, frame, at, &place, NULL) < 0 || place.got < 8 || place.bytes < 8 ||
-        place.bytes > place.got)
-        return false;
-    const struct pf_record_info *info = pf_record_info(place.type);
-    if (!info || place.bytes < info->min_bytes)
-        return false;
-    if (place.bytes % 4 && place.type != PERFILE_RECORD_COMPRESSED)
-        return false;
-    struct perfile_record record;
-    struct pf_frame there = *frame;
-    there.at = at;
-    fill_record(&record, part, &there, &place);
-    bool padded;
-    uint32_t asked = identify(reader, &record, &padded);
-    if (asked == 0 || asked > place.bytes || (place.bytes - asked >= 16 && !padded && !record.time) ||
-        !plausible_time(frame, record.time))
-        return false;
-    if (place.type < 64 && reader->event_count && !record.event)
-        return false;
-    if (place.type == PERFILE_RECORD_SAMPLE && asked != place.bytes)
-        return false;
-    uint64_t payload = payload_of(reader, &place);
-    return pf_add(at + place.bytes, payload, next) && *next <= frame->end;
+        place.bytes > place.got || !has_content(reader, part, frame, &place, demand))
+        return 0;
+    uint64_t next;
+    return pf_add(at + place.bytes, payload_of(reader, &place), &next) && next <= frame->end ? next : 0;
 }
 
-/* Whether a chain of plausible records starts at `at`. The end of the frame ends a chain well. */
+/* Known, or one of the next. */
+static bool may_be_type(uint32_t type)
+{
+    return pf_record_info(type) || (type > 0 && type < TYPE_MAX) || pf_record_is_android(type);
+}
+
+enum outlook { GOES_ON, ENDS_WELL, ENDS_BADLY };
+
+/* What a chain of records comes to at `at`. The end of the frame ends it well, and so do bytes that are still to come. */
+static enum outlook outlook(const struct perfile_reader *reader, struct pf_frame *frame, uint64_t at)
+{
+    struct place place;
+    if (look(frame, at, 8, &place, NULL) < 0)
+        return ENDS_BADLY;
+    if (place.got == 0)
+        return at == frame->end || frame->end == UINT64_MAX ? ENDS_WELL : ENDS_BADLY;
+    if (!frame->open_ended || place.got >= RECORD_MAX)
+        return GOES_ON;
+    if (look_at_record(reader, frame, at, &place, NULL) < 0)
+        return ENDS_BADLY;
+    if (place.got >= 8 && place.bytes <= place.got)
+        return GOES_ON;
+    return place.got < 8 || may_be_type(place.type) ? ENDS_WELL : ENDS_BADLY; /* the rest has not been inflated yet */
+}
+
+/* Whether a chain of plausible records starts at `at`. */
 static bool plausible_chain(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame, uint64_t at,
                             unsigned length)
 {
     for (unsigned i = 0; i < length; i++) {
-        struct place place;
-        if (look(frame, at, 8, &place, NULL) < 0)
+        const enum outlook ahead = outlook(reader, frame, at);
+        if (ahead != GOES_ON)
+            return ahead == ENDS_WELL;
+        at = plausible_record(reader, part, frame, at, EXACT);
+        if (!at)
             return false;
-        if (place.got == 0)
-            return at == frame->end || frame->end == UINT64_MAX;
-        if (frame->open_ended && place.got < RECORD_MAX) {
-            struct place whole;
-            if (look_at_record(reader, frame, at, &whole, NULL) < 0)
-                return false;
-            if (whole.got < 8 || whole.bytes > whole.got)
-                return true; /* the rest has not been inflated yet */
+    }
+    return true;
+}
+
+/* Where the record behind the one at `at` starts when that one is of a type that may come to be known; else 0. */
+static uint64_t unknown_record(struct perfile_reader *reader, struct pf_frame *frame, uint64_t at)
+{
+    struct place place;
+    if (look(frame, at, 8, &place, NULL) < 0 || place.got < 8)
+        return 0;
+    read_header(&place, reader->file.swapped);
+    const uint64_t next = at + place.bytes;
+    if (place.type == 0 || pf_record_info(place.type) || place.bytes < 8 || place.bytes % 8 || next > frame->end)
+        return 0;
+    return may_be_type(place.type) || next == frame->end ? next : 0;
+}
+
+/*
+ * The same for recordings of later versions, whose records may be longer and of types that are not known: `known` of the
+ * known types are enough. *until is where the last one that was looked at ends.
+ */
+static bool sound_headers(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame, uint64_t *until,
+                          unsigned known)
+{
+    for (unsigned i = 0; i < RUN; i++) {
+        const enum outlook ahead = outlook(reader, frame, *until);
+        if (ahead != GOES_ON)
+            return ahead == ENDS_WELL;
+        uint64_t next = unknown_record(reader, frame, *until);
+        if (!next) {
+            next = plausible_record(reader, part, frame, *until, LONGER);
+            known--;
         }
-        if (!plausible_record(reader, part, frame, at, &at))
+        if (!next)
             return false;
+        if (!known)
+            return true;
+        *until = next;
     }
     return true;
 }
@@ -324,9 +404,8 @@ static uint64_t first_tiled(struct perfile_reader *reader, struct pf_part *part,
     bool tiled[RECORD_MAX / 8 + 1] = {true}; /* by the distance from the end, when that is a multiple of 8 */
     uint64_t first = end, steps = end > at ? pf_min((end - at) / 8, RECORD_MAX / 8) : 0;
     for (uint64_t i = 1; i <= steps; i++) {
-        uint64_t place = end - 8 * i, next;
-        tiled[i] = plausible_record(reader, part, frame, place, &next) && next <= end && (end - next) % 8 == 0 &&
-                   tiled[(end - next) / 8];
+        uint64_t place = end - 8 * i, next = plausible_record(reader, part, frame, place, EXACT);
+        tiled[i] = next && next <= end && (end - next) % 8 == 0 && tiled[(end - next) / 8];
         if (tiled[i])
             first = place;
     }
@@ -338,17 +417,20 @@ static int settle_size(struct perfile_reader *reader, struct pf_part *part, stru
                        struct perfile_record *record, uint32_t asked)
 {
     const uint64_t at = frame->at, end = at + record->bytes, behind = at + pf_align8(asked);
+    uint64_t from = end;
+    const bool header_right = sound_headers(reader, part, frame, &from, CHAIN);
     if (asked && behind < end) {
         uint64_t place = behind;
         if (!plausible_chain(reader, part, frame, behind, CHAIN))
-            place =
-                plausible_chain(reader, part, frame, end, 1) ? first_tiled(reader, part, frame, behind + 8, end) : end;
+            place = header_right || plausible_chain(reader, part, frame, end, 1)
+                        ? first_tiled(reader, part, frame, behind + 8, end)
+                        : end;
         if (place < end) {
             record->bytes = (uint32_t)(place - at);
             return 0; /* the size is wrong: it reaches over the records that follow */
         }
     }
-    if (plausible_chain(reader, part, frame, end, CHAIN) || end == frame->end)
+    if (header_right || end == frame->end)
         return 1; /* the content is wrong, or has a part that is not known */
     return -1;
 }
@@ -413,20 +495,82 @@ static int report_doubtful(struct perfile_reader *reader, struct pf_part *part, 
     return result < 0 ? result : 1;
 }
 
+/* The content of a sample is not what its event says. Once for each event: nothing is lost. */
+static int note_misfit(struct perfile_reader *reader, struct pf_part *part, const struct perfile_record *record,
+                       const struct perfile_event *stamped, struct perfile_error *error)
+{
+    struct pf_event *event = reader->events[stamped->index];
+    char message[256];
+    const struct perfile_diagnostic note = {
+        .rule = "sample-layout", .severity = PERFILE_NOTE, .offset = record->offset, .message = message};
+    if (event->misfit_told)
+        return 0;
+    event->misfit_told = true;
+    if (record->event != stamped)
+        snprintf(message, sizeof(message),
+                 "0x%" PRIx64
+                 ": a sample has the id of event %u but the layout of event %u, and is read as one of these; "
+                 "further ones of event %u are not reported",
+                 record->offset, stamped->index, record->event->index, stamped->index);
+    else
+        snprintf(message, sizeof(message),
+                 "0x%" PRIx64
+                 ": a sample of event %u is longer than its layout, and what is behind that is kept; further "
+                 "ones are not reported",
+                 record->offset, stamped->index);
+    return pf_diagnose(reader, part, &note, error);
+}
+
+/* Fetches the bytes of the record again when the window has moved. */
+static int look_again(struct pf_frame *frame, struct perfile_record *record, struct perfile_error *error)
+{
+    struct place place;
+    int result = look(frame, frame->at, record->bytes, &place, error);
+    record->data = place.data;
+    return result;
+}
+
+/* As settle_size; a sample that another event of its kind explains is believed when something sensible follows. */
+static int settle(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                  struct perfile_record *record, uint32_t *asked)
+{
+    const struct perfile_event *stamped = record->event;
+    const uint64_t stamped_time = record->time;
+    const uint32_t fitting = fit(reader, record, *asked);
+    uint64_t end = frame->at + record->bytes;
+    const bool exactly = fitting == record->bytes;
+    if (exactly && (!plausible_time(frame, record->time) || !sound_headers(reader, part, frame, &end, 1))) {
+        record->event = stamped;
+        record->time = stamped_time;
+    } else {
+        *asked = fitting;
+        if (exactly)
+            return 1;
+    }
+    return settle_size(reader, part, frame, record, *asked);
+}
+
+/* The record counts, and its time is held against those that follow. */
+static void take(struct perfile_reader *reader, struct pf_frame *frame, const struct perfile_record *record)
+{
+    count_record(reader, record);
+    if (record->type == PERFILE_RECORD_SAMPLE && record->event && plausible_time(frame, record->time))
+        frame->last_time = record->time;
+}
+
 /* A record whose size or content is doubtful. 1: it is delivered, or the damage in its place; negative: an error. */
 static int deliver_doubtful(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                             struct perfile_record *record, uint32_t asked, struct perfile_error *error)
 {
     const uint64_t at = frame->at;
+    const struct perfile_event *stamped = record->event;
     const uint32_t stated = record->bytes;
-    const int settled = settle_size(reader, part, frame, record, asked);
+    const int settled = settle(reader, part, frame, record, &asked);
     if (settled < 0)
         return skip_damage(reader, part, frame, record, error);
-    struct place place;
-    int result = look(frame, at, record->bytes, &place, error); /* the window has moved meanwhile */
+    int result = look_again(frame, record, error);
     if (result < 0)
         return result;
-    record->data = place.data;
     bool padded;
     if (settled == 0)
         identify(reader, record, &padded); /* the trailer stands elsewhere than it seemed */
@@ -434,22 +578,31 @@ static int deliver_doubtful(struct perfile_reader *reader, struct pf_part *part,
     frame->previous_inexact = true;
     frame->at = at + record->bytes;
     /* a known record that later versions made longer is sound */
-    const bool grown = settled == 1 && asked && record->type != PERFILE_RECORD_SAMPLE;
+    const bool grown = settled == 1 && asked;
     record->stated_bytes = stated;
     record->damaged = settled == 1 && !grown;
     if (record->damaged)
         reader->counts.damaged++;
     else
-        count_record(reader, record);
-    return grown ? 1 : report_doubtful(reader, part, frame, record, settled, error);
+        take(reader, frame, record);
+    if (!grown)
+        return report_doubtful(reader, part, frame, record, settled, error);
+    if (record->type == PERFILE_RECORD_SAMPLE && stamped)
+        result = note_misfit(reader, part, record, stamped, error);
+    return result < 0 ? result : 1;
 }
 
-/* A record of a type that is not known is believed when something sensible, or the end, stands behind it. */
+/* A record of a type that is not known is believed when something sensible, or the end, stands behind it or its like. */
 static bool sensible_unknown(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                              const struct place *place)
 {
-    uint64_t next = frame->at + place->bytes;
-    return place->type != 0 && (next == frame->end || plausible_chain(reader, part, frame, next, 1));
+    uint64_t until = frame->at + place->bytes;
+    if (frame->at < frame->believed)
+        return true;
+    if (place->type == 0 || !sound_headers(reader, part, frame, &until, 1))
+        return false;
+    frame->believed = until;
+    return true;
 }
 
 /*
@@ -485,10 +638,9 @@ static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, 
     if (PF_UNLIKELY(!pf_record_info(place.type))) {
         if (!sensible_unknown(reader, part, frame, &place))
             return skip_damage(reader, part, frame, record, error);
-        result = look(frame, frame->at, place.bytes, &place, error); /* the window has moved meanwhile */
+        result = look_again(frame, record, error);
         if (result < 0)
             return result;
-        record->data = place.data;
         reader->counts.unknown++;
     }
     uint64_t payload = payload_of(reader, &place), next = frame->at + place.bytes;

@@ -763,12 +763,15 @@ static void show_left(struct pf_emit *e, const struct pf_cursor *c)
         pf_emit_bytes(e, "__extra", c->at, pf_cursor_left(c));
 }
 
-static void emit_sample(const struct perfile_record *record, struct pf_emit *e)
+static void emit_sample(const struct perfile_record *record, const struct pf_layout *layout, struct pf_emit *e)
 {
     struct perfile_sample sample = PERFILE_SAMPLE_INIT;
     struct perfile_error error;
     if (perfile_sample_decode(record, &sample, &error) == 0) {
+        const struct perfile_bytes tail = pf_plan_tail(layout->plan, record);
+        const struct pf_cursor left = pf_cursor_make(tail.data, (size_t)tail.bytes, 0, layout->swap);
         show_sample(e, &sample);
+        show_left(e, &left);
         return;
     }
     show_error(e, error.message);
@@ -783,7 +786,7 @@ void pf_layout_emit(const struct perfile_record *record, const struct pf_layout 
         return;
     }
     if (record->type == PERFILE_RECORD_SAMPLE) {
-        emit_sample(record, e);
+        emit_sample(record, layout, e);
         return;
     }
     const struct record_layout *known = layout_of(record->type);

@@ -69,6 +69,7 @@ static int make_reader(const struct perfile_open_options *options, struct perfil
     part->source.fd = -1;
     pf_arena_open(&made->arena, allocator);
     pf_map_open(&made->ids, allocator);
+    pf_map_open(&made->kinds, allocator);
     *reader = made;
     return 0;
 }
@@ -96,6 +97,7 @@ void perfile_close(struct perfile_reader *reader)
     pf_free(allocator, reader->diagnostics, reader->diagnostic_room * sizeof(*reader->diagnostics));
     pf_tracing_close(reader->tracing);
     pf_map_close(&reader->ids);
+    pf_map_close(&reader->kinds);
     pf_arena_close(&reader->arena);
     pf_free(allocator, reader, sizeof(*reader));
 }

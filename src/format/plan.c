@@ -374,21 +374,21 @@ int pf_plan_decode(const struct pf_plan *plan, const struct perfile_record *reco
         take_fixed(plan, record->data + 8, false, sample);
     else
         take_fixed(plan, record->data + 8, true, sample);
-    if (PF_LIKELY(!plan->parts)) {
-        if (PF_LIKELY(record->bytes == plan->fixed_bytes))
-            return 0;
-        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "SAMPLE record", "%u bytes, its event says %u",
-                       record->bytes, plan->fixed_bytes);
-    }
+    if (PF_LIKELY(!plan->parts))
+        return 0;
     struct pf_cursor c = pf_cursor_make(record->data + plan->fixed_bytes, record->bytes - plan->fixed_bytes,
                                         record->offset + plan->fixed_bytes, plan->swap);
     take_parts_exactly(&c, plan, sample);
-    if (c.failed)
-        return pf_cursor_error(&c, "SAMPLE record", error);
-    if (c.at != c.end)
-        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "SAMPLE record",
-                       "%zu bytes are left behind its last part", pf_cursor_left(&c));
-    return 0;
+    return c.failed ? pf_cursor_error(&c, "SAMPLE record", error) : 0;
+}
+
+struct perfile_bytes pf_plan_tail(const struct pf_plan *plan, const struct perfile_record *record)
+{
+    const uint32_t measured = plan->known ? pf_plan_measure(plan, record->data, record->bytes) : 0;
+    const uint32_t known = (uint32_t)pf_align8(measured); /* fewer bytes than that are padding */
+    if (!known || known >= record->bytes)
+        return (struct perfile_bytes){0};
+    return (struct perfile_bytes){record->data + known, record->bytes - known};
 }
 
 int perfile_sample_decode(const struct perfile_record *record, struct perfile_sample *sample,

@@ -36,6 +36,10 @@ struct pf_event {
     struct perfile_event public; /* first: the public pointer is this one */
     struct pf_plan plan;
     size_t ids_room;
+    /* of the events with its type and config: the first, and from that one on one for each layout of samples */
+    struct pf_event *first_of_kind;
+    struct pf_event *next_layout;
+    bool misfit_told; /* that its id is on samples of other layouts */
 };
 
 void pf_plan_make(struct pf_plan *plan, const struct perfile_attr *attr, bool swap, bool big_endian);
@@ -51,8 +55,12 @@ bool pf_plan_equal(const struct pf_plan *a, const struct pf_plan *b);
  */
 uint32_t pf_plan_measure(const struct pf_plan *plan, const uint8_t *data, uint32_t bytes);
 
+/* Bytes of a SAMPLE behind what its content asks for are left alone: pf_plan_tail tells of them. */
 int pf_plan_decode(const struct pf_plan *plan, const struct perfile_record *record, struct perfile_sample *sample,
                    struct perfile_error *error);
+
+/* What a SAMPLE has behind the parts that are known. */
+struct perfile_bytes pf_plan_tail(const struct pf_plan *plan, const struct perfile_record *record);
 
 /* Values packed as read_format says. False when they do not fit. */
 bool pf_read_take(struct pf_cursor *c, uint64_t format, struct perfile_read *read);

@@ -274,6 +274,8 @@ int perfile_reader_rewind(struct perfile_reader *reader, struct perfile_error *e
             return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "input", "a stream cannot be read twice");
     for (uint32_t i = 0; i < reader->part_count; i++)
         rewind_part(&reader->parts[i]);
+    for (size_t i = 0; i < reader->event_count; i++)
+        reader->events[i]->misfit_told = false;
     reader->part_now = 0;
     reader->failed = false;
     reader->counts = reader->opening_counts;

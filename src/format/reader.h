@@ -20,6 +20,7 @@ struct pf_frame {
     uint64_t end;          /* where the records end; UINT64_MAX: where the bytes end */
     uint64_t previous;     /* where the last record started */
     uint64_t last_time;    /* of the last record that had one */
+    uint64_t believed;     /* records of unknown types before here need no further proof */
     bool previous_inexact; /* the size of the last record was not what its content asks for */
     bool compressed;
     bool open_ended; /* missing bytes may still come */
@@ -64,8 +65,9 @@ struct perfile_reader {
     struct pf_event **events;
     size_t event_count;
     size_t event_room;
-    struct pf_map ids; /* id to index of its event */
-    uint64_t last_id;  /* a cache in front of it */
+    struct pf_map ids;   /* id to index of its event */
+    struct pf_map kinds; /* a hash of type and config to the index of the first such event */
+    uint64_t last_id;    /* a cache in front of it */
     struct pf_event *last_event;
     struct pf_feature *features;
     size_t feature_count;
@@ -116,6 +118,12 @@ int pf_events_name(struct perfile_reader *reader, struct perfile_error *error);
 int pf_event_name_by_attr(struct perfile_reader *reader, struct pf_event *event, struct perfile_error *error);
 /* The event of a record with this header, or NULL. */
 struct pf_event *pf_event_of(struct perfile_reader *reader, uint32_t type, const uint8_t *data, uint32_t bytes);
+/*
+ * Kernels since 6.3 put the id of one event on the samples of all events that a moment hits. Of the kind of `stamped`
+ * the event whose layout gives a SAMPLE exactly its size; else `stamped` when its content fits, *asked is not 0; else
+ * the one that needs least of it, so that nothing old is taken for a value. *asked becomes what the content asks for.
+ */
+struct pf_event *pf_event_fitting(struct pf_event *stamped, const uint8_t *data, uint32_t bytes, uint32_t *asked);
 /* What the records of pipe mode say about events, features and tracing data. */
 int pf_events_follow(struct perfile_reader *reader, struct pf_part *part, const struct perfile_record *record,
                      struct perfile_error *error);

@@ -21,7 +21,7 @@ static int transcode_sample(const struct perfile_record *record, const struct pf
         return result;
     if (!how->plan)
         return pf_fail(error, PERFILE_ERROR_EVENT, record->offset, "SAMPLE record", "its event is not in the output");
-    return pf_encode_sample(how->plan, record->misc, &sample, out) ? 0 : fail_room(record, error);
+    return pf_encode_sample_of(how->plan, record, &sample, out) ? 0 : fail_room(record, error);
 }
 
 /* The header is turned, the body is what it is: nobody knows what is in it. */

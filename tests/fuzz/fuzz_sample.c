@@ -38,7 +38,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     uint32_t measured = pf_plan_measure(&plan, exact, size);
     int result = pf_plan_decode(&plan, &record, &sample, &error);
     FUZZ_REQUIRE(measured <= size);
-    FUZZ_REQUIRE(!plan.known || (result == 0) == (measured == size));
+    FUZZ_REQUIRE(!plan.known || (result == 0) == (measured > 0));
+    const struct perfile_bytes tail = pf_plan_tail(&plan, &record);
+    FUZZ_REQUIRE(tail.bytes <= size - measured);
     if (result == 0)
         fuzz_touch_sample(&sample);
     free(exact);

@@ -215,11 +215,11 @@ static int decode(const struct pf_event *event, const struct made *m, size_t byt
                                           .event = &event->public};
     int result = perfile_sample_decode(&record, sample, NULL);
     uint32_t asked = bytes >= 8 ? pf_plan_measure(&event->plan, block, (uint32_t)bytes) : 0;
+    assert_int_equal(result == 0, asked != 0);
     if (result == 0) {
-        assert_int_equal(asked, bytes);
+        const uint64_t known = pf_align8(asked);
+        assert_int_equal(pf_plan_tail(&event->plan, &record).bytes, bytes > known ? bytes - known : 0);
         check_sample(sample, event->plan.sample_type);
-    } else {
-        assert_true(asked != bytes);
     }
     free(block);
     return result;
@@ -243,7 +243,7 @@ static void check_type(uint64_t type, bool swap)
     if (type & PERFILE_SAMPLE_BRANCH_STACK)
         return; /* what is too much could be counters, one per entry */
     for (size_t bytes = whole + 1; bytes <= whole + 24; bytes++)
-        assert_int_equal(decode(&event, &m, bytes, &sample), PERFILE_ERROR_DAMAGED);
+        assert_int_equal(decode(&event, &m, bytes, &sample), 0); /* as of a later version */
 }
 
 static void test_every_bit_alone(void **state)
