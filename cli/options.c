@@ -96,7 +96,8 @@ static const struct pf_option filter_options[] = {
     FILTER("events", 'e', "LIST", events, "Only these events: cycles,sched:sched_switch."),
     {0},
 };
-const struct pf_option_group pf_filter_group = {"Filters (all that are given must match)", filter_options};
+const struct pf_option_group pf_filter_group = {"Filters (all must match; samples that lack what one asks for stay)",
+                                                filter_options};
 
 static const struct pf_option symbol_options[] = {
     {.name = "symfs",

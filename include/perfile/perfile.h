@@ -440,7 +440,10 @@ PERFILE_API void perfile_read_at(const struct perfile_read *read, uint64_t index
 /* struct perfile_sample is in records.h; `present` has the sample_type bits that the record really has. */
 #define PERFILE_SAMPLE_INIT PERFILE_SIZED(struct perfile_sample)
 
-/* Errors: ARGUMENT (not a SAMPLE, or sample->size), EVENT, DAMAGED (the parts do not fit the record's size). */
+/*
+ * Bytes behind the parts, in samples of kernels that are newer than this library, are left alone.
+ * Errors: ARGUMENT (not a SAMPLE, or sample->size), EVENT, DAMAGED (the parts do not fit into the record).
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_sample_decode(const struct perfile_record *record,
                                                          struct perfile_sample *sample, struct perfile_error *error);
 
@@ -616,7 +619,10 @@ PERFILE_API const char *perfile_register_name(const char *arch, unsigned number)
 
 /* ---- filters -------------------------------------------------------------------------------------------------- */
 
-/* Which records are wanted. NULL members let everything pass; all that are given must match. */
+/*
+ * Which records are wanted. NULL members let everything pass; all that are given must match. Samples that do not say what is
+ * asked for pass: without TIME in sample_type any time does.
+ */
 struct perfile_filter {
     /*
      * "START,STOP" in seconds.fraction, either may be empty, "+1.5,+3" counts from the first sample; "10%-20%", "30%/2"

@@ -127,12 +127,14 @@ bool pf_delivered_decode(struct pf_delivered *item)
 static bool passes(struct pf_delivery *delivery, const struct pf_delivered *item)
 {
     const struct perfile_sample *sample = &item->sample;
-    const struct pf_filter_subject subject = {.time = sample->time,
-                                              .cpu = (int32_t)sample->cpu,
-                                              .pid = sample->pid,
-                                              .tid = sample->tid,
-                                              .comm = item->comm,
-                                              .event = item->event};
+    const bool has_thread = sample->present & PERFILE_SAMPLE_TID;
+    const struct pf_filter_subject subject = {
+        .time = sample->present & PERFILE_SAMPLE_TIME ? sample->time : PF_NO_TIME,
+        .cpu = sample->present & PERFILE_SAMPLE_CPU ? (int32_t)sample->cpu : PF_NO_NUMBER,
+        .pid = has_thread ? sample->pid : PF_NO_NUMBER,
+        .tid = has_thread ? sample->tid : PF_NO_NUMBER,
+        .comm = has_thread ? item->comm : NULL,
+        .event = item->event};
     return pf_filter_passes(&delivery->filter, &subject);
 }
 

@@ -16,6 +16,8 @@ struct pf_profile {
     struct pf_frames frames;
     enum pf_unwind_policy policy;
     bool gives_decoded;
+    void (*note)(void *context, const char *text); /* as in struct pf_find_options */
+    void *note_context;
     struct pf_arena arena;
     struct pf_map cgroup_links; /* thread to device and inode of its cgroup namespace, a pointer */
     uint32_t *stack;
@@ -60,6 +62,8 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->reader = reader;
     made->gives_decoded = options->decoded;
     made->drive = options->drive;
+    made->note = options->find.note;
+    made->note_context = options->find.note_context;
     pf_map_open(&made->cgroup_links, allocator);
     pf_arena_open(&made->arena, allocator);
     int result = open_parts(made, options, error);
@@ -248,6 +252,7 @@ int pf_profile_read(struct pf_profile *profile, const struct pf_profile_sample *
         return 1;
     }
     end_reading(profile);
+    pf_filter_tell(pf_delivery_filter(profile->delivery), profile->note, profile->note_context);
     return result;
 }
 

@@ -257,7 +257,10 @@ static bool frame_passes(struct pf_report *report, uint32_t frame)
 
 static bool sample_passes(struct pf_report *report, const struct pf_profile_sample *sample)
 {
-    const struct pf_filter_subject subject = {.pid = sample->pid, .tid = sample->tid, .comm = sample->comm};
+    const bool has_thread = sample->event->attr.sample_type & PERFILE_SAMPLE_TID;
+    const struct pf_filter_subject subject = {.pid = has_thread ? sample->pid : PF_NO_NUMBER,
+                                              .tid = has_thread ? sample->tid : PF_NO_NUMBER,
+                                              .comm = has_thread ? sample->comm : NULL};
     return (!report->threads.active || pf_filter_passes(&report->threads, &subject)) &&
            frame_passes(report, sample->leaf);
 }
@@ -326,6 +329,8 @@ static int read_samples(struct pf_report *report, struct perfile_error *error)
             pf_profile_stop(report->profile);
             return pf_fail_memory(error, "report");
         }
+    const struct perfile_symbol_options *symbols = &report->options->symbols;
+    pf_filter_tell(&report->threads, symbols->note, symbols->note_context);
     return result;
 }
 

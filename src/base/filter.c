@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/filter.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/error.h"
 
 /* A piece of the user's text. */
@@ -326,14 +329,9 @@ void pf_filter_close(struct pf_filter *filter)
     pf_arena_close(&filter->arena);
 }
 
-static bool number_passes(bool wanted, const struct pf_ranges *ranges, int32_t number)
-{
-    return !wanted || (number >= 0 && pf_ranges_hold(ranges, (uint64_t)number));
-}
-
 static bool comm_passes(struct pf_filter *filter, const char *comm)
 {
-    if (!filter->has_comms)
+    if (!filter->has_comms || !comm)
         return true;
     if (filter->comm != comm) {
         filter->comm = comm;
@@ -353,10 +351,39 @@ static bool event_passes(struct pf_filter *filter, const struct perfile_event *e
     return filter->event_passes;
 }
 
+static void count_silent(struct pf_filter *filter, const struct pf_filter_subject *subject)
+{
+    const bool nobody = (filter->has_pids && subject->pid == PF_NO_NUMBER) ||
+                        (filter->has_tids && subject->tid == PF_NO_NUMBER) || (filter->has_comms && !subject->comm);
+    filter->silent[PF_FILTER_TIME] += filter->has_times && subject->time == PF_NO_TIME;
+    filter->silent[PF_FILTER_CPU] += filter->has_cpus && subject->cpu == PF_NO_NUMBER;
+    filter->silent[PF_FILTER_THREAD] += nobody;
+}
+
 bool pf_filter_passes(struct pf_filter *filter, const struct pf_filter_subject *subject)
 {
-    return pf_filter_time(filter, subject->time) && pf_filter_cpu(filter, subject->cpu) &&
-           number_passes(filter->has_pids, &filter->pids, subject->pid) &&
-           number_passes(filter->has_tids, &filter->tids, subject->tid) && comm_passes(filter, subject->comm) &&
-           event_passes(filter, subject->event);
+    const bool passes = pf_filter_time(filter, subject->time) && pf_filter_cpu(filter, subject->cpu) &&
+                        pf_filter_number(filter->has_pids, &filter->pids, subject->pid) &&
+                        pf_filter_number(filter->has_tids, &filter->tids, subject->tid) &&
+                        comm_passes(filter, subject->comm) && event_passes(filter, subject->event);
+    if (passes)
+        count_silent(filter, subject);
+    return passes;
+}
+
+void pf_filter_tell(const struct pf_filter *filter, void (*tell)(void *context, const char *text), void *context)
+{
+    static const char *const sentences[PF_FILTER_KINDS] = {
+        [PF_FILTER_TIME] = "a time, which the filter by time keeps",
+        [PF_FILTER_CPU] = "a CPU, which the filter by CPU keeps",
+        [PF_FILTER_THREAD] = "a process and thread, which the filters by these keep",
+        [PF_FILTER_CGROUP] = "a control group, which the filter by control group keeps",
+    };
+    char text[128];
+    for (size_t i = 0; i < PF_FILTER_KINDS && tell; i++) {
+        if (!filter->silent[i])
+            continue;
+        snprintf(text, sizeof(text), "samples without %s: %" PRIu64, sentences[i], filter->silent[i]);
+        tell(context, text);
+    }
 }

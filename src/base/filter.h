@@ -23,6 +23,10 @@ struct pf_names {
     size_t count, room;
 };
 
+/* What samples may lack. */
+enum pf_filter_kind { PF_FILTER_TIME, PF_FILTER_CPU, PF_FILTER_THREAD, PF_FILTER_CGROUP, PF_FILTER_KINDS };
+
+/* Leaves out what says something else than was asked for; samples that do not say it pass, as in perf. */
 struct pf_filter {
     bool active; /* anything to test at all */
     bool has_times, has_cpus, has_pids, has_tids, has_comms, has_events;
@@ -34,13 +38,17 @@ struct pf_filter {
     bool comm_passes;
     const struct perfile_event *event;
     bool event_passes;
+    uint64_t silent[PF_FILTER_KINDS]; /* samples that passed because they do not say what was asked for */
 };
 
-/* What is known of a sample; -1 and UINT64_MAX: not known. */
+#define PF_NO_TIME UINT64_MAX /* what a sample does not say: */
+#define PF_NO_NUMBER INT32_MIN
+
+/* What a sample says. */
 struct pf_filter_subject {
     uint64_t time;
     int32_t cpu, pid, tid;
-    const char *comm; /* the same pointer is the same name */
+    const char *comm; /* the same pointer is the same name; NULL: it does not say whose it is */
     const struct perfile_event *event;
 };
 
@@ -62,17 +70,25 @@ int pf_parse_duration(const char *text, uint64_t *ns, struct perfile_error *erro
 /* A record's time alone; true when times are not filtered. */
 static inline bool pf_filter_time(const struct pf_filter *filter, uint64_t time)
 {
-    return !filter->has_times || pf_ranges_hold(&filter->times, time);
+    return !filter->has_times || time == PF_NO_TIME || pf_ranges_hold(&filter->times, time);
+}
+
+/* One of the numbers alone. */
+static inline bool pf_filter_number(bool wanted, const struct pf_ranges *ranges, int32_t number)
+{
+    return !wanted || number == PF_NO_NUMBER || (number >= 0 && pf_ranges_hold(ranges, (uint64_t)number));
 }
 
 /* A record's processor alone. */
 static inline bool pf_filter_cpu(const struct pf_filter *filter, int32_t cpu)
 {
-    return !filter->has_cpus || (cpu >= 0 && pf_ranges_hold(&filter->cpus, (uint64_t)cpu));
+    return pf_filter_number(filter->has_cpus, &filter->cpus, cpu);
 }
 
-/* Everything that was asked for matches. */
+/* Everything that was asked for matches. Counts what passes for lack of it. */
 bool pf_filter_passes(struct pf_filter *filter, const struct pf_filter_subject *subject);
+/* Tells how many samples passed for lack of what was asked for, one sentence for each kind. `tell` may be NULL. */
+void pf_filter_tell(const struct pf_filter *filter, void (*tell)(void *context, const char *text), void *context);
 /* The event's name is in the list: as it stands, or without its modifiers; true when events are not filtered. */
 bool pf_filter_event(const struct pf_filter *filter, const struct perfile_event *event);
 

@@ -283,7 +283,10 @@ static int write_sample(struct writing *writing, struct pf_item *item, struct pe
         output->first_time = output->last_time ? pf_min(output->first_time, record->time) : record->time;
         output->last_time = pf_max(output->last_time, record->time);
     }
-    return pf_edit_record(&output->edit, item, error);
+    const uint64_t damaged = output->report.records_damaged;
+    const int result = pf_edit_record(&output->edit, item, error);
+    writing->report->samples_kept -= output->report.records_damaged - damaged; /* it could not be written after all */
+    return result;
 }
 
 static struct output *nth_output(const struct writing *writing, const struct pf_cut_target *target, size_t n)
@@ -385,6 +388,17 @@ static void warn_of_counters(const struct pf_cut *cut, const struct perfile_writ
     }
 }
 
+static void warn_of_silent(void *context, const char *text)
+{
+    pf_writer_diagnose(context, "filter-unknown", text);
+}
+
+/* What the filters could not judge is in the output. */
+static void tell_silent(const struct pf_cut *cut, struct perfile_writer *writer)
+{
+    pf_filter_tell(&cut->filter, warn_of_silent, writer);
+}
+
 static void add_counts(struct perfile_edit_report *report, const struct output *output)
 {
     report->bytes_dropped = output->report.bytes_dropped;
@@ -404,6 +418,7 @@ static int write_one(struct pf_cut *cut, struct perfile_writer *writer, struct p
     if (result == 0)
         result = pf_edit_walk(&output->edit, cut->by_time, write_record, &writing, error);
     warn_of_counters(cut, writer);
+    tell_silent(cut, writer);
     if (output->open)
         result = pf_edit_end(&output->edit, result, error);
     add_counts(report, output);
@@ -468,6 +483,8 @@ static int write_group(struct writing *writing, struct perfile_error *error)
     if (result == 0)
         result =
             pf_edit_walk(&writing->outputs[0].edit, cut->by_time || needs_order(writing), write_record, writing, error);
+    if (result == 0 && !writing->first)
+        tell_silent(cut, writing->outputs[0].edit.writer);
     return close_outputs(writing, result, error);
 }
 

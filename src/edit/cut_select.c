@@ -37,6 +37,7 @@ int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error)
 
 void pf_cut_select_rewind(struct pf_cut *cut)
 {
+    memset(cut->filter.silent, 0, sizeof(cut->filter.silent));
     pf_name_line_rewind(&cut->line);
     cut->bytes = 0;
     for (size_t i = 0; i < cut->thinning_count; i++)
@@ -54,11 +55,17 @@ bool pf_cut_cgroup_add(struct pf_cut *cut, const struct perfile_cgroup *cgroup)
     return pf_map_put(&cut->cgroup_passes, cgroup->id, passes);
 }
 
-static bool cgroup_passes(const struct pf_cut *cut, const struct perfile_sample *sample)
+static bool has_cgroup(const struct perfile_record *record)
+{
+    return record->event && record->event->attr.sample_type & PERFILE_SAMPLE_CGROUP;
+}
+
+static bool cgroup_passes(const struct pf_cut *cut, struct pf_item *item)
 {
     uint64_t passes;
-    return sample->present & PERFILE_SAMPLE_CGROUP && pf_map_get(&cut->cgroup_passes, sample->cgroup, &passes) &&
-           passes;
+    if (!cut->options.cgroups || !has_cgroup(item->record))
+        return true;
+    return pf_item_decode(item, NULL) == 0 && pf_map_get(&cut->cgroup_passes, item->sample.cgroup, &passes) && passes;
 }
 
 /* Only the time is asked for: it stands in the record already. */
@@ -95,31 +102,30 @@ bool pf_cut_thread(const struct perfile_record *record, int32_t *pid, int32_t *t
     return at;
 }
 
-/* -1: the sample does not say. */
 static int32_t cpu_of(const struct perfile_record *record)
 {
     uint32_t cpu;
-    return pf_plan_cpu(plan_of(record), record, &cpu) ? (int32_t)cpu : -1;
+    return pf_plan_cpu(plan_of(record), record, &cpu) ? (int32_t)cpu : PF_NO_NUMBER;
 }
 
 bool pf_cut_passes(struct pf_cut *cut, struct pf_item *item)
 {
     const struct perfile_record *record = item->record;
-    const uint64_t time = has_time(record) ? record->time : UINT64_MAX;
-    if (!pf_filter_time(&cut->filter, time))
+    struct pf_filter_subject subject = {.time = has_time(record) ? record->time : PF_NO_TIME, .event = record->event};
+    if (!pf_filter_time(&cut->filter, subject.time))
         return false;
-    if (time_alone(cut))
-        return !cut->filter.has_times || has_time(record);
-    if (cut->options.cgroups && (pf_item_decode(item, NULL) < 0 || !cgroup_passes(cut, &item->sample)))
+    if (time_alone(cut) && has_time(record))
+        return true;
+    if (!cgroup_passes(cut, item) || (!record->event && cut->filter.has_events))
         return false;
-    struct pf_filter_subject subject = {.time = time, .event = record->event};
-    if ((!record->event && cut->filter.has_events) ||
-        (!pf_cut_thread(record, &subject.pid, &subject.tid) && cut->filter.has_comms))
-        return false;
-    subject.cpu = cpu_of(record);
-    if (cut->filter.has_comms)
+    if (!pf_cut_thread(record, &subject.pid, &subject.tid))
+        subject.pid = subject.tid = PF_NO_NUMBER;
+    else if (cut->filter.has_comms)
         subject.comm = pf_name_line_at(&cut->line, subject.tid, cut->moment);
-    return pf_filter_passes(&cut->filter, &subject);
+    subject.cpu = cpu_of(record);
+    const bool passes = pf_filter_passes(&cut->filter, &subject);
+    cut->filter.silent[PF_FILTER_CGROUP] += passes && cut->options.cgroups && !has_cgroup(record);
+    return passes;
 }
 
 static uint64_t window_of(const struct pf_cut *cut, uint64_t time)

@@ -84,7 +84,8 @@ static int open_delivery(struct pf_script *script)
     const bool wants_maps = pf_script_fields_want_maps(&script->fields);
     const struct pf_delivery_options how = {.filter = &options->filter,
                                             .find = wants_maps ? &find : NULL,
-                                            .follows_maps = stacks_want_maps(script),
+                                            .follows_maps =
+                                                stacks_want_maps(script) || options->show & PERFILE_SHOW_TEXT_POKE,
                                             .gives_records = true,
                                             .progress = options->progress,
                                             .progress_context = options->progress_context,
@@ -221,6 +222,8 @@ int pf_script_text(struct perfile_reader *reader, const struct perfile_output_op
     int result = open_script(script, out) ? open_parts(script) : pf_fail_memory(error, "script");
     if (result == 0)
         result = options->threads > 1 && pf_script_team_can(script) ? pf_script_team_drive(script) : drive(script);
+    if (result == 0)
+        pf_filter_tell(pf_delivery_filter(script->delivery), options->symbols.note, options->symbols.note_context);
     if (result == 0 && out->failed)
         result = pf_fail(error, out->failed, PERFILE_NO_OFFSET, "output", "it could not be written");
     close_script(script);

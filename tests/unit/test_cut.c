@@ -127,11 +127,43 @@ static void test_split_directory_is_ordered(void **state)
     rmdir(folder);
 }
 
+/* ---- what filters cannot tell ---- */
+
+static struct edited start_silent(void)
+{
+    const struct perfile_attr silent = {.sample_type = PERFILE_SAMPLE_IP};
+    struct edited made = edited_start();
+    edited_event(&made, &silent, 1, NULL);
+    put_sample(&made, 7);
+    put_sample(&made, 9);
+    return made;
+}
+
+/* 0 of them were kept, and nothing was said. */
+static void test_samples_that_do_not_say_stay(void **state)
+{
+    const struct perfile_filter filters[] = {
+        {.time = "1,2"}, {.cpus = "7"}, {.pids = "7"}, {.tids = "7"}, {.comms = "sh"}};
+    (void)state;
+    for (size_t i = 0; i <= PF_COUNT(filters); i++) {
+        struct perfile_cut_options how = PERFILE_CUT_OPTIONS_INIT;
+        struct edited made = start_silent();
+        if (i < PF_COUNT(filters))
+            how.filter = filters[i];
+        else
+            how.cgroups = "/a";
+        assert_int_equal(edited_run(&made, NULL, call_cut, &how), 0);
+        assert_int_equal(made.report.samples_kept, 2);
+        edited_end(&made);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_directory_is_ordered),
         cmocka_unit_test(test_split_directory_is_ordered),
+        cmocka_unit_test(test_samples_that_do_not_say_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

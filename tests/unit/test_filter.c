@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -203,6 +205,37 @@ static void all_that_is_given_must_match(void **state)
     pf_filter_close(&filter);
 }
 
+static char told[256];
+
+static void tell(void *context, const char *text)
+{
+    (void)context;
+    snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s\n", text);
+}
+
+/* Nothing says that these are not wanted: they pass, and are told of. */
+static void what_is_not_said_passes(void **state)
+{
+    (void)state;
+    const struct perfile_filter wanted = {.time = "1,2", .cpus = "1", .pids = "10", .tids = "11", .comms = "make"};
+    const struct pf_filter_subject silent = {
+        .time = PF_NO_TIME, .cpu = PF_NO_NUMBER, .pid = PF_NO_NUMBER, .tid = PF_NO_NUMBER};
+    struct pf_filter_subject other = silent;
+    assert_int_equal(compile(&wanted, NULL), 0);
+    assert_true(pf_filter_passes(&filter, &silent));
+    other.time = 5;
+    assert_false(pf_filter_passes(&filter, &other));
+    other = silent;
+    other.cpu = 1;
+    assert_true(pf_filter_passes(&filter, &other));
+    told[0] = 0;
+    pf_filter_tell(&filter, tell, NULL);
+    assert_string_equal(told, "samples without a time, which the filter by time keeps: 2\n"
+                              "samples without a CPU, which the filter by CPU keeps: 1\n"
+                              "samples without a process and thread, which the filters by these keep: 2\n");
+    pf_filter_close(&filter);
+}
+
 static void event_names_are_whole(void **state)
 {
     (void)state;
@@ -248,6 +281,7 @@ int main(void)
         cmocka_unit_test(cpu_lists),
         cmocka_unit_test(bad_lists_are_named),
         cmocka_unit_test(all_that_is_given_must_match),
+        cmocka_unit_test(what_is_not_said_passes),
         cmocka_unit_test(event_names_are_whole),
         cmocka_unit_test(durations),
     };
