@@ -35,7 +35,8 @@ static bool begin(struct pf_script *script, const struct perfile_record *record,
     script->item.id = 0;
     fill_sample(script, record, who ? *who : (struct who){0, 0}, time);
     struct who thread = who ? *who : (struct who){script->item.sample.pid, script->item.sample.tid};
-    if (!pf_filter_cpu(pf_delivery_filter(script->delivery), (int32_t)script->item.sample.cpu))
+    const bool no_cpu = event->attr.sample_id_all && !(event->attr.sample_type & PERFILE_SAMPLE_CPU);
+    if (!pf_filter_cpu(pf_delivery_filter(script->delivery), no_cpu ? PF_NO_NUMBER : (int32_t)script->item.sample.cpu))
         return false;
     script->item.comm = perfile_session_comm(script->session, thread.pid, thread.tid);
     pf_script_put_head(script);
@@ -215,7 +216,11 @@ static void put_text_poke(struct pf_script *script, const struct perfile_record 
     const struct perfile_text_poke *poke = &body->text_poke;
     if (!begin(script, record, NULL, 0))
         return;
-    PUT(" %" PRIx64 " old len %u new len %u\n", poke->addr, poke->old_len, poke->new_len);
+    PUT(" %" PRIx64 " ", poke->addr);
+    /* in streams the build ids, which tell the files, may still come */
+    if (script->pipe ? script->symbols != NULL : pf_script_open_symbols(script))
+        pf_script_put_function(script, script->out, perfile_session_space(script->session, PF_KERNEL_PID), poke->addr);
+    PUT(" old len %u new len %u\n", poke->old_len, poke->new_len);
     put_code(script, "Old", poke->old_bytes, poke->old_len);
     put_code(script, "New", poke->new_bytes, poke->new_len);
 }

@@ -145,7 +145,7 @@ bool pf_script_team_can(const struct pf_script *script)
     for (int type = 0; type < SCRIPT_TYPES; type++)
         if (script->fields.fields[type] & asking)
             return false;
-    return true;
+    return !(script->options->show & PERFILE_SHOW_TEXT_POKE); /* its lines have symbols */
 }
 
 static bool copy_bytes(struct batch *batch, const struct perfile_allocator *allocator, const void *data, size_t bytes)
