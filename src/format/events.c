@@ -194,7 +194,6 @@ static void put_modifiers(char *text, size_t room, const struct perfile_attr *at
 {
     char modifiers[16];
     size_t n = 0;
-    bool guest_default = false;
     if (attr->exclude_kernel || attr->exclude_user || attr->exclude_hv) {
         if (!attr->exclude_kernel)
             modifiers[n++] = 'k';
@@ -202,30 +201,34 @@ static void put_modifiers(char *text, size_t room, const struct perfile_attr *at
             modifiers[n++] = 'u';
         if (!attr->exclude_hv)
             modifiers[n++] = 'h';
-        guest_default = true;
     }
-    for (unsigned i = 0; i < attr->precise_ip; i++) {
+    for (unsigned i = 0; i < attr->precise_ip; i++)
         modifiers[n++] = 'p';
-        guest_default = true;
-    }
-    if (attr->exclude_host || (attr->exclude_guest && !guest_default)) {
-        if (!attr->exclude_host)
-            modifiers[n++] = 'H';
-        if (!attr->exclude_guest)
-            modifiers[n++] = 'G';
-    }
+    if (attr->exclude_host != attr->exclude_guest)
+        modifiers[n++] = attr->exclude_host ? 'G' : 'H';
     size_t used = strlen(text);
     if (n)
         snprintf(text + used, room - used, ":%.*s", (int)n, modifiers);
 }
 
+/* Whether the kernel may know such an event: there are instruction caches to load and prefetch, and so on. */
+static bool is_cache_event(uint64_t cache, uint64_t op)
+{
+    enum { LOAD = 1, STORE = 2, PREFETCH = 4, ALL = LOAD | STORE | PREFETCH };
+    static const uint8_t ops[] = {ALL, LOAD | PREFETCH, ALL, ALL, LOAD, LOAD, ALL};
+    return cache >= PF_COUNT(ops) || ops[cache] >> op & 1;
+}
+
 static void name_cache_event(char *text, size_t room, uint64_t config)
 {
-    const char *cache = perfile_enum_name("cache", config & 0xff);
-    const char *op = perfile_enum_name("cache_op", config >> 8 & 0xff);
-    if (!cache || !op || (config >> 16 & 0xff) > 1)
-        snprintf(text, room, "unknown-ext-hardware-cache-type");
-    else if (config >> 16 & 0xff)
+    const uint64_t number = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16 & 0xff;
+    const char *cache = perfile_enum_name("cache", number);
+    const char *op = perfile_enum_name("cache_op", operation);
+    if (!cache || !op || result > 1)
+        snprintf(text, room, "unknown-ext-hardware-cache-%s", !cache ? "type" : !op ? "op" : "result");
+    else if (!is_cache_event(number, operation))
+        snprintf(text, room, "invalid-cache");
+    else if (result)
         snprintf(text, room, "%s-%s-misses", cache, op);
     else
         snprintf(text, room, "%s-%s%s", cache, op, strcmp(op, "prefetch") == 0 ? "es" : "s");
@@ -246,13 +249,13 @@ int pf_event_name_by_attr(struct perfile_reader *reader, struct pf_event *event,
     const char *known = NULL;
     switch (attr->type) {
     case TYPE_HARDWARE:
+        known = perfile_enum_name("hardware_event", attr->config & UINT32_MAX); /* the upper half is the PMU */
+        snprintf(text, sizeof(text), "%s", known ? known : "unknown-hardware");
+        put_modifiers(text, sizeof(text), attr);
+        break;
     case TYPE_SOFTWARE:
-        known = perfile_enum_name(attr->type == TYPE_HARDWARE ? "hardware_event" : "software_event",
-                                  attr->config & UINT32_MAX);
-        snprintf(text, sizeof(text), "%s",
-                 known                         ? known
-                 : attr->type == TYPE_HARDWARE ? "unknown-hardware"
-                                               : "unknown-software");
+        known = perfile_enum_name("software_event", attr->config);
+        snprintf(text, sizeof(text), "%s", known ? known : "unknown-software");
         put_modifiers(text, sizeof(text), attr);
         break;
     case TYPE_TRACEPOINT:
@@ -274,7 +277,8 @@ int pf_event_name_by_attr(struct perfile_reader *reader, struct pf_event *event,
         put_modifiers(text, sizeof(text), attr);
         break;
     default:
-        snprintf(text, sizeof(text), "unknown attr type: %u", attr->type);
+        snprintf(text, sizeof(text), "unknown event PMU=%" PRId32 " config=%s%" PRIx64, (int32_t)attr->type,
+                 attr->config ? "0x" : "", attr->config);
     }
     const char *name = pf_arena_text(&reader->arena, text, strlen(text));
     if (!name)
