@@ -84,8 +84,7 @@ struct pf_symbols {
     char *kallsyms; /* the text of kallsyms_path; NULL: there is none */
     size_t kallsyms_bytes;
     const char *kallsyms_path;
-    bool kallsyms_whole; /* else only the lines of modules are left */
-    bool machine_is_64;
+    bool kallsyms_whole;    /* else only the lines of modules are left */
     bool kernel_is_vmlinux; /* the recorder found it there, says feature BUILD_ID */
     uint32_t code_module;   /* whose binary is open for its code; module + 1 */
     int code_file;
@@ -143,13 +142,6 @@ static int collect(void *context, const struct perfile_value *value)
     return 0;
 }
 
-static bool is_64_bit_machine(struct perfile_reader *reader)
-{
-    const char *arch;
-    return perfile_feature_text(reader, PERFILE_FEATURE_ARCH, NULL, &arch, NULL) == 0 &&
-           (strstr(arch, "64") || strcmp(arch, "s390x") == 0);
-}
-
 /* perf takes a folder that is none for an empty one. */
 static void check_symfs(const struct pf_find_options *find)
 {
@@ -174,7 +166,6 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
     if (find)
         made->find = *find;
     pf_find_learn(&made->find, reader);
-    made->machine_is_64 = is_64_bit_machine(reader);
     made->recent = pf_new(allocator, sizeof(*made->recent) << RECENT_BITS);
     pf_arena_open(&made->arena, allocator);
     pf_segments_open(&made->modules, sizeof(struct module), allocator);
@@ -888,14 +879,14 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
 }
 
 /*
- * The vdso of a 32-bit program: it lies below 4 GiB, and as perf wants it, the first binary below it that is at hand has
- * 32 bits.
+ * The vdso of a 32-bit program, of whatever machine: it lies below 4 GiB, and as perf wants it, the first binary below it
+ * that is at hand has 32 bits.
  */
 static bool is_vdso32(struct pf_symbols *symbols, const struct perfile_space *space, const struct perfile_map *vdso)
 {
     enum { TRIES_MAX = 64 };
     const struct perfile_map *map = vdso;
-    if (!symbols->machine_is_64 || kind_of(vdso) != KIND_VDSO || vdso->start > UINT32_MAX)
+    if (kind_of(vdso) != KIND_VDSO || vdso->start > UINT32_MAX)
         return false;
     for (int tries = 0; tries < TRIES_MAX && map->start; tries++) {
         map = perfile_space_below(space, map->start - 1);

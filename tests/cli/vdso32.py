@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The vdso of 32-bit programs on 64-bit machines: vdso32.py PERFILE ASSEMBLE
+"""The vdso of 32-bit programs: vdso32.py PERFILE ASSEMBLE
 
-As in perf it is called [vdso32], when the program is at hand: else nobody knows that it has 32 bits.
+As in perf it is called [vdso32] when the program is at hand, else nobody knows that it has 32 bits; in streams, too, and
+where the recording does not name its machine.
 """
 import os
 import pathlib
@@ -11,8 +12,7 @@ import sys
 import tempfile
 
 RECORDING = '''attr type=1 config=0 sample_type=IP|TID|TIME ids=1 name="cpu-clock" sample_id_all=1
-feature ARCH s:"x86_64"
-record MMAP misc=2 pid=7 tid=7 addr=0x8048000 len=0x1000 pgoff=0 filename="/bin/old" | pid=7 tid=7 time=1
+%srecord MMAP misc=2 pid=7 tid=7 addr=0x8048000 len=0x1000 pgoff=0 filename="/bin/old" | pid=7 tid=7 time=1
 record MMAP misc=2 pid=7 tid=7 addr=0xf7f00000 len=0x1000 pgoff=0 filename="[vdso]" | pid=7 tid=7 time=1
 record MMAP misc=2 pid=8 tid=8 addr=0x400000 len=0x1000 pgoff=0 filename="/bin/new" | pid=8 tid=8 time=1
 record MMAP misc=2 pid=8 tid=8 addr=0x7f0000000000 len=0x1000 pgoff=0 filename="[vdso]" | pid=8 tid=8 time=1
@@ -36,14 +36,21 @@ def main():
         (folder / 'root' / 'bin' / 'old').write_bytes(elf_header(32))
         (folder / 'root' / 'bin' / 'new').write_bytes(elf_header(64))
         recording = folder / 'perf.data'
-        recording.write_bytes(subprocess.check_output(assemble, input=RECORDING.encode()))
         environment = {**os.environ, 'XDG_CACHE_HOME': name, 'HOME': name}
-        for root, first in (('root', '[vdso32]'), ('none', '[vdso]')):
-            command = [*perfile, 'script', '-F', 'ip,dso', '--symfs', folder / root, recording]
-            got = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
-            expected = f'{0xf7f00010:17x} ({first})\n{0x7f0000000010:17x} ([vdso])\n'
-            if got != expected:
-                sys.exit(f'{root}:\n{got}expected:\n{expected}')
+        for options, arch in (([], 'feature ARCH s:"x86_64"\n'), (['--pipe'], 'feature ARCH s:"x86_64"\n'), ([], '')):
+            text = (RECORDING % arch).encode()
+            recording.write_bytes(subprocess.check_output([*assemble, *options], input=text))
+            for root, first in (('root', '[vdso32]'), ('none', '[vdso]')):
+                for verb, expected in ((['script', '-F', 'ip,dso'], [f'{0xf7f00010:17x} ({first})',
+                                                                     f'{0x7f0000000010:17x} ([vdso])']),
+                                       (['report', '--format', 'csv', '--sort', 'dso', '-F', 'dso'], {first, '[vdso]'})):
+                    command = [*perfile, *verb, '--symfs', folder / root, recording]
+                    got = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+                    lines = got.splitlines()
+                    if verb[0] == 'report':
+                        lines = {line.split(',')[-1] for line in lines[1:]}
+                    if lines != expected:
+                        sys.exit(f'{options}, {root}, {verb}:\n{got}expected:\n{expected}')
     print('the names are right')
 
 
