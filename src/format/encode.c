@@ -286,10 +286,12 @@ static bool end_record(struct pf_out *out, uint8_t *header, uint32_t type, uint1
         out->failed = true;
         return false;
     }
-    struct pf_out o = pf_out_make(header, 8, out->swap);
+    uint8_t made[8];
+    struct pf_out o = pf_out_make(made, sizeof(made), out->swap);
     pf_out_u32(&o, type);
     pf_out_u16(&o, android ? (uint16_t)(bytes >> 16) : misc);
     pf_out_u16(&o, (uint16_t)bytes);
+    memcpy(header, made, sizeof(made));
     return true;
 }
 
