@@ -4,6 +4,8 @@
 #include "edit.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #define AT(member) offsetof(struct pf_settings, member)
 
@@ -35,8 +37,14 @@ static const struct pf_option options[] = {
      .offset = AT(inject_jit),
      .doc =
          "Add the code that JIT compilers told of in jitdump files (jit-PID.dump): a mapping for each piece, and its "
-         "code, symbol and lines in jitted-PID-N.so beside the jitdump file. The recording must have been made with "
-         "-k 1."},
+         "code, symbol and lines in jitted-PID-N.so beside the output. The recording must have been made with -k 1."},
+    {.name = "jit-dir",
+     .kind = PF_OPTION_TEXT,
+     .argument = "DIR",
+     .offset = AT(inject_jit_dir),
+     .doc =
+         "Write the files of -j to DIR. The default is the folder of the output, and the current one when that is no "
+         "file. The name of DIR goes into the output."},
     {.name = "sched-stat",
      .letter = 's',
      .kind = PF_OPTION_FLAG,
@@ -59,10 +67,10 @@ static struct perfile_edit_report counts;
 static uint64_t code_files, jitdumps;
 
 static int inject_code(struct perfile_reader *reader, struct perfile_writer *writer, struct perfile_inject_options *how,
-                       struct perfile_symbol_options *symbols, struct perfile_error *error)
+                       const char *folder, struct perfile_error *error)
 {
     struct perfile_jit *jit;
-    int result = perfile_jit_open(reader, symbols, &jit, error);
+    int result = perfile_jit_open(reader, how->find_context, folder, &jit, error);
 
     if (result < 0)
         return result;
@@ -91,7 +99,7 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
     how.sched_stat = settings->inject_sched_stat;
     how.strip = settings->inject_strip;
     how.edit = edit_options;
-    int result = settings->inject_jit ? inject_code(reader, writer, &how, &symbols, error)
+    int result = settings->inject_jit ? inject_code(reader, writer, &how, settings->inject_jit_dir, error)
                                       : perfile_inject(reader, writer, &how, &counts, error);
     *report = counts;
     return result;
@@ -109,13 +117,35 @@ static void print(FILE *to, bool json)
                 ",\"maps_added\":%" PRIu64,
                 counts.code_added, code_files, jitdumps, counts.maps_added);
     else if (jitdumps)
-        fprintf(to, "  %s mappings of code added, in %s files jitted-PID-N.so beside %s jitdump files\n",
+        fprintf(to, "  %s mappings of code added, in %s files jitted-PID-N.so of %s jitdump files\n",
                 pf_grouped(counts.code_added, mappings), pf_grouped(code_files, files), pf_grouped(jitdumps, dumps));
+}
+
+/* Beside the file that is written, behind a link as well; what is written in place has nothing beside it. From malloc. */
+static char *folder_of_output(const char *output)
+{
+    struct stat status;
+    char *real = realpath(output, NULL), *folder = NULL;
+    const char *whole = real ? real : output, *slash = strrchr(whole, '/');
+
+    if (slash && !(stat(output, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
+        folder = strndup(whole, (size_t)(slash - whole) + 1);
+    else
+        folder = strdup(".");
+    free(real);
+    return folder;
 }
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    return pf_run_edit_report(command, settings, inject, print);
+    char *folder = NULL;
+
+    if (settings->inject_jit && !settings->inject_jit_dir && settings->output)
+        settings->inject_jit_dir = folder = folder_of_output(settings->output);
+    int status = pf_run_edit_report(command, settings, inject, print);
+    settings->inject_jit_dir = NULL;
+    free(folder);
+    return status;
 }
 
 const struct pf_command pf_command_inject = {

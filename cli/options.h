@@ -50,6 +50,7 @@ struct pf_settings {
     bool version;
     bool pager;
     bool no_pager;
+    bool no_sandbox;
     bool quiet;
     bool verbose;
     bool json;
@@ -73,6 +74,7 @@ struct pf_settings {
     bool inject_hit_maps;
     bool inject_all_maps;
     bool inject_jit;
+    const char *inject_jit_dir; /* NULL: not given */
     bool inject_strip;
     const char *cut_cgroups;
     const char *cut_split;

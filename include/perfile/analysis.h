@@ -196,17 +196,18 @@ PERFILE_API int perfile_build_id_find(void *symbol_options, const struct perfile
 
 /*
  * Code that JIT compilers made, of the jitdump files that a recording maps. Since 0.2, like what follows. `reader` is that
- * of the recording; `options` (may be NULL) say where the files are, and must live as long. Errors: MEMORY.
+ * of the recording; `options` (may be NULL) say where the files are, and `folder` is where perfile_jit_follow writes: no name of
+ * the recording decides that. Both must live as long. Errors: MEMORY.
  */
 struct perfile_jit;
 PERFILE_API PERFILE_MUST_CHECK int perfile_jit_open(struct perfile_reader *reader,
                                                     const struct perfile_symbol_options *options,
-                                                    struct perfile_jit **jit, struct perfile_error *error);
+                                                    const char *folder, struct perfile_jit **jit, struct perfile_error *error);
 /* NULL is allowed. */
 PERFILE_API void perfile_jit_close(struct perfile_jit *jit);
 /*
  * `jit` is a struct perfile_jit: this is a function for perfile_inject_options.follow_code. When the record maps a jitdump
- * file, each piece of code in it is written to a file of its own, jitted-PID-INDEX.so in the folder of the jitdump, with
+ * file, each piece of code in it is written to a file of its own, jitted-PID-INDEX.so in the folder, with
  * its symbol and its lines. A jitdump that cannot be used is told to options->note, and so is what is damaged in one.
  * Errors: WRITE (such a file), MEMORY, those of `add`.
  */
@@ -216,6 +217,13 @@ PERFILE_API int perfile_jit_follow(void *jit, const struct perfile_record *recor
                                    void *adder, struct perfile_error *error);
 /* How many files were written so far, and of how many jitdump files. */
 PERFILE_API uint64_t perfile_jit_files(const struct perfile_jit *jit, uint64_t *dumps);
+
+/*
+ * The folder in which inlined functions are kept and archives are unpacked, whether it exists or not: for those who keep a
+ * process from writing elsewhere. Since 0.2. Errors: ABSENT (HOME and XDG_CACHE_HOME are not set), LIMIT (it is longer than
+ * `room` bytes).
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_cache_folder(char *path, size_t room);
 
 /* The fields that script's -F knows, by position; NULL behind the last. Static text. */
 PERFILE_API const char *perfile_script_field_at(size_t index, const char **doc);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Unwinding, build ids and the code of JITs for who has a session and samples, but no profile. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/error.h"
+#include "symbol/inlines.h"
 #include "symbol/jit.h"
 #include "symbol/symbols.h"
 
@@ -63,14 +67,25 @@ int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, u
     return bytes > 0 ? bytes : 0; /* a file that cannot be read says nothing */
 }
 
+int perfile_cache_folder(char *path, size_t room)
+{
+    char *folder = pf_cache_directory();
+    const size_t bytes = folder ? strlen(folder) + 1 : 0;
+    if (bytes && bytes <= room)
+        memcpy(path, folder, bytes);
+    free(folder);
+    return !bytes ? PERFILE_ERROR_ABSENT : bytes <= room ? 0 : PERFILE_ERROR_LIMIT;
+}
+
 /* ---- code of JITs ---- */
 
 struct perfile_jit {
     struct pf_find_options find;
+    const char *folder;
     struct pf_jit *jit;
 };
 
-int perfile_jit_open(struct perfile_reader *reader, const struct perfile_symbol_options *options,
+int perfile_jit_open(struct perfile_reader *reader, const struct perfile_symbol_options *options, const char *folder,
                      struct perfile_jit **jit, struct perfile_error *error)
 {
     const struct perfile_symbol_options none = {0};
@@ -79,6 +94,7 @@ int perfile_jit_open(struct perfile_reader *reader, const struct perfile_symbol_
     if (!made)
         return pf_fail_memory(error, "jitdump");
     made->find = pf_find_options_of(options ? options : &none);
+    made->folder = folder;
     int result = pf_jit_open(reader, NULL, &made->find, &made->jit, error);
     if (result < 0) {
         perfile_jit_close(made);
@@ -101,7 +117,7 @@ int perfile_jit_follow(void *context, const struct perfile_record *record,
                        void *adder, struct perfile_error *error)
 {
     struct perfile_jit *jit = context;
-    pf_jit_write_files(jit->jit, add, adder);
+    pf_jit_write_files(jit->jit, jit->folder, add, adder);
     int result = pf_jit_follow(jit->jit, record, error);
     return result < 0 ? result : pf_jit_is_used(jit->jit);
 }

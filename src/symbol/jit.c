@@ -57,6 +57,7 @@ struct pf_jit {
     unsigned note_count;
     int (*take)(void *context, uint64_t time, const struct perfile_map *map, struct perfile_error *error);
     void *take_context;
+    const char *folder; /* of the files that are written */
     struct pf_jit_counts counts;
 };
 
@@ -87,11 +88,12 @@ void pf_jit_close(struct pf_jit *jit)
     pf_free(jit->allocator, jit, sizeof(*jit));
 }
 
-void pf_jit_write_files(struct pf_jit *jit,
+void pf_jit_write_files(struct pf_jit *jit, const char *folder,
                         int (*take)(void *context, uint64_t time, const struct perfile_map *map,
                                     struct perfile_error *error),
                         void *context)
 {
+    jit->folder = folder;
     jit->take = take;
     jit->take_context = context;
 }
@@ -168,14 +170,25 @@ struct reading {
     int folder_bytes;
     char *real_folder; /* and where it is, when they are written; owned, and so is the name then */
     char *named_folder;
+    bool has_other; /* dump of the process, before this one */
 };
+
+/* An earlier dump of the process, such as one of another folder, has files in the same one. */
+static bool has_other_dump(const struct pf_jit *jit, uint32_t number)
+{
+    for (uint32_t i = 0; i < number; i++)
+        if (jit->dumps[i].found && jit->dumps[i].pid == jit->dumps[number].pid)
+            return true;
+    return false;
+}
 
 static const char *file_of(const struct reading *r, uint64_t index)
 {
     struct pf_jit *jit = r->jit;
     uint64_t known;
     char tail[80], again[24] = "", *text;
-    if (jit->take && pf_map_get(&r->by_index, index, &known)) /* it should be another one each time */
+    /* the number of a piece of code should be another one each time */
+    if (jit->take && (r->has_other || pf_map_get(&r->by_index, index, &known)))
         snprintf(again, sizeof(again), "-%zu", jit->code_count);
     int length =
         snprintf(tail, sizeof(tail), "/jitted-%" PRId32 "-%" PRIu64 "%s.so", jit->dumps[r->number].pid, index, again);
@@ -296,7 +309,8 @@ static int choose_folder(struct reading *r, struct perfile_error *error)
     r->folder_bytes = (int)(strrchr(dump->name, '/') - dump->name);
     if (!jit->take)
         return 0;
-    int result = pf_jit_files_folder(dump->found, jit->find.symfs ? jit->find.symfs : "", &r->real_folder,
+    r->has_other = has_other_dump(jit, r->number);
+    int result = pf_jit_files_folder(jit->folder, jit->find.symfs ? jit->find.symfs : "", &r->real_folder,
                                      &r->named_folder, error);
     r->folder = r->named_folder;
     r->folder_bytes = r->folder ? (int)strlen(r->folder) : 0;
@@ -332,8 +346,6 @@ static int read_file(struct reading *r, struct perfile_error *error)
     const char *wrong = code == 0 ? wrong_clock(jit, &r->file) : NULL;
     if (wrong)
         note_about(jit, dump->name, wrong);
-    if (code == 0 && !wrong)
-        code = choose_folder(r, &why);
     if (code < 0 && code != PERFILE_ERROR_MEMORY)
         put_note(jit, why.message);
     if (code < 0 || wrong) {
@@ -342,7 +354,9 @@ static int read_file(struct reading *r, struct perfile_error *error)
         return code == PERFILE_ERROR_MEMORY ? pf_fail_memory(error, "jitdump") : 0;
     }
     pf_map_open(&r->by_index, jit->allocator);
-    code = read_codes(r, error);
+    code = choose_folder(r, error);
+    if (code == 0)
+        code = read_codes(r, error);
     jit->counts.dumps++;
     tell_losses(r, code);
     pf_map_close(&r->by_index);

@@ -35,9 +35,10 @@ int pf_jit_open(struct perfile_reader *reader, struct perfile_session *session, 
 void pf_jit_close(struct pf_jit *jit);
 /*
  * To be called before the first record: instead of the session, `take` gets each mapping with the time that it holds from,
- * and the code is written to files, jitted-PID-INDEX.so beside the dump, which the mappings name.
+ * and the code is written to files, jitted-PID-INDEX.so in the folder, which the mappings name. No name of the recording
+ * decides where.
  */
-void pf_jit_write_files(struct pf_jit *jit,
+void pf_jit_write_files(struct pf_jit *jit, const char *folder,
                         int (*take)(void *context, uint64_t time, const struct perfile_map *map,
                                     struct perfile_error *error),
                         void *context);

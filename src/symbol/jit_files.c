@@ -118,27 +118,16 @@ int pf_jit_file_write(struct pf_jitdump *dump, const struct pf_jitdump_code *cod
 
 /* ---- where ---- */
 
-/* NULL: it is not there, or memory is short. */
-static char *real_folder_of(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    char *folder = slash ? strndup(file, slash == file ? 1 : (size_t)(slash - file)) : strdup(".");
-    char *real = folder ? realpath(folder, NULL) : NULL;
-    free(folder);
-    if (real && strcmp(real, "/") == 0)
-        *real = 0;
-    return real;
-}
-
-int pf_jit_files_folder(const char *found, const char *symfs, char **real, char **named, struct perfile_error *error)
+int pf_jit_files_folder(const char *folder, const char *symfs, char **real, char **named, struct perfile_error *error)
 {
     char *root = *symfs ? realpath(symfs, NULL) : NULL;
     const size_t bytes = root && strcmp(root, "/") != 0 ? strlen(root) : 0;
-    *real = real_folder_of(found);
+    *real = realpath(folder, NULL);
     *named = NULL;
-    int result =
-        *real ? 0 : pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "jitdump", "%s: %s", found, strerror(errno));
+    int result = *real ? 0 : cannot(error, folder);
     if (result == 0) {
+        if (strcmp(*real, "/") == 0)
+            **real = 0;
         const bool below = bytes && strncmp(*real, root, bytes) == 0 && ((*real)[bytes] == '/' || !(*real)[bytes]);
         *named = strdup(*real + (below ? bytes : 0));
         result = *named ? 0 : pf_fail_memory(error, "jitdump");

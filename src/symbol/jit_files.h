@@ -12,9 +12,9 @@
 int pf_jit_file_write(struct pf_jitdump *dump, const struct pf_jitdump_code *code, const char *path,
                       uint8_t build_id[20], struct perfile_error *error);
 /*
- * The folder of the file `found`, without an end slash: *real as it is, *named as readers will look for it, who have the
- * same symfs ("" or a folder). Both from malloc. Errors: MEMORY, OPEN.
+ * `folder` without an end slash: *real as it is, *named as readers will look for it, who have the same symfs ("" or a
+ * folder). Both from malloc. Errors: MEMORY, WRITE.
  */
-int pf_jit_files_folder(const char *found, const char *symfs, char **real, char **named, struct perfile_error *error);
+int pf_jit_files_folder(const char *folder, const char *symfs, char **real, char **named, struct perfile_error *error);
 
 #endif

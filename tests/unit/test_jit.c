@@ -334,32 +334,41 @@ static int take(void *context, uint64_t time, const struct perfile_map *map, str
     return 0;
 }
 
-/* Writes the files of a recording that maps w/jit-7.dump. */
-static int write_files(struct perfile_error *error)
+/* Writes the files of a recording that maps w/jit-7.dump, and `more` unless it is NULL. */
+static int write_files_of(const char *more, struct perfile_error *error)
 {
     struct pf_find_options find = {.symfs = made_directory, .note = take_note};
     struct recording r;
     struct pf_jit *jit;
     const struct perfile_record *record;
     uint8_t *block;
+    char folder[512];
     int result = 0;
+    snprintf(folder, sizeof(folder), "%s", made_path("/w"));
     open_recording(&r, true);
     put_map(&r, 0x90000, 0x1000, "/w/jit-7.dump", 1001);
+    if (more)
+        put_map(&r, 0x92000, 0x1000, more, 1001);
     put_map(&r, 0x10000, 0x1000, "//anon", 1002);
     recording_finish(&r);
     struct perfile_reader *reader = recording_read(&r, &block);
     assert_int_equal(pf_jit_open(reader, NULL, &find, &jit, NULL), 0);
-    pf_jit_write_files(jit, take, NULL);
+    pf_jit_write_files(jit, folder, take, NULL);
     *taken = *notes = '\0';
-    for (bool first = true; result == 0 && perfile_reader_next(reader, &record, NULL) > 0; first = false) {
+    for (unsigned i = 0; result == 0 && perfile_reader_next(reader, &record, NULL) > 0; i++) {
         result = pf_jit_follow(jit, record, error);
-        assert_int_equal(pf_jit_is_used(jit), first);
+        assert_int_equal(pf_jit_is_used(jit), i < (more ? 2 : 1));
     }
     pf_jit_close(jit);
     perfile_close(reader);
     free(block);
     recording_close(&r);
     return result;
+}
+
+static int write_files(struct perfile_error *error)
+{
+    return write_files_of(NULL, error);
 }
 
 /* The section of that name; its data. */
@@ -433,6 +442,23 @@ static void test_files(void **state)
         assert_int_not_equal(access(made_path("w/jitted-7-101.so"), F_OK), 0);
     }
     machine = EM_X86_64;
+}
+
+/* All are in one folder, wherever the dumps are: none may take the place of another one. */
+static void test_files_of_two_dumps(void **state)
+{
+    static const char *const places[] = {"w/jit-7.dump", "jit-7.dump"};
+    struct perfile_error error;
+    struct recording d;
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(places); i++) {
+        dump_open(&d, false, 0);
+        dump_load(&d, 1010, 0x10000 + 0x10000 * i, 0x3c, "code");
+        dump_close(&d, places[i]);
+    }
+    assert_int_equal(write_files_of("/jit-7.dump", &error), 0);
+    assert_string_equal(taken, "10:10000+3c@80 /w/jitted-7-99.so, 10:20000+3c@80 /w/jitted-7-99-1.so, ");
+    assert_int_equal(unlink(made_path("jit-7.dump")), 0);
 }
 
 /* What lies behind the code in memory lies behind it in the file: .eh_frame, then .eh_frame_hdr. */
@@ -598,6 +624,7 @@ int main(void)
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_lying_sizes),
         cmocka_unit_test(test_files),
+        cmocka_unit_test(test_files_of_two_dumps),
         cmocka_unit_test(test_unwinding_in_files),
         cmocka_unit_test(test_unwritable_files),
         cmocka_unit_test(test_damaged_files),
