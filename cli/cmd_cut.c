@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "edit.h"
+#include "sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,18 +72,6 @@ static bool reads_twice(const struct pf_settings *settings)
            filter->comms || (filter->time && strpbrk(filter->time, "%+"));
 }
 
-static int temporary_file(void)
-{
-    const char *folder = getenv("TMPDIR");
-    char path[4096];
-
-    snprintf(path, sizeof(path), "%s/perfile-XXXXXX", folder && *folder ? folder : "/tmp");
-    int fd = mkstemp(path);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
-
 static bool write_whole(int to, const char *data, size_t bytes)
 {
     while (bytes) {
@@ -122,7 +111,7 @@ static int spool(const struct pf_command *command, struct pf_settings *settings)
     if ((standard ? fstat(STDIN_FILENO, &status) : stat(name, &status)) ||
         !(S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)))
         return PF_STATUS_OK;
-    int from = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC), to = temporary_file();
+    int from = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC), to = pf_temporary_file();
     bool copied = from >= 0 && to >= 0 && copy_all(from, to) && dup2(to, STDIN_FILENO) == STDIN_FILENO;
     if (!copied)
         pf_message("%s: %s cannot be copied to a temporary file: %s", command->name, standard ? "standard input" : name,
@@ -412,7 +401,10 @@ static int run_split(const struct pf_command *command, struct pf_settings *setti
     split.open = open_part;
     split.close = close_part;
     splitting.json = settings->format && !strcmp(settings->format, "json");
-    if ((status = pf_input_choose(&splitting.input, command, settings)) || (status = pf_input_open(&splitting.input)))
+    if ((status = pf_input_choose(&splitting.input, command, settings)))
+        return status;
+    pf_sandbox_enter(command, settings);
+    if ((status = pf_input_open(&splitting.input)))
         return status;
     status = write_parts(&splitting, &split);
     if (!status)

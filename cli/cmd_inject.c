@@ -125,14 +125,11 @@ static void print(FILE *to, bool json)
 static char *folder_of_output(const char *output)
 {
     struct stat status;
-    char *real = realpath(output, NULL), *folder = NULL;
-    const char *whole = real ? real : output, *slash = strrchr(whole, '/');
+    const bool in_place = stat(output, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+    char *place = in_place ? NULL : pf_output_place(output), *slash = place ? strrchr(place, '/') : NULL;
+    char *folder = slash ? strndup(place, (size_t)(slash - place) + 1) : strdup(".");
 
-    if (slash && !(stat(output, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
-        folder = strndup(whole, (size_t)(slash - whole) + 1);
-    else
-        folder = strdup(".");
-    free(real);
+    free(place);
     return folder;
 }
 

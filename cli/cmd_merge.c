@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "edit.h"
+#include "sandbox.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -135,9 +136,11 @@ static int open_inputs(struct run *run)
         pf_message("%s: memory is short", run->command->name);
         return PF_STATUS_UNREADABLE;
     }
+    for (size_t i = 0; i < wanted; i++)
+        pf_input_set(&run->inputs[i], run->command, run->settings, run->settings->operands[i]);
+    pf_sandbox_enter(run->command, run->settings);
     for (; run->count < wanted; run->count++) {
         struct pf_input *input = &run->inputs[run->count];
-        pf_input_set(input, run->command, run->settings, run->settings->operands[run->count]);
         int status = pf_input_open(input);
         if (status && wanted >= allowed)
             pf_message(

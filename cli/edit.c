@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "edit.h"
 #include "input.h"
+#include "sandbox.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define AT(member) offsetof(struct pf_settings, member)
 
@@ -147,6 +150,33 @@ static int check_output(struct run *run)
         return PF_STATUS_OK;
     pf_message("%s: --output %s is the recording itself", verb, run->output);
     return PF_STATUS_USAGE;
+}
+
+/* The target of a link is relative to the folder that the link is in. */
+static bool follow(char place[PATH_MAX])
+{
+    char target[PATH_MAX], *slash = strrchr(place, '/');
+    const ssize_t length = readlink(place, target, sizeof(target) - 1);
+    const size_t kept = length > 0 && target[0] != '/' && slash ? (size_t)(slash - place) + 1 : 0;
+
+    if (length <= 0 || kept + (size_t)length >= PATH_MAX)
+        return false;
+    memcpy(place + kept, target, (size_t)length);
+    place[kept + (size_t)length] = 0;
+    return true;
+}
+
+char *pf_output_place(const char *path)
+{
+    enum { LINKS_MAX = 40 };
+    char place[PATH_MAX], *real = realpath(path, NULL);
+
+    if (real || strlen(path) >= sizeof(place))
+        return real ? real : strdup(path);
+    memcpy(place, path, strlen(path) + 1);
+    for (int i = 0; i < LINKS_MAX && follow(place); i++)
+        ;
+    return strdup(place);
 }
 
 static bool to_standard_output(const struct run *run)
@@ -309,8 +339,10 @@ int pf_run_edit_report(const struct pf_command *command, struct pf_settings *set
     struct run run = {.print = print};
     int status;
 
-    if ((status = pf_input_choose(&run.input, command, settings)) || (status = check_output(&run)) ||
-        (status = pf_input_open(&run.input)))
+    if ((status = pf_input_choose(&run.input, command, settings)) || (status = check_output(&run)))
+        return status;
+    pf_sandbox_enter(command, settings);
+    if ((status = pf_input_open(&run.input)))
         return status;
     settings->print.symbols.recording = run.input.name;
     settings->print.symbols.note = pf_log_note;

@@ -23,6 +23,11 @@ int pf_run_edit(const struct pf_command *command, struct pf_settings *settings, 
 int pf_run_edit_report(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit,
                        pf_edit_print *print);
 
+/*
+ * Where an output of that name is put: behind links, also behind one that leads to nothing yet. From malloc; NULL: memory is
+ * short.
+ */
+char *pf_output_place(const char *path);
 /* What the options say about an output; `output` is its path or "-", `log` gets what cannot be written as it was. */
 struct perfile_writer_options pf_writing_options(const struct pf_input *input, const char *output, struct pf_log *log);
 /* The members of a report without the brace behind them. */

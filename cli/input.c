@@ -2,8 +2,11 @@
 #include "input.h"
 #include "stdin.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool pf_is_same_file(const char *path, const char *other)
 {
@@ -12,11 +15,37 @@ bool pf_is_same_file(const char *path, const char *other)
     return !stat(path, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+int pf_temporary_file(void)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[4096];
+
+    snprintf(path, sizeof(path), "%s/perfile-XXXXXX", folder && *folder ? folder : "/tmp");
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+/* What is no file and no directory may have to become one. It is the process's to the end. */
+static int file_for_stream(const char *path)
+{
+    struct stat status;
+    int fd = -1;
+
+    if ((strcmp(path, "-") ? stat(path, &status) : fstat(STDIN_FILENO, &status)) == 0 && !S_ISREG(status.st_mode) &&
+        !S_ISDIR(status.st_mode))
+        fd = pf_temporary_file();
+    return fd < 0 ? 0 : fd;
+}
+
 void pf_input_set(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings,
                   const char *path)
 {
     *input = (struct pf_input){.command = command, .settings = settings, .name = path, .chosen = true};
     input->log.input = strcmp(path, "-") ? path : "standard input";
+    if (!settings->no_sandbox)
+        input->temporary = file_for_stream(path);
 }
 
 int pf_input_choose(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings)
@@ -58,6 +87,7 @@ int pf_input_open(struct pf_input *input)
         options->diagnostic = pf_log_diagnostic;
         options->diagnostic_context = &input->log;
     }
+    options->temporary_fd = input->temporary;
     if (perfile_open_path(input->name, options, &input->reader, &input->error) == 0)
         return PF_STATUS_OK;
     pf_message("%s: %s%s", input->log.input, sentence(input),

@@ -11,14 +11,17 @@ struct pf_input {
     struct pf_settings *settings;
     const char *name; /* as given */
     bool chosen;      /* by the user; else it is the default */
+    int temporary;    /* a file for what comes through a pipe and must be in a file; 0: none */
     struct perfile_reader *reader;
     struct pf_log log;
     struct perfile_error error;
 };
 
-/* The recording at `path`. */
+/* The recording at `path`. To be called before the sandbox, in which no temporary file could be made. */
 void pf_input_set(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings,
                   const char *path);
+/* A file without a name, in $TMPDIR; below 0: none could be made. */
+int pf_temporary_file(void);
 /* Both are there, and are one file. */
 bool pf_is_same_file(const char *path, const char *other);
 /* Operand, -i, standard input when it is a pipe with a recording, or perf.data. PF_STATUS_USAGE when it is given twice. */

@@ -181,6 +181,17 @@ void pf_message(const char *format, ...)
     va_end(arguments);
 }
 
+void pf_note(const char *format, ...)
+{
+    va_list arguments;
+
+    if (terminal.quiet || !terminal.verbose)
+        return;
+    va_start(arguments, format);
+    print_arguments(TONE_NOTE, format, arguments);
+    va_end(arguments);
+}
+
 void pf_message_hold(void)
 {
     pthread_mutex_lock(&at_terminal);

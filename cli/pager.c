@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -14,11 +13,18 @@
 
 #define WORDS 32
 
+/*
+ * A process waits for us to have something to show, and becomes the pager then: by that time we may not start programs any
+ * more. While there is nothing to show there is no pager, and it ends with us.
+ */
 static struct {
     const char *command; /* NULL: no pager */
     bool chosen;         /* by the user, who wants to know when it is missing */
-    pid_t pid;           /* 0: not started */
-    int fd;              /* our end of its standard input */
+    bool started;
+    pid_t pid;  /* 0: there is none */
+    int fd;     /* our end of its standard input */
+    int begin;  /* a byte to this, and it begins */
+    int failed; /* from this comes the number of the error when it cannot; nothing when it can */
 } pager;
 
 static const char *find_command(void)
@@ -45,13 +51,6 @@ static void set_environment(void)
         setenv("LESS", with_colors, 1);
     free(with_colors);
     setenv("LV", "-c", 0);
-}
-
-void pf_pager_setup(bool wanted)
-{
-    pager.command = wanted && pf_is_terminal(STDOUT_FILENO) ? find_command() : NULL;
-    if (pager.command)
-        set_environment();
 }
 
 static void die(int number)
@@ -117,56 +116,87 @@ static void split(char *text, char *words[WORDS])
     words[count] = NULL;
 }
 
-/* With the signals as they were. 0, or the number of the error. */
-static int spawn(char *const words[], int input, const sigset_t *mask)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t signals;
-    int error;
+/* ---- the process that becomes the pager ---- */
 
-    if (!words[0])
-        return ENOENT;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGPIPE); /* which we ignore */
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    error = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-    if (!error)
-        error = posix_spawnattr_setsigdefault(&attributes, &signals);
-    if (!error)
-        error = posix_spawnattr_setsigmask(&attributes, mask);
-    if (!error)
-        error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    if (!error)
-        error = posix_spawnp(&pager.pid, words[0], &actions, &attributes, words, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+/* Its ends of the pipes, and ours; all are closed when a program is run. */
+struct pipes {
+    int shown[2];
+    int begin[2];
+    int failed[2];
+};
+
+static _Noreturn void become_pager(const struct pipes *pipes, char *const words[])
+{
+    char go;
+    int error = ENOENT;
+
+    close(pipes->begin[1]); /* so that its end is seen */
+    close(pipes->shown[1]);
+    if (read(pipes->begin[0], &go, 1) != 1)
+        _exit(0);
+    signal(SIGPIPE, SIG_DFL); /* which we ignore */
+    if (words[0] && dup2(pipes->shown[0], STDIN_FILENO) >= 0) {
+        execvp(words[0], words);
+        error = errno;
+    }
+    (void)!write(pipes->failed[1], &error, sizeof(error));
+    _exit(127);
 }
 
-static int run(const char *command)
+static bool open_pipes(struct pipes *pipes)
+{
+    return pipe2(pipes->shown, O_CLOEXEC) == 0 && pipe2(pipes->begin, O_CLOEXEC) == 0 &&
+           pipe2(pipes->failed, O_CLOEXEC) == 0;
+}
+
+static void prepare(const char *command)
 {
     char *text = strdup(command), *words[WORDS];
-    int ends[2], error;
-    sigset_t before;
+    struct pipes pipes;
 
-    if (!text || pipe2(ends, O_CLOEXEC) < 0) {
-        error = errno;
-        free(text);
-        return error;
+    if (text && open_pipes(&pipes)) {
+        split(text, words);
+        pager.pid = fork();
+        if (pager.pid == 0)
+            become_pager(&pipes, words);
+        close(pipes.shown[0]);
+        close(pipes.begin[0]);
+        close(pipes.failed[1]);
+        pager.fd = pipes.shown[1];
+        pager.begin = pipes.begin[1];
+        pager.failed = pipes.failed[0];
     }
-    split(text, words);
-    pager.fd = ends[1];
+    free(text);
+}
+
+void pf_pager_setup(bool wanted)
+{
+    pager.command = wanted && pf_is_terminal(STDOUT_FILENO) ? find_command() : NULL;
+    if (!pager.command)
+        return;
+    set_environment();
+    prepare(pager.command);
+}
+
+/* 0, or the number of the error. */
+static int begin(void)
+{
+    sigset_t before;
+    int error = 0;
+    ssize_t got;
+
+    if (pager.pid <= 0)
+        return EAGAIN;
     block_signals(&before);
-    error = spawn(words, ends[0], &before);
+    if (write(pager.begin, "", 1) != 1)
+        error = errno;
+    while (!error && (got = read(pager.failed, &error, sizeof(error))) < 0 && errno == EINTR)
+        ;
     if (!error)
         handle_signals();
     sigprocmask(SIG_SETMASK, &before, NULL);
-    close(ends[0]);
     if (error)
-        close(ends[1]);
-    free(text);
+        close(pager.fd);
     return error;
 }
 
@@ -179,13 +209,13 @@ int pf_pager_start(void)
     if (!command)
         return -1;
     pf_progress_end();
-    error = run(command);
+    error = begin();
     if (error) {
-        pager.pid = 0;
         if (pager.chosen)
             pf_message("the pager \"%s\" cannot be started: %s", command, strerror(error));
         return -1;
     }
+    pager.started = true;
     pf_message_hold();
     return pager.fd;
 }
@@ -194,14 +224,14 @@ int pf_pager_finish(void)
 {
     int state = 0;
 
-    if (!pager.pid)
+    if (!pager.started)
         return PF_STATUS_OK;
     /* all is said: now a Ctrl-C is meant for the pager alone */
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     while (waitpid(pager.pid, &state, 0) < 0 && errno == EINTR)
         ;
-    pager.pid = 0;
+    pager.started = false;
     pf_message_release();
     if (!WIFEXITED(state) || WEXITSTATUS(state) < 126)
         return PF_STATUS_OK;

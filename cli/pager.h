@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Says before anything is printed whether a pager is wanted; until then: no. */
+/* Says before anything is printed, and before the sandbox, whether a pager is wanted; until then: no. */
 void pf_pager_setup(bool wanted);
 
 /*

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "input.h"
+#include "sandbox.h"
 #include "stream.h"
 
 #include <unistd.h>
@@ -103,8 +104,10 @@ int pf_run_output(const struct pf_command *command, struct pf_settings *settings
     int status;
 
     if ((status = pf_input_choose(&run.input, command, settings)) || (status = choose_before(&run)) ||
-        (status = check_output(&run, &run.input)) || (status = check_output(&run, &run.before)) ||
-        (status = pf_input_open(&run.input)))
+        (status = check_output(&run, &run.input)) || (status = check_output(&run, &run.before)))
+        return status;
+    pf_sandbox_enter(command, settings);
+    if ((status = pf_input_open(&run.input)))
         return status;
     if (!run.before.name || (status = pf_input_open(&run.before)) == PF_STATUS_OK)
         status = write_output(&run);

@@ -52,6 +52,12 @@ struct perfile_symbol_options {
      * counted. NULL: script "cfi", all else "fp".
      */
     const char *unwind;
+    /*
+     * For processes that may not look at others: the path of a file that is opened instead of /proc/PID/root/..., or NULL.
+     * The text and the file are the caller's, and must stay. May be called by several threads. NULL: not needed.
+     */
+    const char *(*reach)(void *context, const char *path);
+    void *reach_context;
 };
 
 struct perfile_flame_options {

@@ -149,6 +149,12 @@ struct perfile_open_options {
     uint64_t limit_feature_bytes; /* size of a feature that is kept in memory [256 MiB] */
     uint64_t limit_queue_bytes;   /* records held to put them in time order [512 MiB] */
     uint64_t limit_record_bytes;  /* inflated bytes of one compressed record [256 MiB] */
+    /*
+     * An empty file, open for reading and writing, that a file-mode recording which comes through a pipe is copied to; 0:
+     * one is made in $TMPDIR. For processes that cannot make files. It stays the caller's, and must stay open until the
+     * close. Since 0.2.
+     */
+    int temporary_fd;
 };
 #define PERFILE_OPEN_OPTIONS_INIT PERFILE_SIZED(struct perfile_open_options)
 
@@ -164,7 +170,7 @@ struct perfile_reader;
  * Opens a recording. `options` may be NULL. On success 0 and *reader; it is the caller's to close.
  *   _path    a file, a FIFO, a directory recording, or "-" for standard input
  *   _fd      any readable descriptor, read from its current offset on; stays open and stays the caller's.
- *            A file-mode recording that comes through a pipe is first copied to an unlinked temporary file ($TMPDIR).
+ *            A file-mode recording that comes through a pipe is first copied to an unlinked temporary file ($TMPDIR, or options->temporary_fd).
  *   _memory  `bytes` must stay unchanged until the close
  * Errors: ARGUMENT, MEMORY, OPEN, READ, FORMAT, LIMIT; with strict also DAMAGED, TRUNCATED.
  */

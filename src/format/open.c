@@ -433,7 +433,8 @@ static int open_container(struct perfile_reader *reader, struct perfile_error *e
         return 0;
     }
     if (!part->source.seekable) {
-        result = pf_source_spool(&part->source, part->window.data, part->window.bytes, error);
+        result =
+            pf_source_spool(&part->source, part->window.data, part->window.bytes, reader->options.temporary_fd, error);
         if (result < 0)
             return result;
         part->window.can_skip = true;

@@ -115,9 +115,11 @@ static int open_unlinked(struct perfile_error *error)
     return fd;
 }
 
-int pf_source_spool(struct pf_source *source, const void *head, size_t head_bytes, struct perfile_error *error)
+int pf_source_spool(struct pf_source *source, const void *head, size_t head_bytes, int temporary,
+                    struct perfile_error *error)
 {
-    int fd = open_unlinked(error);
+    const bool owned = !temporary;
+    int fd = owned ? open_unlinked(error) : temporary;
     if (fd < 0)
         return fd;
     uint8_t buffer[64 * 1024];
@@ -131,10 +133,11 @@ int pf_source_spool(struct pf_source *source, const void *head, size_t head_byte
     if (full || n < 0) {
         int result =
             pf_fail(error, PERFILE_ERROR_READ, total, full ? "temporary file" : "input", "%s", strerror(errno));
-        close(fd);
+        if (owned)
+            close(fd);
         return result;
     }
     pf_source_close(source);
-    *source = (struct pf_source){.fd = fd, .owned = true, .seekable = true, .bytes = total};
+    *source = (struct pf_source){.fd = fd, .owned = owned, .seekable = true, .bytes = total};
     return 0;
 }

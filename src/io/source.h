@@ -31,8 +31,10 @@ int pf_source_read(struct pf_source *source, uint64_t offset, void *to, size_t b
                    struct perfile_error *error);
 
 /*
- * Makes a stream seekable by copying it, `head` (the bytes already read) first, to an unlinked file in $TMPDIR.
+ * Makes a stream seekable by copying it, `head` (the bytes already read) first, to the file `temporary`, which stays the
+ * caller's; 0: to an unlinked one in $TMPDIR.
  */
-int pf_source_spool(struct pf_source *source, const void *head, size_t head_bytes, struct perfile_error *error);
+int pf_source_spool(struct pf_source *source, const void *head, size_t head_bytes, int temporary,
+                    struct perfile_error *error);
 
 #endif

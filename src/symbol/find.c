@@ -721,7 +721,9 @@ struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *w
                                     .archive = wanted->archive,
                                     .recording = wanted->recording,
                                     .note = wanted->note,
-                                    .note_context = wanted->note_context};
+                                    .note_context = wanted->note_context,
+                                    .reach = wanted->reach,
+                                    .reach_context = wanted->reach_context};
 }
 
 void pf_find_note(const struct pf_find_options *options, const char *format, ...)
@@ -792,6 +794,19 @@ static int32_t own_pid(int32_t pid)
     return own;
 }
 
+/* Where the process sees the file itself. */
+static bool take_from_root(struct search *s, int32_t pid, const char *own_name, char **result)
+{
+    const struct pf_find_options *o = s->options;
+    char *path = make_path(s, "/proc/%" PRId32 "/root%s", pid, own_name);
+    const char *other = path && o->reach ? o->reach(o->reach_context, path) : NULL;
+    if (other) {
+        free(path);
+        path = make_path(s, "%s", other);
+    }
+    return take_any(path, result);
+}
+
 /* What a process writes for those who look at it. */
 static bool take_of_process(struct search *s, int32_t pid, const char *own_name, char **result)
 {
@@ -799,9 +814,8 @@ static bool take_of_process(struct search *s, int32_t pid, const char *own_name,
     if (*s->symfs && (take_any(make_path(s, "%s%s", s->symfs, s->name), result) ||
                       take_any(make_path(s, "%s/%s", s->symfs, base_name(s->name)), result)))
         return true;
-    if (pf_find_is_local(s->options) &&
-        ((s->options->same_machine && take_any(make_path(s, "/proc/%" PRId32 "/root%s", pid, own_name), result)) ||
-         take_any(make_path(s, "%s", s->name), result)))
+    if (pf_find_is_local(s->options) && ((s->options->same_machine && take_from_root(s, pid, own_name, result)) ||
+                                         take_any(make_path(s, "%s", s->name), result)))
         return true;
     if (!beside)
         return false;

@@ -26,6 +26,8 @@ struct pf_find_options {
     struct pf_debuginfod *debuginfod; /* NULL: it is not asked */
     void (*note)(void *context, const char *text); /* as in perfile_symbol_options */
     void *note_context;
+    const char *(*reach)(void *context, const char *path); /* likewise */
+    void *reach_context;
 };
 
 /* What a user said; debuginfod may be asked when DEBUGINFOD_URLS is set. The texts are those of `wanted`. */

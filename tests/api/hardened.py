@@ -3,11 +3,12 @@
 """hardened.py PERFILE LIBRARY.so... ARCHIVE.a FLAG...: whether what the FLAGs of the build promise is in the programs.
 
 The objects of the ARCHIVE are looked at for what the linker drops when the C library has none of it."""
-import re, shutil, subprocess, sys
+import os, re, shutil, subprocess, sys
 
 
 def readelf(*arguments):
-    return subprocess.run(['readelf', '-W', *arguments], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(['readelf', '-W', *arguments], capture_output=True, text=True, check=True,
+                          env={**os.environ, 'LC_ALL': 'C'}).stdout
 
 
 def has_dynamic(path, flag):
@@ -27,7 +28,7 @@ PROGRAM_CHECKS = {
     '-D_FORTIFY_SOURCE=3': ('calls checked functions', lambda path: calls(path, r'__\w+_chk')),
 }
 ALWAYS = {
-    'is position-independent': lambda path: 'Type:                              DYN' in readelf('-h', path),
+    'is position-independent': lambda path: re.search(r'Type: +DYN ', readelf('-h', path)),
     'has a stack that is not executable': lambda path: re.search(r'GNU_STACK .* RW ', readelf('-l', path)),
     'has no memory that is writable and executable': lambda path: not re.search(r'LOAD .* RWE ', readelf('-l', path)),
 }

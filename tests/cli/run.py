@@ -17,11 +17,13 @@ standard error, `?` the exit status when it is not 0. A last line without a newl
 written @VERSION@, and the paths of the folders as their variables. --update writes what the commands print now into the
 files.
 """
-import argparse, difflib, os, pathlib, subprocess, sys, tempfile
+import argparse, difflib, os, pathlib, re, subprocess, sys, tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 FOLDERS = {'$EXAMPLES': str(HERE.parent.parent / 'examples'), '$DATA': str(HERE.parent / 'data')}
 TIMEOUT_SECONDS = 60
+# what -v says of kernels that have none
+NO_SANDBOX = re.compile('^perfile: (the sandbox does not|there is no sandbox).*\n', re.MULTILINE)
 
 
 def read_cases(text):
@@ -40,6 +42,7 @@ def read_cases(text):
 
 def quote(mark, output, replacements):
     text = output.decode('utf-8', 'backslashreplace')
+    text = NO_SANDBOX.sub('', text)
     for old, new in replacements.items():
         text = text.replace(old, new)
     if text and not text.endswith('\n'):

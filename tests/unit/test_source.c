@@ -169,7 +169,7 @@ static void test_spool(void **state)
         assert_int_equal(pf_source_read(&source, got, head + got, sizeof(head) - got, &more, NULL), 0);
         got += more;
     }
-    assert_int_equal(pf_source_spool(&source, head, sizeof(head), NULL), 0);
+    assert_int_equal(pf_source_spool(&source, head, sizeof(head), 0, NULL), 0);
     check_seekable(&source, 0);
     pf_source_close(&source);
     close(fd);
@@ -183,9 +183,15 @@ static void test_spool_without_room(void **state)
     char *before = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
     int fd = open_pipe();
     assert_int_equal(pf_source_from_fd(&source, fd, NULL), 0);
+    FILE *ours = tmpfile(); /* of who cannot make files by then */
     setenv("TMPDIR", "/dev/null", 1);
-    assert_int_equal(pf_source_spool(&source, "", 0, &error), PERFILE_ERROR_READ);
+    assert_int_equal(pf_source_spool(&source, "", 0, 0, &error), PERFILE_ERROR_READ);
     assert_string_equal(error.what, "temporary file");
+    assert_int_equal(pf_source_spool(&source, "", 0, fileno(ours), &error), 0);
+    check_seekable(&source, 0);
+    pf_source_close(&source);
+    assert_int_equal(fclose(ours), 0); /* it was still open */
+    assert_int_equal(pf_source_from_fd(&source, fd, NULL), 0);
     if (before)
         setenv("TMPDIR", before, 1);
     else

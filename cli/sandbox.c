@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+#include "sandbox.h"
+#include "edit.h"
+#include "message.h"
+#include "reach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The leak finder attaches to us when we end, and reports are made readable by another program. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED SANITIZERS
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED SANITIZERS
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED NOBODY
+#endif
+
+/* The counts of a coverage build are written at the end, beside its objects. */
+#ifdef PF_COVERAGE
+#define COVERAGE true
+#else
+#define COVERAGE false
+#endif
+
+/* ---- system calls ---------------------------------------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__i386__)
+#define ARCHITECTURE AUDIT_ARCH_I386
+#elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#elif defined(__arm__) && defined(__ARM_EABI__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ARCHITECTURE AUDIT_ARCH_ARM
+#elif defined(__riscv) && __riscv_xlen == 64
+#define ARCHITECTURE AUDIT_ARCH_RISCV64
+#elif defined(__s390x__)
+#define ARCHITECTURE AUDIT_ARCH_S390X
+#elif defined(__powerpc64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ARCHITECTURE AUDIT_ARCH_PPC64LE
+#endif
+
+/* Of the second argument's lower half, which holds all of an ioctl's number. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define REQUEST_OFFSET (offsetof(struct seccomp_data, args) + 8)
+#else
+#define REQUEST_OFFSET (offsetof(struct seccomp_data, args) + 12)
+#endif
+
+/* Since 5.1 new calls have the same number everywhere. Those of this list are newer than some headers. */
+enum {
+    OPEN_TREE = 428,
+    MOVE_MOUNT = 429,
+    FSOPEN = 430,
+    FSCONFIG = 431,
+    FSMOUNT = 432,
+    FSPICK = 433,
+    PIDFD_GETFD = 438,
+    PROCESS_MADVISE = 440,
+    MOUNT_SETATTR = 442,
+    LANDLOCK_CREATE_RULESET = 444,
+    LANDLOCK_ADD_RULE = 445,
+    LANDLOCK_RESTRICT_SELF = 446,
+    FCHMODAT2 = 452,      /* 6.6 */
+    SETXATTRAT = 463,     /* 6.13 */
+    REMOVEXATTRAT = 466,  /* 6.13 */
+    OPEN_TREE_ATTR = 467, /* 6.15 */
+    FILE_SETATTR = 469,   /* 6.17 */
+    UNKNOWN_CALLS = 470,  /* from here on nobody knows yet what they do */
+};
+
+/* Who may do it all the same. */
+enum { NOBODY = 0, NETWORK = 1 << 0, EDITS = 1 << 1, SANITIZERS = 1 << 2 };
+
+struct denied_call {
+    long number;
+    unsigned allowed;
+};
+
+/* What is called here and is not on the list goes on. All of the list is answered with EPERM. */
+static const struct denied_call denied_calls[] = {
+    /* programs, other processes */
+    {__NR_execve, SANITIZERS},
+    {__NR_execveat, SANITIZERS},
+    {__NR_ptrace, SANITIZERS},
+    {__NR_process_vm_readv, NOBODY},
+    {__NR_process_vm_writev, NOBODY},
+    {PROCESS_MADVISE, NOBODY},
+    {PIDFD_GETFD, NOBODY},
+    {__NR_kcmp, NOBODY},
+    {__NR_kill, NOBODY},
+    {__NR_rt_sigqueueinfo, NOBODY},
+    {424 /* pidfd_send_signal */, NOBODY},
+    /* the network */
+    {__NR_socket, NETWORK},
+    {__NR_connect, NETWORK},
+    {__NR_bind, NETWORK},
+    {__NR_listen, NETWORK},
+    {__NR_accept4, NETWORK},
+#ifdef __NR_accept
+    {__NR_accept, NETWORK},
+#endif
+#ifdef __NR_socketcall
+    {__NR_socketcall, NETWORK},
+#endif
+/* what Landlock lets pass: who may do what with files */
+#ifdef __NR_chmod
+    {__NR_chmod, NOBODY},
+    {__NR_chown, NOBODY},
+    {__NR_lchown, NOBODY},
+#endif
+#ifdef __NR_chown32
+    {__NR_chown32, NOBODY},
+    {__NR_lchown32, NOBODY},
+    {__NR_fchown32, NOBODY},
+#endif
+    {__NR_fchmod, NETWORK | EDITS},
+    {__NR_fchmodat, NOBODY},
+    {FCHMODAT2, NOBODY},
+    {__NR_fchown, NOBODY},
+    {__NR_fchownat, NOBODY},
+    {__NR_setxattr, NOBODY},
+    {__NR_lsetxattr, NOBODY},
+    {__NR_fsetxattr, NOBODY},
+    {SETXATTRAT, NOBODY},
+    {__NR_removexattr, NOBODY},
+    {__NR_lremovexattr, NOBODY},
+    {__NR_fremovexattr, NOBODY},
+    {REMOVEXATTRAT, NOBODY},
+    {FILE_SETATTR, NOBODY},
+    {__NR_open_by_handle_at, NOBODY},
+    /* ways round what is looked at here, and large parts of the kernel that nothing of ours needs */
+    {425 /* io_uring_setup */, NOBODY},
+    {426 /* io_uring_enter */, NOBODY},
+    {427 /* io_uring_register */, NOBODY},
+    {__NR_bpf, NOBODY},
+    {__NR_perf_event_open, NOBODY},
+    {__NR_userfaultfd, NOBODY},
+    {__NR_add_key, NOBODY},
+    {__NR_request_key, NOBODY},
+    {__NR_keyctl, NOBODY},
+    {__NR_fanotify_init, NOBODY},
+    {__NR_personality, NOBODY},
+#ifdef __NR_modify_ldt
+    {__NR_modify_ldt, NOBODY},
+    {__NR_iopl, NOBODY},
+    {__NR_ioperm, NOBODY},
+#endif
+    /* the machine */
+    {__NR_unshare, NOBODY},
+    {__NR_setns, NOBODY},
+    {__NR_chroot, NOBODY},
+    {__NR_pivot_root, NOBODY},
+    {__NR_mount, NOBODY},
+    {__NR_umount2, NOBODY},
+    {OPEN_TREE, NOBODY},
+    {OPEN_TREE_ATTR, NOBODY},
+    {MOVE_MOUNT, NOBODY},
+    {FSOPEN, NOBODY},
+    {FSCONFIG, NOBODY},
+    {FSMOUNT, NOBODY},
+    {FSPICK, NOBODY},
+    {MOUNT_SETATTR, NOBODY},
+    {__NR_swapon, NOBODY},
+    {__NR_swapoff, NOBODY},
+    {__NR_quotactl, NOBODY},
+    {__NR_acct, NOBODY},
+    {__NR_init_module, NOBODY},
+    {__NR_finit_module, NOBODY},
+    {__NR_delete_module, NOBODY},
+    {__NR_kexec_load, NOBODY},
+#ifdef __NR_kexec_file_load
+    {__NR_kexec_file_load, NOBODY},
+#endif
+    {__NR_reboot, NOBODY},
+    {__NR_sethostname, NOBODY},
+    {__NR_setdomainname, NOBODY},
+    {__NR_settimeofday, NOBODY},
+    {__NR_clock_settime, NOBODY},
+    {__NR_adjtimex, NOBODY},
+    {__NR_clock_adjtime, NOBODY},
+#ifdef __NR_clock_settime64
+    {__NR_clock_settime64, NOBODY},
+    {__NR_clock_adjtime64, NOBODY},
+#endif
+    {__NR_syslog, NOBODY},
+    {__NR_vhangup, NOBODY},
+};
+
+/* What puts words into the mouth of whoever sits at our terminal. */
+static const unsigned denied_requests[] = {TIOCSTI, TIOCLINUX};
+
+#ifdef ARCHITECTURE
+
+/* A jump reaches 255 instructions. */
+_Static_assert(COUNT(denied_calls) + COUNT(denied_requests) + 10 < 256, "the filter is too long for its jumps");
+
+struct filter {
+    struct sock_filter code[COUNT(denied_calls) + COUNT(denied_requests) + 12];
+    unsigned short used;
+};
+
+enum { GO_ON, TO_EPERM = 255 };
+
+static void add(struct filter *f, unsigned code, unsigned operand, unsigned if_true, unsigned if_false)
+{
+    f->code[f->used++] = (struct sock_filter){(__u16)code, (__u8)if_true, (__u8)if_false, operand};
+}
+
+static void load(struct filter *f, size_t offset)
+{
+    add(f, BPF_LD | BPF_W | BPF_ABS, (unsigned)offset, 0, 0);
+}
+
+static void end(struct filter *f, unsigned result)
+{
+    add(f, BPF_RET | BPF_K, result, 0, 0);
+}
+
+/* Both come from the first instruction behind all others. */
+static void aim_jumps(struct filter *f)
+{
+    for (unsigned short i = 0; i < f->used; i++) {
+        const bool is_jump = BPF_CLASS(f->code[i].code) == BPF_JMP;
+        if (is_jump && f->code[i].jt == TO_EPERM)
+            f->code[i].jt = (__u8)(f->used - 1 - i);
+        if (is_jump && f->code[i].jf == TO_EPERM)
+            f->code[i].jf = (__u8)(f->used - 1 - i);
+    }
+    end(f, SECCOMP_RET_ERRNO | EPERM);
+}
+
+/* Calls of another kind, such as those of 32-bit programs, are none of ours. */
+static void make_filter(struct filter *f, unsigned who)
+{
+    load(f, offsetof(struct seccomp_data, arch));
+    add(f, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, GO_ON, TO_EPERM);
+    load(f, offsetof(struct seccomp_data, nr));
+#ifndef __arm__ /* has calls of its own far above */
+    add(f, BPF_JMP | BPF_JGE | BPF_K, UNKNOWN_CALLS, GO_ON, 1);
+    end(f, SECCOMP_RET_ERRNO | ENOSYS); /* and those of x32; libraries try older ones then */
+#endif
+    for (size_t i = 0; i < COUNT(denied_calls); i++)
+        if (!(denied_calls[i].allowed & who))
+            add(f, BPF_JMP | BPF_JEQ | BPF_K, (unsigned)denied_calls[i].number, TO_EPERM, GO_ON);
+    add(f, BPF_JMP | BPF_JEQ | BPF_K, __NR_ioctl, 1, GO_ON);
+    end(f, SECCOMP_RET_ALLOW);
+    load(f, REQUEST_OFFSET);
+    for (size_t i = 0; i < COUNT(denied_requests); i++)
+        add(f, BPF_JMP | BPF_JEQ | BPF_K, denied_requests[i], TO_EPERM, GO_ON);
+    end(f, SECCOMP_RET_ALLOW);
+    aim_jumps(f);
+}
+
+/*
+ * Kernels before 5.16 slow a filtered process down against attacks by code of others that runs in it (SPEC_ALLOW, of 4.17,
+ * says no): we run none. 0, or the number of the error.
+ */
+static int filter_calls(unsigned who)
+{
+    struct filter filter = {.used = 0};
+
+    make_filter(&filter, who);
+    const struct sock_fprog program = {filter.used, filter.code};
+    if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+                &program) == 0 ||
+        (errno == EINVAL && syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0))
+        return 0;
+    return errno;
+}
+
+#else
+static int filter_calls(unsigned who)
+{
+    (void)who, (void)denied_calls, (void)denied_requests;
+    return ENOSYS;
+}
+#endif
+
+/* ---- files ----------------------------------------------------------------------------------------------------- */
+
+/* By <linux/landlock.h>, which headers before 5.13 do not have, and later ones in part. */
+enum {
+    FS_EXECUTE = 1 << 0,
+    FS_WRITE_FILE = 1 << 1,
+    FS_REMOVE_DIR = 1 << 4,
+    FS_REMOVE_FILE = 1 << 5,
+    FS_MAKE_CHAR = 1 << 6,
+    FS_MAKE_DIR = 1 << 7,
+    FS_MAKE_REG = 1 << 8,
+    FS_MAKE_SOCK = 1 << 9,
+    FS_MAKE_FIFO = 1 << 10,
+    FS_MAKE_BLOCK = 1 << 11,
+    FS_MAKE_SYM = 1 << 12,
+    FS_REFER = 1 << 13,     /* ABI 2, Linux 5.19 */
+    FS_TRUNCATE = 1 << 14,  /* ABI 3, Linux 6.2 */
+    FS_IOCTL_DEV = 1 << 15, /* ABI 5, Linux 6.10 */
+    FS_ABI_1 = FS_EXECUTE | FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_CHAR | FS_MAKE_DIR | FS_MAKE_REG |
+               FS_MAKE_SOCK | FS_MAKE_FIFO | FS_MAKE_BLOCK | FS_MAKE_SYM,
+    NET_BIND_AND_CONNECT_TCP = 3, /* ABI 4, Linux 6.7 */
+    SCOPE_ABSTRACT_SOCKETS = 1,   /* ABI 6, Linux 6.12 */
+    SCOPE_SIGNALS = 2,
+    VERSION = 1, /* a flag: the call tells the ABI */
+    PATH_BENEATH = 1,
+    /* what an output needs: of its folder, and of what is written in place */
+    FOLDER_ACCESS = FS_WRITE_FILE | FS_TRUNCATE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG,
+    FILE_ACCESS = FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV,
+};
+
+struct ruleset {
+    uint64_t files;
+    uint64_t network; /* ABI 4 */
+    uint64_t scoped;  /* ABI 6 */
+};
+
+struct rule {
+    uint64_t access;
+    int fd;
+} __attribute__((packed));
+
+/* The rules while they are made. */
+struct fence {
+    int fd;
+    uint64_t files; /* what needs a rule */
+};
+
+/* What each ABI can deny more; what this kernel does not know must not be asked for. */
+static struct ruleset what_to_deny(long abi, unsigned who)
+{
+    struct ruleset made = {.files = FS_ABI_1};
+    const bool online = who & NETWORK;
+
+    if (who & SANITIZERS)
+        made.files &= ~(uint64_t)FS_EXECUTE;
+    if (abi >= 2)
+        made.files |= FS_REFER;
+    if (abi >= 3)
+        made.files |= FS_TRUNCATE;
+    if (abi >= 4 && !online)
+        made.network = NET_BIND_AND_CONNECT_TCP;
+    if (abi >= 5)
+        made.files |= FS_IOCTL_DEV;
+    if (abi >= 6)
+        made.scoped = SCOPE_SIGNALS | (online ? 0 : SCOPE_ABSTRACT_SOCKETS);
+    return made;
+}
+
+static size_t ruleset_bytes(long abi)
+{
+    return abi >= 6 ? sizeof(struct ruleset) : abi >= 4 ? offsetof(struct ruleset, scoped) : sizeof(uint64_t);
+}
+
+/* What is not there, or has no name, such as a pipe, needs no rule. */
+static void allow(const struct fence *fence, const char *path, uint64_t access)
+{
+    struct rule rule = {.access = access & fence->files, .fd = open(path, O_PATH | O_CLOEXEC)};
+    struct stat status;
+
+    if (rule.fd < 0)
+        return;
+    if (fstat(rule.fd, &status) == 0 && !S_ISDIR(status.st_mode))
+        rule.access &= FILE_ACCESS;
+    (void)syscall(LANDLOCK_ADD_RULE, fence->fd, PATH_BENEATH, &rule, 0);
+    close(rule.fd);
+}
+
+/* The first `bytes` of the path tell the folder. */
+static void allow_folder_of(const struct fence *fence, const char *path, size_t bytes)
+{
+    char folder[PATH_MAX];
+
+    while (bytes && path[bytes - 1] != '/')
+        bytes--;
+    if (bytes >= sizeof(folder))
+        return;
+    memcpy(folder, path, bytes);
+    folder[bytes] = 0;
+    allow(fence, bytes ? folder : ".", FOLDER_ACCESS);
+}
+
+/* A file is replaced by another one in its folder, behind a link as well; everything else is written in place. */
+static void allow_output(const struct fence *fence, const char *path)
+{
+    struct stat status;
+    char *place = pf_output_place(path);
+    const bool exists = stat(path, &status) == 0;
+
+    if (exists)
+        allow(fence, path, FILE_ACCESS);
+    if (place && (!exists || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+        allow_folder_of(fence, place, strlen(place));
+    free(place);
+}
+
+static void make_folders(char *path)
+{
+    for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+        *slash = 0;
+        (void)mkdir(path, 0700);
+        *slash = '/';
+    }
+    (void)mkdir(path, 0700);
+}
+
+/* What does not exist has no rule: who would make it later makes it now. */
+static void allow_cache(const struct fence *fence, char *path)
+{
+    make_folders(path);
+    allow(fence, path, FOLDER_ACCESS);
+}
+
+/* As its library looks for them. */
+static const struct {
+    const char *variable;
+    const char *below;
+} debuginfod_caches[] = {
+    {"DEBUGINFOD_CACHE_PATH", ""},
+    {"HOME", "/.debuginfod_client_cache"},
+    {"XDG_CACHE_HOME", "/debuginfod_client"},
+    {"HOME", "/.cache/debuginfod_client"},
+};
+
+static void allow_debuginfod(const struct fence *fence)
+{
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < COUNT(debuginfod_caches); i++) {
+        const char *base = getenv(debuginfod_caches[i].variable);
+        const bool is_old = i == 1; /* that is used where it is, and not made */
+        if (!base || !*base ||
+            snprintf(path, sizeof(path), "%s%s", base, debuginfod_caches[i].below) >= (int)sizeof(path) ||
+            (is_old && access(path, F_OK) != 0))
+            continue;
+        allow_cache(fence, path);
+        return;
+    }
+}
+
+static void allow_caches(const struct fence *fence, const struct pf_settings *settings, unsigned who)
+{
+    char path[PATH_MAX];
+
+    if ((!settings->print.symbols.no_inline || settings->print.symbols.archive) &&
+        perfile_cache_folder(path, sizeof(path)) == 0)
+        allow_cache(fence, path);
+    if (who & NETWORK)
+        allow_debuginfod(fence);
+}
+
+static bool has_group(const struct pf_command *command, const struct pf_option_group *group)
+{
+    for (size_t i = 0; command->groups[i]; i++)
+        if (command->groups[i] == group)
+            return true;
+    return false;
+}
+
+/* To those who print, - is a name like others. */
+static void allow_outputs(const struct fence *fence, const struct pf_settings *settings, unsigned who)
+{
+    const char *output = settings->output;
+
+    if (output && settings->cut_split)
+        allow_folder_of(fence, output, strcspn(output, "%"));
+    else if (output && (!(who & EDITS) || strcmp(output, "-") != 0))
+        allow_output(fence, output);
+    if (settings->inject_jit_dir)
+        allow(fence, settings->inject_jit_dir, FOLDER_ACCESS);
+}
+
+/* 0, or the number of the error. */
+static int fence_files(const struct pf_command *command, const struct pf_settings *settings, unsigned who)
+{
+    const long abi = syscall(LANDLOCK_CREATE_RULESET, NULL, 0, VERSION);
+
+    if (abi < 1)
+        return abi < 0 ? errno : ENOSYS;
+    const struct ruleset rules = what_to_deny(abi, who);
+    const struct fence fence = {.fd = (int)syscall(LANDLOCK_CREATE_RULESET, &rules, ruleset_bytes(abi), 0),
+                                .files = rules.files};
+    if (fence.fd < 0)
+        return errno;
+    allow_outputs(&fence, settings, who);
+    if (has_group(command, &pf_symbol_group))
+        allow_caches(&fence, settings, who);
+    const int error = syscall(LANDLOCK_RESTRICT_SELF, fence.fd, 0) == 0 ? 0 : errno;
+    close(fence.fd);
+    return error;
+}
+
+/* ---- both ------------------------------------------------------------------------------------------------------ */
+
+static unsigned who_is(const struct pf_command *command)
+{
+    const char *servers = getenv("DEBUGINFOD_URLS");
+    const bool asks = servers && *servers && has_group(command, &pf_symbol_group);
+
+    return (asks ? NETWORK : NOBODY) | (has_group(command, &pf_writing_group) ? EDITS : NOBODY) | SANITIZED;
+}
+
+/* Inside of containers the calls may be missing or forbidden. That must not keep anybody from reading a recording. */
+void pf_sandbox_enter(const struct pf_command *command, struct pf_settings *settings)
+{
+    const unsigned who = who_is(command);
+    int error;
+
+    if (settings->no_sandbox || COVERAGE)
+        return;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+        pf_note("there is no sandbox: %s", strerror(errno));
+        return;
+    }
+    if (has_group(command, &pf_symbol_group)) {
+        pf_reach_start();
+        settings->print.symbols.reach = pf_reach;
+    }
+    if ((error = fence_files(command, settings, who)) != 0)
+        pf_note("the sandbox does not keep files from being written (Landlock: %s)", strerror(error));
+    if ((error = filter_calls(who)) != 0)
+        pf_note("the sandbox does not filter system calls (seccomp: %s)", strerror(error));
+}
