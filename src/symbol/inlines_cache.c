@@ -27,11 +27,13 @@ static const char temporary_suffix[] = ".inlines-";
 char *pf_cache_directory(void)
 {
     const char *base = getenv("XDG_CACHE_HOME"), *below = "/perfile";
+    struct stat status;
     if (!base || *base != '/') { /* a relative one is to be ignored, says its specification */
         base = getenv("HOME");
         below = "/.cache/perfile";
     }
-    if (!base || !*base)
+    /* users without a home have the name of a folder that nobody is to make */
+    if (!base || !*base || (below[1] == '.' && stat(base, &status) < 0))
         return NULL;
     size_t bytes = strlen(base) + strlen(below) + 1;
     char *directory = malloc(bytes);
