@@ -1,24 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* hot_functions FILE: the ten functions with the most samples, with their hottest line and the build id of their binary. */
+/* hot_functions FILE: the ten functions with the most samples, each with its hottest line and the build id of its binary. */
 #include <inttypes.h>
 #include <perfile/profile.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of a frame: how many samples have their innermost function there. */
 struct hits {
-    uint64_t samples;
-    uint64_t hottest; /* of the addresses of a function */
-    uint32_t at;      /* that address, as a frame */
-    uint32_t function;
+    uint64_t here;    /* samples at this very address */
+    uint64_t samples; /* of functions: those at all of their addresses */
+    uint32_t hottest; /* and the one that has the most */
 };
 
 static int by_samples(const void *a, const void *b)
 {
     const struct hits *x = a, *y = b;
-    if (x->samples != y->samples)
-        return x->samples < y->samples ? 1 : -1;
-    return x->function < y->function ? -1 : x->function > y->function;
+    return x->samples == y->samples ? 0 : x->samples < y->samples ? 1 : -1;
+}
+
+/* Adds the addresses to their functions. */
+static void add_up(const struct perfile_stream *stream, struct hits *hits, uint32_t count)
+{
+    struct perfile_frame frame = PERFILE_FRAME_INIT;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (!hits[i].here || perfile_stream_frame(stream, i, &frame) < 0 || frame.function >= count)
+            continue;
+        struct hits *function = &hits[frame.function];
+        if (!function->samples || hits[i].here > hits[function->hottest].here)
+            function->hottest = i;
+        function->samples += hits[i].here;
+    }
 }
 
 static void print(const struct perfile_stream *stream, const struct hits *hits)
@@ -26,7 +37,7 @@ static void print(const struct perfile_stream *stream, const struct hits *hits)
     struct perfile_frame frame = PERFILE_FRAME_INIT;
     struct perfile_module module = PERFILE_MODULE_INIT;
 
-    if (!hits->samples || perfile_stream_frame(stream, hits->at, &frame) < 0)
+    if (!hits->samples || perfile_stream_frame(stream, hits->hottest, &frame) < 0)
         return;
     printf("%6" PRIu64 " %s %s:%" PRIu32, hits->samples, frame.name ? frame.name : "?", frame.file ? frame.file : "?",
            frame.line);
@@ -47,31 +58,27 @@ int main(int argc, char **argv)
     struct perfile_stream *stream = NULL;
     struct perfile_error error;
     struct hits *hits = NULL; /* by frame */
-    size_t room = 0;
+    uint32_t count = 0;
 
     options.flags = PERFILE_STREAM_ADDRESSES;
     int result = perfile_open_path(argc > 1 ? argv[1] : "perf.data", NULL, &reader, &error);
     if (result == 0)
         result = perfile_stream_open(reader, &options, &stream, &error);
     while (result >= 0 && (result = perfile_stream_next(stream, &sample, &error)) > 0) {
-        uint32_t leaf = sample->frames[0]; /* an inlined function, if the address is in one */
+        uint32_t leaf = sample->frames[0]; /* where functions are inlined the innermost one */
         if (perfile_stream_frame(stream, leaf, &frame) < 0)
             continue;
-        for (; room <= leaf || room <= frame.function; room++) {
-            if (room % 1024 == 0 && !(hits = realloc(hits, (room + 1024) * sizeof(*hits))))
+        for (; count <= leaf || count <= frame.function; count++) {
+            if (count % 1024 == 0 && !(hits = realloc(hits, (count + 1024) * sizeof(*hits))))
                 return 1;
-            hits[room] = (struct hits){.function = (uint32_t)room};
+            hits[count] = (struct hits){0};
         }
-        struct hits *function = &hits[frame.function];
-        if (leaf != frame.function)
-            hits[leaf].hottest++; /* addresses are no functions: their samples stay 0 */
-        function->samples++;
-        if (function->hottest == 0 || hits[leaf].hottest > hits[function->at].hottest || function->samples == 1)
-            function->at = leaf;
+        hits[leaf].here++;
     }
-    if (room)
-        qsort(hits, room, sizeof(*hits), by_samples);
-    for (size_t i = 0; i < 10 && i < room; i++)
+    add_up(stream, hits, count);
+    if (count)
+        qsort(hits, count, sizeof(*hits), by_samples);
+    for (uint32_t i = 0; i < 10 && i < count; i++)
         print(stream, &hits[i]);
     free(hits);
     if (result < 0)
