@@ -412,6 +412,27 @@ static uint64_t first_tiled(struct perfile_reader *reader, struct pf_part *part,
     return first;
 }
 
+/*
+ * A sample that is laid out as another event of its kind has room that the kernel left as it was: records that stand there
+ * are those of an earlier time, while those that a wrong size reaches over are of later ones.
+ */
+static bool is_left_over(struct perfile_reader *reader, const struct pf_part *part, struct pf_frame *frame,
+                         const struct perfile_record *record, uint64_t at)
+{
+    const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
+    struct place place;
+    if (record->type != PERFILE_RECORD_SAMPLE || !event || !event->first_of_kind->next_layout ||
+        look_at_record(reader, frame, at, &place, NULL) < 0 || place.got < 8 || place.bytes > place.got)
+        return false;
+    struct perfile_record there;
+    bool padded;
+    fill_record(&there, part, frame, &place);
+    const uint32_t asked = identify(reader, &there, &padded);
+    if (asked != place.bytes)
+        fit(reader, &there, asked);
+    return there.time && there.time < record->time;
+}
+
 /* The content of the record asks for another size than the header states: find out which one is right. */
 static int settle_size(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                        struct perfile_record *record, uint32_t asked)
@@ -425,7 +446,7 @@ static int settle_size(struct perfile_reader *reader, struct pf_part *part, stru
             place = header_right || plausible_chain(reader, part, frame, end, 1)
                         ? first_tiled(reader, part, frame, behind + 8, end)
                         : end;
-        if (place < end) {
+        if (place < end && !(header_right && is_left_over(reader, part, frame, record, place))) {
             record->bytes = (uint32_t)(place - at);
             return 0; /* the size is wrong: it reaches over the records that follow */
         }
