@@ -515,9 +515,10 @@ static void test_cache_together(void **state)
 static void test_cache_directory(void **state)
 {
     (void)state;
-    static const char *const cases[][3] = {{"/x", "/home/y", "/x/perfile"},
-                                           {"relative", "/home/y", "/home/y/.cache/perfile"},
-                                           {NULL, "/home/y", "/home/y/.cache/perfile"},
+    static const char *const cases[][3] = {{"/x", "/", "/x/perfile"},
+                                           {"relative", "/", "//.cache/perfile"},
+                                           {NULL, "/", "//.cache/perfile"},
+                                           {NULL, "/proc/none", NULL}, /* no folder: not one to be made */
                                            {NULL, NULL, NULL}};
     for (size_t i = 0; i < PF_COUNT(cases); i++) {
         unsetenv("XDG_CACHE_HOME");
