@@ -6,6 +6,9 @@ So do its initialisers, as global, static and local variables. records.h is a pa
 alone."""
 import pathlib, re, shutil, subprocess, sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 WARNINGS = ['-fsyntax-only', '-Wall', '-Wextra', '-Wshadow', '-pedantic', '-Werror']
 INITIALISER = re.compile(r'#define (PERFILE_\w+_INIT) PERFILE_SIZED\((struct \w+)\)')
 
@@ -24,6 +27,7 @@ def compiles(compiler, standard, include, header):
 
 
 def main():
+    hermetic.settle()
     include, compiler = pathlib.Path(sys.argv[1]), sys.argv[2:]
     if len([*INITIALISER.finditer(''.join(path.read_text() for path in (include / 'perfile').glob('*.h')))]) < 3:
         sys.exit('the initialisers are not where this test looks for them')

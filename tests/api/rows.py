@@ -6,7 +6,11 @@ records.h is what the rows make of it; every row has a golden that shows it whol
 and beside the schema no source lists the record types again."""
 import pathlib, re, subprocess, sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 def main():
+    hermetic.settle()
     generator, tree = sys.argv[1], pathlib.Path(sys.argv[2])
     wrong = []
     made = subprocess.run([generator], capture_output=True, text=True, check=True).stdout

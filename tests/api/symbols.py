@@ -6,6 +6,9 @@ The libraries export perfile_ symbols and nothing else. Their objects call nothi
 layer uses its own symbols and headers and those that USES allows it, and no others."""
 import pathlib, re, subprocess, sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 # the table of CONTRIBUTING.md; `public` is what <perfile/*.h> declare
 READER = ['base', 'io', 'schema', 'format', 'model', 'edit', 'record']
 USES = {
@@ -60,6 +63,7 @@ def check_includes(sources, layer):
 
 
 def main():
+    hermetic.settle()
     sources = pathlib.Path(sys.argv[1])
     libraries = [argument for argument in sys.argv[2:] if '=' not in argument]
     archives = dict(argument.split('=', 1) for argument in sys.argv[2:] if '=' in argument)

@@ -12,6 +12,9 @@ import re
 import subprocess
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 HELP = re.compile(r'^  (?:(-\w),|   ) (--[\w-]+)(?: (\S+))?', re.MULTILINE)
 PIECE = re.compile(r'^(?:\*(-\w)\*, )?\*(--[\w-]+)\*(?: _(\S+)_)?$', re.MULTILINE)
 COMMAND = re.compile(r'\bperfile ((?:-\S+ )*)([a-z]+)\b((?:\\\n|[^|;&<>`()\n])*)')
@@ -27,6 +30,7 @@ def expect(fact, *what):
 
 
 def main():
+    hermetic.settle()
     perfile, source = (pathlib.Path(path).resolve() for path in sys.argv[1:])
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
 

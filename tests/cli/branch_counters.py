@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 ATTR = 'attr type=4 config=%s sample_type=IDENTIFIER|IP|TID|TIME|BRANCH_STACK branch_sample_type=%s ids=%s name="%s" sample_id_all=1\n'
 RECORDING = ATTR % (1, '0x80008', 1, 'branches') + ATTR % (2, '0x80008', 2, 'misses') + ATTR % (3, '0x8', 3, 'other') + '''
 feature ARCH s:"x86_64"
@@ -34,6 +37,7 @@ TEXT = (LEGEND + '             1042\n' + JUMP + '\t# br_cntr: -  PRED\n\t0000000
 
 
 def main():
+    hermetic.settle()
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
     perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
@@ -41,7 +45,7 @@ def main():
         header = b'\x7fELF' + bytes([2, 1, 1]) + bytes(9) + bytes([2, 0, 62, 0, 1, 0, 0, 0])
         (folder / 'prog').write_bytes(header.ljust(64, b'\0') + bytes([0x90, 0x90, 0xeb, 0xfc]))
         recording = folder / 'perf.data'
-        environment = {**os.environ, 'XDG_CACHE_HOME': name, 'HOME': name}
+        environment = hermetic.environment(XDG_CACHE_HOME=name, HOME=name)
         for caps, expected in ((CAPS, TEXT), ('', TEXT.replace('ABBB+ ', '? ').replace('-  PRED', '?  PRED'))):
             recording.write_bytes(subprocess.check_output(assemble, input=(RECORDING % caps).encode()))
             command = [*perfile, 'script', '-F', 'ip,brstackinsn,brcntr', '--symfs', folder, recording]

@@ -12,6 +12,9 @@ import sys
 import tempfile
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 # (what is typed, some of what must be offered, what must not be)
 QUESTIONS = [
     ('perfile re', {'report'}, {'script'}),
@@ -111,12 +114,13 @@ bindkey '^X' ask
 
 
 def main():
+    hermetic.settle()
     perfile = pathlib.Path(sys.argv[1]).resolve()
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
     failed, asked = 0, []
     with tempfile.TemporaryDirectory(prefix='perfile-completion-') as name:
         folder = pathlib.Path(name)
-        environment = {'PATH': '/usr/bin:/bin', 'HOME': name, 'LC_ALL': 'C.UTF-8'}
+        environment = hermetic.environment(PATH='/usr/bin:/bin', HOME=name)
         (folder / 'recording.data').write_text('')
         for shell, ask in {'bash': ask_bash, 'zsh': ask_zsh, 'fish': ask_fish}.items():
             if not shutil.which(shell, path=environment['PATH']):

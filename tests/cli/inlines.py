@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 PROGRAM = '''
 #include <stdio.h>
 extern const char *const here;
@@ -53,6 +56,7 @@ def load_address(program):
 
 
 def main():
+    hermetic.settle()
     perfile, assemble, *compiler = sys.argv[1:]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -63,7 +67,7 @@ def main():
         here, outer = (int(word, 16) for word in subprocess.check_output([program], text=True).split())
         text = RECORDING % {'start': load_address(program), 'here': here, 'path': program}
         recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
-        environment = {**os.environ, 'XDG_CACHE_HOME': str(folder / 'cache'), 'HOME': name}
+        environment = hermetic.environment(XDG_CACHE_HOME=str(folder / 'cache'), HOME=name)
 
         def lines(*options, fields='ip,sym,symoff,dso'):
             command = [perfile, 'script', '-F', fields, *options, recording]

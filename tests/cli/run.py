@@ -12,15 +12,18 @@ A file of cases holds commands and what comes of them:
     ? 2
 
 `$` is a line for sh, run in an empty folder that the cases of one file share; $DATA is the folder tests/data,
-$EXAMPLES the examples of the checkout, $EMPTY a folder with nothing in it. `>` is a line of standard output, `!` one of
-standard error, `?` the exit status when it is not 0. A last line without a newline ends in `\\c`. The version is
-written @VERSION@, and the paths of the folders as their variables. --update writes what the commands print now into the
-files.
+$EXAMPLES the examples of the checkout, $EMPTY a folder with nothing in it: links, so that none needs quotes wherever
+the checkout lies. `>` is a line of standard output, `!` one of standard error, `?` the exit status when it is not 0. A
+last line without a newline ends in `\\c`. The version is written @VERSION@, and the paths of the folders as their
+variables. --update writes what the commands print now into the files.
 """
 import argparse, difflib, os, pathlib, re, subprocess, sys, tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 HERE = pathlib.Path(__file__).resolve().parent
-FOLDERS = {'$EXAMPLES': str(HERE.parent.parent / 'examples'), '$DATA': str(HERE.parent / 'data')}
+LINKS = {'examples': HERE.parent.parent / 'examples', 'data': HERE.parent / 'data'}
 TIMEOUT_SECONDS = 60
 # what -v says of kernels that have none
 NO_SANDBOX = re.compile('^perfile: (the sandbox does not|there is no sandbox).*\n', re.MULTILINE)
@@ -63,9 +66,17 @@ def run(command, folder, environment, replacements):
 def make_command(folder, perfile):
     """`perfile` on the PATH; on foreign machines by way of the emulator that Meson names."""
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '')
-    path = pathlib.Path(folder) / 'perfile'
+    path = folder / 'perfile'
     path.write_text(f'#!/bin/sh\nexec {wrapper} "{perfile}" "$@"\n')
     path.chmod(0o755)
+
+
+def make_folders(folder):
+    """{variable: path} of the folders that cases name."""
+    for name, target in LINKS.items():
+        (folder / name).symlink_to(target)
+    (folder / 'empty').mkdir()
+    return {f'${name.upper()}': str(folder / name) for name in (*LINKS, 'empty')}
 
 
 def run_file(path, environment, replacements, update):
@@ -88,19 +99,20 @@ def run_file(path, environment, replacements, update):
 
 
 def main():
+    hermetic.settle()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('perfile', type=pathlib.Path)
     parser.add_argument('cases', nargs='+', type=pathlib.Path)
     parser.add_argument('--update', action='store_true')
     options = parser.parse_args()
     perfile = options.perfile.resolve()
-    with tempfile.TemporaryDirectory(prefix='perfile-bin-') as folder, tempfile.TemporaryDirectory() as empty:
+    with hermetic.plain_folder() as name:
+        folder = pathlib.Path(name)
         make_command(folder, perfile)
-        keep = {name: value for name, value in os.environ.items() if name.endswith('SAN_OPTIONS') or name == 'TMPDIR'}
-        folders = {**FOLDERS, '$EMPTY': empty}
-        environment = {**keep, 'PATH': f'{folder}:/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', 'HOME': folder,
-                       **{name[1:]: value for name, value in folders.items()}}
-        version = subprocess.run([f'{folder}/perfile', '--version'], capture_output=True, text=True).stdout.split()[1]
+        folders = make_folders(folder)
+        environment = hermetic.environment(PATH=f'{folder}:/usr/bin:/bin:{os.environ["PATH"]}', HOME=name,
+                                           **{variable[1:]: value for variable, value in folders.items()})
+        version = subprocess.run([folder / 'perfile', '--version'], capture_output=True, text=True).stdout.split()[1]
         replacements = {version: '@VERSION@', **{value: name for name, value in folders.items()}}
         failed = sum(run_file(path, environment, replacements, options.update) for path in options.cases)
     sys.exit(failed > 0)

@@ -19,6 +19,9 @@ import tempfile
 import termios
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 PREFIX = 'sed -u s/^/P:/'
 HEAD = 'attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD sample_id_all=1 name="cpu-clock"\n'
 SAMPLE = 'sample ip=0x401000 pid=7 tid=7 time={} period=1\n'
@@ -40,8 +43,7 @@ class Terminal:
 
     def __init__(self, perfile, folder):
         self.perfile, self.folder = str(perfile), folder
-        self.base = {'PATH': '/usr/bin:/bin', 'HOME': str(folder), 'LC_ALL': 'C.UTF-8', 'TERM': 'xterm'}
-        self.base.update({k: v for k, v in os.environ.items() if k.endswith('SAN_OPTIONS')})
+        self.base = hermetic.environment(PATH='/usr/bin:/bin', HOME=str(folder), TERM='xterm')
         self.wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
     def start(self, *arguments, columns=80, output=None, error=None, source=None, **environment):
@@ -257,6 +259,7 @@ def make_recordings(assemble, folder):
 
 
 def main():
+    hermetic.settle()
     perfile, assemble = (pathlib.Path(path).resolve() for path in sys.argv[1:])
     with tempfile.TemporaryDirectory(prefix='perfile-terminal-') as name:
         folder = pathlib.Path(name)

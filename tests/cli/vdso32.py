@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 RECORDING = '''attr type=1 config=0 sample_type=IP|TID|TIME ids=1 name="cpu-clock" sample_id_all=1
 %srecord MMAP misc=2 pid=7 tid=7 addr=0x8048000 len=0x1000 pgoff=0 filename="/bin/old" | pid=7 tid=7 time=1
 record MMAP misc=2 pid=7 tid=7 addr=0xf7f00000 len=0x1000 pgoff=0 filename="[vdso]" | pid=7 tid=7 time=1
@@ -28,6 +31,7 @@ def elf_header(bits):
 
 
 def main():
+    hermetic.settle()
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
     perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
@@ -36,7 +40,7 @@ def main():
         (folder / 'root' / 'bin' / 'old').write_bytes(elf_header(32))
         (folder / 'root' / 'bin' / 'new').write_bytes(elf_header(64))
         recording = folder / 'perf.data'
-        environment = {**os.environ, 'XDG_CACHE_HOME': name, 'HOME': name}
+        environment = hermetic.environment(XDG_CACHE_HOME=name, HOME=name)
         for options, arch in (([], 'feature ARCH s:"x86_64"\n'), (['--pipe'], 'feature ARCH s:"x86_64"\n'), ([], '')):
             text = (RECORDING % arch).encode()
             recording.write_bytes(subprocess.check_output([*assemble, *options], input=text))

@@ -9,6 +9,9 @@ are compared. exceptions.txt beside this program names what differs for a good r
 """
 import argparse, concurrent.futures, json, os, pathlib, subprocess, sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 SKIPPED = 77
 NOTHING = object() # there is nothing to compare with
 TIMEOUT_SECONDS = 300
@@ -112,6 +115,7 @@ def read_exceptions():
 
 
 def main():
+    hermetic.settle()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('perfile')
     parser.add_argument('--only', default='', help='recordings whose name contains this')

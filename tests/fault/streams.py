@@ -8,6 +8,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import hermetic
+
 VERBS = [['info'], ['info', '--format', 'json'], ['dump'], ['dump', '--format', 'json'], ['check'], ['script'], ['report'],
          ['flame']]
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
@@ -68,6 +71,7 @@ def file_too_large(command, folder):
 
 
 def main():
+    hermetic.settle()
     perfile, recording = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         for verb in VERBS:

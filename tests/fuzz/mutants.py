@@ -18,6 +18,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import hermetic
+
 MAGICS = (b'PERFILE2', b'2ELIFREP', b'PERFFILE')
 ALL_FIELDS = ('comm,tid,pid,cpu,time,period,event,trace,ip,sym,symoff,dso,addr,iregs,uregs,brstack,brstackinsn,'
               'bpf-output,phys_addr,data_page_size,code_page_size,weight,ins_lat,data_src,misc,flags,cgroup')
@@ -133,8 +136,9 @@ def limit_of(size):
 
 def run(command, stdin, options):
     """Exit status (None: too slow), peak memory in bytes (0: not measured), and what was said on stderr."""
-    environment = dict(os.environ, ASAN_OPTIONS='exitcode=%d' % SANITIZER_STATUS,
-                       UBSAN_OPTIONS='halt_on_error=1:print_stacktrace=1:exitcode=%d' % SANITIZER_STATUS)
+    environment = hermetic.environment(
+        ASAN_OPTIONS='exitcode=%d' % SANITIZER_STATUS,
+        UBSAN_OPTIONS='halt_on_error=1:print_stacktrace=1:exitcode=%d' % SANITIZER_STATUS)
     with tempfile.NamedTemporaryFile('r') as peak, tempfile.TemporaryFile() as errors:
         if options.rss:
             # a child of this process would inherit its peak
@@ -197,6 +201,7 @@ def known_fields(perfile):
 
 
 def main():
+    hermetic.settle()
     parser = argparse.ArgumentParser(description='Runs every verb over damaged recordings.')
     parser.add_argument('perfile')
     parser.add_argument('recordings', nargs='*')

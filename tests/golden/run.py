@@ -20,6 +20,9 @@ each command prints.
 """
 import argparse, concurrent.futures, difflib, json, os, pathlib, re, subprocess, sys, tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 FLAVOURS = {
     'little': [],
     'big': ['--big-endian'],
@@ -161,6 +164,7 @@ def run_file(path, tools, update):
 
 
 def main():
+    hermetic.settle()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('assemble')
     parser.add_argument('perfile')

@@ -19,6 +19,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve().parent
 DEBIAN_FLAMEGRAPH = pathlib.Path('/usr/share/perl5/Devel/NYTProf/flamegraph.pl')
@@ -191,6 +194,7 @@ def make(assemble, folder):
 
 
 def main():
+    hermetic.settle()
     perfile, assemble, *recordings = sys.argv[1:]
     done = 0
     with tempfile.TemporaryDirectory(prefix='perfile-others-') as name:

@@ -14,6 +14,9 @@
 """
 import argparse, collections, json, os, pathlib, re, subprocess, sys, tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 SKIPPED = 77
 TIMEOUT_SECONDS = 300
 SECRET = 'Zq7secretXy'
@@ -448,6 +451,7 @@ def check_corpus(perfile, corpus, vocabulary, folder, only):
 
 
 def main():
+    hermetic.settle()
     parser = argparse.ArgumentParser()
     parser.add_argument('perfile')
     parser.add_argument('assemble')

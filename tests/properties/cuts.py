@@ -15,6 +15,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import hermetic
+
 SKIPPED = 77
 SPLITS = ["pid", "tid", "cpu", "event", "comm", "time", "size"]
 WRAPPER = os.environ.get("MESON_EXE_WRAPPER", "").split()
@@ -133,6 +136,7 @@ def corpus():
 
 
 def main():
+    hermetic.settle()
     parser = argparse.ArgumentParser()
     parser.add_argument("--corpus", action="store_true")
     parser.add_argument("perfile")

@@ -9,6 +9,9 @@ numbers of samples; entries stand below what they belong to, heaviest first; tex
 """
 import argparse, csv, io, json, os, pathlib, re, subprocess, sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 SKIPPED = 77
 TIMEOUT_SECONDS = 300
 SORTS = ('comm,dso,symbol', 'symbol,tid', 'dso,{cpu,comm},symbol')
@@ -101,6 +104,7 @@ def check(perfile, path, sort, more):
 
 
 def main():
+    hermetic.settle()
     parser = argparse.ArgumentParser()
     parser.add_argument('perfile')
     parser.add_argument('recordings', nargs='*', type=pathlib.Path)

@@ -7,6 +7,9 @@ or folders; without any, those in the folder that PERFILE_CORPUS names.
 """
 import os, pathlib, subprocess, sys, tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 TASKS = [['report'], ['report', '--no-children', '--call-graph', 'callee,fractal,0', '--format', 'json'],
          ['report', '--sort', 'dso', '--symbols', 'main', '--format', 'csv'],
          ['report', '--sort', 'srcline,cpu,symoff', '--no-group', '-n'], ['report', '--sort', 'time,tid,sym'],
@@ -48,6 +51,7 @@ def recordings_below(folder):
 
 
 def main():
+    hermetic.settle()
     perfile, given = sys.argv[1], sys.argv[2:]
     if not given and not os.environ.get('PERFILE_CORPUS'):
         print('PERFILE_CORPUS names no folder of recordings')
@@ -55,7 +59,7 @@ def main():
     recordings = given or list(recordings_below(os.environ['PERFILE_CORPUS']))
     wrong = printed = 0
     with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, 'XDG_CACHE_HOME': cache}
+        environment = hermetic.environment(XDG_CACHE_HOME=cache)
         for recording in recordings:
             for task in TASKS:
                 expected = run([perfile, *task, '-j1'], recording, environment)

@@ -9,6 +9,9 @@ binary and offset in it as before, and no sample is lost.
 """
 import argparse, os, pathlib, subprocess, sys, tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 SKIPPED = 77
 TIMEOUT_SECONDS = 300
 FIELDS = 'tid,pid,time,event,ip,dso,dsoff,brstack,addr'
@@ -49,6 +52,7 @@ def check(perfile, source, folder):
 
 
 def main():
+    hermetic.settle()
     parser = argparse.ArgumentParser()
     parser.add_argument('perfile')
     parser.add_argument('recordings', nargs='*', type=pathlib.Path)

@@ -10,6 +10,9 @@ recording. Places and records are chosen by a fixed seed.
 """
 import argparse, collections, json, os, pathlib, random, re, shutil, struct, subprocess, sys, tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 IDENTIFIER, IP, TID, TIME = 1 << 16, 1, 2, 4
 SAMPLE, HEADER_ATTR, TRACING_DATA, ID_INDEX, AUXTRACE_INFO, AUXTRACE, HEADER_FEATURE = 9, 64, 66, 69, 70, 71, 80
 COMPRESSED, COMPRESSED2 = 81, 83
@@ -193,6 +196,7 @@ class Salvage:
 
 
 def main():
+    hermetic.settle()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('perfile')
     parser.add_argument('recordings', nargs='+', type=pathlib.Path)

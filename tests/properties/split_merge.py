@@ -15,6 +15,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 WAYS = ["time=3ms", "time=250ms", "size=30K", "pid", "cpu", "event", "comm"]
 PARTS_MAX = 100
 # what one mode says in another way than others, and rounds
@@ -66,6 +69,7 @@ def check(cut, perfile, path, way, wanted, folder):
 
 
 def main():
+    hermetic.settle()
     args = sys.argv[1:]
     cut = None
     if args[0] == "--cut":

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""The same surroundings for every test, whatever those of the person who runs it.
+
+Every driver calls settle() first: pagers, colors, locales, time zones, caches, servers for debug information and the
+width of terminals are then the same everywhere. What a test wants to differ it names: environment(TERM='xterm').
+"""
+import os, re, sys, tempfile
+
+# what programs need in order to run at all: loaders, emulators, compilers
+KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'MESON_EXE_WRAPPER', 'QEMU_LD_PREFIX', 'PERFILE_CORPUS', 'PERFILE_SPEEDSCOPE',
+        'PERFILE_PROFILER_CLI')
+NO_HOME = '/dev/null'  # not even root can make a cache below it
+FIXED = {'HOME': NO_HOME, 'LC_ALL': 'C.UTF-8', 'PYTHONUTF8': '1', 'PYTHONDONTWRITEBYTECODE': '1', 'CCACHE_DISABLE': '1',
+         'PERFILE_SETTLED': '1'}
+
+
+def environment(**more):
+    """For the commands of a test."""
+    kept = {name: value for name, value in os.environ.items() if name in KEPT or name.endswith('SAN_OPTIONS')}
+    return {**kept, **FIXED, **more}
+
+
+def settle():
+    """Goes on in these surroundings, with UTF-8 as the encoding of text."""
+    if 'PERFILE_SETTLED' not in os.environ:
+        os.execve(sys.executable, [sys.executable, *sys.argv], environment())
+
+
+def plain_folder():
+    """A temporary folder in whose path nothing needs quotes for sh."""
+    place = tempfile.gettempdir()
+    return tempfile.TemporaryDirectory(prefix='perfile-', dir=place if re.fullmatch(r'[\w/.-]+', place, re.A) else '/tmp')
