@@ -45,15 +45,18 @@ static int check(int result, const struct perfile_error *error)
 static void write_maps(struct perfile_writer *writer, int32_t pid)
 {
     struct perfile_error error;
-    char line[4096], path[4096], prot[8];
+    char line[8192], prot[8];
     FILE *maps = fopen("/proc/self/maps", "r");
     while (maps && fgets(line, sizeof(line), maps)) {
-        struct perfile_mmap2 map = {.pid = pid, .tid = pid, .filename = path};
+        struct perfile_mmap2 map = {.pid = pid, .tid = pid};
         uint64_t end;
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 " %4095s",
-                   &map.addr, &end, prot, &map.pgoff, &map.maj, &map.min, &map.ino, path) != 8 ||
-            !strchr(prot, 'x'))
+        int path = 0; /* where in the line: it is all that remains, for a path may have spaces */
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 " %n", &map.addr,
+                   &end, prot, &map.pgoff, &map.maj, &map.min, &map.ino, &path) != 7 ||
+            !strchr(prot, 'x') || !line[path])
             continue;
+        line[strcspn(line, "\n")] = '\0';
+        map.filename = line + path;
         map.len = end - map.addr;
         map.prot = 5;  /* PROT_READ | PROT_EXEC */
         map.flags = 2; /* MAP_PRIVATE */
