@@ -4,7 +4,6 @@
  *
  * An output turns a reader into a stream of text. Outputs are named by kind and format: perfile_output_at() lists them.
  * The same rules as in perfile.h hold for results, lifetimes and threads; see also perfile_output_options.threads.
- * Since 0.1.
  */
 #ifndef PERFILE_ANALYSIS_H
 #define PERFILE_ANALYSIS_H
@@ -177,7 +176,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_output_write(struct perfile_reader *r
 
 /*
  * Unwinding of dumped user stacks by the binaries of the recording. `reader` is that of the session; `options` may be
- * NULL. Errors: MEMORY. Since 0.2, like the two that follow.
+ * NULL. Errors: MEMORY.
  */
 struct perfile_unwinder;
 PERFILE_API PERFILE_MUST_CHECK int perfile_unwinder_open(struct perfile_reader *reader,
@@ -196,14 +195,14 @@ PERFILE_API int perfile_unwind(void *unwinder, struct perfile_session *session, 
 
 /*
  * The build id of the binary behind a mapping, where it would be looked for to find symbols; 0 when there is none. With
- * the context, a struct perfile_symbol_options, it is a function for perfile_inject_options.find_build_id. Since 0.2.
+ * the context, a struct perfile_symbol_options, it is a function for perfile_inject_options.find_build_id.
  */
 PERFILE_API int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, uint8_t build_id[20]);
 
 /*
- * Code that JIT compilers made, of the jitdump files that a recording maps. Since 0.2, like what follows. `reader` is that
- * of the recording; `options` (may be NULL) say where the files are, and `folder` is where perfile_jit_follow writes: no name of
- * the recording decides that. Both must live as long. Errors: MEMORY.
+ * Code that JIT compilers made, of the jitdump files that a recording maps. `reader` is that of the recording; `options`
+ * (may be NULL) say where the files are, and `folder` is where perfile_jit_follow writes: no name of the recording decides
+ * that. Both must live as long. Errors: MEMORY.
  */
 struct perfile_jit;
 PERFILE_API PERFILE_MUST_CHECK int perfile_jit_open(struct perfile_reader *reader,

@@ -5,7 +5,7 @@
  * Every call reads a recording that was just opened and writes one that was just opened, and neither finishes nor closes
  * the writer: look at the report first, then call perfile_writer_finish. What these calls change is said with each; all
  * else is copied byte for byte, records in the order of the file (of a directory that becomes one file: in the order of
- * time). Records that are damaged are left out and counted. Since 0.2.
+ * time). Records that are damaged are left out and counted.
  */
 #ifndef PERFILE_EDIT_H
 #define PERFILE_EDIT_H

@@ -29,7 +29,7 @@
  *              only at the record and at what does not change.
  * Growth.      Structs that the caller makes begin with their own size; set it with the PERFILE_*_INIT initialisers.
  *              Structs that the library makes may grow at their end.
- * Since.       Everything here: 0.1.
+ * Since.       Everything in these headers: 0.1, unless it says a later version.
  */
 #ifndef PERFILE_PERFILE_H
 #define PERFILE_PERFILE_H
@@ -673,7 +673,7 @@ PERFILE_API const char *perfile_session_later_comm(const struct perfile_session 
 /*
  * The path of the control group that samples name by this id (perfile_sample.cgroup), below the mount of its hierarchy,
  * as of the record that was delivered last; NULL when no record has named it. Equal ids give equal pointers until a
- * record names another path. Since 0.1. From the records CGROUP.
+ * record names another path. From the records CGROUP.
  */
 PERFILE_API const char *perfile_session_cgroup(const struct perfile_session *session, uint64_t id);
 /* From now on threads keep their names when they end, as perf report shows them; perf script forgets them, the default. */
@@ -703,8 +703,7 @@ PERFILE_API void perfile_session_follow_maps(struct perfile_session *session);
  * Adds a mapping that no record tells of, such as code that a jitdump file tells of: it holds from `time` on (ns on the
  * recording's clock; a time that has passed: from the next record with a time on) and covers what was there. Of `map` all
  * members count but `id`; `filename` is copied. Records of anonymous memory of that process are passed over from now on: a
- * JIT changes the protection of memory that holds its code. Since 0.1. Errors: ARGUMENT (empty), LIMIT (2^19 of them),
- * MEMORY.
+ * JIT changes the protection of memory that holds its code. Errors: ARGUMENT (empty), LIMIT (2^19 of them), MEMORY.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_session_add_map(struct perfile_session *session, uint64_t time,
                                                            const struct perfile_map *map, struct perfile_error *error);

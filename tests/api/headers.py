@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""headers.py INCLUDE CC...: every public header compiles alone, as C11 and as C++17, without a warning.
+"""headers.py INCLUDE VERSION CC...: every public header compiles alone, as C11 and as C++17, without a warning.
 
 So do its initialisers, as global, static and local variables. records.h is a part of perfile.h and not meant to stand
-alone."""
+alone. Nothing is there since a version that is yet to come."""
 import pathlib, re, shutil, subprocess, sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
@@ -26,9 +26,19 @@ def compiles(compiler, standard, include, header):
     return done.returncode == 0
 
 
+def from_the_future(include, version):
+    """What headers call younger than the library is."""
+    numbers, headers = [int(number) for number in version.split('.')], sorted((include / 'perfile').glob('*.h'))
+    return [f'{path.name}: {since[0]}, but the version is {version}' for path in headers
+            for since in re.finditer(r'\bSince (\d+)\.(\d+)', path.read_text())  # of kernels it is "since"
+            if [int(number) for number in since.groups()] > numbers]
+
+
 def main():
     hermetic.settle()
-    include, compiler = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    include, version, compiler = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    future = from_the_future(include, version)
+    print(*future, sep='\n', end='\n' * bool(future))
     if len([*INITIALISER.finditer(''.join(path.read_text() for path in (include / 'perfile').glob('*.h')))]) < 3:
         sys.exit('the initialisers are not where this test looks for them')
     compilers = {'c11': compiler}
@@ -41,7 +51,7 @@ def main():
     results = [compiles(command, standard, include, header)
                for header in headers for standard, command in compilers.items()]
     print(f'{sum(results)} of {len(results)} compile: {", ".join(headers)} as {", ".join(compilers)}')
-    sys.exit(not headers or not all(results))
+    sys.exit(bool(future) or not headers or not all(results))
 
 
 main()

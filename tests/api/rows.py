@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""rows.py GEN_RECORDS TREE: a record type is one row of records.def, and one golden.
+"""rows.py GEN_RECORDS GEN_FORMAT TREE: a record type is one row of records.def, and one golden.
 
-records.h is what the rows make of it; every row has a golden that shows it whole, every part of a sample stands in one;
-and beside the schema no source lists the record types again."""
+records.h and doc/format.md are what the rows make of them; every row has a golden that shows it whole, every part of a
+sample stands in one; and beside the schema no source lists the record types again."""
 import pathlib, re, subprocess, sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
@@ -11,11 +11,12 @@ import hermetic
 
 def main():
     hermetic.settle()
-    generator, tree = sys.argv[1], pathlib.Path(sys.argv[2])
+    generators, tree = sys.argv[1:3], pathlib.Path(sys.argv[3])
     wrong = []
-    made = subprocess.run([generator], capture_output=True, text=True, check=True).stdout
-    if made != (tree / 'include/perfile/records.h').read_text():
-        wrong.append('include/perfile/records.h is not what gen-records writes; ./dev format makes it anew')
+    for generator, path in zip(generators, ('include/perfile/records.h', 'doc/format.md')):
+        made = subprocess.run([generator], capture_output=True, text=True, check=True).stdout
+        if made != (tree / path).read_text():
+            wrong.append(f'{path} is not what {pathlib.Path(generator).name} writes; ./dev format makes it anew')
     schema = tree / 'src/schema'
     rows = re.findall(r'^(?:RECORD|BARE)\((\d+), (\w+),', (schema / 'records.def').read_text(), re.M)
     parts = re.findall(r'^(?:WORD|PAIR|PART|TAIL)\(\d+, (\w+),', (schema / 'sample.def').read_text(), re.M)
