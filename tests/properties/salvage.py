@@ -8,7 +8,8 @@ and end with 1; what is repaired, copies and a merge of the damaged one are soun
 samples there are is found by a walker of its own; those inside compressed records by `perfile dump` of the sound
 recording. Places and records are chosen by a fixed seed.
 """
-import argparse, collections, json, os, pathlib, random, re, shutil, struct, subprocess, sys, tempfile
+import argparse, collections, concurrent.futures, json, os, pathlib, random, re, shutil, struct, subprocess
+import sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -82,18 +83,20 @@ def script(perfile, path):
 
 
 COPIES = (['repair'], ['convert', '--mode', 'file'], ['convert', '--mode', 'directory'], ['merge'])
+# what is done to which file ('' or one of a directory), the keys of what is whole behind it, is something lost?
+Damage = collections.namedtuple('Damage', 'what name change expected loss')
 
 
 class Salvage:
-    def __init__(self, perfile, path, folder):
-        self.perfile, self.path, self.folder = perfile, path, folder
+    def __init__(self, perfile, path):
+        self.perfile, self.path = perfile, path
         self.files = records_of(path)
-        self.runs, self.wrong = 0, []
+        self.faults = []
         status, self.whole, errors = script(perfile, path)
         expected = {record.key for records, _ in self.files.values() for record in records if record.key}
         if status != 0 or errors or not expected <= set(self.whole) or not self.whole:
-            self.wrong.append(f'{path.name} itself: status {status}, {len(self.whole)} samples: {errors}')
-
+            self.faults.append(f'itself: status {status}, {len(self.whole)} samples: {errors}')
+        self.is_pipe = path.is_file() and path.read_bytes()[8] == 16
         self.inflated = self.read_inflated()
 
     def read_inflated(self):
@@ -107,40 +110,37 @@ class Salvage:
                     inflated[record['container']].add((record['tid'], record['time']))
         return inflated
 
-    def damage(self, name, change):
-        """A copy in which change(bytearray) was done to one file."""
-        copy = self.folder / self.path.name
-        shutil.rmtree(copy, ignore_errors=True)
-        copy.unlink(missing_ok=True) if not copy.is_dir() else None
+    def check(self, damage):
+        """What is wrong with one damaged recording and its copies; '' when nothing is."""
+        with tempfile.TemporaryDirectory(prefix='perfile-salvage-') as folder:
+            copy = self.make(damage, pathlib.Path(folder) / self.path.name)
+            status, shown, errors = script(self.perfile, copy)
+            missing = damage.expected - set(shown)
+            faults = [f'{len(missing)} of {len(damage.expected)} samples are missing'] * bool(missing)
+            if damage.loss and (status != 1 or 'damaged in' not in errors):
+                faults.append(f'status {status}, stderr {errors[-200:]!r}')
+            if status not in (0, 1):
+                faults.append(f'status {status}')
+            faults += [fault for how in COPIES for fault in self.copy(how, copy, shown)]
+        return f'{damage.what}: {"; ".join(faults)}' if faults else ''
+
+    def make(self, damage, copy):
+        """A copy with that damage."""
         if self.path.is_dir():
             shutil.copytree(self.path, copy)
         else:
             shutil.copyfile(self.path, copy)
-        file = copy / name if name else copy
+        file = copy / damage.name if damage.name else copy
         data = bytearray(file.read_bytes())
-        change(data)
+        damage.change(data)
         file.write_bytes(data)
         return copy
 
-    def check(self, what, copy, expected, loss=True):
-        self.runs += 1
-        status, shown, errors = script(self.perfile, copy)
-        missing = expected - set(shown)
-        faults = [f'{len(missing)} of {len(expected)} samples are missing'] * bool(missing)
-        if loss and (status != 1 or 'damaged in' not in errors):
-            faults.append(f'status {status}, stderr {errors[-200:]!r}')
-        if status not in (0, 1):
-            faults.append(f'status {status}')
-        faults += [fault for how in COPIES for fault in self.copy(how, copy, shown)]
-        if faults:
-            self.wrong.append(f'{self.path.name}, {what}: {"; ".join(faults)}')
-
     def copy(self, how, damaged, shown):
         """What is wrong with a copy of a damaged recording that shows these samples."""
-        target = self.folder / 'copy'
-        shutil.rmtree(target) if target.is_dir() else target.unlink(missing_ok=True)
-        done = subprocess.run([*self.perfile, *how, '--quiet', '-o', str(target), str(damaged)], capture_output=True,
-                              text=True, timeout=TIMEOUT_SECONDS)
+        target = damaged.parent / f'copy-{"-".join(how)}'
+        done = subprocess.run([*self.perfile, *how, '--quiet', '--no-sync', '-o', str(target), str(damaged)],
+                              capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
         if done.returncode not in (0, 1):
             return [f'{" ".join(how)}: status {done.returncode}, {done.stderr}']
         status, copied, errors = script(self.perfile, target)
@@ -160,13 +160,12 @@ class Salvage:
         return keys
 
     def kill(self):
-        for name, (_, end) in self.files.items():
-            if name == '' and self.path.read_bytes()[8] != 16:
-                def change(data):
-                    del data[end:]
-                    data[48:56] = bytes(8)
-                    data[72:104] = bytes(32)
-                self.check('killed', self.damage(name, change), set(self.whole))
+        if not self.path.is_dir() and not self.is_pipe:
+            def change(data):
+                del data[self.files[''][1]:]
+                data[48:56] = bytes(8)
+                data[72:104] = bytes(32)
+            yield Damage('killed', '', change, set(self.whole), True)
 
     def cut(self, count, chance):
         for name, (records, end) in self.files.items():
@@ -174,25 +173,25 @@ class Salvage:
             for _ in range(count):
                 at = chance.randrange(records[0].offset, end)
                 keep = self.keys(lambda record: record.offset + record.size <= at, name)
-                def change(data):
+                def change(data, at=at):
                     del data[at:]
-                whole_stream = at in bounds and (name or self.path.read_bytes()[8] == 16)
-                self.check(f'cut {name} at {at}', self.damage(name, change), keep, not whole_stream)
+                whole_stream = at in bounds and (name or self.is_pipe)
+                yield Damage(f'cut {name} at {at}', name, change, keep, not whole_stream)
 
     def sizes(self, records_count, sizes_count, chance):
         for name, (records, _) in self.files.items():
             victims = [i for i, record in enumerate(records[:-1]) if record.type not in (HEADER_ATTR, TRACING_DATA)]
             for i in sorted(chance.sample(victims, min(records_count, len(victims)))):
                 victim = records[i]
+                keep = self.keys(lambda record: record.offset != victim.offset, name)
                 for nasty in chance.sample(NASTY, sizes_count):
                     size = nasty(victim.size, records[i + 1].size) & 0xffff
-                    def change(data):
+                    def change(data, victim=victim, size=size):
                         struct.pack_into('<H', data, victim.offset + 6, size)
-                    keep = self.keys(lambda record: record.offset != victim.offset, name)
                     what = f'record {i} (type {victim.type}) at {victim.offset:#x} of {victim.size} bytes states {size}'
                     hidden = victim.type in OPAQUE or size - victim.size == records[i + 1].size == 8
                     if size != victim.size:
-                        self.check(what, self.damage(name, change), keep, not hidden)
+                        yield Damage(what, name, change, keep, not hidden)
 
 
 def main():
@@ -206,15 +205,15 @@ def main():
     options = parser.parse_args()
     perfile = [*os.environ.get('MESON_EXE_WRAPPER', '').split(), options.perfile]
     wrong, runs = [], 0
-    with tempfile.TemporaryDirectory(prefix='perfile-salvage-') as folder:
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for path in options.recordings:
             chance = random.Random(path.name)
-            salvage = Salvage(perfile, path, pathlib.Path(folder))
-            salvage.kill()
-            salvage.cut(options.cuts, chance)
-            salvage.sizes(options.records, options.sizes, chance)
-            wrong += salvage.wrong
-            runs += salvage.runs
+            salvage = Salvage(perfile, path)
+            damages = [*salvage.kill(), *salvage.cut(options.cuts, chance),
+                       *salvage.sizes(options.records, options.sizes, chance)]
+            faults = salvage.faults + [fault for fault in pool.map(salvage.check, damages) if fault]
+            wrong += [f'{path.name}, {fault}' for fault in faults]
+            runs += len(damages)
     for fault in wrong:
         print(fault)
     print(f'{runs - len(wrong)} of {runs} damaged recordings of {len(options.recordings)} gave all that was whole')
