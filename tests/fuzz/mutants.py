@@ -139,20 +139,19 @@ def run(command, stdin, options):
     environment = hermetic.environment(
         ASAN_OPTIONS='exitcode=%d' % SANITIZER_STATUS,
         UBSAN_OPTIONS='halt_on_error=1:print_stacktrace=1:exitcode=%d' % SANITIZER_STATUS)
-    with tempfile.NamedTemporaryFile('r') as peak, tempfile.TemporaryFile() as errors:
+    with tempfile.NamedTemporaryFile('r') as peak:
         if options.rss:
             # a child of this process would inherit its peak
             command = ['time', '-q', '-f', '%M', '-o', peak.name, *command]
-        child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=errors, env=environment,
-                                 start_new_session=True)
+        # the end of a pipe wakes us at once; wait() with a time limit would sleep for longer than most runs take
+        child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                 env=environment, start_new_session=True)
         try:
-            status = child.wait(options.timeout)
+            said, status = child.communicate(timeout=options.timeout)[1], child.returncode
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-            status = None
-        errors.seek(0)
-        return status, int(peak.read() or 0) << 10, errors.read(2048).decode('utf-8', 'replace')
+            said, status = child.communicate()[1], None
+        return status, int(peak.read() or 0) << 10, said[:2048].decode('utf-8', 'replace')
 
 
 def judge(status, peak, size, options):
@@ -208,10 +207,10 @@ def main():
     parser.add_argument('--corpus', help='a folder of further recordings')
     parser.add_argument('--count', type=int, default=200, help='how many mutants')
     parser.add_argument('--first', type=int, default=0, help='number of the first')
-    parser.add_argument('--timeout', type=float, default=10, help='seconds for one run')
+    parser.add_argument('--timeout', type=float, default=30, help='seconds for one run')
     parser.add_argument('--keep', help='where mutants with findings go')
     parser.add_argument('--rss', action='store_true', help='hold memory against its bound')
-    parser.add_argument('--jobs', type=int, default=2)
+    parser.add_argument('--jobs', type=int, default=os.cpu_count())
     options = parser.parse_args()
     options.fields = known_fields(options.perfile)
     options.runs, options.mutate, options.scratch = RUNS, mutate, None

@@ -36,7 +36,7 @@ HEADER_RECORDS = {'HEADER_ATTR', 'HEADER_FEATURE', 'HEADER_TRACING_DATA', 'HEADE
 PLACES = {'offset', 'container', 'compressed'}
 HEADER_PLACES = {'file_size', 'attrs', 'data', 'feature_table', 'byte_order', 'mode'}
 HERE = pathlib.Path(__file__).resolve().parent
-TIMEOUT_SECONDS = 20
+TIMEOUT_SECONDS = 60
 
 
 class Command:

@@ -23,7 +23,7 @@ NASTY = [lambda size, next_size: 0, lambda size, next_size: 65535, lambda size, 
          lambda size, next_size: size + 4]
 # records whose content fits many sizes: when they swallow others that hold no samples, nothing contradicts it
 OPAQUE = (ID_INDEX, AUXTRACE_INFO, HEADER_FEATURE, COMPRESSED, COMPRESSED2)
-TIMEOUT_SECONDS = 20
+TIMEOUT_SECONDS = 60
 
 Record = collections.namedtuple('Record', 'offset type size key')
 
