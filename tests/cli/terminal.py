@@ -15,7 +15,6 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import time
 
@@ -261,7 +260,7 @@ def make_recordings(assemble, folder):
 def main():
     hermetic.settle()
     perfile, assemble = (pathlib.Path(path).resolve() for path in sys.argv[1:])
-    with tempfile.TemporaryDirectory(prefix='perfile-terminal-') as name:
+    with hermetic.plain_folder() as name:  # pagers are words of a shell
         folder = pathlib.Path(name)
         make_recordings(assemble, folder)
         t = Terminal(perfile, folder)

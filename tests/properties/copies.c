@@ -15,7 +15,7 @@
 #include "walk.h"
 
 static unsigned compared, failures;
-static char output[64];
+static char output[4096];
 static bool damaged; /* the recording that is copied */
 
 /* ---- a record as text ---- */
@@ -242,8 +242,7 @@ static void try_all(const char *path)
 
 int main(int argc, char **argv)
 {
-    const char *folder = getenv("TMPDIR");
-    snprintf(output, sizeof(output), "%.32s/perfile-copies-%ld", folder ? folder : "/tmp", (long)getpid());
+    walk_temporary(output, "perfile-copies");
     walk.try_all = try_all;
     walk.wants = walk_without_flips;
     const int status = walk_arguments(argc, argv);

@@ -15,7 +15,7 @@
 #include "walk.h"
 
 static unsigned merged, refused, failures;
-static char output[64];
+static char output[4096];
 static bool trimmed; /* samples had to lose a piece in the last merge */
 
 /* ---- a record as text ---- */
@@ -261,8 +261,7 @@ static bool wants(const char *path, const struct stat *status)
 
 int main(int argc, char **argv)
 {
-    const char *folder = getenv("TMPDIR");
-    snprintf(output, sizeof(output), "%.32s/perfile-merges-%ld", folder ? folder : "/tmp", (long)getpid());
+    walk_temporary(output, "perfile-merges");
     walk.try_all = try_all;
     walk.wants = wants;
     const int status = walk_arguments(argc, argv);

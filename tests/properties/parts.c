@@ -16,7 +16,7 @@
 #include "walk.h"
 
 static unsigned checks, failures;
-static char folder[64];
+static char folder[4096];
 
 static void expect(bool right, const char *path, const char *what)
 {
@@ -83,7 +83,7 @@ static struct content read_all(const char *path, struct pf_map *others)
 
 static void cut_nothing(const char *path, const struct content *wanted, const char *time)
 {
-    char output[128];
+    char output[4128];
     struct perfile_reader *reader;
     struct perfile_writer *writer = NULL;
     struct perfile_error error = {0};
@@ -119,16 +119,16 @@ struct parts {
     int byte_order;
 };
 
-static void part_path(const struct perfile_split_part *part, char path[128])
+static void part_path(const struct perfile_split_part *part, char path[4128])
 {
-    snprintf(path, 128, "%s/part-%zu", folder, part->index);
+    snprintf(path, 4128, "%s/part-%zu", folder, part->index);
 }
 
 static int open_part(void *context, const struct perfile_split_part *part, struct perfile_writer **writer,
                      struct perfile_error *error)
 {
     struct parts *parts = context;
-    char path[128];
+    char path[4128];
     struct perfile_writer_options how = PERFILE_WRITER_OPTIONS_INIT;
     how.no_sync = true;
     how.byte_order = parts->byte_order;
@@ -159,7 +159,7 @@ static bool holds_all(const struct pf_map *wanted, const struct pf_map *got)
 static void compare_parts(const char *path, const char *way, const struct content *wanted, const struct pf_map *others,
                           unsigned part_count)
 {
-    char output[128], what[64];
+    char output[4128], what[64];
     uint64_t samples = 0, sum = 0;
     struct pf_map got;
     pf_map_open(&got, pf_allocator_or_default(NULL));
@@ -237,10 +237,11 @@ static bool wants(const char *path, const struct stat *status)
 
 int main(int argc, char **argv)
 {
-    const char *temporary = getenv("TMPDIR");
-    snprintf(folder, sizeof(folder), "%.32s/perfile-parts-XXXXXX", temporary ? temporary : "/tmp");
-    if (!mkdtemp(folder))
+    walk_temporary(folder, "perfile-parts");
+    if (mkdir(folder, 0700) < 0) {
+        perror(folder);
         return 1;
+    }
     walk.try_all = try_all;
     walk.wants = wants;
     const int status = walk_arguments(argc, argv);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { WALK_SKIPPED = 77 };
 
@@ -54,6 +55,15 @@ static inline int walk_remove_entry(const char *path, const struct stat *status,
 {
     (void)status, (void)flag, (void)at;
     return remove(path);
+}
+
+/* A path for what this program writes, of 4096 bytes: TMPDIR may be long. */
+static inline void walk_temporary(char path[4096], const char *name)
+{
+    const char *folder = getenv("TMPDIR");
+    const int length = snprintf(path, 4096, "%s/%s-%ld", folder && *folder ? folder : "/tmp", name, (long)getpid());
+    if (length >= 4000) /* more stands behind it */
+        snprintf(path, 4096, "/tmp/%s-%ld", name, (long)getpid());
 }
 
 /* A file, or a folder with all in it. */

@@ -58,7 +58,7 @@ static void add_folder(const struct machine *m, const char *name)
 
 static void machine_open(struct machine *m)
 {
-    snprintf(m->root, sizeof(m->root), "%s/machine-XXXXXX", getenv("TMPDIR") ? "." : "/tmp");
+    snprintf(m->root, sizeof(m->root), "/tmp/perfile-machine-XXXXXX");
     assert_non_null(mkdtemp(m->root));
     add(m, "proc/kallsyms",
         "ffffffff81000000 T _text\nffffffff81000000 T _stext\nffffffff81800000 T _etext\n"
