@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""elsewhere.py BUILD TREE [--only CHANGE]... [TESTS...]: the quick tests pass on a machine that is not like this one.
+
+Checkout and build are copied to a path with spaces and letters that are no ASCII, and the quick tests, or those named,
+run there with other locales, without a home, as another user, without the symbols of the kernel, and so on: all CHANGES at
+once. Each change has a planted expectation that depends on the machine: it holds here and must not hold there, or the
+change is not in force. Changes that cannot be made here are skipped, with the reason."""
+import argparse, collections, concurrent.futures, json, os, pathlib, shutil, subprocess, sys, tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
+ODD_NAME = 'pfäd mit spaces ☃'
+NOBODY = 65534
+SKIP, SLOWER = 77, 8
+LOCALES = {'tr_TR.UTF-8': ('tr_TR', 'UTF-8'), 'de_DE.UTF-8': ('de_DE', 'UTF-8')}
+
+# `environment` and `shell` (commands of sh) make it; `planted` is the expectation; `cannot` says why it is not possible
+Change = collections.namedtuple('Change', 'environment shell planted cannot', defaults=({}, '', 'false', lambda: ''))
+
+
+def not_root():
+    return '' if os.geteuid() == 0 else 'only root can do that'
+
+
+def no_locales():
+    missing = [name for name in LOCALES if subprocess.run(['locale', 'charmap'], env={**os.environ, 'LC_ALL': name},
+                                                          capture_output=True, text=True).stderr]
+    return f'{" and ".join(missing)} cannot be made here (is the package locales missing?)' if missing else ''
+
+
+CHANGES = {
+    'path': Change(planted='set -- $PWD; test $# = 1'),
+    'locale': Change({'LANG': 'tr_TR.UTF-8', 'LC_NUMERIC': 'de_DE.UTF-8'}, planted='test "$(locale decimal_point)" = .',
+                     cannot=no_locales),
+    'time zone': Change({'TZ': '<+0545>-5:45'}, planted='test "$(date +%z)" != +0545'),
+    'home': Change(shell='unset HOME', planted='test -n "$HOME"'),
+    'terminal': Change({'TERM': 'dumb', 'COLUMNS': '40', 'LINES': '5', 'NO_COLOR': '1', 'PAGER': 'false', 'LESS': '-Z',
+                        'PERFILE_PAGER': 'false'}, planted='test -z "$NO_COLOR"'),
+    'debuginfod': Change({'DEBUGINFOD_URLS': 'http://127.0.0.1:9/'}, planted='test -z "$DEBUGINFOD_URLS"'),
+    'umask': Change(shell='umask 077', planted='test "$(umask)" = 0022'),
+    'descriptors': Change(shell='ulimit -Sn 64', planted='test "$(ulimit -n)" != 64'),
+    'kallsyms': Change(shell='mount --bind "$ELSEWHERE/empty" /proc/kallsyms', planted='test -s /proc/kallsyms',
+                       cannot=not_root),
+    'sys': Change(shell='mount -t tmpfs none /sys', planted='test -e /sys/devices/system/cpu/online', cannot=not_root),
+    'user': Change(planted=f'test "$(id -u)" != {NOBODY}', cannot=not_root),  # the last thing that the shell does
+}
+
+
+def make_locales(folder):
+    """Those that are not installed, of their sources."""
+    for name, (source, charset) in LOCALES.items():
+        try:
+            subprocess.run(['localedef', '-i', source, '-f', charset, folder / name], capture_output=True)
+        except FileNotFoundError:
+            return
+
+
+class Elsewhere:
+    def __init__(self, build, tree, folder, chosen):
+        self.build, self.tree, self.root, self.chosen = build, tree, folder / ODD_NAME, chosen
+        shutil.copytree(tree, self.root, symlinks=True, ignore=lambda place, names: [
+            name for name in names if place == str(tree) and (name.startswith('build') or name == '.git')])
+        shutil.copytree(build, self.root / 'build', symlinks=True, ignore=shutil.ignore_patterns('meson-logs'))
+        (self.root / 'tmp').mkdir()
+        (self.root / 'tmp').chmod(0o777)
+        (self.root / 'empty').touch()
+        self.environment = {name: value for name, value in hermetic.environment().items() if name not in hermetic.FIXED}
+        self.environment.update(TMPDIR=str(self.root / 'tmp'), ELSEWHERE=str(self.root), HOME=str(self.root))
+        if 'LOCPATH' in os.environ:
+            self.environment['LOCPATH'] = os.environ['LOCPATH']
+
+    def place(self, word):
+        """A word of a command, or a path in a variable, as it is there."""
+        path = os.path.normpath(word) if os.path.isabs(word) else word
+        for old, new in ((self.build, self.root / 'build'), (self.tree, self.root)):
+            if path == str(old) or path.startswith(f'{old}/'):
+                return str(new) + path[len(str(old)):]
+        return word
+
+    def run(self, command, timeout, environment=None):
+        """Exit status and output of a command in the changed surroundings."""
+        changes = [CHANGES[name] for name in self.chosen]
+        script = ' && '.join(['cd build', *(change.shell for change in changes if change.shell), 'exec '])
+        namespace = ['unshare', '-m'] if {'kallsyms', 'sys'} & set(self.chosen) else []
+        become = f'setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups -- ' if 'user' in self.chosen else ''
+        words = [*namespace, 'sh', '-c', f'{script}{become}"$@"', 'sh', *map(self.place, command)]
+        added = {name: value for change in changes for name, value in change.environment.items()}
+        moved = {name: self.place(value) for name, value in (environment or {}).items()}
+        try:
+            done = subprocess.run(words, cwd=self.root, env={**self.environment, **added, **moved}, timeout=timeout,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        except subprocess.TimeoutExpired as late:
+            return None, (late.output or b'').decode('utf-8', 'replace')
+        return done.returncode, done.stdout.decode('utf-8', 'replace')
+
+    def test(self, test):
+        """Its name and what is wrong with it, '' or its reason to be skipped."""
+        status, output = self.run(test['cmd'], test['timeout'] * SLOWER, test['env'])
+        skipped = [line for line in output.splitlines() if line.startswith('skipped')]
+        if status not in (0, SKIP):
+            return test['name'], f'status {status}:\n{output}', []
+        return test['name'], '', skipped or ['skipped'] * (status == SKIP)
+
+
+def force(elsewhere):
+    """Leaves out the changes that cannot be made; what is wrong with the others."""
+    wrong = []
+    for name in list(elsewhere.chosen):
+        reason = CHANGES[name].cannot()
+        if not reason:
+            elsewhere.chosen, all_chosen = [name], elsewhere.chosen
+            works = elsewhere.run(['true'], 60)
+            elsewhere.chosen = all_chosen
+            reason = '' if works[0] == 0 else works[1].strip()
+        if reason:
+            elsewhere.chosen.remove(name)
+            print(f'skipped: {name}: {reason}')
+    for name in elsewhere.chosen:
+        here = subprocess.run(['sh', '-c', CHANGES[name].planted], cwd=elsewhere.build).returncode == 0
+        there = elsewhere.run(['sh', '-c', CHANGES[name].planted], 60)[0] == 0
+        if there:
+            wrong.append(f'{name}: what holds {"here" if here else "nowhere"} holds there, too')
+    return wrong
+
+
+def main():
+    hermetic.settle()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('build', type=pathlib.Path)
+    parser.add_argument('tree', type=pathlib.Path)
+    parser.add_argument('tests', nargs='*')
+    parser.add_argument('--only', action='append', choices=[*CHANGES], help='without it: all')
+    options = parser.parse_args()
+    build, tree = options.build.resolve(), options.tree.resolve()
+    tests = [test for test in json.loads((build / 'meson-info/intro-tests.json').read_text())
+             if (test['name'] in options.tests if options.tests else 'perfile:quick' in test['suite'])]
+    tests.sort(key=lambda test: (test['is_parallel'], -test['timeout']))  # those that take long go first
+    with tempfile.TemporaryDirectory(prefix='perfile-elsewhere-') as name:
+        folder = pathlib.Path(name)
+        folder.chmod(0o755)
+        (folder / 'locales').mkdir()
+        make_locales(folder / 'locales')
+        if any((folder / 'locales').iterdir()):
+            os.environ['LOCPATH'] = str(folder / 'locales')
+        elsewhere = Elsewhere(build, tree, folder, options.only or [*CHANGES])
+        wrong = force(elsewhere)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            results = list(pool.map(elsewhere.test, tests))
+    for name, fault, skipped in results:
+        if fault:
+            wrong.append(name)
+            print(f'--- {name}: {fault}')
+        for reason in skipped:
+            print(f'{name}: {reason}')
+    print(f'{len(tests)} tests with another {", ".join(elsewhere.chosen)}; wrong: {", ".join(wrong) or "none"}')
+    sys.exit(bool(wrong) or not tests)
+
+
+main()
