@@ -210,7 +210,7 @@ def main():
                     print(f'{what}: {one(of)}', flush=True)
                     done += 1
                 except Skip as why:
-                    print(f'{what}: skipped: {why}')
+                    print(f'skipped: {what}: {why}')
     sys.exit(0 if done else SKIPPED)
 
 
