@@ -41,7 +41,7 @@ CHANGES = {
     'debuginfod': Change({'DEBUGINFOD_URLS': 'http://127.0.0.1:9/'}, planted='test -z "$DEBUGINFOD_URLS"'),
     'umask': Change(shell='umask 077', planted='test "$(umask)" = 0022'),
     'descriptors': Change(shell='ulimit -Sn 64', planted='test "$(ulimit -n)" != 64'),
-    'kallsyms': Change(shell='mount --bind "$ELSEWHERE/empty" /proc/kallsyms', planted='test -s /proc/kallsyms',
+    'kallsyms': Change(shell='mount --bind "$ELSEWHERE/empty" /proc/kallsyms', planted='grep -q . /proc/kallsyms',
                        cannot=not_root),
     'sys': Change(shell='mount -t tmpfs none /sys', planted='test -e /sys/devices/system/cpu/online', cannot=not_root),
     'user': Change(planted=f'test "$(id -u)" != {NOBODY}', cannot=not_root),  # the last thing that the shell does
@@ -106,22 +106,20 @@ class Elsewhere:
 
 def force(elsewhere):
     """Leaves out the changes that cannot be made; what is wrong with the others."""
-    wrong = []
-    for name in list(elsewhere.chosen):
-        reason = CHANGES[name].cannot()
-        if not reason:
-            elsewhere.chosen, all_chosen = [name], elsewhere.chosen
-            works = elsewhere.run(['true'], 60)
-            elsewhere.chosen = all_chosen
-            reason = '' if works[0] == 0 else works[1].strip()
-        if reason:
-            elsewhere.chosen.remove(name)
-            print(f'skipped: {name}: {reason}')
-    for name in elsewhere.chosen:
+    chosen, wrong = elsewhere.chosen, []
+    for name in chosen:
+        elsewhere.chosen = [name]
         here = subprocess.run(['sh', '-c', CHANGES[name].planted], cwd=elsewhere.build).returncode == 0
-        there = elsewhere.run(['sh', '-c', CHANGES[name].planted], 60)[0] == 0
-        if there:
-            wrong.append(f'{name}: what holds {"here" if here else "nowhere"} holds there, too')
+        reason = CHANGES[name].cannot() or ('' if here else 'this machine is so already')
+        if not reason:
+            status, output = elsewhere.run(['true'], 60)
+            reason = output.strip() if status != 0 else ''
+        if reason:
+            print(f'skipped: {name}: {reason}')
+        elif elsewhere.run(['sh', '-c', CHANGES[name].planted], 60)[0] == 0:
+            wrong.append(f'{name}: the planted expectation holds there, too')
+        chosen = [other for other in chosen if other != name or not reason]
+    elsewhere.chosen = chosen
     return wrong
 
 
@@ -132,7 +130,7 @@ def main():
     parser.add_argument('tree', type=pathlib.Path)
     parser.add_argument('tests', nargs='*')
     parser.add_argument('--only', action='append', choices=[*CHANGES], help='without it: all')
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     build, tree = options.build.resolve(), options.tree.resolve()
     tests = [test for test in json.loads((build / 'meson-info/intro-tests.json').read_text())
              if (test['name'] in options.tests if options.tests else 'perfile:quick' in test['suite'])]
