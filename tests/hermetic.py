@@ -6,9 +6,9 @@ width of terminals are then the same everywhere. What a test wants to differ it 
 """
 import os, re, sys, tempfile
 
-# what programs need in order to run at all: loaders, emulators, compilers
-KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'MESON_EXE_WRAPPER', 'QEMU_LD_PREFIX', 'PERFILE_CORPUS', 'PERFILE_SPEEDSCOPE',
-        'PERFILE_PROFILER_CLI')
+# what programs need in order to run at all (loaders, emulators), and what tests are told
+KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'QEMU_LD_PREFIX', 'MALLOC_PERTURB_', 'MESON_EXE_WRAPPER', 'PERFILE_CORPUS',
+        'PERFILE_SPEEDSCOPE', 'PERFILE_PROFILER_CLI')
 NO_HOME = '/dev/null'  # not even root can make a cache below it
 FIXED = {'HOME': NO_HOME, 'LC_ALL': 'C.UTF-8', 'PYTHONUTF8': '1', 'PYTHONDONTWRITEBYTECODE': '1', 'CCACHE_DISABLE': '1',
          'PERFILE_SETTLED': '1'}
