@@ -98,10 +98,10 @@ class Elsewhere:
     def test(self, test):
         """Its name and what is wrong with it, '' or its reason to be skipped."""
         status, output = self.run(test['cmd'], test['timeout'] * SLOWER, test['env'])
-        skipped = [line for line in output.splitlines() if line.startswith('skipped')]
+        skipped = [line[len('skipped: '):] for line in output.splitlines() if line.startswith('skipped: ')]
         if status not in (0, SKIP):
             return test['name'], f'status {status}:\n{output}', []
-        return test['name'], '', skipped or ['skipped'] * (status == SKIP)
+        return test['name'], '', skipped or output.splitlines()[-1:] * (status == SKIP)
 
 
 def force(elsewhere):
@@ -151,7 +151,7 @@ def main():
             wrong.append(name)
             print(f'--- {name}: {fault}')
         for reason in skipped:
-            print(f'{name}: {reason}')
+            print(f'skipped: {name}: {reason}')
     print(f'{len(tests)} tests with another {", ".join(elsewhere.chosen)}; wrong: {", ".join(wrong) or "none"}')
     sys.exit(bool(wrong) or not tests)
 
