@@ -26,6 +26,12 @@ def settle():
         os.execve(sys.executable, [sys.executable, *sys.argv], environment())
 
 
+def no_corpus():
+    """What a test ends with that needs further recordings, where there are none."""
+    print('skipped: PERFILE_CORPUS names no folder of recordings')
+    return 77
+
+
 def plain_folder():
     """A temporary folder in whose path nothing needs quotes for sh."""
     place = tempfile.gettempdir()

@@ -12,7 +12,6 @@ import argparse, concurrent.futures, json, os, pathlib, subprocess, sys
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
-SKIPPED = 77
 NOTHING = object() # there is nothing to compare with
 TIMEOUT_SECONDS = 300
 # what the decoder of the corpus says beyond the format
@@ -122,8 +121,7 @@ def main():
     options = parser.parse_args()
     corpus = os.environ.get('PERFILE_CORPUS')
     if not corpus:
-        print('skipped: PERFILE_CORPUS does not name a folder of recordings')
-        sys.exit(SKIPPED)
+        sys.exit(hermetic.no_corpus())
     corpus, perfile = pathlib.Path(corpus), [*os.environ.get('MESON_EXE_WRAPPER', '').split(), options.perfile]
     exceptions, wrong, count = read_exceptions(), [], 0
     names = sorted({str(path.parent.relative_to(corpus / 'expect')) for path in corpus.glob('expect/**/dump.jsonl*')})

@@ -17,7 +17,6 @@ import argparse, collections, json, os, pathlib, re, subprocess, sys, tempfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
-SKIPPED = 77
 TIMEOUT_SECONDS = 300
 SECRET = 'Zq7secretXy'
 KERNEL = 'FFFFFFFF81000000'
@@ -461,7 +460,7 @@ def main():
     options = parser.parse_args()
     corpus = os.environ.get('PERFILE_CORPUS')
     if options.corpus and not corpus:
-        return SKIPPED
+        return hermetic.no_corpus()
     perfile = options.perfile
     vocabulary = set(run([perfile, 'anonymize', '--vocabulary']).decode().split('\n'))
     with tempfile.TemporaryDirectory() as folder:

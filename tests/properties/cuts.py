@@ -18,7 +18,6 @@ import tempfile
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import hermetic
 
-SKIPPED = 77
 SPLITS = ["pid", "tid", "cpu", "event", "comm", "time", "size"]
 WRAPPER = os.environ.get("MESON_EXE_WRAPPER", "").split()
 
@@ -144,7 +143,7 @@ def main():
     options = parser.parse_args()
     recordings = corpus() if options.corpus else options.recordings
     if not recordings:
-        return SKIPPED
+        return hermetic.no_corpus()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
         test = Test(options.perfile, folder)

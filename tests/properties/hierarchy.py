@@ -12,7 +12,6 @@ import argparse, csv, io, json, os, pathlib, re, subprocess, sys
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
-SKIPPED = 77
 TIMEOUT_SECONDS = 300
 SORTS = ('comm,dso,symbol', 'symbol,tid', 'dso,{cpu,comm},symbol')
 MODE = re.compile(r'^\[.\] ')
@@ -112,7 +111,7 @@ def main():
     options = parser.parse_args()
     corpus = os.environ.get('PERFILE_CORPUS')
     if options.corpus and not corpus:
-        return SKIPPED
+        return hermetic.no_corpus()
     paths = list(options.recordings)
     if options.corpus:
         paths += [p for p in sorted(pathlib.Path(corpus).rglob('*'))

@@ -12,7 +12,6 @@ import argparse, os, pathlib, subprocess, sys, tempfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
-SKIPPED = 77
 TIMEOUT_SECONDS = 300
 FIELDS = 'tid,pid,time,event,ip,dso,dsoff,brstack,addr'
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
@@ -60,7 +59,7 @@ def main():
     options = parser.parse_args()
     corpus = os.environ.get('PERFILE_CORPUS')
     if options.corpus and not corpus:
-        return SKIPPED
+        return hermetic.no_corpus()
     paths = list(options.recordings)
     if options.corpus:
         paths += [p for p in sorted(pathlib.Path(corpus).rglob('*'))

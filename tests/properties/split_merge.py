@@ -81,7 +81,7 @@ def main():
         return 77
     if files == ["--corpus"]:
         if "PERFILE_CORPUS" not in os.environ:
-            return 77
+            return hermetic.no_corpus()
         files = [p for p in sorted(pathlib.Path(os.environ["PERFILE_CORPUS"]).rglob("*"))
                  if p.is_file() and 16 < p.stat().st_size < 4 << 20 and not {"expect", "broken"} & set(p.parts) and
                  p.open("rb").read(8) in (b"PERFILE2", b"2ELIFREP")]

@@ -32,12 +32,14 @@ static inline int walk_arguments(int argc, char **argv)
 {
     const char *corpus = getenv("PERFILE_CORPUS");
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--corpus") != 0)
+        if (strcmp(argv[i], "--corpus") != 0) {
             walk.try_all(argv[i]);
-        else if (!corpus)
+        } else if (!corpus) {
+            puts("skipped: PERFILE_CORPUS names no folder of recordings");
             return WALK_SKIPPED;
-        else if (nftw(corpus, walk_entry, 16, FTW_PHYS) < 0)
+        } else if (nftw(corpus, walk_entry, 16, FTW_PHYS) < 0) {
             return 1;
+        }
     }
     return 0;
 }
