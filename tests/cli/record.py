@@ -4,7 +4,10 @@
 
 Each case runs a real recording. Whatever was drained must be readable afterwards, the command must live or die as it is
 said, and a recording that was there before stays unless there is a new one."""
-import fcntl, json, os, pathlib, re, resource, select, shutil, signal, subprocess, sys, tempfile, time
+import fcntl, json, os, pathlib, re, resource, select, shlex, shutil, signal, subprocess, sys, time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
 
 PERFILE = os.path.abspath(sys.argv[1])
 SPIN = 'while :; do :; done'
@@ -564,7 +567,7 @@ def test_full_disk(folder):
         return
     small = folder / 'small'
     small.mkdir()
-    script = (f'mount -t tmpfs -o size=128k tmpfs {small} && {{ {PERFILE} record -e cpu-clock -F 10000 -g -o {small}/p.data '
+    script = (f'mount -t tmpfs -o size=128k tmpfs {small} && {{ {shlex.quote(PERFILE)} record -e cpu-clock -F 10000 -g -o {small}/p.data '
               f'-- sh -c "i=0; while [ \\$i -lt 300000 ]; do i=\\$((i+1)); done; echo lives"; s=$?; cp {small}/p.data '
               f'{folder}/full.data; exit $s; }}')
     done = subprocess.run(['unshare', '-m', 'sh', '-c', script], capture_output=True, text=True, timeout=60)
@@ -609,10 +612,11 @@ def look_around(folder, probe):
 
 
 def main():
+    hermetic.settle()
     if os.environ.get('MESON_EXE_WRAPPER'):
         print('skipped: the kernel here is that of another machine')
         sys.exit(77)
-    with tempfile.TemporaryDirectory() as name:
+    with hermetic.plain_folder() as name:  # commands of sh name files in it
         folder = pathlib.Path(name)
         probe = run('record', '-q', '-e', 'cpu-clock', '-o', str(folder / 'probe.data'), 'true')
         if probe.returncode == 3:
