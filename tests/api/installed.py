@@ -5,6 +5,9 @@
 Installs the build into a folder of its own, and compiles with the flags that pkg-config gives."""
 import os, pathlib, shutil, subprocess, sys, tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 # program and package; what the command prints for the same recording, when it prints the same
 EXAMPLES = {
     'print_samples': ('perfile', None),
@@ -36,6 +39,7 @@ def check_hot(text):
 
 
 def main():
+    hermetic.settle()
     build, examples, compiler = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
     if not shutil.which('pkg-config') or not shutil.which('meson'):
         print('pkg-config or meson is missing')
@@ -47,7 +51,6 @@ def main():
         libraries = [str(path.parent) for path in root.glob('**/libperfile.so')]
         environment = dict(os.environ, PKG_CONFIG_PATH=':'.join(configs), PKG_CONFIG_SYSROOT_DIR=folder,
                            LD_LIBRARY_PATH=':'.join(libraries), HOME=folder, XDG_CACHE_HOME=folder)
-        environment.pop('DEBUGINFOD_URLS', None)
         command = next(iter(root.glob('**/bin/perfile')))
         recording = str(examples / 'demo.perf.data')
         wrong = 0

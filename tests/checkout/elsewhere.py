@@ -14,6 +14,7 @@ import hermetic
 ODD_NAME = 'pfäd mit spaces ☃'
 NOBODY = 65534
 SKIP, SLOWER = 77, 8
+LEFT_OUT = {'api-installed': 'Meson installs from the folder in which it was configured'}
 LOCALES = {'tr_TR.UTF-8': ('tr_TR', 'UTF-8'), 'de_DE.UTF-8': ('de_DE', 'UTF-8')}
 
 # `environment` and `shell` (commands of sh) make it; `planted` is the expectation; `cannot` says why it is not possible
@@ -96,7 +97,9 @@ class Elsewhere:
         return done.returncode, done.stdout.decode('utf-8', 'replace')
 
     def test(self, test):
-        """Its name and what is wrong with it, '' or its reason to be skipped."""
+        """Its name, what is wrong with it or '', and the reasons for what it skips."""
+        if test['name'] in LEFT_OUT:
+            return test['name'], '', [LEFT_OUT[test['name']]]
         status, output = self.run(test['cmd'], test['timeout'] * SLOWER, test['env'])
         skipped = [line[len('skipped: '):] for line in output.splitlines() if line.startswith('skipped: ')]
         if status not in (0, SKIP):

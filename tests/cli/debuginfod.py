@@ -15,6 +15,9 @@ import sys
 import tempfile
 import threading
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 RECORDING = f'''attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD sample_id_all=1 name="cpu-clock"
 record COMM pid=7 tid=7 comm="prog" | pid=7 tid=7 time=10
 record MMAP2 misc=0x4002 pid=7 tid=7 addr=0x400000 len=0x1000 pgoff=0 build_id_size=20 build_id=hex:{'ab' * 20} prot=5 filename="/no/such" | pid=7 tid=7 time=12
@@ -59,6 +62,7 @@ def largest(folder):
 
 
 def main():
+    hermetic.settle()
     perfile, assemble = sys.argv[1:]
     try:
         ctypes.CDLL('libdebuginfod.so.1')

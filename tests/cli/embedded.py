@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 KERNEL, MODULE, ELF, DEX, SYMBOL_MAP = range(5)
 KERNEL_START = 0xffffff8008000000
 # path, type, min_vaddr, offset of it, symbols (address, size, name)
@@ -77,11 +80,11 @@ def describe(number, make):
 
 
 def main():
+    hermetic.settle()
     perfile, assemble = sys.argv[1:]
     with tempfile.TemporaryDirectory() as name:
         recording = pathlib.Path(name) / 'perf.data'
         environment = {**os.environ, 'HOME': name}
-        environment.pop('DEBUGINFOD_URLS', None)
         for number, make in (128, old_file), (132, new_file):
             recording.write_bytes(subprocess.check_output([assemble], input=describe(number, make).encode()))
             command = [perfile, 'script', '-F', 'ip,sym,symoff,dso', recording]

@@ -294,7 +294,7 @@ static void test_options(void **state)
     /* a stream cannot be given its header afterwards */
     assert_int_equal(perfile_writer_open_sink(&sink, NULL, &writer, &error), PERFILE_ERROR_ARGUMENT);
     assert_null(writer);
-    assert_int_equal(perfile_writer_open_path("/nonexistent/x", NULL, &writer, &error), PERFILE_ERROR_OPEN);
+    assert_int_equal(perfile_writer_open_path("/dev/null/x", NULL, &writer, &error), PERFILE_ERROR_OPEN);
     assert_int_equal(perfile_writer_open_path("/tmp", NULL, &writer, &error), PERFILE_ERROR_OPEN);
     perfile_writer_close(NULL);
 }
