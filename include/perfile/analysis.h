@@ -225,7 +225,7 @@ PERFILE_API uint64_t perfile_jit_files(const struct perfile_jit *jit, uint64_t *
 
 /*
  * The folder in which inlined functions are kept and archives are unpacked, whether it exists or not: for those who keep a
- * process from writing elsewhere. Since 0.2. Errors: ABSENT (HOME and XDG_CACHE_HOME are not set), LIMIT (it is longer than
+ * process from writing elsewhere.. Errors: ABSENT (HOME and XDG_CACHE_HOME are not set), LIMIT (it is longer than
  * `room` bytes).
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_cache_folder(char *path, size_t room);

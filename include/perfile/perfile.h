@@ -152,7 +152,7 @@ struct perfile_open_options {
     /*
      * An empty file, open for reading and writing, that a file-mode recording which comes through a pipe is copied to; 0:
      * one is made in $TMPDIR. For processes that cannot make files. It stays the caller's, and must stay open until the
-     * close. Since 0.2.
+     * close..
      */
     int temporary_fd;
 };
