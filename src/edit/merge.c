@@ -19,7 +19,7 @@ static int take_feature_record(struct pf_merge *merge, struct pf_merge_input *in
 {
     struct perfile_header_feature feature;
     int result = perfile_record_decode(input->reader, record, &feature, sizeof(feature), error);
-    if (result < 0 || feature.feat_id > 255 || !feature.feat_id || !feature.data.bytes)
+    if (result < 0 || !feature.data.bytes || pf_merge_refuses_feature(merge, input, feature.feat_id))
         return result;
     const size_t before = merge->feature_count;
     const struct perfile_bytes body = {feature.data.data, feature.data.bytes};
@@ -71,11 +71,21 @@ static int advance(struct pf_merge_input *input, struct perfile_error *error)
     return more < 0 ? say_where(input, more, error) : 0;
 }
 
+/* The reader keeps no feature with an invalid number. */
+static void refuse_invalid(struct pf_merge *merge, struct pf_merge_input *input)
+{
+    struct perfile_header_feature feature;
+    if (input->head->type == PERFILE_RECORD_HEADER_FEATURE &&
+        perfile_record_decode(input->reader, input->head, &feature, sizeof(feature), NULL) == 0 && feature.data.bytes)
+        (void)pf_merge_refuses_feature(merge, input, feature.feat_id);
+}
+
 /* Up to the first record that is more than a description; features are found with the reader then. */
 static int read_description(struct pf_merge *merge, struct pf_merge_input *input, struct perfile_error *error)
 {
     int result = advance(input, error);
     while (result == 0 && input->head && pf_edit_describes(input->head->type)) {
+        refuse_invalid(merge, input);
         if (input->head->type == PERFILE_RECORD_HEADER_BUILD_ID && !input->head->damaged)
             result = pf_merge_take_build_id(merge, input, input->head, error);
         if (result == 0)

@@ -159,6 +159,8 @@ int pf_merge_write(struct pf_merge *merge, struct pf_merge_input *input, const s
 int pf_merge_take_features(struct pf_merge *merge, struct pf_merge_input *input, struct perfile_error *error);
 /* Before features are taken. */
 void pf_merge_choose_cpus(struct pf_merge *merge);
+/* No header can state the number: said and counted. */
+bool pf_merge_refuses_feature(struct pf_merge *merge, struct pf_merge_input *input, uint64_t number);
 /* A feature of the input, in its byte order. */
 int pf_merge_take_feature(struct pf_merge *merge, struct pf_merge_input *input, uint32_t number,
                           const struct perfile_bytes *body, struct perfile_error *error);

@@ -369,16 +369,20 @@ static bool says_nothing(uint32_t number, const struct perfile_bytes *body)
     return number == PERFILE_FEATURE_HOSTNAME && body->bytes > 4 && !body->data[4];
 }
 
+bool pf_merge_refuses_feature(struct pf_merge *merge, struct pf_merge_input *input, uint64_t number)
+{
+    if (pf_feature_is_valid(number))
+        return false;
+    input->counts->features_dropped++;
+    pf_merge_note(merge, input, "feature-number", 0, "invalid feature number %" PRIu64 ": it is left out", number);
+    return true;
+}
+
 int pf_merge_take_feature(struct pf_merge *merge, struct pf_merge_input *input, uint32_t number,
                           const struct perfile_bytes *body, struct perfile_error *error)
 {
-    enum { NUMBER_MAX = 255 }; /* of the bitmap in the header; streams can state any */
     if (pf_writer_owns_feature(number) || says_nothing(number, body))
         return 0;
-    if (number == 0 || number > NUMBER_MAX) {
-        input->counts->features_dropped++;
-        return 0;
-    }
     if (number == PERFILE_FEATURE_TRACING_DATA)
         return pf_merge_take_tracing(merge, input, error);
     if (input->reader->file.swapped == merge->writer->swap)
@@ -404,7 +408,7 @@ int pf_merge_take_features(struct pf_merge *merge, struct pf_merge_input *input,
         struct perfile_error why;
         const uint8_t *data;
         size_t bytes;
-        if (pf_writer_owns_feature(feature->number))
+        if (pf_writer_owns_feature(feature->number) || pf_merge_refuses_feature(merge, input, feature->number))
             continue;
         int result = perfile_feature_bytes(input->reader, feature->number, &data, &bytes, &why);
         if (result == PERFILE_ERROR_MEMORY) {

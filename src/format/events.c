@@ -529,21 +529,39 @@ static int follow_tracing(struct perfile_reader *reader, struct pf_part *part, c
     return keep_tracing(reader, data, (size_t)pf_min(got, record->payload_bytes), record->payload_offset, error);
 }
 
-static int follow_feature(struct perfile_reader *reader, const struct perfile_record *record,
-                          struct perfile_error *error)
+/* No header could state it, so that nobody may take it for one. */
+static int report_invalid_feature(struct perfile_reader *reader, const struct pf_part *part,
+                                  const struct perfile_record *record, uint64_t number, struct perfile_error *error)
+{
+    char message[128];
+    snprintf(message, sizeof(message), "0x%" PRIx64 ": invalid feature number %" PRIu64 ": 1 to %d are possible",
+             record->offset, number, PF_FEATURE_NUMBER_MAX);
+    const struct perfile_diagnostic invalid = {.rule = "feature-number",
+                                               .severity = PERFILE_WARNING,
+                                               .offset = record->offset,
+                                               .length = record->bytes,
+                                               .message = message};
+    return pf_diagnose(reader, part, &invalid, error);
+}
+
+static int follow_feature(struct perfile_reader *reader, const struct pf_part *part,
+                          const struct perfile_record *record, struct perfile_error *error)
 {
     if (record->bytes < 16 || reader->feature_count >= PIPE_FEATURES_MAX)
         return 0;
     uint64_t number = pf_load64(record->data + 8, reader->file.swapped);
     const struct perfile_section section = {record->offset + 16, record->bytes - 16};
-    if (number > UINT32_MAX || section.bytes == 0)
+    if (section.bytes == 0)
         return 0; /* the end mark: the first feature that its writer does not know; flags do not occur in streams */
+    if (!pf_feature_is_valid(number))
+        return report_invalid_feature(reader, part, record, number, error);
     int result = pf_feature_add(reader, (uint32_t)number, &section, error);
     if (result < 0)
         return result;
     struct pf_feature *feature = &reader->features[reader->feature_count - 1];
     feature->data = (const uint8_t *)pf_arena_text(&reader->arena, record->data + 16, (size_t)section.bytes);
     feature->public.readable = feature->data != NULL;
+    feature->told = true;
     if (!feature->data)
         return pf_fail_memory(error, "feature");
     if (number == PERFILE_FEATURE_EVENT_DESC)
@@ -594,7 +612,7 @@ int pf_events_follow(struct perfile_reader *reader, struct pf_part *part, const 
         result = follow_tracing(reader, part, record, error);
         break;
     case PERFILE_RECORD_HEADER_FEATURE:
-        result = follow_feature(reader, record, error);
+        result = follow_feature(reader, part, record, error);
         break;
     case PERFILE_RECORD_SIMPLEPERF_EVENT_ID:
         result = follow_event_ids(reader, record, error);

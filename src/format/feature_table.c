@@ -57,7 +57,7 @@ static int report_table_cut(struct perfile_reader *reader, uint64_t offset, stru
 int pf_feature_table_read(struct perfile_reader *reader, uint64_t table_offset, struct perfile_error *error)
 {
     uint64_t at = table_offset;
-    for (uint32_t number = 0; number < 256; number++) {
+    for (uint32_t number = 0; number <= PF_FEATURE_NUMBER_MAX; number++) {
         if (!(reader->file.feature_bits[number / 64] >> number % 64 & 1))
             continue;
         uint8_t entry[16];

@@ -6,6 +6,14 @@
 #include "base/cursor.h"
 #include "format/emit.h"
 
+/* What the bitmap of a header can state; 0 means no feature. Records of streams can state any number. */
+enum { PF_FEATURE_NUMBER_MAX = 255 };
+
+static inline bool pf_feature_is_valid(uint64_t number)
+{
+    return number != 0 && number <= PF_FEATURE_NUMBER_MAX;
+}
+
 /* What a layout needs to know besides its own bytes. */
 struct pf_feature_context {
     const struct perfile_allocator *allocator;

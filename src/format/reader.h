@@ -52,6 +52,7 @@ struct pf_part {
 struct pf_feature {
     struct perfile_feature public;
     const uint8_t *data; /* NULL: not read yet */
+    bool told;           /* by a record, not by the header */
 };
 
 struct perfile_reader {

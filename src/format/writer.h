@@ -160,6 +160,8 @@ int pf_writer_copy_payload(struct perfile_writer *writer, struct perfile_reader 
 /* ---- writer_features.c ---- */
 
 bool pf_writer_owns_feature(uint32_t number);
+/* A number that no header can state: said and counted. */
+void pf_writer_refuse_feature(struct perfile_writer *writer, uint64_t number);
 /*
  * An empty HOSTNAME will be added: perf on little-endian machines tells by this feature that it reads the table of a
  * big-endian file rightly. Without it, it takes BUILD_ID to be the only feature, and refuses a file that has none.

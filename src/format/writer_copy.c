@@ -122,13 +122,17 @@ static int copy_feature_body(struct perfile_writer *writer, struct perfile_reade
 
 static int copy_features(struct perfile_writer *writer, struct perfile_reader *reader, struct perfile_error *error)
 {
-    const struct perfile_feature *feature;
-    for (size_t i = 0; (feature = perfile_feature_get(reader, i)); i++) {
+    for (size_t i = 0; i < reader->feature_count; i++) {
+        const struct perfile_feature *feature = &reader->features[i].public;
         struct perfile_error why;
         const uint8_t *data;
         size_t bytes;
-        if (pf_writer_owns_feature(feature->number) || feature->number == 0)
-            continue; /* there is no feature 0 */
+        if (pf_writer_owns_feature(feature->number) || reader->features[i].told)
+            continue; /* what a record told comes with the record */
+        if (!pf_feature_is_valid(feature->number)) {
+            pf_writer_refuse_feature(writer, feature->number);
+            continue;
+        }
         int result = perfile_feature_bytes(reader, feature->number, &data, &bytes, &why);
         if (result == PERFILE_ERROR_MEMORY) {
             *error = why;
@@ -268,7 +272,7 @@ static int copy_feature_record(struct perfile_writer *writer, struct perfile_rea
     int result = perfile_record_decode(reader, record, &feature, sizeof(feature), error);
     if (result < 0)
         return result;
-    const uint32_t number = feature.feat_id < 256 ? (uint32_t)feature.feat_id : 0;
+    const uint32_t number = pf_feature_is_valid(feature.feat_id) ? (uint32_t)feature.feat_id : 0;
     const bool stays = stays_record(writer, reader), pipe = writer->options.mode == PERFILE_MODE_PIPE;
     if (number == PERFILE_FEATURE_COMPRESSED)
         return 0;
@@ -278,8 +282,12 @@ static int copy_feature_record(struct perfile_writer *writer, struct perfile_rea
         return result;
     if (stays)
         return copy_described(writer, reader, record, error);
-    if (!number || !feature.data.bytes || pf_writer_owns_feature(number))
+    if (!feature.data.bytes || pf_writer_owns_feature(number))
         return 0;
+    if (!number) {
+        pf_writer_refuse_feature(writer, feature.feat_id);
+        return 0;
+    }
     const struct perfile_bytes body = {feature.data.data, feature.data.bytes};
     return copy_feature_body(writer, reader, number, &body, error);
 }

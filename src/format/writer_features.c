@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Header features of a recording that is written: sections behind the data, or records of pipe mode. */
+#include <inttypes.h>
 #include <stdio.h>
 
+#include "base/error.h"
+#include "format/features.h"
 #include "format/writer.h"
 
 enum {
@@ -15,6 +18,14 @@ bool pf_writer_owns_feature(uint32_t number)
 {
     return number == PERFILE_FEATURE_EVENT_DESC || number == PERFILE_FEATURE_AUXTRACE ||
            number == PERFILE_FEATURE_DIR_FORMAT || number == PERFILE_FEATURE_COMPRESSED;
+}
+
+void pf_writer_refuse_feature(struct perfile_writer *writer, uint64_t number)
+{
+    char message[128];
+    snprintf(message, sizeof(message), "invalid feature number %" PRIu64 ": it is left out", number);
+    pf_writer_diagnose(writer, "feature-number", message);
+    writer->features_dropped++;
 }
 
 /* ---- a list of bodies ---- */
@@ -44,6 +55,8 @@ int pf_writer_append_feature(struct perfile_writer *writer, uint32_t number, con
                              struct perfile_error *error)
 {
     struct pf_writer_feature *feature = find_feature(writer, number);
+    if (!pf_feature_is_valid(number)) /* the bitmap has no bit for it */
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "feature", "invalid number %" PRIu32, number);
     if (!feature)
         feature = insert_feature(writer, number);
     if (!feature || (bytes && !pf_grow(writer->allocator, &feature->data, &feature->room, feature->bytes + bytes, 1)))
@@ -308,9 +321,9 @@ int pf_writer_put_features(struct perfile_writer *writer, uint64_t bitmap[4], st
 static int check_number(uint32_t number, struct perfile_error *error)
 {
     const char *name = perfile_feature_name(number);
-    if (number == 0 || number > 255)
+    if (!pf_feature_is_valid(number))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_feature",
-                       "features have numbers from 1 to 255, not %u", number);
+                       "features have numbers from 1 to %d, not %u", PF_FEATURE_NUMBER_MAX, number);
     if (pf_writer_owns_feature(number))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_feature",
                        "the writer makes %s itself", name ? name : "this one");

@@ -158,12 +158,70 @@ static void test_samples_that_do_not_say_stay(void **state)
     }
 }
 
+/* ---- features that records of a file tell ---- */
+
+/* A HEADER_FEATURE record, which perf inject leaves in the data of files that it makes of streams. */
+static void put_feature(struct edited *made, uint64_t number, const void *body, size_t bytes)
+{
+    uint8_t record[128];
+    struct pf_out o = pf_out_make(record, sizeof(record), false);
+    pf_out_u32(&o, PERFILE_RECORD_HEADER_FEATURE);
+    pf_out_u16(&o, 0);
+    pf_out_u16(&o, (uint16_t)(16 + bytes));
+    pf_out_u64(&o, number);
+    pf_out_put(&o, body, bytes);
+    assert_int_equal(pf_writer_put(made->writer, record, pf_out_bytes_used(&o), NULL), 0);
+}
+
+/* The output when the recording was read before it is copied. */
+static struct edited cut_with_feature(uint64_t number, const void *body, size_t bytes)
+{
+    struct perfile_cut_options options = PERFILE_CUT_OPTIONS_INIT;
+    struct edited made = edited_start();
+    edited_event(&made, &usual, 1, NULL);
+    put_feature(&made, number, body, bytes);
+    put_sample(&made, 7);
+    options.every = 2;
+    assert_int_equal(edited_run(&made, NULL, call_cut, &options), 0);
+    return made;
+}
+
+/* No bit of a header stands for such a number; the writer once set one behind the bitmap. */
+static void test_invalid_feature_number(void **state)
+{
+    static const uint64_t numbers[] = {0, 256, 0x100000e, UINT32_MAX, UINT64_MAX};
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(numbers); i++) {
+        struct edited made = cut_with_feature(numbers[i], "12345678", 8);
+        const struct perfile_feature *feature;
+        assert_int_equal(made.report.features_dropped, 1);
+        for (size_t j = 0; (feature = perfile_feature_get(made.reader, j)); j++)
+            assert_true(pf_feature_is_valid(feature->number) && feature->number != (uint32_t)numbers[i]);
+        edited_end(&made);
+    }
+}
+
+/* Once: not as a feature of the recording, and again with the record that tells it. */
+static void test_told_feature_is_copied_once(void **state)
+{
+    static const uint8_t entry[64] = {[6] = 64, [7] = 0};
+    const uint8_t *data;
+    size_t bytes;
+    struct edited made = cut_with_feature(PERFILE_FEATURE_BUILD_ID, entry, sizeof(entry));
+    (void)state;
+    assert_int_equal(perfile_feature_bytes(made.reader, PERFILE_FEATURE_BUILD_ID, &data, &bytes, NULL), 0);
+    assert_int_equal(bytes, sizeof(entry));
+    edited_end(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_directory_is_ordered),
         cmocka_unit_test(test_split_directory_is_ordered),
         cmocka_unit_test(test_samples_that_do_not_say_stay),
+        cmocka_unit_test(test_invalid_feature_number),
+        cmocka_unit_test(test_told_feature_is_copied_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
