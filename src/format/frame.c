@@ -636,6 +636,54 @@ static bool doubtful(const struct place *place, uint32_t asked, bool padded)
     return !padded && (place->bytes - asked >= 8 || place->bytes % 8);
 }
 
+/* ---- bytes outside of records ---- */
+
+static int report_payload_cut(struct perfile_reader *reader, const struct pf_part *part, const struct pf_frame *frame,
+                              uint64_t missing, struct perfile_error *error)
+{
+    char message[192];
+    snprintf(message, sizeof(message),
+             "0x%" PRIx64 ": %s record: %" PRIu64 " of %" PRIu64 " bytes behind it are missing", frame->previous,
+             perfile_record_name(frame->payload_type), missing, frame->payload);
+    const struct perfile_diagnostic loss = {.rule = "payload-cut",
+                                            .severity = PERFILE_LOSS,
+                                            .offset = frame->compressed ? part->container : frame->previous,
+                                            .length = missing,
+                                            .message = message};
+    return pf_diagnose(reader, part, &loss, error);
+}
+
+/* Where a stream ends is known when it has ended. */
+int pf_frame_finish(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                    struct perfile_error *error)
+{
+    const uint64_t end = frame->window->offset + frame->window->bytes;
+    const uint64_t missing = frame->at > end ? frame->at - end : 0;
+    if (frame->open_ended || !frame->payload || !missing || missing > frame->payload)
+        return 0;
+    frame->at = end;
+    if (!frame->compressed)
+        reader->counts.data_bytes -= pf_min(missing, reader->counts.data_bytes);
+    return report_payload_cut(reader, part, frame, missing, error);
+}
+
+/* What lies behind the record, as far as it is there, belongs to it. */
+static int take_payload(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                        struct perfile_record *record, uint64_t payload, struct perfile_error *error)
+{
+    const uint64_t at = record->offset + record->bytes, there = pf_min(payload, frame->end - at);
+    record->payload_offset = at;
+    record->payload_bytes = there;
+    frame->payload = payload;
+    frame->payload_type = record->type;
+    frame->at = at + there;
+    if (there == payload)
+        return 0;
+    int result = report_payload_cut(reader, part, frame, payload - there, error);
+    frame->payload = 0; /* it is said */
+    return result;
+}
+
 /* The next record, whatever it is. */
 static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, struct pf_part *part,
                                                  struct pf_frame *frame, struct perfile_record *record,
@@ -648,7 +696,7 @@ static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, 
         return result;
     if (PF_UNLIKELY(place.got < 8 || place.bytes < 8 || place.bytes > place.got)) {
         if (place.got == 0 || (frame->open_ended && (place.got < 8 || place.bytes >= 8)))
-            return 0;
+            return pf_frame_finish(reader, part, frame, error);
         return skip_damage(reader, part, frame, record, error);
     }
     fill_record(record, part, frame, &place);
@@ -664,15 +712,15 @@ static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, 
             return result;
         reader->counts.unknown++;
     }
-    uint64_t payload = payload_of(reader, &place), next = frame->at + place.bytes;
-    if (PF_UNLIKELY(payload)) {
-        record->payload_offset = next;
-        record->payload_bytes = pf_min(payload, frame->end - next);
-        next = record->payload_offset + record->payload_bytes;
-    }
+    const uint64_t payload = payload_of(reader, &place);
     frame->previous = frame->at;
     frame->previous_inexact = asked != place.bytes;
-    frame->at = next;
+    frame->at += place.bytes;
+    if (PF_UNLIKELY(payload)) {
+        result = take_payload(reader, part, frame, record, payload, error);
+        if (result < 0)
+            return result;
+    }
     if (PF_UNLIKELY(place.type == PERFILE_RECORD_COMPRESSED))
         frame->step = 1;
     else if (PF_UNLIKELY(place.bytes % 8) && frame->step == 8)

@@ -169,7 +169,7 @@ static int finish_inflated(struct perfile_reader *reader, struct pf_part *part, 
     part->inflated_frame.open_ended = false;
     part->inflated_frame.end = part->inflated.offset + part->inflated.bytes;
     if (part->inflated_frame.at >= part->inflated_frame.end)
-        return 0;
+        return pf_frame_finish(reader, part, &part->inflated_frame, error);
     part->inflating = true;
     return next_inflated(reader, part, record, error);
 }

@@ -21,6 +21,8 @@ struct pf_frame {
     uint64_t previous;     /* where the last record started */
     uint64_t last_time;    /* of the last record that had one */
     uint64_t believed;     /* records of unknown types before here need no further proof */
+    uint64_t payload;      /* bytes that the last record with bytes outside of it stated, */
+    uint32_t payload_type; /* and its type */
     bool previous_inexact; /* the size of the last record was not what its content asks for */
     bool compressed;
     bool open_ended; /* missing bytes may still come */
@@ -106,6 +108,10 @@ struct pf_layout pf_layout_of(const struct perfile_reader *reader, const struct 
 /* 1 and *record; 0: no more (open-ended: for now); negative on errors. */
 int pf_frame_next(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                   struct perfile_record *record, struct perfile_error *error);
+
+/* There are no more bytes: says so when the payload of the last record needs some. Negative in strict mode. */
+int pf_frame_finish(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
+                    struct perfile_error *error);
 
 /* ---- events.c ---- */
 

@@ -24,6 +24,7 @@ struct checked {
     void (*put)(const struct checked *checked, const struct perfile_diagnostic *finding);
     uint64_t findings; /* notes do not count */
     uint64_t unordered;
+    bool has_schedstat;
     size_t shown; /* of the reader's diagnostics */
 };
 
@@ -123,9 +124,15 @@ static void check_lost(struct checked *checked, const char *rule, int severity)
               perfile_reader_counts(checked->reader)->lost_events, "events were lost while recording");
 }
 
+/* `perf sched stats` records no event at all. */
+static bool needs_events(const struct checked *checked)
+{
+    return !checked->has_schedstat || perfile_reader_counts(checked->reader)->samples;
+}
+
 static void check_events(struct checked *checked, const char *rule, int severity)
 {
-    if (perfile_event_count(checked->reader) == 0)
+    if (perfile_event_count(checked->reader) == 0 && needs_events(checked))
         put_finding(checked, &(struct perfile_diagnostic){.rule = rule,
                                                           .severity = severity,
                                                           .offset = PERFILE_NO_OFFSET,
@@ -152,6 +159,7 @@ static int check_all(struct checked *checked, struct perfile_error *error)
         if (result <= 0)
             break;
         result = 0;
+        checked->has_schedstat |= record->type == PERFILE_RECORD_SCHEDSTAT_CPU;
         put_new_findings(checked);
         if (n % PROGRESS_RECORDS == 0)
             pf_output_progress(checked->reader, checked->options);

@@ -108,7 +108,8 @@ def run(perfile, command, flavour, recording):
     """Nothing of this machine is asked for symbols: what is said of their lack would differ."""
     arguments = list(command.arguments)
     header = arguments == ['dump', 'header']
-    if arguments[0] == 'dump':
+    as_text = '--format text' in ' '.join(arguments)
+    if arguments[0] == 'dump' and not as_text:
         arguments = ['dump', '--format', 'json'] + (['--header-only'] if header else arguments[1:])
     if arguments[0] in ('report', 'script', 'flame'):
         arguments += ['--symfs', str(recording.parent)]
@@ -122,7 +123,9 @@ def run(perfile, command, flavour, recording):
     out = done.stdout.decode('utf-8', 'backslashreplace').split('\n')
     if out and not out[-1]:
         out.pop()
-    if arguments[0] == 'dump' and done.returncode < 2:
+    if as_text:
+        out = [without_offsets(line) for line in out]
+    elif arguments[0] == 'dump' and done.returncode < 2:
         out = tidy_dump(out, flavour, header)
     elif '--format' in arguments:
         out = [json.dumps(without_places(line), ensure_ascii=False) for line in out]

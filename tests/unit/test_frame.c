@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Damage: whatever happens to one record, all the others are delivered. */
+#include <unistd.h>
+
 #include "recording.h"
 
 enum { SAMPLES = 40, TYPE = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME };
@@ -338,6 +340,55 @@ static void test_what_was_lost_counts_once(void **state)
     }
 }
 
+/* A stream with an AUXTRACE record that states 16 bytes, of which 10 are there. */
+static void make_cut_stream(struct recording *r, bool swap)
+{
+    const uint8_t zeros[32] = {0};
+    *r = (struct recording){.swap = swap};
+    recording_bytes(r, swap == PF_NATIVE_BIG_ENDIAN ? "PERFILE2" : "2ELIFREP", 8);
+    recording_u64(r, 16);
+    recording_header(r, PERFILE_RECORD_AUXTRACE, 0, 48);
+    recording_u64(r, 16);
+    recording_bytes(r, zeros, 32);
+    recording_bytes(r, zeros, 10);
+}
+
+static void check_cut_stream(struct perfile_reader *reader)
+{
+    const struct perfile_record *record;
+    assert_int_equal(perfile_reader_next(reader, &record, NULL), 1);
+    assert_int_equal(record->type, PERFILE_RECORD_AUXTRACE);
+    assert_int_equal(perfile_reader_next(reader, &record, NULL), 0);
+    assert_int_equal(perfile_reader_counts(reader)->losses, 1);
+    assert_int_equal(perfile_reader_counts(reader)->data_bytes, 58);
+    const struct perfile_diagnostic *loss = perfile_diagnostic_get(reader, 0);
+    assert_string_equal(loss->rule, "payload-cut");
+    assert_int_equal(loss->offset, 16);
+    assert_int_equal(loss->length, 6);
+    perfile_close(reader);
+}
+
+/* Where a pipe ends is known when it has ended; of memory and files it is known before. */
+static void test_payload_is_cut(void **state)
+{
+    (void)state;
+    for (int swap = 0; swap < 2; swap++) {
+        struct recording r;
+        struct perfile_reader *reader;
+        int ends[2];
+        make_cut_stream(&r, swap);
+        assert_int_equal(perfile_open_memory(r.data, r.bytes, NULL, &reader, NULL), 0);
+        check_cut_stream(reader);
+        assert_int_equal(pipe(ends), 0);
+        assert_int_equal(write(ends[1], r.data, r.bytes), r.bytes);
+        close(ends[1]);
+        assert_int_equal(perfile_open_fd(ends[0], NULL, &reader, NULL), 0);
+        check_cut_stream(reader);
+        close(ends[0]);
+        recording_close(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +401,7 @@ int main(void)
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_attrs_reach_behind_the_end),
         cmocka_unit_test(test_what_was_lost_counts_once),
+        cmocka_unit_test(test_payload_is_cut),
         cmocka_unit_test(test_garbage),
         cmocka_unit_test(test_zeroed_page),
         cmocka_unit_test(test_strict_stops),
