@@ -158,6 +158,33 @@ static void test_samples_that_do_not_say_stay(void **state)
     }
 }
 
+/* ---- what is counted ---- */
+
+/* Parts of samples that nobody knows cannot be turned: such a sample is not among those that were kept. */
+static void test_unwritten_sample_is_not_kept(void **state)
+{
+    struct perfile_writer_options how = PERFILE_WRITER_OPTIONS_INIT;
+    struct perfile_cut_options options = PERFILE_CUT_OPTIONS_INIT;
+    struct perfile_attr attr = usual;
+    struct edited made = edited_start();
+    uint8_t sample[64] = {0};
+    struct pf_out o = pf_out_make(sample, sizeof(sample), made.writer->swap);
+    (void)state;
+    attr.sample_type |= 1ull << 40;
+    edited_event(&made, &attr, 1, NULL);
+    pf_out_u32(&o, PERFILE_RECORD_SAMPLE);
+    pf_out_u16(&o, 0);
+    pf_out_u16(&o, sizeof(sample));
+    assert_int_equal(pf_writer_put(made.writer, sample, sizeof(sample), NULL), 0);
+    how.byte_order = PF_NATIVE_BIG_ENDIAN ? PERFILE_ORDER_LITTLE : PERFILE_ORDER_BIG;
+    options.every = 1;
+    assert_int_equal(edited_run(&made, &how, call_cut, &options), 0);
+    assert_int_equal(made.report.records_damaged, 1);
+    assert_int_equal(made.report.records_kept, 0);
+    assert_int_equal(made.report.samples_kept, 0);
+    edited_end(&made);
+}
+
 /* ---- features that records of a file tell ---- */
 
 /* A HEADER_FEATURE record, which perf inject leaves in the data of files that it makes of streams. */
@@ -217,11 +244,9 @@ static void test_told_feature_is_copied_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_directory_is_ordered),
-        cmocka_unit_test(test_split_directory_is_ordered),
-        cmocka_unit_test(test_samples_that_do_not_say_stay),
-        cmocka_unit_test(test_invalid_feature_number),
-        cmocka_unit_test(test_told_feature_is_copied_once),
+        cmocka_unit_test(test_directory_is_ordered),         cmocka_unit_test(test_split_directory_is_ordered),
+        cmocka_unit_test(test_samples_that_do_not_say_stay), cmocka_unit_test(test_unwritten_sample_is_not_kept),
+        cmocka_unit_test(test_invalid_feature_number),       cmocka_unit_test(test_told_feature_is_copied_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
