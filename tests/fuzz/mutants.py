@@ -53,6 +53,7 @@ RUNS = [
     ['convert', '-o', '-', '--unwind', *NO_SYMBOLS],
     ['cut', '-o', '-', '--time', '10%-90%', '--every', '3'],
     ['cut', '-o', '-', '--comms', 'sh,prime,perf', '--cpu', '0'],
+    ['cut', '-o', '/dev/null', '--no-sync', '--mode', 'file', '--samples', '5'],
     ['merge', '-o', '-', SOUND],
     ['anonymize', '-o', '-', '--key', 'key'],
     ['inject', '-o', '-', '-b', '-s', '--symfs', '/nonexistent'],
