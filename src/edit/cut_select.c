@@ -350,7 +350,7 @@ static struct pf_cut_target parts_of_process(const struct pf_cut *cut, int32_t p
     size_t end = first;
     while (end < cut->link_count && cut->links[end].pid == pid)
         end++;
-    return (struct pf_cut_target){.count = end - first, .links = cut->links + first};
+    return (struct pf_cut_target){.count = end - first, .links = cut->links ? cut->links + first : NULL};
 }
 
 /* `target`, and of these only the parts that the process is in; of no part: the first when all must be somewhere. */

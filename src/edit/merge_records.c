@@ -160,7 +160,7 @@ static void change_read(struct change *c, struct perfile_read *read)
 /* An id of 0 means the first event, which has other parts in the output. */
 static bool needs_id(const struct pf_merge *merge, const struct pf_merge_event *event)
 {
-    const struct pf_merge_event *first = &merge->events[0];
+    const struct pf_merge_event *first = merge->events;
     return event && event != first && event->lone_id &&
            (event->attr.sample_type != first->attr.sample_type || event->attr.read_format != first->attr.read_format);
 }

@@ -65,7 +65,7 @@ INTERESTING = [0, 1, 7, 8, 9, 16, 63, 64, 0x7fff, 0x8000, 0xfff8, 0xffff, 0x1000
 
 def records_of(data):
     """Offsets and sizes of the records, as far as they follow each other."""
-    order = '>' if data[:8] == b'PERFILE2' else '<'
+    order = '>' if data[:8] == b'2ELIFREP' else '<'
     at = 16
     if len(data) >= 104 and struct.unpack_from(order + 'Q', data, 8)[0] != 16:
         at = struct.unpack_from(order + 'Q', data, 40)[0]

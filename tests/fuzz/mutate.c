@@ -66,7 +66,7 @@ static uint64_t interesting(struct mutant *m)
 
 static bool is_swapped(const uint8_t *data, size_t bytes)
 {
-    return bytes >= 8 && (memcmp(data, "PERFILE2", 8) == 0) != PF_NATIVE_BIG_ENDIAN;
+    return (bytes >= 8 && memcmp(data, "2ELIFREP", 8) == 0) != PF_NATIVE_BIG_ENDIAN;
 }
 
 static bool swaps(const struct mutant *m)
