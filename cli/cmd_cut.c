@@ -338,7 +338,8 @@ static void print_text(const struct splitting *splitting)
 
     for (size_t i = 0; i < splitting->part_count; i++) {
         const struct part *part = &splitting->parts[i];
-        printf("%s: %s records, %s of them samples\n", part->path, pf_grouped(part->counts.records, records),
+        pf_print_name(part->path, stdout);
+        printf(": %s records, %s of them samples\n", pf_grouped(part->counts.records, records),
                pf_grouped(part->counts.samples, samples));
     }
     char parts[PF_GROUPED_BYTES], what[PF_GROUPED_BYTES + 8];

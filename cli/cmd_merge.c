@@ -278,12 +278,20 @@ static void print_counts(FILE *to, const char *name, const struct perfile_edit_r
 {
     char records[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
 
-    fprintf(to, "%s: %s records, %s of them samples", name, pf_grouped(counts->records_kept, records),
+    pf_print_name(name, to);
+    fprintf(to, ": %s records, %s of them samples", pf_grouped(counts->records_kept, records),
             pf_grouped(counts->samples_kept, samples));
     pf_report_count(to, counts->records_dropped, "that other parts have left out");
     pf_report_count(to, counts->records_damaged, "damaged ones left out");
     pf_report_count(to, counts->bytes_dropped, "bytes lost");
     pf_report_count(to, counts->features_dropped, "features not taken");
+    fprintf(to, "\n");
+}
+
+static void print_note(const char *message, FILE *to)
+{
+    fprintf(to, "    ");
+    pf_print_name(message, to);
     fprintf(to, "\n");
 }
 
@@ -304,7 +312,7 @@ static void print_text(const struct run *run, FILE *to)
         print_counts(to, run->names[i], report->inputs[i]);
         for (size_t j = 0; j < run->note_count; j++)
             if (run->notes[j].input == i)
-                fprintf(to, "    %s\n", run->notes[j].message);
+                print_note(run->notes[j].message, to);
     }
     if (run->notes_lost)
         fprintf(to, "  memory was short: not all is said\n");

@@ -249,7 +249,8 @@ void pf_report_text(const struct perfile_edit_report *report, const char *output
 {
     char records[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
 
-    fprintf(to, "%s: %s records kept, %s of them samples", output, pf_grouped(report->records_kept, records),
+    pf_print_name(output, to);
+    fprintf(to, ": %s records kept, %s of them samples", pf_grouped(report->records_kept, records),
             pf_grouped(report->samples_kept, samples));
     pf_report_count(to, report->records_dropped, "left out");
     pf_report_count(to, report->records_damaged, "damaged ones left out");

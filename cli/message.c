@@ -69,42 +69,24 @@ static size_t utf8_bytes(const unsigned char *s)
     return bytes;
 }
 
-/* C0 and C1 control characters, which a terminal might obey. */
-static bool is_control(const unsigned char *s)
+/* Length of the character at `s` when it can stand in JSON as it is; 0: it has to be escaped. */
+static size_t json_bytes(const unsigned char *s)
 {
-    return s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
-}
+    size_t bytes = utf8_bytes(s);
+    char shown[17];
 
-/* Text to `to` with everything but printable UTF-8 as \xHH; what does not fit is left out. */
-static size_t escape(const char *text, char *to, size_t room)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    size_t used = 0;
-
-    while (*s && used + 5 < room) {
-        size_t bytes = utf8_bytes(s);
-
-        if (bytes && !is_control(s)) {
-            memcpy(to + used, s, bytes);
-            used += bytes;
-            s += bytes;
-        } else {
-            used += (size_t)snprintf(to + used, room - used, "\\x%02x", *s++);
-        }
-    }
-    to[used] = 0;
-    return used;
+    return bytes && perfile_text_escape(s, bytes, shown, sizeof(shown)) == bytes ? bytes : 0;
 }
 
 void pf_json_text(const char *text, FILE *to)
 {
     fputc('"', to);
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        size_t bytes = utf8_bytes(s);
+        size_t bytes = json_bytes(s);
 
         if (*s == '"' || *s == '\\')
             fprintf(to, "\\%c", *s);
-        else if (*s < 0x20)
+        else if (*s < 0x20 || *s == 0x7f)
             fprintf(to, "\\u%04x", *s);
         else if (bytes)
             fwrite(s, 1, bytes, to);
@@ -113,6 +95,19 @@ void pf_json_text(const char *text, FILE *to)
         s += bytes ? bytes : 1;
     }
     fputc('"', to);
+}
+
+void pf_print_name(const char *name, FILE *to)
+{
+    char shown[64];
+
+    for (const char *end = name + strlen(name); name < end;) {
+        const size_t piece = utf8_bytes((const unsigned char *)name);
+        const size_t bytes = perfile_text_escape(name, piece ? piece : 1, shown, sizeof(shown));
+
+        fwrite(shown, 1, bytes, to);
+        name += piece ? piece : 1;
+    }
 }
 
 /* ---- messages -------------------------------------------------------------------------------------------------- */
@@ -146,7 +141,7 @@ static void print_line(enum tone tone, const char *text)
     pf_progress_clear();
     used = (size_t)snprintf(line, sizeof(line), "%sperfile:%s ", terminal.color ? colors[tone] : "",
                             terminal.color ? "\033[0m" : "");
-    used += escape(text, line + used, sizeof(line) - used - 1);
+    used += perfile_text_escape(text, strlen(text), line + used, sizeof(line) - used - 1);
     line[used++] = '\n';
     if (terminal.holding)
         hold_line(line, used);

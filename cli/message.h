@@ -60,6 +60,8 @@ void pf_progress_end(void);
 
 /* The text in quotes; of what is no UTF-8 each byte as \xHH. */
 void pf_json_text(const char *text, FILE *to);
+/* A name as a terminal may show it. */
+void pf_print_name(const char *name, FILE *to);
 
 /* 4711 as "4,711". */
 #define PF_GROUPED_BYTES 28

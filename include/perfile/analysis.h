@@ -153,6 +153,11 @@ struct perfile_output_options {
      * when the server is slow.
      */
     unsigned threads;
+    /*
+     * script: names that a terminal would not print as they are have escapes, as perfile_text_escape makes them; else they
+     * are printed as they are, as perf does. The other texts for people always have them.
+     */
+    bool escape_names;
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

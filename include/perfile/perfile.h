@@ -73,6 +73,15 @@ extern "C" {
 /* "X.Y.Z" of the library that is linked. Static text. */
 PERFILE_API const char *perfile_version(void);
 
+/*
+ * A text of a recording as people may see it: threads, files and events can be called anything, and a terminal obeys
+ * control characters. Bytes that are not UTF-8, and control characters, line breaks and characters that reorder text
+ * (U+2028 to U+202E, U+2066 to U+2069), become \xNN, four characters a byte; the rest stays as it is. `to` gets at most
+ * `room` bytes with the NUL at the end; what does not fit is left out, whole characters at a time. Returns the bytes
+ * without the NUL. With `room` 4 * bytes + 1 everything fits. Since 0.2.
+ */
+PERFILE_API size_t perfile_text_escape(const void *text, size_t bytes, char *to, size_t room);
+
 /* ---- errors ------------------------------------------------------------------------------------------------- */
 
 enum perfile_code {

@@ -236,7 +236,7 @@ static size_t least_dso(const struct pf_report *report, const struct pf_report_r
 
 void pf_report_put_name(const struct pf_frame_info *frame, struct pf_text *text)
 {
-    pf_put_string(text, frame->name);
+    pf_put_name(text, frame->name);
     if (frame->kind == PF_FRAME_INLINED)
         pf_put_string(text, " (inlined)");
 }

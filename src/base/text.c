@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
 
+#include "base/escape.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -70,6 +72,47 @@ void pf_put_through(struct pf_text *text, const void *data, size_t bytes)
 void pf_put_string(struct pf_text *text, const char *string)
 {
     pf_put(text, string, strlen(string));
+}
+
+static void put_escaped(struct pf_text *text, const uint8_t *p, const uint8_t *end)
+{
+    while (p < end) {
+        const size_t run = pf_printable_run(p, (size_t)(end - p));
+        pf_put(text, p, run);
+        p += run;
+        if (p < end)
+            pf_put_format(text, "\\x%02x", *p++);
+    }
+}
+
+void pf_put_name_bytes(struct pf_text *text, const void *name, size_t bytes)
+{
+    if (text->escapes && PF_UNLIKELY(pf_printable_run(name, bytes) < bytes))
+        put_escaped(text, name, (const uint8_t *)name + bytes);
+    else
+        pf_put(text, name, bytes);
+}
+
+void pf_put_name(struct pf_text *text, const char *name)
+{
+    pf_put_name_bytes(text, name, strlen(name));
+}
+
+void pf_text_escape(struct pf_text *text, size_t start)
+{
+    const size_t end = text->used;
+    if (PF_LIKELY(text->failed || pf_printable_run(text->data + start, end - start) == end - start))
+        return;
+    char *copy = pf_resize(text->allocator, NULL, 0, end - start);
+    if (!copy) {
+        text->failed = PERFILE_ERROR_MEMORY;
+        text->used = 0;
+        return;
+    }
+    memcpy(copy, text->data + start, end - start);
+    text->used = start;
+    put_escaped(text, (const uint8_t *)copy, (const uint8_t *)copy + (end - start));
+    pf_free(text->allocator, copy, end - start);
 }
 
 void pf_put_char(struct pf_text *text, char c)
@@ -218,27 +261,16 @@ void pf_put_format(struct pf_text *text, const char *format, ...)
         pf_put(text, line, (size_t)bytes < sizeof(line) ? (size_t)bytes : sizeof(line) - 1);
 }
 
-/* Length of the UTF-8 sequence at p (RFC 3629: no overlong forms, no surrogates), or 0. */
-static size_t utf8_length(const uint8_t *p, size_t left)
+/* The number of a character of `bytes` bytes. */
+static uint32_t character_at(const uint8_t *p, size_t bytes)
 {
-    if (p[0] < 0x80)
-        return 1;
-    size_t length = p[0] >= 0xf0 && p[0] < 0xf5   ? 4
-                    : p[0] >= 0xe0 && p[0] < 0xf0 ? 3
-                    : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
-                                                  : 0;
-    if (!length || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
-        (p[0] == 0xf4 && p[1] > 0x8f))
-        return 0;
-    return length;
+    uint32_t character = bytes == 1 ? p[0] : p[0] & (0xffu >> (bytes + 1));
+    for (size_t i = 1; i < bytes; i++)
+        character = character << 6 | (p[i] & 0x3f);
+    return character;
 }
 
-static void put_json_escape(struct pf_text *text, uint8_t c)
+static void put_json_escape(struct pf_text *text, uint32_t c)
 {
     static const char shorts[] = "\bb\ff\nn\rr\tt\"\"\\\\";
     for (size_t i = 0; i + 1 < sizeof(shorts); i += 2) {
@@ -250,22 +282,37 @@ static void put_json_escape(struct pf_text *text, uint8_t c)
     pf_put_format(text, "\\u%04x", c);
 }
 
+/* How much of what stands at p JSON takes as it is; 0: it has to be escaped. */
+static size_t json_length(const uint8_t *p, size_t left)
+{
+    if (PF_LIKELY(*p >= 0x20 && *p < 0x7f))
+        return *p != '"' && *p != '\\';
+    return pf_printable_length(p, left);
+}
+
+/* Returns how much of what stands at p it stands for. */
+static size_t put_json_character(struct pf_text *text, const uint8_t *p, size_t left)
+{
+    const size_t length = pf_utf8_length(p, left);
+    if (!length) {
+        pf_put_format(text, "\\\\x%02x", *p);
+        return 1;
+    }
+    put_json_escape(text, character_at(p, length));
+    return length;
+}
+
 void pf_put_json_string(struct pf_text *text, const void *data, size_t bytes)
 {
     const uint8_t *p = data, *end = p + bytes, *plain = p;
     pf_put_char(text, '"');
     while (p < end) {
-        size_t length = utf8_length(p, (size_t)(end - p));
-        if (length && *p >= 0x20 && *p != '"' && *p != '\\' && *p != 0x7f) {
-            p += length;
+        const size_t length = json_length(p, (size_t)(end - p));
+        p += length;
+        if (PF_LIKELY(length))
             continue;
-        }
         pf_put(text, plain, (size_t)(p - plain));
-        if (length)
-            put_json_escape(text, *p);
-        else
-            pf_put_format(text, "\\\\x%02x", *p);
-        plain = ++p;
+        plain = p += put_json_character(text, p, (size_t)(end - p));
     }
     pf_put(text, plain, (size_t)(p - plain));
     pf_put_char(text, '"');

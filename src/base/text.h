@@ -18,7 +18,8 @@ struct pf_text {
     char *data;
     size_t used;
     size_t room;
-    int failed; /* 0, PERFILE_ERROR_WRITE or PERFILE_ERROR_MEMORY */
+    int failed;   /* 0, PERFILE_ERROR_WRITE or PERFILE_ERROR_MEMORY */
+    bool escapes; /* pf_put_name escapes what cannot be printed */
 };
 
 /* `write` may be NULL. */
@@ -50,6 +51,14 @@ void pf_put(struct pf_text *text, const void *data, size_t bytes);
 /* The same; what is long goes to the sink as it is, without a copy. */
 void pf_put_through(struct pf_text *text, const void *data, size_t bytes);
 void pf_put_string(struct pf_text *text, const char *string);
+/*
+ * A name of the recording, or another text of it that stands in a line: of a text that escapes, bytes that cannot be
+ * printed (base/escape.h) become \xNN, others stay.
+ */
+void pf_put_name(struct pf_text *text, const char *name);
+void pf_put_name_bytes(struct pf_text *text, const void *name, size_t bytes);
+/* Makes what stands behind the first `start` bytes printable, in a text without a sink. */
+void pf_text_escape(struct pf_text *text, size_t start);
 void pf_put_char(struct pf_text *text, char c);
 void pf_put_unsigned(struct pf_text *text, uint64_t value);
 void pf_put_signed(struct pf_text *text, int64_t value);
@@ -61,7 +70,10 @@ void pf_put_hex_bytes(struct pf_text *text, const void *data, size_t bytes);
 void pf_put_hundredths(struct pf_text *text, double value, unsigned width);
 /* printf into the text; for what is not hot. */
 void pf_put_format(struct pf_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A JSON string with its quotes. Bytes that are not UTF-8 become the four characters \\xNN. */
+/*
+ * A JSON string with its quotes. Bytes that are not UTF-8 become the four characters \\xNN; of UTF-8, what cannot be
+ * printed becomes \uNNNN.
+ */
 void pf_put_json_string(struct pf_text *text, const void *data, size_t bytes);
 
 /* Digits at `at`, the end is returned. At most 20 (decimal) or 16 (hex) characters. */

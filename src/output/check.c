@@ -28,6 +28,12 @@ struct checked {
     size_t shown; /* of the reader's diagnostics */
 };
 
+static void put_file(struct pf_text *out, const char *name)
+{
+    pf_put_name(out, name);
+    pf_put_char(out, ' ');
+}
+
 static void put_text(const struct checked *checked, const struct perfile_diagnostic *finding)
 {
     struct pf_text *out = checked->out;
@@ -38,8 +44,8 @@ static void put_text(const struct checked *checked, const struct perfile_diagnos
     if (finding->offset != PERFILE_NO_OFFSET)
         pf_put_format(out, "0x%08" PRIx64 " ", finding->offset);
     if (finding->file)
-        pf_put_format(out, "%s ", finding->file);
-    pf_put_string(out, finding->message);
+        put_file(out, finding->file);
+    pf_put_name(out, finding->message);
     pf_put_char(out, '\n');
 }
 

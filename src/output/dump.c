@@ -140,14 +140,16 @@ static int write_batches(struct pf_stages *stages, struct pf_text *out, struct p
     return 0;
 }
 
-static bool open_batches(struct dump *dump)
+static bool open_batches(struct dump *dump, bool escapes)
 {
     int failed = 0;
     dump->batches = pf_new(dump->allocator, dump->batch_count * sizeof(*dump->batches));
-    for (unsigned i = 0; dump->batches && i < dump->batch_count; i++)
+    for (unsigned i = 0; dump->batches && i < dump->batch_count; i++) {
         failed |= pf_text_open(&dump->batches[i].bytes, dump->allocator, NULL, NULL) |
                   pf_text_open(&dump->batches[i].lines, dump->allocator, NULL, NULL) |
                   pf_text_open(&dump->batches[i].text, dump->allocator, NULL, NULL);
+        dump->batches[i].lines.escapes = dump->batches[i].text.escapes = escapes;
+    }
     return dump->batches && !failed;
 }
 
@@ -167,7 +169,7 @@ static int dump_together(struct dump *dump, struct pf_text *out, struct perfile_
 {
     static const struct pf_stage stages[] = {{.work = read_batch}, {.work = print_batch, .parallel = true}};
     dump->batch_count = pf_stages_items(dump->options->threads);
-    const bool opened = open_batches(dump);
+    const bool opened = open_batches(dump, out->escapes);
     const struct pf_stages_plan plan = {.stages = stages,
                                         .stage_count = PF_COUNT(stages),
                                         .threads = dump->options->threads,

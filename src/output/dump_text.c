@@ -85,6 +85,12 @@ static int visit_end(void *context, bool list)
     return lines->text->failed;
 }
 
+static void put_error(struct pf_text *text, const char *message)
+{
+    pf_put_string(text, " error: ");
+    pf_put_name(text, message);
+}
+
 static void put_header(struct perfile_reader *reader, struct lines *lines, const struct perfile_visitor *visitor)
 {
     static const char *const modes[] = {"file", "pipe", "directory"};
@@ -97,7 +103,8 @@ static void put_header(struct perfile_reader *reader, struct lines *lines, const
                       file->header_size, file->attrs.offset, file->attrs.bytes, file->data.offset, file->data.bytes);
     for (size_t i = 0; i < perfile_event_count(reader); i++) {
         const struct perfile_event *event = perfile_event_get(reader, i);
-        pf_put_format(lines->text, "event %zu: %s", i, event->name);
+        pf_put_format(lines->text, "event %zu: ", i);
+        pf_put_name(lines->text, event->name);
         lines->space = true;
         if (perfile_attr_visit(event, visitor, NULL) < 0)
             return;
@@ -110,7 +117,7 @@ static void put_header(struct perfile_reader *reader, struct lines *lines, const
                       feature->section.bytes);
         lines->space = true;
         if (perfile_feature_visit(reader, feature->number, visitor, &error) < 0)
-            pf_put_format(lines->text, " error: %s", error.message);
+            put_error(lines->text, error.message);
         pf_put_char(lines->text, '\n');
     }
 }
@@ -120,6 +127,12 @@ static struct lines lines_of(struct pf_text *text, const struct perfile_output_o
     return (struct lines){.text = text, .max_bytes = options->max_bytes ? options->max_bytes : 4096};
 }
 
+static void put_part(struct pf_text *text, const char *name)
+{
+    pf_put_name(text, name);
+    pf_put_char(text, ' ');
+}
+
 static int put_record(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                       const struct perfile_record *record, struct perfile_error *error)
 {
@@ -127,7 +140,7 @@ static int put_record(struct perfile_reader *reader, const struct perfile_output
     const struct perfile_visitor visitor = {sizeof(visitor), &lines, visit_begin, visit_end, visit_value};
     const char *name = perfile_record_name(record->type);
     if (record->part)
-        pf_put_format(out, "%s ", perfile_reader_file(reader)->parts[record->part - 1]);
+        put_part(out, perfile_reader_file(reader)->parts[record->part - 1]);
     if (record->compressed)
         pf_put_format(out, "0x%" PRIx64 ">", record->container);
     put_hex(out, record->offset);

@@ -2,10 +2,11 @@
 /* From frames to names: tidied as stackcollapse-perf.pl does, equal ones merged, everything in byte order. */
 #include "output/flame.h"
 
-#include "analysis/label.h"
-
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "analysis/label.h"
+#include "base/escape.h"
 
 struct entry {
     const char *text;
@@ -17,6 +18,19 @@ struct rank {
     const char *text;
     uint32_t place; /* odd: a ';' follows */
 };
+
+/* The name without separators, and with escapes for what cannot be printed; with room for the suffix. NULL: no memory. */
+static char *one_line(struct pf_arena *arena, char *name, const char *suffix, bool thread)
+{
+    pf_label_separators(name, thread);
+    const size_t bytes = strlen(name), room = 4 * bytes + strlen(suffix) + 1;
+    if (pf_printable_run(name, bytes) == bytes)
+        return name;
+    char *made = pf_arena_new(arena, room);
+    if (made)
+        perfile_text_escape(name, bytes, made, room);
+    return made;
+}
 
 static const char *suffix_of(uint8_t kind)
 {
@@ -32,11 +46,9 @@ static const char *bottom_name(struct pf_arena *arena, const struct pf_flame_fra
     else if (frame->kind == PF_FLAME_THREAD && frame->by == PF_FLAME_BY_TID)
         snprintf(ids, sizeof(ids), "-%u/%u", frame->pid, frame->tid);
     char *name = pf_label_make(arena, frame->name, NULL, sizeof(ids));
-    if (!name)
-        return NULL;
-    if (options->one_line || !options->names.raw)
-        pf_label_separators(name, true);
-    return strcat(name, ids);
+    if (name && (options->one_line || !options->names.raw))
+        name = one_line(arena, name, ids, true);
+    return name ? strcat(name, ids) : NULL;
 }
 
 static const char *frame_name(struct pf_arena *arena, const struct pf_flame_frame *frame,
@@ -46,10 +58,10 @@ static const char *frame_name(struct pf_arena *arena, const struct pf_flame_fram
         return bottom_name(arena, frame, options);
     const char *suffix = options->names.annotate ? suffix_of(frame->kind) : "";
     char *name = pf_label_make(arena, frame->name, frame->module, strlen(suffix));
+    if (name && (options->one_line || !options->names.raw))
+        name = one_line(arena, name, suffix, false);
     if (!name)
         return NULL;
-    if (options->one_line || !options->names.raw)
-        pf_label_separators(name, false);
     if (!options->names.raw)
         pf_label_tidy(name, frame->kind == PF_FLAME_JIT);
     return strcat(name, suffix);

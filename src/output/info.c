@@ -213,7 +213,7 @@ static int put_word(void *context, const struct perfile_value *value)
     if (words->json)
         pf_put_json_string(words->text, value->data, value->bytes);
     else
-        pf_put(words->text, value->data, value->bytes);
+        pf_put_name_bytes(words->text, value->data, value->bytes);
     return 0;
 }
 
@@ -228,17 +228,23 @@ static bool put_command(struct perfile_reader *reader, struct pf_text *text, boo
 
 static void put_row(struct pf_text *out, const char *label, const char *value)
 {
-    if (value)
-        pf_put_format(out, "%-14s %s\n", label, value);
+    if (!value)
+        return;
+    pf_put_format(out, "%-14s ", label);
+    pf_put_name(out, value);
+    pf_put_char(out, '\n');
 }
 
 static void put_text_events(const struct info *info, struct pf_text *out)
 {
+    enum { NAME_WIDTH = 30 };
     size_t count = perfile_event_count(info->reader);
     pf_put_format(out, "%-14s %zu\n", "events", count);
     for (size_t i = 0; i < count; i++) {
         const struct perfile_event *event = perfile_event_get(info->reader, i);
-        pf_put_format(out, "  %-30s", event->name);
+        pf_put_string(out, "  ");
+        pf_put_name(out, event->name);
+        pf_put_format(out, "%*s", (int)(NAME_WIDTH - pf_min(strlen(event->name), NAME_WIDTH)), "");
         if (info->counted)
             pf_put_format(out, " %12" PRIu64 " samples", samples_of(info, i));
         if (event->attr.freq)
@@ -257,10 +263,8 @@ static bool number_of(const struct info *info, uint32_t feature, const char *mem
 /* The processors, and how much memory they have. */
 static void put_text_machine(const struct info *info, struct pf_text *out)
 {
-    const char *cpu = text_of(info->reader, PERFILE_FEATURE_CPUDESC);
     uint64_t online, available, memory_kib;
-    if (cpu)
-        pf_put_format(out, "%-14s %s\n", "cpu", cpu);
+    put_row(out, "cpu", text_of(info->reader, PERFILE_FEATURE_CPUDESC));
     put_row(out, "cpu id", text_of(info->reader, PERFILE_FEATURE_CPUID));
     if (number_of(info, PERFILE_FEATURE_NRCPUS, "nr_cpus_online", &online) &&
         number_of(info, PERFILE_FEATURE_NRCPUS, "nr_cpus_available", &available))
@@ -361,8 +365,13 @@ static int write_info_text(struct perfile_reader *reader, const struct perfile_o
                   file->big_endian ? "big" : "little", mode_name(file), file->finished ? "" : ", unfinished");
     put_row(out, "recorded with", info.version ? info.version : NULL);
     put_row(out, "host", info.host);
-    if (info.release)
-        pf_put_format(out, "%-14s %s %s\n", "kernel", info.release, info.arch ? info.arch : "");
+    if (info.release) {
+        pf_put_format(out, "%-14s ", "kernel");
+        pf_put_name(out, info.release);
+        pf_put_char(out, ' ');
+        pf_put_name(out, info.arch ? info.arch : "");
+        pf_put_char(out, '\n');
+    }
     put_text_machine(&info, out);
     pf_put_format(out, "%-14s ", "command");
     if (!put_command(reader, out, false))

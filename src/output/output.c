@@ -63,7 +63,7 @@ void pf_output_put_color(struct pf_text *out, const struct perfile_output_option
                          const char *text)
 {
     pf_put_string(out, options->color ? color : "");
-    pf_put_string(out, text);
+    pf_put_name(out, text);
     pf_put_string(out, options->color ? PF_PLAIN : "");
 }
 
@@ -87,6 +87,7 @@ int perfile_output_write(struct perfile_reader *reader, const char *kind, const 
     struct pf_text text;
     if (pf_text_open(&text, pf_allocator_or_default(NULL), sink->write, sink->context) < 0)
         return pf_fail_memory(error, "output");
+    text.escapes = output != &pf_output_script_text || all.escape_names;
     int result = output->write(reader, &all, &text, error);
     if (output->tells)
         tell(reader, &all);

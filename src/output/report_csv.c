@@ -18,17 +18,17 @@ struct sheet {
 
 void pf_csv_put(struct pf_text *out, const char *separator, const char *text, size_t bytes)
 {
-    if (!memchr(text, '"', bytes) && !memchr(text, '\n', bytes) && !memchr(text, '\r', bytes) &&
-        !memmem(text, bytes, separator, strlen(separator))) {
-        pf_put(out, text, bytes);
+    if (!memchr(text, '"', bytes) && !memmem(text, bytes, separator, strlen(separator))) {
+        pf_put_name_bytes(out, text, bytes);
         return;
     }
     pf_put_char(out, '"');
-    for (size_t i = 0; i < bytes; i++) {
-        if (text[i] == '"')
-            pf_put_char(out, '"');
-        pf_put_char(out, text[i]);
+    for (const char *end = text + bytes, *quote; (quote = memchr(text, '"', (size_t)(end - text))); text = quote + 1) {
+        pf_put_name_bytes(out, text, (size_t)(quote - text));
+        pf_put_string(out, "\"\"");
+        bytes = (size_t)(end - quote) - 1;
     }
+    pf_put_name_bytes(out, text, bytes);
     pf_put_char(out, '"');
 }
 
@@ -37,6 +37,7 @@ static void put_cell(struct sheet *sheet, const struct pf_column *column, const 
 {
     sheet->cell.used = 0;
     column->text(sheet->report, row, &sheet->cell);
+    pf_text_escape(&sheet->cell, 0);
     const char *text = sheet->cell.data;
     size_t bytes = sheet->cell.used;
     if (column->of != PF_COLUMN_OF_FRAME)

@@ -17,7 +17,7 @@ struct page {
 static void put_comm(const struct pf_task *task, struct pf_text *out)
 {
     if (task->comm)
-        pf_put_string(out, task->comm);
+        pf_put_name(out, task->comm);
     else
         pf_put_format(out, ":%d", (int)task->tid);
 }

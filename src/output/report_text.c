@@ -61,6 +61,7 @@ static const struct pf_text *cell_of(struct table *table, const struct pf_column
 {
     table->cell.used = 0;
     column->text(table->report, row, &table->cell);
+    pf_text_escape(&table->cell, 0);
     return &table->cell;
 }
 
@@ -102,7 +103,7 @@ static void put_lack(struct table *table, enum pf_lack lack)
         if (!module || named == MOST_MODULES)
             continue;
         pf_put_string(table->out, named++ ? ", " : "# No symbols were found for ");
-        pf_put_string(table->out, module->short_name);
+        pf_put_name(table->out, module->short_name);
         if (lack == PF_LACK_BUILD)
             put_builds(table->out, module);
     }
@@ -156,7 +157,7 @@ static void put_hidden(struct table *table, const char *what, const struct pf_fi
 {
     if (filter->comms.count == 1) {
         pf_put_format(table->out, "# %s: ", what);
-        pf_put_string(table->out, filter->comms.items[0]);
+        pf_put_name(table->out, filter->comms.items[0]);
         pf_put_string(table->out, "\n");
     }
 }
@@ -178,12 +179,12 @@ static void put_event_names(struct table *table)
     const struct pf_report_group *group = table->event->group;
     const uint32_t shown = pf_report_shown(table->event);
     if (group && group->name) {
-        pf_put_string(table->out, group->name);
+        pf_put_name(table->out, group->name);
         pf_put_string(table->out, " { ");
     }
     for (uint32_t i = 0; i < shown; i++) {
         pf_put_string(table->out, i ? ", " : "");
-        pf_put_string(table->out, pf_report_member(table->report, table->event, i)->event->name);
+        pf_put_name(table->out, pf_report_member(table->report, table->event, i)->event->name);
     }
     if (group && group->name)
         pf_put_string(table->out, " }");
@@ -365,6 +366,12 @@ static void put_margin(struct table *table)
     pf_put(table->out, table->margin.data, table->margin.used);
 }
 
+static void put_module(struct pf_text *out, const struct pf_module *module)
+{
+    pf_put_name_bytes(out, module->short_name, strnlen(module->short_name, 200));
+    pf_put_char(out, '+');
+}
+
 static void put_frame(struct table *table, uint32_t number)
 {
     const struct pf_frame_info *frame = pf_profile_frame(table->report->profile, number);
@@ -373,7 +380,7 @@ static void put_frame(struct table *table, uint32_t number)
     } else {
         const struct pf_module *module = pf_symbols_module(table->report->symbols, frame->module);
         if (module && !module->kernel) /* the address is one in the file */
-            pf_put_format(table->out, "%.200s+", module->short_name);
+            put_module(table->out, module);
         pf_put_format(table->out, "%#" PRIx64, frame->address); /* as perf: 0 is "0" */
     }
     pf_put_string(table->out, "\n");
@@ -590,6 +597,7 @@ static bool open_drawers(struct drawers *drawers, const struct table *table)
         struct drawing *drawing = &drawers->drawings[i];
         drawing->table = (struct table){.report = table->report, .event = table->event, .out = &drawing->text};
         enough = pf_text_open(&drawing->text, allocator, NULL, NULL) == 0 && enough;
+        drawing->text.escapes = table->out->escapes;
         enough = pf_text_open(&drawing->table.margin, allocator, NULL, NULL) == 0 && enough;
     }
     const struct pf_stages_plan plan = {.stages = stages,

@@ -119,7 +119,10 @@ bool pf_script_open_formatting(struct pf_script *script, struct pf_text *out)
     memcpy(script->second_text, "    0.", 6); /* of second_ns 0 */
     script->second_bytes = 6;
     pf_arena_open(&script->arena, out->allocator);
-    return pf_text_open(&script->scratch, out->allocator, NULL, NULL) == 0;
+    if (pf_text_open(&script->scratch, out->allocator, NULL, NULL) < 0)
+        return false;
+    script->scratch.escapes = out->escapes;
+    return !out->escapes || pf_text_open(&script->trace_scratch, out->allocator, NULL, NULL) == 0;
 }
 
 void pf_script_close_formatting(struct pf_script *script, struct pf_text *out)
@@ -128,6 +131,8 @@ void pf_script_close_formatting(struct pf_script *script, struct pf_text *out)
     pf_script_source_close(script);
     pf_disassembler_close(script->disassembler);
     pf_text_close(&script->scratch);
+    if (script->trace_scratch.data)
+        pf_text_close(&script->trace_scratch);
     pf_arena_close(&script->arena);
 }
 

@@ -219,7 +219,8 @@ struct pf_script {
     struct pf_disassembler *disassembler;
     struct pf_script_counters *counters_of_branches;
     struct pf_trace_texts traces;
-    struct pf_text scratch; /* without a sink: for texts that are put together */
+    struct pf_text scratch;       /* without a sink: for texts that are put together */
+    struct pf_text trace_scratch; /* of names that are escaped: the text of a tracepoint before that */
     struct pf_script_stat *stat;
     struct pf_map guest_index; /* event id -> index in guests */
     struct pf_script_guest *guests;

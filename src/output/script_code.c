@@ -143,7 +143,7 @@ static void put_function(struct blocks *b, uint64_t address)
         return;
     b->last = spot.location;
     pf_put_char(out, '\t');
-    pf_put_string(out, pf_symbols_name(b->script->symbols, spot.location.module, spot.location.symbol));
+    pf_put_name(out, pf_symbols_name(b->script->symbols, spot.location.module, spot.location.symbol));
     if (spot.location.offset)
         pf_put_format(out, "+%" PRIu64, spot.location.offset);
     pf_put_char(out, ':');

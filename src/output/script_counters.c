@@ -84,6 +84,13 @@ static char letter(unsigned number)
     return (char)('A' + pf_min(number, 'z' - 'A'));
 }
 
+static void put_letter(struct pf_text *out, const char *name, char of_name)
+{
+    pf_put_string(out, "# ");
+    pf_put_name(out, name);
+    pf_put_format(out, " = %c\n", of_name);
+}
+
 char *pf_script_put_brcntr(struct pf_script *script, char *at)
 {
     const struct perfile_event *event;
@@ -92,7 +99,7 @@ char *pf_script_put_brcntr(struct pf_script *script, char *at)
     pf_put_string(script->out, "# Branch counter abbr list:\n");
     for (size_t i = 0; (event = perfile_event_get(script->reader, i)) != NULL; i++)
         if (counts(event))
-            pf_put_format(script->out, "# %s = %c\n", event->name, letter(number++));
+            put_letter(script->out, event->name, letter(number++));
     pf_put_string(script->out, "# '-' No event occurs\n"
                                "# '+' Event occurrences may be lost due to branch counter saturated\n");
     return pf_script_enter(script);

@@ -71,7 +71,7 @@ typedef void put_body(struct pf_script *script, const struct perfile_record *rec
 /* File names may be longer than a format line. */
 static void put_name(struct pf_script *script, const char *name)
 {
-    pf_put_string(script->out, name ? name : "");
+    pf_put_name(script->out, name ? name : "");
 }
 
 static void put_comm(struct pf_script *script, const struct perfile_record *record, const union body *body)
@@ -243,19 +243,27 @@ static void put_auxtrace_error(struct pf_script *script, const struct perfile_re
         PUT("0");
     if (error->fmt >= 2 && error->machine_pid)
         PUT(" machine_pid %u vcpu %u", error->machine_pid, error->vcpu);
-    PUT(" cpu %d pid %d tid %d ip %#" PRIx64 " code %u: %s\n", error->cpu, error->pid, error->tid, error->ip,
-        error->code, error->msg);
+    PUT(" cpu %d pid %d tid %d ip %#" PRIx64 " code %u: ", error->cpu, error->pid, error->tid, error->ip, error->code);
+    put_name(script, error->msg);
+    PUT("\n");
 }
 
 static void put_bpf_metadata(struct pf_script *script, const struct perfile_record *record, const union body *body)
 {
+    enum { KEY_WIDTH = 20 };
     const struct perfile_bpf_metadata *metadata = &body->bpf_metadata;
     (void)record;
-    PUT("PERF_RECORD_BPF_METADATA prog %s\n", metadata->prog_name);
+    PUT("PERF_RECORD_BPF_METADATA prog ");
+    put_name(script, metadata->prog_name);
+    PUT("\n");
     for (uint64_t i = 0; i < metadata->entries.count; i++) {
         struct perfile_bpf_metadata_entry entry;
         perfile_bpf_metadata_entry_at(&metadata->entries, i, &entry);
-        PUT("  entry %" PRIu64 ": %20s = %s\n", i, entry.key, entry.value);
+        PUT("  entry %" PRIu64 ": %*s", i, (int)(KEY_WIDTH - pf_min(strlen(entry.key), KEY_WIDTH)), "");
+        put_name(script, entry.key);
+        PUT(" = ");
+        put_name(script, entry.value);
+        PUT("\n");
     }
 }
 

@@ -126,6 +126,18 @@ static unsigned find_name_width(const struct perfile_reader *reader)
     return (unsigned)width;
 }
 
+/* Names that cannot be printed as they are, once for all samples. */
+static bool escape_name(struct pf_script *script, struct pf_script_plan *plan)
+{
+    const size_t room = 4 * plan->name_bytes + 1;
+    char *name = pf_arena_new(&script->arena, room);
+    if (!name)
+        return false;
+    plan->name_bytes = perfile_text_escape(plan->name, plan->name_bytes, name, room);
+    plan->name = name;
+    return true;
+}
+
 static bool make_name(struct pf_script *script, struct pf_script_plan *plan)
 {
     if (!script->name_width)
@@ -140,7 +152,7 @@ static bool make_name(struct pf_script *script, struct pf_script_plan *plan)
     memcpy(name + width, ": ", 3);
     plan->name = name;
     plan->name_bytes = width + 2;
-    return true;
+    return !script->out->escapes || escape_name(script, plan);
 }
 
 static struct pf_script_plan *make_plan(struct pf_script *script, const struct perfile_event *event)

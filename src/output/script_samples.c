@@ -4,6 +4,8 @@
 
 #include <time.h>
 
+#include "base/escape.h"
+
 enum { NS_PER_SECOND = 1000000000 };
 
 /* Right-aligned in `width` <= 16 places, or longer. */
@@ -69,17 +71,24 @@ char *pf_script_put_vcpu(struct pf_script *script, char *at)
 static char *put_long(struct pf_script *script, char *at, const char *text, size_t bytes)
 {
     pf_script_leave(script, at);
-    pf_put(script->out, text, bytes);
+    pf_put_name_bytes(script->out, text, bytes);
     return pf_script_enter(script);
 }
 
-static const struct pf_script_comm *fill_comm(struct pf_script_comm *slot, const char *comm)
+/* As it is, not with escapes. */
+static bool is_printed(const struct pf_script *script, const char *name, size_t bytes)
+{
+    return !script->out->escapes || pf_printable_run(name, bytes) == bytes;
+}
+
+static const struct pf_script_comm *fill_comm(const struct pf_script *script, struct pf_script_comm *slot,
+                                              const char *comm)
 {
     size_t bytes = strlen(comm);
     size_t pad = bytes < 16 ? 16 - bytes : 0;
     slot->comm = comm;
     slot->bytes = 0;
-    if (pad + bytes + 1 <= sizeof(slot->text)) {
+    if (pad + bytes + 1 <= sizeof(slot->text) && is_printed(script, comm, bytes)) {
         memset(slot->text, ' ', sizeof(slot->text));
         memcpy(slot->text + pad, comm, bytes);
         slot->bytes = (uint8_t)(pad + bytes + 1);
@@ -92,7 +101,7 @@ char *pf_script_put_comm(struct pf_script *script, char *at)
     const char *comm = script->item.comm;
     struct pf_script_comm *slot = &script->comms[((uintptr_t)comm >> 4 ^ (uintptr_t)comm >> 12) % SCRIPT_COMM_SLOTS];
     if (PF_UNLIKELY(slot->comm != comm))
-        fill_comm(slot, comm);
+        fill_comm(script, slot, comm);
     if (PF_UNLIKELY(!slot->bytes))
         return pf_script_put_bare_comm(script, at);
     memcpy(at, slot->text, sizeof(slot->text));
@@ -102,7 +111,7 @@ char *pf_script_put_comm(struct pf_script *script, char *at)
 char *pf_script_put_bare_comm(struct pf_script *script, char *at)
 {
     size_t bytes = strlen(script->item.comm);
-    if (bytes < SCRIPT_STEP_ROOM - 1) {
+    if (bytes < SCRIPT_STEP_ROOM - 1 && is_printed(script, script->item.comm, bytes)) {
         memcpy(at, script->item.comm, bytes);
         at += bytes;
     } else {

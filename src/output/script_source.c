@@ -151,7 +151,7 @@ static void put_line(struct pf_text *out, const struct source_file *file, uint32
     const size_t rest = file->bytes - file->starts[line - 1];
     const char *end = memchr(start, '\n', rest);
     pf_put_format(out, "|%-8" PRIu32 " ", line);
-    pf_put(out, start, end ? (size_t)(end - start) : rest);
+    pf_put_name_bytes(out, start, end ? (size_t)(end - start) : rest);
 }
 
 /* False when memory is short. */

@@ -199,7 +199,7 @@ static void put_row(struct pf_script *script, const struct perfile_event *event,
         return; /* "any processor" beside real ones stands for no counter of its own */
     pf_put_format(script->out, "%3d %8d %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " ", stat->cpus[cpu],
                   stat->threads[thread], scale(stat, &count), count.enabled, count.running, time);
-    pf_put_string(script->out, event->name);
+    pf_put_name(script->out, event->name);
     pf_put_char(script->out, '\n');
 }
 

@@ -145,7 +145,7 @@ static void put_symbol(struct pf_text *text, const char *symbol, uint64_t offset
 {
     if (!(style & SCRIPT_PLACE_BARE))
         pf_put_char(text, ' ');
-    pf_put_string(text, symbol ? symbol : "[unknown]");
+    pf_put_name(text, symbol ? symbol : "[unknown]");
     if (symbol && style & SCRIPT_PLACE_SYMOFF) {
         pf_put_string(text, "+0x");
         pf_put_hex(text, offset);
@@ -155,7 +155,7 @@ static void put_symbol(struct pf_text *text, const char *symbol, uint64_t offset
 static void put_module(struct pf_text *text, const struct pf_script_spot *spot, unsigned style)
 {
     pf_put_string(text, " (");
-    pf_put_string(text, spot->module ? spot->module->name : "[unknown]");
+    pf_put_name(text, spot->module ? spot->module->name : "[unknown]");
     if (spot->module && style & SCRIPT_PLACE_DSOFF && has_file_offset(spot)) {
         pf_put_string(text, "+0x");
         pf_put_hex(text, module_address(spot));
@@ -169,12 +169,13 @@ static void put_source_line(struct pf_text *text, const struct pf_script_spot *s
 {
     if (!source || !source->file) {
         const uint64_t elf_address = spot->location.address;
-        pf_put_format(text, "%s[%" PRIx64 "]", spot->module->short_name,
-                      elf_address ? elf_address : module_address(spot));
+        pf_put_name(text, spot->module->short_name);
+        pf_put_format(text, "[%" PRIx64 "]", elf_address ? elf_address : module_address(spot));
         return;
     }
     const char *slash = full_path ? NULL : strrchr(source->file, '/');
-    pf_put_format(text, "%s:%" PRIu32, slash ? slash + 1 : source->file, source->line);
+    pf_put_name(text, slash ? slash + 1 : source->file);
+    pf_put_format(text, ":%" PRIu32, source->line);
 }
 
 static bool locate(struct pf_script *script, const struct perfile_space *space, struct pf_script_spot *spot)
@@ -447,7 +448,7 @@ size_t pf_script_put_function(struct pf_script *script, struct pf_text *text, co
     if (!name)
         return 0;
     const size_t bytes = (size_t)snprintf(offset, sizeof(offset), "+0x%" PRIx64, spot.location.offset);
-    pf_put_string(text, name);
+    pf_put_name(text, name);
     pf_put(text, offset, bytes);
     return strlen(name) + bytes;
 }

@@ -424,11 +424,13 @@ static void open_locks(struct pf_script_team *team)
     pthread_rwlock_init(&team->texts, NULL);
 }
 
-static bool open_batch(struct batch *batch, const struct perfile_allocator *allocator)
+static bool open_batch(struct batch *batch, const struct pf_text *out)
 {
+    const struct perfile_allocator *allocator = out->allocator;
     const int failed = pf_text_open(&batch->lines, allocator, NULL, NULL) |
                        pf_text_open(&batch->text, allocator, NULL, NULL) |
                        pf_text_open(&batch->late, allocator, NULL, NULL);
+    batch->lines.escapes = batch->text.escapes = batch->late.escapes = out->escapes;
     return !failed;
 }
 
@@ -451,7 +453,7 @@ static bool open_team(struct pf_script_team *team)
     for (unsigned i = 0; team->formatters && i <= team->thread_count; i++)
         opened &= open_formatter(&team->formatters[i], team->script);
     for (unsigned i = 0; team->batches && i < team->batch_count; i++)
-        opened &= open_batch(&team->batches[i], team->allocator);
+        opened &= open_batch(&team->batches[i], team->script->out);
     if (team->formatters)
         team->formatters[team->thread_count].in_order = true;
     return opened && team->formatters && team->batches;

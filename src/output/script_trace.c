@@ -21,11 +21,25 @@ bool pf_script_find_trace(struct pf_script *script, const struct pf_script_plan 
     return false;
 }
 
+/* The format, too, is the recording's: it may say anything. */
+static void put_escaped(struct pf_script *script)
+{
+    struct pf_text *text = &script->trace_scratch;
+    text->used = 0;
+    pf_trace_text_put(script->trace, &script->item.sample.raw, &script->scratch, text);
+    pf_put_name_bytes(script->out, text->data, text->used);
+    if (text->failed)
+        pf_script_fail(script, PERFILE_ERROR_MEMORY, "script", "out of memory");
+}
+
 char *pf_script_put_trace(struct pf_script *script, char *at)
 {
     if (!script->trace || !script->item.sample.raw.bytes)
         return at;
     pf_script_leave(script, at);
-    pf_trace_text_put(script->trace, &script->item.sample.raw, &script->scratch, script->out);
+    if (script->out->escapes)
+        put_escaped(script);
+    else
+        pf_trace_text_put(script->trace, &script->item.sample.raw, &script->scratch, script->out);
     return pf_script_enter(script);
 }

@@ -203,6 +203,6 @@ char *pf_script_put_cgroup(struct pf_script *script, char *at)
     pf_put_char(script->out, ' ');
     const char *path =
         script->is_copy ? script->cgroup : perfile_session_cgroup(script->session, script->item.sample.cgroup);
-    pf_put_string(script->out, path ? path : "unknown");
+    pf_put_name(script->out, path ? path : "unknown");
     return pf_script_enter(script);
 }

@@ -257,6 +257,62 @@ static void hundredths_are_those_of_printf(void **state)
     pf_text_close(&text);
 }
 
+static void expect_escaped(const char *name, const char *expected)
+{
+    char shown[128];
+    struct pf_text text;
+    assert_int_equal(perfile_text_escape(name, strlen(name), shown, sizeof(shown)), strlen(expected));
+    assert_string_equal(shown, expected);
+    assert_int_equal(pf_text_open(&text, pf_allocator_or_default(NULL), NULL, NULL), 0);
+    text.escapes = true;
+    pf_put_name(&text, name);
+    assert_int_equal(text.used, strlen(expected));
+    assert_memory_equal(text.data, expected, text.used);
+    text.escapes = false;
+    text.used = 0;
+    pf_put_name(&text, name);
+    assert_int_equal(text.used, strlen(name));
+    text.escapes = true;
+    pf_text_escape(&text, 0);
+    assert_int_equal(text.used, strlen(expected));
+    assert_memory_equal(text.data, expected, text.used);
+    pf_text_close(&text);
+}
+
+static void test_names_are_printable(void **state)
+{
+    (void)state;
+    expect_escaped("", "");
+    expect_escaped("ordinary names stay ~ as they are, \\x1b too", "ordinary names stay ~ as they are, \\x1b too");
+    expect_escaped("\xc3\xa4\xe2\x98\x83\xf0\x9f\x90\xa7 \xc2\xa0\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa",
+                   "\xc3\xa4\xe2\x98\x83\xf0\x9f\x90\xa7 \xc2\xa0\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa");
+    expect_escaped("seven b\x1b[31m\n\t\r\x7f", "seven b\\x1b[31m\\x0a\\x09\\x0d\\x7f");
+    expect_escaped("12345678\x1f", "12345678\\x1f");
+    expect_escaped("\xc2\x80\xc2\x9f\x9b\xff\xed\xa0\x80", "\\xc2\\x80\\xc2\\x9f\\x9b\\xff\\xed\\xa0\\x80");
+    expect_escaped("\xe2\x80\xa8\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xa9",
+                   "\\xe2\\x80\\xa8\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xe2\\x81\\xa9");
+    for (int c = 1; c < 256; c++) { /* in each place of a word of eight bytes */
+        char name[18] = "abcdefghijklmnop", shown[80];
+        for (int at = 0; at < 16; at++) {
+            name[at] = (char)c;
+            const bool plain = c >= 0x20 && c < 0x7f;
+            assert_int_equal(perfile_text_escape(name, 16, shown, sizeof(shown)), plain ? 16 : 19);
+            name[at] = (char)('a' + at);
+        }
+    }
+}
+
+static void test_escapes_are_not_cut(void **state)
+{
+    char shown[8];
+    (void)state;
+    assert_int_equal(perfile_text_escape("ab\x1b", 3, shown, 6), 2);
+    assert_string_equal(shown, "ab");
+    assert_int_equal(perfile_text_escape("ab\x1b", 3, shown, 7), 6);
+    assert_int_equal(perfile_text_escape("\xc3\xa4", 2, shown, 2), 0);
+    assert_int_equal(perfile_text_escape("a", 1, shown, 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +320,8 @@ int main(void)
         cmocka_unit_test(test_put_numbers),
         cmocka_unit_test(hundredths_are_those_of_printf),
         cmocka_unit_test(test_json_strings),
+        cmocka_unit_test(test_names_are_printable),
+        cmocka_unit_test(test_escapes_are_not_cut),
         cmocka_unit_test(test_crc32),
         cmocka_unit_test(test_everything_reaches_the_sink),
         cmocka_unit_test(test_failure_sticks),
