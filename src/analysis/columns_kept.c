@@ -7,6 +7,7 @@
 #include "analysis/data_src.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/locale.h"
 
 enum { DEFAULT_QUANTUM_NS = 100000000, NOT_KNOWN = 1, TYPE_TRACEPOINT = 2 };
 
@@ -286,6 +287,14 @@ void pf_text_trace(const struct pf_report *report, const struct pf_report_row *r
 
 /* ---- parent ---- */
 
+static bool matches_parent(const regex_t *parent, const char *name)
+{
+    const struct pf_locale locale = pf_locale_enter();
+    const int result = regexec(parent, name, 0, NULL, 0);
+    pf_locale_leave(&locale);
+    return result == 0;
+}
+
 static uint64_t parent_of_frame(struct pf_report *report, uint32_t frame)
 {
     const size_t room = report->parent_room;
@@ -301,7 +310,7 @@ static uint64_t parent_of_frame(struct pf_report *report, uint32_t frame)
     if (report->parents[frame] == NOT_KNOWN) {
         const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
         const bool matches = info->name && info->kind != PF_FRAME_INLINED && report->parent &&
-                             regexec(report->parent, info->name, 0, NULL, 0) == 0;
+                             matches_parent(report->parent, info->name);
         report->parents[frame] = matches ? pf_report_intern(report, info->name, strlen(info->name)) : 0;
     }
     return report->parents[frame];
@@ -331,12 +340,15 @@ static int compile_parent(struct pf_report *report, struct perfile_error *error)
     char why[100];
     if (!made)
         return pf_fail_memory(error, "report");
+    const struct pf_locale locale = pf_locale_enter();
     const int result = regcomp(made, pattern, REG_EXTENDED | REG_NOSUB);
+    if (result)
+        regerror(result, made, why, sizeof(why));
+    pf_locale_leave(&locale);
     if (result == 0) {
         report->parent = made;
         return 0;
     }
-    regerror(result, made, why, sizeof(why));
     pf_free(report->allocator, made, sizeof(*made));
     return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "parent", "\"%.40s\" is no regular expression: %s",
                    pattern, why);

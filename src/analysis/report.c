@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/locale.h"
 #include "base/stages.h"
 
 enum {
@@ -23,7 +24,7 @@ enum {
 static bool parse_percent(const char *text, double *percent)
 {
     char *end;
-    double value = strtod(text, &end);
+    double value = pf_parse_double(text, &end);
     if (end == text || (*end && strcmp(end, "%") != 0) || !(value >= 0.0 && value <= 100.0))
         return false;
     *percent = value;
@@ -54,7 +55,7 @@ static int set_graph_word(struct pf_report *report, const char *word, struct per
             if (strcmp(word, later[i]) == 0)
                 return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "call-graph",
                                "this version has no '%s' yet", word);
-        (void)strtod(word, &end);
+        (void)pf_parse_double(word, &end);
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "call-graph",
                        *end || end == word
                            ? "there is no '%.40s'; there is: none, caller, callee, graph, fractal, and a "

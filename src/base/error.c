@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/locale.h"
+
 int pf_fail(struct perfile_error *error, int code, uint64_t offset, const char *what, const char *format, ...)
 {
     if (!error)
@@ -12,7 +14,7 @@ int pf_fail(struct perfile_error *error, int code, uint64_t offset, const char *
     char text[sizeof(error->message)];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    pf_format_arguments(text, sizeof(text), format, arguments);
     va_end(arguments);
     char place[32] = "";
     if (offset != PERFILE_NO_OFFSET)

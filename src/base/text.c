@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
 
-#include "base/escape.h"
-
 #include <math.h>
 #include <stdio.h>
+
+#include "base/escape.h"
+#include "base/locale.h"
 
 enum { TEXT_BUFFER = 256 * 1024 };
 
@@ -255,7 +256,7 @@ void pf_put_format(struct pf_text *text, const char *format, ...)
     char line[1024];
     va_list arguments;
     va_start(arguments, format);
-    int bytes = vsnprintf(line, sizeof(line), format, arguments);
+    int bytes = pf_format_arguments(line, sizeof(line), format, arguments);
     va_end(arguments);
     if (bytes > 0)
         pf_put(text, line, (size_t)bytes < sizeof(line) ? (size_t)bytes : sizeof(line) - 1);

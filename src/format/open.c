@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/locale.h"
 #include "format/attr.h"
 #include "format/reader.h"
 
@@ -461,7 +462,7 @@ static int list_parts(struct perfile_reader *reader, int directory, struct perfi
     if (!stream) {
         if (copy >= 0)
             close(copy);
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "directory", "%s", strerror(errno));
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "directory", "%s", pf_error_text(errno));
     }
     int result = 0;
     for (struct dirent *entry; result == 0 && (entry = readdir(stream));) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/locale.h"
 #include "base/memory.h"
 #include "io/sink.h"
 
@@ -16,7 +17,7 @@ enum { NAME_TRIES = 64, MODE = 0700 };
 
 static int fail(const struct pf_folder *folder, int code, int error_number, struct perfile_error *error)
 {
-    return pf_fail(error, code, PERFILE_NO_OFFSET, folder->path, "%s", strerror(error_number));
+    return pf_fail(error, code, PERFILE_NO_OFFSET, folder->path, "%s", pf_error_text(error_number));
 }
 
 /* Splits the path; slashes at its end do not count. */
@@ -121,7 +122,7 @@ static int copy_bytes(int from, struct pf_sink *to, const char *name, struct per
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, name, "%s", strerror(errno));
+            return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, name, "%s", pf_error_text(errno));
         if (got == 0)
             return 0;
         int result = pf_sink_put(to, bytes, (size_t)got, error);
@@ -140,7 +141,7 @@ static int copy_file(const struct pf_folder *folder, int from, int to, const cha
         const bool other = fd >= 0;
         if (other)
             close(fd);
-        return other ? 0 : pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, name, "%s", strerror(number));
+        return other ? 0 : pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, name, "%s", pf_error_text(number));
     }
     int result = pf_sink_open_in(&sink, folder->allocator, to, name, error);
     if (result == 0) {
@@ -194,7 +195,7 @@ int pf_folder_take(const struct pf_folder *folder, int from, const char *prefix,
     if (!list) {
         if (copy >= 0)
             close(copy);
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "directory", "%s", strerror(errno));
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "directory", "%s", pf_error_text(errno));
     }
     for (const struct dirent *entry; result == 0 && (entry = readdir(list));) {
         if (!pf_starts_with(entry->d_name, prefix) || !is_kind(from, entry->d_name, S_IFDIR))

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
+#include "base/locale.h"
 #include "base/out.h"
 
 enum {
@@ -25,7 +26,7 @@ static int fail(struct pf_sink *sink, int code, int error_number, struct perfile
     sink->failure = code;
     sink->error_number = error_number;
     return pf_fail(error, code, PERFILE_NO_OFFSET, sink->path ? sink->path : "output", "%s",
-                   error_number ? strerror(error_number) : "the caller's function failed");
+                   error_number ? pf_error_text(error_number) : "the caller's function failed");
 }
 
 static int prepare(struct pf_sink *sink, const struct perfile_allocator *allocator, struct perfile_error *error)

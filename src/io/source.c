@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/files.h"
+#include "base/locale.h"
 
 void pf_source_from_memory(struct pf_source *source, const void *data, size_t bytes)
 {
@@ -21,7 +22,7 @@ int pf_source_from_fd(struct pf_source *source, int fd, struct perfile_error *er
     struct stat status;
     *source = (struct pf_source){.fd = fd};
     if (fstat(fd, &status) < 0)
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "input", "%s", strerror(errno));
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "input", "%s", pf_error_text(errno));
     if (S_ISDIR(status.st_mode))
         return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "input", "is a directory");
     off_t base = lseek(fd, 0, SEEK_CUR);
@@ -36,7 +37,7 @@ int pf_source_from_fd(struct pf_source *source, int fd, struct perfile_error *er
 static int adopt(struct pf_source *source, int fd, const char *name, struct perfile_error *error)
 {
     if (fd < 0)
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name, "%s", strerror(errno));
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name, "%s", pf_error_text(errno));
     int result = pf_source_from_fd(source, fd, error);
     if (result < 0)
         close(fd);
@@ -92,7 +93,7 @@ int pf_source_read(struct pf_source *source, uint64_t offset, void *to, size_t b
     while (*got < bytes) {
         ssize_t n = read_some(source, offset + *got, (uint8_t *)to + *got, bytes - *got);
         if (n < 0)
-            return pf_fail(error, PERFILE_ERROR_READ, offset + *got, "input", "%s", strerror(errno));
+            return pf_fail(error, PERFILE_ERROR_READ, offset + *got, "input", "%s", pf_error_text(errno));
         if (n == 0)
             break;
         *got += (size_t)n;
@@ -110,7 +111,7 @@ static int open_unlinked(struct perfile_error *error)
     int length = snprintf(path, sizeof(path), "%s/perfile-XXXXXX", directory && *directory ? directory : "/tmp");
     int fd = length < (int)sizeof(path) ? mkostemp(path, O_CLOEXEC) : -1;
     if (fd < 0)
-        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "temporary file", "%s", strerror(errno));
+        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "temporary file", "%s", pf_error_text(errno));
     unlink(path);
     return fd;
 }
@@ -132,7 +133,7 @@ int pf_source_spool(struct pf_source *source, const void *head, size_t head_byte
     }
     if (full || n < 0) {
         int result =
-            pf_fail(error, PERFILE_ERROR_READ, total, full ? "temporary file" : "input", "%s", strerror(errno));
+            pf_fail(error, PERFILE_ERROR_READ, total, full ? "temporary file" : "input", "%s", pf_error_text(errno));
         if (owned)
             close(fd);
         return result;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/locale.h"
 #include "output/flame_recording.h"
 
 struct flame {
@@ -161,7 +162,7 @@ static int find_palette(const char *wanted, unsigned *palette, struct perfile_er
 static int parse_min_width(const char *text, struct pf_svg_options *svg, struct perfile_error *error)
 {
     char *end = NULL;
-    double value = text && text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : -1;
+    double value = text && text[0] >= '0' && text[0] <= '9' ? pf_parse_double(text, &end) : -1;
     if (!text)
         return 0;
     if (value < 0 || value > 100000 || (strcmp(end, "%") == 0 ? value > 100 : *end != 0))

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/locale.h"
 
 static void put_name(struct pf_json *json, const char *name)
 {
@@ -60,9 +61,8 @@ static void put_double(struct pf_text *text, double value)
         return;
     }
     for (int precision = 1; precision <= 17; precision++) {
-        double back;
-        snprintf(digits, sizeof(digits), "%.*g", precision, value);
-        if (sscanf(digits, "%lf", &back) == 1 && back == value)
+        pf_format(digits, sizeof(digits), "%.*g", precision, value);
+        if (pf_parse_double(digits, NULL) == value)
             break;
     }
     pf_put_string(text, digits);

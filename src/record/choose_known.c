@@ -3,12 +3,12 @@
 #include "record/choose_known.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/locale.h"
 #include "record/choose_parts.h"
 
 struct known {
@@ -56,8 +56,12 @@ static bool wanted(const struct known *known, const char *name)
     if (!known->pattern || !name)
         return name != NULL;
     if (pf_has_wildcard(pf_piece_of(known->pattern)))
-        return fnmatch(known->pattern, name, FNM_CASEFOLD) == 0;
-    return strcasestr(name, known->pattern) != NULL;
+        return pf_glob_matches(known->pattern, name, true);
+    const size_t bytes = strlen(known->pattern);
+    for (; *name; name++)
+        if (pf_begins_but_case(name, known->pattern, bytes))
+            return true;
+    return !bytes;
 }
 
 static int tell(struct known *known, const struct perfile_known_event *event)

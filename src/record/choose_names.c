@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
-#include <strings.h>
 
+#include "base/locale.h"
 #include "record/choose_parts.h"
 
 static const struct pf_known_name plain[] = {
@@ -79,7 +79,7 @@ static const struct word *take_word(const struct word *words, size_t count, stru
         for (const char *name = words[i].names; name;) {
             const size_t bytes = strcspn(name, "|");
             const bool ends = bytes == rest->bytes || (bytes < rest->bytes && rest->text[bytes] == '-');
-            if (ends && bytes > best_bytes && !strncasecmp(name, rest->text, bytes)) {
+            if (ends && bytes > best_bytes && pf_begins_but_case(name, rest->text, bytes)) {
                 best = &words[i];
                 best_bytes = bytes;
             }

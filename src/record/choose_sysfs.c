@@ -2,14 +2,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include "base/locale.h"
 #include "record/choose_parts.h"
 
 #define PATH_BYTES 1024
@@ -186,7 +185,7 @@ static bool fits(const char *name, struct pf_piece pattern)
         return false;
     memcpy(glob, pattern.text, pattern.bytes);
     glob[pattern.bytes] = '\0';
-    return fnmatch(glob, name, 0) == 0;
+    return pf_glob_matches(glob, name, false);
 }
 
 bool pf_pmu_matches(const struct pf_pmu *pmu, struct pf_piece pattern)

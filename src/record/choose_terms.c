@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/locale.h"
 #include "record/choose_parts.h"
 
 struct term {
@@ -233,8 +234,9 @@ static int describe(struct pf_chooser *chooser, const struct pf_pmu *pmu, struct
     int reason, other;
     const char *scale = pf_sys_read(sys, pf_sys_path(sys, where, pmu->name, name, "scale"), &reason);
     event->unit = pf_sys_read(sys, pf_sys_path(sys, where, pmu->name, name, "unit"), &other);
-    double value;
-    if (scale && sscanf(scale, "%lf", &value) == 1)
+    char *end = NULL;
+    const double value = scale ? pf_parse_double(scale, &end) : 0;
+    if (end != scale)
         event->scale = value;
     return reason == ENOMEM || other == ENOMEM ? pf_sys_memory(sys) : 0;
 }

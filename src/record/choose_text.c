@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
-#include <strings.h>
 
+#include "base/locale.h"
 #include "record/choose_parts.h"
 
 struct pf_piece pf_piece_of(const char *text)
@@ -16,7 +16,7 @@ bool pf_piece_is(struct pf_piece piece, const char *text)
 
 bool pf_piece_like(struct pf_piece piece, const char *text)
 {
-    return strlen(text) == piece.bytes && !strncasecmp(piece.text, text, piece.bytes);
+    return strlen(text) == piece.bytes && pf_begins_but_case(piece.text, text, piece.bytes);
 }
 
 bool pf_piece_next(struct pf_piece *rest, char separator, struct pf_piece *piece)

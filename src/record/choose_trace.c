@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracepoints, and the kprobes, uprobes and SDT probes that were made: folders of tracefs. */
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 
+#include "base/locale.h"
 #include "record/choose_parts.h"
 
 static bool name_fits(struct pf_piece wanted, const char *name)
@@ -15,7 +15,7 @@ static bool name_fits(struct pf_piece wanted, const char *name)
         return false;
     memcpy(glob, wanted.text, wanted.bytes);
     glob[wanted.bytes] = '\0';
-    return fnmatch(glob, name, 0) == 0;
+    return pf_glob_matches(glob, name, false);
 }
 
 struct tracing {
@@ -50,7 +50,7 @@ static int add_tracepoint(struct tracing *tracing, const char *system, const cha
         return pf_sys_closed(&chooser->sys, tracing->folder, path_of(tracing, system, name, "id"));
     if (!number || !pf_piece_number(pf_piece_of(number), &id))
         return pf_choose_refuse(chooser, PERFILE_ERROR_OPEN, "the id of %s:%s cannot be read: %s", system, name,
-                                number ? "it is no number" : strerror(reason));
+                                number ? "it is no number" : pf_error_text(reason));
     snprintf(shown, sizeof(shown), "%s:%s", system, name);
     const int result = pf_chooser_add(chooser, pf_piece_of(shown), &event);
     if (result < 0)
@@ -75,7 +75,7 @@ static int add_system(struct tracing *tracing, const char *system)
         result = reason == ENOMEM
                      ? pf_sys_memory(sys)
                      : pf_choose_refuse(tracing->chooser, PERFILE_ERROR_OPEN,
-                                        "the tracepoints of %s cannot be read: %s", system, strerror(reason));
+                                        "the tracepoints of %s cannot be read: %s", system, pf_error_text(reason));
     for (size_t i = 0; result >= 0 && i < names.count; i++)
         if (name_fits(tracing->text->tracepoint, names.items[i]))
             result = add_tracepoint(tracing, system, names.items[i]);

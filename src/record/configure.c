@@ -3,11 +3,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <time.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/locale.h"
 #include "record/events.h"
 #include "schema/since.h"
 
@@ -296,9 +296,9 @@ static bool clock_of(const char *name, uint64_t *value)
         *value = strtoul(name, &end, 0);
         return !*end && *value <= CLOCK_MAX;
     }
-    name += strncasecmp(name, "CLOCK_", 6) == 0 ? 6 : 0;
+    name += pf_begins_but_case(name, "CLOCK_", 6) ? 6 : 0;
     for (const struct word *word = clocks; word->name; word++)
-        if (strcasecmp(word->name, name) == 0) {
+        if (pf_equal_but_case(word->name, name)) {
             *value = word->value;
             return true;
         }

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/locale.h"
 #include "record/machine_body.h"
 
 enum { LINE_ROOM = 4096, INFO_BYTES = 65536, DOMAINS_BYTES_MAX = 64 << 20 };
@@ -22,7 +23,7 @@ static bool find_value(const char *info, const char *key, char *value, size_t ro
             at += strspn(at, " \t");
             if (*at == ':') {
                 at += 1 + strspn(at + 1, " \t");
-                while (end > at && isspace((unsigned char)end[-1]))
+                while (end > at && pf_is_space(end[-1]))
                     end--;
                 return end > at && pf_path(value, room, "%.*s", (int)(end - at), at);
             }

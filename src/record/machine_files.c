@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/locale.h"
 #include "record/machine_files.h"
 
 int pf_root_open(const char *root)
@@ -38,7 +39,7 @@ ssize_t pf_read_at(int folder, const char *path, void *buffer, size_t room)
 bool pf_read_line(int folder, const char *path, char *buffer, size_t room)
 {
     ssize_t bytes = pf_read_at(folder, path, buffer, room);
-    while (bytes > 0 && isspace((unsigned char)buffer[bytes - 1]))
+    while (bytes > 0 && pf_is_space(buffer[bytes - 1]))
         buffer[--bytes] = 0;
     return bytes > 0;
 }

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/locale.h"
 #include "base/out.h"
 #include "format/encode.h"
 #include "record/events.h"
@@ -211,7 +212,7 @@ static int explain(const struct pf_chosen_event *event, const struct pf_target *
     case ESRCH:
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, name, "what was to be recorded has ended");
     default:
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name, "%s", strerror(why));
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name, "%s", pf_error_text(why));
     }
 }
 
@@ -329,10 +330,10 @@ static int finish_opening(struct pf_opened_set *opened, const struct pf_chosen *
         if (one->fd < 0)
             continue;
         if (ioctl(one->fd, PERF_EVENT_IOC_ID, &one->id) < 0)
-            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, event->name, "%s", strerror(errno));
+            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, event->name, "%s", pf_error_text(errno));
         if (event->filter && ioctl(one->fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0)
             return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, event->name,
-                           "the kernel does not take the filter \"%.80s\": %s", event->filter, strerror(errno));
+                           "the kernel does not take the filter \"%.80s\": %s", event->filter, pf_error_text(errno));
     }
     return 0;
 }

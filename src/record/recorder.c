@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/locale.h"
 #include "base/map.h"
 #include "format/writer.h"
 #include "record/behind.h"
@@ -134,7 +135,7 @@ static int open_rings(struct perfile_recorder *recorder, struct perfile_error *e
         close_rings(recorder);
         if ((why != EPERM && why != ENOMEM && why != EINVAL) || bytes == page)
             return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "ring buffer",
-                           "%s: the limit is /proc/sys/kernel/perf_event_mlock_kb, or ulimit -l", strerror(why));
+                           "%s: the limit is /proc/sys/kernel/perf_event_mlock_kb, or ulimit -l", pf_error_text(why));
         bytes /= 2;
     }
     if (bytes < first && (asked || bytes < RING_BYTES_LEAST))
@@ -148,14 +149,14 @@ static int open_poll(struct perfile_recorder *recorder, struct perfile_error *er
 {
     recorder->poll = epoll_create1(EPOLL_CLOEXEC);
     if (recorder->poll < 0)
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "epoll", "%s", strerror(errno));
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "epoll", "%s", pf_error_text(errno));
     for (size_t i = 0; i < recorder->opened.count; i++) {
         const int fd = recorder->opened.items[i].fd;
         struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)i};
         if (fd < 0)
             continue;
         if (epoll_ctl(recorder->poll, EPOLL_CTL_ADD, fd, &event) < 0)
-            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "epoll", "%s", strerror(errno));
+            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "epoll", "%s", pf_error_text(errno));
         recorder->rings_alive++;
     }
     return 0;
@@ -509,7 +510,7 @@ static int switch_all(const struct perfile_recorder *recorder, unsigned long req
         if (one->fd < 0 || recorder->chosen.items[one->event].leader != one->event || only_tracks(recorder, one->event))
             continue;
         if (ioctl(one->fd, request, 0) < 0)
-            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "event", "%s", strerror(errno));
+            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "event", "%s", pf_error_text(errno));
     }
     return 0;
 }
@@ -537,7 +538,7 @@ static int switch_named(const struct perfile_recorder *recorder, const char *nam
             continue;
         found = true;
         if (ioctl(one->fd, request, 0) < 0)
-            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name, "%s", strerror(errno));
+            return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name, "%s", pf_error_text(errno));
     }
     return found ? 0
                  : pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "event",
@@ -698,7 +699,7 @@ int perfile_recorder_drain(struct perfile_recorder *recorder, int timeout_ms, st
     struct epoll_event events[EVENTS_AT_ONCE];
     int count = epoll_wait(recorder->poll, events, EVENTS_AT_ONCE, timeout_ms);
     if (count < 0 && errno != EINTR)
-        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "epoll", "%s", strerror(errno));
+        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "epoll", "%s", pf_error_text(errno));
     recorder->counts.wakeups += count > 0;
     int result = recorder->chosen.overwrite ? 0 : drain_all(recorder, error);
     forget_ended(recorder, events, count);

@@ -18,6 +18,7 @@
 
 #include "base/bytes.h"
 #include "base/files.h"
+#include "base/locale.h"
 #include "symbol/inlines.h"
 #include "symbol/library.h"
 
@@ -208,7 +209,7 @@ static const char *copy_member(struct unpacking *u, int fd)
         if (u->bytes > UNPACKED_BYTES_MAX)
             return "it holds more than 4 GiB";
         if (!pf_write_all(fd, u->block, (size_t)got))
-            return strerror(errno);
+            return pf_error_text(errno);
     }
     return got < 0 ? why_of(u) : NULL;
 }
@@ -218,10 +219,10 @@ static const char *take_file(struct unpacking *u, const char *path)
 {
     int fd = pf_make_folders(path) ? open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
     if (fd < 0)
-        return errno == EEXIST ? NULL : strerror(errno);
+        return errno == EEXIST ? NULL : pf_error_text(errno);
     const char *wrong = copy_member(u, fd);
     if (close(fd) < 0 && !wrong)
-        wrong = strerror(errno);
+        wrong = pf_error_text(errno);
     if (wrong)
         unlink(path);
     return wrong;
@@ -322,7 +323,7 @@ static bool unpack_as(struct unpacking *u, const char *folder)
     if (any && access(folder, R_OK) == 0)
         return true;
     if (any)
-        pf_find_note(u->options, "%s was not read: %s: %s", u->path, folder, strerror(why));
+        pf_find_note(u->options, "%s was not read: %s: %s", u->path, folder, pf_error_text(why));
     return false;
 }
 
@@ -336,7 +337,7 @@ static bool unpack_into(const struct pf_find_options *options, const char *path,
     if (!load_libarchive(&l))
         pf_find_note(options, "%s was not read: that needs libarchive (libarchive.so.13)", path);
     else if (!pf_make_folders(u.folder) || !mkdtemp(u.folder))
-        pf_find_note(options, "%s was not read: %s: %s", path, cache, strerror(errno));
+        pf_find_note(options, "%s was not read: %s: %s", path, cache, pf_error_text(errno));
     else
         done = unpack_as(&u, folder);
     if (l.library)
@@ -385,6 +386,6 @@ int pf_archive_open(const struct pf_find_options *options, const char *path, cha
         return open_file(options, path, &about, directory);
     if (exists && S_ISDIR(about.st_mode))
         return (*directory = strdup(path)) ? 0 : PERFILE_ERROR_MEMORY;
-    pf_find_note(options, "%s was not read: %s", path, exists ? "it is no file" : strerror(errno));
+    pf_find_note(options, "%s was not read: %s", path, exists ? "it is no file" : pf_error_text(errno));
     return 0;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/locale.h"
 #include "symbol/cfi_rules.h"
 
 enum {
@@ -146,7 +147,7 @@ static int open_file(struct file *file, const char *path, struct perfile_error *
     struct stat status;
     *file = (struct file){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file->fd < 0 || fstat(file->fd, &status) < 0)
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, path, "%s", strerror(errno));
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, path, "%s", pf_error_text(errno));
     if (!S_ISREG(status.st_mode))
         return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, path, "not a regular file");
     file->bytes = (uint64_t)status.st_size;

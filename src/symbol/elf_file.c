@@ -5,13 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/locale.h"
 #include "symbol/table_elf.h"
 
 enum { NOTE_GNU_BUILD_ID = 3, BUILD_ID_MOST = 20 };
 
 static int damaged(const char *what, struct perfile_error *error)
 {
+    const struct pf_locale locale = pf_locale_enter();
     const char *why = elf_errmsg(-1);
+    pf_locale_leave(&locale);
     return pf_fail(error, PERFILE_ERROR_DAMAGED, PERFILE_NO_OFFSET, "ELF file", "%s: %s", what, why ? why : "damaged");
 }
 
@@ -20,9 +23,9 @@ static int open_file(struct pf_elf *elf, const char *path, struct perfile_error 
     struct stat about;
     elf->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (elf->fd < 0)
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "ELF file", "%s: %s", path, strerror(errno));
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "ELF file", "%s: %s", path, pf_error_text(errno));
     if (fstat(elf->fd, &about) < 0)
-        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "ELF file", "%s: %s", path, strerror(errno));
+        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "ELF file", "%s: %s", path, pf_error_text(errno));
     if (!S_ISREG(about.st_mode))
         return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, "ELF file", "%s is not a regular file", path);
     elf->file_bytes = (uint64_t)about.st_size;

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/locale.h"
 #include "symbol/find.h"
 #include "symbol/inlines_dwp.h"
 #include "symbol/inlines_tables.h"
@@ -44,7 +45,7 @@ char *pf_cache_directory(void)
 
 static int cannot(struct perfile_error *error, int code, const char *path)
 {
-    return pf_fail(error, code, PERFILE_NO_OFFSET, what, "%s: %s", path, strerror(errno));
+    return pf_fail(error, code, PERFILE_NO_OFFSET, what, "%s: %s", path, pf_error_text(errno));
 }
 
 /* DIRECTORY/BUILDID-FILES and `more`; false when it is too long. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/locale.h"
 #include "symbol/inlines_dwp.h"
 #include "symbol/inlines_tables.h"
 
@@ -423,18 +424,26 @@ static void close_module(struct module *m)
     *m = (struct module){-1, NULL, NULL};
 }
 
+static int fail_debug_info(const char *path, struct perfile_error *error)
+{
+    const struct pf_locale locale = pf_locale_enter();
+    const char *why = dwarf_errmsg(-1);
+    pf_locale_leave(&locale);
+    return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, path, "no debug info (%s)", why ? why : "none");
+}
+
 static int open_module(struct module *m, const char *path, struct perfile_error *error)
 {
     elf_version(EV_CURRENT);
     m->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (m->fd < 0)
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, path, "%s", strerror(errno));
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, path, "%s", pf_error_text(errno));
     m->elf = elf_begin(m->fd, ELF_C_READ_MMAP, NULL);
     if (!m->elf || elf_kind(m->elf) != ELF_K_ELF)
         return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, path, "not an ELF file");
     m->dwarf = dwarf_begin_elf(m->elf, DWARF_C_READ, NULL);
     if (!m->dwarf)
-        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, path, "no debug info (%s)", dwarf_errmsg(-1));
+        return fail_debug_info(path, error);
     return 0;
 }
 
@@ -507,7 +516,7 @@ static int read_module(struct reading *r, const char *path, const char *alternat
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, path, "debug info of a file not linked");
     struct stat status;
     if (fstat(r->file.fd, &status) < 0)
-        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, path, "%s", strerror(errno));
+        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, path, "%s", pf_error_text(errno));
     r->builder.steps = 64 * (uint64_t)status.st_size + (1 << 20);
     open_alternate(r, alternate_path);
     keep_sections(r);

@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "symbol/jit_elf.h"
 #include "base/files.h"
+#include "base/locale.h"
+#include "symbol/jit_elf.h"
 
 enum { CODE_BYTES_MAX = 64 << 20, UNWINDING_BYTES_MAX = 16 << 20, NAME_BYTES_MAX = 4096 };
 
@@ -18,7 +19,7 @@ enum { CODE_BYTES_MAX = 64 << 20, UNWINDING_BYTES_MAX = 16 << 20, NAME_BYTES_MAX
 
 static int cannot(struct perfile_error *error, const char *path)
 {
-    return pf_fail(error, PERFILE_ERROR_WRITE, PERFILE_NO_OFFSET, "code", "%s: %s", path, strerror(errno));
+    return pf_fail(error, PERFILE_ERROR_WRITE, PERFILE_NO_OFFSET, "code", "%s: %s", path, pf_error_text(errno));
 }
 
 /* Who may read the dump may read the code. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cursor.h"
+#include "base/locale.h"
 
 enum {
     MAGIC = 0x4a695444,
@@ -79,7 +80,7 @@ int pf_jitdump_open(struct pf_jitdump *dump, const char *path, struct perfile_er
     *dump = (struct pf_jitdump){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     int code = 0;
     if (dump->fd < 0)
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "jitdump", "%s: %s", path, strerror(errno));
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "jitdump", "%s: %s", path, pf_error_text(errno));
     if (fstat(dump->fd, &about) < 0 || !S_ISREG(about.st_mode))
         code = pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, "jitdump", "%s is not a regular file", path);
     else if (!(dump->buffer = malloc(BUFFER_BYTES)))

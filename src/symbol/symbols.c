@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/locale.h"
 #include "base/map.h"
 #include "base/segments.h"
 #include "symbol/archive.h"
@@ -150,7 +151,7 @@ static void check_symfs(const struct pf_find_options *find)
         return;
     const bool exists = stat(find->symfs, &about) == 0;
     if (!exists || !S_ISDIR(about.st_mode))
-        pf_find_note(find, "no binaries were found below %s: %s", find->symfs, strerror(exists ? ENOTDIR : errno));
+        pf_find_note(find, "no binaries were found below %s: %s", find->symfs, pf_error_text(exists ? ENOTDIR : errno));
 }
 
 int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options *find, struct pf_symbols **symbols,
@@ -225,7 +226,7 @@ static void tell_debuginfod(const struct pf_symbols *symbols)
         pf_find_note(&symbols->find, "debuginfod has not %u of %u files", d->absent, d->asked);
     if (d->failed)
         pf_find_note(&symbols->find, "debuginfod failed for %u of %u files: %s", d->failed, d->asked,
-                     strerror(d->last_error));
+                     pf_error_text(d->last_error));
     if (d->late)
         pf_find_note(&symbols->find, "debuginfod was too slow for %u of %u files", d->late, d->asked);
     if (d->large)

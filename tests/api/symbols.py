@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """symbols.py SOURCES LIBRARY.so... LAYER=ARCHIVE.a...: what the libraries export, and who uses whom.
 
-The libraries export perfile_ symbols and nothing else. Their objects call nothing that prints or ends the process. A
-layer uses its own symbols and headers and those that USES allows it, and no others."""
+The libraries export perfile_ symbols and nothing else. Their objects call nothing that prints or ends the process, and
+nothing that depends on the locale of the process but in base/locale.c. A layer uses its own symbols and headers and those
+that USES allows it, and no others."""
 import pathlib, re, subprocess, sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
@@ -26,6 +27,15 @@ USES = {
 FORBIDDEN = re.compile(r'^(__)?(v?f?printf|puts|putchar|perror|fputs|fputc|fwrite|exit|_exit|_Exit|quick_exit|abort|'
                        r'stderr|stdout|assert_fail|err|errx|warn|warnx|signal|sigaction|setlocale)(_chk)?$')
 
+# what reads or writes by the locale; base/locale.h has functions that do not
+BY_LOCALE = re.compile(r'^(__)?(isoc\d+_)?(strto[fd]|strtold|atof|strerror(_r)?|xpg_strerror_r|strn?case(cmp|str)|'
+                       r'strcoll|strxfrm|'
+                       r'localeconv|nl_langinfo|fnmatch|mbs?r?towcs?|wcs?r?tombs?|btowc|wctob|to(w?)(lower|upper)|'
+                       r'str(f|p)mon|ctype_(toupper|tolower)_loc|gettext)(_chk|_internal)?$')
+BY_CLASS = re.compile(r'\bis(alpha|alnum|space|print|punct|upper|lower|cntrl|graph|blank)\(')
+POINT = re.compile(r'\b(?:v?s?n?printf|v?f?sscanf)\((?:[^;"]|"(?:[^"\\]|\\.)*")*?'
+                   r'"(?:[^"\\]|\\.)*?%[-+ #0]*[\d*]*(?:\.[\d*]*)?(?:l|L)?[aefgAEFG](?![a-z])')
+
 
 def symbols(path, *options):
     """Pairs of kind and name."""
@@ -43,6 +53,22 @@ def check_exports(library):
 
 def check_calls(layer, undefined):
     return [f'{layer} uses {name}' for name in sorted(undefined) if FORBIDDEN.match(name)]
+
+
+def check_locale(sources, layer, archive):
+    """By object: one of base may. Numbers with a point are printed and read by pf_format and pf_parse_double."""
+    wrong = []
+    listing = subprocess.run(['nm', '-A', '--undefined-only', archive], capture_output=True, text=True, check=True).stdout
+    for line in listing.splitlines():
+        where, name = line.rsplit(':', 1)[0], line.split()[-1].split('@')[0]
+        if BY_LOCALE.match(name) and 'locale.c' not in where:
+            wrong.append(f'{where} uses {name}, which depends on the locale')
+    for path in sorted((sources / layer).glob('*.[ch]')):
+        text = path.read_text()
+        if path.name not in ('locale.c', 'schema.c') and not path.name.startswith('gen_'):
+            wrong += [f'{layer}/{path.name}: {found.group()[:60]}: depends on the locale'
+                      for rule in (BY_CLASS, POINT) for found in rule.finditer(text)]
+    return wrong
 
 
 def check_direction(layer, undefined, defined):
@@ -77,7 +103,7 @@ def main():
         undefined[layer] = {name for kind, name in found if kind == 'U'}
     for layer in archives.keys() & USES.keys():
         wrong += check_calls(layer, undefined[layer]) + check_direction(layer, undefined[layer], defined)
-        wrong += check_includes(sources, layer)
+        wrong += check_includes(sources, layer) + check_locale(sources, layer, archives[layer])
     print('\n'.join(wrong) or f'{len(libraries)} libraries, {len(archives)} layers: all as they should be')
     sys.exit(bool(wrong))
 
