@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "edit.h"
 #include "sandbox.h"
+#include "stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -108,7 +109,7 @@ static int choose(struct run *run)
         return PF_STATUS_USAGE;
     }
     if (streams < 2)
-        return PF_STATUS_OK;
+        return pf_stream_check_recording(run->command->name, settings->output);
     pf_message("%s: standard input is given twice", run->command->name);
     return PF_STATUS_USAGE;
 }

@@ -2,6 +2,7 @@
 #include "edit.h"
 #include "input.h"
 #include "sandbox.h"
+#include "stream.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -147,7 +148,7 @@ static int check_output(struct run *run)
         return PF_STATUS_USAGE;
     }
     if (!pf_is_same_file(run->input.name, run->output))
-        return PF_STATUS_OK;
+        return pf_stream_check_recording(verb, run->output);
     pf_message("%s: --output %s is the recording itself", verb, run->output);
     return PF_STATUS_USAGE;
 }

@@ -171,7 +171,8 @@ static const struct pf_option common_options[] = {
      .letter = 'q',
      .kind = PF_OPTION_FLAG,
      .offset = AT(quiet),
-     .doc = "Print errors only: no warnings, no progress. The exit status is the same."},
+     .doc = "Print errors only: no warnings, no progress, no lines above the rows of report. The exit status is the "
+            "same."},
     {.name = "verbose",
      .letter = 'v',
      .kind = PF_OPTION_FLAG,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record_output.h"
 #include "message.h"
+#include "stream.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -102,10 +103,7 @@ static int check(const struct pf_record_output *output)
                        pf_record_output_switches(output) ? "--switch-output" : "--timestamp-filename");
             return PF_STATUS_USAGE;
         }
-        if (!isatty(STDOUT_FILENO))
-            return PF_STATUS_OK;
-        pf_message("record: a recording is nothing to look at: -o - needs a pipe or a file behind it");
-        return PF_STATUS_USAGE;
+        return pf_stream_check_recording("record", "-");
     }
     if (!output->path[0]) {
         pf_message("record: --output needs a name, or -");

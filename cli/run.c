@@ -64,7 +64,8 @@ static int print(struct run *run)
     int result, status;
 
     options->color = pf_wants_color(input->settings->color, run->stream.fd);
-    options->escape_names = isatty(run->stream.fd); /* in a pipe the names are perf's */
+    options->escape_names = isatty(run->stream.fd);                                 /* in a pipe the names are perf's */
+    options->report.flags |= input->settings->quiet ? PERFILE_REPORT_NO_HEADER : 0; /* as perf */
     options->threads = thread_count(input->settings);
     if (pf_progress_start(&run->progress, input->command->name)) {
         options->progress = pf_progress_update;

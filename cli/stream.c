@@ -149,3 +149,11 @@ int pf_stream_close(struct pf_stream *stream, bool keep)
     free(stream->buffer);
     return status;
 }
+
+int pf_stream_check_recording(const char *verb, const char *output)
+{
+    if (strcmp(output, "-") || !isatty(STDOUT_FILENO))
+        return PF_STATUS_OK;
+    pf_message("%s: a recording is nothing to look at: -o - needs a pipe or a file behind it", verb);
+    return PF_STATUS_USAGE;
+}

@@ -34,4 +34,7 @@ __attribute__((format(printf, 2, 3))) void pf_stream_print(struct pf_stream *str
  */
 int pf_stream_close(struct pf_stream *stream, bool keep);
 
+/* A recording for `output` that is "-" does not go to a terminal: PF_STATUS_USAGE, and a message. */
+int pf_stream_check_recording(const char *verb, const char *output);
+
 #endif

@@ -105,6 +105,7 @@ enum perfile_report_flags {
     PERFILE_REPORT_MEMORY = 1 << 12,      /* samples weigh what their memory accesses cost */
     PERFILE_REPORT_TASKS = 1 << 13,       /* no rows: the processes and threads, and who started whom */
     PERFILE_REPORT_HIERARCHY = 1 << 14,   /* rows that agree in their first columns stand below their sums */
+    PERFILE_REPORT_NO_HEADER = 1 << 15,   /* text: the rows alone, without the lines that begin with # */
 };
 
 struct perfile_report_options {

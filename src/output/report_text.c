@@ -56,6 +56,11 @@ static void pad(struct pf_text *text, size_t count)
     put_spaces(text, count);
 }
 
+static bool has_header(const struct table *table)
+{
+    return !(table->report->options->report.flags & PERFILE_REPORT_NO_HEADER);
+}
+
 static const struct pf_text *cell_of(struct table *table, const struct pf_column *column,
                                      const struct pf_report_row *row)
 {
@@ -338,7 +343,6 @@ static void put_column_header(struct table *table, size_t i)
 
 static void put_header(struct table *table)
 {
-    fit_columns(table);
     pf_put_string(table->out, "# ");
     for (size_t i = 0; i < table->column_count; i++) {
         pf_put_string(table->out, i ? "  " : "");
@@ -654,7 +658,9 @@ static void put_row(struct table *table, const struct pf_report_row *row)
 static bool put_rows(struct table *table, struct drawers *drawers)
 {
     bool enough = true;
-    put_header(table);
+    fit_columns(table);
+    if (has_header(table))
+        put_header(table);
     for (size_t i = 0; i < table->event->row_count && enough; i++) {
         const struct pf_report_row *row = &table->event->rows[i];
         prefetch(table, row);
@@ -707,7 +713,6 @@ static size_t put_level_headers(struct table *table, const struct pf_report_leve
 
 static void put_hierarchy_header(struct table *table, const struct pf_report_levels *levels)
 {
-    fit_columns(table);
     pf_put_string(table->out, "# ");
     pad(table->out, indent_of(levels));
     for (size_t i = 0; i < table->column_count; i++)
@@ -769,7 +774,9 @@ static bool put_hierarchy(struct table *table, struct drawers *drawers)
     size_t empty = SIZE_MAX; /* level of the entry that nothing was shown below of yet */
     bool enough = true;
     pf_report_open_lines(table->report, table->event, &line);
-    put_hierarchy_header(table, &line.levels);
+    fit_columns(table);
+    if (has_header(table))
+        put_hierarchy_header(table, &line.levels);
     while (enough && pf_report_next_line(table->report, table->event, &line)) {
         if (empty != SIZE_MAX && line.level <= empty)
             put_nothing(table, &line.levels, empty);
@@ -793,7 +800,8 @@ static bool put_table(struct table *table)
     struct drawers drawers;
     bool enough = !graphs || open_drawers(&drawers, table);
     choose_columns(table);
-    put_title(table);
+    if (has_header(table))
+        put_title(table);
     if (enough)
         enough = (table->report->hierarchy ? put_hierarchy : put_rows)(table, graphs ? &drawers : NULL);
     if (graphs)
@@ -828,8 +836,10 @@ static bool put_report(struct table *table)
                   pf_text_open(&table->margin, report->allocator, NULL, NULL) == 0;
     if (enough) {
         parse_widths(table);
-        put_filters(table);
-        put_losses(table);
+        if (has_header(table)) {
+            put_filters(table);
+            put_losses(table);
+        }
     }
     for (size_t i = 0; i < report->event_count && enough; i++) {
         table->event = &report->events[i];
@@ -837,7 +847,7 @@ static bool put_report(struct table *table)
         if (group ? group->first == i : table->event->samples != 0)
             enough = put_table(table);
     }
-    if (enough && !report->totals->samples)
+    if (enough && !report->totals->samples && has_header(table))
         put_no_samples(table);
     if (enough && report->branch_counts.all)
         put_branches_by_type(table);

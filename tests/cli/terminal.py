@@ -241,6 +241,14 @@ def test_files(t):
     expect('a file is no verb', status == 2 and 'good is a file, not a verb; perhaps: perfile report good' in text, text)
 
 
+def test_recordings_are_not_shown(t):
+    for arguments in (['convert', 'good'], ['cut', 'good'], ['repair', 'good'], ['anonymize', 'good'],
+                      ['inject', '-b', 'good'], ['merge', 'good', 'long']):
+        status, text = t.run(*arguments, '-o', '-', NO_COLOR='1')
+        expect(f'{arguments[0]} to a terminal', status == 2 and text.count('\n') == 1 and
+               text.startswith(f'perfile: {arguments[0]}: a recording is nothing to look at'), (status, text[:200]))
+
+
 def make_recordings(assemble, folder):
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
@@ -265,7 +273,7 @@ def main():
         make_recordings(assemble, folder)
         t = Terminal(perfile, folder)
         for test in (test_who_pages, test_status, test_missing_pager, test_environment, test_colors, test_interrupt,
-                     test_progress, test_files):
+                     test_progress, test_files, test_recordings_are_not_shown):
             test(t)
     sys.exit(f'{len(failures)} facts are wrong' if failures else 0)
 
