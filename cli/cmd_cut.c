@@ -59,6 +59,8 @@ static struct perfile_cut_options cut_options(const struct pf_settings *settings
     made.every = settings->cut_every;
     made.samples = settings->cut_samples;
     made.edit = edit_options;
+    made.unmatched = settings->print.unmatched;
+    made.unmatched_context = settings->print.unmatched_context;
     return made;
 }
 
@@ -370,6 +372,8 @@ static int write_parts(struct splitting *splitting, const struct perfile_split_o
         edit_options.progress = pf_progress_update;
         edit_options.progress_context = &splitting->progress;
     }
+    splitting->input.settings->print.unmatched = pf_log_unmatched;
+    splitting->input.settings->print.unmatched_context = &splitting->input.log;
     const struct perfile_cut_options cut = cut_options(splitting->input.settings, &edit_options);
     int result = perfile_split(splitting->input.reader, &cut, split, &splitting->report, error);
     pf_progress_clear();

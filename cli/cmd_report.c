@@ -67,7 +67,7 @@ static const struct pf_option options[] = {
     TEXT("percent-limit", 0, "PERCENT", percent_limit,
          "Leave out rows, and branches of call graphs, below this share."),
     TEXT("dsos", 'd', "LIST", dsos, "Only samples in these files: libc.so.6,make."),
-    TEXT("symbols", 'S', "LIST", symbols, "Only samples in these functions."),
+    TEXT("symbols", 'S', "LIST", symbols, "Only samples in these functions; compute is also geometry::compute<int>(double)."),
     TEXT("symbol-filter", 0, "TEXT", symbol_filter, "Only samples in functions whose names have this text in them."),
     FLAG("hide-unresolved", 'U', PERFILE_REPORT_RESOLVED, "Only samples and callers that have a symbol."),
     TEXT("time-quantum", 0, "TIME", time_quantum, "The steps of the column time, such as 1s or 20us [100ms]."),

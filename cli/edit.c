@@ -349,6 +349,8 @@ int pf_run_edit_report(const struct pf_command *command, struct pf_settings *set
     settings->print.symbols.recording = run.input.name;
     settings->print.symbols.note = pf_log_note;
     settings->print.symbols.note_context = &run.input.log;
+    settings->print.unmatched = pf_log_unmatched;
+    settings->print.unmatched_context = &run.input.log;
     status = run_open(&run, edit);
     perfile_close(run.input.reader);
     return status;

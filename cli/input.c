@@ -95,12 +95,25 @@ int pf_input_open(struct pf_input *input)
     return PF_STATUS_UNREADABLE;
 }
 
+static const char *suggest_event(const struct pf_input *input, char buffer[80])
+{
+    struct pf_guess guess = pf_guess_start(input->settings->print.filter.events);
+    const struct perfile_event *event;
+
+    for (size_t i = 0; (event = perfile_event_get(input->reader, i)) != NULL; i++)
+        pf_guess_offer(&guess, event->name);
+    return pf_guess_text(&guess, "", buffer, 80);
+}
+
 /* "there is no X; there is: ..." becomes "there is no X; did you mean Y? (there is: ...)". */
 static void refuse(const struct pf_input *input, bool unknown)
 {
     const char *verb = input->command->name, *message = input->error.message, *list = strstr(message, "; ");
     char suggestion[80];
-    const char *meant = unknown ? pf_options_suggest(input->command, input->settings, message, suggestion) : "";
+    const char *meant = !unknown ? ""
+                        : !strcmp(input->error.what, "event list") && input->settings->print.filter.events
+                            ? suggest_event(input, suggestion)
+                            : pf_options_suggest(input->command, input->settings, message, suggestion);
 
     if (*meant && list)
         pf_message("%s: %.*s%s (%s)", verb, (int)(list - message), message, meant, list + 2);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
+#include "options.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -253,6 +254,55 @@ void pf_log_note(void *context, const char *text)
 
     if (!terminal.quiet)
         print_message(TONE_WARNING, "%s: %s", log->input, text);
+}
+
+/* ---- filters that match nothing -------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *filter, *what, *quote;
+} filters[] = {
+    {"time", "no samples in the time range", "\""},  {"cpus", "no samples on CPU", ""},
+    {"pids", "no samples of process", ""},           {"tids", "no samples of thread", ""},
+    {"comms", "no samples of a thread named", "\""}, {"events", "no samples of event", "\""},
+    {"cgroups", "no samples of cgroup", "\""},       {"dsos", "no samples in file", "\""},
+    {"symbols", "no samples in function", "\""},     {"symbol_filter", "no samples in a function whose name has", "\""},
+};
+
+/* "; did you mean X?", or the first names that there are. */
+static void suggest(const struct perfile_unmatched *unmatched, char *text, size_t bytes)
+{
+    enum { MOST_SHOWN = 6 };
+    struct pf_guess guess = pf_guess_start(unmatched->value);
+    size_t used = 0;
+
+    *text = 0;
+    for (size_t i = 0; i < unmatched->known_count; i++)
+        pf_guess_offer(&guess, unmatched->known[i]);
+    if (guess.best && !guess.distance) /* an event without samples */
+        return;
+    if (*pf_guess_text(&guess, "", text, bytes))
+        return;
+    for (size_t i = 0; i < unmatched->known_count && i < MOST_SHOWN && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used, "%s %.60s", i ? "," : "; there are", unmatched->known[i]);
+    if (unmatched->known_count > MOST_SHOWN && used < bytes)
+        snprintf(text + used, bytes - used, " ...");
+}
+
+void pf_log_unmatched(void *context, const struct perfile_unmatched *unmatched)
+{
+    const struct pf_log *log = context;
+    char known[600] = "";
+
+    if (terminal.quiet)
+        return;
+    if (!unmatched->filter)
+        print_message(TONE_WARNING, "%s: no sample passes all filters at once", log->input);
+    if (unmatched->filter && unmatched->known_count)
+        suggest(unmatched, known, sizeof(known));
+    for (size_t i = 0; unmatched->filter && i < sizeof(filters) / sizeof(filters[0]); i++)
+        if (!strcmp(filters[i].filter, unmatched->filter))
+            print_message(TONE_WARNING, "%s: %s %s%.200s%s%s", log->input, filters[i].what, filters[i].quote,
+                          unmatched->value, filters[i].quote, known);
 }
 
 void pf_log_finish(const struct pf_log *log)

@@ -39,6 +39,8 @@ struct pf_log {
 void pf_log_diagnostic(void *log, const struct perfile_diagnostic *diagnostic);
 /* For perfile_symbol_options.note; the context is a struct pf_log. */
 void pf_log_note(void *log, const char *text);
+/* For perfile_output_options.unmatched; the context is a struct pf_log. */
+void pf_log_unmatched(void *log, const struct perfile_unmatched *unmatched);
 /* Says how many were not printed. */
 void pf_log_finish(const struct pf_log *log);
 

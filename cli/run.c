@@ -74,6 +74,8 @@ static int print(struct run *run)
     options->symbols.recording = input->name;
     options->symbols.note = pf_log_note;
     options->symbols.note_context = &input->log;
+    options->unmatched = pf_log_unmatched;
+    options->unmatched_context = &input->log;
     result = perfile_output_write(input->reader, input->command->name, input->settings->format, options, &sink,
                                   &input->error);
     pf_progress_clear();

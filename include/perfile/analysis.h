@@ -113,7 +113,7 @@ struct perfile_report_options {
     const char *sort;          /* columns: "comm,dso,symbol"; "+cpu" adds to that, which is the default */
     const char *call_graph;    /* as perf's -g: "none", "caller", "callee,fractal,2" */
     const char *dsos;          /* only samples in these files, "libc.so.6,make" */
-    const char *symbols;       /* only samples in these functions */
+    const char *symbols;       /* only samples in these functions; "compute" is also ns::compute<int>(double) */
     const char *percent_limit; /* "0.5": rows and branches below it are left out */
     const char *separator;     /* csv; NULL: "," */
     uint64_t max_stack;        /* the innermost frames that are looked at; 0: all */
@@ -159,6 +159,9 @@ struct perfile_output_options {
      * are printed as they are, as perf does. The other texts for people always have them.
      */
     bool escape_names;
+    /* Called at the end for what the filters asked for in vain. May be NULL. Since 0.2. */
+    perfile_unmatched_told *unmatched;
+    void *unmatched_context;
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 
@@ -173,7 +176,7 @@ PERFILE_API const struct perfile_output_info *perfile_output_at(size_t index);
 /*
  * Writes one output of the recording. The reader must be at its start. `format` NULL is the kind's first format.
  * Returns 0, or 1 when the output itself is a finding (check found something); errors: ARGUMENT (unknown kind, format,
- * field or filter: the message lists what there is), WRITE, and those of perfile_reader_next.
+ * field or filter, a filter for events none of which the recording has: the message lists what there is), WRITE, and those of perfile_reader_next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_output_write(struct perfile_reader *reader, const char *kind,
                                                         const char *format,

@@ -651,6 +651,21 @@ struct perfile_filter {
     const char *events; /* "cycles,sched:sched_switch" */
 };
 
+/* A part of a filter that no sample matched. Made by the library; members are added at the end. Since 0.2. */
+struct perfile_unmatched {
+    /*
+     * The member that asked for it: "time", "cpus", "pids", "tids", "comms", "events", "cgroups", and those of
+     * perfile_report_options, "dsos", "symbols", "symbol_filter"; NULL: each part matched some sample, but none matched all
+     */
+    const char *filter;
+    const char *value; /* what was asked for: one name of a list of names, or the whole text; NULL without filter */
+    /* Of names: some that samples have, in the order of the recording; at most 4,096. Event names: those of the events. */
+    const char *const *known;
+    size_t known_count;
+};
+/* Called at the end, once for each such part; what it is given is valid during the call. */
+typedef void perfile_unmatched_told(void *context, const struct perfile_unmatched *unmatched);
+
 /* ---- sessions: who was running what, when -------------------------------------------------------------------- */
 
 struct perfile_session;

@@ -42,6 +42,15 @@ const struct pf_range *pf_recording_span(struct perfile_reader *reader, struct p
     return known && span->first <= span->last && span->last ? span : NULL;
 }
 
+/* A name that no event has is a mistake; a stream tells of its events while it is read. */
+static int check_events(const struct pf_delivery *delivery, bool at_end, struct perfile_error *error)
+{
+    const bool stream = perfile_reader_file(delivery->reader)->mode == PERFILE_MODE_PIPE;
+    if (!delivery->filter.has_events || stream != at_end)
+        return 0;
+    return pf_filter_check_events(&delivery->filter, delivery->reader, perfile_event_get, error);
+}
+
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
 static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
@@ -52,6 +61,8 @@ static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
     if (options->filter)
         result = pf_filter_open(&delivery->filter, options->filter, pf_recording_span(delivery->reader, &span),
                                 delivery->allocator, error);
+    if (result == 0)
+        result = check_events(delivery, false, error);
     if (result == 0)
         result = perfile_session_open(delivery->reader, &delivery->session, error);
     if (result == 0 && options->find)
@@ -139,11 +150,13 @@ static bool passes(struct pf_delivery *delivery, const struct pf_delivered *item
 }
 
 /* The record's time is enough to leave its sample out. */
-static bool is_out_of_time(const struct pf_delivery *delivery, const struct perfile_record *record)
+static bool is_out_of_time(struct pf_delivery *delivery, const struct perfile_record *record)
 {
     const uint64_t type = record->event ? record->event->attr.sample_type : 0;
-    return !pf_filter_time(&delivery->filter, record->time) && !(type & PERFILE_SAMPLE_READ) &&
-           type & PERFILE_SAMPLE_TIME;
+    const bool out =
+        !pf_filter_time(&delivery->filter, record->time) && !(type & PERFILE_SAMPLE_READ) && type & PERFILE_SAMPLE_TIME;
+    delivery->filter.timed_out |= out;
+    return out;
 }
 
 /* The user space of pid -1 would be the kernel's: so the kernel calls tasks that are gone. */
@@ -426,7 +439,7 @@ int pf_delivery_next(struct pf_delivery *delivery, struct pf_delivered *item, st
         delivery->given = true;
         return 1;
     }
-    return result;
+    return result == 0 ? check_events(delivery, true, error) : result;
 }
 
 /* ---- what there is ----------------------------------------------------------------------------------------------- */
@@ -439,6 +452,12 @@ uint64_t pf_delivery_filtered(const struct pf_delivery *delivery)
 const struct pf_filter *pf_delivery_filter(const struct pf_delivery *delivery)
 {
     return &delivery->filter;
+}
+
+void pf_delivery_tell_unmatched(const struct pf_delivery *delivery, perfile_unmatched_told *told, void *context)
+{
+    if (delivery->filter.active)
+        pf_filter_tell_unmatched(&delivery->filter, delivery->reader, perfile_event_get, told, context);
 }
 
 struct perfile_session *pf_delivery_session(const struct pf_delivery *delivery)

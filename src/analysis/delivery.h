@@ -76,6 +76,8 @@ int pf_delivery_next(struct pf_delivery *delivery, struct pf_delivered *item, st
 /* Samples that the filter left out so far. */
 uint64_t pf_delivery_filtered(const struct pf_delivery *delivery);
 const struct pf_filter *pf_delivery_filter(const struct pf_delivery *delivery);
+/* At the end: tells of what the filter asked for in vain. */
+void pf_delivery_tell_unmatched(const struct pf_delivery *delivery, perfile_unmatched_told *told, void *context);
 struct perfile_session *pf_delivery_session(const struct pf_delivery *delivery);
 struct pf_jit *pf_delivery_jit(const struct pf_delivery *delivery);
 /* uname -m of the recording, which a stream may say late; NULL: not known. */

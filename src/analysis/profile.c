@@ -261,6 +261,11 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
     return profile->ahead ? pf_ahead_next(profile->ahead, sample, error) : pf_profile_read(profile, sample, error);
 }
 
+void pf_profile_tell_unmatched(const struct pf_profile *profile, perfile_unmatched_told *told, void *context)
+{
+    pf_delivery_tell_unmatched(profile->delivery, told, context);
+}
+
 void pf_profile_stop(struct pf_profile *profile)
 {
     if (profile->ahead)

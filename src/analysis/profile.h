@@ -81,6 +81,8 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
  * where samples are decoded, and before the end of them.
  */
 uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip);
+/* At the end: tells of what the filter asked for in vain. */
+void pf_profile_tell_unmatched(const struct pf_profile *profile, perfile_unmatched_told *told, void *context);
 /* Ends the reading before its end; no other thread is at work from then on. */
 void pf_profile_stop(struct pf_profile *profile);
 size_t pf_profile_frame_count(const struct pf_profile *profile);

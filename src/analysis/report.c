@@ -130,7 +130,27 @@ static int open_filters(struct pf_report *report, struct perfile_error *error)
         result = pf_filter_open(&report->dsos, &dsos, NULL, report->allocator, error);
     if (result == 0)
         result = pf_filter_open(&report->names, &names, NULL, report->allocator, error);
+    report->dsos.comms_are = "dsos";
+    report->names.comms_are = "symbols";
+    report->names.of_functions = true;
     return result;
+}
+
+/* Each filter sees what those before it let pass. */
+static void tell_unmatched(const struct pf_report *report)
+{
+    const struct perfile_output_options *options = report->options;
+    const struct pf_filter *const filters[] = {&report->threads, &report->dsos, &report->names};
+    if (!options->unmatched)
+        return;
+    pf_profile_tell_unmatched(report->profile, options->unmatched, options->unmatched_context);
+    for (size_t i = 0; i < PF_COUNT(filters); i++)
+        if (filters[i]->active)
+            pf_filter_tell_unmatched(filters[i], NULL, NULL, options->unmatched, options->unmatched_context);
+    if (report->filters_part && !report->part_matched)
+        options->unmatched(
+            options->unmatched_context,
+            &(struct perfile_unmatched){.filter = "symbol_filter", .value = options->report.symbol_filter});
 }
 
 /* ---- keys ---- */
@@ -251,6 +271,8 @@ static bool frame_passes(struct pf_report *report, uint32_t frame)
                       name_passes(&report->dsos, module ? module->name : "");
         const char *part = report->options->report.symbol_filter;
         const bool has_part = !part || (info->name && strstr(info->name, part));
+        report->filters_part |= passes && part;
+        report->part_matched |= passes && has_part;
         report->passes[frame] = passes && has_part && name_passes(&report->names, info->name) ? 2 : 1;
     }
     return report->passes[frame] == 2;
@@ -863,6 +885,8 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
         result = open_profile(report, error);
     if (result == 0)
         result = read_samples(report, error);
+    if (result == 0)
+        tell_unmatched(report);
     if (result < 0 && !report->passed)
         return result;
     int table = make_table(report, error); /* also of what came before a fault: the caller tells of both */

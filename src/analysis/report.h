@@ -351,6 +351,8 @@ struct pf_report {
     size_t same_room;
     uint8_t *passes; /* by frame: 0 not known, 1 no, 2 yes */
     size_t pass_room;
+    bool filters_part; /* frames were compared with symbol_filter ... */
+    bool part_matched; /* and one has it */
 
     struct pf_report_row *rows;
     size_t row_count, row_room;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/function_name.h"
 
 /* A piece of the user's text. */
 struct piece {
@@ -246,13 +247,22 @@ static int parse_names(struct pf_filter *filter, struct pf_names *names, const c
             return pf_fail_memory(error, "filter");
         names->items[names->count++] = name;
     }
-    return names->count ? 0 : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "filter", "a list is empty");
+    if (!names->count)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "filter", "a list is empty");
+    names->unmatched = names->count;
+    names->matched = pf_arena_new(&filter->arena, names->count * sizeof(*names->matched));
+    return names->matched ? 0 : pf_fail_memory(error, "filter");
 }
 
-static bool names_hold(const struct pf_names *names, const char *name, size_t bytes)
+static bool is_comm(const struct pf_filter *filter, const char *wanted, const char *comm)
 {
-    for (size_t i = 0; i < names->count; i++)
-        if (strlen(names->items[i]) == bytes && !memcmp(names->items[i], name, bytes))
+    return strcmp(wanted, comm) == 0 || (filter->of_functions && pf_function_is_called(comm, wanted));
+}
+
+static bool comms_hold(const struct pf_filter *filter, const char *comm)
+{
+    for (size_t i = 0; i < filter->comms.count; i++)
+        if (is_comm(filter, filter->comms.items[i], comm))
             return true;
     return false;
 }
@@ -267,12 +277,18 @@ static size_t bare_length(const struct perfile_event *event)
     return (size_t)(colon - name);
 }
 
+static bool is_event(const char *wanted, const struct perfile_event *event)
+{
+    const size_t bytes = strlen(wanted);
+    return strcmp(wanted, event->name) == 0 || (bytes == bare_length(event) && memcmp(wanted, event->name, bytes) == 0);
+}
+
 bool pf_filter_event(const struct pf_filter *filter, const struct perfile_event *event)
 {
-    if (!filter->has_events)
-        return true;
-    return names_hold(&filter->events, event->name, strlen(event->name)) ||
-           names_hold(&filter->events, event->name, bare_length(event));
+    bool found = !filter->has_events;
+    for (size_t i = 0; i < filter->events.count && !found; i++)
+        found = is_event(filter->events.items[i], event);
+    return found;
 }
 
 /* ---- all together ------------------------------------------------------------------------------------------------ */
@@ -304,10 +320,15 @@ int pf_filter_open(struct pf_filter *filter, const struct perfile_filter *wanted
                                  .has_pids = wanted->pids,
                                  .has_tids = wanted->tids,
                                  .has_comms = wanted->comms,
-                                 .has_events = wanted->events};
+                                 .has_events = wanted->events,
+                                 .wanted = *wanted};
     filter->active = filter->has_times || filter->has_cpus || filter->has_pids || filter->has_tids ||
                      filter->has_comms || filter->has_events;
+    filter->unmatched = (filter->has_times ? PF_FILTER_TIMES : 0u) | (filter->has_cpus ? PF_FILTER_CPUS : 0u) |
+                        (filter->has_pids ? PF_FILTER_PIDS : 0u) | (filter->has_tids ? PF_FILTER_TIDS : 0u) |
+                        (filter->has_comms ? PF_FILTER_COMMS : 0u) | (filter->has_events ? PF_FILTER_EVENTS : 0u);
     pf_arena_open(&filter->arena, pf_allocator_or_default(allocator));
+    pf_map_open(&filter->seen, filter->arena.allocator);
     return parse(filter, wanted, span, error);
 }
 
@@ -326,6 +347,8 @@ void pf_filter_close(struct pf_filter *filter)
     close_ranges(filter, &filter->tids);
     pf_free(filter->arena.allocator, filter->comms.items, filter->comms.room * sizeof(*filter->comms.items));
     pf_free(filter->arena.allocator, filter->events.items, filter->events.room * sizeof(*filter->events.items));
+    pf_free(filter->arena.allocator, filter->known.items, filter->known.room * sizeof(*filter->known.items));
+    pf_map_close(&filter->seen);
     pf_arena_close(&filter->arena);
 }
 
@@ -335,7 +358,7 @@ static bool comm_passes(struct pf_filter *filter, const char *comm)
         return true;
     if (filter->comm != comm) {
         filter->comm = comm;
-        filter->comm_passes = names_hold(&filter->comms, comm, strlen(comm));
+        filter->comm_passes = comms_hold(filter, comm);
     }
     return filter->comm_passes;
 }
@@ -362,10 +385,13 @@ static void count_silent(struct pf_filter *filter, const struct pf_filter_subjec
 
 bool pf_filter_passes(struct pf_filter *filter, const struct pf_filter_subject *subject)
 {
+    if (PF_UNLIKELY(filter->unmatched))
+        pf_filter_note(filter, subject);
     const bool passes = pf_filter_time(filter, subject->time) && pf_filter_cpu(filter, subject->cpu) &&
                         pf_filter_number(filter->has_pids, &filter->pids, subject->pid) &&
                         pf_filter_number(filter->has_tids, &filter->tids, subject->tid) &&
                         comm_passes(filter, subject->comm) && event_passes(filter, subject->event);
+    filter->passed |= passes;
     if (passes)
         count_silent(filter, subject);
     return passes;
@@ -386,4 +412,150 @@ void pf_filter_tell(const struct pf_filter *filter, void (*tell)(void *context, 
         snprintf(text, sizeof(text), "samples without %s: %" PRIu64, sentences[i], filter->silent[i]);
         tell(context, text);
     }
+}
+
+/* ---- what is asked for in vain ----------------------------------------------------------------------------------- */
+
+/* Names that could have been meant are kept; when memory is short, fewer of them. */
+static void remember(struct pf_filter *filter, const char *comm)
+{
+    enum { MOST_KNOWN = 4096 };
+    const struct perfile_allocator *allocator = filter->arena.allocator;
+    struct pf_names *known = &filter->known;
+    if (!*comm || known->count == MOST_KNOWN || !pf_map_put(&filter->seen, (uintptr_t)comm, 1))
+        return;
+    char *copy = pf_arena_text(&filter->arena, comm, strlen(comm));
+    if (copy && pf_grow(allocator, &known->items, &known->room, known->count + 1, sizeof(*known->items)))
+        known->items[known->count++] = copy;
+}
+
+static void note_comm(struct pf_filter *filter, const char *comm)
+{
+    struct pf_names *comms = &filter->comms;
+    uint64_t seen;
+    if (pf_map_get(&filter->seen, (uintptr_t)comm, &seen))
+        return;
+    for (size_t i = 0; i < comms->count; i++)
+        if (!comms->matched[i] && is_comm(filter, comms->items[i], comm)) {
+            comms->matched[i] = true;
+            comms->unmatched--;
+        }
+    if (!comms->unmatched)
+        filter->unmatched &= ~(unsigned)PF_FILTER_COMMS;
+    remember(filter, comm);
+}
+
+static void note_event(struct pf_filter *filter, const struct perfile_event *event)
+{
+    struct pf_names *events = &filter->events;
+    for (size_t i = 0; i < events->count; i++)
+        if (!events->matched[i] && is_event(events->items[i], event)) {
+            events->matched[i] = true;
+            events->unmatched--;
+        }
+    if (!events->unmatched)
+        filter->unmatched &= ~(unsigned)PF_FILTER_EVENTS;
+}
+
+void pf_filter_note(struct pf_filter *filter, const struct pf_filter_subject *subject)
+{
+    const unsigned unmatched = filter->unmatched;
+    filter->noted = true;
+    if (unmatched & PF_FILTER_TIMES && pf_filter_time(filter, subject->time))
+        filter->unmatched &= ~(unsigned)PF_FILTER_TIMES;
+    if (unmatched & PF_FILTER_CPUS && pf_filter_cpu(filter, subject->cpu))
+        filter->unmatched &= ~(unsigned)PF_FILTER_CPUS;
+    if (unmatched & PF_FILTER_PIDS && pf_filter_number(true, &filter->pids, subject->pid))
+        filter->unmatched &= ~(unsigned)PF_FILTER_PIDS;
+    if (unmatched & PF_FILTER_TIDS && pf_filter_number(true, &filter->tids, subject->tid))
+        filter->unmatched &= ~(unsigned)PF_FILTER_TIDS;
+    if (unmatched & PF_FILTER_COMMS && subject->comm)
+        note_comm(filter, subject->comm);
+    if (unmatched & PF_FILTER_EVENTS && subject->event)
+        note_event(filter, subject->event);
+}
+
+struct telling {
+    perfile_unmatched_told *told;
+    void *context;
+};
+
+static void tell_names(const struct telling *telling, const char *filter, const struct pf_names *wanted,
+                       const struct pf_names *known)
+{
+    for (size_t i = 0; i < wanted->count; i++)
+        if (!wanted->matched[i])
+            telling->told(telling->context, &(struct perfile_unmatched){.filter = filter,
+                                                                        .value = wanted->items[i],
+                                                                        .known = known->items,
+                                                                        .known_count = known->count});
+}
+
+/* The names of the events are their own; they are put together for as long as it takes to tell of them. */
+static void tell_events(const struct pf_filter *filter, const struct perfile_reader *reader, pf_event_at *event_at,
+                        const struct telling *telling)
+{
+    const struct perfile_allocator *allocator = filter->arena.allocator;
+    const struct perfile_event *event;
+    struct pf_names known = {.count = 0};
+    for (size_t i = 0; event_at && (event = event_at(reader, i)) != NULL; i++)
+        if (pf_grow(allocator, &known.items, &known.room, known.count + 1, sizeof(*known.items)))
+            known.items[known.count++] = event->name;
+    tell_names(telling, "events", &filter->events, &known);
+    pf_free(allocator, known.items, known.room * sizeof(*known.items));
+}
+
+/* A filter of one part that was matched has let something pass, whether it was asked by pf_filter_passes or not. */
+static bool has_several(const struct pf_filter *filter)
+{
+    return filter->has_times + filter->has_cpus + filter->has_pids + filter->has_tids + filter->has_comms +
+               filter->has_events >
+           1;
+}
+
+void pf_filter_tell_unmatched(const struct pf_filter *filter, const struct perfile_reader *reader,
+                              pf_event_at *event_at, perfile_unmatched_told *told, void *context)
+{
+    const struct {
+        unsigned part;
+        const char *name, *value;
+    } numbers[] = {{PF_FILTER_TIMES, "time", filter->wanted.time},
+                   {PF_FILTER_CPUS, "cpus", filter->wanted.cpus},
+                   {PF_FILTER_PIDS, "pids", filter->wanted.pids},
+                   {PF_FILTER_TIDS, "tids", filter->wanted.tids}};
+    const struct telling telling = {told, context};
+    if (!told || !(filter->noted || filter->timed_out))
+        return;
+    for (size_t i = 0; i < PF_COUNT(numbers); i++)
+        if (filter->unmatched & numbers[i].part && (filter->noted || numbers[i].part == PF_FILTER_TIMES))
+            told(context, &(struct perfile_unmatched){.filter = numbers[i].name, .value = numbers[i].value});
+    if (!filter->noted)
+        return;
+    if (filter->unmatched & PF_FILTER_COMMS)
+        tell_names(&telling, filter->comms_are ? filter->comms_are : "comms", &filter->comms, &filter->known);
+    if (filter->unmatched & PF_FILTER_EVENTS)
+        tell_events(filter, reader, event_at, &telling);
+    if (!filter->unmatched && !filter->passed && has_several(filter))
+        told(context, &(struct perfile_unmatched){.filter = NULL});
+}
+
+int pf_filter_check_events(const struct pf_filter *filter, const struct perfile_reader *reader, pf_event_at *event_at,
+                           struct perfile_error *error)
+{
+    char known[160] = "";
+    size_t used = 0;
+    const struct perfile_event *event;
+    for (size_t i = 0; (event = event_at(reader, i)) != NULL; i++) {
+        if (pf_filter_event(filter, event))
+            return 0;
+        const size_t bytes = strlen(event->name);
+        if (used + bytes + 3 > sizeof(known))
+            continue;
+        known[used] = ' ';
+        memcpy(known + used + 1, event->name, bytes + 1);
+        used += bytes + 1;
+    }
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event list",
+                   used ? "no event is called \"%.40s\"; there are%s" : "no event is called \"%.40s\"%s",
+                   filter->wanted.events, known);
 }

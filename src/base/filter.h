@@ -6,6 +6,7 @@
 #include <perfile/perfile.h>
 
 #include "base/bytes.h"
+#include "base/map.h"
 #include "base/memory.h"
 
 /* Inclusive. */
@@ -21,6 +22,18 @@ struct pf_ranges {
 struct pf_names {
     const char **items; /* in the arena */
     size_t count, room;
+    bool *matched; /* one each; NULL: of no filter */
+    size_t unmatched;
+};
+
+/* What samples are looked at for: those parts that none has matched so far. */
+enum {
+    PF_FILTER_TIMES = 1 << 0,
+    PF_FILTER_CPUS = 1 << 1,
+    PF_FILTER_PIDS = 1 << 2,
+    PF_FILTER_TIDS = 1 << 3,
+    PF_FILTER_COMMS = 1 << 4,
+    PF_FILTER_EVENTS = 1 << 5,
 };
 
 /* What samples may lack. */
@@ -33,6 +46,14 @@ struct pf_filter {
     struct pf_ranges times, cpus, pids, tids;
     struct pf_names comms, events;
     struct pf_arena arena;
+    const char *comms_are; /* for pf_filter_tell_unmatched; NULL: "comms" */
+    bool of_functions;     /* comms are names of functions, and match without parameters, too */
+    struct perfile_filter wanted;
+    unsigned unmatched; /* PF_FILTER_... */
+    bool noted, passed; /* any sample */
+    bool timed_out;     /* samples were left out by their time before anything else was looked at */
+    struct pf_map seen; /* comms that samples have, while one of the list is not found: by their address */
+    struct pf_names known;
     /* the last answers: neighbours in a recording are alike */
     const char *comm;
     bool comm_passes;
@@ -85,6 +106,15 @@ static inline bool pf_filter_cpu(const struct pf_filter *filter, int32_t cpu)
     return pf_filter_number(filter->has_cpus, &filter->cpus, cpu);
 }
 
+/* Remembers what the sample matches, each part for itself; only while something is unmatched. */
+void pf_filter_note(struct pf_filter *filter, const struct pf_filter_subject *subject);
+/* Tells of what no sample matched; nothing when there were none. `reader` goes to `event_at` only; both may be NULL. */
+typedef const struct perfile_event *pf_event_at(const struct perfile_reader *reader, size_t index);
+void pf_filter_tell_unmatched(const struct pf_filter *filter, const struct perfile_reader *reader,
+                              pf_event_at *event_at, perfile_unmatched_told *told, void *context);
+/* The list of events has one that the recording has; else ARGUMENT, with the names of those that there are. */
+int pf_filter_check_events(const struct pf_filter *filter, const struct perfile_reader *reader, pf_event_at *event_at,
+                           struct perfile_error *error);
 /* Everything that was asked for matches. Counts what passes for lack of it. */
 bool pf_filter_passes(struct pf_filter *filter, const struct pf_filter_subject *subject);
 /* Tells how many samples passed for lack of what was asked for, one sentence for each kind. `tell` may be NULL. */

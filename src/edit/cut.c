@@ -159,13 +159,25 @@ static int survey(struct pf_cut *cut, bool can_rewind, struct perfile_error *err
 /* A name that no event has is a mistake; in pipe mode the events may not be known yet. */
 static int check_events(const struct pf_cut *cut, struct perfile_error *error)
 {
-    const struct perfile_reader *reader = cut->reader;
-    for (size_t i = 0; i < reader->event_count; i++)
-        if (pf_filter_event(&cut->filter, &reader->events[i]->public))
-            return 0;
-    return reader->event_count ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event list",
-                                         "no event is called \"%.40s\"", cut->options.filter.events)
-                               : 0;
+    if (!cut->filter.has_events || !cut->reader->event_count)
+        return 0;
+    return pf_filter_check_events(&cut->filter, cut->reader, perfile_event_get, error);
+}
+
+/* What was asked for in vain; in pipe mode the events are known now. */
+static int look_at_filters(const struct pf_cut *cut, struct perfile_error *error)
+{
+    const struct perfile_cut_options *options = &cut->options;
+    const int result = check_events(cut, error);
+    if (result < 0 || !options->unmatched)
+        return result;
+    if (cut->cgroups_asked && !cut->cgroups_matched)
+        options->unmatched(options->unmatched_context,
+                           &(struct perfile_unmatched){.filter = "cgroups", .value = options->cgroups});
+    if (cut->filter.active)
+        pf_filter_tell_unmatched(&cut->filter, cut->reader, perfile_event_get, options->unmatched,
+                                 options->unmatched_context);
+    return 0;
 }
 
 static int prepare(struct pf_cut *cut, bool to_stream, struct perfile_error *error)
@@ -543,6 +555,8 @@ int perfile_cut(struct perfile_reader *reader, struct perfile_writer *writer, co
     if (result == 0) {
         pf_cut_select_rewind(cut);
         result = write_one(cut, writer, report, error);
+        if (result == 0)
+            result = look_at_filters(cut, error);
     }
     close_cut(cut);
     pf_free(reader->allocator, cut, sizeof(*cut));
@@ -567,6 +581,8 @@ int perfile_split(struct perfile_reader *reader, const struct perfile_cut_option
         result = prepare(cut, true, error);
     if (result == 0)
         result = write_parts(cut, report, error);
+    if (result == 0)
+        result = look_at_filters(cut, error);
     close_cut(cut);
     pf_free(reader->allocator, cut, sizeof(*cut));
     return result;

@@ -95,8 +95,9 @@ struct pf_cut {
     bool by_time; /* records come in the order of time, not of the file */
     struct pf_filter filter;
     struct pf_names cgroups;
-    struct pf_map cgroup_passes; /* id to 0 or 1 */
-    struct pf_range span;        /* of all samples; last 0: not known */
+    struct pf_map cgroup_passes;         /* id to 0 or 1 */
+    bool cgroups_asked, cgroups_matched; /* any sample */
+    struct pf_range span;                /* of all samples; last 0: not known */
     bool line_known;
     struct pf_name_line line;
     struct pf_arena arena;

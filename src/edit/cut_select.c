@@ -60,12 +60,16 @@ static bool has_cgroup(const struct perfile_record *record)
     return record->event && record->event->attr.sample_type & PERFILE_SAMPLE_CGROUP;
 }
 
-static bool cgroup_passes(const struct pf_cut *cut, struct pf_item *item)
+static bool cgroup_passes(struct pf_cut *cut, struct pf_item *item)
 {
     uint64_t passes;
     if (!cut->options.cgroups || !has_cgroup(item->record))
         return true;
-    return pf_item_decode(item, NULL) == 0 && pf_map_get(&cut->cgroup_passes, item->sample.cgroup, &passes) && passes;
+    const bool matches =
+        pf_item_decode(item, NULL) == 0 && pf_map_get(&cut->cgroup_passes, item->sample.cgroup, &passes) && passes;
+    cut->cgroups_asked = true;
+    cut->cgroups_matched |= matches;
+    return matches;
 }
 
 /* Only the time is asked for: it stands in the record already. */
@@ -108,21 +112,35 @@ static int32_t cpu_of(const struct perfile_record *record)
     return pf_plan_cpu(plan_of(record), record, &cpu) ? (int32_t)cpu : PF_NO_NUMBER;
 }
 
+static uint64_t time_of(const struct perfile_record *record)
+{
+    return has_time(record) ? record->time : PF_NO_TIME;
+}
+
+static struct pf_filter_subject subject_of(struct pf_cut *cut, const struct perfile_record *record)
+{
+    struct pf_filter_subject subject = {.time = time_of(record), .cpu = cpu_of(record), .event = record->event};
+    if (!pf_cut_thread(record, &subject.pid, &subject.tid))
+        subject.pid = subject.tid = PF_NO_NUMBER;
+    else if (cut->filter.has_comms)
+        subject.comm = pf_name_line_at(&cut->line, subject.tid, cut->moment);
+    return subject;
+}
+
 bool pf_cut_passes(struct pf_cut *cut, struct pf_item *item)
 {
     const struct perfile_record *record = item->record;
-    struct pf_filter_subject subject = {.time = has_time(record) ? record->time : PF_NO_TIME, .event = record->event};
-    if (!pf_filter_time(&cut->filter, subject.time))
+    if (PF_UNLIKELY(cut->filter.unmatched)) {
+        const struct pf_filter_subject seen = subject_of(cut, record);
+        pf_filter_note(&cut->filter, &seen);
+    }
+    if (!pf_filter_time(&cut->filter, time_of(record)))
         return false;
     if (time_alone(cut) && has_time(record))
         return true;
     if (!cgroup_passes(cut, item) || (!record->event && cut->filter.has_events))
         return false;
-    if (!pf_cut_thread(record, &subject.pid, &subject.tid))
-        subject.pid = subject.tid = PF_NO_NUMBER;
-    else if (cut->filter.has_comms)
-        subject.comm = pf_name_line_at(&cut->line, subject.tid, cut->moment);
-    subject.cpu = cpu_of(record);
+    const struct pf_filter_subject subject = subject_of(cut, record);
     const bool passes = pf_filter_passes(&cut->filter, &subject);
     cut->filter.silent[PF_FILTER_CGROUP] += passes && cut->options.cgroups && !has_cgroup(record);
     return passes;

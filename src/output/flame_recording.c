@@ -212,6 +212,8 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
         result = pf_profile_open(reader, &how, &g->profile, error);
     if (result == 0)
         result = gather(g, timeline, error);
+    if (result == 0 && reader != options->flame.before)
+        pf_profile_tell_unmatched(g->profile, options->unmatched, options->unmatched_context);
     if (result == 0 && !make_set(g))
         result = pf_fail_memory(error, "flame graph");
     return result;
@@ -248,7 +250,9 @@ int pf_flame_recording_event(const struct pf_flame_recording *g, const char *nam
 {
     *event = 0;
     if (g->stacks_count == 0)
-        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "flame graph", "the recording has no samples");
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "flame graph",
+                       pf_profile_totals(g->profile)->filtered ? "no sample passes the filters"
+                                                               : "the recording has no samples");
     if (name)
         return pf_flame_event_find(&g->set, name, event) ? 0 : fail_event(g, name, error);
     for (uint32_t i = 0; i < g->stacks_count; i++)

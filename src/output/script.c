@@ -13,26 +13,6 @@ int pf_script_fail(struct pf_script *script, int code, const char *what, const c
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* A name that no event has is a mistake; in pipe mode the events are not known yet. */
-static int check_event_names(struct pf_script *script)
-{
-    char known[160] = "";
-    size_t used = 0;
-    const struct perfile_event *event;
-    for (size_t i = 0; (event = perfile_event_get(script->reader, i)) != NULL; i++) {
-        if (pf_filter_event(pf_delivery_filter(script->delivery), event))
-            return 0;
-        size_t bytes = strlen(event->name);
-        if (used + bytes + 3 > sizeof(known))
-            continue;
-        known[used] = ' ';
-        memcpy(known + used + 1, event->name, bytes + 1);
-        used += bytes + 1;
-    }
-    return pf_fail(script->error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event list",
-                   "no event is called \"%.40s\"; there are%s", script->options->filter.events, known);
-}
-
 /* Wall-clock times exist only when the recorder noted both clocks at one moment. */
 static int open_clock(struct pf_script *script)
 {
@@ -92,11 +72,10 @@ static int open_delivery(struct pf_script *script)
                                             .lock = lock,
                                             .unlock = unlock,
                                             .lock_context = script};
-    int result = pf_delivery_open(script->reader, &how, &script->delivery, script->error);
-    if (result < 0)
-        return result;
-    script->session = pf_delivery_session(script->delivery);
-    return !script->pipe && pf_delivery_filter(script->delivery)->has_events ? check_event_names(script) : 0;
+    const int result = pf_delivery_open(script->reader, &how, &script->delivery, script->error);
+    if (result == 0)
+        script->session = pf_delivery_session(script->delivery);
+    return result;
 }
 
 static int open_parts(struct pf_script *script)
@@ -229,6 +208,8 @@ int pf_script_text(struct perfile_reader *reader, const struct perfile_output_op
         result = options->threads > 1 && pf_script_team_can(script) ? pf_script_team_drive(script) : drive(script);
     if (result == 0)
         pf_filter_tell(pf_delivery_filter(script->delivery), options->symbols.note, options->symbols.note_context);
+    if (result == 0)
+        pf_delivery_tell_unmatched(script->delivery, options->unmatched, options->unmatched_context);
     if (result == 0 && out->failed)
         result = pf_fail(error, out->failed, PERFILE_NO_OFFSET, "output", "it could not be written");
     close_script(script);

@@ -5,10 +5,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "base/filter.h"
+#include "base/function_name.h"
 
 static const struct pf_range span = {1000000000, 2000000000};
 static struct pf_filter filter;
@@ -265,10 +268,106 @@ static void durations(void **state)
     }
 }
 
+static void tell_unmatched(void *context, const struct perfile_unmatched *unmatched)
+{
+    const size_t used = strlen(told);
+    (void)context;
+    snprintf(told + used, sizeof(told) - used, "%s=%s/%zu ", unmatched->filter ? unmatched->filter : "all",
+             unmatched->value ? unmatched->value : "", unmatched->known_count);
+}
+
+static void expect_told(const char *expected)
+{
+    told[0] = '\0';
+    pf_filter_tell_unmatched(&filter, NULL, NULL, tell_unmatched, NULL);
+    assert_string_equal(told, expected);
+}
+
+static void what_nothing_matched_is_told(void **state)
+{
+    (void)state;
+    assert_int_equal(compile(&(struct perfile_filter){.cpus = "1,3", .comms = "make,cc1", .time = "1.5,"}, NULL), 0);
+    expect_told(""); /* there was no sample */
+    assert_false(pf_filter_passes(&filter, &(struct pf_filter_subject){.cpu = 2, .comm = "as", .time = 1}));
+    expect_told("time=1.5,/0 cpus=1,3/0 comms=make/1 comms=cc1/1 ");
+    assert_false(pf_filter_passes(&filter, &(struct pf_filter_subject){.cpu = 3, .comm = "make", .time = 1}));
+    expect_told("time=1.5,/0 comms=cc1/2 ");
+    assert_false(pf_filter_passes(&filter, &(struct pf_filter_subject){.cpu = 2, .comm = "cc1", .time = 2000000000}));
+    expect_told("all=/0 ");
+    assert_true(pf_filter_passes(&filter, &(struct pf_filter_subject){.cpu = 1, .comm = "cc1", .time = 2000000000}));
+    expect_told("");
+    pf_filter_close(&filter);
+}
+
+static void functions_have_short_names(void **state)
+{
+    static const char *const same[][2] = {
+        {"main", "main"},
+        {"compute(double)", "compute"},
+        {"double geometry::compute<int>(double) const", "compute"},
+        {"double geometry::compute<int>(double) const", "compute<int>"},
+        {"double geometry::compute<int>(double) const", "geometry::compute"},
+        {"double geometry::compute<int>(double) const", "geometry::compute<int>(double) const"},
+        {"std::vector<a::b, c<d> >::push_back(a::b const&)", "push_back"},
+        {"(anonymous namespace)::run(int)", "run"},
+        {"a::(anonymous namespace)::run(int)", "run"},
+        {"a::operator()(int)", "operator()"},
+        {"a::operator<<(int)", "operator<<"},
+        {"a::operator<(int)", "a::operator<"},
+        {"bool a::operator-><int>(int)", "operator->"},
+        {"<T as core::fmt::Debug>::fmt", "fmt"},
+        {"core::ops::function::FnOnce::call_once{{vtable.shim}}", "call_once{{vtable.shim}}"},
+    };
+    static const char *const others[][2] = {
+        {"compute(double)", "comp"},
+        {"compute(double)", "double"},
+        {"compute", ""},
+        {"a::compute(b)", "a"},
+        {"f<compute>(int)", "compute"},
+        {"compute.cold", "compute"},
+        {"(", "x"},
+        {"<", "x"},
+        {"::", "x"},
+        {">>>)))", "x"},
+        {"operator", "op"},
+        {"", "x"},
+    };
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(same); i++)
+        assert_true(pf_function_is_called(same[i][0], same[i][1]));
+    for (size_t i = 0; i < PF_COUNT(others); i++)
+        assert_false(pf_function_is_called(others[i][0], others[i][1]));
+}
+
+/* Whatever a symbol is called: each name is a block of its own, so that a sanitizer sees what reads beyond it. */
+static void any_name_is_looked_at_to_its_end(void **state)
+{
+    static const char *const pieces[] = {"<", ">",        "(", ")", "::", ":",
+                                         " ", "operator", "a", "-", ".",  "(anonymous namespace)"};
+    uint64_t noise = 1;
+    (void)state;
+    for (unsigned i = 0; i < 50000; i++) {
+        char text[256] = "";
+        for (unsigned count = 0; count < 11; count++) {
+            noise = noise * 6364136223846793005u + 1442695040888963407u;
+            if (noise >> 60)
+                strcat(text, pieces[(noise >> 33) % PF_COUNT(pieces)]);
+        }
+        char *name = strdup(text);
+        assert_non_null(name);
+        assert_true(pf_function_is_called(name, text));
+        (void)pf_function_is_called(name, "a");
+        free(name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_wanted_passes_all),
+        cmocka_unit_test(what_nothing_matched_is_told),
+        cmocka_unit_test(functions_have_short_names),
+        cmocka_unit_test(any_name_is_looked_at_to_its_end),
         cmocka_unit_test(close_without_open),
         cmocka_unit_test(time_ranges_include_both_ends),
         cmocka_unit_test(time_ranges_may_be_open),

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of functions as people type them: "compute" for "double geometry::compute<int>(double) const". */
+#ifndef PF_BASE_FUNCTION_NAME_H
+#define PF_BASE_FUNCTION_NAME_H
+
+#include "base/bytes.h"
+
+/*
+ * True when `wanted` is the demangled name without its parameters, its last template arguments, what it returns, its
+ * namespaces and classes, or any of these together. What is left has to agree wholly.
+ */
+bool pf_function_is_called(const char *name, const char *wanted);
+
+#endif
