@@ -159,7 +159,7 @@ struct perfile_output_options {
      * are printed as they are, as perf does. The other texts for people always have them.
      */
     bool escape_names;
-    /* Called at the end for what the filters asked for in vain. May be NULL. Since 0.2. */
+    /* Called at the end for what the filters asked for in vain. May be NULL.. */
     perfile_unmatched_told *unmatched;
     void *unmatched_context;
 };
