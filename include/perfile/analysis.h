@@ -159,7 +159,7 @@ struct perfile_output_options {
      * are printed as they are, as perf does. The other texts for people always have them.
      */
     bool escape_names;
-    /* Called at the end for what the filters asked for in vain. May be NULL.. */
+    /* Called at the end for what the filters asked for in vain. May be NULL. */
     perfile_unmatched_told *unmatched;
     void *unmatched_context;
 };
@@ -234,7 +234,7 @@ PERFILE_API uint64_t perfile_jit_files(const struct perfile_jit *jit, uint64_t *
 
 /*
  * The folder in which inlined functions are kept and archives are unpacked, whether it exists or not: for those who keep a
- * process from writing elsewhere.. Errors: ABSENT (HOME and XDG_CACHE_HOME are not set), LIMIT (it is longer than
+ * process from writing elsewhere. Errors: ABSENT (HOME and XDG_CACHE_HOME are not set), LIMIT (it is longer than
  * `room` bytes).
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_cache_folder(char *path, size_t room);

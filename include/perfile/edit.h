@@ -168,7 +168,7 @@ struct perfile_cut_options {
     uint64_t every;               /* of these, every Nth of each event; 0 and 1: all */
     uint64_t samples;             /* at most so many, spread evenly; 0: all. Not together with `every` */
     const struct perfile_edit_options *edit; /* or NULL */
-    /* Called at the end for what the filters asked for in vain. May be NULL.. */
+    /* Called at the end for what the filters asked for in vain. May be NULL. */
     perfile_unmatched_told *unmatched;
     void *unmatched_context;
 };

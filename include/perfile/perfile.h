@@ -78,7 +78,7 @@ PERFILE_API const char *perfile_version(void);
  * control characters. Bytes that are not UTF-8, and control characters, line breaks and characters that reorder text
  * (U+2028 to U+202E, U+2066 to U+2069), become \xNN, four characters a byte; the rest stays as it is. `to` gets at most
  * `room` bytes with the NUL at the end; what does not fit is left out, whole characters at a time. Returns the bytes
- * without the NUL. With `room` 4 * bytes + 1 everything fits..
+ * without the NUL. With `room` 4 * bytes + 1 everything fits.
  */
 PERFILE_API size_t perfile_text_escape(const void *text, size_t bytes, char *to, size_t room);
 
@@ -161,7 +161,7 @@ struct perfile_open_options {
     /*
      * An empty file, open for reading and writing, that a file-mode recording which comes through a pipe is copied to; 0:
      * one is made in $TMPDIR. For processes that cannot make files. It stays the caller's, and must stay open until the
-     * close..
+     * close.
      */
     int temporary_fd;
 };
@@ -651,7 +651,7 @@ struct perfile_filter {
     const char *events; /* "cycles,sched:sched_switch" */
 };
 
-/* A part of a filter that no sample matched. Made by the library; members are added at the end.. */
+/* A part of a filter that no sample matched. Made by the library; members are added at the end. */
 struct perfile_unmatched {
     /*
      * The member that asked for it: "time", "cpus", "pids", "tids", "comms", "events", "cgroups", and those of
