@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/memory.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -40,10 +41,74 @@ const struct perfile_allocator *pf_allocator_or_default(const struct perfile_all
     return allocator ? allocator : &malloc_allocator;
 }
 
+/* ---- watches ---- */
+
+static void *resize_watched(void *context, void *pointer, size_t old, size_t size)
+{
+    struct pf_watch *watch = context;
+    const int before = errno; /* malloc changes it also where it finds a way in the end */
+    void *p = pf_resize(watch->below, pointer, old, size);
+    errno = p || !size ? before : ENOMEM;
+    if (!p && size)
+        atomic_store(&watch->was_short, true);
+    return p;
+}
+
+/* NULL: it is not a watch's. */
+static struct pf_watch *watch_of(const struct perfile_allocator *allocator)
+{
+    return allocator->resize == resize_watched ? allocator->context : NULL;
+}
+
+void pf_watch_open(struct pf_watch *watch, const struct perfile_allocator *below)
+{
+    watch->allocator = (struct perfile_allocator){watch, resize_watched};
+    watch->below = pf_allocator_or_default(below);
+    atomic_init(&watch->was_short, false);
+}
+
+bool pf_memory_was_short(const struct perfile_allocator *allocator)
+{
+    struct pf_watch *watch = watch_of(allocator);
+    return watch && atomic_load(&watch->was_short);
+}
+
+void pf_memory_note_short(const struct perfile_allocator *allocator)
+{
+    struct pf_watch *watch = watch_of(allocator);
+    if (watch)
+        atomic_store(&watch->was_short, true);
+}
+
+bool pf_memory_note_failure(const struct perfile_allocator *allocator)
+{
+    const bool is_short = errno == ENOMEM;
+    if (is_short)
+        pf_memory_note_short(allocator);
+    return is_short;
+}
+
+/* ---- blocks ---- */
+
+/* What the memory comes from in the end. */
+static bool is_malloc(const struct perfile_allocator *allocator)
+{
+    const struct pf_watch *watch = watch_of(allocator);
+    return (watch ? watch->below : allocator) == &malloc_allocator;
+}
+
+static void *new_with_malloc(const struct perfile_allocator *allocator, size_t size)
+{
+    void *p = size ? advise(calloc(1, size), size) : NULL;
+    if (!p && size)
+        pf_memory_note_short(allocator);
+    return p;
+}
+
 void *pf_new(const struct perfile_allocator *allocator, size_t size)
 {
-    if (allocator == &malloc_allocator) /* fresh pages are zeroes */
-        return size ? advise(calloc(1, size), size) : NULL;
+    if (is_malloc(allocator)) /* fresh pages are zeroes */
+        return new_with_malloc(allocator, size);
     void *p = allocator->resize(allocator->context, NULL, 0, size);
     if (p)
         memset(p, 0, size);
@@ -58,7 +123,7 @@ void *pf_resize(const struct perfile_allocator *allocator, void *pointer, size_t
 void pf_give_back(const struct perfile_allocator *allocator)
 {
 #ifdef __GLIBC__
-    if (allocator == &malloc_allocator)
+    if (is_malloc(allocator))
         (void)malloc_trim(0);
 #else
     (void)allocator;

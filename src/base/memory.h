@@ -3,10 +3,39 @@
 #ifndef PF_BASE_MEMORY_H
 #define PF_BASE_MEMORY_H
 
+#include <stdatomic.h>
+
 #include <perfile/perfile.h>
 
 /* An allocator that is never NULL: malloc's when the caller gave none. */
 const struct perfile_allocator *pf_allocator_or_default(const struct perfile_allocator *allocator);
+
+/*
+ * An allocator that remembers whether memory was ever short. Whoever works with it may do without what is missing, and
+ * need not say so: who gave it looks once, before anything that was made of it is handed on.
+ */
+struct pf_watch {
+    struct perfile_allocator allocator; /* to be handed on; for any thread that `below` is for */
+    const struct perfile_allocator *below;
+    atomic_bool was_short;
+};
+
+/* `below` NULL: malloc's. The watch must not move while it is used. */
+void pf_watch_open(struct pf_watch *watch, const struct perfile_allocator *below);
+/* Memory was short; false too of an allocator that is not a watch's. */
+bool pf_memory_was_short(const struct perfile_allocator *allocator);
+/* Memory that was asked for elsewhere was short: by the C library, or by another one. Nothing without a watch. */
+void pf_memory_note_short(const struct perfile_allocator *allocator);
+/* The same if that is why a call of another library has just failed, which leaves ENOMEM in errno; true when it is. */
+bool pf_memory_note_failure(const struct perfile_allocator *allocator);
+
+/* What a call has returned that has an allocator of its own: PERFILE_ERROR_MEMORY is noted. */
+static inline int pf_memory_heed(const struct perfile_allocator *allocator, int result)
+{
+    if (result == PERFILE_ERROR_MEMORY)
+        pf_memory_note_short(allocator);
+    return result;
+}
 
 /* `size` zeroed bytes, or NULL. */
 void *pf_new(const struct perfile_allocator *allocator, size_t size);

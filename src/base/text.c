@@ -26,8 +26,16 @@ void pf_text_close(struct pf_text *text)
     *text = (struct pf_text){.allocator = text->allocator};
 }
 
+/* What was made without enough memory may be anything: it goes nowhere. */
+static void look_at_memory(struct pf_text *text)
+{
+    if (!text->failed && pf_memory_was_short(text->allocator))
+        text->failed = PERFILE_ERROR_MEMORY;
+}
+
 int pf_text_flush(struct pf_text *text)
 {
+    look_at_memory(text);
     if (text->write && text->used) {
         if (!text->failed && text->write(text->context, text->data, text->used) != 0)
             text->failed = PERFILE_ERROR_WRITE;

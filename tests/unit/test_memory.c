@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
 #include "base/memory.h"
 #include "counting.h"
 
@@ -110,12 +112,48 @@ static void test_arena_text(void **state)
     counting_close(&c);
 }
 
+static void test_watch(void **state)
+{
+    struct counting memory;
+    struct pf_watch watch;
+    (void)state;
+    counting_open(&memory, 1);
+    pf_watch_open(&watch, &memory.allocator);
+    void *block = pf_new(&watch.allocator, 8);
+    assert_non_null(block);
+    assert_false(pf_memory_was_short(&watch.allocator));
+    assert_null(pf_resize(&watch.allocator, block, 8, 16));
+    assert_true(pf_memory_was_short(&watch.allocator));
+    pf_free(&watch.allocator, block, 8);
+    assert_true(pf_memory_was_short(&watch.allocator));
+    assert_false(pf_memory_was_short(&memory.allocator));
+    counting_close(&memory);
+}
+
+static void test_watch_is_told(void **state)
+{
+    struct pf_watch watch;
+    (void)state;
+    pf_watch_open(&watch, NULL);
+    errno = ENOENT;
+    assert_false(pf_memory_note_failure(&watch.allocator));
+    assert_int_equal(pf_memory_heed(&watch.allocator, PERFILE_ERROR_DAMAGED), PERFILE_ERROR_DAMAGED);
+    assert_false(pf_memory_was_short(&watch.allocator));
+    errno = ENOMEM;
+    assert_true(pf_memory_note_failure(&watch.allocator));
+    assert_true(pf_memory_was_short(&watch.allocator));
+    pf_watch_open(&watch, NULL);
+    assert_int_equal(pf_memory_heed(&watch.allocator, PERFILE_ERROR_MEMORY), PERFILE_ERROR_MEMORY);
+    assert_true(pf_memory_was_short(&watch.allocator));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_new_is_zeroed), cmocka_unit_test(test_default_allocator),
         cmocka_unit_test(test_grow),          cmocka_unit_test(test_grow_too_far),
         cmocka_unit_test(test_arena),         cmocka_unit_test(test_arena_text),
+        cmocka_unit_test(test_watch),         cmocka_unit_test(test_watch_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
