@@ -162,6 +162,11 @@ struct perfile_output_options {
     /* Called at the end for what the filters asked for in vain. May be NULL. */
     perfile_unmatched_told *unmatched;
     void *unmatched_context;
+    /*
+     * For all but what other libraries (elfutils, capstone ...) take; NULL: malloc. As the reader's it may be called from
+     * another thread, and with more than one thread from several at a time.
+     */
+    const struct perfile_allocator *allocator;
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 
@@ -196,8 +201,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_unwinder_open(struct perfile_reader *
 PERFILE_API void perfile_unwinder_close(struct perfile_unwinder *unwinder);
 /*
  * The user frames of a sample with REGS_USER and STACK_USER, innermost first, callers one byte before their return
- * addresses; returns how many, at most `room`, 0 when there is nothing to unwind. `unwinder` is a struct perfile_unwinder:
- * this is a function for perfile_convert_options.unwind. The session is at the sample and follows mappings.
+ * addresses; returns how many, at most `room`, 0 when there is nothing to unwind, or MEMORY. `unwinder` is a struct
+ * perfile_unwinder: this is a function for perfile_convert_options.unwind. The session is at the sample and follows mappings.
  */
 PERFILE_API int perfile_unwind(void *unwinder, struct perfile_session *session, const struct perfile_sample *sample,
                                uint64_t *addresses, size_t room);
@@ -215,8 +220,8 @@ PERFILE_API int perfile_build_id_find(void *symbol_options, const struct perfile
  */
 struct perfile_jit;
 PERFILE_API PERFILE_MUST_CHECK int perfile_jit_open(struct perfile_reader *reader,
-                                                    const struct perfile_symbol_options *options,
-                                                    const char *folder, struct perfile_jit **jit, struct perfile_error *error);
+                                                    const struct perfile_symbol_options *options, const char *folder,
+                                                    struct perfile_jit **jit, struct perfile_error *error);
 /* NULL is allowed. */
 PERFILE_API void perfile_jit_close(struct perfile_jit *jit);
 /*

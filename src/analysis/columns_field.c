@@ -10,10 +10,13 @@ static bool is_tracepoint_called(const struct perfile_event *event, const char *
     return strcmp(event->name, name) == 0 || (colon && strcmp(colon + 1, name) == 0);
 }
 
-static const struct perfile_tracepoint_field *find_field(struct perfile_reader *reader,
+static const struct perfile_tracepoint_field *find_field(const struct pf_report *report,
                                                          const struct perfile_event *event, const char *name)
 {
-    const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(reader, event);
+    const struct perfile_tracing *tracing;
+    if (pf_memory_heed(report->allocator, perfile_tracing_get(report->reader, &tracing, NULL)) < 0)
+        return NULL;
+    const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(report->reader, event);
     for (size_t i = 0; tracepoint && i < tracepoint->field_count; i++)
         if (strcmp(tracepoint->fields[i].name, name) == 0)
             return &tracepoint->fields[i];
@@ -28,7 +31,7 @@ static const struct perfile_tracepoint_field *field_of(struct pf_report *report,
         return field->found;
     const bool wanted = !field->event || is_tracepoint_called(event, field->event);
     field->seen = event;
-    field->found = wanted ? find_field(report->reader, event, field->name) : NULL;
+    field->found = wanted ? find_field(report, event, field->name) : NULL;
     return field->found;
 }
 
@@ -134,7 +137,7 @@ bool pf_report_column_applies(const struct pf_report *report, const struct pf_co
         const struct pf_report_field *field = &report->fields[i];
         if (&field->column == column)
             return (!field->event || is_tracepoint_called(event, field->event)) &&
-                   find_field(report->reader, event, field->name);
+                   find_field(report, event, field->name);
     }
     return true;
 }
@@ -143,7 +146,7 @@ static bool any_has(struct pf_report *report, const char *event_name, const char
 {
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(report->reader, i)) != NULL; i++)
-        if ((!event_name || is_tracepoint_called(event, event_name)) && find_field(report->reader, event, name))
+        if ((!event_name || is_tracepoint_called(event, event_name)) && find_field(report, event, name))
             return true;
     return false;
 }

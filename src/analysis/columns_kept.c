@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/locale.h"
 
-enum { DEFAULT_QUANTUM_NS = 100000000, NOT_KNOWN = 1, TYPE_TRACEPOINT = 2 };
+enum { DEFAULT_QUANTUM_NS = 100000000, NOT_KNOWN = 1, TYPE_TRACEPOINT = 2, PATTERN_RESERVE_BYTES = 1 << 20 };
 
 /* ---- texts ---- */
 
@@ -150,7 +150,8 @@ static int see_socket(void *context, const struct perfile_value *value)
 static void read_sockets(struct pf_report *report)
 {
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = report, .value = see_socket};
-    if (perfile_feature_visit(report->reader, PERFILE_FEATURE_CPU_TOPOLOGY, &visitor, NULL) < 0)
+    if (pf_memory_heed(report->allocator,
+                       perfile_feature_visit(report->reader, PERFILE_FEATURE_CPU_TOPOLOGY, &visitor, NULL)) < 0)
         return; /* absent: sockets are not known */
 }
 
@@ -287,11 +288,13 @@ void pf_text_trace(const struct pf_report *report, const struct pf_report_row *r
 
 /* ---- parent ---- */
 
-static bool matches_parent(const regex_t *parent, const char *name)
+static bool is_parent(const struct pf_report *report, const char *name)
 {
     const struct pf_locale locale = pf_locale_enter();
-    const int result = regexec(parent, name, 0, NULL, 0);
+    const int result = report->parent ? regexec(report->parent, name, 0, NULL, 0) : REG_NOMATCH;
     pf_locale_leave(&locale);
+    if (result == REG_ESPACE)
+        pf_memory_note_short(report->allocator);
     return result == 0;
 }
 
@@ -309,8 +312,7 @@ static uint64_t parent_of_frame(struct pf_report *report, uint32_t frame)
     }
     if (report->parents[frame] == NOT_KNOWN) {
         const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
-        const bool matches = info->name && info->kind != PF_FRAME_INLINED && report->parent &&
-                             matches_parent(report->parent, info->name);
+        const bool matches = info->name && info->kind != PF_FRAME_INLINED && is_parent(report, info->name);
         report->parents[frame] = matches ? pf_report_intern(report, info->name, strlen(info->name)) : 0;
     }
     return report->parents[frame];
@@ -332,14 +334,27 @@ void pf_text_parent(const struct pf_report *report, const struct pf_report_row *
     pf_put_string(text, parent ? (const char *)(uintptr_t)parent : "[other]");
 }
 
+static bool keeps_parent(const struct pf_report *report)
+{
+    bool found = false;
+    for (size_t i = 0; i < report->kept_count; i++)
+        found |= report->kept[i] == PF_VALUE_parent;
+    return found;
+}
+
+/* Only for who has the column, and when there is enough for it: regcomp of glibc 2.36 frees twice when memory is short. */
 static int compile_parent(struct pf_report *report, struct perfile_error *error)
 {
     static const char usual[] = "^sys_|^do_page_fault"; /* perf's */
     const char *pattern = report->options->report.parent ? report->options->report.parent : usual;
     regex_t *made = pf_new(report->allocator, sizeof(*made));
     char why[100];
-    if (!made)
+    void *reserve = made ? pf_resize(report->allocator, NULL, 0, PATTERN_RESERVE_BYTES) : NULL;
+    pf_free(report->allocator, reserve, PATTERN_RESERVE_BYTES);
+    if (!reserve) {
+        pf_free(report->allocator, made, sizeof(*made));
         return pf_fail_memory(error, "report");
+    }
     const struct pf_locale locale = pf_locale_enter();
     const int result = regcomp(made, pattern, REG_EXTENDED | REG_NOSUB);
     if (result)
@@ -350,6 +365,8 @@ static int compile_parent(struct pf_report *report, struct perfile_error *error)
         return 0;
     }
     pf_free(report->allocator, made, sizeof(*made));
+    if (result == REG_ESPACE)
+        return pf_fail_memory(error, "parent");
     return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "parent", "\"%.40s\" is no regular expression: %s",
                    pattern, why);
 }
@@ -361,7 +378,7 @@ int pf_report_prepare(struct pf_report *report, struct perfile_error *error)
     const char *quantum = report->options->report.time_quantum;
     report->quantum_ns = DEFAULT_QUANTUM_NS;
     int result = quantum ? pf_parse_duration(quantum, &report->quantum_ns, error) : 0;
-    if (result == 0)
+    if (result == 0 && keeps_parent(report))
         result = compile_parent(report, error);
     if (result == 0 && (pf_text_open(&report->scratch, report->allocator, NULL, NULL) < 0 ||
                         !pf_trace_texts_open(&report->traces, report->reader, report->allocator)))

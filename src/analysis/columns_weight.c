@@ -102,7 +102,8 @@ const struct pf_report_cost *pf_report_cost_of(const struct pf_report *report, c
 void pf_report_see_machine(struct pf_report *report)
 {
     const char *arch;
-    if (perfile_feature_text(report->reader, PERFILE_FEATURE_ARCH, NULL, &arch, NULL) < 0)
+    if (pf_memory_heed(report->allocator,
+                       perfile_feature_text(report->reader, PERFILE_FEATURE_ARCH, NULL, &arch, NULL)) < 0)
         arch = "";
     report->powerpc = strncmp(arch, "ppc", 3) == 0;
     report->x86 = strcmp(arch, "x86_64") == 0 || (strlen(arch) == 4 && arch[0] == 'i' && strcmp(arch + 2, "86") == 0);

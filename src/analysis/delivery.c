@@ -34,10 +34,18 @@ struct pf_delivery {
 
 enum { PROGRESS_RECORDS = 256 };
 
-const struct pf_range *pf_recording_span(struct perfile_reader *reader, struct pf_range *span)
+static bool time_of_header(struct perfile_reader *reader, const struct perfile_allocator *allocator, const char *member,
+                           uint64_t *time)
 {
-    bool known = perfile_feature_number(reader, PERFILE_FEATURE_SAMPLE_TIME, "first", &span->first, NULL) == 0 &&
-                 perfile_feature_number(reader, PERFILE_FEATURE_SAMPLE_TIME, "last", &span->last, NULL) == 0;
+    return pf_memory_heed(allocator, perfile_feature_number(reader, PERFILE_FEATURE_SAMPLE_TIME, member, time, NULL)) ==
+           0;
+}
+
+const struct pf_range *pf_recording_span(struct perfile_reader *reader, const struct perfile_allocator *allocator,
+                                         struct pf_range *span)
+{
+    const bool known = time_of_header(reader, allocator, "first", &span->first) &&
+                       time_of_header(reader, allocator, "last", &span->last);
     /* perf record -z writes zeros */
     return known && span->first <= span->last && span->last ? span : NULL;
 }
@@ -59,8 +67,9 @@ static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
     struct pf_range span;
     int result = 0;
     if (options->filter)
-        result = pf_filter_open(&delivery->filter, options->filter, pf_recording_span(delivery->reader, &span),
-                                delivery->allocator, error);
+        result =
+            pf_filter_open(&delivery->filter, options->filter,
+                           pf_recording_span(delivery->reader, delivery->allocator, &span), delivery->allocator, error);
     if (result == 0)
         result = check_events(delivery, false, error);
     if (result == 0)
@@ -77,7 +86,7 @@ static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
 int pf_delivery_open(struct perfile_reader *reader, const struct pf_delivery_options *options,
                      struct pf_delivery **delivery, struct perfile_error *error)
 {
-    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    const struct perfile_allocator *allocator = pf_allocator_or_default(options->allocator);
     struct pf_delivery *made = *delivery = pf_new(allocator, sizeof(*made));
     if (!made)
         return pf_fail_memory(error, "samples");
@@ -139,13 +148,13 @@ static bool passes(struct pf_delivery *delivery, const struct pf_delivered *item
 {
     const struct perfile_sample *sample = &item->sample;
     const bool has_thread = sample->present & PERFILE_SAMPLE_TID;
-    const struct pf_filter_subject subject = {
-        .time = sample->present & PERFILE_SAMPLE_TIME ? sample->time : PF_NO_TIME,
-        .cpu = sample->present & PERFILE_SAMPLE_CPU ? (int32_t)sample->cpu : PF_NO_NUMBER,
-        .pid = has_thread ? sample->pid : PF_NO_NUMBER,
-        .tid = has_thread ? sample->tid : PF_NO_NUMBER,
-        .comm = has_thread ? item->comm : NULL,
-        .event = item->event};
+    const struct pf_filter_subject subject = {.time = sample->present & PERFILE_SAMPLE_TIME ? sample->time : PF_NO_TIME,
+                                              .cpu = sample->present & PERFILE_SAMPLE_CPU ? (int32_t)sample->cpu
+                                                                                          : PF_NO_NUMBER,
+                                              .pid = has_thread ? sample->pid : PF_NO_NUMBER,
+                                              .tid = has_thread ? sample->tid : PF_NO_NUMBER,
+                                              .comm = has_thread ? item->comm : NULL,
+                                              .event = item->event};
     return pf_filter_passes(&delivery->filter, &subject);
 }
 
@@ -475,7 +484,8 @@ const char *pf_delivery_arch(struct pf_delivery *delivery)
     if (PF_LIKELY(delivery->arch_known))
         return delivery->arch;
     delivery->arch_known = true;
-    if (perfile_feature_text(delivery->reader, PERFILE_FEATURE_ARCH, NULL, &delivery->arch, NULL) < 0)
+    if (pf_memory_heed(delivery->allocator,
+                       perfile_feature_text(delivery->reader, PERFILE_FEATURE_ARCH, NULL, &delivery->arch, NULL)) < 0)
         delivery->arch = NULL;
     return delivery->arch;
 }

@@ -44,11 +44,12 @@ struct pf_synthesizer {
 };
 
 struct pf_delivery_options {
-    const struct perfile_filter *filter; /* may be NULL */
-    const struct pf_find_options *find;  /* where code of JITs is looked for; NULL: maps are not followed */
-    bool follows_maps;                   /* without code of JITs */
-    bool keeps_comms;                    /* threads that ended keep their names */
-    bool gives_records;                  /* that are no samples, too */
+    const struct perfile_allocator *allocator; /* NULL: malloc's */
+    const struct perfile_filter *filter;       /* may be NULL */
+    const struct pf_find_options *find;        /* where code of JITs is looked for; NULL: maps are not followed */
+    bool follows_maps;                         /* without code of JITs */
+    bool keeps_comms;                          /* threads that ended keep their names */
+    bool gives_records;                        /* that are no samples, too */
     const struct pf_synthesizer *synthesizers;
     size_t synthesizer_count;
     void (*progress)(void *context, uint64_t done, uint64_t total); /* bytes; may be NULL */
@@ -61,8 +62,9 @@ struct pf_delivery_options {
 
 struct pf_delivery;
 
-/* When the samples are, as the header says: `span`, or NULL when it does not. */
-const struct pf_range *pf_recording_span(struct perfile_reader *reader, struct pf_range *span);
+/* When the samples are, as the header says: `span`, or NULL when it does not. Lack of memory is told to the allocator. */
+const struct pf_range *pf_recording_span(struct perfile_reader *reader, const struct perfile_allocator *allocator,
+                                         struct pf_range *span);
 
 /* The reader must be at its start and is driven by the delivery. What the options point at must outlive it. */
 int pf_delivery_open(struct perfile_reader *reader, const struct pf_delivery_options *options,

@@ -122,6 +122,8 @@ static uint32_t number_inlined(struct pf_frames *frames, const struct pf_locatio
     if (pf_pairs_get(&frames->numbered, a, b, &frame))
         return frame;
     char *readable = function ? pf_demangle(function) : NULL;
+    if (function && !readable)
+        (void)pf_memory_note_failure(frames->allocator);
     const char *name = readable ? pf_arena_text(&frames->arena, readable, strlen(readable)) : function;
     free(readable);
     const struct pf_frame_address info = {.frame = {.module = location->module,

@@ -30,7 +30,8 @@ struct pf_profile {
 
 static int open_parts(struct pf_profile *profile, const struct pf_profile_options *options, struct perfile_error *error)
 {
-    const struct pf_delivery_options delivery = {.filter = options->filter,
+    const struct pf_delivery_options delivery = {.allocator = profile->allocator,
+                                                 .filter = options->filter,
                                                  .find = &options->find,
                                                  .keeps_comms = options->keeps_comms,
                                                  .gives_records = options->decoded,
@@ -46,7 +47,7 @@ static int open_parts(struct pf_profile *profile, const struct pf_profile_option
     pf_symbols_use_jit(profile->symbols, pf_delivery_jit(profile->delivery));
     pf_frames_open(&profile->frames, profile->symbols, &options->frames, profile->allocator);
     const bool alone = profile->drive.threads <= 1 || options->decoded;
-    if (!alone && !(profile->ahead = pf_ahead_open(profile, profile->drive.threads)))
+    if (!alone && !(profile->ahead = pf_ahead_open(profile, profile->drive.threads, profile->allocator)))
         return pf_fail_memory(error, "profile");
     return 0;
 }
@@ -54,7 +55,7 @@ static int open_parts(struct pf_profile *profile, const struct pf_profile_option
 int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_options *options,
                     struct pf_profile **profile, struct perfile_error *error)
 {
-    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    const struct perfile_allocator *allocator = pf_allocator_or_default(options->find.allocator);
     struct pf_profile *made = *profile = pf_new(allocator, sizeof(*made));
     if (!made)
         return pf_fail_memory(error, "profile");
@@ -246,7 +247,7 @@ int pf_profile_read(struct pf_profile *profile, const struct pf_profile_sample *
             continue;
         }
         fill_sample(profile);
-        if (!profile->item.again && !resolve(profile))
+        if ((!profile->item.again && !resolve(profile)) || pf_memory_was_short(profile->allocator))
             return pf_fail_memory(error, "profile");
         count_sample(profile);
         return 1;

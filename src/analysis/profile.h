@@ -58,10 +58,10 @@ static inline struct pf_profile_drive pf_profile_drive_of(const struct perfile_o
 
 struct pf_profile_options {
     const struct perfile_filter *filter; /* may be NULL */
-    struct pf_find_options find;
-    bool keeps_comms;                /* threads that ended keep their names */
-    struct pf_frames_options frames; /* `leaf` is never an inlined one */
-    const char *unwind;              /* as in perfile_symbol_options */
+    struct pf_find_options find;         /* its allocator is the profile's, too */
+    bool keeps_comms;                    /* threads that ended keep their names */
+    struct pf_frames_options frames;     /* `leaf` is never an inlined one */
+    const char *unwind;                  /* as in perfile_symbol_options */
     /* Samples come with all that was recorded, valid as long as they are: no other thread reads ahead then. */
     bool decoded;
     struct pf_profile_drive drive;

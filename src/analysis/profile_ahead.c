@@ -64,9 +64,8 @@ static bool read_batch(void *context, void *item, unsigned worker)
     return batch->result > 0;
 }
 
-struct pf_ahead *pf_ahead_open(struct pf_profile *profile, unsigned threads)
+struct pf_ahead *pf_ahead_open(struct pf_profile *profile, unsigned threads, const struct perfile_allocator *allocator)
 {
-    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
     struct pf_ahead *ahead = pf_new(allocator, sizeof(*ahead));
     if (!ahead)
         return NULL;

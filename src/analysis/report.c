@@ -294,12 +294,12 @@ static bool add_stack(struct pf_report *report, uint32_t key, const struct pf_pr
     const bool apart = !count || sample->frames[0] != sample->leaf;
     const uint32_t mark = report->stacks ? PF_REPORT_APART : 0;
     const struct pf_stack_frames stack = {.bottom = &key,
-                                   .bottom_count = 1,
-                                   .frames = sample->frames,
-                                   .frame_count = count,
-                                   .leaf = apart ? sample->leaf | mark : PF_STACK_NO_LEAF,
-                                   .weight = sample->period,
-                                   .note = pf_report_maker(sample)};
+                                          .bottom_count = 1,
+                                          .frames = sample->frames,
+                                          .frame_count = count,
+                                          .leaf = apart ? sample->leaf | mark : PF_STACK_NO_LEAF,
+                                          .weight = sample->period,
+                                          .note = pf_report_maker(sample)};
     return pf_stacks_add(&report->arriving, &report->tree, &stack);
 }
 
@@ -343,6 +343,15 @@ static bool add_sample(struct pf_report *report, const struct pf_profile_sample 
     return add_row(report, &weighed);
 }
 
+/* Memory is short, or the formats of tracepoints are larger than they may be. */
+static int fail_samples(const struct pf_report *report, struct perfile_error *error)
+{
+    const struct perfile_error *why = &report->traces.error;
+    return why->code == PERFILE_ERROR_LIMIT
+               ? pf_fail(error, why->code, PERFILE_NO_OFFSET, why->what, "%s", why->message)
+               : pf_fail_memory(error, "report");
+}
+
 static int read_samples(struct pf_report *report, struct perfile_error *error)
 {
     const struct pf_profile_sample *sample;
@@ -350,7 +359,7 @@ static int read_samples(struct pf_report *report, struct perfile_error *error)
     while ((result = pf_profile_next(report->profile, &sample, error)) > 0)
         if (sample->event && !add_sample(report, sample)) {
             pf_profile_stop(report->profile);
-            return pf_fail_memory(error, "report");
+            return fail_samples(report, error);
         }
     const struct perfile_symbol_options *symbols = &report->options->symbols;
     pf_filter_tell(&report->threads, symbols->note, symbols->note_context);
@@ -841,16 +850,17 @@ static int open_profile(struct pf_report *report, struct perfile_error *error)
     const struct perfile_filter filter = {
         .time = options->filter.time, .cpus = options->filter.cpus, .events = options->filter.events};
     const bool any = filter.time || filter.cpus || filter.events;
-    const struct pf_profile_options how = {.filter = any ? &filter : NULL,
-                                           .find = pf_find_options_of(&options->symbols),
-                                           .keeps_comms = true,
-                                           .decoded = report->kept_count != 0 || report->branches ||
-                                                      report->by_weight || report->by_cost,
-                                           .unwind = options->symbols.unwind,
-                                           .frames = {.by_address = report->by_address,
-                                                      .inlines = report->stacks && !options->symbols.no_inline,
-                                                      .inlines_by_function = true},
-                                           .drive = pf_profile_drive_of(options)};
+    struct pf_profile_options how = {.filter = any ? &filter : NULL,
+                                     .find = pf_find_options_of(&options->symbols),
+                                     .keeps_comms = true,
+                                     .decoded = report->kept_count != 0 || report->branches || report->by_weight ||
+                                                report->by_cost,
+                                     .unwind = options->symbols.unwind,
+                                     .frames = {.by_address = report->by_address,
+                                                .inlines = report->stacks && !options->symbols.no_inline,
+                                                .inlines_by_function = true},
+                                     .drive = pf_profile_drive_of(options)};
+    how.find.allocator = report->allocator;
     int result = pf_profile_open(report->reader, &how, &report->profile, error);
     if (result == 0) {
         report->symbols = pf_profile_symbols(report->profile);
@@ -862,7 +872,8 @@ static int open_profile(struct pf_report *report, struct perfile_error *error)
 int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
                    const struct perfile_output_options *options, bool groups, struct perfile_error *error)
 {
-    *report = (struct pf_report){.allocator = pf_allocator_or_default(NULL), .options = options, .reader = reader};
+    *report = (struct pf_report){
+        .allocator = pf_allocator_or_default(options->allocator), .options = options, .reader = reader};
     report->joins_groups = groups && !(options->report.flags & PERFILE_REPORT_NO_GROUP);
     report->hierarchy = options->report.flags & PERFILE_REPORT_HIERARCHY;
     pf_arena_open(&report->texts, report->allocator);

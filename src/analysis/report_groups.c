@@ -81,7 +81,9 @@ static bool read_groups(struct pf_report *report)
     struct reading reading = {.report = report, .event_count = perfile_event_count(report->reader), .enough = true};
     const struct perfile_visitor visitor = {
         .size = sizeof(visitor), .context = &reading, .begin = begin_group, .end = end_group, .value = see_member};
-    if (perfile_feature_visit(report->reader, PERFILE_FEATURE_GROUP_DESC, &visitor, NULL) < 0 && !reading.enough)
+    if (pf_memory_heed(report->allocator,
+                       perfile_feature_visit(report->reader, PERFILE_FEATURE_GROUP_DESC, &visitor, NULL)) < 0 &&
+        !reading.enough)
         return false; /* all else: the feature is absent or damaged, and the groups before the damage count */
     if (!report->group_count && report->options->report.flags & PERFILE_REPORT_GROUP && reading.event_count > 1)
         return note_group(report, 0, reading.event_count, NULL);

@@ -9,6 +9,7 @@
 #include "base/map.h"
 
 struct perfile_stream {
+    struct pf_watch watch;
     struct pf_profile *profile;
     struct perfile_stream_sample sample;
     struct pf_arena labels;
@@ -67,10 +68,11 @@ int perfile_stream_open(struct perfile_reader *reader, const struct perfile_stre
     struct perfile_stream *made = pf_new(pf_allocator_or_default(NULL), sizeof(*made));
     if (!made)
         return pf_fail_memory(error, "stream");
-    pf_map_open(&made->label_of, pf_allocator_or_default(NULL));
-    pf_arena_open(&made->labels, pf_allocator_or_default(NULL));
+    pf_watch_open(&made->watch, NULL);
+    pf_map_open(&made->label_of, &made->watch.allocator);
+    pf_arena_open(&made->labels, &made->watch.allocator);
     const struct perfile_symbol_options *symbols = all.symbols ? all.symbols : &no_symbols;
-    const struct pf_profile_options how = {
+    struct pf_profile_options how = {
         .filter = all.filter,
         .find = pf_find_options_of(symbols),
         .unwind = symbols->unwind,
@@ -79,6 +81,7 @@ int perfile_stream_open(struct perfile_reader *reader, const struct perfile_stre
                    .inlines = !(symbols->no_inline || all.flags & PERFILE_STREAM_NO_INLINES),
                    .joins_unnamed = all.flags & PERFILE_STREAM_JOIN_UNNAMED},
         .drive = {all.threads, all.progress, all.progress_context}};
+    how.find.allocator = &made->watch.allocator;
     result = pf_profile_open(reader, &how, &made->profile, error);
     if (result < 0) {
         perfile_stream_close(made);

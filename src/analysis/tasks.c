@@ -173,9 +173,10 @@ static bool list_tasks(struct pf_tasks *tasks)
 
 /* ---- all of it ---- */
 
-int pf_tasks_open(struct pf_tasks *tasks, struct perfile_reader *reader, struct perfile_error *error)
+int pf_tasks_open(struct pf_tasks *tasks, struct perfile_reader *reader, const struct perfile_allocator *allocator,
+                  struct perfile_error *error)
 {
-    *tasks = (struct pf_tasks){.reader = reader, .allocator = pf_allocator_or_default(NULL)};
+    *tasks = (struct pf_tasks){.reader = reader, .allocator = pf_allocator_or_default(allocator)};
     pf_arena_open(&tasks->arena, tasks->allocator);
     pf_map_open(&tasks->places, tasks->allocator);
     int result = name_task(tasks, note_task(tasks, 0, 0), "swapper") ? 0 : pf_fail_memory(error, "tasks");

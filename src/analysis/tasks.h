@@ -32,7 +32,8 @@ struct pf_tasks {
  * Reads the whole recording, and lists what came before a fault, too. 0, an error of the reader, MEMORY. Close it also
  * then.
  */
-int pf_tasks_open(struct pf_tasks *tasks, struct perfile_reader *reader, struct perfile_error *error);
+int pf_tasks_open(struct pf_tasks *tasks, struct perfile_reader *reader, const struct perfile_allocator *allocator,
+                  struct perfile_error *error);
 void pf_tasks_close(struct pf_tasks *tasks);
 
 #endif

@@ -2,6 +2,9 @@
 #include "analysis/trace_text.h"
 
 #include "analysis/trace_format.h"
+#include "base/error.h"
+
+enum { TYPE_TRACEPOINT = 2 };
 
 bool pf_trace_texts_open(struct pf_trace_texts *texts, struct perfile_reader *reader,
                          const struct perfile_allocator *allocator)
@@ -21,20 +24,36 @@ void pf_trace_texts_close(struct pf_trace_texts *texts)
     pf_arena_close(&texts->arena);
 }
 
-/* *format NULL: not understood. False when memory is short. */
+/* False, with the error set. */
+static bool is_short(struct pf_trace_texts *texts)
+{
+    (void)pf_fail_memory(&texts->error, "tracing data");
+    return false;
+}
+
+/* *tracing NULL: there is none, or it is damaged. False, with the error set: it could be read. */
+static bool can_be_read(struct pf_trace_texts *texts, const struct perfile_tracing **tracing)
+{
+    const int result = perfile_tracing_get(texts->reader, tracing, &texts->error);
+    return result != PERFILE_ERROR_MEMORY && result != PERFILE_ERROR_LIMIT;
+}
+
+/* *format NULL: not understood. False when the descriptions cannot be had, for lack of memory or for a limit. */
 static bool find_format(struct pf_trace_texts *texts, const struct perfile_tracepoint *tracepoint,
                         const struct pf_trace_format **format)
 {
     const struct perfile_tracing *tracing;
     uint64_t found;
+    *format = NULL;
     if (pf_map_get(&texts->formats, tracepoint->id, &found)) {
         *format = (const struct pf_trace_format *)(uintptr_t)found;
         return true;
     }
-    *format = NULL;
-    if (perfile_tracing_get(texts->reader, &tracing, NULL) == 0)
+    if (!can_be_read(texts, &tracing))
+        return false;
+    if (tracing)
         *format = pf_trace_parse(&texts->arena, tracing, tracepoint);
-    return pf_map_put(&texts->formats, tracepoint->id, (uintptr_t)*format);
+    return pf_map_put(&texts->formats, tracepoint->id, (uintptr_t)*format) || is_short(texts);
 }
 
 /* ---- NAME=VALUE -------------------------------------------------------------------------------------------------- */
@@ -97,8 +116,11 @@ static bool all_there(const struct perfile_tracepoint *tracepoint, const struct 
 
 bool pf_trace_texts_find(struct pf_trace_texts *texts, const struct perfile_event *event, struct pf_trace_text *text)
 {
-    *text = (struct pf_trace_text){.tracepoint = perfile_tracepoint_find(texts->reader, event),
-                                   .swap = perfile_reader_file(texts->reader)->swapped};
+    const struct perfile_tracing *tracing;
+    *text = (struct pf_trace_text){.swap = perfile_reader_file(texts->reader)->swapped};
+    if (event->attr.type == TYPE_TRACEPOINT && !can_be_read(texts, &tracing))
+        return false;
+    text->tracepoint = perfile_tracepoint_find(texts->reader, event);
     return !text->tracepoint || find_format(texts, text->tracepoint, &text->format);
 }
 
@@ -121,5 +143,5 @@ bool pf_trace_texts_put(struct pf_trace_texts *texts, const struct perfile_event
         return false;
     if (text.tracepoint)
         pf_trace_text_put(&text, raw, &texts->scratch, out);
-    return !texts->scratch.failed;
+    return !texts->scratch.failed || is_short(texts);
 }

@@ -19,6 +19,7 @@ struct pf_trace_texts {
     struct pf_arena arena; /* of the formats */
     struct pf_map formats; /* id of a tracepoint -> struct pf_trace_format, a pointer; 0: not understood */
     struct pf_text scratch;
+    struct perfile_error error; /* why a find or a put was false: MEMORY, or LIMIT */
 };
 
 /* False when memory is short. Close it also then; what is all zeros may be closed, too. */
@@ -32,12 +33,12 @@ struct pf_trace_text {
     const struct pf_trace_format *format;        /* NULL: not understood */
     bool swap;
 };
-/* False when memory is short. */
+/* False when the formats cannot be read for lack of memory, or are larger than a feature may be: `error` of the texts. */
 bool pf_trace_texts_find(struct pf_trace_texts *texts, const struct perfile_event *event, struct pf_trace_text *text);
 /* `scratch` is a text without a sink. */
 void pf_trace_text_put(const struct pf_trace_text *text, const struct perfile_bytes *raw, struct pf_text *scratch,
                        struct pf_text *out);
-/* Both at once. Nothing for events that are no tracepoints. False when memory is short. */
+/* Both at once. Nothing for events that are no tracepoints. False as above. */
 bool pf_trace_texts_put(struct pf_trace_texts *texts, const struct perfile_event *event,
                         const struct perfile_bytes *raw, struct pf_text *out);
 /* The value of a field, lists with commas. `bytes` as of pf_trace_bytes. */

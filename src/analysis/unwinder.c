@@ -9,6 +9,7 @@
 #include "symbol/symbols.h"
 
 struct perfile_unwinder {
+    struct pf_watch watch;
     struct perfile_reader *reader;
     struct pf_symbols *symbols;
     const char *arch; /* uname -m of the recording; NULL: not known yet */
@@ -18,11 +19,13 @@ int perfile_unwinder_open(struct perfile_reader *reader, const struct perfile_sy
                           struct perfile_unwinder **unwinder, struct perfile_error *error)
 {
     const struct perfile_symbol_options none = {0};
-    const struct pf_find_options find = pf_find_options_of(options ? options : &none);
+    struct pf_find_options find = pf_find_options_of(options ? options : &none);
     struct perfile_unwinder *made = pf_new(pf_allocator_or_default(NULL), sizeof(*made));
     *unwinder = NULL;
     if (!made)
         return pf_fail_memory(error, "unwinding");
+    pf_watch_open(&made->watch, NULL);
+    find.allocator = &made->watch.allocator;
     made->reader = reader;
     int result = pf_symbols_open(reader, &find, &made->symbols, error);
     if (result < 0) {
@@ -48,22 +51,28 @@ int perfile_unwind(void *context, struct perfile_session *session, const struct 
     struct pf_unwound unwound = {.addresses = addresses, .room = room};
     /* a stream says it in a record */
     if (!unwinder->arch &&
-        perfile_feature_text(unwinder->reader, PERFILE_FEATURE_ARCH, NULL, &unwinder->arch, NULL) < 0)
+        pf_memory_heed(&unwinder->watch.allocator,
+                       perfile_feature_text(unwinder->reader, PERFILE_FEATURE_ARCH, NULL, &unwinder->arch, NULL)) < 0)
         unwinder->arch = NULL;
     const struct pf_unwinding how = {.space = perfile_session_space(session, sample->pid), .arch = unwinder->arch};
     pf_symbols_unwind(unwinder->symbols, sample, &how, &unwound);
-    return (int)unwound.count;
+    return pf_memory_was_short(&unwinder->watch.allocator) ? PERFILE_ERROR_MEMORY : (int)unwound.count;
 }
 
 int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, uint8_t build_id[20])
 {
-    const struct pf_find_options find = pf_find_options_of(symbol_options);
+    struct pf_find_options find = pf_find_options_of(symbol_options);
     struct pf_found found;
+    struct pf_watch watch;
+    pf_watch_open(&watch, NULL);
+    find.allocator = &watch.allocator;
     int bytes = pf_find_binary(&find, map->filename, NULL, 0, &found);
     if (bytes < 0)
         return bytes;
     bytes = found.path ? pf_elf_build_id(found.path, build_id) : 0;
     pf_found_close(&found);
+    if (bytes == PERFILE_ERROR_MEMORY || pf_memory_was_short(&watch.allocator))
+        return PERFILE_ERROR_MEMORY;
     return bytes > 0 ? bytes : 0; /* a file that cannot be read says nothing */
 }
 
@@ -80,6 +89,7 @@ int perfile_cache_folder(char *path, size_t room)
 /* ---- code of JITs ---- */
 
 struct perfile_jit {
+    struct pf_watch watch;
     struct pf_find_options find;
     const char *folder;
     struct pf_jit *jit;
@@ -93,7 +103,9 @@ int perfile_jit_open(struct perfile_reader *reader, const struct perfile_symbol_
     *jit = made;
     if (!made)
         return pf_fail_memory(error, "jitdump");
+    pf_watch_open(&made->watch, NULL);
     made->find = pf_find_options_of(options ? options : &none);
+    made->find.allocator = &made->watch.allocator;
     made->folder = folder;
     int result = pf_jit_open(reader, NULL, &made->find, &made->jit, error);
     if (result < 0) {
@@ -119,6 +131,8 @@ int perfile_jit_follow(void *context, const struct perfile_record *record,
     struct perfile_jit *jit = context;
     pf_jit_write_files(jit->jit, jit->folder, add, adder);
     int result = pf_jit_follow(jit->jit, record, error);
+    if (pf_memory_was_short(&jit->watch.allocator))
+        return pf_fail_memory(error, "jitdump");
     return result < 0 ? result : pf_jit_is_used(jit->jit);
 }
 

@@ -80,7 +80,8 @@ static int unwind_sample(void *context, struct pf_item *item, struct perfile_err
         return result;
     result = make_chain(unwind, &item->sample);
     if (result < 0)
-        return pf_fail(error, result, record->offset, "SAMPLE record", "it cannot be unwound");
+        return pf_fail(error, result, record->offset, "SAMPLE record",
+                       result == PERFILE_ERROR_MEMORY ? "out of memory" : "it cannot be unwound");
     item->changed = true;
     if (result)
         unwind->edit->report->samples_unwound++;

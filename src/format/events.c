@@ -244,7 +244,8 @@ static void name_breakpoint(char *text, size_t room, const struct perfile_attr *
 int pf_event_name_by_attr(struct perfile_reader *reader, struct pf_event *event, struct perfile_error *error)
 {
     const struct perfile_attr *attr = &event->public.attr;
-    const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(reader, &event->public);
+    const struct perfile_tracing *tracing;
+    const struct perfile_tracepoint *tracepoint;
     char text[512] = "";
     const char *known = NULL;
     switch (attr->type) {
@@ -259,6 +260,9 @@ int pf_event_name_by_attr(struct perfile_reader *reader, struct pf_event *event,
         put_modifiers(text, sizeof(text), attr);
         break;
     case TYPE_TRACEPOINT:
+        if (perfile_tracing_get(reader, &tracing, error) == PERFILE_ERROR_MEMORY)
+            return PERFILE_ERROR_MEMORY;
+        tracepoint = perfile_tracepoint_find(reader, &event->public);
         if (tracepoint)
             snprintf(text, sizeof(text), "%s:%s", tracepoint->system, tracepoint->name);
         else

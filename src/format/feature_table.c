@@ -112,8 +112,10 @@ static int load(struct perfile_reader *reader, struct pf_feature *feature, struc
         return pf_fail(error, PERFILE_ERROR_DAMAGED, section->offset, label,
                        "the features together are larger than the file");
     uint8_t *data = pf_arena_new(&reader->arena, (size_t)section->bytes + 1);
-    if (!data)
+    if (!data) {
+        reader->feature_bytes -= section->bytes; /* it may be asked for again */
         return pf_fail_memory(error, label);
+    }
     size_t got;
     int result = pf_source_read(&reader->parts[0].source, section->offset, data, (size_t)section->bytes, &got, error);
     if (result < 0)

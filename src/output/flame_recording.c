@@ -91,7 +91,7 @@ static int gather(struct pf_flame_recording *g, bool timeline, struct perfile_er
     const struct pf_profile_sample *sample;
     struct pf_range span;
     int result;
-    if (timeline && pf_recording_span(g->reader, &span) && span.first < span.last) {
+    if (timeline && pf_recording_span(g->reader, g->allocator, &span) && span.first < span.last) {
         g->first_time = span.first;
         g->span = span.last - span.first;
     }
@@ -173,7 +173,9 @@ static bool make_set(struct pf_flame_recording *g)
         return false;
     if (g->slice_count)
         qsort(g->slices, g->slice_count, sizeof(*g->slices), by_place);
-    if (perfile_feature_text(g->reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL) < 0 || !*host)
+    if (pf_memory_heed(g->allocator, perfile_feature_text(g->reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL)) <
+            0 ||
+        !*host)
         host = NULL;
     snprintf(g->title, sizeof(g->title), "Flame graph%s%s", host ? " of " : "", host ? host : "");
     g->set = (struct pf_flame_set){.title = g->options->flame.title ? g->options->flame.title : g->title,
@@ -195,7 +197,7 @@ static bool make_set(struct pf_flame_recording *g)
 int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader *reader,
                             const struct perfile_output_options *options, bool timeline, struct perfile_error *error)
 {
-    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    const struct perfile_allocator *allocator = pf_allocator_or_default(options->allocator);
     struct pf_profile_options how = {.filter = &options->filter,
                                      .find = pf_find_options_of(&options->symbols),
                                      .unwind = options->symbols.unwind,
@@ -203,6 +205,7 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
                                      .drive = pf_profile_drive_of(options)};
     /* The page joins threads of one name by itself. */
     const char *by = options->flame.by ? options->flame.by : timeline ? "tid" : "comm";
+    how.find.allocator = allocator;
     if (reader == options->flame.before)
         how.find.recording = options->flame.before_path;
     *g = (struct pf_flame_recording){.allocator = allocator, .options = options, .reader = reader};

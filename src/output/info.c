@@ -19,6 +19,7 @@ enum {
 };
 
 struct info {
+    const struct perfile_allocator *allocator;
     struct perfile_reader *reader;
     const struct perfile_output_options *options;
     const char *version, *host, *arch, *release;
@@ -35,10 +36,11 @@ struct info {
     size_t feature_count, feature_room;
 };
 
-static const char *text_of(struct perfile_reader *reader, uint32_t number)
+static const char *text_of(const struct info *info, uint32_t number)
 {
     const char *text;
-    return perfile_feature_text(reader, number, NULL, &text, NULL) == 0 ? text : NULL;
+    const int result = perfile_feature_text(info->reader, number, NULL, &text, NULL);
+    return pf_memory_heed(info->allocator, result) == 0 ? text : NULL;
 }
 
 /* ---- counting ---- */
@@ -63,8 +65,9 @@ static int see_build_id(void *context, const struct perfile_value *value)
 static void count_build_id_feature(struct info *info)
 {
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = info, .value = see_build_id};
-    if (perfile_feature_visit(info->reader, PERFILE_FEATURE_BUILD_ID, &visitor, NULL) < 0)
-        return; /* absent, or damaged: then those before the damage are counted */
+    /* absent, or damaged: then those before the damage are counted */
+    (void)pf_memory_heed(info->allocator,
+                         perfile_feature_visit(info->reader, PERFILE_FEATURE_BUILD_ID, &visitor, NULL));
 }
 
 static void count_time(struct info *info, uint64_t time)
@@ -87,9 +90,8 @@ static bool count_record(struct info *info, const struct perfile_record *record)
         count_time(info, record->time);
         if (!record->event)
             return true;
-        const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
         size_t room = info->event_room;
-        if (!pf_grow(allocator, &info->event_samples, &info->event_room, record->event->index + 1,
+        if (!pf_grow(info->allocator, &info->event_samples, &info->event_room, record->event->index + 1,
                      sizeof(*info->event_samples)))
             return false;
         if (room < info->event_room)
@@ -133,7 +135,7 @@ static int count_records(struct info *info, const struct perfile_output_options 
 static void time_of_header(struct info *info)
 {
     struct pf_range span;
-    if (pf_recording_span(info->reader, &span) && span.first != 0 && span.last != UINT64_MAX) {
+    if (pf_recording_span(info->reader, info->allocator, &span) && span.first != 0 && span.last != UINT64_MAX) {
         info->first_time = span.first;
         info->last_time = span.last;
     }
@@ -148,7 +150,9 @@ static int note_damaged_features(struct info *info, struct perfile_error *error)
         struct perfile_error damage;
         if (!feature->readable || perfile_feature_visit(info->reader, feature->number, &nobody, &damage) >= 0)
             continue;
-        if (!pf_grow(pf_allocator_or_default(NULL), &info->features, &info->feature_room, info->feature_count + 1,
+        if (damage.code == PERFILE_ERROR_MEMORY)
+            return pf_fail_memory(error, "info");
+        if (!pf_grow(info->allocator, &info->features, &info->feature_room, info->feature_count + 1,
                      sizeof(*info->features)))
             return pf_fail_memory(error, "info");
         info->features[info->feature_count++] = damage;
@@ -169,19 +173,19 @@ static int gather(struct info *info, const struct perfile_output_options *option
     if (!info->last_time)
         time_of_header(info);
     count_build_id_feature(info);
-    info->version = text_of(info->reader, PERFILE_FEATURE_VERSION);
-    info->host = text_of(info->reader, PERFILE_FEATURE_HOSTNAME);
+    info->version = text_of(info, PERFILE_FEATURE_VERSION);
+    info->host = text_of(info, PERFILE_FEATURE_HOSTNAME);
     if (info->host && !*info->host)
         info->host = NULL; /* of big-endian files that are to have one */
-    info->arch = text_of(info->reader, PERFILE_FEATURE_ARCH);
-    info->release = text_of(info->reader, PERFILE_FEATURE_OSRELEASE);
+    info->arch = text_of(info, PERFILE_FEATURE_ARCH);
+    info->release = text_of(info, PERFILE_FEATURE_OSRELEASE);
     return result;
 }
 
 static void release(struct info *info)
 {
-    pf_free(pf_allocator_or_default(NULL), info->event_samples, info->event_room * sizeof(*info->event_samples));
-    pf_free(pf_allocator_or_default(NULL), info->features, info->feature_room * sizeof(*info->features));
+    pf_free(info->allocator, info->event_samples, info->event_room * sizeof(*info->event_samples));
+    pf_free(info->allocator, info->features, info->feature_room * sizeof(*info->features));
     pf_map_close(&info->build_ids);
 }
 
@@ -221,7 +225,7 @@ static bool put_command(struct perfile_reader *reader, struct pf_text *text, boo
 {
     struct words words = {.text = text, .json = json};
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &words, .value = put_word};
-    return perfile_feature_visit(reader, PERFILE_FEATURE_CMDLINE, &visitor, NULL) == 0;
+    return pf_memory_heed(text->allocator, perfile_feature_visit(reader, PERFILE_FEATURE_CMDLINE, &visitor, NULL)) == 0;
 }
 
 /* ---- text ---- */
@@ -257,15 +261,15 @@ static void put_text_events(const struct info *info, struct pf_text *out)
 
 static bool number_of(const struct info *info, uint32_t feature, const char *member, uint64_t *value)
 {
-    return perfile_feature_number(info->reader, feature, member, value, NULL) == 0;
+    return pf_memory_heed(info->allocator, perfile_feature_number(info->reader, feature, member, value, NULL)) == 0;
 }
 
 /* The processors, and how much memory they have. */
 static void put_text_machine(const struct info *info, struct pf_text *out)
 {
     uint64_t online, available, memory_kib;
-    put_row(out, "cpu", text_of(info->reader, PERFILE_FEATURE_CPUDESC));
-    put_row(out, "cpu id", text_of(info->reader, PERFILE_FEATURE_CPUID));
+    put_row(out, "cpu", text_of(info, PERFILE_FEATURE_CPUDESC));
+    put_row(out, "cpu id", text_of(info, PERFILE_FEATURE_CPUID));
     if (number_of(info, PERFILE_FEATURE_NRCPUS, "nr_cpus_online", &online) &&
         number_of(info, PERFILE_FEATURE_NRCPUS, "nr_cpus_available", &available))
         pf_put_format(out, "%-14s %" PRIu64 " of %" PRIu64 " online\n", "cpus", online, available);
@@ -357,9 +361,9 @@ static void put_text_damage(const struct info *info, struct pf_text *out)
 static int write_info_text(struct perfile_reader *reader, const struct perfile_output_options *options,
                            struct pf_text *out, struct perfile_error *error)
 {
-    struct info info = {.reader = reader, .options = options};
+    struct info info = {.allocator = out->allocator, .reader = reader, .options = options};
     const struct perfile_file *file = perfile_reader_file(reader);
-    pf_map_open(&info.build_ids, pf_allocator_or_default(NULL));
+    pf_map_open(&info.build_ids, out->allocator);
     int result = gather(&info, options, error);
     pf_put_format(out, "%-14s perf.data version %d, %s endian, %s mode%s\n", "format", file->version,
                   file->big_endian ? "big" : "little", mode_name(file), file->finished ? "" : ", unfinished");
@@ -527,10 +531,10 @@ static void put_json_damage(const struct info *info, struct pf_json *json)
 static int write_info_json(struct perfile_reader *reader, const struct perfile_output_options *options,
                            struct pf_text *out, struct perfile_error *error)
 {
-    struct info info = {.reader = reader};
+    struct info info = {.allocator = out->allocator, .reader = reader};
     struct pf_json json = {.text = out, .max_bytes = 4096};
     const struct perfile_file *file = perfile_reader_file(reader);
-    pf_map_open(&info.build_ids, pf_allocator_or_default(NULL));
+    pf_map_open(&info.build_ids, out->allocator);
     int result = gather(&info, options, error);
     pf_json_begin(&json, NULL, false);
     pf_json_string(&json, "mode", mode_name(file));

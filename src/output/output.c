@@ -85,16 +85,21 @@ int perfile_output_write(struct perfile_reader *reader, const char *kind, const 
     if (options)
         memcpy(&all, options, pf_min(options->size, sizeof(all)));
     struct pf_text text;
-    if (pf_text_open(&text, pf_allocator_or_default(NULL), sink->write, sink->context) < 0)
+    struct pf_watch watch; /* names that are missing would be other text: it goes nowhere once memory was short */
+    pf_watch_open(&watch, all.allocator);
+    all.allocator = &watch.allocator;
+    if (pf_text_open(&text, &watch.allocator, sink->write, sink->context) < 0)
         return pf_fail_memory(error, "output");
     text.escapes = output != &pf_output_script_text || all.escape_names;
     int result = output->write(reader, &all, &text, error);
     if (output->tells)
         tell(reader, &all);
-    if (pf_text_flush(&text) < 0 && (result >= 0 || result == PERFILE_ERROR_WRITE))
-        result = text.failed == PERFILE_ERROR_MEMORY
-                     ? pf_fail_memory(error, "output")
-                     : pf_fail(error, PERFILE_ERROR_WRITE, PERFILE_NO_OFFSET, "output", "the sink refused the text");
+    const bool written = pf_text_flush(&text) == 0;
+    if (pf_memory_was_short(&watch.allocator))
+        result = pf_fail_memory(error, "output");
+    else if (!written && (result >= 0 || result == PERFILE_ERROR_WRITE))
+        result = pf_fail(error, text.failed, PERFILE_NO_OFFSET, "output",
+                         text.failed == PERFILE_ERROR_MEMORY ? "out of memory" : "the sink refused the text");
     pf_text_close(&text);
     return result;
 }

@@ -107,7 +107,7 @@ int pf_tasks_write(struct perfile_reader *reader, const struct perfile_output_op
     struct pf_tasks tasks;
     const char *separator = options->report.separator;
     const struct page page = {&tasks, out, separator && *separator ? separator : ","};
-    const int result = pf_tasks_open(&tasks, reader, error);
+    const int result = pf_tasks_open(&tasks, reader, out->allocator, error);
     if (tasks.order_count) {
         forms[form].begin(&page);
         for (size_t i = 0; i < tasks.order_count; i++)

@@ -21,8 +21,8 @@ static int open_clock(struct pf_script *script)
         wanted |= script->fields.fields[type] >> SCRIPT_TOD & 1;
     if (!wanted)
         return 0;
-    if (perfile_feature_number(script->reader, PERFILE_FEATURE_CLOCK_DATA, "wall_clock_ns", &script->wall_ns, NULL) ==
-            0 &&
+    if (pf_memory_heed(script->out->allocator, perfile_feature_number(script->reader, PERFILE_FEATURE_CLOCK_DATA,
+                                                                      "wall_clock_ns", &script->wall_ns, NULL)) == 0 &&
         perfile_feature_number(script->reader, PERFILE_FEATURE_CLOCK_DATA, "clockid_time_ns", &script->wall_base_ns,
                                NULL) == 0)
         return 0;
@@ -60,9 +60,11 @@ static void unlock(void *context)
 static int open_delivery(struct pf_script *script)
 {
     const struct perfile_output_options *options = script->options;
-    const struct pf_find_options find = pf_find_options_of(&options->symbols);
+    struct pf_find_options find = pf_find_options_of(&options->symbols);
+    find.allocator = script->out->allocator;
     const bool wants_maps = pf_script_fields_want_maps(&script->fields);
-    const struct pf_delivery_options how = {.filter = &options->filter,
+    const struct pf_delivery_options how = {.allocator = script->out->allocator,
+                                            .filter = &options->filter,
                                             .find = wants_maps ? &find : NULL,
                                             .follows_maps =
                                                 stacks_want_maps(script) || options->show & PERFILE_SHOW_TEXT_POKE,
@@ -80,6 +82,7 @@ static int open_delivery(struct pf_script *script)
 
 static int open_parts(struct pf_script *script)
 {
+    script->fields.allocator = script->out->allocator;
     int result = pf_script_fields_parse(&script->fields, script->options->fields, script->error);
     if (result == 0 && !script->pipe) {
         script->fields_checked = true;

@@ -73,9 +73,10 @@ struct pf_script_fields {
     uint64_t fields[SCRIPT_TYPES];    /* SCRIPT_BIT */
     uint64_t asked_for[SCRIPT_TYPES]; /* by the user: their lack is an error */
     bool named[SCRIPT_TYPES];         /* the list is the user's */
+    const struct perfile_allocator *allocator;
 };
 
-/* `request` as perf's -F, several joined with semicolons; NULL: the defaults. ARGUMENT, UNSUPPORTED. */
+/* `request` as perf's -F, several joined with semicolons; NULL: the defaults. The allocator stays. ARGUMENT, UNSUPPORTED. */
 int pf_script_fields_parse(struct pf_script_fields *fields, const char *request, struct perfile_error *error);
 int pf_script_type(const struct perfile_event *event);
 /* software event 9: it is there for the sake of other records */

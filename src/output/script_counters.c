@@ -55,7 +55,7 @@ static void visit(struct pf_script *script, uint32_t feature,
 {
     const struct perfile_visitor visitor = {
         .size = sizeof(visitor), .context = script->counters_of_branches, .value = value};
-    if (perfile_feature_visit(script->reader, feature, &visitor, NULL) < 0)
+    if (pf_memory_heed(script->out->allocator, perfile_feature_visit(script->reader, feature, &visitor, NULL)) < 0)
         script->counters_of_branches->next_is_width = false; /* it is absent or damaged: nothing more is known */
 }
 

@@ -43,7 +43,7 @@ static const uint64_t memory_fields = B(SCRIPT_ADDR) | B(SCRIPT_DATA_SRC) | B(SC
 
 static void set_defaults(struct pf_script_fields *fields)
 {
-    *fields = (struct pf_script_fields){0};
+    *fields = (struct pf_script_fields){.allocator = fields->allocator};
     for (int type = 0; type < SCRIPT_TYPES; type++)
         fields->fields[type] = common_fields | B(SCRIPT_PERIOD) | place_fields;
     fields->fields[SCRIPT_TYPE_TRACEPOINT] = common_fields | B(SCRIPT_TRACE);
@@ -288,7 +288,7 @@ static int check_company(struct pf_script_fields *fields, int type, const struct
         message = "the instructions between branches need all branches, which perf record -b records";
     if (has_field(fields, type, SCRIPT_BRCNTR) && !has_branch_type(reader, BRANCH_COUNTERS))
         message = "\"brcntr\" needs branch counters, which perf record -j any,counter records";
-    if (words && !pf_disassembler_exists())
+    if (words && !pf_disassembler_exists(fields->allocator))
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "field list",
                        "\"disasm\" and \"brstackdisasm\" need capstone, which this build or machine does not have");
     return message ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "field list", "%s", message) : 0;

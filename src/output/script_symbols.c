@@ -71,6 +71,7 @@ bool pf_script_open_symbols(struct pf_script *script)
     const struct perfile_symbol_options *options = &script->options->symbols;
     if (!script->symbols && !script->failed) {
         struct pf_find_options find = pf_find_options_of(options);
+        find.allocator = script->out->allocator;
         if (script->team)
             pf_script_team_guard(script->team, &find);
         int result = pf_symbols_open(script->reader, &find, &script->symbols, script->error);
@@ -217,6 +218,8 @@ static void put_inlined(struct pf_text *text, const struct subject *subject, siz
 {
     const struct pf_source_frame *source = &subject->sources[index];
     char *readable = source->function ? pf_demangle(source->function) : NULL;
+    if (source->function && !readable)
+        (void)pf_memory_note_failure(text->allocator);
     put_address(text, &subject->spot, style);
     if (style & SCRIPT_PLACE_SYM)
         put_symbol(text, readable ? readable : source->function, subject->spot.location.offset, style);

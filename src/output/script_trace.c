@@ -9,16 +9,21 @@ bool pf_script_find_trace(struct pf_script *script, const struct pf_script_plan 
     if (own->trace.tracepoint)
         return true;
     struct pf_trace_text found;
-    if ((script->traces.reader || pf_trace_texts_open(&script->traces, script->reader, script->out->allocator)) &&
-        pf_trace_texts_find(&script->traces, plan->event, &found)) {
-        if (found.tracepoint)
-            own->trace = found; /* it is not written again: other threads may look at it */
-        else
-            script->trace = NULL;
-        return true;
+    if (!script->traces.reader && !pf_trace_texts_open(&script->traces, script->reader, script->out->allocator)) {
+        pf_script_fail(script, PERFILE_ERROR_MEMORY, "script", "out of memory");
+        return false;
     }
-    pf_script_fail(script, PERFILE_ERROR_MEMORY, "script", "out of memory");
-    return false;
+    if (!pf_trace_texts_find(&script->traces, plan->event, &found)) {
+        script->failed = script->traces.error.code;
+        if (script->error)
+            *script->error = script->traces.error;
+        return false;
+    }
+    if (found.tracepoint)
+        own->trace = found; /* it is not written again: other threads may look at it */
+    else
+        script->trace = NULL;
+    return true;
 }
 
 /* The format, too, is the recording's: it may say anything. */

@@ -33,6 +33,12 @@ enum {
 };
 #define UNPACKED_BYTES_MAX (4ull << 30)
 
+/* True when what has just failed has failed for lack of memory, which the options' allocator is told. */
+static bool note_failure(const struct pf_find_options *options)
+{
+    return options->allocator ? pf_memory_note_failure(options->allocator) : errno == ENOMEM;
+}
+
 /* ---- libarchive ---- */
 
 struct archive;
@@ -74,7 +80,7 @@ static bool load_libarchive(struct libarchive *l)
         {&l->path, "archive_entry_pathname"},
         {&l->type, "archive_entry_filetype"},
     };
-    *l = (struct libarchive){.library = dlopen("libarchive.so.13", RTLD_LAZY | RTLD_LOCAL)};
+    *l = (struct libarchive){.library = pf_library_open("libarchive.so.13", RTLD_LAZY | RTLD_LOCAL)};
     for (size_t i = 0; l->library && i < PF_COUNT(functions); i++) {
         if (!pf_library_function(l->library, functions[i].name, functions[i].function))
             return false;
@@ -301,7 +307,9 @@ static bool open_archive(struct unpacking *u)
 /* What could be read before damage is kept. The texts of libarchive live as long as the archive. */
 static bool unpack(struct unpacking *u)
 {
+    errno = 0;
     const char *wrong = open_archive(u) ? take_members(u) : why_of(u);
+    const bool is_short = wrong && note_failure(u->options);
     if (wrong)
         pf_find_note(u->options, "%s: %s; %u binaries were taken from it", u->path, wrong, u->files);
     else if (!u->files)
@@ -309,7 +317,7 @@ static bool unpack(struct unpacking *u)
     if (u->archive)
         u->l->close(u->archive);
     free(u->block);
-    return u->files;
+    return u->files && !is_short;
 }
 
 /* Under its name, if there is anything in it. Another process may have been faster: then that one's is taken. */
@@ -334,9 +342,11 @@ static bool unpack_into(const struct pf_find_options *options, const char *path,
     bool done = false;
     if (snprintf(u.folder, sizeof(u.folder), "%s.XXXXXX", folder) >= (int)sizeof(u.folder))
         return false;
-    if (!load_libarchive(&l))
+    errno = 0;
+    if (!load_libarchive(&l)) {
+        (void)note_failure(options);
         pf_find_note(options, "%s was not read: that needs libarchive (libarchive.so.13)", path);
-    else if (!pf_make_folders(u.folder) || !mkdtemp(u.folder))
+    } else if (!pf_make_folders(u.folder) || !mkdtemp(u.folder))
         pf_find_note(options, "%s was not read: %s: %s", path, cache, pf_error_text(errno));
     else
         done = unpack_as(&u, folder);
@@ -361,8 +371,13 @@ static char *folder_of(const char *cache, const struct stat *about)
 static int open_file(const struct pf_find_options *options, const char *path, const struct stat *about,
                      char **directory)
 {
+    errno = 0;
     char *cache = pf_cache_directory();
     char *folder = cache ? folder_of(cache, about) : NULL;
+    if (!folder && note_failure(options)) {
+        free(cache);
+        return PERFILE_ERROR_MEMORY;
+    }
     if (!cache)
         pf_find_note(options, "%s was not read: there is no folder to unpack it in (HOME or XDG_CACHE_HOME)", path);
     if (folder && utimensat(AT_FDCWD, folder, NULL, AT_SYMLINK_NOFOLLOW) < 0) {

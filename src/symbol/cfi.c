@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/locale.h"
 #include "symbol/cfi_rules.h"
+#include "symbol/table_elf.h"
 
 enum {
     POOL_LEAST = 1 << 20,
@@ -120,6 +121,7 @@ struct file {
     int fd;
     Elf *elf;
     uint64_t bytes;
+    const struct perfile_allocator *allocator; /* which is told when libelf has too little memory */
 };
 
 static void close_file(struct file *file)
@@ -145,7 +147,10 @@ static void keep_file(struct pf_cfi *cfi, struct file *file)
 static int open_file(struct file *file, const char *path, struct perfile_error *error)
 {
     struct stat status;
-    *file = (struct file){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    errno = 0;
+    file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file->fd < 0 && pf_memory_note_failure(file->allocator))
+        return pf_fail_memory(error, path);
     if (file->fd < 0 || fstat(file->fd, &status) < 0)
         return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, path, "%s", pf_error_text(errno));
     if (!S_ISREG(status.st_mode))
@@ -154,8 +159,11 @@ static int open_file(struct file *file, const char *path, struct perfile_error *
     elf_version(EV_CURRENT);
     /* read, not mapped: a file that shrinks must not end the process */
     file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
+    if (!file->elf && pf_memory_note_failure(file->allocator))
+        return pf_fail_memory(error, path);
     if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
         return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, path, "not an ELF file");
+    pf_elf_read_segments(file->elf, file->allocator);
     return 0;
 }
 
@@ -177,17 +185,40 @@ static void find_code(const struct file *file, struct pf_cfi *cfi)
         cfi->end = pf_min(cfi->end, cfi->base + pf_min(UINT32_MAX - 1, UINT64_MAX - cfi->base));
 }
 
+/* libelf reads the headers when they are asked for. */
+static bool has_headers(const struct file *file, size_t *names)
+{
+    errno = 0;
+    const bool done = elf_getshdrstrndx(file->elf, names) == 0;
+    if (!done)
+        (void)pf_memory_note_failure(file->allocator);
+    return done;
+}
+
 static Elf_Scn *section_named(const struct file *file, const char *name, GElf_Shdr *shdr)
 {
     size_t names;
-    if (elf_getshdrstrndx(file->elf, &names) < 0)
+    if (!has_headers(file, &names))
         return NULL;
     for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+        errno = 0;
         const char *found = gelf_getshdr(scn, shdr) ? elf_strptr(file->elf, names, shdr->sh_name) : NULL;
+        if (!found)
+            (void)pf_memory_note_failure(file->allocator);
         if (found && strcmp(found, name) == 0)
             return scn;
     }
     return NULL;
+}
+
+/* What libelf gave for it: NULL is nothing, be it for lack of memory. */
+static bool take_data(const struct file *file, const Elf_Data *data, struct pf_cfi_section *section)
+{
+    section->data = data ? data->d_buf : NULL;
+    section->bytes = data && data->d_buf ? data->d_size : 0;
+    if (!section->data)
+        (void)pf_memory_note_failure(file->allocator);
+    return section->bytes != 0;
 }
 
 /* The data of a section lives as long as the file. */
@@ -198,12 +229,10 @@ static bool find_section(const struct file *file, const char *name, struct pf_cf
     if (!scn)
         return false;
     section->address = shdr.sh_addr;
-    if (shdr.sh_type == SHT_NOBITS || ((shdr.sh_flags & SHF_COMPRESSED) && elf_compress(scn, 0, 0) < 0))
-        return false;
-    const Elf_Data *data = elf_rawdata(scn, NULL);
-    section->data = data ? data->d_buf : NULL;
-    section->bytes = data && data->d_buf ? data->d_size : 0;
-    return section->bytes != 0;
+    errno = 0;
+    const bool is_there =
+        shdr.sh_type != SHT_NOBITS && (!(shdr.sh_flags & SHF_COMPRESSED) || elf_compress(scn, 0, 0) >= 0);
+    return take_data(file, is_there ? elf_rawdata(scn, NULL) : NULL, section);
 }
 
 static uint64_t address_of(const struct file *file, const char *name)
@@ -226,12 +255,10 @@ static bool find_bytes(const struct file *file, uint64_t address, struct pf_cfi_
         if (phdr.p_offset > file->bytes || skip >= file->bytes - phdr.p_offset)
             return false;
         uint64_t bytes = pf_min(phdr.p_filesz - skip, file->bytes - phdr.p_offset - skip);
-        const Elf_Data *data =
-            elf_getdata_rawchunk(file->elf, (int64_t)(phdr.p_offset + skip), (size_t)bytes, ELF_T_BYTE);
         *section = (struct pf_cfi_section){.address = address};
-        section->data = data ? data->d_buf : NULL;
-        section->bytes = data && data->d_buf ? data->d_size : 0;
-        return section->bytes != 0;
+        errno = 0;
+        return take_data(
+            file, elf_getdata_rawchunk(file->elf, (int64_t)(phdr.p_offset + skip), (size_t)bytes, ELF_T_BYTE), section);
     }
     return false;
 }
@@ -319,7 +346,7 @@ static void add_parts(struct pf_cfi *cfi, const struct file *file)
 /* The debug file is a help; that it cannot be read is no reason to do without the rest. */
 static void add_debug_file(struct pf_cfi *cfi, const char *path)
 {
-    struct file file;
+    struct file file = {.fd = -1, .allocator = cfi->allocator};
     struct pf_cfi_section section = {0};
     GElf_Ehdr header;
     if (open_file(&file, path, NULL) == 0 && gelf_getehdr(file.elf, &header) &&
@@ -332,7 +359,7 @@ static void add_debug_file(struct pf_cfi *cfi, const char *path)
 
 static int fill(struct pf_cfi *cfi, const char *path, const char *debug_path, struct perfile_error *error)
 {
-    struct file file;
+    struct file file = {.fd = -1, .allocator = cfi->allocator};
     int result = open_file(&file, path, error);
     if (result == 0)
         result = read_header(cfi, &file, path, error);

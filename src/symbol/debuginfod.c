@@ -52,7 +52,7 @@ static bool load_library(struct library *l)
         {&l->find_debuginfo, "debuginfod_find_debuginfo"},
         {&l->set_progress, "debuginfod_set_progressfn"},
     };
-    *l = (struct library){.handle = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL)};
+    *l = (struct library){.handle = pf_library_open("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL)};
     for (size_t i = 0; l->handle && i < PF_COUNT(functions); i++) {
         if (!pf_library_function(l->handle, functions[i].name, functions[i].function))
             return false;
@@ -334,6 +334,9 @@ char *pf_debuginfod_find(struct pf_debuginfod *debuginfod, const struct pf_debug
     if (!start_thread(asking)) {
         asking->holders = 1;
         release(asking);
+        debuginfod->asked++;
+        debuginfod->failed++;
+        debuginfod->last_error = EAGAIN;
         return NULL;
     }
     const bool done = wait_for_answer(asking, question, limit_ms);

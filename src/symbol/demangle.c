@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/demangle.h"
 
-#include <dlfcn.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbol/demangle_parts.h"
+#include "symbol/library.h"
 
 void pf_demangled_put(struct pf_demangled *out, const char *text, size_t bytes)
 {
@@ -16,7 +17,9 @@ void pf_demangled_put(struct pf_demangled *out, const char *text, size_t bytes)
     }
     if (out->room - out->used < bytes + 1) {
         size_t room = 2 * (out->used + bytes) + 64;
+        const int before = errno; /* malloc changes it also where it finds a way in the end */
         char *data = realloc(out->data, room);
+        errno = data ? before : ENOMEM;
         if (!data) {
             out->failed = true;
             return;
@@ -50,7 +53,7 @@ static cxa_demangle *find_cxa_demangle(void)
     void *function = atomic_load_explicit(&found, memory_order_acquire);
     if (function)
         return (cxa_demangle *)(size_t)function;
-    void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+    void *library = pf_library_open("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
     function = library ? dlsym(library, "__cxa_demangle") : NULL;
     atomic_store_explicit(&found, function, memory_order_release);
     return (cxa_demangle *)(size_t)function;
@@ -75,8 +78,11 @@ static bool has_few_references(const char *name)
 static char *demangle_cxx(const char *name)
 {
     cxa_demangle *demangle = find_cxa_demangle();
-    int status;
+    enum { NO_MEMORY = -1 };
+    int status = 0;
+    const int before = errno;
     char *text = demangle && has_few_references(name) ? demangle(name, NULL, NULL, &status) : NULL;
+    errno = status == NO_MEMORY ? ENOMEM : before;
     if (text && strlen(text) > PF_DEMANGLE_LIMIT_BYTES) {
         free(text);
         return NULL;
@@ -98,6 +104,7 @@ static char *demangle_plain(const char *name, size_t bytes)
 
 char *pf_demangle(const char *name)
 {
+    errno = 0;
     if (name[0] == 'L')
         return pf_demangle_java(name);
     if (name[0] != '_')
@@ -106,6 +113,7 @@ char *pf_demangle(const char *name)
     if (!at)
         return demangle_plain(name, strlen(name));
     char *front = strndup(name, (size_t)(at - name));
+    errno = front ? 0 : ENOMEM;
     char *text = front ? demangle_plain(front, (size_t)(at - name)) : NULL;
     struct pf_demangled out = {NULL, 0, 0, text == NULL};
     if (text) {

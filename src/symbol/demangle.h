@@ -7,7 +7,8 @@
 
 /*
  * C++ (Itanium ABI, by the C++ runtime library when it can be loaded), Rust (legacy and v0, own code),
- * methods of Java as JITs write them. The result is malloc'ed; NULL when the name is not mangled or not understood. Recursion and output are bounded.
+ * methods of Java as JITs write them. The result is malloc'ed; NULL when the name is not mangled or not understood, and, with
+ * ENOMEM in errno, when memory is short. Recursion and output are bounded.
  */
 char *pf_demangle(const char *name);
 

@@ -74,6 +74,7 @@ static bool put_method(struct pf_demangled *out, const char *at)
 char *pf_demangle_java(const char *name)
 {
     struct pf_demangled out = {NULL, 0, 0, false};
-    out.failed = !put_method(&out, name);
+    const bool whole = put_method(&out, name);
+    out.failed |= !whole;
     return pf_demangled_take(&out);
 }

@@ -5,6 +5,7 @@
 
 #include <capstone/capstone.h>
 #include <elf.h>
+#include <errno.h>
 #include <stdio.h>
 
 #include "symbol/library.h"
@@ -43,11 +44,13 @@ static const struct {
 };
 
 /* The version that the headers are of. Once loaded it stays: who asks whether it exists wants it next. */
-static bool load_library(struct library *library)
+static bool load_library(struct library *library, const struct perfile_allocator *allocator)
 {
     char name[32];
     snprintf(name, sizeof(name), "libcapstone.so.%d", CS_API_MAJOR);
-    library->handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    library->handle = pf_library_open(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library->handle)
+        (void)pf_memory_note_failure(allocator);
     return library->handle && pf_library_function(library->handle, "cs_open", &library->open) &&
            pf_library_function(library->handle, "cs_close", &library->close) &&
            pf_library_function(library->handle, "cs_option", &library->option) &&
@@ -56,10 +59,10 @@ static bool load_library(struct library *library)
            pf_library_function(library->handle, "cs_disasm_iter", &library->disasm_iter);
 }
 
-bool pf_disassembler_exists(void)
+bool pf_disassembler_exists(const struct perfile_allocator *allocator)
 {
     struct library library = {0};
-    const bool found = load_library(&library);
+    const bool found = load_library(&library, allocator);
     if (library.handle)
         dlclose(library.handle);
     return found;
@@ -71,7 +74,7 @@ struct pf_disassembler *pf_disassembler_open(const struct perfile_allocator *all
     if (!made)
         return NULL;
     made->allocator = allocator;
-    made->is_loaded = load_library(&made->library);
+    made->is_loaded = load_library(&made->library, allocator);
     return made;
 }
 
@@ -97,20 +100,25 @@ void pf_disassembler_close(struct pf_disassembler *disassembler)
 
 static bool open_handle(struct pf_disassembler *d, const struct pf_insn_machine *machine)
 {
+    errno = 0;
     for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
         if (machines[i].elf_machine != machine->elf_machine)
             continue;
         const unsigned mode = (unsigned)(machine->is_64 ? machines[i].mode_64 : machines[i].mode_32);
         if (d->library.open(machines[i].arch,
                             (cs_mode)(mode | (machine->is_big_endian ? (unsigned)CS_MODE_BIG_ENDIAN : 0)),
-                            &d->handle) != CS_ERR_OK)
+                            &d->handle) != CS_ERR_OK) {
+            (void)pf_memory_note_failure(d->allocator);
             return false;
+        }
         d->is_open = true;
         if (machines[i].arch == CS_ARCH_X86) {
             d->library.option(d->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
             d->library.option(d->handle, CS_OPT_DETAIL, CS_OPT_ON);
         }
         d->insn = d->library.malloc(d->handle);
+        if (!d->insn)
+            (void)pf_memory_note_failure(d->allocator);
         return d->insn;
     }
     return false;
@@ -153,8 +161,9 @@ bool pf_disassemble(struct pf_disassembler *disassembler, const struct pf_insn_m
 
 #else
 
-bool pf_disassembler_exists(void)
+bool pf_disassembler_exists(const struct perfile_allocator *allocator)
 {
+    (void)allocator;
     return false;
 }
 

@@ -16,8 +16,11 @@ struct pf_insn_words {
     uint64_t target;
 };
 
-/* False: the build or this machine has no capstone, and nothing is disassembled. */
-bool pf_disassembler_exists(void);
+/*
+ * False: the build or this machine has no capstone, and nothing is disassembled; or memory is short, which `allocator` is
+ * told (pf_watch).
+ */
+bool pf_disassembler_exists(const struct perfile_allocator *allocator);
 /* NULL: memory is short. */
 struct pf_disassembler *pf_disassembler_open(const struct perfile_allocator *allocator);
 void pf_disassembler_close(struct pf_disassembler *disassembler);

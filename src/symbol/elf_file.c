@@ -10,8 +10,11 @@
 
 enum { NOTE_GNU_BUILD_ID = 3, BUILD_ID_MOST = 20 };
 
-static int damaged(const char *what, struct perfile_error *error)
+/* libelf has failed. The numbers of its errors are not public, but lack of memory leaves errno as well. */
+static int fail(const struct pf_elf *elf, const char *what, struct perfile_error *error)
 {
+    if (pf_memory_note_failure(elf->allocator))
+        return pf_fail_memory(error, "ELF file");
     const struct pf_locale locale = pf_locale_enter();
     const char *why = elf_errmsg(-1);
     pf_locale_leave(&locale);
@@ -22,6 +25,8 @@ static int open_file(struct pf_elf *elf, const char *path, struct perfile_error 
 {
     struct stat about;
     elf->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (elf->fd < 0 && pf_memory_note_failure(elf->allocator))
+        return pf_fail_memory(error, "ELF file");
     if (elf->fd < 0)
         return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "ELF file", "%s: %s", path, pf_error_text(errno));
     if (fstat(elf->fd, &about) < 0)
@@ -56,6 +61,8 @@ static int unpack_file(struct pf_elf *elf, const char *path, struct perfile_erro
     uint8_t *data = read_file(elf);
     bool done = data && pf_unpack(elf->allocator, data, (size_t)elf->file_bytes, &elf->image);
     pf_free(elf->allocator, data, (size_t)elf->file_bytes);
+    if (!done && pf_memory_note_failure(elf->allocator))
+        return pf_fail_memory(error, "ELF file");
     if (!done)
         return pf_fail(error, PERFILE_ERROR_DAMAGED, PERFILE_NO_OFFSET, "ELF file", "%s cannot be unpacked", path);
     elf->file_bytes = elf->image.bytes;
@@ -71,15 +78,25 @@ static bool begins_as_elf(const struct pf_elf *elf)
     return elf->fd >= 0 && pread(elf->fd, start, SELFMAG, 0) == SELFMAG && memcmp(start, ELFMAG, SELFMAG) == 0;
 }
 
+void pf_elf_read_segments(Elf *elf, const struct perfile_allocator *allocator)
+{
+    size_t count = 0;
+    GElf_Phdr first;
+    errno = 0;
+    if (elf_getphdrnum(elf, &count) < 0 || (count && !gelf_getphdr(elf, 0, &first)))
+        (void)pf_memory_note_failure(allocator);
+}
+
 static int read_header(struct pf_elf *elf, struct perfile_error *error)
 {
     if (elf_kind(elf->elf) != ELF_K_ELF)
         return begins_as_elf(elf) ? pf_fail(error, PERFILE_ERROR_DAMAGED, 0, "ELF file", "header is cut off")
                                   : pf_fail(error, PERFILE_ERROR_FORMAT, 0, "ELF file", "it is none");
     if (!gelf_getehdr(elf->elf, &elf->header))
-        return damaged("header", error);
+        return fail(elf, "header", error);
     elf->is_64 = elf->header.e_ident[EI_CLASS] == ELFCLASS64;
     elf->is_big_endian = elf->header.e_ident[EI_DATA] == ELFDATA2MSB;
+    pf_elf_read_segments(elf->elf, elf->allocator);
     return 0;
 }
 
@@ -101,8 +118,10 @@ static int read_section_headers(struct pf_elf *elf, struct perfile_error *error)
         struct pf_elf_section *section = &elf->sections[i];
         section->scn = elf_getscn(elf->elf, i);
         if (!section->scn || !gelf_getshdr(section->scn, &section->header))
-            return damaged("section header", error);
+            return fail(elf, "section header", error);
         const char *name = named ? elf_strptr(elf->elf, names, section->header.sh_name) : NULL;
+        if (!name && pf_memory_note_failure(elf->allocator))
+            return pf_fail_memory(error, "ELF file");
         section->name = name ? name : "";
         section->address = section->header.sh_addr;
         section->is_placed = (section->header.sh_flags & SHF_ALLOC) != 0;
@@ -114,7 +133,7 @@ static int read_sections(struct pf_elf *elf, struct perfile_error *error)
 {
     size_t count = 0;
     if (elf_getshdrnum(elf->elf, &count) < 0)
-        return damaged("section headers", error);
+        return fail(elf, "section headers", error);
     if (!holds_section_headers(elf, count))
         return pf_fail(error, PERFILE_ERROR_DAMAGED, elf->header.e_shoff, "ELF file", "section headers are cut off");
     if (count == 0)
@@ -157,6 +176,7 @@ int pf_elf_open(struct pf_elf *elf, const char *path, const struct perfile_alloc
                 struct perfile_error *error)
 {
     *elf = (struct pf_elf){.allocator = allocator, .fd = -1};
+    errno = 0;
     int code = open_file(elf, path, error);
     if (code == 0)
         code = unpack_file(elf, path, error);
@@ -164,7 +184,7 @@ int pf_elf_open(struct pf_elf *elf, const char *path, const struct perfile_alloc
         elf_version(EV_CURRENT);
         elf->elf = elf->image.data ? elf_memory((char *)elf->image.data, elf->image.bytes)
                                    : elf_begin(elf->fd, ELF_C_READ, NULL);
-        code = elf->elf ? read_header(elf, error) : damaged("start", error);
+        code = elf->elf ? read_header(elf, error) : fail(elf, "start", error);
     }
     if (code == 0)
         code = read_sections(elf, error);
@@ -179,9 +199,10 @@ int pf_elf_open_memory(struct pf_elf *elf, uint8_t *image, size_t bytes, const s
                        struct perfile_error *error)
 {
     *elf = (struct pf_elf){.allocator = allocator, .fd = -1, .file_bytes = bytes};
+    errno = 0;
     elf_version(EV_CURRENT);
     elf->elf = elf_memory((char *)image, bytes);
-    int code = elf->elf ? read_header(elf, error) : damaged("start", error);
+    int code = elf->elf ? read_header(elf, error) : fail(elf, "start", error);
     if (code == 0)
         code = read_sections(elf, error);
     if (code < 0)
@@ -214,9 +235,18 @@ static bool has_bytes(const struct pf_elf *elf, const struct pf_elf_section *sec
            pf_add(section->header.sh_offset, section->header.sh_size, &end) && end <= elf->file_bytes;
 }
 
+/* As libelf gives it, which may be NULL. */
+static Elf_Data *note_lack(const struct pf_elf *elf, Elf_Data *data)
+{
+    if (!data || !data->d_buf)
+        (void)pf_memory_note_failure(elf->allocator);
+    return data;
+}
+
 const uint8_t *pf_elf_bytes(const struct pf_elf *elf, const struct pf_elf_section *section, size_t *bytes)
 {
-    Elf_Data *data = has_bytes(elf, section) ? elf_rawdata(section->scn, NULL) : NULL;
+    errno = 0;
+    Elf_Data *data = has_bytes(elf, section) ? note_lack(elf, elf_rawdata(section->scn, NULL)) : NULL;
     *bytes = data && data->d_buf ? data->d_size : 0;
     return *bytes ? data->d_buf : NULL;
 }
@@ -241,7 +271,8 @@ bool pf_elf_table(const struct pf_elf *elf, const struct pf_elf_section *section
                   size_t *count)
 {
     size_t each = gelf_fsize(elf->elf, type, 1, EV_CURRENT);
-    *data = each && has_bytes(elf, section) ? elf_getdata(section->scn, NULL) : NULL;
+    errno = 0;
+    *data = each && has_bytes(elf, section) ? note_lack(elf, elf_getdata(section->scn, NULL)) : NULL;
     if (!*data || !(*data)->d_buf || (*data)->d_type != type)
         return false;
     *count = (*data)->d_size / each;
@@ -281,8 +312,9 @@ static size_t build_id_of_segments(const struct pf_elf *elf, bool swap, uint8_t 
         uint64_t end;
         if (segment.p_type != PT_NOTE || !pf_add(segment.p_offset, segment.p_filesz, &end) || end > elf->file_bytes)
             continue;
-        Elf_Data *data =
-            elf_getdata_rawchunk(elf->elf, (int64_t)segment.p_offset, (size_t)segment.p_filesz, ELF_T_BYTE);
+        errno = 0;
+        Elf_Data *data = note_lack(
+            elf, elf_getdata_rawchunk(elf->elf, (int64_t)segment.p_offset, (size_t)segment.p_filesz, ELF_T_BYTE));
         if (data && data->d_buf)
             found = pf_notes_build_id(data->d_buf, data->d_size, swap, build_id);
     }

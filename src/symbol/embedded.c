@@ -134,10 +134,10 @@ static int take_value(void *context, const struct perfile_value *value)
     return 0;
 }
 
-int pf_embedded_open(struct pf_embedded *embedded, struct perfile_reader *reader, struct perfile_error *error)
+int pf_embedded_open(struct pf_embedded *embedded, struct perfile_reader *reader,
+                     const struct perfile_allocator *allocator, struct perfile_error *error)
 {
     static const uint32_t features[] = {PERFILE_FEATURE_FILE2, PERFILE_FEATURE_FILE};
-    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
     pf_arena_open(&embedded->arena, allocator);
     pf_map_open(&embedded->by_path, allocator);
     for (size_t i = 0; i < PF_COUNT(features); i++) {

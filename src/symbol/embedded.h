@@ -36,7 +36,8 @@ struct pf_embedded {
 };
 
 /* Reads the features FILE2 and FILE. PERFILE_ERROR_MEMORY, or 0, also when there are none, or damaged ones. */
-int pf_embedded_open(struct pf_embedded *embedded, struct perfile_reader *reader, struct perfile_error *error);
+int pf_embedded_open(struct pf_embedded *embedded, struct perfile_reader *reader,
+                     const struct perfile_allocator *allocator, struct perfile_error *error);
 void pf_embedded_close(struct pf_embedded *embedded);
 /* NULL: the recording has no symbols of it. */
 const struct pf_embedded_file *pf_embedded_find(const struct pf_embedded *embedded, const char *path);

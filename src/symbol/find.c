@@ -67,12 +67,32 @@ static bool is_same_id(const struct build_id *a, const struct build_id *b)
 int pf_elf_build_id(const char *path, uint8_t build_id[20])
 {
     struct pf_elf elf;
-    int code = pf_elf_open(&elf, path, pf_allocator_or_default(NULL), NULL);
+    struct pf_watch watch;
+    pf_watch_open(&watch, NULL);
+    int code = pf_elf_open(&elf, path, &watch.allocator, NULL);
     if (code < 0)
         return code;
     code = (int)pf_elf_note_build_id(&elf, build_id);
     pf_elf_close(&elf);
-    return code;
+    return pf_memory_was_short(&watch.allocator) ? PERFILE_ERROR_MEMORY : code;
+}
+
+/* ---- lack of memory ---- */
+
+/* What is looked for and where it may be is not known any more. */
+static void note_short(struct search *s)
+{
+    s->no_memory = true;
+    if (s->options->allocator)
+        pf_memory_note_short(s->options->allocator);
+}
+
+/* What the C library gave; NULL may be for lack of memory, else there is none. */
+static void *note_null(struct search *s, void *given)
+{
+    if (!given && errno == ENOMEM)
+        note_short(s);
+    return given;
 }
 
 /* ---- candidates ---- */
@@ -95,7 +115,7 @@ enum verdict {
     VERDICT_SAME,
 };
 
-static enum verdict judge(const char *path, const struct build_id *wanted, struct build_id *id)
+static enum verdict judge(struct search *s, const char *path, const struct build_id *wanted, struct build_id *id)
 {
     uint8_t bytes[BUILD_ID_MOST] = {0};
     if (!is_file(path))
@@ -103,6 +123,8 @@ static enum verdict judge(const char *path, const struct build_id *wanted, struc
     if (!wanted->count)
         return VERDICT_SAME;
     int count = pf_elf_build_id(path, bytes);
+    if (count == PERFILE_ERROR_MEMORY)
+        note_short(s);
     if (count < 0)
         return VERDICT_ABSENT;
     set_build_id(id, bytes, (size_t)count);
@@ -118,17 +140,17 @@ static char *make_path(struct search *s, const char *format, ...)
     va_start(arguments, format);
     if (vasprintf(&path, format, arguments) < 0) {
         path = NULL;
-        s->no_memory = true;
+        note_short(s);
     }
     va_end(arguments);
     return path;
 }
 
 /* Takes `path`: it becomes *result when it is the right file. `found`, or NULL, is told of another one. */
-static bool take_if(char *path, const struct build_id *wanted, char **result, struct pf_found *found)
+static bool take_if(struct search *s, char *path, const struct build_id *wanted, char **result, struct pf_found *found)
 {
     struct build_id id = {0};
-    enum verdict verdict = path ? judge(path, wanted, &id) : VERDICT_ABSENT;
+    enum verdict verdict = path ? judge(s, path, wanted, &id) : VERDICT_ABSENT;
     if (verdict == VERDICT_SAME) {
         *result = path;
         return true;
@@ -141,10 +163,10 @@ static bool take_if(char *path, const struct build_id *wanted, char **result, st
     return false;
 }
 
-static bool take_any(char *path, char **result)
+static bool take_any(struct search *s, char *path, char **result)
 {
     static const struct build_id none;
-    return take_if(path, &none, result, NULL);
+    return take_if(s, path, &none, result, NULL);
 }
 
 static const char *base_name(const char *path)
@@ -167,9 +189,9 @@ static bool take_leaf(struct search *s, const char *cache, const char *leaf, con
                       char **result)
 {
     const char *name = s->name[0] == '/' ? s->name + 1 : s->name;
-    return take_if(make_path(s, "%s/.build-id/%.2s/%s/%s", cache, s->id.hex, s->id.hex + 2, leaf), wanted, result,
+    return take_if(s, make_path(s, "%s/.build-id/%.2s/%s/%s", cache, s->id.hex, s->id.hex + 2, leaf), wanted, result,
                    NULL) ||
-           take_if(make_path(s, "%s/%s/%s/%s", cache, name, s->id.hex, leaf), wanted, result, NULL);
+           take_if(s, make_path(s, "%s/%s/%s/%s", cache, name, s->id.hex, leaf), wanted, result, NULL);
 }
 
 static bool take_from_cache(struct search *s, const char *leaf, char **result)
@@ -184,8 +206,8 @@ static bool take_from_cache(struct search *s, const char *leaf, char **result)
 static bool take_old_cache(struct search *s, char **result)
 {
     for (size_t i = 0; s->id.count && i < PF_COUNT(s->caches); i++)
-        if (s->caches[i] &&
-            take_if(make_path(s, "%s/.build-id/%.2s/%s", s->caches[i], s->id.hex, s->id.hex + 2), &s->id, result, NULL))
+        if (s->caches[i] && take_if(s, make_path(s, "%s/.build-id/%.2s/%s", s->caches[i], s->id.hex, s->id.hex + 2),
+                                    &s->id, result, NULL))
             return true;
     return false;
 }
@@ -194,28 +216,28 @@ static bool take_old_cache(struct search *s, char **result)
 static bool take_from_tree(struct search *s, char **result)
 {
     return s->id.count &&
-           (take_if(make_path(s, "%s/usr/lib/.build-id/%.2s/%s", s->symfs, s->id.hex, s->id.hex + 2), &s->id, result,
+           (take_if(s, make_path(s, "%s/usr/lib/.build-id/%.2s/%s", s->symfs, s->id.hex, s->id.hex + 2), &s->id, result,
                     NULL) ||
-            take_if(make_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s", s->symfs, s->id.hex, s->id.hex + 2), &s->id,
+            take_if(s, make_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s", s->symfs, s->id.hex, s->id.hex + 2), &s->id,
                     result, NULL));
 }
 
 static bool take_debug_from_tree(struct search *s, const struct build_id *id, char **result)
 {
     return id->count &&
-           take_if(make_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", s->symfs, id->hex, id->hex + 2), id, result,
-                   NULL);
+           take_if(s, make_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", s->symfs, id->hex, id->hex + 2), id,
+                   result, NULL);
 }
 
 /* ---- .gnu_debuglink and .gnu_debugaltlink ---- */
 
-static bool has_crc(const char *path, uint32_t wanted)
+static bool has_crc(struct search *s, const char *path, uint32_t wanted)
 {
     enum { PIECE = 64 * 1024 };
     uint32_t crc = 0;
     ssize_t got = -1;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    uint8_t *piece = fd >= 0 ? malloc(PIECE) : NULL;
+    uint8_t *piece = fd >= 0 ? note_null(s, malloc(PIECE)) : NULL;
     while (piece && ((got = read(fd, piece, PIECE)) > 0 || (got < 0 && errno == EINTR)))
         crc = pf_crc32(crc, piece, got > 0 ? (size_t)got : 0);
     free(piece);
@@ -248,7 +270,7 @@ static bool has_section(const struct pf_elf *elf, const char *name)
     return section && section->header.sh_type != SHT_NOBITS && section->header.sh_size > section->header.sh_entsize;
 }
 
-static void read_links(struct links *links, const struct pf_elf *elf)
+static void read_links(struct search *s, struct links *links, const struct pf_elf *elf)
 {
     size_t bytes = 0;
     const struct pf_elf_section *section = pf_elf_section(elf, ".gnu_debuglink");
@@ -256,30 +278,37 @@ static void read_links(struct links *links, const struct pf_elf *elf)
     size_t length = data ? pf_text_length(data, bytes) : 0;
     size_t crc_at = (length + 4) & ~(size_t)3;
     if (length && crc_at + 4 <= bytes) {
-        links->debug = strndup((const char *)data, length);
+        links->debug = note_null(s, strndup((const char *)data, length));
         links->debug_crc = pf_load32(data + crc_at, elf->is_big_endian != PF_NATIVE_BIG_ENDIAN);
     }
     section = pf_elf_section(elf, ".gnu_debugaltlink");
     data = section ? pf_elf_bytes(elf, section, &bytes) : NULL;
     length = data ? pf_text_length(data, bytes) : 0;
     if (length && length + 1 < bytes) {
-        links->alternate = strndup((const char *)data, length);
+        links->alternate = note_null(s, strndup((const char *)data, length));
         set_build_id(&links->alternate_id, data + length + 1, bytes - length - 1);
     }
     links->tells =
         (has_section(elf, ".symtab") ? TELLS_SYMBOLS : 0) | (has_section(elf, ".debug_info") ? TELLS_DWARF : 0);
 }
 
-static void open_links(struct links *links, const char *path)
+static void open_links(struct search *s, struct links *links, const char *path)
 {
     struct pf_elf elf;
     uint8_t bytes[BUILD_ID_MOST];
     *links = (struct links){0};
-    if (pf_elf_open(&elf, path, pf_allocator_or_default(NULL), NULL) < 0)
+    struct pf_watch watch;
+    pf_watch_open(&watch, NULL);
+    const int code = pf_elf_open(&elf, path, &watch.allocator, NULL);
+    if (code == PERFILE_ERROR_MEMORY)
+        note_short(s);
+    if (code < 0)
         return;
     set_build_id(&links->id, bytes, pf_elf_note_build_id(&elf, bytes));
-    read_links(links, &elf);
+    read_links(s, links, &elf);
     pf_elf_close(&elf);
+    if (pf_memory_was_short(&watch.allocator))
+        note_short(s);
 }
 
 static void close_links(struct links *links)
@@ -289,14 +318,16 @@ static void close_links(struct links *links)
 }
 
 /* A file with the right CRC; one with another build id is another file all the same. */
-static bool take_with_crc(char *path, const struct links *links, char **result)
+static bool take_with_crc(struct search *s, char *path, const struct links *links, char **result)
 {
     uint8_t bytes[BUILD_ID_MOST] = {0};
     struct build_id id = {0};
     if (path && is_file(path)) {
         int count = links->id.count ? pf_elf_build_id(path, bytes) : 0;
+        if (count == PERFILE_ERROR_MEMORY)
+            note_short(s);
         set_build_id(&id, bytes, count > 0 ? (size_t)count : 0);
-        if ((!id.count || is_same_id(&id, &links->id)) && has_crc(path, links->debug_crc)) {
+        if ((!id.count || is_same_id(&id, &links->id)) && has_crc(s, path, links->debug_crc)) {
             *result = path;
             return true;
         }
@@ -312,14 +343,14 @@ static bool take_by_link(struct search *s, const char *binary, const struct link
         return false;
     int own = directory_length(binary), named = directory_length(s->name);
     if (strcmp(base_name(binary), links->debug) != 0 &&
-        take_with_crc(make_path(s, "%.*s/%s", own, binary, links->debug), links, result))
+        take_with_crc(s, make_path(s, "%.*s/%s", own, binary, links->debug), links, result))
         return true;
-    if (take_with_crc(make_path(s, "%.*s/.debug/%s", own, binary, links->debug), links, result))
+    if (take_with_crc(s, make_path(s, "%.*s/.debug/%s", own, binary, links->debug), links, result))
         return true;
-    return take_with_crc(make_path(s, "%s/usr/lib/debug%.*s/%s", s->symfs, named, s->name, links->debug), links,
+    return take_with_crc(s, make_path(s, "%s/usr/lib/debug%.*s/%s", s->symfs, named, s->name, links->debug), links,
                          result) ||
            (s->name[0] == '/' &&
-            take_with_crc(make_path(s, "%s%.*s/%s", s->symfs, named, s->name, links->debug), links, result));
+            take_with_crc(s, make_path(s, "%s%.*s/%s", s->symfs, named, s->name, links->debug), links, result));
 }
 
 /* Without the ending of a compressed kernel module. */
@@ -339,9 +370,9 @@ static bool take_by_name(struct search *s, const struct build_id *id, char **res
     if (!id->count || s->name[0] != '/')
         return false;
     int length = plain_length(s->name);
-    return take_if(make_path(s, "%s/usr/lib/debug%.*s.debug", s->symfs, length, s->name), id, result, NULL) ||
-           take_if(make_path(s, "%s/usr/lib/debug%.*s", s->symfs, length, s->name), id, result, NULL) ||
-           take_if(make_path(s, "%s%.*s.debug", s->symfs, length, s->name), id, result, NULL);
+    return take_if(s, make_path(s, "%s/usr/lib/debug%.*s.debug", s->symfs, length, s->name), id, result, NULL) ||
+           take_if(s, make_path(s, "%s/usr/lib/debug%.*s", s->symfs, length, s->name), id, result, NULL) ||
+           take_if(s, make_path(s, "%s%.*s.debug", s->symfs, length, s->name), id, result, NULL);
 }
 
 static void find_alternate(struct search *s, const char *holder, const struct links *links)
@@ -352,9 +383,9 @@ static void find_alternate(struct search *s, const char *holder, const struct li
         return;
     char *first = path[0] == '/' ? make_path(s, "%s%s", s->symfs, path)
                                  : make_path(s, "%.*s/%s", directory_length(holder), holder, path);
-    if (take_if(first, &links->alternate_id, result, NULL) || take_debug_from_tree(s, &links->alternate_id, result))
+    if (take_if(s, first, &links->alternate_id, result, NULL) || take_debug_from_tree(s, &links->alternate_id, result))
         return;
-    take_if(make_path(s, "%s/usr/lib/debug/.dwz/%s", s->symfs, base_name(path)), &links->alternate_id, result, NULL);
+    take_if(s, make_path(s, "%s/usr/lib/debug/.dwz/%s", s->symfs, base_name(path)), &links->alternate_id, result, NULL);
 }
 
 /* ---- debuginfod ---- */
@@ -377,10 +408,13 @@ static void ask_debuginfod(struct search *s, const struct build_id *id, bool wan
                                                     .slow = s->debuginfod_ms < 1000 ? say_slow : NULL,
                                                     .context = s};
     const int64_t before = s->options->debuginfod->left_ms;
+    errno = 0;
     char *path = pf_debuginfod_find(s->options->debuginfod, &question);
+    if (!path && (errno == ENOMEM || s->options->debuginfod->last_error == ENOMEM))
+        note_short(s);
     s->debuginfod_ms += before - s->options->debuginfod->left_ms;
     if (path)
-        take_if(path, id, wants_debug ? &s->found->debug_path : &s->found->path, NULL);
+        take_if(s, path, id, wants_debug ? &s->found->debug_path : &s->found->path, NULL);
 }
 
 /* ---- the kernel ---- */
@@ -389,10 +423,10 @@ static bool take_kernel_in(struct search *s, const char *directory, const char *
 {
     bool taken = false;
     char *path = make_path(s, "%s%s", s->symfs, directory);
-    DIR *entries = path ? opendir(path) : NULL;
+    DIR *entries = path ? note_null(s, opendir(path)) : NULL;
     for (struct dirent *entry; entries && !taken && (entry = readdir(entries)) != NULL;)
         if (entry->d_name[0] != '.' && pf_starts_with(entry->d_name, prefix))
-            taken = take_if(make_path(s, "%s/%s%s", path, entry->d_name, tail), &s->id, &s->found->path, NULL);
+            taken = take_if(s, make_path(s, "%s/%s%s", path, entry->d_name, tail), &s->id, &s->found->path, NULL);
     if (entries)
         closedir(entries);
     free(path);
@@ -425,11 +459,12 @@ static bool is_running_kernel(const struct build_id *wanted)
 }
 
 /* The text says that the kernel ran where the recording says. */
-static bool is_of_this_boot(const struct pf_find_options *options, const char *path)
+static bool is_of_this_boot(struct search *s, const char *path)
 {
+    const struct pf_find_options *options = s->options;
     uint64_t address = 0;
     size_t bytes;
-    char *text = options->reference ? pf_read_text(path, &bytes) : NULL;
+    char *text = options->reference ? note_null(s, pf_read_text(path, &bytes)) : NULL;
     bool same =
         text && pf_kallsyms_address(text, bytes, options->reference, &address) && address == options->reference_address;
     free(text);
@@ -442,11 +477,11 @@ static bool take_kcore_of(struct search *s, const char *cache)
     enum { BOOTS_MAX = 256 };
     bool taken = false;
     char *path = make_path(s, "%s/[kernel.kcore]/%s", cache, s->id.hex);
-    DIR *boots = path ? opendir(path) : NULL;
+    DIR *boots = path ? note_null(s, opendir(path)) : NULL;
     struct dirent *boot;
     for (unsigned i = 0; boots && !taken && i < BOOTS_MAX && (boot = readdir(boots)) != NULL; i++) {
         char *text = boot->d_name[0] != '.' ? make_path(s, "%s/%s/kallsyms", path, boot->d_name) : NULL;
-        taken = text && is_file(text) && is_of_this_boot(s->options, text);
+        taken = text && is_file(text) && is_of_this_boot(s, text);
         if (taken)
             s->found->path = text;
         else
@@ -476,18 +511,18 @@ static void find_kernel(struct search *s)
 {
     const struct pf_find_options *o = s->options;
     char **result = &s->found->path;
-    if (o->kallsyms && take_any(make_path(s, "%s", o->kallsyms), result))
+    if (o->kallsyms && take_any(s, make_path(s, "%s", o->kallsyms), result))
         return;
-    if (o->vmlinux && take_if(make_path(s, "%s", o->vmlinux), &s->id, result, s->found))
+    if (o->vmlinux && take_if(s, make_path(s, "%s", o->vmlinux), &s->id, result, s->found))
         return;
     /* perf record --kcore: the recording is a directory that holds a copy */
-    if (o->recording && take_any(make_path(s, "%s/kcore_dir/kallsyms", o->recording), result))
+    if (o->recording && take_any(s, make_path(s, "%s/kcore_dir/kallsyms", o->recording), result))
         return;
     if (take_from_cache(s, "elf", result) || take_from_cache(s, "vmlinux", result) ||
         take_debug_from_tree(s, &s->id, result) || take_installed_kernel(s) || take_kernel_text(s))
         return;
     if (pf_find_is_local(o) && o->same_machine && is_running_kernel(&s->id))
-        take_any(make_path(s, "/proc/kallsyms"), result);
+        take_any(s, make_path(s, "/proc/kallsyms"), result);
 }
 
 /* ---- names ---- */
@@ -535,7 +570,7 @@ static bool take_module_at(struct search *s, const char *directory, const char *
 {
     static const char *const endings[] = {"", ".xz", ".zst"};
     for (size_t i = 0; i < PF_COUNT(endings); i++)
-        if (take_if(make_path(s, "%s%s%.*s%s", s->symfs, directory, plain_length(path), path, endings[i]), &s->id,
+        if (take_if(s, make_path(s, "%s%s%.*s%s", s->symfs, directory, plain_length(path), path, endings[i]), &s->id,
                     &s->found->path, s->found))
             return true;
     return false;
@@ -568,7 +603,7 @@ static bool take_module_of_release(struct search *s)
     char *directory = make_path(s, "/lib/modules/%s/", release);
     for (size_t i = 0; directory && i < PF_COUNT(lists) && !taken; i++) {
         char *path = make_path(s, "%s%smodules.%s", s->symfs, directory, lists[i]);
-        FILE *list = path && is_file(path) ? fopen(path, "re") : NULL;
+        FILE *list = path && is_file(path) ? note_null(s, fopen(path, "re")) : NULL;
         if (list) {
             taken = take_listed_module(s, list, directory);
             fclose(list);
@@ -587,7 +622,7 @@ static void find_module(struct search *s)
         take_debug_from_tree(s, &s->id, result) || (is_path && take_by_name(s, &s->id, result)))
         return;
     if (is_path && *s->symfs && s->id.count)
-        take_if(make_path(s, "%s/%s", s->symfs, base_name(s->name)), &s->id, result, NULL);
+        take_if(s, make_path(s, "%s/%s", s->symfs, base_name(s->name)), &s->id, result, NULL);
 }
 
 /* ---- all together ---- */
@@ -596,15 +631,15 @@ static void find_module(struct search *s)
 static bool take_from_folder(struct search *s, char **result)
 {
     return s->name[0] != '[' && *s->symfs && s->id.count &&
-           take_if(make_path(s, "%s/%s", s->symfs, base_name(s->name)), &s->id, result, NULL);
+           take_if(s, make_path(s, "%s/%s", s->symfs, base_name(s->name)), &s->id, result, NULL);
 }
 
 static void find_file(struct search *s)
 {
     char **result = &s->found->path;
     bool named = s->name[0] != '[' && may_be_opened(s);
-    if (named && take_if(make_path(s, "%s%s%s", s->symfs, *s->symfs && s->name[0] != '/' ? "/" : "", s->name), &s->id,
-                         result, s->found))
+    if (named && take_if(s, make_path(s, "%s%s%s", s->symfs, *s->symfs && s->name[0] != '/' ? "/" : "", s->name),
+                         &s->id, result, s->found))
         return;
     if (take_from_cache(s, "elf", result) || take_from_cache(s, "vdso", result) || take_old_cache(s, result) ||
         take_from_tree(s, result))
@@ -625,7 +660,7 @@ struct beside {
 static bool consider(struct search *s, struct beside *beside, bool as_debug)
 {
     struct links links;
-    open_links(&links, beside->candidate);
+    open_links(s, &links, beside->candidate);
     close_links(&links);
     if (links.tells > beside->tells || (as_debug && !s->found->debug_path)) {
         free(s->found->debug_path);
@@ -667,7 +702,7 @@ static void find_debug(struct search *s)
     char **result = &s->found->debug_path;
     const char *binary = s->found->path;
     if (binary)
-        open_links(&links, binary);
+        open_links(s, &links, binary);
     if (!links.id.count)
         links.id = s->id;
     struct beside beside = {.tells = links.tells};
@@ -679,7 +714,7 @@ static void find_debug(struct search *s)
         find_alternate(s, binary, &links);
     close_links(&links);
     if (*result) {
-        open_links(&links, *result);
+        open_links(s, &links, *result);
         find_alternate(s, *result, &links);
         close_links(&links);
     }
@@ -761,6 +796,7 @@ static int find(void (*look)(struct search *), struct search *s, const char *nam
     free(s->name);
     if (!s->no_memory)
         return 0;
+    note_short(s);
     pf_found_close(s->found);
     return PERFILE_ERROR_MEMORY;
 }
@@ -778,12 +814,14 @@ int pf_find_kernel_module(const struct pf_find_options *options, const char *nam
 }
 
 /* The pid that the process has where it lives itself; `pid` when it lives here, or is gone. */
-static int32_t own_pid(int32_t pid)
+static int32_t own_pid(const struct pf_find_options *options, int32_t pid)
 {
     char path[64], line[256];
     int32_t own = pid;
     snprintf(path, sizeof(path), "/proc/%" PRId32 "/status", pid);
     FILE *status = fopen(path, "re");
+    if (!status && options->allocator)
+        (void)pf_memory_note_failure(options->allocator);
     while (status && fgets(line, sizeof(line), status))
         if (pf_starts_with(line, "NStgid:")) {
             const char *last = strrchr(line, '\t'); /* the innermost namespace */
@@ -804,22 +842,23 @@ static bool take_from_root(struct search *s, int32_t pid, const char *own_name, 
         free(path);
         path = make_path(s, "%s", other);
     }
-    return take_any(path, result);
+    return take_any(s, path, result);
 }
 
 /* What a process writes for those who look at it. */
 static bool take_of_process(struct search *s, int32_t pid, const char *own_name, char **result)
 {
     const char *beside = s->options->recording;
-    if (*s->symfs && (take_any(make_path(s, "%s%s", s->symfs, s->name), result) ||
-                      take_any(make_path(s, "%s/%s", s->symfs, base_name(s->name)), result)))
+    if (*s->symfs && (take_any(s, make_path(s, "%s%s", s->symfs, s->name), result) ||
+                      take_any(s, make_path(s, "%s/%s", s->symfs, base_name(s->name)), result)))
         return true;
     if (pf_find_is_local(s->options) && ((s->options->same_machine && take_from_root(s, pid, own_name, result)) ||
-                                         take_any(make_path(s, "%s", s->name), result)))
+                                         take_any(s, make_path(s, "%s", s->name), result)))
         return true;
     if (!beside)
         return false;
-    return take_any(strchr(beside, '/') ? make_path(s, "%.*s/%s", directory_length(beside), beside, base_name(s->name))
+    return take_any(s,
+                    strchr(beside, '/') ? make_path(s, "%.*s/%s", directory_length(beside), beside, base_name(s->name))
                                         : make_path(s, "%s", base_name(s->name)),
                     result);
 }
@@ -835,7 +874,12 @@ static int find_of_process(const struct pf_find_options *options, const char *na
         take_of_process(&s, pid, own_name ? own_name : s.name, path);
     free(s.cache);
     free(s.name);
-    return s.no_memory ? PERFILE_ERROR_MEMORY : 0;
+    if (!s.no_memory)
+        return 0;
+    note_short(&s);
+    free(*path);
+    *path = NULL;
+    return PERFILE_ERROR_MEMORY;
 }
 
 int pf_find_jitdump(const struct pf_find_options *options, const char *name, int32_t pid, char **path)
@@ -847,24 +891,29 @@ int pf_find_perf_map(const struct pf_find_options *options, int32_t pid, char **
 {
     char name[64], own_name[64];
     snprintf(name, sizeof(name), "/tmp/perf-%" PRId32 ".map", pid);
-    snprintf(own_name, sizeof(own_name), "/tmp/perf-%" PRId32 ".map", options->same_machine ? own_pid(pid) : pid);
+    snprintf(own_name, sizeof(own_name), "/tmp/perf-%" PRId32 ".map",
+             options->same_machine ? own_pid(options, pid) : pid);
     return find_of_process(options, name, pid, own_name, path);
 }
 
-static bool same_text(struct perfile_reader *reader, uint32_t feature, const char *text)
+/* NULL: the recording does not say. */
+static const char *recorded_text(const struct pf_find_options *options, struct perfile_reader *reader, uint32_t feature)
 {
-    const char *recorded;
-    return perfile_feature_text(reader, feature, NULL, &recorded, NULL) == 0 && strcmp(recorded, text) == 0;
+    const char *text;
+    const int result = perfile_feature_text(reader, feature, NULL, &text, NULL);
+    if (options->allocator)
+        (void)pf_memory_heed(options->allocator, result);
+    return result == 0 ? text : NULL;
 }
 
 void pf_find_learn(struct pf_find_options *options, struct perfile_reader *reader)
 {
     struct utsname here;
+    const char *host = recorded_text(options, reader, PERFILE_FEATURE_HOSTNAME);
+    options->release = recorded_text(options, reader, PERFILE_FEATURE_OSRELEASE);
     /* made on this machine with the kernel that runs now; addresses still have to agree */
-    options->same_machine = uname(&here) == 0 && same_text(reader, PERFILE_FEATURE_HOSTNAME, here.nodename) &&
-                            same_text(reader, PERFILE_FEATURE_OSRELEASE, here.release);
-    if (perfile_feature_text(reader, PERFILE_FEATURE_OSRELEASE, NULL, &options->release, NULL) < 0)
-        options->release = NULL;
+    options->same_machine = uname(&here) == 0 && host && options->release && strcmp(host, here.nodename) == 0 &&
+                            strcmp(options->release, here.release) == 0;
 }
 
 void pf_found_close(struct pf_found *found)

@@ -9,12 +9,13 @@
 #include "symbol/debuginfod.h"
 
 struct pf_find_options {
-    const char *symfs;       /* "" or a root below which paths are looked up */
-    const char *vmlinux;     /* NULL, or the kernel's ELF file */
-    const char *kallsyms;    /* NULL, or a file like /proc/kallsyms */
-    const char *buildid_dir; /* perf's cache; NULL: ~/.debug */
-    const char *recording;   /* its path, or NULL: a directory may hold kallsyms, and JITs write beside it */
-    const char *reference;   /* a symbol that the kernel's mapping names, or NULL; and its run-time address */
+    const struct perfile_allocator *allocator; /* NULL: malloc's; what else lacks memory is told to it (pf_watch) */
+    const char *symfs;                         /* "" or a root below which paths are looked up */
+    const char *vmlinux;                       /* NULL, or the kernel's ELF file */
+    const char *kallsyms;                      /* NULL, or a file like /proc/kallsyms */
+    const char *buildid_dir;                   /* perf's cache; NULL: ~/.debug */
+    const char *recording; /* its path, or NULL: a directory may hold kallsyms, and JITs write beside it */
+    const char *reference; /* a symbol that the kernel's mapping names, or NULL; and its run-time address */
     uint64_t reference_address;
     const char *archive;              /* of perf archive, as the user gave it, or NULL */
     const char *archive_dir;          /* the build-id cache that it stands for, or NULL */

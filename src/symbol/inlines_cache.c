@@ -228,7 +228,11 @@ static bool map_file(struct pf_inlines *inlines, int fd)
 static int load_file(int fd, const char *name, const struct pf_inlines_key *key, struct pf_inlines *inlines,
                      struct perfile_error *error)
 {
-    if (!map_file(inlines, fd) || !block_is_sound(inlines, key)) {
+    errno = 0;
+    const bool mapped = map_file(inlines, fd);
+    if (!mapped && errno == ENOMEM) /* nothing is wrong with the file; what it was made of is there, too */
+        return pf_fail_memory(error, what);
+    if (!mapped || !block_is_sound(inlines, key)) {
         unlink(name);
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what, "%s: damaged or of another version", name);
     }

@@ -211,7 +211,7 @@ static uint64_t base_of(Dwarf_Die *skeleton, unsigned standard, unsigned gnu)
     return dwarf_formudata(&attribute, &value) == 0 ? value : 0;
 }
 
-bool pf_dwp_unit_open(struct pf_dwp *dwp, Dwarf_Die *skeleton, uint64_t id, struct pf_dwp_unit *unit)
+bool pf_dwp_unit_open(struct pf_dwp *dwp, Dwarf_Die *skeleton, uint64_t id, Dwarf_OOM leave, struct pf_dwp_unit *unit)
 {
     struct saved_header saved[sizeof(kinds) / sizeof(*kinds)];
     uint32_t row = dwp->map ? find_row(dwp, id) : 0;
@@ -228,6 +228,8 @@ bool pf_dwp_unit_open(struct pf_dwp *dwp, Dwarf_Die *skeleton, uint64_t id, stru
         narrow_section(dwp, row, i, &saved[i], unit);
     unit->elf = elf_memory((char *)dwp->map, dwp->bytes);
     unit->dwarf = unit->elf ? dwarf_begin_elf(unit->elf, DWARF_C_READ, NULL) : NULL;
+    if (unit->dwarf)
+        dwarf_new_oom_handler(unit->dwarf, leave);
     bool fine = unit->dwarf && dwarf_get_units(unit->dwarf, NULL, &first, NULL, NULL, &unit->top, NULL) == 0;
     for (size_t i = 0; i < PF_COUNT(kinds); i++) /* libelf has read the headers by now */
         if (saved[i].at)

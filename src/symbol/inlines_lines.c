@@ -40,6 +40,7 @@ void pf_line_files_close(struct pf_line_files *files)
     const struct perfile_allocator *allocator = files->builder->allocator;
     pf_free(allocator, files->directories, files->directory_room * sizeof(*files->directories));
     pf_free(allocator, files->files, files->file_room * sizeof(*files->files));
+    *files = (struct pf_line_files){.builder = files->builder};
 }
 
 static void add_directory(struct pf_line_files *files, const char *name)

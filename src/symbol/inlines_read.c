@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <setjmp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,8 +34,10 @@ struct reading {
     struct module alternate;
     struct pf_line_sections sections;
     struct pf_section addresses, ranges; /* .debug_addr, .debug_ranges */
+    size_t abbreviation_bytes;
     struct pf_dwp package;
-    struct pf_dwp_unit *packed; /* the unit that is read comes from the package */
+    struct pf_dwp_unit *packed; /* the unit that is read comes from the package: it is the next member; else NULL */
+    struct pf_dwp_unit packed_unit;
     struct pf_line_files files; /* of the current unit */
     struct pf_map names;        /* address of a DIE in memory -> its function's name */
     struct pf_map line_tables;  /* offset -> 1: its rows are taken */
@@ -42,6 +45,24 @@ struct reading {
     uint32_t *enclosing; /* for each depth of the tree the node around it */
     size_t depth_room;
 };
+
+/* ---- lack of memory ------------------------------------------------------------------------------------------- */
+
+/*
+ * libdw ends the process when memory is short, unless its handler goes another way; and a handler is told nothing, not
+ * even of what. It may only be called while the DWARF is read.
+ */
+static _Thread_local jmp_buf *way_out;
+
+static _Noreturn void leave(void)
+{
+    longjmp(*way_out, 1);
+}
+
+static void note_failure(const struct reading *r)
+{
+    (void)pf_memory_note_failure(r->builder.allocator);
+}
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
@@ -376,15 +397,19 @@ static void read_lines(struct reading *r, Dwarf_Die *top)
 /* The rest of a skeleton from the package; false when it is not there. */
 static bool read_packed(struct reading *r, Dwarf_Die *skeleton)
 {
-    struct pf_dwp_unit unit = {.addresses = r->addresses, .ranges = r->ranges};
+    struct pf_dwp_unit *unit = &r->packed_unit;
     uint64_t id;
+    *unit = (struct pf_dwp_unit){.addresses = r->addresses, .ranges = r->ranges};
+    errno = 0;
     if (dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, NULL, &id, NULL, NULL) != 0 ||
-        !pf_dwp_unit_open(&r->package, skeleton, id, &unit))
+        !pf_dwp_unit_open(&r->package, skeleton, id, leave, unit)) {
+        note_failure(r);
         return false;
-    r->packed = &unit;
-    read_functions(r, &unit.top);
+    }
+    r->packed = unit;
+    read_functions(r, &unit->top);
     r->packed = NULL;
-    pf_dwp_unit_close(&unit);
+    pf_dwp_unit_close(unit);
     return true;
 }
 
@@ -394,11 +419,29 @@ static void read_unit(struct reading *r, uint8_t type, Dwarf_Die *top, Dwarf_Die
         return;
     r->files = (struct pf_line_files){.builder = &r->builder};
     read_lines(r, top);
-    if (split->addr)
+    if (split->addr) {
+        dwarf_new_oom_handler(dwarf_cu_getdwarf(split->cu), leave);
         read_functions(r, split);
-    else if (type != DW_UT_skeleton || !read_packed(r, top))
+    } else if (type != DW_UT_skeleton || !read_packed(r, top))
         read_functions(r, top);
     pf_line_files_close(&r->files);
+}
+
+/*
+ * The tables of abbreviations are the one thing that libdw takes memory for without a look at what it got: it then ends the
+ * process by an assertion or by a signal. A place takes 16 bytes, and an abbreviation has 4 or more of them in the file; of
+ * a table that grows the old one, which is half as large, is there, too. What is asked for is enough for all units; others
+ * take memory meanwhile, so it is asked for again and again.
+ */
+static bool has_reserve(const struct reading *r)
+{
+    enum { RESERVE_LEAST = 4 << 20, TABLE_BYTES = 12, UNITS = 64 };
+    if (r->unit % UNITS)
+        return true;
+    const size_t bytes = RESERVE_LEAST + TABLE_BYTES * pf_min(r->abbreviation_bytes, SIZE_MAX / 32);
+    void *reserve = pf_resize(r->builder.allocator, NULL, 0, bytes);
+    pf_free(r->builder.allocator, reserve, bytes);
+    return reserve;
 }
 
 static void read_units(struct reading *r)
@@ -406,11 +449,16 @@ static void read_units(struct reading *r)
     Dwarf_CU *unit = NULL;
     Dwarf_Die top, split;
     uint8_t type;
-    while (dwarf_get_units(r->file.dwarf, unit, &unit, NULL, &type, &top, &split) == 0 && !r->builder.failed &&
-           pf_builder_step(&r->builder)) {
+    int result = 0;
+    errno = 0;
+    while (has_reserve(r) && (result = dwarf_get_units(r->file.dwarf, unit, &unit, NULL, &type, &top, &split)) == 0 &&
+           !r->builder.failed && pf_builder_step(&r->builder)) {
         read_unit(r, type, &top, &split);
         r->unit++;
+        errno = 0;
     }
+    if (result < 0)
+        note_failure(r);
 }
 
 /* ---- files ---------------------------------------------------------------------------------------------------- */
@@ -432,7 +480,7 @@ static int fail_debug_info(const char *path, struct perfile_error *error)
     return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, path, "no debug info (%s)", why ? why : "none");
 }
 
-static int open_module(struct module *m, const char *path, struct perfile_error *error)
+static int open_file(struct module *m, const char *path, struct perfile_error *error)
 {
     elf_version(EV_CURRENT);
     m->fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -444,7 +492,15 @@ static int open_module(struct module *m, const char *path, struct perfile_error 
     m->dwarf = dwarf_begin_elf(m->elf, DWARF_C_READ, NULL);
     if (!m->dwarf)
         return fail_debug_info(path, error);
+    dwarf_new_oom_handler(m->dwarf, leave);
     return 0;
+}
+
+static int open_module(const struct reading *r, struct module *m, const char *path, struct perfile_error *error)
+{
+    errno = 0;
+    const int result = open_file(m, path, error);
+    return result < 0 && pf_memory_note_failure(r->builder.allocator) ? pf_fail_memory(error, path) : result;
 }
 
 /* A dwz file is taken only when it is the very one that the debug info was made with. */
@@ -454,7 +510,7 @@ static void open_alternate(struct reading *r, const char *path)
     const void *wanted, *there;
     ssize_t wanted_bytes = dwelf_dwarf_gnu_debugaltlink(r->file.dwarf, &name, &wanted);
     struct stat status;
-    if (!path || wanted_bytes <= 0 || open_module(&r->alternate, path, NULL) != 0)
+    if (!path || wanted_bytes <= 0 || open_module(r, &r->alternate, path, NULL) != 0)
         return;
     if (fstat(r->alternate.fd, &status) == 0)
         r->made_of.alternate = pf_file_identity_of(&status);
@@ -463,9 +519,20 @@ static void open_alternate(struct reading *r, const char *path)
         dwarf_setalt(r->file.dwarf, r->alternate.dwarf);
 }
 
-static struct pf_section section_data(Elf_Scn *section)
+/* libdw goes on without what it could not inflate. */
+static void look_at_inflated(const struct reading *r, Elf_Scn *section, const GElf_Shdr *header)
 {
+    errno = 0;
+    if (header->sh_flags & SHF_COMPRESSED && (elf_compress(section, 0, 0) >= 0 || errno == ENOMEM))
+        pf_memory_note_short(r->builder.allocator);
+}
+
+static struct pf_section section_data(const struct reading *r, Elf_Scn *section)
+{
+    errno = 0;
     Elf_Data *data = elf_rawdata(section, NULL); /* libdw has inflated the debug sections in place */
+    if (!data || !data->d_buf)
+        note_failure(r);
     return data && data->d_buf ? (struct pf_section){data->d_buf, data->d_size} : (struct pf_section){NULL, 0};
 }
 
@@ -478,16 +545,20 @@ static void keep_section(struct reading *r, Elf_Scn *section, const GElf_Shdr *h
     }
     if (!name)
         return;
+    if (pf_starts_with(name, ".debug_"))
+        look_at_inflated(r, section, header);
     if (strcmp(name, ".debug_line") == 0 || strcmp(name, ".zdebug_line") == 0)
-        r->sections.line = section_data(section);
+        r->sections.line = section_data(r, section);
     else if (strcmp(name, ".debug_line_str") == 0)
-        r->sections.line_str = section_data(section);
+        r->sections.line_str = section_data(r, section);
     else if (strcmp(name, ".debug_str") == 0 || strcmp(name, ".zdebug_str") == 0)
-        r->sections.str = section_data(section);
+        r->sections.str = section_data(r, section);
+    else if (strcmp(name, ".debug_abbrev") == 0 || strcmp(name, ".zdebug_abbrev") == 0)
+        r->abbreviation_bytes = section_data(r, section).bytes;
     else if (strcmp(name, ".debug_addr") == 0)
-        r->addresses = section_data(section);
+        r->addresses = section_data(r, section);
     else if (strcmp(name, ".debug_ranges") == 0)
-        r->ranges = section_data(section);
+        r->ranges = section_data(r, section);
 }
 
 static void keep_sections(struct reading *r)
@@ -508,7 +579,7 @@ static void keep_sections(struct reading *r)
 
 static int read_module(struct reading *r, const char *path, const char *alternate_path, struct perfile_error *error)
 {
-    int result = open_module(&r->file, path, error);
+    int result = open_module(r, &r->file, path, error);
     if (result < 0)
         return result;
     GElf_Ehdr header;
@@ -527,9 +598,26 @@ static int read_module(struct reading *r, const char *path, const char *alternat
     return 0;
 }
 
+/* What libdw was about when it left lies in the reading, so that it is closed with it. */
+static int read_or_leave(struct reading *r, const char *path, const char *alternate_path, struct perfile_error *error)
+{
+    jmp_buf here;
+    if (setjmp(here) != 0) {
+        way_out = NULL;
+        pf_memory_note_short(r->builder.allocator);
+        return pf_fail_memory(error, path);
+    }
+    way_out = &here;
+    const int result = read_module(r, path, alternate_path, error);
+    way_out = NULL;
+    return result;
+}
+
 static void close_reading(struct reading *r)
 {
     const struct perfile_allocator *allocator = r->builder.allocator;
+    pf_line_files_close(&r->files);
+    pf_dwp_unit_close(&r->packed_unit);
     pf_map_close(&r->names);
     pf_map_close(&r->line_tables);
     pf_free(allocator, r->enclosing, r->depth_room * sizeof(*r->enclosing));
@@ -546,11 +634,17 @@ int pf_inlines_open(const char *path, const char *alternate_path, const struct p
     *inlines = NULL;
     allocator = pf_allocator_or_default(allocator);
     pf_builder_open(&r.builder, allocator);
+    r.files.builder = &r.builder;
     pf_map_open(&r.names, allocator);
     pf_map_open(&r.line_tables, allocator);
-    int result = read_module(&r, path, alternate_path, error);
+    int result = read_or_leave(&r, path, alternate_path, error);
     if (result == 0)
         result = pf_builder_finish(&r.builder, inlines, error);
+    if (result == 0 && pf_memory_was_short(allocator)) { /* something is missing: nobody may keep it */
+        pf_inlines_close(*inlines);
+        *inlines = NULL;
+        result = pf_fail_memory(error, path);
+    }
     if (result == 0)
         (*inlines)->files = r.made_of;
     close_reading(&r);

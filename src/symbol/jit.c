@@ -64,7 +64,7 @@ struct pf_jit {
 int pf_jit_open(struct perfile_reader *reader, struct perfile_session *session, const struct pf_find_options *find,
                 struct pf_jit **jit, struct perfile_error *error)
 {
-    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    const struct perfile_allocator *allocator = pf_allocator_or_default(find ? find->allocator : NULL);
     struct pf_jit *made = pf_new(allocator, sizeof(*made));
     *jit = made;
     if (!made)
@@ -424,7 +424,12 @@ static void read_lines(struct pf_jit *jit, struct code *code)
     const struct pf_jitdump_code where = {
         .lines_offset = code->lines_offset, .lines_bytes = code->lines_bytes, .lines_count = code->lines_count};
     code->lines_read = true;
-    if (!where.lines_bytes || pf_jitdump_open(&file, jit->dumps[code->dump].found, NULL) < 0)
+    if (!where.lines_bytes)
+        return;
+    const int result = pf_jitdump_open(&file, jit->dumps[code->dump].found, NULL);
+    if (result == PERFILE_ERROR_MEMORY)
+        pf_memory_note_short(jit->allocator);
+    if (result < 0)
         return;
     code->line_count = pf_jitdump_lines(&file, &where, &jit->arena, &code->lines);
     pf_jitdump_close(&file);

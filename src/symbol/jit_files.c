@@ -86,6 +86,7 @@ int pf_jit_file_write(struct pf_jitdump *dump, const struct pf_jitdump_code *cod
                       uint8_t build_id[20], struct perfile_error *error)
 {
     struct pf_arena arena;
+    struct pf_watch watch;
     struct pf_jitdump_line *lines;
     if (code->bytes > CODE_BYTES_MAX)
         return pf_fail(error, PERFILE_ERROR_LIMIT, code->code_offset, "jitdump", "code of more than %d bytes",
@@ -98,7 +99,8 @@ int pf_jit_file_write(struct pf_jitdump *dump, const struct pf_jitdump_code *cod
         free(bytes);
         return pf_fail(error, result, code->code_offset, "jitdump", "code cannot be read");
     }
-    pf_arena_open(&arena, pf_allocator_or_default(NULL));
+    pf_watch_open(&watch, NULL);
+    pf_arena_open(&arena, &watch.allocator);
     struct pf_jit_elf elf = {.machine = dump->machine,
                              .big_endian = dump->swap != PF_NATIVE_BIG_ENDIAN,
                              .name = code->name,
@@ -110,7 +112,8 @@ int pf_jit_file_write(struct pf_jitdump *dump, const struct pf_jitdump_code *cod
                              .unwinding_header_bytes = (size_t)code->unwinding_header_bytes};
     elf.line_count = pf_jitdump_lines(dump, code, &arena, &lines);
     elf.lines = lines;
-    result = make_and_save(&elf, path, mode_of(dump), build_id, error);
+    result = pf_memory_was_short(&watch.allocator) ? pf_fail_memory(error, "jitdump")
+                                                   : make_and_save(&elf, path, mode_of(dump), build_id, error);
     pf_arena_close(&arena);
     free(unwinding);
     free(bytes);
@@ -125,7 +128,9 @@ int pf_jit_files_folder(const char *folder, const char *symfs, char **real, char
     const size_t bytes = root && strcmp(root, "/") != 0 ? strlen(root) : 0;
     *real = realpath(folder, NULL);
     *named = NULL;
-    int result = *real ? 0 : cannot(error, folder);
+    int result = 0;
+    if (!*real)
+        result = errno == ENOMEM ? pf_fail_memory(error, "jitdump") : cannot(error, folder);
     if (result == 0) {
         if (strcmp(*real, "/") == 0)
             **real = 0;

@@ -249,6 +249,8 @@ size_t pf_jitdump_lines(struct pf_jitdump *dump, const struct pf_jitdump_code *c
     enum { ROW_BYTES = 17 };
     uint8_t *bytes =
         code->lines_bytes && code->lines_bytes <= LINES_BYTES_MAX ? malloc((size_t)code->lines_bytes) : NULL;
+    if (!bytes && code->lines_bytes && code->lines_bytes <= LINES_BYTES_MAX)
+        pf_memory_note_short(arena->allocator);
     size_t got = bytes ? read_at(dump->fd, code->lines_offset, bytes, (size_t)code->lines_bytes) : 0;
     size_t most = (size_t)pf_min(code->lines_count, got / ROW_BYTES), count = 0;
     struct pf_jitdump_line row = {0};

@@ -157,7 +157,7 @@ static void check_symfs(const struct pf_find_options *find)
 int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options *find, struct pf_symbols **symbols,
                     struct perfile_error *error)
 {
-    const struct perfile_allocator *allocator = pf_allocator_or_default(NULL);
+    const struct perfile_allocator *allocator = pf_allocator_or_default(find ? find->allocator : NULL);
     struct pf_symbols *made = pf_new(allocator, sizeof(*made));
     *symbols = NULL;
     if (!made)
@@ -172,13 +172,14 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
     pf_segments_open(&made->modules, sizeof(struct module), allocator);
     pf_map_open(&made->by_key, allocator);
     pf_map_open(&made->build_ids, allocator);
-    if (pf_embedded_open(&made->embedded, reader, error) < 0) {
+    if (pf_embedded_open(&made->embedded, reader, allocator, error) < 0) {
         pf_symbols_close(made);
         return PERFILE_ERROR_MEMORY;
     }
     struct collector collector = {.symbols = made};
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &collector, .value = collect};
-    if (perfile_feature_visit(reader, PERFILE_FEATURE_BUILD_ID, &visitor, error) == PERFILE_ERROR_STOPPED) {
+    const int visited = perfile_feature_visit(reader, PERFILE_FEATURE_BUILD_ID, &visitor, error);
+    if (visited == PERFILE_ERROR_STOPPED || visited == PERFILE_ERROR_MEMORY) {
         pf_symbols_close(made);
         return pf_fail_memory(error, "build ids");
     }
@@ -448,22 +449,30 @@ static bool is_vdso(const struct module *module)
 
 /* ---- loading ---- */
 
+static char *read_text(const struct pf_symbols *symbols, const char *path, size_t *bytes)
+{
+    char *text = pf_read_text(path, bytes);
+    if (!text)
+        (void)pf_memory_note_failure(symbols->allocator);
+    return text;
+}
+
 /* The build id in the notes of the kernel that runs here equals that of the recording's kernel. */
-static bool kernel_runs_here(const struct module *kernel)
+static bool kernel_runs_here(const struct pf_symbols *symbols, const struct module *kernel)
 {
     size_t bytes;
     if (!kernel->build_id_bytes)
         return false;
-    char *notes = pf_read_text("/sys/kernel/notes", &bytes);
+    char *notes = read_text(symbols, "/sys/kernel/notes", &bytes);
     bool found = notes && memmem(notes, bytes, kernel->build_id, kernel->build_id_bytes);
     free(notes);
     return found;
 }
 
-static bool is_elf(const char *path)
+static bool is_elf(const struct pf_symbols *symbols, const char *path)
 {
     uint8_t id[20];
-    return pf_elf_build_id(path, id) >= 0;
+    return pf_memory_heed(symbols->allocator, pf_elf_build_id(path, id)) >= 0;
 }
 
 /* The symbol that the kernel's mapping names, "[kernel.kallsyms]_text", or NULL. */
@@ -480,27 +489,27 @@ static void find_kernel(struct pf_symbols *symbols, const struct module *kernel,
     struct pf_find_options find = symbols->find;
     const char *text = find.kallsyms;
     *elf = NULL;
-    if (find.vmlinux && !is_elf(find.vmlinux))
+    if (find.vmlinux && !is_elf(symbols, find.vmlinux))
         find.vmlinux = NULL;
     find.reference = reference_of(kernel);
     find.reference_address = kernel->reference;
     if (!text && pf_find_binary(&find, "[kernel.kallsyms]", kernel->build_id, kernel->build_id_bytes, &found) == 0 &&
         found.path) {
         char *path = pf_arena_text(&symbols->arena, found.path, strlen(found.path));
-        if (path && is_elf(path))
+        if (path && is_elf(symbols, path))
             *elf = path;
         else
             text = path;
     }
     /* never this machine's symbols for another machine's addresses */
     if (!text && !*elf && pf_find_is_local(&find) &&
-        (kernel->build_id_bytes ? kernel_runs_here(kernel) : find.same_machine))
+        (kernel->build_id_bytes ? kernel_runs_here(symbols, kernel) : find.same_machine))
         text = "/proc/kallsyms";
     if (text && !symbols->kallsyms_path)
         symbols->kallsyms_path = pf_arena_text(&symbols->arena, text, strlen(text));
     if (symbols->kallsyms_path && !symbols->kallsyms_whole) {
         free(symbols->kallsyms);
-        symbols->kallsyms = pf_read_text(symbols->kallsyms_path, &symbols->kallsyms_bytes);
+        symbols->kallsyms = read_text(symbols, symbols->kallsyms_path, &symbols->kallsyms_bytes);
         symbols->kallsyms_whole = symbols->kallsyms;
         if (!symbols->kallsyms)
             symbols->kallsyms_path = NULL;
@@ -515,7 +524,8 @@ static void relocate(const struct pf_symbols *symbols, struct module *module)
     uint64_t address;
     if (!name)
         return;
-    bool known = module->public.path ? pf_elf_symbol_address(module->public.path, name, &address) == 0
+    bool known = module->public.path ? pf_memory_heed(symbols->allocator,
+                                                      pf_elf_symbol_address(module->public.path, name, &address)) == 0
                                      : pf_kallsyms_address(symbols->kallsyms, symbols->kallsyms_bytes, name, &address);
     if (known)
         module->relocation = module->reference - address;
@@ -568,7 +578,7 @@ static bool load_vmlinux(struct pf_symbols *symbols, struct module *module)
     struct perfile_error error;
     if (!elf)
         return false;
-    const int bytes = pf_elf_build_id(elf, id);
+    const int bytes = pf_memory_heed(symbols->allocator, pf_elf_build_id(elf, id));
     if (bytes < 0) {
         wrong = "it is no ELF file";
     } else if (bytes && module->build_id_bytes &&
@@ -692,7 +702,7 @@ static void load_perf_map(struct pf_symbols *symbols, struct module *module)
     size_t bytes;
     if (pf_find_perf_map(&symbols->find, module->pid, &path) < 0)
         return;
-    char *text = path ? pf_read_text(path, &bytes) : NULL;
+    char *text = path ? read_text(symbols, path, &bytes) : NULL;
     if (text && pf_symbol_table_from_perf_map(text, bytes, symbols->allocator, &module->table, NULL) == 0)
         module->public.path = pf_arena_text(&symbols->arena, path, strlen(path));
     free(text);
@@ -1009,7 +1019,10 @@ static void open_inlines(struct pf_symbols *symbols, struct module *module)
         return;
     if (!symbols->cache_tried) {
         symbols->cache_tried = true;
+        errno = 0;
         symbols->cache = pf_cache_directory();
+        if (!symbols->cache)
+            (void)pf_memory_note_failure(symbols->allocator);
     }
     const bool kept = symbols->cache && pf_inlines_key_of(path, module->alternate, &key);
     if (kept && pf_inlines_load(symbols->cache, &key, symbols->allocator, &module->inlines, NULL) == 0)
@@ -1116,12 +1129,23 @@ static const char *code_name(struct pf_symbols *symbols, struct module *module)
 {
     const char *raw = pf_jit_code(symbols->jit, module->code)->name;
     char *readable = module->code_name ? NULL : pf_demangle(raw);
+    if (!module->code_name && !readable)
+        (void)pf_memory_note_failure(symbols->allocator);
     if (readable)
         module->code_name = pf_arena_text(&symbols->arena, readable, strlen(readable));
     free(readable);
     if (!module->code_name)
         module->code_name = raw;
     return module->code_name;
+}
+
+/* From malloc; NULL: memory is short. */
+static char *readable_name(const struct pf_symbols *symbols, const char *raw)
+{
+    char *readable = pf_demangle(raw);
+    if (!readable && pf_memory_note_failure(symbols->allocator))
+        return NULL;
+    return readable ? readable : strdup(raw);
 }
 
 const char *pf_symbols_name(struct pf_symbols *symbols, uint32_t number, uint32_t symbol)
@@ -1138,11 +1162,10 @@ const char *pf_symbols_name(struct pf_symbols *symbols, uint32_t number, uint32_
         return raw; /* no mangled name starts otherwise */
     if (!module->names)
         module->names = calloc(module->table->count, sizeof(*module->names));
-    if (!module->names)
-        return raw;
-    if (!module->names[symbol]) {
-        char *readable = pf_demangle(raw);
-        module->names[symbol] = readable ? readable : strdup(raw);
-    }
-    return module->names[symbol] ? module->names[symbol] : raw;
+    if (module->names && !module->names[symbol])
+        module->names[symbol] = readable_name(symbols, raw);
+    if (module->names && module->names[symbol])
+        return module->names[symbol];
+    pf_memory_note_short(symbols->allocator);
+    return raw;
 }

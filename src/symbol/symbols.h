@@ -55,7 +55,10 @@ struct pf_symbols;
 /* For modules without any symbol that was asked for. */
 enum pf_lack pf_module_lack(const struct pf_module *module);
 
-/* `reader` gives the machine and the build ids of the recording. `find` may be NULL. */
+/*
+ * `reader` gives the machine and the build ids of the recording. `find` may be NULL. Where memory is short names, lines and
+ * callers are missing, and nothing says so but the watch behind find->allocator: look there before they are used.
+ */
 int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options *find, struct pf_symbols **symbols,
                     struct perfile_error *error);
 void pf_symbols_close(struct pf_symbols *symbols);

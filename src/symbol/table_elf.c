@@ -360,11 +360,13 @@ static bool symbol_in(const struct pf_elf *elf, const struct pf_elf_section *tab
 int pf_elf_symbol_address(const char *path, const char *name, uint64_t *address)
 {
     struct pf_elf elf;
-    int code = pf_elf_open(&elf, path, pf_allocator_or_default(NULL), NULL);
+    struct pf_watch watch;
+    pf_watch_open(&watch, NULL);
+    int code = pf_elf_open(&elf, path, &watch.allocator, NULL);
     if (code < 0)
         return code;
     const struct pf_elf_section *table = table_of_type(&elf, SHT_SYMTAB);
     code = table && symbol_in(&elf, table, name, address) ? 0 : PERFILE_ERROR_ABSENT;
     pf_elf_close(&elf);
-    return code;
+    return pf_memory_was_short(&watch.allocator) ? PERFILE_ERROR_MEMORY : code;
 }

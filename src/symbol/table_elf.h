@@ -36,6 +36,8 @@ int pf_elf_open(struct pf_elf *elf, const char *path, const struct perfile_alloc
 int pf_elf_open_memory(struct pf_elf *elf, uint8_t *image, size_t bytes, const struct perfile_allocator *allocator,
                        struct perfile_error *error);
 void pf_elf_close(struct pf_elf *elf);
+/* Has libelf read the program headers, which it does with the first look: lack of memory is told to the allocator now. */
+void pf_elf_read_segments(Elf *elf, const struct perfile_allocator *allocator);
 /* The first section of that name, or NULL. */
 const struct pf_elf_section *pf_elf_section(const struct pf_elf *elf, const char *name);
 /* Its bytes as in the file; NULL when there are none, or not all. */
@@ -59,7 +61,7 @@ size_t pf_notes_build_id(const uint8_t *notes, size_t bytes, bool swap, uint8_t 
 int pf_elf_symbol_address(const char *path, const char *name, uint64_t *address);
 /*
  * A whole file as it is now, malloc'ed; files of /proc do not say how long they are. NULL: it cannot be read to its end, or
- * it is larger than 1 GiB.
+ * it is larger than 1 GiB; or memory is short, then errno is ENOMEM.
  */
 char *pf_read_text(const char *path, size_t *bytes);
 /* Moves the lines of modules to the front of such a text, in place; their length. */

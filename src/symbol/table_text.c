@@ -28,6 +28,7 @@ char *pf_read_text(const char *path, size_t *bytes)
     char *text = NULL;
     size_t room = 0;
     ssize_t got = -1;
+    errno = 0; /* so that a look at it can tell when memory was short */
     int fd = open_text(path);
     *bytes = 0;
     while (fd >= 0 && *bytes < TEXT_BYTES_MAX) {

@@ -5,6 +5,7 @@
 #include <lzma.h>
 #endif
 #include <zstd.h>
+#include <zstd_errors.h>
 
 enum { UNPACKED_BYTES_MAX = 256 << 20, XZ_MEMORY_MOST = 128 << 20, WINDOW_LOG_MAX = 27, STEP_BYTES = 65536 };
 
@@ -33,11 +34,9 @@ static bool unpack_xz(const struct perfile_allocator *allocator, const uint8_t *
                       struct pf_unpacked *out)
 {
     lzma_stream stream = LZMA_STREAM_INIT;
-    if (lzma_stream_decoder(&stream, XZ_MEMORY_MOST, 0) != LZMA_OK)
-        return false;
+    lzma_ret result = lzma_stream_decoder(&stream, XZ_MEMORY_MOST, 0);
     stream.next_in = data;
     stream.avail_in = bytes;
-    lzma_ret result = LZMA_OK;
     while (result == LZMA_OK && make_room(allocator, out)) {
         stream.next_out = out->data + out->bytes;
         stream.avail_out = out->room - out->bytes;
@@ -45,6 +44,8 @@ static bool unpack_xz(const struct perfile_allocator *allocator, const uint8_t *
         out->bytes = out->room - stream.avail_out;
     }
     lzma_end(&stream);
+    if (result == LZMA_MEM_ERROR)
+        pf_memory_note_short(allocator);
     return result == LZMA_STREAM_END;
 }
 #else
@@ -62,6 +63,8 @@ static bool unpack_zstd(const struct perfile_allocator *allocator, const uint8_t
     ZSTD_DCtx *context = ZSTD_createDCtx();
     ZSTD_inBuffer in = {data, bytes, 0};
     size_t left = 1;
+    if (!context)
+        pf_memory_note_short(allocator);
     if (!context || ZSTD_isError(ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX)))
         left = (size_t)-1;
     while (!ZSTD_isError(left) && (left || in.pos < in.size) && make_room(allocator, out)) {
@@ -72,6 +75,8 @@ static bool unpack_zstd(const struct perfile_allocator *allocator, const uint8_t
             break; /* cut off */
         out->bytes = to.pos;
     }
+    if (ZSTD_isError(left) && ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
+        pf_memory_note_short(allocator);
     ZSTD_freeDCtx(context);
     return left == 0 && in.pos == in.size;
 }

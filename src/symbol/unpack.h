@@ -15,7 +15,7 @@ struct pf_unpacked {
 bool pf_is_packed(const uint8_t *data, size_t bytes);
 /*
  * Takes xz (when built with liblzma) and zstd. At most 256 MiB come out. False when it is neither, or damaged, or memory is
- * short: nothing is kept then.
+ * short, which the allocator is told (pf_watch): nothing is kept then.
  */
 bool pf_unpack(const struct perfile_allocator *allocator, const uint8_t *data, size_t bytes, struct pf_unpacked *out);
 void pf_unpacked_close(const struct perfile_allocator *allocator, struct pf_unpacked *out);

@@ -9,6 +9,7 @@
 
 static atomic_int left_to_succeed = -1; /* allocations; negative: all */
 static unsigned threads, report_flags;
+static const char *tracepoints; /* a recording of them */
 
 void *__real_realloc(void *pointer, size_t bytes);
 void *__wrap_realloc(void *pointer, size_t bytes);
@@ -132,15 +133,71 @@ static void test_hierarchies_with_short_memory(void **state)
     report_flags = 0;
 }
 
+/* The output's own allocator: all comes from it, all goes back. How much was written, 0: memory was short, and it said so. */
+static size_t write_with(const uint8_t *data, size_t bytes, const struct perfile_output_info *info, int left)
+{
+    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    struct sink sink = {.left = -1};
+    const struct perfile_sink out = {&sink, sink_write};
+    struct counting memory;
+    struct perfile_reader *reader;
+    struct perfile_error error;
+    counting_open(&memory, left);
+    options.allocator = &memory.allocator;
+    options.symbols.symfs = "/nonexistent";
+    options.symbols.kallsyms = "/dev/null";
+    assert_int_equal(perfile_open_memory(data, bytes, NULL, &reader, &error), 0);
+    const int result = perfile_output_write(reader, info->kind, info->format, &options, &out, &error);
+    perfile_close(reader);
+    counting_close(&memory);
+    assert_true(result >= 0 || (result == PERFILE_ERROR_MEMORY && memory.left == 0));
+    return result >= 0 ? sink.bytes : 0;
+}
+
+static void test_the_outputs_own_allocator(void **state)
+{
+    const struct perfile_output_info *info;
+    size_t bytes;
+    uint8_t *data = recording_load(recordings[0], &bytes);
+    (void)state;
+    for (size_t i = 0; (info = perfile_output_at(i)); i++) {
+        const size_t right = write_with(data, bytes, info, -1);
+        size_t written = 0;
+        for (int left = 0; !written; left++)
+            written = write_with(data, bytes, info, left);
+        assert_int_equal(written, right);
+    }
+    free(data);
+}
+
+/* The text of a tracepoint is in the tracing data, and nothing else takes its place when that is larger than allowed. */
+static void test_descriptions_that_are_too_large(void **state)
+{
+    static const char *const kinds[] = {"report", "script"};
+    struct perfile_open_options how = PERFILE_OPEN_OPTIONS_INIT;
+    (void)state;
+    how.limit_feature_bytes = 1000;
+    for (size_t i = 0; i < 2; i++) {
+        struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+        struct sink sink = {.left = -1};
+        const struct perfile_sink out = {&sink, sink_write};
+        struct perfile_reader *reader;
+        struct perfile_error error;
+        assert_int_equal(perfile_open_path(tracepoints, &how, &reader, &error), 0);
+        assert_int_equal(perfile_output_write(reader, kinds[i], NULL, &options, &out, &error), PERFILE_ERROR_LIMIT);
+        perfile_close(reader);
+    }
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sink_fails_at_each_call),
-        cmocka_unit_test(test_outputs_with_short_memory),
-        cmocka_unit_test(test_threads_with_short_memory),
-        cmocka_unit_test(test_hierarchies_with_short_memory),
+        cmocka_unit_test(test_sink_fails_at_each_call),   cmocka_unit_test(test_outputs_with_short_memory),
+        cmocka_unit_test(test_threads_with_short_memory), cmocka_unit_test(test_hierarchies_with_short_memory),
+        cmocka_unit_test(test_the_outputs_own_allocator), cmocka_unit_test(test_descriptions_that_are_too_large),
     };
     (void)count;
-    recordings = arguments + 1;
+    tracepoints = arguments[1];
+    recordings = arguments + 2;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

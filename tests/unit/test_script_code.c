@@ -194,7 +194,7 @@ static void instructions_have_names(void **state)
 {
     struct recording r;
     (void)state;
-    if (!has_program || !pf_disassembler_exists())
+    if (!has_program || !pf_disassembler_exists(pf_allocator_or_default(NULL)))
         skip();
     make_flat(&r, program());
     expect(&r, "ip,insnlen,disasm",
@@ -234,7 +234,7 @@ static void blocks_have_names(void **state)
     static const uint64_t stack[] = {2, PROGRAM + 8, PROGRAM + 0xb, PREDICTED, PROGRAM + 8, PROGRAM + 5, PREDICTED};
     struct recording r;
     (void)state;
-    if (!has_program || !pf_disassembler_exists())
+    if (!has_program || !pf_disassembler_exists(pf_allocator_or_default(NULL)))
         skip();
     open_recording(&r, PERFILE_SAMPLE_BRANCH_STACK, program());
     put_sample(&r, PROGRAM + 0xb, stack, PF_COUNT(stack));
