@@ -84,6 +84,10 @@ static int read_key(const char *path, struct key *key)
     key->data = key->owned;
     if (!failed && key->owned)
         return PF_STATUS_OK;
+    if (!key->owned) {
+        pf_message("anonymize: out of memory");
+        return PF_STATUS_MEMORY;
+    }
     pf_message("anonymize: --key-file %s: it cannot be read, is empty, or has more than 64 KiB", path);
     return PF_STATUS_USAGE;
 }

@@ -291,7 +291,7 @@ static int open_part(void *context, const struct perfile_split_part *part, struc
     if (part->index >= splitting->part_count) {
         struct part *parts = realloc(splitting->parts, (part->index + 1) * sizeof(*parts));
         if (!parts)
-            return fail(error, PERFILE_ERROR_MEMORY, "%s: memory is short", "split");
+            return fail(error, PERFILE_ERROR_MEMORY, "%s: out of memory", "split");
         splitting->parts = parts;
         memset(parts + splitting->part_count, 0, (part->index + 1 - splitting->part_count) * sizeof(*parts));
         splitting->part_count = part->index + 1;
@@ -299,7 +299,7 @@ static int open_part(void *context, const struct perfile_split_part *part, struc
     struct part *made = &splitting->parts[part->index];
     made->path = part_path(splitting->pattern, part);
     if (!made->path)
-        return fail(error, PERFILE_ERROR_MEMORY, "%s: memory is short", "split");
+        return fail(error, PERFILE_ERROR_MEMORY, "%s: out of memory", "split");
     if (pf_is_same_file(splitting->input.name, made->path))
         return fail(error, PERFILE_ERROR_ARGUMENT, "%s is the recording itself", made->path);
     splitting->log.input = made->path;

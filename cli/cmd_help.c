@@ -110,7 +110,7 @@ static void print_json(struct pf_stream *out)
         print_json_verb(out, *command);
     }
     pf_stream_print(out, "],\n\"exit_status\":{\"0\":\"fine\",\"1\":\"findings or damage\",\"2\":\"usage\","
-                         "\"3\":\"unreadable input\",\"4\":\"output failed\"}}\n");
+                         "\"3\":\"unreadable input\",\"4\":\"output failed\",\"5\":\"out of memory\"}}\n");
 }
 
 /* ---- pieces of man pages --------------------------------------------------------------------------------------- */

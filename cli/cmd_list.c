@@ -122,7 +122,9 @@ static int status_of(const struct pf_command *command, const struct list *list, 
     if (result < 0)
         pf_message("%s: %s", command->name, error->message);
     if (list->count)
-        return result == PERFILE_ERROR_OPEN ? PF_STATUS_OK : PF_STATUS_UNREADABLE;
+        return result == PERFILE_ERROR_OPEN ? PF_STATUS_OK : pf_status_of_error(result, PF_STATUS_UNREADABLE);
+    if (result == PERFILE_ERROR_MEMORY)
+        return PF_STATUS_MEMORY;
     return pattern ? none(command, pattern) : PF_STATUS_UNREADABLE;
 }
 

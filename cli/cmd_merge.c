@@ -134,8 +134,8 @@ static int open_inputs(struct run *run)
     run->readers = calloc(wanted, sizeof(*run->readers));
     run->names = calloc(wanted, sizeof(*run->names));
     if (!run->inputs || !run->readers || !run->names) {
-        pf_message("%s: memory is short", run->command->name);
-        return PF_STATUS_UNREADABLE;
+        pf_message("%s: out of memory", run->command->name);
+        return PF_STATUS_MEMORY;
     }
     for (size_t i = 0; i < wanted; i++)
         pf_input_set(&run->inputs[i], run->command, run->settings, run->settings->operands[i]);
@@ -165,7 +165,7 @@ static int open_writer(struct run *run)
     if (result == 0)
         return PF_STATUS_OK;
     pf_message("%s: %s", run->command->name, run->error.message);
-    return result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE : PF_STATUS_OUTPUT;
+    return result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE : pf_status_of_error(result, PF_STATUS_OUTPUT);
 }
 
 static int clock_of(const char *name)
@@ -191,8 +191,8 @@ static int failure(const struct run *run, int result)
         return PF_STATUS_USAGE;
     for (size_t i = 0; i < run->count; i++)
         if (perfile_reader_counts(run->readers[i])->records)
-            return PF_STATUS_FINDINGS;
-    return PF_STATUS_UNREADABLE;
+            return pf_status_of_error(result, PF_STATUS_FINDINGS);
+    return pf_status_of_error(result, PF_STATUS_UNREADABLE);
 }
 
 static int merge(struct run *run)

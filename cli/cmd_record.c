@@ -358,7 +358,7 @@ static int failure(const struct run *run, int result)
     pf_message("record: %s", run->error.message);
     return result == PERFILE_ERROR_WRITE      ? PF_STATUS_OUTPUT
            : result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE
-                                              : PF_STATUS_UNREADABLE;
+                                              : pf_status_of_error(result, PF_STATUS_UNREADABLE);
 }
 
 /* Who knows our process may ask for a snapshot before there is anything to write: it waits until then. */

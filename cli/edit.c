@@ -215,7 +215,7 @@ static int open_writer(struct run *run)
     if (result == 0)
         return PF_STATUS_OK;
     pf_message("%s: %s", run->input.command->name, run->input.error.message);
-    return result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE : PF_STATUS_OUTPUT;
+    return result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE : pf_status_of_error(result, PF_STATUS_OUTPUT);
 }
 
 /* ---- the report ---- */

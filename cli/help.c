@@ -29,14 +29,16 @@ static void print_overview(struct pf_stream *out)
                          "Usage: perfile VERB [OPTIONS] [FILE]\n\nVerbs:\n");
     for (const struct pf_command *const *command = pf_commands; *command; command++)
         pf_stream_print(out, "  %-12s %s\n", (*command)->name, (*command)->summary);
-    pf_stream_print(out, "\nFILE is perf.data unless given, and - is standard input. To begin with:\n\n"
-                         "  perfile record COMMAND      record it, with callchains\n"
-                         "  perfile info perf.data      what was recorded?\n"
-                         "  perfile report perf.data    where did the time go?\n"
-                         "  perfile script perf.data    every sample, as perf script prints it\n"
-                         "  perfile check perf.data     is the file whole?\n\n"
-                         "`perfile help VERB` explains a verb, `man perfile` tells the rest.\n"
-                         "Exit status: 0 fine, 1 findings or damage, 2 usage, 3 unreadable input, 4 output failed.\n");
+    pf_stream_print(
+        out,
+        "\nFILE is perf.data unless given, and - is standard input. To begin with:\n\n"
+        "  perfile record COMMAND      record it, with callchains\n"
+        "  perfile info perf.data      what was recorded?\n"
+        "  perfile report perf.data    where did the time go?\n"
+        "  perfile script perf.data    every sample, as perf script prints it\n"
+        "  perfile check perf.data     is the file whole?\n\n"
+        "`perfile help VERB` explains a verb, `man perfile` tells the rest.\n"
+        "Exit status: 0 fine, 1 findings or damage, 2 usage, 3 unreadable input, 4 output failed, 5 out of memory.\n");
 }
 
 static int overview(int fd)

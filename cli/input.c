@@ -92,7 +92,7 @@ int pf_input_open(struct pf_input *input)
         return PF_STATUS_OK;
     pf_message("%s: %s%s", input->log.input, sentence(input),
                input->error.code == PERFILE_ERROR_OPEN && !input->chosen ? " (no FILE was given)" : "");
-    return PF_STATUS_UNREADABLE;
+    return pf_status_of_error(input->error.code, PF_STATUS_UNREADABLE);
 }
 
 static const char *suggest_event(const struct pf_input *input, char buffer[80])
@@ -134,7 +134,8 @@ int pf_input_failure(const struct pf_input *input, int code)
         return PF_STATUS_USAGE;
     if (code == PERFILE_ERROR_WRITE)
         return PF_STATUS_OUTPUT;
-    return perfile_reader_counts(input->reader)->records ? PF_STATUS_FINDINGS : PF_STATUS_UNREADABLE;
+    return pf_status_of_error(code, perfile_reader_counts(input->reader)->records ? PF_STATUS_FINDINGS
+                                                                                  : PF_STATUS_UNREADABLE);
 }
 
 int pf_input_losses(const struct pf_input *input)

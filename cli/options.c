@@ -423,7 +423,7 @@ static int join(char **list, const char *separator, const char *text)
 
     if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? separator : "", text) < 0) {
         pf_message("out of memory");
-        return PF_STATUS_USAGE;
+        return PF_STATUS_MEMORY;
     }
     free(*list);
     *list = joined;
@@ -467,7 +467,7 @@ static int add_filter(const char *text, struct pf_record_settings *record)
     filters = realloc(record->filters, count * sizeof(*filters));
     if (!filters) {
         pf_message("out of memory");
-        return PF_STATUS_USAGE;
+        return PF_STATUS_MEMORY;
     }
     record->filters = filters;
     while (record->filter_count < count)

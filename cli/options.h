@@ -16,7 +16,14 @@ enum pf_status {
     PF_STATUS_USAGE = 2,
     PF_STATUS_UNREADABLE = 3, /* nothing of the input could be read */
     PF_STATUS_OUTPUT = 4,     /* the output could not be written */
+    PF_STATUS_MEMORY = 5,     /* out of memory */
 };
+
+/* Of a call that has failed: lack of memory is the same everywhere. */
+static inline int pf_status_of_error(int code, int otherwise)
+{
+    return code == PERFILE_ERROR_MEMORY ? PF_STATUS_MEMORY : otherwise;
+}
 
 /* Of the verb record. */
 struct pf_record_settings {

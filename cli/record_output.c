@@ -87,8 +87,8 @@ static int read_switching(struct pf_record_output *output)
         return PF_STATUS_USAGE;
     }
     if (record->switch_max_files && !(output->kept = calloc(record->switch_max_files, sizeof(*output->kept)))) {
-        pf_message("record: %s", strerror(ENOMEM));
-        return PF_STATUS_OUTPUT;
+        pf_message("record: out of memory");
+        return PF_STATUS_MEMORY;
     }
     return PF_STATUS_OK;
 }
@@ -162,7 +162,9 @@ int pf_record_output_open(struct pf_record_output *output, struct perfile_writer
     made.no_sync = pf_record_output_switches(output); /* while the disk is waited for nobody would empty the buffers */
     made.compression = (int)(output->settings->write_level < 99 ? output->settings->write_level : 99);
     const int result = perfile_writer_open_path(output->path, &made, writer, error);
-    return result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE : result < 0 ? PF_STATUS_OUTPUT : PF_STATUS_OK;
+    if (result >= 0)
+        return PF_STATUS_OK;
+    return result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE : pf_status_of_error(result, PF_STATUS_OUTPUT);
 }
 
 static int fail(struct perfile_error *error, const char *path, const char *what)

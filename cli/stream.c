@@ -46,10 +46,11 @@ int pf_stream_open(struct pf_stream *stream, const char *path)
     stream->fd = stream->buffer ? open_fd(stream) : -1;
     if (stream->fd >= 0)
         return PF_STATUS_OK;
-    complain(stream, errno);
+    const int why = errno;
+    complain(stream, why);
     free(stream->temporary);
     free(stream->buffer);
-    return PF_STATUS_OUTPUT;
+    return why == ENOMEM ? PF_STATUS_MEMORY : PF_STATUS_OUTPUT;
 }
 
 /* What is really shown starts the pager, and ends the progress bar, which would stand between its lines. */
