@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The command when memory is short: short_memory.py [--all] PERFILE ASSEMBLE SHIM DATA CC...
+
+An allocation fails, each in turn (without --all: some of them), once or from there on; and the address space is limited. It
+is an error then, with exit status 5, a message, and of the output no more than its beginning; or it makes no difference.
+"""
+import collections
+import concurrent.futures
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+SKIPPED, NO_MEMORY = 77, 5
+POINTS = 20  # of each case and kind of failure, without --all
+MIB = 1 << 20
+PROGRAM = '''
+#include <stdio.h>
+extern const char *const here;
+int outer(int x) __asm__("_ZN4deep5outerEi");
+static inline __attribute__((always_inline)) int innermost(int x) __asm__("_ZN4deep9innermostEi");
+static inline __attribute__((always_inline)) int innermost(int x)
+{
+    __asm__ volatile("1: nop\\n.pushsection .data\\n.globl here\\n.balign 8\\nhere: .quad 1b\\n.popsection" : "+r"(x));
+    return x * 3;
+}
+static inline __attribute__((always_inline)) int inner(int x) { return innermost(x) + 1; }
+__attribute__((noinline)) int outer(int x) { return inner(x) + 2; }
+int main(int argc, char **argv)
+{
+    (void)argv;
+    printf("%lx\\n", (unsigned long)here);
+    return outer(argc) == 0;
+}
+'''
+RECORDING = '''attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD|CALLCHAIN sample_id_all=1 name="cpu-clock"
+record COMM pid=7 tid=7 comm="prog" | pid=7 tid=7 time=10
+record MMAP2 pid=7 tid=7 addr=0x%(start)x len=0x100000 pgoff=0 prot=5 filename="%(path)s" | pid=7 tid=7 time=12
+sample misc=2 ip=0x%(here)x pid=7 tid=7 time=20 period=1 callchain=2,0xfffffffffffffe00,0x%(here)x
+'''
+FLAMES = [['flame', '--format', kind] for kind in ('folded', 'html', 'svg')]
+VERBS = [['report'], ['report', '--hierarchy'], ['report', '--sort', 'dso,sym,srcline'], ['report', '--format', 'json'], ['script'],
+         ['script', '-F', '+srcline'], ['dump'], ['info'], *FLAMES]
+
+
+def load_address(program):
+    """The address of the first byte of the file, from its first loadable segment."""
+    image = program.read_bytes()
+    table, entries = int.from_bytes(image[32:40], 'little'), int.from_bytes(image[56:58], 'little')
+    for at in range(table, table + entries * 56, 56):
+        if int.from_bytes(image[at:at + 4], 'little') == 1:
+            return int.from_bytes(image[at + 16:at + 24], 'little')
+    raise ValueError('no loadable segment')
+
+
+def make_recording(folder, assemble, compiler):
+    """Of a program with mangled names and inlined functions; None where it cannot be made."""
+    source, program, recording = folder / 'prog.c', folder / 'prog', folder / 'perf.data'
+    source.write_text(PROGRAM)
+    made = subprocess.run([*compiler, '-g', '-O2', '-no-pie', '-fno-pie', '-o', program, source], stderr=subprocess.DEVNULL)
+    if made.returncode:
+        return None
+    here = int(subprocess.check_output([program], text=True), 16)
+    text = RECORDING % {'start': load_address(program), 'here': here, 'path': program}
+    recording.write_bytes(subprocess.check_output([assemble], input=text.encode()))
+    return recording
+
+
+class Command:
+    """One command line: what it does with enough memory, and without."""
+
+    def __init__(self, perfile, shim, arguments, home):
+        self.arguments = [perfile, *arguments]
+        self.shim = shim
+        self.environment = {'PATH': os.environ.get('PATH', ''), 'HOME': home, 'LC_ALL': 'C'}
+        self.right, self.allocations = self.run(0, 0)
+
+    def run(self, number, all_from_there):
+        """The result and how many allocations there were; those are 0 when it did not come to its end."""
+        with tempfile.TemporaryFile() as count:
+            failing = {'LD_PRELOAD': self.shim, 'SHORT_MEMORY': f'{number},{all_from_there},{count.fileno()}'}
+            result = subprocess.run(self.arguments, stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                                    env={**self.environment, **failing}, pass_fds=[count.fileno()])
+            count.seek(0)
+            return result, int(count.read() or 0)
+
+    def run_within(self, mebibytes):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (mebibytes * MIB, mebibytes * MIB))
+        return subprocess.run(self.arguments, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, env=self.environment,
+                              preexec_fn=limit)
+
+    def wrong(self, result):
+        """None, or what is wrong."""
+        same = result.stdout == self.right.stdout
+        begins = self.right.stdout.startswith(result.stdout)
+        if result.returncode == self.right.returncode and same:
+            return None
+        if result.returncode == NO_MEMORY and begins and result.stderr:
+            return None
+        text = 'the same text' if same else 'a part of the text' if begins else 'other text'
+        return f'status {result.returncode} with {text}: {result.stderr[:100].decode(errors="replace").strip()}'
+
+
+def try_all(name, command, attempts, run):
+    """Runs the command for each attempt; how often what was wrong."""
+    found = collections.defaultdict(list)
+    for attempt in attempts:
+        wrong = command.wrong(run(attempt))
+        if wrong:
+            found[wrong].append(attempt)
+    for wrong, where in found.items():
+        print(f'{name}: {wrong} ({len(where)} times, such as {where[0]})')
+    return sum(len(where) for where in found.values())
+
+
+def main():
+    every = sys.argv[1] == '--all'
+    perfile, assemble, shim, data = (os.path.abspath(word) for word in sys.argv[1 + every:5 + every])
+    compiler = sys.argv[5 + every:]
+    wrong = tried = 0
+    with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        folder, pending = pathlib.Path(name), []
+        program = make_recording(folder, assemble, compiler)
+        tracepoint, jit = (os.path.join(data, file) for file in ('tracepoint.perf.data', 'jit.perf.data'))
+        lines = [[*verb, program] for verb in VERBS if program]
+        lines += [['script', tracepoint], ['report', tracepoint], ['script', jit], ['report', jit]]
+        for index, line in enumerate(lines):
+            # a cache has what was read before: then other code runs
+            (folder / str(index)).mkdir()
+            line = [str(word) for word in line]
+            warm = Command(perfile, shim, line, str(folder / str(index)))
+            cold = Command(perfile, shim, line, '/nonexistent')
+            for kind, command in (('', cold), ('cached, ', warm)):
+                if not command.allocations:
+                    print('allocations cannot be made to fail here')
+                    sys.exit(SKIPPED)
+                label = kind + ' '.join(line[:-1] + [os.path.basename(line[-1])])
+                step = 1 if every else max(1, command.allocations // POINTS)
+                points = [(n, mode) for mode in (0, 1) for n in range(1 + index % step, command.allocations + 1, step)]
+                limits = range(24, 200, 1 if every else 16)
+                tried += len(points) + len(limits)
+                pending.append(pool.submit(try_all, label, command, points, lambda at, c=command: c.run(*at)[0]))
+                pending.append(pool.submit(try_all, label + ', MiB', command, limits, command.run_within))
+        wrong = sum(one.result() for one in pending)
+    print(f'{tried} runs with too little memory, {wrong} of them wrong')
+    sys.exit(wrong != 0)
+
+
+main()
