@@ -194,7 +194,8 @@ def test_not_started(folder):
     done = run('record', '-e', 'no-such-event', '-o', str(output), 'true')
     expect(done.returncode == 2 and 'no-such-event' in done.stderr, 'an unknown event', done)
     done = run('record', '-a', '-G', 'no/such/group', '-e', 'cpu-clock', '-o', str(output), 'true')
-    expect(done.returncode == 3 and 'no/such/group' in done.stderr, 'an unknown control group', done)
+    named = 'no/such/group' in done.stderr or 'hierarchy of v1 is mounted' in done.stderr  # a chroot may have none
+    expect(done.returncode == 3 and named, 'an unknown control group', done)
     expect(run('record', '-G', '/', '-e', 'cpu-clock', '-o', str(output), 'true').returncode == 2, '-G without -a')
     expect(output.read_bytes() == b'of before', 'an unknown control group: the recording of before is kept')
     expect(run('record', '-e', 'cpu-clock', '-o', str(folder), 'true').returncode == 4, 'a directory')
