@@ -215,8 +215,8 @@ PERFILE_API int perfile_build_id_find(void *symbol_options, const struct perfile
 
 /*
  * Code that JIT compilers made, of the jitdump files that a recording maps. `reader` is that of the recording; `options`
- * (may be NULL) say where the files are, and `folder` is where perfile_jit_follow writes: no name of the recording decides
- * that. Both must live as long. Errors: MEMORY.
+ * (may be NULL) say where the files are, and `folder` is where perfile_jit_follow writes: no name of the recording
+ * decides that. Both must live as long. Errors: MEMORY.
  */
 struct perfile_jit;
 PERFILE_API PERFILE_MUST_CHECK int perfile_jit_open(struct perfile_reader *reader,

@@ -691,7 +691,7 @@ PERFILE_API const char *perfile_session_comm(struct perfile_session *session, in
 /*
  * Of a thread that had no name yet when perfile_session_comm gave ":TID" for it: the first name that it has got since,
  * which perf report shows for its earlier samples, too. `comm` itself for all other texts. The name lives as long as the
- * session. Since 0.1.
+ * session.
  */
 PERFILE_API const char *perfile_session_later_comm(const struct perfile_session *session, const char *comm);
 /*

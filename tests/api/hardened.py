@@ -5,6 +5,9 @@
 The objects of the ARCHIVE are looked at for what the linker drops when the C library has none of it."""
 import os, re, shutil, subprocess, sys
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import hermetic
+
 
 def readelf(*arguments):
     return subprocess.run(['readelf', '-W', *arguments], capture_output=True, text=True, check=True,
@@ -39,6 +42,7 @@ OBJECT_CHECKS = {
 
 
 def main():
+    hermetic.settle()
     if not shutil.which('readelf'):
         print('readelf is missing')
         sys.exit(77)

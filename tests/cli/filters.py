@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 RECORDING = '''attr type=1 config=2 sample_type=IP|TID|TIME|CPU|IDENTIFIER ids=1 sample_id_all=1 name="page-faults"
 attr type=1 config=3 sample_type=IP|IDENTIFIER ids=2 sample_id_all=1 name="context-switches"
 feature EVENT_DESC
@@ -26,6 +29,7 @@ FILTERS = [(['--time', '2,2.5'], 1, 'time'), (['--time', '2,'], 2, 'time'), (['-
 
 
 def main():
+    hermetic.settle()
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
     perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
 

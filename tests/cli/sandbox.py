@@ -6,6 +6,9 @@ The SHIM plays code that took the process over. What the kernel does not have is
 is not asked to keep files, one without seccomp not to keep programs from being run. Without both the test is skipped."""
 import ctypes, http.server, json, os, pathlib, re, shutil, socket, subprocess, sys, tempfile, threading
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 HERE = pathlib.Path(__file__).resolve().parent
 RECORDING = HERE.parent.parent / 'examples' / 'demo.perf.data'
 JIT = HERE.parent / 'data'
@@ -234,6 +237,7 @@ sample misc=2 ip=0x10010 pid={inside.pid} tid={inside.pid} time=2
 
 
 def main():
+    hermetic.settle()
     perfile, assemble, shim = (pathlib.Path(path).resolve() for path in sys.argv[1:])
     with tempfile.TemporaryDirectory(prefix='perfile-sandbox-') as name:
         t = Setting(perfile, shim, pathlib.Path(name).resolve())
