@@ -4,7 +4,7 @@
 
 The SHIM plays code that took the process over. What the kernel does not have is not asked for: a kernel without Landlock
 is not asked to keep files, one without seccomp not to keep programs from being run. Without both the test is skipped."""
-import ctypes, http.server, json, os, pathlib, re, shutil, socket, subprocess, sys, tempfile, threading
+import ctypes, http.server, json, os, pathlib, re, shutil, socket, subprocess, sys, threading
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -239,8 +239,9 @@ sample misc=2 ip=0x10010 pid={inside.pid} tid={inside.pid} time=2
 def main():
     hermetic.settle()
     perfile, assemble, shim = (pathlib.Path(path).resolve() for path in sys.argv[1:])
-    with tempfile.TemporaryDirectory(prefix='perfile-sandbox-') as name:
-        t = Setting(perfile, shim, pathlib.Path(name).resolve())
+    with hermetic.plain_folder() as name:
+        folder = pathlib.Path(name).resolve()
+        t = Setting(perfile, shutil.copy(shim, folder), folder)  # LD_PRELOAD cannot name paths with spaces
         held, said = what_holds(t)
         if not held:
             print(f'this kernel has no sandbox: {said}')
