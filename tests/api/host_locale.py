@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 LOCALES = {'de_DE': b'0,5', 'tr_TR': b'0,5'}
 
 
@@ -29,6 +32,7 @@ def differences(name, ours, plain):
 
 
 def main():
+    hermetic.settle()
     program, *recordings = sys.argv[1:]
     localedef, wrong, done = shutil.which('localedef', path=os.environ.get('PATH', '') + ':/usr/bin'), [], 0
     with tempfile.TemporaryDirectory(prefix='perfile-locale-') as folder:

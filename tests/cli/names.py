@@ -18,6 +18,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 # ESC, BEL, CR, LF, TAB, DEL, C1 as UTF-8 and as a bare byte, bytes that are not UTF-8, U+2028, U+202E, U+2066
 RAW = b'\x1b[2J\x1b]0;t\x07\r\nFORGED\t\x7f\xc2\x9b31m\x9b\xff\xe2\x80\xa8\xe2\x80\xae\xe2\x81\xa6'
 FINE = 'ä☃"'
@@ -195,6 +198,7 @@ def check_script_in_pipe(runner):
 
 
 def main():
+    hermetic.settle()
     perfile, assemble = (pathlib.Path(path).resolve() for path in sys.argv[1:])
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
     try:

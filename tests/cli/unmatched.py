@@ -7,6 +7,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 FUNCTION = 'double geometry::Shape<int>::compute<int (*)(int)>(double) const'
 RECORDING = f'''attr type=1 config=0 sample_type=IP|TID|TIME|CPU|PERIOD sample_id_all=1 ids=1 name="cpu-clock:u"
 attr type=1 config=2 sample_type=IP|TID|TIME|CPU|PERIOD sample_id_all=1 ids=2 name="page-faults"
@@ -54,6 +57,7 @@ def expect(name, fact, detail=''):
 
 
 def main():
+    hermetic.settle()
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
     perfile, assemble = ([*wrapper, pathlib.Path(program).resolve()] for program in sys.argv[1:])
     with tempfile.TemporaryDirectory(prefix='perfile-unmatched-') as name:
