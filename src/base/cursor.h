@@ -17,7 +17,7 @@ struct pf_cursor {
     uint64_t offset; /* of `start` in the file */
     bool swap;
     bool failed;
-    ptrdiff_t mirror; /* not 0: how far away a copy is in which each number that is read gets the other byte order */
+    ptrdiff_t mirror;   /* not 0: how far away a copy is in which each number that is read gets the other byte order */
     uint64_t failed_at; /* offset in the file */
     uint64_t wanted;    /* bytes that were asked for there */
     uint64_t had;       /* bytes that there were */
@@ -26,7 +26,8 @@ struct pf_cursor {
 static inline struct pf_cursor pf_cursor_make(const void *data, size_t bytes, uint64_t offset, bool swap)
 {
     const uint8_t *start = data;
-    return (struct pf_cursor){.start = start, .at = start, .end = start + bytes, .offset = offset, .swap = swap};
+    const uint8_t *end = bytes ? start + bytes : start; /* of nothing there is no start to add to */
+    return (struct pf_cursor){.start = start, .at = start, .end = end, .offset = offset, .swap = swap};
 }
 
 static inline size_t pf_cursor_left(const struct pf_cursor *c)

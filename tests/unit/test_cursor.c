@@ -112,6 +112,16 @@ static void test_wide_products(void **state)
     assert_false(pf_product_within(1, 7, 2, 3));
 }
 
+/* No bytes at no place: nothing may be added to a null pointer, says clang's UBSan. */
+static void test_of_nothing(void **state)
+{
+    struct pf_cursor c = pf_cursor_make(NULL, 0, 7, false);
+    (void)state;
+    assert_int_equal(pf_cursor_left(&c), 0);
+    assert_int_equal(pf_cursor_u8(&c), 0);
+    assert_true(c.failed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +132,7 @@ int main(void)
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_sums_and_products),
         cmocka_unit_test(test_wide_products),
+        cmocka_unit_test(test_of_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
