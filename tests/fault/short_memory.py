@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 SKIPPED, NO_MEMORY = 77, 5
 POINTS = 20  # of each case and kind of failure, without --all
 MIB = 1 << 20
@@ -118,6 +121,7 @@ def try_all(name, command, attempts, run):
 
 
 def main():
+    hermetic.settle()
     every = sys.argv[1] == '--all'
     perfile, assemble, shim, data = (os.path.abspath(word) for word in sys.argv[1 + every:5 + every])
     compiler = sys.argv[5 + every:]
