@@ -27,8 +27,10 @@
  *              But other threads may, while one reads on, decode and visit copies of records of the kernel (type below
  *              PERFILE_RECORD_HEADER_ATTR): perfile_sample_decode, perfile_record_decode and perfile_record_visit look
  *              only at the record and at what does not change.
- * Growth.      Structs that the caller makes begin with their own size; set it with the PERFILE_*_INIT initialisers.
- *              Structs that the library makes may grow at their end.
+ * Growth.      Structs that begin with `size` may grow at their end: set it to their sizeof, with the PERFILE_*_INIT
+ *              initialisers. Members that the caller's header does not know have their defaults, or are left out of results.
+ *              Options that the library does not know must be zero, and such results are zeroed. ARGUMENT says that the
+ *              size is not set, or that an option is too new. Structs that the library makes may grow at their end.
  * Since.       Everything in these headers: 0.1, unless it says a later version.
  */
 #ifndef PERFILE_PERFILE_H
@@ -457,7 +459,7 @@ PERFILE_API void perfile_read_at(const struct perfile_read *read, uint64_t index
 
 /*
  * Bytes behind the parts, in samples of kernels that are newer than this library, are left alone.
- * Errors: ARGUMENT (not a SAMPLE, or sample->size), EVENT, DAMAGED (the parts do not fit into the record).
+ * Errors: ARGUMENT (not a SAMPLE, or sample->size is not set), EVENT, DAMAGED (the parts do not fit into the record).
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_sample_decode(const struct perfile_record *record,
                                                          struct perfile_sample *sample, struct perfile_error *error);

@@ -8,9 +8,6 @@
  * branches, unwound stacks, inlined functions. Equal ids are equal functions, so who adds up needs no text;
  * perfile_stream_frame and perfile_stream_module tell what an id stands for. Memory grows with what is distinct, not with
  * the number of samples. `perfile flame` and `perfile report` are made of the same stream.
- *
- * Structs that a function fills begin with `size`, which the caller sets to their sizeof: members that the caller's header
- * does not know are left out, those that the library does not know are zeroed.
  */
 #ifndef PERFILE_PROFILE_H
 #define PERFILE_PROFILE_H

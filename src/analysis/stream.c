@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/sized.h"
 
 struct perfile_stream {
     struct pf_watch watch;
@@ -16,53 +17,15 @@ struct perfile_stream {
     struct pf_map label_of; /* frames */
 };
 
-/* ---- sizes ------------------------------------------------------------------------------------------------------- */
-
-static bool is_zero(const uint8_t *bytes, size_t count)
-{
-    while (count && !*bytes)
-        bytes++, count--;
-    return count == 0;
-}
-
-/* The caller's options, who may know fewer members than we do, or more that are zero. */
-static int take_options(struct perfile_stream_options *all, const struct perfile_stream_options *options,
-                        struct perfile_error *error)
-{
-    *all = (struct perfile_stream_options)PERFILE_STREAM_OPTIONS_INIT;
-    if (!options)
-        return 0;
-    if (options->size < sizeof(options->size))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "stream options", "size is not set");
-    if (options->size > sizeof(*all) && !is_zero((const uint8_t *)options + sizeof(*all), options->size - sizeof(*all)))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "stream options",
-                       "they ask for what this version of the library does not know");
-    memcpy(all, options, pf_min(options->size, sizeof(*all)));
-    return 0;
-}
-
-/* Fills a struct of the caller's, whose size is its first member, from one of ours. */
-static int give(void *theirs, const void *ours, size_t bytes)
-{
-    size_t room;
-    memcpy(&room, theirs, sizeof(room));
-    if (room < sizeof(room))
-        return PERFILE_ERROR_ARGUMENT;
-    if (room > bytes)
-        memset((char *)theirs + bytes, 0, room - bytes);
-    memcpy((char *)theirs + sizeof(room), (const char *)ours + sizeof(room), pf_min(room, bytes) - sizeof(room));
-    return 0;
-}
-
 /* ---- the stream -------------------------------------------------------------------------------------------------- */
 
 int perfile_stream_open(struct perfile_reader *reader, const struct perfile_stream_options *options,
                         struct perfile_stream **stream, struct perfile_error *error)
 {
     const struct perfile_symbol_options no_symbols = {0};
-    struct perfile_stream_options all;
+    struct perfile_stream_options all = PERFILE_STREAM_OPTIONS_INIT;
     *stream = NULL;
-    int result = take_options(&all, options, error);
+    int result = pf_sized_take(&all, sizeof(all), options, "stream options", error);
     if (result < 0)
         return result;
     struct perfile_stream *made = pf_new(pf_allocator_or_default(NULL), sizeof(*made));
@@ -150,7 +113,7 @@ int perfile_stream_frame(const struct perfile_stream *stream, uint32_t id, struc
         all.file = place->file;
         all.line = place->line;
     }
-    return give(frame, &all, sizeof(all));
+    return pf_sized_give(frame, &all, sizeof(all));
 }
 
 static const char *make_label(struct perfile_stream *stream, const struct pf_frame_info *info)
@@ -193,7 +156,7 @@ int perfile_stream_module(const struct perfile_stream *stream, uint32_t id, stru
                                  .kernel = known->kernel,
                                  .jit = known->jit};
     memcpy(all.build_id, build_id, all.build_id_bytes);
-    return give(module, &all, sizeof(all));
+    return pf_sized_give(module, &all, sizeof(all));
 }
 
 int perfile_stream_losses(const struct perfile_stream *stream, struct perfile_losses *losses)
@@ -206,7 +169,7 @@ int perfile_stream_losses(const struct perfile_stream *stream, struct perfile_lo
                                        .unresolved = totals->unresolved,
                                        .truncated = totals->truncated,
                                        .guessed = totals->guessed};
-    return give(losses, &all, sizeof(all));
+    return pf_sized_give(losses, &all, sizeof(all));
 }
 
 /* ---- units ------------------------------------------------------------------------------------------------------- */

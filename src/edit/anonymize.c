@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "edit/anonymize_records.h"
 
 static const char what[] = "perfile_anonymize";
@@ -295,11 +296,9 @@ int perfile_anonymize(struct perfile_reader *reader, struct perfile_writer *writ
     struct perfile_anonymize_report unseen = {.category_count = 0};
     struct perfile_anonymize_options all = PERFILE_ANONYMIZE_OPTIONS_INIT;
     struct pf_edit edit;
-    if (options && options->size < sizeof(size_t))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "options: size is not set");
-    if (options)
-        memcpy(&all, options, pf_min(options->size, sizeof(all)));
-    int result = pf_edit_open(&edit, reader, writer, all.edit, error);
+    int result = pf_sized_take(&all, sizeof(all), options, "anonymize options", error);
+    if (result == 0)
+        result = pf_edit_open(&edit, reader, writer, all.edit, error);
     struct pf_anonymizer a = {.allocator = reader->allocator, .report = report ? report : &unseen};
     pf_map_open(&a.words, a.allocator);
     if (result == 0)

@@ -2,6 +2,7 @@
 #include "edit/convert.h"
 
 #include "base/error.h"
+#include "base/sized.h"
 
 enum { STEPS_MAX = 3 };
 
@@ -69,12 +70,10 @@ int perfile_convert(struct perfile_reader *reader, struct perfile_writer *writer
     struct perfile_error here;
     error = error ? error : &here;
     report = report ? report : &unseen;
-    if (options && options->size < sizeof(size_t))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "convert options", "size is not set");
-    if (options)
-        memcpy(&all, options, pf_min(options->size, sizeof(all)));
     *report = (struct perfile_edit_report){.records_kept = 0};
-    int result = pf_edit_open(&convert.edit, reader, writer, all.edit, error);
+    int result = pf_sized_take(&all, sizeof(all), options, "convert options", error);
+    if (result == 0)
+        result = pf_edit_open(&convert.edit, reader, writer, all.edit, error);
     if (result == 0)
         result = add_steps(&convert, &all, error);
     convert.edit.reshapes = convert.edit.step_count > 0;

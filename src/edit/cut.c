@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Some of a recording's samples, into one recording or several. */
 #include "base/error.h"
+#include "base/sized.h"
 #include "edit/cut.h"
 
 enum { OPEN_USUAL = 64, PARTS_USUAL = 65536 };
@@ -43,17 +44,24 @@ static int check_options(const struct pf_cut *cut, struct perfile_error *error)
     return 0;
 }
 
+static int take_options(struct pf_cut *cut, const struct perfile_cut_options *options,
+                        const struct perfile_split_options *split, struct perfile_error *error)
+{
+    int result = pf_sized_take(&cut->options, sizeof(cut->options), options, "cut options", error);
+    if (result == 0)
+        result = pf_sized_take(&cut->split, sizeof(cut->split), split, "split options", error);
+    cut->told = (struct perfile_edit_options)PERFILE_EDIT_OPTIONS_INIT;
+    return result < 0 ? result : pf_sized_take(&cut->told, sizeof(cut->told), cut->options.edit, "edit options", error);
+}
+
 static int open_cut(struct pf_cut *cut, struct perfile_reader *reader, const struct perfile_cut_options *options,
                     const struct perfile_split_options *split, struct perfile_error *error)
 {
     *cut = (struct pf_cut){
         .reader = reader, .allocator = reader->allocator, .options = PERFILE_CUT_OPTIONS_INIT, .splits = split};
-    if ((options && options->size < sizeof(size_t)) || (split && split->size < sizeof(size_t)))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "cut options", "size is not set");
-    if (options)
-        memcpy(&cut->options, options, pf_min(options->size, sizeof(*options)));
-    if (split)
-        memcpy(&cut->split, split, pf_min(split->size, sizeof(*split)));
+    int result = take_options(cut, options, split, error);
+    if (result < 0)
+        return result;
     cut->split.limit_open = cut->split.limit_open ? cut->split.limit_open : OPEN_USUAL;
     cut->split.limit_parts = cut->split.limit_parts ? cut->split.limit_parts : PARTS_USUAL;
     pf_arena_open(&cut->arena, cut->allocator);
@@ -63,7 +71,7 @@ static int open_cut(struct pf_cut *cut, struct perfile_reader *reader, const str
     pf_pairs_open(&cut->linked, cut->allocator);
     pf_pairs_open(&cut->forked, cut->allocator);
     pf_name_line_open(&cut->line, cut->allocator);
-    int result = check_options(cut, error);
+    result = check_options(cut, error);
     return result < 0 ? result : pf_cut_open_cgroups(cut, error);
 }
 
@@ -99,9 +107,7 @@ static void tell_progress(void *context, uint64_t done, uint64_t total)
 
 static void open_progress(struct pf_cut *cut)
 {
-    cut->edit_options = cut->told = (struct perfile_edit_options)PERFILE_EDIT_OPTIONS_INIT;
-    if (cut->options.edit)
-        memcpy(&cut->told, cut->options.edit, pf_min(cut->options.edit->size, sizeof(cut->told)));
+    cut->edit_options = (struct perfile_edit_options)PERFILE_EDIT_OPTIONS_INIT;
     if (!cut->told.progress)
         return;
     cut->edit_options.progress = tell_progress;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What can be added to a recording afterwards. */
 #include "base/error.h"
+#include "base/sized.h"
 #include "base/map.h"
 #include "edit/convert.h"
 #include "edit/inject.h"
@@ -279,11 +280,9 @@ int perfile_inject(struct perfile_reader *reader, struct perfile_writer *writer,
     struct perfile_edit_report unseen;
     struct pf_edit_step steps[3];
     report = report ? report : &unseen;
-    if (options && options->size < sizeof(size_t))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "inject options", "size is not set");
-    if (options)
-        memcpy(&inject.options, options, pf_min(options->size, sizeof(*options)));
-    int result = pf_edit_open(&inject.edit, reader, writer, inject.options.edit, error);
+    int result = pf_sized_take(&inject.options, sizeof(inject.options), options, "inject options", error);
+    if (result == 0)
+        result = pf_edit_open(&inject.edit, reader, writer, inject.options.edit, error);
     if (result < 0)
         return result;
     inject.edit.steps = steps;

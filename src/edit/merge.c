@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "edit/merge.h"
 #include "schema/schema.h"
 
@@ -356,9 +357,9 @@ static int open_merge(struct pf_merge *merge, struct perfile_writer *writer,
     pf_map_open(&merge->files, merge->allocator);
     pf_map_open(&merge->known, merge->allocator);
     pf_heap_open(&merge->queue, merge->allocator);
-    if (options->size < sizeof(size_t))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "merge options", "size is not set");
-    memcpy(&merge->options, options, pf_min(options->size, sizeof(*options)));
+    int result = pf_sized_take(&merge->options, sizeof(merge->options), options, "merge options", error);
+    if (result < 0)
+        return result;
     if (!merge->options.readers || !merge->options.reader_count || writer->event_count)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_merge", "%s",
                        writer->event_count ? "the writer has events already" : "there are no readers");

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The way of all edits: events and features through the steps to the writer, then record by record. */
 #include "base/error.h"
+#include "base/sized.h"
 #include "edit/edit.h"
 
 int pf_edit_open(struct pf_edit *edit, struct perfile_reader *reader, struct perfile_writer *writer,
                  const struct perfile_edit_options *options, struct perfile_error *error)
 {
     *edit = (struct pf_edit){.reader = reader, .writer = writer, .options = {.size = sizeof(edit->options)}};
-    if (options && options->size < sizeof(size_t))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "edit options", "size is not set");
-    if (options)
-        memcpy(&edit->options, options, pf_min(options->size, sizeof(*options)));
-    return 0;
+    return pf_sized_take(&edit->options, sizeof(edit->options), options, "edit options", error);
 }
 
 /* ---- what the writer asks while it copies ---- */

@@ -184,15 +184,16 @@ int perfile_feature_visit(struct perfile_reader *reader, uint32_t number, const 
 {
     const uint8_t *data;
     size_t bytes;
-    if (!visitor || visitor->size < sizeof(*visitor))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_feature_visit", "incomplete visitor");
-    int result = perfile_feature_bytes(reader, number, &data, &bytes, error);
+    struct perfile_visitor all;
+    int result = pf_visitor_take(&all, visitor, error);
+    if (result == 0)
+        result = perfile_feature_bytes(reader, number, &data, &bytes, error);
     if (result < 0)
         return result;
     const struct pf_feature_context context = context_of(reader, number);
     const struct perfile_section *section = &find(reader, number)->public.section;
     struct pf_cursor c = pf_cursor_make(data, bytes, section->offset, reader->file.swapped);
-    struct pf_emit e = {.visitor = visitor};
+    struct pf_emit e = {.visitor = &all};
     char unknown[16];
     snprintf(unknown, sizeof(unknown), "%u", number);
     const char *name = perfile_feature_name(number);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/locale.h"
+#include "base/sized.h"
 #include "format/attr.h"
 #include "format/reader.h"
 
@@ -50,10 +51,9 @@ static int make_reader(const struct perfile_open_options *options, struct perfil
 {
     struct perfile_open_options all = PERFILE_OPEN_OPTIONS_INIT;
     *reader = NULL;
-    if (options && options->size < sizeof(size_t))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "options", "size is not set");
-    if (options)
-        memcpy(&all, options, pf_min(options->size, sizeof(all)));
+    int result = pf_sized_take(&all, sizeof(all), options, "open options", error);
+    if (result < 0)
+        return result;
     fill_limits(&all);
     const struct perfile_allocator *allocator = pf_allocator_or_default(all.allocator);
     struct perfile_reader *made = pf_new(allocator, sizeof(*made));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/plan.h"
 
+#include "base/sized.h"
 #include "schema/schema.h"
 
 enum {
@@ -391,12 +392,25 @@ struct perfile_bytes pf_plan_tail(const struct pf_plan *plan, const struct perfi
     return (struct perfile_bytes){record->data + known, record->bytes - known};
 }
 
+/* The caller was built with the header of another version. */
+static int decode_for_other(const struct perfile_record *record, struct perfile_sample *sample,
+                            struct perfile_error *error)
+{
+    struct perfile_sample all = PERFILE_SAMPLE_INIT;
+    if (sample->size < sizeof(sample->size))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, record->offset, "perfile_sample_decode",
+                       "sample->size is not set");
+    int result = perfile_sample_decode(record, &all, error);
+    return result < 0 ? result : pf_sized_give(sample, &all, sizeof(all));
+}
+
 int perfile_sample_decode(const struct perfile_record *record, struct perfile_sample *sample,
                           struct perfile_error *error)
 {
-    if (PF_UNLIKELY(record->type != PERFILE_RECORD_SAMPLE || sample->size < sizeof(*sample)))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, record->offset, "perfile_sample_decode",
-                       record->type != PERFILE_RECORD_SAMPLE ? "not a SAMPLE" : "sample->size is too small");
+    if (PF_UNLIKELY(record->type != PERFILE_RECORD_SAMPLE))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, record->offset, "perfile_sample_decode", "not a SAMPLE");
+    if (PF_UNLIKELY(sample->size != sizeof(*sample)))
+        return decode_for_other(record, sample, error);
     if (PF_UNLIKELY(!record->event))
         return pf_fail(error, PERFILE_ERROR_EVENT, record->offset, "SAMPLE record", "no event has its id");
     return pf_plan_decode(&((const struct pf_event *)(const void *)record->event)->plan, record, sample, error);

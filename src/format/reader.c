@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "format/attr.h"
 #include "schema/schema.h"
@@ -306,14 +307,16 @@ int perfile_record_decode(const struct perfile_reader *reader, const struct perf
     return pf_layout_decode(record, &layout, out, error);
 }
 
+int pf_visitor_take(struct perfile_visitor *all, const struct perfile_visitor *visitor, struct perfile_error *error)
+{
+    *all = (struct perfile_visitor){.size = sizeof(*all)};
+    return visitor ? pf_sized_take(all, sizeof(*all), visitor, "visitor", error)
+                   : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "visitor", "there is none");
+}
+
 static int fail_stopped(struct perfile_error *error)
 {
     return pf_fail(error, PERFILE_ERROR_STOPPED, PERFILE_NO_OFFSET, "visitor", "stopped by the caller");
-}
-
-static bool usable_visitor(const struct perfile_visitor *visitor)
-{
-    return visitor && visitor->size >= sizeof(*visitor);
 }
 
 /* AUX data may be large: what identifies it is its checksum. */
@@ -334,9 +337,11 @@ static int emit_payload_crc(struct perfile_reader *reader, struct pf_emit *e, st
 int perfile_record_visit(struct perfile_reader *reader, const struct perfile_record *record,
                          const struct perfile_visitor *visitor, struct perfile_error *error)
 {
-    if (!usable_visitor(visitor))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, record->offset, "perfile_record_visit", "incomplete visitor");
-    struct pf_emit e = {.visitor = visitor};
+    struct perfile_visitor all;
+    struct pf_emit e = {.visitor = &all};
+    int result = pf_visitor_take(&all, visitor, error);
+    if (result < 0)
+        return result;
     struct pf_layout layout = pf_layout_of(reader, record);
     uint64_t cpus;
     if (record->type == PERFILE_RECORD_HEADER_FEATURE &&
@@ -345,7 +350,6 @@ int perfile_record_visit(struct perfile_reader *reader, const struct perfile_rec
         layout.feature.cpus_available = (uint32_t)cpus;
     }
     pf_layout_emit(record, &layout, &e);
-    int result = 0;
     if (record->type == PERFILE_RECORD_AUXTRACE && !record->damaged)
         result = emit_payload_crc(reader, &e, error);
     if (record->type == PERFILE_RECORD_HEADER_TRACING_DATA && reader->tracing_data && !record->damaged)
@@ -358,10 +362,12 @@ int perfile_record_visit(struct perfile_reader *reader, const struct perfile_rec
 int perfile_attr_visit(const struct perfile_event *event, const struct perfile_visitor *visitor,
                        struct perfile_error *error)
 {
-    if (!usable_visitor(visitor))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_attr_visit", "incomplete visitor");
+    struct perfile_visitor all;
+    struct pf_emit e = {.visitor = &all};
+    int result = pf_visitor_take(&all, visitor, error);
+    if (result < 0)
+        return result;
     const struct pf_plan *plan = &((const struct pf_event *)(const void *)event)->plan;
-    struct pf_emit e = {.visitor = visitor};
     pf_attr_emit(&e, "attr", event->attr_data, event->attr_bytes, plan->swap, plan->big_endian);
     return e.stopped ? fail_stopped(error) : 0;
 }

@@ -101,6 +101,8 @@ int pf_diagnose(struct perfile_reader *reader, const struct pf_part *part, const
 /* The next record of one part into *record; used by the reader and by sessions. */
 int pf_part_next(struct perfile_reader *reader, struct pf_part *part, struct perfile_record *record,
                  struct perfile_error *error);
+/* The caller's visitor as this build knows it. ARGUMENT. */
+int pf_visitor_take(struct perfile_visitor *all, const struct perfile_visitor *visitor, struct perfile_error *error);
 struct pf_layout pf_layout_of(const struct perfile_reader *reader, const struct perfile_record *record);
 
 /* ---- frame.c ---- */

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "format/attr.h"
 #include "format/layout.h"
 #include "format/writer.h"
@@ -60,11 +61,9 @@ static int make_writer(const struct perfile_writer_options *options, struct perf
 {
     struct perfile_writer_options all = PERFILE_WRITER_OPTIONS_INIT;
     *writer = NULL;
-    if (options && options->size < sizeof(size_t))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "writer options", "size is not set");
-    if (options)
-        memcpy(&all, options, pf_min(options->size, sizeof(all)));
-    int result = check_options(&all, error);
+    int result = pf_sized_take(&all, sizeof(all), options, "writer options", error);
+    if (result == 0)
+        result = check_options(&all, error);
     if (result < 0)
         return result;
     const struct perfile_allocator *allocator = pf_allocator_or_default(all.allocator);
@@ -278,7 +277,10 @@ int perfile_writer_add_event(struct perfile_writer *writer, const struct perfile
     int result = pf_writer_failed(writer, error);
     if (result < 0)
         return result;
-    memcpy(&all, event, pf_min(event->size, sizeof(all)));
+    result = event ? pf_sized_take(&all, sizeof(all), event, "event", error)
+                   : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event", "there is none");
+    if (result < 0)
+        return pf_writer_keep(writer, result, error);
     uint8_t attr[256];
     struct pf_out o = pf_out_make(attr, sizeof(attr), writer->swap);
     uint32_t bytes = all.attr.size ? all.attr.size : attr_bytes_of(&all.attr);
@@ -558,22 +560,36 @@ int perfile_writer_record(struct perfile_writer *writer, uint32_t type, uint16_t
     return pf_writer_keep(writer, result, error);
 }
 
+static int put_sample(struct perfile_writer *writer, uint32_t index, uint16_t misc, const struct perfile_sample *sample,
+                      struct perfile_error *error)
+{
+    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
+    if (index >= writer->event_count)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_sample",
+                       "there is no such event");
+    if (!pf_encode_sample(&writer->events[index].plan, misc, sample, &o))
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "SAMPLE record", "it has more than 65,535 bytes");
+    return pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
+}
+
+/* The caller was built with the header of another version. */
+static int put_sample_of_other(struct perfile_writer *writer, uint32_t index, uint16_t misc,
+                               const struct perfile_sample *sample, struct perfile_error *error)
+{
+    struct perfile_sample all = PERFILE_SAMPLE_INIT;
+    int result = pf_sized_take(&all, sizeof(all), sample, "sample", error);
+    return result < 0 ? result : put_sample(writer, index, misc, &all, error);
+}
+
 int perfile_writer_sample(struct perfile_writer *writer, uint32_t index, uint16_t misc,
                           const struct perfile_sample *sample, struct perfile_error *error)
 {
     struct perfile_error here;
     error = error ? error : &here;
-    struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
     int result = pf_writer_failed(writer, error);
     if (result < 0)
         return result;
-    if (index >= writer->event_count || sample->size < sizeof(*sample))
-        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_sample", "%s",
-                         index >= writer->event_count ? "there is no such event" : "sample->size is not set");
-    else if (!pf_encode_sample(&writer->events[index].plan, misc, sample, &o))
-        result =
-            pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "SAMPLE record", "it has more than 65,535 bytes");
-    else
-        result = pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
+    result = sample->size == sizeof(*sample) ? put_sample(writer, index, misc, sample, error)
+                                             : put_sample_of_other(writer, index, misc, sample, error);
     return pf_writer_keep(writer, result, error);
 }

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "output/notes.h"
 
 #define OUTPUT(name) extern const struct pf_output pf_output_##name;
@@ -82,8 +83,9 @@ int perfile_output_write(struct perfile_reader *reader, const char *kind, const 
     const struct pf_output *output = find(kind, format);
     if (!output)
         return fail_unknown(kind, format, error);
-    if (options)
-        memcpy(&all, options, pf_min(options->size, sizeof(all)));
+    int result = pf_sized_take(&all, sizeof(all), options, "output options", error);
+    if (result < 0)
+        return result;
     struct pf_text text;
     struct pf_watch watch; /* names that are missing would be other text: it goes nowhere once memory was short */
     pf_watch_open(&watch, all.allocator);
@@ -91,7 +93,7 @@ int perfile_output_write(struct perfile_reader *reader, const char *kind, const 
     if (pf_text_open(&text, &watch.allocator, sink->write, sink->context) < 0)
         return pf_fail_memory(error, "output");
     text.escapes = output != &pf_output_script_text || all.escape_names;
-    int result = output->write(reader, &all, &text, error);
+    result = output->write(reader, &all, &text, error);
     if (output->tells)
         tell(reader, &all);
     const bool written = pf_text_flush(&text) == 0;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/locale.h"
 #include "base/map.h"
+#include "base/sized.h"
 #include "format/writer.h"
 #include "record/behind.h"
 #include "record/events.h"
@@ -451,9 +452,11 @@ int perfile_recorder_open(const struct perfile_recorder_options *options, struct
 {
     struct perfile_recorder_options all = PERFILE_RECORDER_OPTIONS_INIT;
     *recorder = NULL;
-    if (!options || options->size < sizeof(size_t))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "recorder options", "size is not set");
-    memcpy(&all, options, pf_min(options->size, sizeof(all)));
+    if (!options)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "recorder options", "there are none");
+    int result = pf_sized_take(&all, sizeof(all), options, "recorder options", error);
+    if (result < 0)
+        return result;
     const struct perfile_allocator *allocator = pf_allocator_or_default(all.allocator);
     struct perfile_recorder *made = pf_new(allocator, sizeof(*made));
     if (!made)
@@ -464,7 +467,7 @@ int perfile_recorder_open(const struct perfile_recorder_options *options, struct
     made->poll = -1;
     pf_chosen_open(&made->chosen, allocator);
     pf_map_open(&made->opened_of_id, allocator);
-    int result = open_recorder(made, error);
+    result = open_recorder(made, error);
     if (result == 0 && !(made->lost = pf_new(allocator, made->chosen.count * sizeof(*made->lost))))
         result = pf_fail_memory(error, "recorder");
     if (result < 0) {

@@ -317,7 +317,7 @@ static void test_wrong_calls(void **state)
     assert_int_equal(perfile_sample_decode(&record, &sample, NULL), PERFILE_ERROR_ARGUMENT);
     record.type = PERFILE_RECORD_SAMPLE;
     assert_int_equal(perfile_sample_decode(&record, &sample, NULL), PERFILE_ERROR_EVENT);
-    sample.size = 8;
+    sample.size = sizeof(sample.size) - 1;
     assert_int_equal(perfile_sample_decode(&record, &sample, NULL), PERFILE_ERROR_ARGUMENT);
 }
 

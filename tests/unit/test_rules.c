@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* What the public headers say of all calls alike, tried with each of them. */
+#include <perfile/edit.h>
+#include <perfile/profile.h>
+#include <perfile/recorder.h>
+
+#include "recording.h"
+
+enum { TYPE = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME };
+
+static struct perfile_reader *reader;
+static struct perfile_writer *writer;
+static struct perfile_error error;
+static uint8_t *block;
+
+static int forget(void *context, const void *data, size_t bytes)
+{
+    (void)context, (void)data, (void)bytes;
+    return 0;
+}
+
+static const struct perfile_sink nowhere = {.write = forget};
+
+static void open_both(void)
+{
+    struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
+    struct recording r;
+    options.mode = PERFILE_MODE_PIPE;
+    recording_open(&r, TYPE, false);
+    recording_comm(&r, 7, "worker", 1);
+    recording_sample(&r, 0x1800, 7, 10);
+    recording_sample(&r, 0x1800, 7, 11);
+    recording_finish(&r);
+    reader = recording_read(&r, &block);
+    recording_close(&r);
+    assert_int_equal(perfile_writer_open_sink(&nowhere, &options, &writer, &error), 0);
+}
+
+static void close_both(void)
+{
+    perfile_writer_close(writer);
+    perfile_close(reader);
+    free(block);
+}
+
+/* ---- structs that begin with their size ------------------------------------------------------------------------ */
+
+static int open_reader(const void *sized)
+{
+    struct perfile_reader *other;
+    int result = perfile_open_memory(block, 200, sized, &other, &error);
+    perfile_close(other);
+    return result;
+}
+
+static int open_writer(const void *sized)
+{
+    struct perfile_writer *other;
+    int result = perfile_writer_open_sink(&nowhere, sized, &other, &error);
+    perfile_writer_close(other);
+    return result;
+}
+
+static int add_event(const void *sized)
+{
+    return perfile_writer_add_event(writer, sized, NULL, &error);
+}
+
+static int put_sample(const void *sized)
+{
+    struct perfile_event_spec event = PERFILE_EVENT_SPEC_INIT;
+    return perfile_writer_add_event(writer, &event, NULL, &error) < 0
+               ? -1
+               : perfile_writer_sample(writer, 0, 2, sized, &error);
+}
+
+static int record_this(const void *sized)
+{
+    struct perfile_recorder *recorder;
+    return perfile_recorder_open(sized, writer, &recorder, &error);
+}
+
+static int cut(const void *sized)
+{
+    return perfile_cut(reader, writer, sized, NULL, &error);
+}
+
+static int cut_with(const void *sized)
+{
+    struct perfile_cut_options options = PERFILE_CUT_OPTIONS_INIT;
+    options.edit = sized;
+    return cut(&options);
+}
+
+static int split(const void *sized)
+{
+    return perfile_split(reader, NULL, sized, NULL, &error);
+}
+
+static int convert(const void *sized)
+{
+    return perfile_convert(reader, writer, sized, NULL, &error);
+}
+
+static int inject(const void *sized)
+{
+    return perfile_inject(reader, writer, sized, NULL, &error);
+}
+
+static int anonymize(const void *sized)
+{
+    return perfile_anonymize(reader, writer, sized, NULL, &error);
+}
+
+static int merge(const void *sized)
+{
+    struct perfile_merge_report report;
+    return perfile_merge(writer, sized, &report, &error);
+}
+
+static int repair(const void *sized)
+{
+    return perfile_repair(reader, writer, sized, NULL, &error);
+}
+
+static int visit_attr(const void *sized)
+{
+    return perfile_attr_visit(perfile_event_get(reader, 0), sized, &error);
+}
+
+static int visit_record(const void *sized)
+{
+    const struct perfile_record *record;
+    return perfile_reader_next(reader, &record, &error) < 0 ? -1 : perfile_record_visit(reader, record, sized, &error);
+}
+
+static int visit_feature(const void *sized)
+{
+    return perfile_feature_visit(reader, PERFILE_FEATURE_HOSTNAME, sized, &error);
+}
+
+static int write_output(const void *sized)
+{
+    return perfile_output_write(reader, "script", "text", sized, &nowhere, &error);
+}
+
+static int open_stream(const void *sized)
+{
+    struct perfile_stream *stream;
+    return perfile_stream_open(reader, sized, &stream, &error);
+}
+
+static const struct {
+    int (*call)(const void *sized);
+    size_t bytes;
+} calls[] = {
+    {open_reader, sizeof(struct perfile_open_options)},     {open_writer, sizeof(struct perfile_writer_options)},
+    {add_event, sizeof(struct perfile_event_spec)},         {put_sample, sizeof(struct perfile_sample)},
+    {record_this, sizeof(struct perfile_recorder_options)}, {cut, sizeof(struct perfile_cut_options)},
+    {cut_with, sizeof(struct perfile_edit_options)},        {split, sizeof(struct perfile_split_options)},
+    {convert, sizeof(struct perfile_convert_options)},      {inject, sizeof(struct perfile_inject_options)},
+    {anonymize, sizeof(struct perfile_anonymize_options)},  {merge, sizeof(struct perfile_merge_options)},
+    {repair, sizeof(struct perfile_edit_options)},          {visit_attr, sizeof(struct perfile_visitor)},
+    {visit_record, sizeof(struct perfile_visitor)},         {visit_feature, sizeof(struct perfile_visitor)},
+    {write_output, sizeof(struct perfile_output_options)},  {open_stream, sizeof(struct perfile_stream_options)},
+};
+
+/* A struct with nothing set but its size, and the byte behind what the library knows. */
+static void expect_refused(size_t index, size_t size, uint8_t behind, const char *why)
+{
+    uint8_t *sized = calloc(1, calls[index].bytes + 8);
+    assert_non_null(sized);
+    memcpy(sized, &size, sizeof(size));
+    sized[calls[index].bytes] = behind;
+    open_both();
+    assert_int_equal(calls[index].call(sized), PERFILE_ERROR_ARGUMENT);
+    if (!strstr(error.message, why))
+        fail_msg("call %zu: %s", index, error.message);
+    close_both();
+    free(sized);
+}
+
+static void sizes_that_are_not_set(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(calls); i++) {
+        expect_refused(i, 0, 0, "size is not set");
+        expect_refused(i, sizeof(size_t) - 1, 0, "size is not set");
+    }
+}
+
+static void members_that_the_library_does_not_know(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(calls); i++)
+        expect_refused(i, calls[i].bytes + 8, 1, "this version of the library does not know");
+}
+
+/* A program with the header of an older version, which knew fewer parts, and of a newer one. */
+static void samples_of_other_versions(void **state)
+{
+    struct {
+        struct perfile_sample sample;
+        uint64_t behind;
+    } made = {.sample = PERFILE_SAMPLE_INIT, .behind = 1};
+    const struct perfile_record *record;
+    (void)state;
+    open_both();
+    do
+        assert_int_equal(perfile_reader_next(reader, &record, &error), 1);
+    while (record->type != PERFILE_RECORD_SAMPLE);
+    made.sample.size = sizeof(made);
+    assert_int_equal(perfile_sample_decode(record, &made.sample, &error), 0);
+    assert_int_equal(made.sample.ip, 0x1800);
+    assert_int_equal(made.behind, 0);
+    memset(&made, 1, sizeof(made));
+    made.sample.size = offsetof(struct perfile_sample, ip) + sizeof(made.sample.ip);
+    assert_int_equal(perfile_sample_decode(record, &made.sample, &error), 0);
+    assert_int_equal(made.sample.ip, 0x1800);
+    assert_int_equal(((const uint8_t *)&made)[made.sample.size], 1);
+    made.sample.size = 0;
+    assert_int_equal(perfile_sample_decode(record, &made.sample, &error), PERFILE_ERROR_ARGUMENT);
+    close_both();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_that_are_not_set),
+        cmocka_unit_test(members_that_the_library_does_not_know),
+        cmocka_unit_test(samples_of_other_versions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
