@@ -181,7 +181,8 @@ PERFILE_API const struct perfile_output_info *perfile_output_at(size_t index);
 /*
  * Writes one output of the recording. The reader must be at its start. `format` NULL is the kind's first format.
  * Returns 0, or 1 when the output itself is a finding (check found something); errors: ARGUMENT (unknown kind, format,
- * field or filter, a filter for events none of which the recording has: the message lists what there is), WRITE, and those of perfile_reader_next.
+ * field or filter, a filter for events none of which the recording has: the message lists what there is; the reader is not
+ * at its start; no reader, kind or sink), WRITE, and those of perfile_reader_next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_output_write(struct perfile_reader *reader, const char *kind,
                                                         const char *format,

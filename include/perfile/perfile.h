@@ -27,6 +27,8 @@
  *              But other threads may, while one reads on, decode and visit copies of records of the kernel (type below
  *              PERFILE_RECORD_HEADER_ATTR): perfile_sample_decode, perfile_record_decode and perfile_record_visit look
  *              only at the record and at what does not change.
+ * NULL.        Only where it is said: what may be NULL always is `error`, `options` of a call that opens or edits (the
+ *              defaults), callbacks in options, and what a _close gets. A call may end the process when another pointer is.
  * Growth.      Structs that begin with `size` may grow at their end: set it to their sizeof, with the PERFILE_*_INIT
  *              initialisers. Members that the caller's header does not know have their defaults, or are left out of results.
  *              Options that the library does not know must be zero, and such results are zeroed. ARGUMENT says that the
@@ -362,12 +364,18 @@ enum perfile_misc {
 
 /*
  * The next record in the order of the file (a directory: data, then data.0 ...). 1 and *record, 0 at the end, negative:
- * MEMORY, READ, LIMIT; with strict DAMAGED, TRUNCATED, COMPRESSION, EVENT. After an error the reader is at its end.
+ * MEMORY, READ, LIMIT; with strict DAMAGED, TRUNCATED, COMPRESSION, EVENT. After an error the reader is at its end. ARGUMENT
+ * while a session drives the reader.
  */
 PERFILE_API PERFILE_MUST_CHECK int
 perfile_reader_next(struct perfile_reader *reader, const struct perfile_record **record, struct perfile_error *error);
-/* Back before the first record. ABSENT when the input is a stream that cannot be read twice. */
+/*
+ * Back before the first record. ABSENT when the input is a stream that cannot be read twice, ARGUMENT while a session drives
+ * the reader.
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_reader_rewind(struct perfile_reader *reader, struct perfile_error *error);
+/* Nothing was read since the opening or the last _rewind, and no session drives the reader. */
+PERFILE_API bool perfile_reader_is_at_start(const struct perfile_reader *reader);
 
 /*
  * The bytes outside the record that _next gave last, piece by piece: 1 and a piece, 0 when all was given. What is not
@@ -673,9 +681,10 @@ typedef void perfile_unmatched_told(void *context, const struct perfile_unmatche
 struct perfile_session;
 
 /*
- * Delivers the records of a reader in time order and follows the names of threads. The reader must be at its start,
- * and is driven by the session from now on. Memory: the records of the last two rounds of the recording's ring
- * buffers, at most limit_queue_bytes. Errors: ARGUMENT, MEMORY.
+ * Delivers the records of a reader in time order and follows the names of threads. The reader must be at its start, and is
+ * driven by the session, one at a time, until that is closed. Memory: the records of the last two rounds of the recording's
+ * ring buffers, at most limit_queue_bytes. Errors: ARGUMENT (the reader is not at its start, or another session drives it),
+ * MEMORY.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_session_open(struct perfile_reader *reader, struct perfile_session **session,
                                                         struct perfile_error *error);

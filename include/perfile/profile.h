@@ -123,8 +123,8 @@ struct perfile_stream;
 
 /*
  * The reader must be at its start; until perfile_stream_close it is the stream's. What the options point at must live as
- * long as the stream. `options` NULL: the defaults. Errors: ARGUMENT (size not set, a filter or symbol option that is
- * invalid: the message says which), ABSENT, MEMORY, and those of perfile_session_open.
+ * long as the stream. `options` NULL: the defaults. Errors: ARGUMENT (a filter or symbol option that is invalid: the message
+ * says which; the reader is not at its start), ABSENT, MEMORY, and those of perfile_session_open.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_stream_open(struct perfile_reader *reader,
                                                        const struct perfile_stream_options *options,

@@ -215,10 +215,11 @@ int pf_part_next(struct perfile_reader *reader, struct pf_part *part, struct per
     return result < 0 ? result : 1;
 }
 
-int perfile_reader_next(struct perfile_reader *reader, const struct perfile_record **record,
-                        struct perfile_error *error)
+static inline __attribute__((always_inline)) int next_unless(struct perfile_reader *reader, unsigned stops,
+                                                             const struct perfile_record **record,
+                                                             struct perfile_error *error)
 {
-    while (!reader->failed && reader->part_now < reader->part_count) {
+    while (!(reader->stops & stops) && reader->part_now < reader->part_count) {
         struct pf_part *part = &reader->parts[reader->part_now];
         int result = pf_part_next(reader, part, &reader->record, error);
         if (PF_LIKELY(result > 0)) {
@@ -226,12 +227,51 @@ int perfile_reader_next(struct perfile_reader *reader, const struct perfile_reco
             return 1;
         }
         if (result < 0) {
-            reader->failed = true;
+            reader->stops |= PF_READER_FAILED;
             return result;
         }
         reader->part_now++;
     }
     *record = NULL;
+    return 0;
+}
+
+int pf_reader_next(struct perfile_reader *reader, const struct perfile_record **record, struct perfile_error *error)
+{
+    return next_unless(reader, PF_READER_FAILED, record, error);
+}
+
+static int fail_driven(struct perfile_error *error)
+{
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "reader",
+                   "a session drives it until it is closed");
+}
+
+int perfile_reader_next(struct perfile_reader *reader, const struct perfile_record **record,
+                        struct perfile_error *error)
+{
+    int result = next_unless(reader, PF_READER_FAILED | PF_READER_DRIVEN, record, error);
+    if (PF_LIKELY(result != 0))
+        return result;
+    return reader->stops & PF_READER_DRIVEN ? fail_driven(error) : 0;
+}
+
+bool perfile_reader_is_at_start(const struct perfile_reader *reader)
+{
+    bool moved = reader->part_now != 0 || reader->stops;
+    for (uint32_t i = 0; i < reader->part_count; i++)
+        moved |= reader->parts[i].frame.at != reader->parts[i].start;
+    return !moved;
+}
+
+int pf_reader_drive(struct perfile_reader *reader, struct perfile_error *error)
+{
+    if (reader->stops & PF_READER_DRIVEN)
+        return fail_driven(error);
+    if (!perfile_reader_is_at_start(reader))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "reader",
+                       "it is not at its start: perfile_reader_rewind");
+    reader->stops |= PF_READER_DRIVEN;
     return 0;
 }
 
@@ -270,6 +310,8 @@ static void rewind_part(struct pf_part *part)
 
 int perfile_reader_rewind(struct perfile_reader *reader, struct perfile_error *error)
 {
+    if (reader->stops & PF_READER_DRIVEN)
+        return fail_driven(error);
     for (uint32_t i = 0; i < reader->part_count; i++)
         if (!reader->parts[i].source.seekable)
             return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "input", "a stream cannot be read twice");
@@ -278,7 +320,7 @@ int perfile_reader_rewind(struct perfile_reader *reader, struct perfile_error *e
     for (size_t i = 0; i < reader->event_count; i++)
         reader->events[i]->misfit_told = false;
     reader->part_now = 0;
-    reader->failed = false;
+    reader->stops = 0;
     reader->counts = reader->opening_counts;
     reader->diagnostic_count = reader->opening_diagnostics;
     return 0;

@@ -57,6 +57,11 @@ struct pf_feature {
     bool told;           /* by a record, not by the header */
 };
 
+enum pf_reader_stop {
+    PF_READER_FAILED = 1 << 0,
+    PF_READER_DRIVEN = 1 << 1, /* a session has it */
+};
+
 struct perfile_reader {
     struct perfile_open_options options; /* with all limits filled in */
     const struct perfile_allocator *allocator;
@@ -89,8 +94,8 @@ struct perfile_reader {
     size_t opening_diagnostics; /* how many of them were met while opening */
     struct perfile_counts opening_counts;
     struct perfile_record record;
-    bool failed;
-    int directory; /* of a directory recording, for what lies beside its files; -1: none */
+    unsigned stops; /* enum pf_reader_stop: not 0, and _next has nothing to give */
+    int directory;  /* of a directory recording, for what lies beside its files; -1: none */
 };
 
 /* ---- reader.c ---- */
@@ -98,6 +103,10 @@ struct perfile_reader {
 /* Reports something odd. `part` may be NULL. In strict mode a loss also fails: then the result is negative. */
 int pf_diagnose(struct perfile_reader *reader, const struct pf_part *part, const struct perfile_diagnostic *diagnostic,
                 struct perfile_error *error);
+/* As perfile_reader_next, for the session that has the reader. */
+int pf_reader_next(struct perfile_reader *reader, const struct perfile_record **record, struct perfile_error *error);
+/* Gives the reader to a session, which sets `stops` back when it ends. ARGUMENT: not at its start, or another has it. */
+int pf_reader_drive(struct perfile_reader *reader, struct perfile_error *error);
 /* The next record of one part into *record; used by the reader and by sessions. */
 int pf_part_next(struct perfile_reader *reader, struct pf_part *part, struct perfile_record *record,
                  struct perfile_error *error);

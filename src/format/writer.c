@@ -140,8 +140,12 @@ int perfile_writer_open_sink(const struct perfile_sink *sink, const struct perfi
     int result = make_writer(options, writer, error);
     if (result < 0)
         return result;
-    result =
-        pf_sink_open_callback(&(*writer)->streams[0].sink, (*writer)->allocator, sink->write, sink->context, error);
+    if (sink && sink->write)
+        result =
+            pf_sink_open_callback(&(*writer)->streams[0].sink, (*writer)->allocator, sink->write, sink->context, error);
+    else
+        result =
+            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_open_sink", "there is no sink");
     return end_opening(writer, result, error);
 }
 

@@ -32,10 +32,15 @@ struct perfile_session {
 int perfile_session_open(struct perfile_reader *reader, struct perfile_session **session, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = reader->allocator;
-    struct perfile_session *made = pf_new(allocator, sizeof(*made));
     *session = NULL;
-    if (!made)
+    int result = pf_reader_drive(reader, error);
+    if (result < 0)
+        return result;
+    struct perfile_session *made = pf_new(allocator, sizeof(*made));
+    if (!made) {
+        reader->stops &= ~(unsigned)PF_READER_DRIVEN;
         return pf_fail_memory(error, "session");
+    }
     made->reader = reader;
     pf_order_open(&made->order, allocator);
     pf_threads_open(&made->threads, allocator);
@@ -57,7 +62,8 @@ void perfile_session_close(struct perfile_session *session)
 {
     if (!session)
         return;
-    const struct perfile_reader *reader = session->reader;
+    struct perfile_reader *reader = session->reader;
+    reader->stops &= ~(unsigned)PF_READER_DRIVEN;
     pf_order_close(&session->order);
     pf_threads_close(&session->threads);
     pf_maps_close(&session->maps);
@@ -142,7 +148,7 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
             pf_order_close(&session->order); /* those who keep the session for its names need the memory */
             return 0;
         }
-        int result = perfile_reader_next(session->reader, &read, error);
+        int result = pf_reader_next(session->reader, &read, error);
         if (result < 0)
             return result;
         if (result == 0) {

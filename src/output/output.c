@@ -75,15 +75,29 @@ static void tell(const struct perfile_reader *reader, const struct perfile_outpu
         options->symbols.note(options->symbols.note_context, note);
 }
 
+static int check_arguments(const struct perfile_reader *reader, const char *kind, const struct perfile_sink *sink,
+                           struct perfile_error *error)
+{
+    const char *why = NULL;
+    if (!reader || !kind || !sink || !sink->write)
+        why = !reader ? "there is no reader" : !kind ? "there is no kind" : "there is no sink";
+    else if (!perfile_reader_is_at_start(reader))
+        why = "the reader is not at its start: perfile_reader_rewind";
+    return why ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "%s", why) : 0;
+}
+
 int perfile_output_write(struct perfile_reader *reader, const char *kind, const char *format,
                          const struct perfile_output_options *options, const struct perfile_sink *sink,
                          struct perfile_error *error)
 {
     struct perfile_output_options all = PERFILE_OUTPUT_OPTIONS_INIT;
+    int result = check_arguments(reader, kind, sink, error);
+    if (result < 0)
+        return result;
     const struct pf_output *output = find(kind, format);
     if (!output)
         return fail_unknown(kind, format, error);
-    int result = pf_sized_take(&all, sizeof(all), options, "output options", error);
+    result = pf_sized_take(&all, sizeof(all), options, "output options", error);
     if (result < 0)
         return result;
     struct pf_text text;

@@ -223,12 +223,93 @@ static void samples_of_other_versions(void **state)
     close_both();
 }
 
+/* ---- readers at their start, one session at a time -------------------------------------------------------------- */
+
+static void read_one(void)
+{
+    const struct perfile_record *record;
+    assert_int_equal(perfile_reader_next(reader, &record, &error), 1);
+}
+
+static void expect_not_at_start(void)
+{
+    struct perfile_session *session;
+    assert_false(perfile_reader_is_at_start(reader));
+    assert_int_equal(perfile_session_open(reader, &session, &error), PERFILE_ERROR_ARGUMENT);
+    assert_null(session);
+    assert_int_equal(open_stream(NULL), PERFILE_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "perfile_reader_rewind"));
+    for (size_t i = 0; perfile_output_at(i); i++) {
+        const struct perfile_output_info *info = perfile_output_at(i);
+        assert_int_equal(perfile_output_write(reader, info->kind, info->format, NULL, &nowhere, &error),
+                         PERFILE_ERROR_ARGUMENT);
+        assert_non_null(strstr(error.message, "perfile_reader_rewind"));
+    }
+}
+
+static void readers_that_are_not_at_their_start(void **state)
+{
+    const struct perfile_record *record;
+    (void)state;
+    open_both();
+    read_one();
+    expect_not_at_start();
+    assert_int_equal(perfile_reader_rewind(reader, &error), 0);
+    while (perfile_reader_next(reader, &record, &error) > 0)
+        ;
+    expect_not_at_start();
+    assert_int_equal(perfile_reader_rewind(reader, &error), 0);
+    assert_true(perfile_reader_is_at_start(reader));
+    assert_int_equal(write_output(NULL), 0);
+    expect_not_at_start();
+    close_both();
+}
+
+static void one_session_at_a_time(void **state)
+{
+    struct perfile_session *session, *second;
+    const struct perfile_record *record;
+    (void)state;
+    open_both();
+    assert_int_equal(perfile_session_open(reader, &session, &error), 0);
+    assert_int_equal(perfile_session_open(reader, &second, &error), PERFILE_ERROR_ARGUMENT);
+    assert_null(second);
+    assert_int_equal(perfile_reader_next(reader, &record, &error), PERFILE_ERROR_ARGUMENT);
+    assert_null(record);
+    assert_int_equal(perfile_reader_rewind(reader, &error), PERFILE_ERROR_ARGUMENT);
+    assert_int_equal(write_output(NULL), PERFILE_ERROR_ARGUMENT);
+    assert_int_equal(perfile_session_next(session, &record, &error), 1);
+    perfile_session_close(session);
+    assert_int_equal(perfile_reader_next(reader, &record, &error), 0); /* it was read ahead of what was given */
+    assert_int_equal(perfile_reader_rewind(reader, &error), 0);
+    assert_int_equal(perfile_session_open(reader, &session, &error), 0);
+    perfile_session_close(session);
+    close_both();
+}
+
+static void outputs_of_nothing(void **state)
+{
+    const struct perfile_sink no_function = {.context = NULL};
+    struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
+    struct perfile_writer *other;
+    (void)state;
+    open_both();
+    assert_int_equal(perfile_output_write(NULL, "script", NULL, NULL, &nowhere, &error), PERFILE_ERROR_ARGUMENT);
+    assert_int_equal(perfile_output_write(reader, NULL, NULL, NULL, &nowhere, &error), PERFILE_ERROR_ARGUMENT);
+    assert_int_equal(perfile_output_write(reader, "script", NULL, NULL, NULL, &error), PERFILE_ERROR_ARGUMENT);
+    assert_int_equal(perfile_output_write(reader, "script", NULL, NULL, &no_function, &error), PERFILE_ERROR_ARGUMENT);
+    options.mode = PERFILE_MODE_PIPE;
+    assert_int_equal(perfile_writer_open_sink(&no_function, &options, &other, &error), PERFILE_ERROR_ARGUMENT);
+    assert_null(other);
+    close_both();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_that_are_not_set),
-        cmocka_unit_test(members_that_the_library_does_not_know),
-        cmocka_unit_test(samples_of_other_versions),
+        cmocka_unit_test(sizes_that_are_not_set),    cmocka_unit_test(members_that_the_library_does_not_know),
+        cmocka_unit_test(samples_of_other_versions), cmocka_unit_test(readers_that_are_not_at_their_start),
+        cmocka_unit_test(one_session_at_a_time),     cmocka_unit_test(outputs_of_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
