@@ -66,6 +66,7 @@ struct perfile_writer;
  *   _path  a file or directory that takes its name only in _finish: until then, and when anything fails, what was there
  *          before stays as it is. "-" is standard output; devices and FIFOs are written in place.
  *   _fd    a descriptor, from its current offset on; it stays open and the caller's. File mode needs one that can seek.
+ *          The reader of a pipe or socket that goes away is WRITE, never a SIGPIPE.
  *   _sink  the caller's function; pipe mode only
  * Errors: ARGUMENT, MEMORY, OPEN, WRITE.
  */

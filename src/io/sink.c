@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -224,11 +225,31 @@ void pf_sink_close(struct pf_sink *sink)
 
 /* ---- writing ---- */
 
+/* The reader of a pipe or socket that goes away is an error like others: its signal would kill the process. */
+static bool write_unharmed(int fd, const uint8_t *data, size_t bytes)
+{
+    const struct timespec at_once = {0};
+    sigset_t broken, before, pending;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken, &before);
+    sigpending(&pending);
+    const bool was_pending = sigismember(&pending, SIGPIPE);
+    const bool written = pf_write_all(fd, data, bytes);
+    const int why = errno;
+    while (!written && why == EPIPE && !was_pending && sigtimedwait(&broken, NULL, &at_once) < 0 && errno == EINTR)
+        ;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return written;
+}
+
 static int write_all(struct pf_sink *sink, const uint8_t *data, size_t bytes, struct perfile_error *error)
 {
     if (sink->write)
         return bytes && sink->write(sink->context, data, bytes) != 0 ? fail(sink, PERFILE_ERROR_WRITE, 0, error) : 0;
-    return pf_write_all(sink->fd, data, bytes) ? 0 : fail(sink, PERFILE_ERROR_WRITE, errno, error);
+    const bool written = sink->seekable ? pf_write_all(sink->fd, data, bytes) : write_unharmed(sink->fd, data, bytes);
+    return written ? 0 : fail(sink, PERFILE_ERROR_WRITE, errno, error);
 }
 
 static int fail_again(struct pf_sink *sink, struct perfile_error *error)

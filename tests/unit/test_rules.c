@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What the public headers say of all calls alike, tried with each of them. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <perfile/edit.h>
 #include <perfile/profile.h>
 #include <perfile/recorder.h>
@@ -304,12 +310,60 @@ static void outputs_of_nothing(void **state)
     close_both();
 }
 
+/* ---- pipes and sockets without a reader ------------------------------------------------------------------------- */
+
+/* In a process of its own, since it might be killed. 0: the write is an error and nothing else; else what is wrong. */
+static int write_to_nobody(int fd)
+{
+    struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
+    const struct perfile_event_spec event = PERFILE_EVENT_SPEC_INIT;
+    struct perfile_writer *out;
+    sigset_t mask, pending;
+    options.mode = PERFILE_MODE_PIPE;
+    signal(SIGPIPE, SIG_DFL);
+    sigemptyset(&mask);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    if (perfile_writer_open_fd(fd, &options, &out, &error) < 0 ||
+        perfile_writer_add_event(out, &event, NULL, &error) < 0)
+        return 1;
+    if (perfile_writer_finish(out, &error) != PERFILE_ERROR_WRITE || !strstr(error.message, strerror(EPIPE)))
+        return 2;
+    perfile_writer_close(out);
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    sigpending(&pending);
+    return sigismember(&mask, SIGPIPE) || sigismember(&pending, SIGPIPE) ? 3 : 0;
+}
+
+static void expect_write_error(int reading, int writing)
+{
+    int status;
+    close(reading);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(write_to_nobody(writing));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(writing);
+}
+
+static void readers_of_pipes_that_are_gone(void **state)
+{
+    int fds[2];
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    expect_write_error(fds[0], fds[1]);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    expect_write_error(fds[0], fds[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_that_are_not_set),    cmocka_unit_test(members_that_the_library_does_not_know),
-        cmocka_unit_test(samples_of_other_versions), cmocka_unit_test(readers_that_are_not_at_their_start),
-        cmocka_unit_test(one_session_at_a_time),     cmocka_unit_test(outputs_of_nothing),
+        cmocka_unit_test(sizes_that_are_not_set),         cmocka_unit_test(members_that_the_library_does_not_know),
+        cmocka_unit_test(samples_of_other_versions),      cmocka_unit_test(readers_that_are_not_at_their_start),
+        cmocka_unit_test(one_session_at_a_time),          cmocka_unit_test(outputs_of_nothing),
+        cmocka_unit_test(readers_of_pipes_that_are_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
