@@ -104,7 +104,7 @@ static void print_json_verb(struct pf_stream *out, const struct pf_command *comm
 
 static void print_json(struct pf_stream *out)
 {
-    pf_stream_print(out, "{\"program\":\"perfile\",\"version\":\"%s\",\"verbs\":[", PERFILE_VERSION);
+    pf_stream_print(out, "{\"program\":\"perfile\",\"version\":\"%s\",\"verbs\":[", PF_VERSION_TEXT);
     for (const struct pf_command *const *command = pf_commands; *command; command++) {
         pf_stream_print(out, "%s\n", command == pf_commands ? "" : ",");
         print_json_verb(out, *command);

@@ -14,8 +14,8 @@ int pf_help_version(void)
 
     if (pf_stream_open(&out, NULL))
         return PF_STATUS_OUTPUT;
-    pf_stream_print(&out, "perfile %s\n", PERFILE_VERSION);
-    if (strcmp(perfile_version(), PERFILE_VERSION))
+    pf_stream_print(&out, "perfile %s\n", PF_VERSION_TEXT);
+    if (strcmp(perfile_version(), PF_VERSION_TEXT))
         pf_stream_print(&out, "libperfile %s\n", perfile_version());
     pf_stream_print(&out, "Licence: MIT\n");
     return pf_stream_close(&out, true);

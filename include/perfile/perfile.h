@@ -74,8 +74,16 @@ extern "C" {
 #define PERFILE_MUST_CHECK
 #endif
 
+/* The version of this header; PERFILE_VERSION is 1002003 for 1.2.3: `#if PERFILE_VERSION >= 1002003`. */
+#define PERFILE_VERSION_MAJOR 0
+#define PERFILE_VERSION_MINOR 1
+#define PERFILE_VERSION_PATCH 0
+#define PERFILE_VERSION (PERFILE_VERSION_MAJOR * 1000000 + PERFILE_VERSION_MINOR * 1000 + PERFILE_VERSION_PATCH)
+
 /* "X.Y.Z" of the library that is linked. Static text. */
 PERFILE_API const char *perfile_version(void);
+/* The same as a number, which can be compared with PERFILE_VERSION. Since 0.1. */
+PERFILE_API uint32_t perfile_version_number(void);
 
 /*
  * A text of a recording as people may see it: threads, files and events can be called anything, and a terminal obeys

@@ -58,7 +58,7 @@ static bool kernel_release(struct pf_body *body)
 
 static bool version(struct pf_body *body)
 {
-    pf_body_text(body, "perfile " PERFILE_VERSION);
+    pf_body_text(body, "perfile " PF_VERSION_TEXT);
     return true;
 }
 

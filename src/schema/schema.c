@@ -179,6 +179,11 @@ const char *perfile_register_name(const char *arch, unsigned number)
 
 const char *perfile_version(void)
 {
+    return PF_VERSION_TEXT;
+}
+
+uint32_t perfile_version_number(void)
+{
     return PERFILE_VERSION;
 }
 
