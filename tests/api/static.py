@@ -5,6 +5,9 @@
 Builds the tree once more, in a folder of its own."""
 import os, pathlib, shutil, subprocess, sys, tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
 SKIP = 77
 EXAMPLES = {'print_samples': 'perfile', 'folded_stacks': 'perfile-analysis'}
 
@@ -17,6 +20,7 @@ def run(command, **more):
 
 
 def main():
+    hermetic.settle()
     source, kind, compiler = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
     if not shutil.which('pkg-config') or not shutil.which('meson'):
         print('pkg-config or meson is missing')
