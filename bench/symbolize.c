@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "symbol/demangle.h"
-#include "symbol/inlines_tables.h"
+#include "symbol/demangle/demangle.h"
+#include "symbol/dwarf/inlines_tables.h"
 #include "symbol/table.h"
 
 enum { FRAMES = 64 };

@@ -242,7 +242,7 @@ static void value_text(const struct perfile_split_part *part, char text[VALUE_BY
         snprintf(text, VALUE_BYTES, "%" PRId32, (int32_t)part->value);
 }
 
-/* NULL: memory is short. */
+/* NULL: out of memory. */
 static char *part_path(const char *pattern, const struct perfile_split_part *part)
 {
     char value[VALUE_BYTES];

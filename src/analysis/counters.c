@@ -24,7 +24,7 @@ static bool number_id(struct pf_counters *counters, uint64_t id, uint64_t *numbe
     return pf_map_put(&counters->ids, id, *number);
 }
 
-/* Where the last value of a counter is kept; NULL when memory is short. */
+/* Where the last value of a counter is kept; NULL when out of memory. */
 static uint64_t *find_counter(struct pf_counters *counters, uint64_t id, uint32_t tid)
 {
     uint64_t index, number;

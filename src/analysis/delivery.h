@@ -10,8 +10,8 @@
 #include <perfile/analysis.h>
 
 #include "base/filter.h"
-#include "symbol/callchain.h"
-#include "symbol/jit.h"
+#include "symbol/unwind/callchain.h"
+#include "symbol/jit/jit.h"
 
 /*
  * A sample, or another record. The bytes that `record`, `sample` and `user_chain` point at are valid until the next one is

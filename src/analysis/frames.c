@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
-#include "symbol/demangle.h"
+#include "symbol/demangle/demangle.h"
 
 enum { INLINES_MAX = 64 };
 
@@ -15,7 +15,7 @@ void pf_frames_open(struct pf_frames *frames, struct pf_symbols *symbols, const 
     *frames = (struct pf_frames){.allocator = allocator, .symbols = symbols, .options = *options};
     pf_segments_open(&frames->frames, bytes, allocator);
     pf_arena_open(&frames->arena, allocator);
-    pf_places_open(&frames->places, allocator);
+    pf_address_cache_open(&frames->places, allocator);
     pf_pairs_open(&frames->numbered, allocator);
 }
 
@@ -23,7 +23,7 @@ void pf_frames_close(struct pf_frames *frames)
 {
     if (!frames->allocator)
         return;
-    pf_places_close(&frames->places);
+    pf_address_cache_close(&frames->places);
     pf_pairs_close(&frames->numbered);
     pf_segments_close(&frames->frames);
     pf_arena_close(&frames->arena);
@@ -32,7 +32,7 @@ void pf_frames_close(struct pf_frames *frames)
 
 void pf_frames_end(struct pf_frames *frames)
 {
-    pf_places_close(&frames->places);
+    pf_address_cache_close(&frames->places);
     pf_pairs_close(&frames->numbered);
 }
 
@@ -180,8 +180,8 @@ static bool locate(struct pf_frames *frames, const struct perfile_space *space, 
 /* No leaf is one byte before a return address: that would be inside of the call. */
 uint32_t pf_frames_place(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns)
 {
-    const uint32_t number = pf_places_number(&frames->places, space);
-    struct pf_place *at = number == UINT32_MAX ? NULL : pf_places_find(&frames->places, ip - returns);
+    const uint32_t number = pf_address_cache_number(&frames->places, space);
+    struct pf_address_slot *at = number == UINT32_MAX ? NULL : pf_address_cache_find(&frames->places, ip - returns);
     if (PF_LIKELY(at && at->value))
         return at->value - 1;
     struct pf_location location;
@@ -191,6 +191,6 @@ uint32_t pf_frames_place(struct pf_frames *frames, const struct perfile_space *s
     if (place != PF_NO_FRAME && frames->options.inlines && location.symbol != PF_NO_SYMBOL)
         place = expand(frames, &location, ip, place);
     if (place != PF_NO_FRAME)
-        pf_places_fill(&frames->places, at, place);
+        pf_address_cache_fill(&frames->places, at, place);
     return place;
 }

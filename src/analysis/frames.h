@@ -6,7 +6,7 @@
 #ifndef PF_ANALYSIS_FRAMES_H
 #define PF_ANALYSIS_FRAMES_H
 
-#include "analysis/places.h"
+#include "analysis/address_cache.h"
 #include "base/bytes.h"
 #include "base/pairs.h"
 #include "base/segments.h"
@@ -46,9 +46,9 @@ struct pf_frames {
     const struct perfile_allocator *allocator;
     struct pf_symbols *symbols;
     struct pf_frames_options options;
-    struct pf_arena arena;     /* names of inlined functions */
-    struct pf_places places;   /* of addresses: the frame, or PF_EXPANDED */
-    struct pf_pairs numbered;  /* (module and kind, symbol or address) to frame */
+    struct pf_arena arena;          /* names of inlined functions */
+    struct pf_address_cache places; /* of addresses: the frame, or PF_EXPANDED */
+    struct pf_pairs numbered;       /* (module and kind, symbol or address) to frame */
     struct pf_segments frames; /* pf_frame_info, or _address: others may look at those they know of while more come */
     size_t count;
     uint32_t *expanded; /* lists: how many, and the frames, innermost first; the last is no inlined one */

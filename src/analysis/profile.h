@@ -77,7 +77,7 @@ void pf_profile_close(struct pf_profile *profile);
  */
 int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error);
 /*
- * The frame at an address of the last sample's process, whatever mode it is of; UINT32_MAX when memory is short. Only
+ * The frame at an address of the last sample's process, whatever mode it is of; UINT32_MAX when out of memory. Only
  * where samples are decoded, and before the end of them.
  */
 uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip);

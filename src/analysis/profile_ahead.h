@@ -13,7 +13,7 @@ struct pf_ahead;
 /* profile.c: what pf_profile_next does when nobody reads ahead. */
 int pf_profile_read(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error);
 
-/* NULL when memory is short. */
+/* NULL when out of memory. */
 struct pf_ahead *pf_ahead_open(struct pf_profile *profile, unsigned threads, const struct perfile_allocator *allocator);
 /* As pf_profile_next. At the end and after an error no thread is left. */
 int pf_ahead_next(struct pf_ahead *ahead, const struct pf_profile_sample **sample, struct perfile_error *error);

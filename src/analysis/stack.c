@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "symbol/unwind_arch.h"
+#include "symbol/unwind/unwind_arch.h"
 
 int pf_unwind_policy_parse(const char *text, enum pf_unwind_policy otherwise, enum pf_unwind_policy *policy,
                            struct perfile_error *error)

@@ -117,7 +117,7 @@ static bool take_path(const struct pf_stacks *stacks, const struct perfile_alloc
 
 /* ---- and goes into the tree ---- */
 
-/* False when memory is short. */
+/* False when out of memory. */
 static bool enter_last(struct pf_stacks *stacks, struct pf_tree *tree)
 {
     struct pf_stack_path *path = &stacks->paths[stacks->last];

@@ -56,10 +56,10 @@ struct pf_stacks {
 /*
  * Zeroes are a good beginning, with a tree that has only its root; then it is always the same tree.
  *
- * Takes the stack; the tree has it, and `entered` is its, when the next one comes. False when memory is short.
+ * Takes the stack; the tree has it, and `entered` is its, when the next one comes. False when out of memory.
  */
 bool pf_stacks_add(struct pf_stacks *stacks, struct pf_tree *tree, const struct pf_stack_frames *stack);
-/* The tree has the last one, too, and what finds nodes is gone; again does nothing. False when memory is short. */
+/* The tree has the last one, too, and what finds nodes is gone; again does nothing. False when out of memory. */
 bool pf_stacks_end(struct pf_stacks *stacks, struct pf_tree *tree);
 
 #endif

@@ -14,7 +14,7 @@ static struct pf_task *find_task(const struct pf_tasks *tasks, int32_t tid)
     return pf_map_get(&tasks->places, (uint32_t)tid, &place) ? &tasks->tasks[place] : NULL;
 }
 
-/* The task with this thread id, a new one when there is none. NULL when memory is short. */
+/* The task with this thread id, a new one when there is none. NULL when out of memory. */
 static struct pf_task *note_task(struct pf_tasks *tasks, int32_t pid, int32_t tid)
 {
     struct pf_task *known = find_task(tasks, tid);
@@ -58,7 +58,7 @@ static bool fork_task(struct pf_tasks *tasks, const struct perfile_fork *fork)
     return true;
 }
 
-/* False when memory is short. */
+/* False when out of memory. */
 static bool take_record(struct pf_tasks *tasks, const struct perfile_record *record)
 {
     struct perfile_fork fork;

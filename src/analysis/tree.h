@@ -40,12 +40,12 @@ struct pf_tree {
 
 int pf_tree_open(struct pf_tree *tree, const struct perfile_allocator *allocator);
 void pf_tree_close(struct pf_tree *tree);
-/* The child of `parent` for this frame, made when it is not there; 0 when memory is short. */
+/* The child of `parent` for this frame, made when it is not there; 0 when out of memory. */
 uint32_t pf_tree_child(struct pf_tree *tree, uint32_t parent, uint32_t frame);
-/* A new child that pf_tree_child does not find; 0 when memory is short. */
+/* A new child that pf_tree_child does not find; 0 when out of memory. */
 uint32_t pf_tree_append(struct pf_tree *tree, uint32_t parent, uint32_t frame);
 void pf_tree_add(struct pf_tree *tree, uint32_t node, uint64_t weight);
-/* Makes the totals of all nodes; again when there are more. False when memory is short. */
+/* Makes the totals of all nodes; again when there are more. False when out of memory. */
 bool pf_tree_sum(struct pf_tree *tree);
 
 #endif

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "symbol/inlines.h"
-#include "symbol/jit.h"
+#include "symbol/dwarf/inlines.h"
+#include "symbol/jit/jit.h"
 #include "symbol/symbols.h"
 
 struct perfile_unwinder {

@@ -416,7 +416,7 @@ void pf_filter_tell(const struct pf_filter *filter, void (*tell)(void *context, 
 
 /* ---- what is asked for in vain ----------------------------------------------------------------------------------- */
 
-/* Names that could have been meant are kept; when memory is short, fewer of them. */
+/* Names that could have been meant are kept; when out of memory, fewer of them. */
 static void remember(struct pf_filter *filter, const char *comm)
 {
     enum { MOST_KNOWN = 4096 };

@@ -20,7 +20,7 @@ struct pf_heap {
 
 void pf_heap_open(struct pf_heap *heap, const struct perfile_allocator *allocator);
 void pf_heap_close(struct pf_heap *heap);
-/* False when memory is short; the heap then is as before. */
+/* False when out of memory; the heap then is as before. */
 bool pf_heap_put(struct pf_heap *heap, const struct pf_heap_item *item);
 /* The first, of which there must be one: takes it out; gives it another time. */
 void pf_heap_take(struct pf_heap *heap);

@@ -51,7 +51,7 @@ void pf_text_free(const struct perfile_allocator *allocator, char *text);
 
 /*
  * Makes room for at least `count` elements of `bytes` in the array at *pointer with room for *room: doubling growth.
- * False when memory is short; the array then is as before.
+ * False when out of memory; the array then is as before.
  */
 bool pf_grow(const struct perfile_allocator *allocator, void *pointer, size_t *room, size_t count, size_t bytes);
 
@@ -63,7 +63,7 @@ struct pf_arena {
 
 void pf_arena_open(struct pf_arena *arena, const struct perfile_allocator *allocator);
 void pf_arena_close(struct pf_arena *arena);
-/* 16-byte aligned, zeroed; NULL when memory is short. */
+/* 16-byte aligned, zeroed; NULL when out of memory. */
 void *pf_arena_new(struct pf_arena *arena, size_t size);
 /* A copy with a NUL behind it. */
 char *pf_arena_text(struct pf_arena *arena, const void *text, size_t bytes);

@@ -22,7 +22,7 @@ struct pf_pairs {
 
 void pf_pairs_open(struct pf_pairs *pairs, const struct perfile_allocator *allocator);
 void pf_pairs_close(struct pf_pairs *pairs);
-/* The pair must not be there yet; the value must be below UINT32_MAX. False when memory is short. */
+/* The pair must not be there yet; the value must be below UINT32_MAX. False when out of memory. */
 bool pf_pairs_put(struct pf_pairs *pairs, uint64_t a, uint64_t b, uint32_t value);
 
 /* The upper bits of a hash: in a table of twice the size pairs keep their order, and growing does not jump about. */

@@ -38,7 +38,7 @@ static inline void pf_segments_open(struct pf_segments *segments, size_t bytes,
     *segments = (struct pf_segments){.allocator = allocator, .bytes = bytes};
 }
 
-/* Makes sure that there is such an element; new ones are zeroes. NULL when memory is short. */
+/* Makes sure that there is such an element; new ones are zeroes. NULL when out of memory. */
 static inline void *pf_segments_make(struct pf_segments *segments, uint32_t index)
 {
     uint64_t at = index;

@@ -43,7 +43,7 @@ static inline unsigned pf_stages_items(unsigned threads)
     return threads > 1 ? 2 * threads + 1 : 1;
 }
 
-/* NULL when memory is short. Threads that cannot be had are done without. */
+/* NULL when out of memory. Threads that cannot be had are done without. */
 struct pf_stages *pf_stages_open(const struct pf_stages_plan *plan, const struct perfile_allocator *allocator);
 /* The next item that has passed all stages; the one before goes back. NULL behind the last one. */
 void *pf_stages_next(struct pf_stages *stages);

@@ -106,7 +106,7 @@ static struct pf_anon_move make_move(struct pf_anonymizer *a, const struct perfi
     return (struct pf_anon_move){.known = true, .fixed = !placed, .delta = placed ? to - map->start : 0};
 }
 
-/* False: memory is short. */
+/* False: out of memory. */
 static bool move_of(struct pf_anonymizer *a, const struct perfile_map *map, struct pf_anon_move *move)
 {
     struct pf_anon_move *slot = slot_of(a, map->id);

@@ -11,7 +11,7 @@ struct convert {
     struct pf_edit_step steps[STEPS_MAX];
     struct pf_strip strip;
     struct pf_unwind_step *unwind;
-    struct pf_age *age;
+    struct pf_compat *age;
 };
 
 static void add(struct convert *convert, struct pf_edit_step step)
@@ -37,9 +37,9 @@ static int add_steps(struct convert *convert, const struct perfile_convert_optio
             add(convert, pf_strip_step(&convert->strip));
     }
     if (options->for_perf && result == 0) {
-        result = pf_age_open(options->for_perf, edit, &convert->age, error);
+        result = pf_compat_open(options->for_perf, edit, &convert->age, error);
         if (result == 0)
-            add(convert, pf_age_step(convert->age));
+            add(convert, pf_compat_step(convert->age));
     }
     return result;
 }
@@ -85,6 +85,6 @@ int perfile_convert(struct perfile_reader *reader, struct perfile_writer *writer
             report->bytes_stripped = convert.strip.bytes + convert.edit.bytes_saved;
     }
     pf_unwind_close(convert.unwind);
-    pf_age_close(convert.age);
+    pf_compat_close(convert.age);
     return result;
 }

@@ -23,12 +23,12 @@ int pf_unwind_open(const struct perfile_convert_options *options, struct pf_edit
 void pf_unwind_close(struct pf_unwind_step *unwind);
 struct pf_edit_step pf_unwind_step(struct pf_unwind_step *unwind);
 
-/* ---- age.c ---- */
+/* ---- compat.c ---- */
 
-struct pf_age;
+struct pf_compat;
 /* Reads the recording for what is said late, when it must be joined. `version` "6.1". */
-int pf_age_open(const char *version, struct pf_edit *edit, struct pf_age **age, struct perfile_error *error);
-void pf_age_close(struct pf_age *age);
-struct pf_edit_step pf_age_step(struct pf_age *age);
+int pf_compat_open(const char *version, struct pf_edit *edit, struct pf_compat **age, struct perfile_error *error);
+void pf_compat_close(struct pf_compat *age);
+struct pf_edit_step pf_compat_step(struct pf_compat *age);
 
 #endif

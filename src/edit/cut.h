@@ -37,7 +37,7 @@ struct pf_name_line {
 
 void pf_name_line_open(struct pf_name_line *line, const struct perfile_allocator *allocator);
 void pf_name_line_close(struct pf_name_line *line);
-/* Takes over what a record says, in the order of time. False when memory is short. */
+/* Takes over what a record says, in the order of time. False when out of memory. */
 bool pf_name_line_follow(struct pf_name_line *line, const struct perfile_reader *reader,
                          const struct perfile_record *record);
 void pf_name_line_sort(struct pf_name_line *line);

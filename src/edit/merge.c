@@ -252,7 +252,7 @@ static int drop_twin(const struct pf_merge *merge, const struct pf_merge_input *
 {
     if (!input->has_twins)
         return PF_EDIT_KEEP;
-    int result = pf_twins_seen(merge->twins, input->twin, input->number, record);
+    int result = pf_dedup_seen(merge->twins, input->twin, input->number, record);
     return result < 0 ? pf_fail_memory(error, "merge") : result ? PF_EDIT_DROP : PF_EDIT_KEEP;
 }
 
@@ -366,7 +366,7 @@ static int open_merge(struct pf_merge *merge, struct perfile_writer *writer,
     merge->inputs = pf_new(merge->allocator, merge->options.reader_count * sizeof(*merge->inputs));
     merge->item = pf_new(merge->allocator, sizeof(*merge->item));
     merge->scratch = pf_resize(merge->allocator, NULL, 0, PF_MERGE_SCRATCH);
-    merge->twins = pf_twins_open(merge->allocator, merge->options.readers[0]->options.limit_queue_bytes);
+    merge->twins = pf_dedup_open(merge->allocator, merge->options.readers[0]->options.limit_queue_bytes);
     merge->total = pf_arena_new(&writer->arena, sizeof(*merge->total));
     if (!merge->inputs || !merge->item || !merge->scratch || !merge->twins || !merge->total)
         return pf_fail_memory(error, "merge");
@@ -387,7 +387,7 @@ static void close_merge(struct pf_merge *merge)
     pf_free(allocator, merge->waiters, merge->options.reader_count * sizeof(*merge->waiters));
     pf_free(allocator, merge->item, sizeof(*merge->item));
     pf_free(allocator, merge->scratch, PF_MERGE_SCRATCH);
-    pf_twins_close(merge->twins);
+    pf_dedup_close(merge->twins);
     pf_map_close(&merge->ids);
     pf_map_close(&merge->known);
     pf_merge_close_features(merge);
@@ -435,7 +435,7 @@ static void note_rest(const struct pf_merge *merge)
                           "%" PRIu64 " of its files have another build id in a recording before: both are kept, and "
                           "perf finds the symbols of one",
                           merge->inputs[i].other_files);
-    if (pf_twins_full(merge->twins))
+    if (pf_dedup_full(merge->twins))
         pf_merge_note(
             merge, &merge->inputs[0], "twins-limit", 0,
             "too many records to find those that several parts of one recording have: some stand in the output "

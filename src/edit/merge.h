@@ -102,7 +102,7 @@ struct pf_merge {
     struct pf_merge_added *added;   /* formats that it lacks */
     size_t added_count;
     size_t added_room;
-    struct pf_twins *twins;
+    struct pf_dedup *twins;
     size_t aux_owner;  /* which recording has AUX data; SIZE_MAX: none yet */
     size_t stat_owner; /* and the configuration of perf stat */
     bool rounds;       /* everything comes in the order of time */
@@ -129,11 +129,11 @@ static inline uint64_t pf_merge_head_time(const struct pf_merge_input *input)
     const bool timed = record->type < PERFILE_RECORD_HEADER_ATTR && record->time && record->time != UINT64_MAX;
     return timed && !record->damaged ? record->time + input->shift_ns : 0;
 }
-/* False when memory is short. */
+/* False when out of memory. */
 bool pf_merge_open_queue(struct pf_merge *merge);
 /* The input whose record is next, and up to which time the following ones are, too. NULL: there are no more. */
 struct pf_merge_input *pf_merge_first(const struct pf_merge *merge, uint64_t *until);
-/* It has another head, or none. False when memory is short. */
+/* It has another head, or none. False when out of memory. */
 bool pf_merge_moved(struct pf_merge *merge, const struct pf_merge_input *first);
 
 /* ---- merge_events.c ---- */
@@ -181,15 +181,15 @@ int pf_merge_settle_hosts(struct pf_merge *merge, struct perfile_error *error);
 int pf_merge_take_tracing(struct pf_merge *merge, struct pf_merge_input *input, struct perfile_error *error);
 int pf_merge_put_tracing(struct pf_merge *merge, struct perfile_error *error);
 
-/* ---- twins.c ---- */
+/* ---- dedup.c ---- */
 
 /* Counts equal records of the parts of one recording. */
-struct pf_twins;
-struct pf_twins *pf_twins_open(const struct perfile_allocator *allocator, uint64_t limit_bytes);
-void pf_twins_close(struct pf_twins *twins);
+struct pf_dedup;
+struct pf_dedup *pf_dedup_open(const struct perfile_allocator *allocator, uint64_t limit_bytes);
+void pf_dedup_close(struct pf_dedup *twins);
 /* 1: other parts have had as many of this record already; 0: it is new; MEMORY. */
-int pf_twins_seen(struct pf_twins *twins, size_t recording, size_t part, const struct perfile_record *record);
+int pf_dedup_seen(struct pf_dedup *twins, size_t recording, size_t part, const struct perfile_record *record);
 /* Records could not be compared because the limit was reached. */
-bool pf_twins_full(const struct pf_twins *twins);
+bool pf_dedup_full(const struct pf_dedup *twins);
 
 #endif

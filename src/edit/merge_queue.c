@@ -44,7 +44,7 @@ static bool must_wait(const struct pf_merge_input *input, const struct ends *end
     return !input->started && input->has_span && end && end->last_time < input->first_time;
 }
 
-/* False when memory is short, as below. */
+/* False when out of memory, as below. */
 static bool admit(struct pf_merge *merge)
 {
     const struct ends ends = find_ends(merge);

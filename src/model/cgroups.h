@@ -12,7 +12,7 @@ struct pf_cgroups {
 
 void pf_cgroups_open(struct pf_cgroups *cgroups, const struct perfile_allocator *allocator);
 void pf_cgroups_close(struct pf_cgroups *cgroups);
-/* Takes over what a CGROUP record says. False when memory is short. */
+/* Takes over what a CGROUP record says. False when out of memory. */
 bool pf_cgroups_follow(struct pf_cgroups *cgroups, const struct perfile_reader *reader,
                        const struct perfile_record *record);
 /* NULL when no record named it. */

@@ -209,7 +209,7 @@ static bool is_kernel(const struct perfile_record *record)
     return mode == 1 || mode == 4;
 }
 
-/* NULL when memory is short. */
+/* NULL when out of memory. */
 static const struct perfile_map *make_map(struct pf_maps *maps, const struct perfile_map *like, uint64_t end)
 {
     struct perfile_map *map = pf_arena_new(&maps->arena, sizeof(*map));

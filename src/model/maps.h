@@ -34,7 +34,7 @@ struct pf_maps {
 
 void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocator);
 void pf_maps_close(struct pf_maps *maps);
-/* Takes over what the record says. False when memory is short. */
+/* Takes over what the record says. False when out of memory. */
 bool pf_maps_follow(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record);
 /* A map that no record tells of: it holds from `time` on. Errors as perfile_session_add_map. */
 int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_map *like, struct perfile_error *error);

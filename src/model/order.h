@@ -44,7 +44,7 @@ struct pf_order {
 
 void pf_order_open(struct pf_order *order, const struct perfile_allocator *allocator);
 void pf_order_close(struct pf_order *order);
-/* Holds a copy of the record. False when memory is short. Not while flushing. */
+/* Holds a copy of the record. False when out of memory. Not while flushing. */
 bool pf_order_push(struct pf_order *order, const struct perfile_record *record);
 /* From now on records with a time up to `limit` come out of _pop, until it says that there are no more. */
 void pf_order_flush(struct pf_order *order, uint64_t limit);

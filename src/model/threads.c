@@ -33,7 +33,7 @@ static const char *known_text(const struct pf_threads *threads, const char *text
     return known ? (const char *)(uintptr_t)found : NULL;
 }
 
-/* The one copy of a text; NULL when memory is short. */
+/* The one copy of a text; NULL when out of memory. */
 static const char *intern(struct pf_threads *threads, const char *text)
 {
     const uint64_t hash = pf_hash_text(text);

@@ -17,10 +17,10 @@ struct pf_threads {
 
 void pf_threads_open(struct pf_threads *threads, const struct perfile_allocator *allocator);
 void pf_threads_close(struct pf_threads *threads);
-/* Takes over what a COMM or FORK record says. False when memory is short. */
+/* Takes over what a COMM or FORK record says. False when out of memory. */
 bool pf_threads_follow(struct pf_threads *threads, const struct perfile_reader *reader,
                        const struct perfile_record *record);
-/* The thread has ended: it has no name any more. False when memory is short. */
+/* The thread has ended: it has no name any more. False when out of memory. */
 bool pf_threads_forget(struct pf_threads *threads, int32_t tid);
 /* ":TID" when there is none. */
 const char *pf_threads_name(struct pf_threads *threads, int32_t tid);

@@ -203,7 +203,7 @@ static int configure_branches(struct perfile_attr *attr, const char *filter, str
 
 /* ---- one event ---- */
 
-static void configure_period(struct pf_chosen_event *event, const struct perfile_recorder_options *options)
+static void configure_period(struct pf_listed_event *event, const struct perfile_recorder_options *options)
 {
     struct perfile_attr *attr = &event->attr;
     uint64_t period = event->period, frequency = event->frequency;
@@ -224,7 +224,7 @@ static void configure_period(struct pf_chosen_event *event, const struct perfile
 }
 
 /* What was asked for by an option stays also when the system does not let this user look at the kernel. */
-static void configure_privilege(struct pf_chosen_event *event, unsigned flags)
+static void configure_privilege(struct pf_listed_event *event, unsigned flags)
 {
     const unsigned all = flags & (PERFILE_RECORDER_ALL_USER | PERFILE_RECORDER_ALL_KERNEL);
     if (!all)
@@ -242,7 +242,7 @@ static void configure_callchain_parts(struct perfile_attr *attr, unsigned flags)
         attr->exclude_callchain_user = 1;
 }
 
-static void configure_parts(struct pf_chosen_event *event, const struct pf_target *target, unsigned flags)
+static void configure_parts(struct pf_listed_event *event, const struct pf_target *target, unsigned flags)
 {
     static const struct {
         unsigned flag;
@@ -317,7 +317,7 @@ static int configure_clock(struct perfile_attr *attr, const char *clock, struct 
     return 0;
 }
 
-static int configure_event(struct pf_chosen_event *event, const struct pf_target *target,
+static int configure_event(struct pf_listed_event *event, const struct pf_target *target,
                            const struct perfile_recorder_options *options, struct perfile_error *error)
 {
     struct perfile_attr *attr = &event->attr;
@@ -348,7 +348,7 @@ static int configure_event(struct pf_chosen_event *event, const struct pf_target
 }
 
 /* An event without samples, which tells of maps, comms and tasks from its opening on. */
-static int configure_dummy(struct pf_chosen_event *event, const struct pf_target *target,
+static int configure_dummy(struct pf_listed_event *event, const struct pf_target *target,
                            const struct perfile_recorder_options *options, struct perfile_error *error)
 {
     struct perfile_attr *attr = &event->attr;
@@ -373,9 +373,9 @@ static void configure_tracking(struct perfile_attr *attr, unsigned flags)
 }
 
 /* :S: the leader's samples hold the values of all; the others only count. */
-static void configure_group(struct pf_chosen *chosen, struct pf_chosen_event *event)
+static void configure_group(struct pf_event_list *chosen, struct pf_listed_event *event)
 {
-    struct pf_chosen_event *leader = &chosen->items[event->leader];
+    struct pf_listed_event *leader = &chosen->items[event->leader];
     if (leader != event) {
         event->attr.disabled = 0; /* it follows the leader */
         event->attr.enable_on_exec = 0;
@@ -393,7 +393,7 @@ static void configure_group(struct pf_chosen *chosen, struct pf_chosen_event *ev
 }
 
 /* How samples say whose they are: an id among their parts, at one place for all. */
-static void configure_ids(struct pf_chosen *chosen)
+static void configure_ids(struct pf_event_list *chosen)
 {
     bool alike = true;
     for (size_t i = 1; i < chosen->count; i++)
@@ -403,7 +403,7 @@ static void configure_ids(struct pf_chosen *chosen)
 }
 
 /* One event that says so means all of them: they share their buffers. */
-static bool overwrites(const struct pf_chosen *chosen, const struct perfile_recorder_options *options)
+static bool overwrites(const struct pf_event_list *chosen, const struct perfile_recorder_options *options)
 {
     bool overwrite = options->flags & PERFILE_RECORDER_OVERWRITE;
     for (size_t i = 0; i < chosen->count; i++)
@@ -420,7 +420,7 @@ static bool may_fork_meanwhile(const struct pf_target *target, const struct perf
     return target->everybody || !(options->flags & (PERFILE_RECORDER_NO_INHERIT | PERFILE_RECORDER_ENABLE_ON_EXEC));
 }
 
-static int configure_overwrite(struct pf_chosen_event *event, bool overwrite, struct perfile_error *error)
+static int configure_overwrite(struct pf_listed_event *event, bool overwrite, struct perfile_error *error)
 {
     event->attr.write_backward = overwrite;
     if (overwrite && event->overwrite == 0)
@@ -437,7 +437,7 @@ static void add_word(char *list, size_t room, const char *word)
 }
 
 /* Terms that the older perf has no place for. */
-static int check_terms(const struct pf_chosen_event *event, uint32_t version, struct perfile_error *error)
+static int check_terms(const struct pf_listed_event *event, uint32_t version, struct perfile_error *error)
 {
     const uint32_t known = pf_since_attr_bytes(version);
     const struct perfile_attr *attr = &event->attr;
@@ -454,7 +454,7 @@ static int check_terms(const struct pf_chosen_event *event, uint32_t version, st
  * What an older perf does not know is not asked for. Flags that only say how the kernel counts stay: they are left out of
  * the recording.
  */
-static void configure_age(struct pf_chosen *chosen, const struct perfile_recorder_options *options)
+static void configure_age(struct pf_event_list *chosen, const struct perfile_recorder_options *options)
 {
     uint64_t young = 0;
     char list[128] = "";
@@ -484,13 +484,13 @@ static void configure_age(struct pf_chosen *chosen, const struct perfile_recorde
         pf_events_note(options, "recorded without %s, which that perf does not know", list);
 }
 
-int pf_events_configure(struct pf_chosen *chosen, const struct pf_target *target,
+int pf_events_configure(struct pf_event_list *chosen, const struct pf_target *target,
                         const struct perfile_recorder_options *options, struct perfile_error *error)
 {
     const size_t count = chosen->count;
     const bool overwrite = overwrites(chosen, options);
     const bool dummy = overwrite || options->flags & PERFILE_RECORDER_TRACK || may_fork_meanwhile(target, options);
-    int result = dummy ? pf_choose_events(chosen, "dummy:u", error) : 0;
+    int result = dummy ? pf_event_list_parse(chosen, "dummy:u", error) : 0;
     chosen->tracking = dummy && result == 0 ? count : 0;
     for (size_t i = 0; i < count && result == 0; i++) {
         const uint32_t place = chosen->items[i].place;

@@ -3,14 +3,14 @@
 #ifndef PF_RECORD_EVENTS_H
 #define PF_RECORD_EVENTS_H
 
-#include "record/choose.h"
+#include "record/event_list.h"
 #include "record/target.h"
 
 /*
  * Makes the attrs what the options ask for; the first event, or one more of its own (TRACK, OVERWRITE), also tells of
  * maps, comms and tasks. ARGUMENT.
  */
-int pf_events_configure(struct pf_chosen *chosen, const struct pf_target *target,
+int pf_events_configure(struct pf_event_list *chosen, const struct pf_target *target,
                         const struct perfile_recorder_options *options, struct perfile_error *error);
 
 /* An event that was opened. */
@@ -33,7 +33,7 @@ struct pf_opened_set {
  * Opens all, and does without what this kernel does not know or allow, as far as the user did not ask for it by name;
  * each such thing is a note. OPEN, UNSUPPORTED, ABSENT with what would help.
  */
-int pf_events_open(struct pf_opened_set *opened, struct pf_chosen *chosen, const struct pf_target *target,
+int pf_events_open(struct pf_opened_set *opened, struct pf_event_list *chosen, const struct pf_target *target,
                    const struct perfile_recorder_options *options, struct perfile_error *error);
 void pf_events_close(struct pf_opened_set *opened);
 void pf_events_note(const struct perfile_recorder_options *options, const char *format, ...)

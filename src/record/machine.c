@@ -139,7 +139,7 @@ static bool branch_stack(struct pf_body *body)
     return false;
 }
 
-static uint32_t count_members(const struct pf_chosen *events, size_t leader)
+static uint32_t count_members(const struct pf_event_list *events, size_t leader)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < events->count; i++)
@@ -233,7 +233,7 @@ static int put_sections(struct pf_body *body, unsigned ages, struct perfile_writ
     return result;
 }
 
-int pf_machine_features_of(const char *root, struct perfile_writer *writer, const struct pf_chosen *events,
+int pf_machine_features_of(const char *root, struct perfile_writer *writer, const struct pf_event_list *events,
                            unsigned ages, struct perfile_error *error)
 {
     struct pf_text text;
@@ -253,7 +253,7 @@ int pf_machine_features_of(const char *root, struct perfile_writer *writer, cons
     return result;
 }
 
-int pf_machine_features(struct perfile_writer *writer, const struct pf_chosen *events, unsigned ages,
+int pf_machine_features(struct perfile_writer *writer, const struct pf_event_list *events, unsigned ages,
                         struct perfile_error *error)
 {
     return pf_machine_features_of(NULL, writer, events, ages, error);

@@ -5,10 +5,10 @@
 
 #include <perfile/recorder.h>
 
-#include "record/choose.h"
+#include "record/event_list.h"
 
 /* Where the records go: as perfile_writer_record, which it may be. 0 or an error. */
-struct pf_told {
+struct pf_synthesis {
     int (*put)(void *context, uint32_t type, uint16_t misc, const void *record, size_t bytes,
                struct perfile_error *error);
     void *context;
@@ -38,19 +38,20 @@ enum pf_machine_ages { PF_MACHINE_COMMON = 1, PF_MACHINE_YOUNG = 2, PF_MACHINE_A
  * attrs of the events are those that were opened: BRANCH_STACK depends on their sample_type. `ages`: of the features; the
  * young ones are those that came after perf 6.1.
  */
-int pf_machine_features(struct perfile_writer *writer, const struct pf_chosen *events, unsigned ages,
+int pf_machine_features(struct perfile_writer *writer, const struct pf_event_list *events, unsigned ages,
                         struct perfile_error *error);
-int pf_machine_features_of(const char *root, struct perfile_writer *writer, const struct pf_chosen *events,
+int pf_machine_features_of(const char *root, struct perfile_writer *writer, const struct pf_event_list *events,
                            unsigned ages, struct perfile_error *error);
 /* TRACING_DATA for the tracepoints among the events; nothing without one. OPEN: tracefs cannot be read. */
-int pf_machine_tracing(struct perfile_writer *writer, const struct pf_chosen *events, struct perfile_error *error);
-int pf_machine_tracing_of(const char *root, struct perfile_writer *writer, const struct pf_chosen *events,
+int pf_machine_tracing(struct perfile_writer *writer, const struct pf_event_list *events, struct perfile_error *error);
+int pf_machine_tracing_of(const char *root, struct perfile_writer *writer, const struct pf_event_list *events,
                           struct perfile_error *error);
 /*
  * The kernel and its modules, BPF programs, control groups, processes and their mappings: in this order, processes by
  * their numbers, all with times of 0. What ends meanwhile is left out.
  */
-int pf_machine_tell(const struct pf_machine_options *options, const struct pf_told *told, struct perfile_error *error);
+int pf_machine_synthesize(const struct pf_machine_options *options, const struct pf_synthesis *synthesis,
+                          struct perfile_error *error);
 
 /* ---- what depends on the events as they were opened ------------------------------------------------------------ */
 
@@ -62,22 +63,23 @@ struct pf_opened_id {
 };
 
 /* ID_INDEX records: as many as the ids need. */
-int pf_tell_id_index(const struct pf_opened_id *ids, size_t count, const struct pf_told *told,
-                     struct perfile_error *error);
+int pf_synthesize_id_index(const struct pf_opened_id *ids, size_t count, const struct pf_synthesis *synthesis,
+                           struct perfile_error *error);
 /*
  * EVENT_UPDATE records: unit, scale and CPUs of the events that have them, and, for pipe mode, the names. first_ids[i] is
  * the first id of event i.
  */
-int pf_tell_event_updates(const struct pf_chosen *events, const uint64_t *first_ids, bool names,
-                          const struct pf_told *told, struct perfile_error *error);
+int pf_synthesize_event_updates(const struct pf_event_list *events, const uint64_t *first_ids, bool names,
+                                const struct pf_synthesis *synthesis, struct perfile_error *error);
 /* THREAD_MAP. No tids: all of the machine. */
-int pf_tell_thread_map(const char *root, const int32_t *tids, size_t count, const struct pf_told *told,
-                       struct perfile_error *error);
+int pf_synthesize_thread_map(const char *root, const int32_t *tids, size_t count, const struct pf_synthesis *synthesis,
+                             struct perfile_error *error);
 /* CPU_MAP of a list such as "0-3,7"; NULL: any CPU. ARGUMENT: no such list. */
-int pf_tell_cpu_map(const char *cpus, const struct pf_told *told, struct perfile_error *error);
+int pf_synthesize_cpu_map(const char *cpus, const struct pf_synthesis *synthesis, struct perfile_error *error);
 /* TIME_CONV from the control page of a ring buffer; nothing where the kernel does not say how TSC becomes time. */
 struct perf_event_mmap_page;
-int pf_tell_time_conv(const struct perf_event_mmap_page *page, const struct pf_told *told, struct perfile_error *error);
+int pf_synthesize_time_conv(const struct perf_event_mmap_page *page, const struct pf_synthesis *synthesis,
+                            struct perfile_error *error);
 /* CLOCKID and CLOCK_DATA of a clock of clock_gettime, which the records use. */
 int pf_machine_clock(struct perfile_writer *writer, int32_t clockid, struct perfile_error *error);
 /* SAMPLE_TIME; 0 and 0 when there was none. */

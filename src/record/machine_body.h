@@ -9,7 +9,7 @@
 struct pf_body {
     int root;
     const struct perfile_allocator *allocator;
-    const struct pf_chosen *events;
+    const struct pf_event_list *events;
     struct pf_text *text; /* the section, in this machine's byte order */
     unsigned cpus;        /* the highest that is present, plus one */
     char online[4096];    /* list of CPUs */

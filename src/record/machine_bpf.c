@@ -102,7 +102,7 @@ static uint32_t stride_of(const struct bpf_prog_info *info, const struct array *
  * What the second call asks for: the lengths that the first one told, with pointers from `base` on. As in perf's files,
  * empty arrays are there, too: `known` is how much of the struct the kernel has.
  */
-static uint64_t place_arrays(const struct bpf_prog_info *told, uint32_t known, struct pf_bpf_program *program,
+static uint64_t place_arrays(const struct bpf_prog_info *synthesis, uint32_t known, struct pf_bpf_program *program,
                              uint64_t base)
 {
     struct bpf_prog_info *info = &program->info;
@@ -110,7 +110,7 @@ static uint64_t place_arrays(const struct bpf_prog_info *told, uint32_t known, s
     memset(info, 0, sizeof(*info));
     program->arrays = 0;
     for (size_t i = 0; i < PF_COUNT(arrays); i++) {
-        uint32_t stride = stride_of(told, &arrays[i]), count = stride ? get_u32(told, arrays[i].count) : 0;
+        uint32_t stride = stride_of(synthesis, &arrays[i]), count = stride ? get_u32(synthesis, arrays[i].count) : 0;
         if (!(ARRAYS_OF_PERF >> i & 1) || known < arrays[i].pointer + 8)
             continue;
         set_u32(info, arrays[i].count, count);
@@ -135,15 +135,15 @@ static void make_offsets(struct pf_bpf_program *program)
 /* A program may have changed between the calls: what is longer than its room is left out by the kernel. */
 static bool read_open(const struct perfile_allocator *allocator, int fd, struct pf_bpf_program *program)
 {
-    struct bpf_prog_info told = {0};
-    uint32_t bytes = sizeof(told);
-    if (!get_info(fd, &told, &bytes))
+    struct bpf_prog_info synthesis = {0};
+    uint32_t bytes = sizeof(synthesis);
+    if (!get_info(fd, &synthesis, &bytes))
         return false;
-    uint64_t needed = place_arrays(&told, bytes, program, 0);
+    uint64_t needed = place_arrays(&synthesis, bytes, program, 0);
     if (needed > DATA_BYTES_MAX || !(program->data = pf_new(allocator, needed ? (size_t)needed : 8)))
         return false;
     program->data_bytes = (uint32_t)needed;
-    place_arrays(&told, bytes, program, (uintptr_t)program->data);
+    place_arrays(&synthesis, bytes, program, (uintptr_t)program->data);
     struct bpf_prog_info asked = program->info;
     program->info_bytes = sizeof(program->info);
     if (!get_info(fd, &program->info, &program->info_bytes))

@@ -61,16 +61,16 @@ static int tell_inner(struct walk *walk, unsigned depth, struct perfile_error *e
 
 static int tell_folder(struct walk *walk, unsigned depth, struct perfile_error *error)
 {
-    const struct pf_told *told = walk->kernel->told;
+    const struct pf_synthesis *synthesis = walk->kernel->synthesis;
     const char *inner = walk->path + walk->mount;
     const struct perfile_cgroup record = {.id = read_id(walk->kernel->root, walk->path), .path = *inner ? inner : "/"};
     int result = 0;
     if (record.id)
-        result = told->put(told->context, PERFILE_RECORD_CGROUP, 0, &record, sizeof(record), error);
+        result = synthesis->put(synthesis->context, PERFILE_RECORD_CGROUP, 0, &record, sizeof(record), error);
     return result < 0 || depth >= DEPTH_MAX ? result : tell_inner(walk, depth, error);
 }
 
-int pf_cgroups_tell(const struct pf_kernel *kernel, struct perfile_error *error)
+int pf_cgroups_synthesize(const struct pf_kernel *kernel, struct perfile_error *error)
 {
     struct walk walk = {.kernel = kernel};
     if (!pf_find_cgroups(kernel->allocator, kernel->root, walk.path)) {

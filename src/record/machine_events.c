@@ -12,15 +12,16 @@
 #include "record/machine_files.h"
 #include "schema/since.h"
 
-static int put(const struct pf_told *told, uint32_t type, const void *record, size_t bytes, struct perfile_error *error)
+static int put(const struct pf_synthesis *synthesis, uint32_t type, const void *record, size_t bytes,
+               struct perfile_error *error)
 {
-    return told->put(told->context, type, 0, record, bytes, error);
+    return synthesis->put(synthesis->context, type, 0, record, bytes, error);
 }
 
 /* ---- ids ---- */
 
-int pf_tell_id_index(const struct pf_opened_id *ids, size_t count, const struct pf_told *told,
-                     struct perfile_error *error)
+int pf_synthesize_id_index(const struct pf_opened_id *ids, size_t count, const struct pf_synthesis *synthesis,
+                           struct perfile_error *error)
 {
     enum { ENTRIES = 1024 }; /* 32 bytes each: a record holds 2,047 */
     uint64_t words[ENTRIES][4];
@@ -35,7 +36,7 @@ int pf_tell_id_index(const struct pf_opened_id *ids, size_t count, const struct 
             words[i][3] = (uint64_t)(int64_t)id->tid;
         }
         const struct perfile_id_index record = {.nr = n, .entries = {.data = (const uint8_t *)words, .count = n}};
-        result = put(told, PERFILE_RECORD_ID_INDEX, &record, sizeof(record), error);
+        result = put(synthesis, PERFILE_RECORD_ID_INDEX, &record, sizeof(record), error);
     }
     return result;
 }
@@ -106,14 +107,14 @@ static void free_set(struct cpu_words *made)
     pf_free(pf_allocator_or_default(NULL), made->words, made->room);
 }
 
-int pf_tell_cpu_map(const char *cpus, const struct pf_told *told, struct perfile_error *error)
+int pf_synthesize_cpu_map(const char *cpus, const struct pf_synthesis *synthesis, struct perfile_error *error)
 {
     static const uint16_t any = UINT16_MAX;
     struct cpu_words made = {.set = {.map_type = 0, .data = (const uint8_t *)&any, .count = 1}};
-    int result = cpus ? make_set(cpus, told->version, &made, error) : 0;
+    int result = cpus ? make_set(cpus, synthesis->version, &made, error) : 0;
     if (result == 0) {
         const struct perfile_cpu_map record = {.map = made.set};
-        result = put(told, PERFILE_RECORD_CPU_MAP, &record, sizeof(record), error);
+        result = put(synthesis, PERFILE_RECORD_CPU_MAP, &record, sizeof(record), error);
     }
     free_set(&made);
     return result;
@@ -123,44 +124,44 @@ int pf_tell_cpu_map(const char *cpus, const struct pf_told *told, struct perfile
 
 enum { UPDATE_UNIT, UPDATE_SCALE, UPDATE_NAME, UPDATE_CPUS };
 
-static int tell_cpus(const char *cpus, uint64_t id, const struct pf_told *told, struct perfile_error *error)
+static int tell_cpus(const char *cpus, uint64_t id, const struct pf_synthesis *synthesis, struct perfile_error *error)
 {
     struct cpu_words made;
-    int result = make_set(cpus, told->version, &made, error);
+    int result = make_set(cpus, synthesis->version, &made, error);
     if (result == 0) {
         const struct perfile_event_update record = {.update_type = UPDATE_CPUS, .id = id, .cpus = made.set};
-        result = put(told, PERFILE_RECORD_EVENT_UPDATE, &record, sizeof(record), error);
+        result = put(synthesis, PERFILE_RECORD_EVENT_UPDATE, &record, sizeof(record), error);
     }
     free_set(&made);
     return result;
 }
 
-static int tell_update(const struct pf_chosen_event *event, uint64_t id, bool names, const struct pf_told *told,
-                       struct perfile_error *error)
+static int tell_update(const struct pf_listed_event *event, uint64_t id, bool names,
+                       const struct pf_synthesis *synthesis, struct perfile_error *error)
 {
     struct perfile_event_update record = {.update_type = UPDATE_UNIT, .id = id, .unit = event->unit};
     int result = 0;
     if (event->unit && event->unit[0])
-        result = put(told, PERFILE_RECORD_EVENT_UPDATE, &record, sizeof(record), error);
+        result = put(synthesis, PERFILE_RECORD_EVENT_UPDATE, &record, sizeof(record), error);
     if (result == 0 && event->scale != 0 && event->scale != 1) {
         record = (struct perfile_event_update){.update_type = UPDATE_SCALE, .id = id, .scale = event->scale};
-        result = put(told, PERFILE_RECORD_EVENT_UPDATE, &record, sizeof(record), error);
+        result = put(synthesis, PERFILE_RECORD_EVENT_UPDATE, &record, sizeof(record), error);
     }
     if (result == 0 && event->cpus && event->cpus[0])
-        result = tell_cpus(event->cpus, id, told, error);
+        result = tell_cpus(event->cpus, id, synthesis, error);
     if (result == 0 && names && event->name) {
         record = (struct perfile_event_update){.update_type = UPDATE_NAME, .id = id, .name = event->name};
-        result = put(told, PERFILE_RECORD_EVENT_UPDATE, &record, sizeof(record), error);
+        result = put(synthesis, PERFILE_RECORD_EVENT_UPDATE, &record, sizeof(record), error);
     }
     return result;
 }
 
-int pf_tell_event_updates(const struct pf_chosen *events, const uint64_t *first_ids, bool names,
-                          const struct pf_told *told, struct perfile_error *error)
+int pf_synthesize_event_updates(const struct pf_event_list *events, const uint64_t *first_ids, bool names,
+                                const struct pf_synthesis *synthesis, struct perfile_error *error)
 {
     int result = 0;
     for (size_t i = 0; i < events->count && result == 0; i++)
-        result = tell_update(&events->items[i], first_ids[i], names, told, error);
+        result = tell_update(&events->items[i], first_ids[i], names, synthesis, error);
     return result;
 }
 
@@ -182,8 +183,8 @@ static void put_thread(uint8_t *entry, int folder, int32_t tid)
     memcpy(entry + 8, comm, pf_min(length, (size_t)COMM_BYTES - 1));
 }
 
-int pf_tell_thread_map(const char *root, const int32_t *tids, size_t count, const struct pf_told *told,
-                       struct perfile_error *error)
+int pf_synthesize_thread_map(const char *root, const int32_t *tids, size_t count, const struct pf_synthesis *synthesis,
+                             struct perfile_error *error)
 {
     static const int32_t all = -1;
     uint8_t *entries;
@@ -202,14 +203,15 @@ int pf_tell_thread_map(const char *root, const int32_t *tids, size_t count, cons
     if (folder >= 0)
         close(folder);
     const struct perfile_thread_map record = {.nr = count, .entries = {.data = entries, .count = count}};
-    int result = put(told, PERFILE_RECORD_THREAD_MAP, &record, sizeof(record), error);
+    int result = put(synthesis, PERFILE_RECORD_THREAD_MAP, &record, sizeof(record), error);
     pf_free(pf_allocator_or_default(NULL), entries, count * THREAD_BYTES);
     return result;
 }
 
 /* ---- clocks ---- */
 
-int pf_tell_time_conv(const struct perf_event_mmap_page *page, const struct pf_told *told, struct perfile_error *error)
+int pf_synthesize_time_conv(const struct perf_event_mmap_page *page, const struct pf_synthesis *synthesis,
+                            struct perfile_error *error)
 {
     struct perf_event_mmap_page copy;
     uint32_t before;
@@ -231,7 +233,7 @@ int pf_tell_time_conv(const struct perf_event_mmap_page *page, const struct pf_t
         .cap_user_time_zero = copy.cap_user_time_zero,
         .cap_user_time_short = copy.cap_user_time_short,
     };
-    return record.cap_user_time_zero ? put(told, PERFILE_RECORD_TIME_CONV, &record, sizeof(record), error) : 0;
+    return record.cap_user_time_zero ? put(synthesis, PERFILE_RECORD_TIME_CONV, &record, sizeof(record), error) : 0;
 }
 
 static uint64_t now_ns(clockid_t clock)

@@ -32,7 +32,7 @@ struct pf_listing {
     size_t count;
     size_t room;
 };
-/* False when the folder cannot be read, or memory is short; to be closed in any case. */
+/* False when the folder cannot be read, or out of memory; to be closed in any case. */
 bool pf_listing_open(struct pf_listing *names, const struct perfile_allocator *allocator, int folder, const char *path);
 void pf_listing_close(struct pf_listing *names);
 

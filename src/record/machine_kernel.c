@@ -100,7 +100,7 @@ static void read_notes(const struct pf_kernel *kernel, const char *path, struct 
 static int put_map(const struct pf_kernel *kernel, const struct perfile_mmap *map, const struct pf_build_id *id,
                    struct perfile_error *error)
 {
-    const struct pf_told *told = kernel->told;
+    const struct pf_synthesis *synthesis = kernel->synthesis;
     struct perfile_mmap2 grown = {.pid = -1,
                                   .addr = map->addr,
                                   .len = map->len,
@@ -108,10 +108,10 @@ static int put_map(const struct pf_kernel *kernel, const struct perfile_mmap *ma
                                   .build_id_size = id->size,
                                   .filename = map->filename};
     if (!kernel->options->build_ids)
-        return told->put(told->context, PERFILE_RECORD_MMAP, CPUMODE_KERNEL, map, sizeof(*map), error);
+        return synthesis->put(synthesis->context, PERFILE_RECORD_MMAP, CPUMODE_KERNEL, map, sizeof(*map), error);
     memcpy(grown.build_id, id->bytes, sizeof(grown.build_id));
-    return told->put(told->context, PERFILE_RECORD_MMAP2, CPUMODE_KERNEL | (id->size ? PERFILE_MISC_MMAP_BUILD_ID : 0),
-                     &grown, sizeof(grown), error);
+    return synthesis->put(synthesis->context, PERFILE_RECORD_MMAP2,
+                          CPUMODE_KERNEL | (id->size ? PERFILE_MISC_MMAP_BUILD_ID : 0), &grown, sizeof(grown), error);
 }
 
 static int tell_text(const struct pf_kernel *kernel, bool *hidden, struct perfile_error *error)
@@ -278,7 +278,7 @@ static int tell_modules(const struct pf_kernel *kernel, struct perfile_error *er
     return result;
 }
 
-int pf_kernel_tell(const struct pf_kernel *kernel, struct perfile_error *error)
+int pf_kernel_synthesize(const struct pf_kernel *kernel, struct perfile_error *error)
 {
     bool hidden;
     int result = tell_text(kernel, &hidden, error);

@@ -8,15 +8,15 @@
 /* Where things are read, and where the records go. */
 struct pf_kernel {
     const struct pf_machine_options *options;
-    const struct pf_told *told;
+    const struct pf_synthesis *synthesis;
     const struct perfile_allocator *allocator;
     int root;
 };
 
 void pf_kernel_note(const struct pf_kernel *kernel, const char *sentence);
-int pf_kernel_tell(const struct pf_kernel *kernel, struct perfile_error *error);
-int pf_bpf_tell(const struct pf_kernel *kernel, struct perfile_error *error);
-int pf_cgroups_tell(const struct pf_kernel *kernel, struct perfile_error *error);
+int pf_kernel_synthesize(const struct pf_kernel *kernel, struct perfile_error *error);
+int pf_bpf_synthesize(const struct pf_kernel *kernel, struct perfile_error *error);
+int pf_cgroups_synthesize(const struct pf_kernel *kernel, struct perfile_error *error);
 
 /* Calls `each` for every line of /proc/kallsyms until it says false. False: it cannot be read. */
 struct pf_kernel_symbol {

@@ -205,7 +205,7 @@ static bool tell_lines(struct pf_walker *walker, size_t *used, int process, int3
     return go_on;
 }
 
-void pf_maps_tell(struct pf_walker *walker, int process, int maps, int32_t pid)
+void pf_maps_synthesize(struct pf_walker *walker, int process, int maps, int32_t pid)
 {
     size_t used = 0;
     for (bool go_on = true; go_on;) {

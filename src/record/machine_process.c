@@ -111,7 +111,7 @@ static void tell_maps(struct pf_walker *walker, const struct process *process, i
             __atomic_fetch_add(&walker->walk->forbidden, 1, __ATOMIC_RELAXED);
         return;
     }
-    pf_maps_tell(walker, process->folder, maps, process->pid);
+    pf_maps_synthesize(walker, process->folder, maps, process->pid);
     close(maps);
 }
 
@@ -163,7 +163,7 @@ static void tell_threads(struct pf_walker *walker, struct process *process)
     close(tasks);
 }
 
-void pf_process_tell(struct pf_walker *walker, int32_t pid)
+void pf_process_synthesize(struct pf_walker *walker, int32_t pid)
 {
     char path[32];
     struct process process = {.pid = pid};

@@ -52,7 +52,7 @@ static bool split_name(const char *name, char system[SYSTEM_ROOM], const char **
 }
 
 /* The same tracepoint, or only the same system, among the events before. */
-static bool was_before(const struct pf_chosen *events, size_t index, bool whole)
+static bool was_before(const struct pf_event_list *events, size_t index, bool whole)
 {
     char system[SYSTEM_ROOM], other[SYSTEM_ROOM];
     const char *event, *other_event;
@@ -78,7 +78,7 @@ static int put_format(struct tracing *t, const char *name, struct perfile_error 
 /* u32 number of formats, each u64 length and text. The systems have their names in front; "ftrace" has its own place. */
 static int put_system(struct tracing *t, const char *system, struct perfile_error *error)
 {
-    const struct pf_chosen *events = t->body.events;
+    const struct pf_event_list *events = t->body.events;
     char other[SYSTEM_ROOM];
     const char *event;
     size_t start = t->body.text->used;
@@ -86,7 +86,7 @@ static int put_system(struct tracing *t, const char *system, struct perfile_erro
     int result = 0;
     pf_body_u32(&t->body, 0);
     for (size_t i = 0; i < events->count && result == 0; i++) {
-        const struct pf_chosen_event *item = &events->items[i];
+        const struct pf_listed_event *item = &events->items[i];
         if (item->attr.type != TRACEPOINT || !split_name(item->name, other, &event) || strcmp(other, system) != 0 ||
             was_before(events, i, true))
             continue;
@@ -99,7 +99,7 @@ static int put_system(struct tracing *t, const char *system, struct perfile_erro
 
 static int put_systems(struct tracing *t, struct perfile_error *error)
 {
-    const struct pf_chosen *events = t->body.events;
+    const struct pf_event_list *events = t->body.events;
     char system[SYSTEM_ROOM];
     const char *event;
     size_t start = t->body.text->used;
@@ -157,7 +157,7 @@ static int find_tracefs(int root, const struct perfile_allocator *allocator)
                                                                  : -1;
 }
 
-static bool has_tracepoint(const struct pf_chosen *events)
+static bool has_tracepoint(const struct pf_event_list *events)
 {
     for (size_t i = 0; i < events->count; i++)
         if (events->items[i].attr.type == TRACEPOINT)
@@ -165,7 +165,7 @@ static bool has_tracepoint(const struct pf_chosen *events)
     return false;
 }
 
-static int put_tracing(int folder, struct perfile_writer *writer, const struct pf_chosen *events,
+static int put_tracing(int folder, struct perfile_writer *writer, const struct pf_event_list *events,
                        struct perfile_error *error)
 {
     struct pf_text text;
@@ -182,7 +182,7 @@ static int put_tracing(int folder, struct perfile_writer *writer, const struct p
     return result;
 }
 
-int pf_machine_tracing_of(const char *root, struct perfile_writer *writer, const struct pf_chosen *events,
+int pf_machine_tracing_of(const char *root, struct perfile_writer *writer, const struct pf_event_list *events,
                           struct perfile_error *error)
 {
     if (!has_tracepoint(events))
@@ -201,7 +201,7 @@ int pf_machine_tracing_of(const char *root, struct perfile_writer *writer, const
     return result;
 }
 
-int pf_machine_tracing(struct perfile_writer *writer, const struct pf_chosen *events, struct perfile_error *error)
+int pf_machine_tracing(struct perfile_writer *writer, const struct pf_event_list *events, struct perfile_error *error)
 {
     return pf_machine_tracing_of(NULL, writer, events, error);
 }

@@ -48,7 +48,7 @@ static int hand_on(struct pf_walk *walk, struct pf_walk_slot *slot, struct perfi
         uint8_t *record = slot->data + at + sizeof(head), *extra = record + pf_align8(head.bytes);
         if (head.has_extra)
             memcpy(record + head.pointer_at, &extra, sizeof(extra));
-        result = walk->told->put(walk->told->context, head.type, head.misc, record, head.bytes, error);
+        result = walk->synthesis->put(walk->synthesis->context, head.type, head.misc, record, head.bytes, error);
         at += head.whole;
     }
     slot->used = 0;
@@ -119,7 +119,7 @@ static void *work(void *argument)
     struct pf_walk *walk = walker->walk;
     size_t index;
     while (take(walk, walker, &index)) {
-        pf_process_tell(walker, walk->pids[index]);
+        pf_process_synthesize(walker, walk->pids[index]);
         pthread_mutex_lock(&walk->team->mutex);
         walker->slot->done = true;
         if (index == walk->team->handed)
@@ -165,7 +165,7 @@ static int walk_alone(struct pf_walk *walk, struct pf_walker *walker, struct per
     team->error = error;
     walker->slot = &team->slots[0];
     for (size_t i = 0; i < walk->count && team->result == 0; i++) {
-        pf_process_tell(walker, walk->pids[i]);
+        pf_process_synthesize(walker, walk->pids[i]);
         if (team->result == 0)
             team->result = hand_on(walk, walker->slot, error);
     }

@@ -26,7 +26,7 @@ struct pf_walker {
 /* Everything the threads share. */
 struct pf_walk {
     const struct pf_machine_options *options;
-    const struct pf_told *told;
+    const struct pf_synthesis *synthesis;
     int proc; /* the folder */
     int32_t *pids;
     size_t count;
@@ -54,8 +54,8 @@ struct pf_walk_item {
 bool pf_walk_put(struct pf_walker *walker, const struct pf_walk_item *item);
 
 /* Reads one process. */
-void pf_process_tell(struct pf_walker *walker, int32_t pid);
+void pf_process_synthesize(struct pf_walker *walker, int32_t pid);
 /* Its mappings, from the file that is open. */
-void pf_maps_tell(struct pf_walker *walker, int process, int maps, int32_t pid);
+void pf_maps_synthesize(struct pf_walker *walker, int process, int maps, int32_t pid);
 
 #endif

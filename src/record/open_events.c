@@ -81,7 +81,7 @@ static const struct step steps[] = {
 };
 
 /* Leaves out one more thing; false: there is nothing left to leave out. */
-static bool relax(struct pf_chosen *chosen, size_t *next, const struct perfile_recorder_options *options)
+static bool relax(struct pf_event_list *chosen, size_t *next, const struct perfile_recorder_options *options)
 {
     for (; *next < PF_COUNT(steps); (*next)++) {
         bool there = false;
@@ -99,11 +99,11 @@ static bool relax(struct pf_chosen *chosen, size_t *next, const struct perfile_r
 }
 
 /* Ordinary users may look at user space only: perf_event_paranoid 2. */
-static bool leave_kernel_out(struct pf_chosen *chosen, const struct perfile_recorder_options *options)
+static bool leave_kernel_out(struct pf_event_list *chosen, const struct perfile_recorder_options *options)
 {
     bool changed = false;
     for (size_t i = 0; i < chosen->count; i++) {
-        struct pf_chosen_event *event = &chosen->items[i];
+        struct pf_listed_event *event = &chosen->items[i];
         if (event->attr.exclude_kernel || event->exclude_given || event->attr.type == PF_PMU_TRACEPOINT)
             continue;
         event->attr.exclude_kernel = event->attr.exclude_hv = 1;
@@ -116,7 +116,7 @@ static bool leave_kernel_out(struct pf_chosen *chosen, const struct perfile_reco
 }
 
 /* Without a PMU, as in many virtual machines, time is what can be sampled. */
-static bool take_clock_instead(struct pf_chosen_event *event, const struct perfile_recorder_options *options)
+static bool take_clock_instead(struct pf_listed_event *event, const struct perfile_recorder_options *options)
 {
     if (event->attr.type != PF_PMU_HARDWARE || event->attr.config != 0 || event->leader != 0)
         return false;
@@ -131,7 +131,7 @@ static bool take_clock_instead(struct pf_chosen_event *event, const struct perfi
 }
 
 /* The event that only tracks needs as many descriptors as any other: the first one can do it, but starts later. */
-static bool track_with_first(struct pf_chosen *chosen, const struct perfile_recorder_options *options)
+static bool track_with_first(struct pf_event_list *chosen, const struct perfile_recorder_options *options)
 {
     if (!chosen->tracking || chosen->overwrite || options->flags & PERFILE_RECORDER_TRACK)
         return false;
@@ -167,7 +167,7 @@ static int paranoid(void)
     return pf_read_line(AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) ? atoi(text) : 0;
 }
 
-static int explain(const struct pf_chosen_event *event, const struct pf_target *target, int why,
+static int explain(const struct pf_listed_event *event, const struct pf_target *target, int why,
                    struct perfile_error *error)
 {
     const char *name = event->name ? event->name : "event";
@@ -218,7 +218,7 @@ static int explain(const struct pf_chosen_event *event, const struct pf_target *
 
 /* ---- all of them ---- */
 
-static int fd_of_leader(const struct pf_opened_set *opened, const struct pf_chosen *chosen,
+static int fd_of_leader(const struct pf_opened_set *opened, const struct pf_event_list *chosen,
                         const struct pf_target *target, const struct pf_opened *wanted)
 {
     const uint32_t leader = chosen->items[wanted->event].leader;
@@ -234,10 +234,10 @@ static bool is_gone(const struct pf_target *target, int why)
 }
 
 /* One event everywhere; errno when it cannot be opened, or nowhere because all that it is for is gone. */
-static int open_event(struct pf_opened_set *opened, const struct pf_chosen *chosen, const struct pf_target *target,
+static int open_event(struct pf_opened_set *opened, const struct pf_event_list *chosen, const struct pf_target *target,
                       uint32_t event)
 {
-    const struct pf_chosen_event *one = &chosen->items[event];
+    const struct pf_listed_event *one = &chosen->items[event];
     const unsigned long flags = opened->cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0;
     size_t alive = 0;
     int gone = 0;
@@ -258,7 +258,7 @@ static int open_event(struct pf_opened_set *opened, const struct pf_chosen *chos
 }
 
 /* errno of the first that cannot be opened, and which event it is. */
-static int open_all(struct pf_opened_set *opened, const struct pf_chosen *chosen, const struct pf_target *target,
+static int open_all(struct pf_opened_set *opened, const struct pf_event_list *chosen, const struct pf_target *target,
                     uint32_t *event)
 {
     opened->count = 0;
@@ -292,7 +292,7 @@ void pf_events_close(struct pf_opened_set *opened)
 }
 
 /* :P: as precise as it goes. */
-static bool less_precise(struct pf_chosen_event *event)
+static bool less_precise(struct pf_listed_event *event)
 {
     if (!event->precise_most || !event->attr.precise_ip)
         return false;
@@ -301,7 +301,7 @@ static bool less_precise(struct pf_chosen_event *event)
 }
 
 /* True when it is worth another try. */
-static bool adapt(struct pf_chosen *chosen, uint32_t event, int why, const struct perfile_recorder_options *options,
+static bool adapt(struct pf_event_list *chosen, uint32_t event, int why, const struct perfile_recorder_options *options,
                   size_t *step)
 {
     switch (why) {
@@ -322,11 +322,11 @@ static bool adapt(struct pf_chosen *chosen, uint32_t event, int why, const struc
     }
 }
 
-static int finish_opening(struct pf_opened_set *opened, const struct pf_chosen *chosen, struct perfile_error *error)
+static int finish_opening(struct pf_opened_set *opened, const struct pf_event_list *chosen, struct perfile_error *error)
 {
     for (size_t i = 0; i < opened->count; i++) {
         struct pf_opened *one = &opened->items[i];
-        const struct pf_chosen_event *event = &chosen->items[one->event];
+        const struct pf_listed_event *event = &chosen->items[one->event];
         if (one->fd < 0)
             continue;
         if (ioctl(one->fd, PERF_EVENT_IOC_ID, &one->id) < 0)
@@ -360,13 +360,13 @@ static int open_cgroup(struct pf_opened_set *opened, const struct pf_target *tar
 }
 
 /* The kernel refuses higher rates, and lowers its limit by itself when interrupts take long; perf goes down to it, too. */
-static void limit_frequency(struct pf_chosen *chosen, const struct perfile_recorder_options *options)
+static void limit_frequency(struct pf_event_list *chosen, const struct perfile_recorder_options *options)
 {
     uint64_t most, asked = 0;
     if (!pf_read_number(AT_FDCWD, "/proc/sys/kernel/perf_event_max_sample_rate", 10, &most) || !most)
         return;
     for (size_t i = 0; i < chosen->count; i++) {
-        struct pf_chosen_event *event = &chosen->items[i];
+        struct pf_listed_event *event = &chosen->items[i];
         if (!event->attr.freq || event->attr.sample_period_or_freq <= most)
             continue;
         if (event->frequency || options->frequency)
@@ -379,7 +379,7 @@ static void limit_frequency(struct pf_chosen *chosen, const struct perfile_recor
                        (unsigned long long)most, (unsigned long long)asked);
 }
 
-int pf_events_open(struct pf_opened_set *opened, struct pf_chosen *chosen, const struct pf_target *target,
+int pf_events_open(struct pf_opened_set *opened, struct pf_event_list *chosen, const struct pf_target *target,
                    const struct perfile_recorder_options *options, struct perfile_error *error)
 {
     const size_t wanted = chosen->count * target->cpu_count * target->tid_count;

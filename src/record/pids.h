@@ -12,7 +12,7 @@ struct pf_pids {
     uint64_t *bits; /* NULL: the set is not kept */
 };
 
-/* False: memory is short. */
+/* False: out of memory. */
 bool pf_pids_open(struct pf_pids *pids, const struct perfile_allocator *allocator);
 void pf_pids_close(struct pf_pids *pids);
 void pf_pids_clear(struct pf_pids *pids);

@@ -13,7 +13,7 @@
 #include "base/map.h"
 #include "base/sized.h"
 #include "format/writer.h"
-#include "record/behind.h"
+#include "record/writer_thread.h"
 #include "record/events.h"
 #include "record/machine.h"
 #include "record/pids.h"
@@ -34,9 +34,9 @@ struct perfile_recorder {
     const struct perfile_allocator *allocator;
     struct perfile_recorder_options options;
     struct perfile_writer *writer;
-    struct pf_behind *behind;     /* NULL: records go straight to the writer */
-    struct perfile_writer *other; /* gets what is told of the machine, too; NULL: there is none */
-    struct pf_chosen chosen;
+    struct pf_writer_thread *behind; /* NULL: records go straight to the writer */
+    struct perfile_writer *other;    /* gets what is told of the machine, too; NULL: there is none */
+    struct pf_event_list chosen;
     struct pf_target target;
     struct pf_opened_set opened;
     struct pf_ring *rings;
@@ -165,9 +165,9 @@ static int open_poll(struct perfile_recorder *recorder, struct perfile_error *er
 
 /* ---- what the writer is told at the start ---- */
 
-static int tell_event(struct perfile_recorder *recorder, uint32_t index, struct perfile_error *error)
+static int write_event(struct perfile_recorder *recorder, uint32_t index, struct perfile_error *error)
 {
-    const struct pf_chosen_event *event = &recorder->chosen.items[index];
+    const struct pf_listed_event *event = &recorder->chosen.items[index];
     struct perfile_event_spec spec = PERFILE_EVENT_SPEC_INIT;
     uint64_t *ids = pf_new(recorder->allocator, recorder->opened.count * sizeof(*ids) + 1);
     if (!ids)
@@ -216,9 +216,9 @@ static int put_told(void *context, uint32_t type, uint16_t misc, const void *rec
     return result;
 }
 
-static struct pf_told told_of(struct perfile_recorder *recorder)
+static struct pf_synthesis synthesis_of(struct perfile_recorder *recorder)
 {
-    return (struct pf_told){.put = put_told, .context = recorder, .version = recorder->chosen.version};
+    return (struct pf_synthesis){.put = put_told, .context = recorder, .version = recorder->chosen.version};
 }
 
 /* The threads that were asked for, and the processes that they have started since; the caller frees them. */
@@ -243,10 +243,10 @@ static bool records_kernel(const struct perfile_recorder *recorder)
     return false;
 }
 
-static int tell_machine(struct perfile_recorder *recorder, struct perfile_error *error)
+static int write_machine(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     const struct perfile_recorder_options *options = &recorder->options;
-    const struct pf_told told = told_of(recorder);
+    const struct pf_synthesis synthesis = synthesis_of(recorder);
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     const struct perfile_attr *tracking = &recorder->chosen.items[recorder->chosen.tracking].attr;
     int32_t *tids;
@@ -269,17 +269,17 @@ static int tell_machine(struct perfile_recorder *recorder, struct perfile_error 
                                                .allocator = options->allocator,
                                                .note = recorder->told_before ? NULL : options->note,
                                                .note_context = options->note_context};
-    result = pf_machine_tell(&machine, &told, error);
+    result = pf_machine_synthesize(&machine, &synthesis, error);
     pf_free(recorder->allocator, tids, count * sizeof(*tids));
     recorder->told_before = true;
     return result < 0 ? result : put_told(recorder, PERFILE_RECORD_FINISHED_INIT, 0, NULL, 0, error);
 }
 
 /* Which buffer, processor and thread each id belongs to, and the first id of each event. */
-static int tell_ids(struct perfile_recorder *recorder, struct pf_opened_id *ids, uint64_t *first_ids,
-                    struct perfile_error *error)
+static int write_ids(struct perfile_recorder *recorder, struct pf_opened_id *ids, uint64_t *first_ids,
+                     struct perfile_error *error)
 {
-    const struct pf_told told = told_of(recorder);
+    const struct pf_synthesis synthesis = synthesis_of(recorder);
     const struct pf_target *target = &recorder->target;
     size_t count = 0;
     for (size_t i = recorder->opened.count; i-- > 0;) {
@@ -294,14 +294,14 @@ static int tell_ids(struct perfile_recorder *recorder, struct pf_opened_id *ids,
             ids[count++] = (struct pf_opened_id){
                 .id = one->id, .buffer = cpu < 0 ? one->tid : one->cpu, .cpu = cpu, .tid = target->tids[one->tid]};
     }
-    int result = pf_tell_id_index(ids, count, &told, error);
-    return result < 0 ? result : pf_tell_event_updates(&recorder->chosen, first_ids, false, &told, error);
+    int result = pf_synthesize_id_index(ids, count, &synthesis, error);
+    return result < 0 ? result : pf_synthesize_event_updates(&recorder->chosen, first_ids, false, &synthesis, error);
 }
 
 /* What perf says about the events, in the same order. */
-static int tell_setting(struct perfile_recorder *recorder, struct perfile_error *error)
+static int write_setting(struct perfile_recorder *recorder, struct perfile_error *error)
 {
-    const struct pf_told told = told_of(recorder);
+    const struct pf_synthesis synthesis = synthesis_of(recorder);
     const struct pf_target *target = &recorder->target;
     const size_t id_bytes = recorder->opened.count * sizeof(struct pf_opened_id);
     const size_t first_bytes = recorder->chosen.count * sizeof(uint64_t);
@@ -309,13 +309,14 @@ static int tell_setting(struct perfile_recorder *recorder, struct perfile_error 
     uint64_t *first_ids = pf_new(recorder->allocator, first_bytes);
     int result = ids && first_ids ? 0 : pf_fail_memory(error, "ids");
     if (result == 0)
-        result = pf_tell_time_conv(recorder->rings[0].pages, &told, error);
+        result = pf_synthesize_time_conv(recorder->rings[0].pages, &synthesis, error);
     if (result == 0)
-        result = tell_ids(recorder, ids, first_ids, error);
+        result = write_ids(recorder, ids, first_ids, error);
     if (result == 0)
-        result = pf_tell_thread_map(NULL, target->tids, target->everybody ? 0 : target->tid_count, &told, error);
+        result =
+            pf_synthesize_thread_map(NULL, target->tids, target->everybody ? 0 : target->tid_count, &synthesis, error);
     if (result == 0)
-        result = pf_tell_cpu_map(recorder->options.cpus, &told, error);
+        result = pf_synthesize_cpu_map(recorder->options.cpus, &synthesis, error);
     pf_free(recorder->allocator, ids, id_bytes);
     pf_free(recorder->allocator, first_ids, first_bytes);
     return result;
@@ -343,11 +344,11 @@ static bool young_later(const struct perfile_recorder *recorder)
     return !recorder->chosen.version && (options->live || options->mode == PERFILE_MODE_PIPE);
 }
 
-static int tell_header(struct perfile_recorder *recorder, struct perfile_error *error)
+static int write_header(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     int result = check_output(recorder, error);
     for (uint32_t i = 0; i < recorder->chosen.count && result == 0; i++)
-        result = tell_event(recorder, i, error);
+        result = write_event(recorder, i, error);
     if (result == 0)
         result = pf_machine_features(recorder->writer, &recorder->chosen,
                                      young_later(recorder) ? PF_MACHINE_COMMON : PF_MACHINE_ALL, error);
@@ -356,10 +357,10 @@ static int tell_header(struct perfile_recorder *recorder, struct perfile_error *
     if (result == 0 && recorder->chosen.items[0].attr.use_clockid &&
         knows(recorder, pf_feature_since(PERFILE_FEATURE_CLOCK_DATA)))
         result = pf_machine_clock(recorder->writer, recorder->chosen.items[0].attr.clockid, error);
-    return result < 0 ? result : tell_setting(recorder, error);
+    return result < 0 ? result : write_setting(recorder, error);
 }
 
-static bool tells_first(const struct perfile_recorder *recorder)
+static bool synthesizes_first(const struct perfile_recorder *recorder)
 {
     return !(recorder->options.flags & PERFILE_RECORDER_TAIL_SYNTHESIZE);
 }
@@ -372,14 +373,14 @@ static int begin_next(struct perfile_recorder *recorder, struct perfile_writer *
 {
     struct perfile_writer *former = recorder->writer;
     recorder->writer = next;
-    int result = tell_header(recorder, error);
-    if (result == 0 && tells_first(recorder))
-        result = tell_machine(recorder, error);
+    int result = write_header(recorder, error);
+    if (result == 0 && synthesizes_first(recorder))
+        result = write_machine(recorder, error);
     recorder->writer = former;
     return result;
 }
 
-static int tell(struct perfile_recorder *recorder, struct perfile_error *error)
+static int write_start(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     int result = begin_next(recorder, recorder->writer, error);
     return result < 0 ? result : perfile_writer_flush(recorder->writer, error);
@@ -391,7 +392,7 @@ static int tell(struct perfile_recorder *recorder, struct perfile_error *error)
 static int choose(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     const char *events = recorder->options.events ? recorder->options.events : "cycles:P";
-    int result = pf_choose_events(&recorder->chosen, events, error);
+    int result = pf_event_list_parse(&recorder->chosen, events, error);
     if (recorder->chosen.mounted)
         pf_events_note(&recorder->options, "tracefs was not mounted: it is now, at /sys/kernel/tracing");
     if (result == PERFILE_ERROR_ABSENT && error)
@@ -439,11 +440,11 @@ static int open_recorder(struct perfile_recorder *recorder, struct perfile_error
     if (result == 0)
         result = open_poll(recorder, error);
     if (result == 0)
-        result = tell(recorder, error);
+        result = write_start(recorder, error);
     find_places(recorder);
     recorder->first_time = UINT64_MAX;
     if (result == 0 && recorder->writer->options.compression)
-        recorder->behind = pf_behind_open(recorder->writer, recorder->allocator);
+        recorder->behind = pf_writer_thread_open(recorder->writer, recorder->allocator);
     return result;
 }
 
@@ -465,7 +466,7 @@ int perfile_recorder_open(const struct perfile_recorder_options *options, struct
     made->options = all;
     made->writer = writer;
     made->poll = -1;
-    pf_chosen_open(&made->chosen, allocator);
+    pf_event_list_open(&made->chosen, allocator);
     pf_map_open(&made->opened_of_id, allocator);
     result = open_recorder(made, error);
     if (result == 0 && !(made->lost = pf_new(allocator, made->chosen.count * sizeof(*made->lost))))
@@ -483,7 +484,7 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
     if (!recorder)
         return;
     const struct perfile_allocator *allocator = recorder->allocator;
-    pf_behind_close(recorder->behind);
+    pf_writer_thread_close(recorder->behind);
     close_rings(recorder);
     pf_free(allocator, recorder->rings, recorder->ring_room * sizeof(*recorder->rings));
     if (recorder->poll >= 0)
@@ -492,7 +493,7 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
     pf_free(allocator, recorder->lost, recorder->chosen.count * sizeof(*recorder->lost));
     pf_pids_close(&recorder->pids);
     pf_target_close(&recorder->target);
-    pf_chosen_close(&recorder->chosen);
+    pf_event_list_close(&recorder->chosen);
     pf_map_close(&recorder->opened_of_id);
     pf_free(allocator, recorder, sizeof(*recorder));
 }
@@ -502,7 +503,7 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
 /* Afterwards the writer is not used by another thread, until buffers are emptied again. */
 static int settle(const struct perfile_recorder *recorder, struct perfile_error *error)
 {
-    return recorder->behind ? pf_behind_settle(recorder->behind, error) : 0;
+    return recorder->behind ? pf_writer_thread_settle(recorder->behind, error) : 0;
 }
 
 static int switch_all(const struct perfile_recorder *recorder, unsigned long request, struct perfile_error *error)
@@ -632,7 +633,7 @@ static int take_records(void *context, const uint8_t *records, size_t bytes, str
     look_through(recorder, records, bytes);
     recorder->said_something = true;
     recorder->counts.bytes += bytes;
-    int result = recorder->behind ? pf_behind_put(recorder->behind, records, bytes, error)
+    int result = recorder->behind ? pf_writer_thread_put(recorder->behind, records, bytes, error)
                                   : perfile_writer_records(recorder->writer, records, bytes, error);
     return result < 0 || !recorder->other ? result : copy_state(recorder->other, records, bytes, error);
 }
@@ -644,7 +645,7 @@ static int put_round(struct perfile_recorder *recorder, struct perfile_error *er
         uint32_t type;
         uint16_t misc, size;
     } round = {PERFILE_RECORD_FINISHED_ROUND, 0, 8};
-    return recorder->behind ? pf_behind_put(recorder->behind, (const uint8_t *)&round, sizeof(round), error)
+    return recorder->behind ? pf_writer_thread_put(recorder->behind, (const uint8_t *)&round, sizeof(round), error)
                             : perfile_writer_records(recorder->writer, &round, sizeof(round), error);
 }
 
@@ -660,11 +661,11 @@ static int drain_all(struct perfile_recorder *recorder, struct perfile_error *er
     if (result < 0)
         return result;
     if (recorder->behind)
-        result = pf_behind_flush(recorder->behind, error);
+        result = pf_writer_thread_flush(recorder->behind, error);
     else
         result = perfile_writer_flush(recorder->writer, error);
-    recorder->counts.written =
-        recorder->behind ? pf_behind_written(recorder->behind) : perfile_writer_progress(recorder->writer)->bytes;
+    recorder->counts.written = recorder->behind ? pf_writer_thread_written(recorder->behind)
+                                                : perfile_writer_progress(recorder->writer)->bytes;
     return result;
 }
 
@@ -684,7 +685,7 @@ int perfile_recorder_snapshot(struct perfile_recorder *recorder, struct perfile_
     if (result == 0)
         result = settle(recorder, error);
     if (result == 0 && recorder->chosen.overwrite)
-        result = tell_machine(recorder, error);
+        result = write_machine(recorder, error);
     return result < 0 ? result : perfile_writer_flush(recorder->writer, error);
 }
 
@@ -720,10 +721,10 @@ int perfile_recorder_fd(const struct perfile_recorder *recorder)
  * Losses as the kernel counts them for each event: also those behind which no record came any more. A group is read
  * through its leader: number, times, then value, id and loss of each; alone: value, times, id, loss.
  */
-static int tell_losses_of(struct perfile_recorder *recorder, const struct pf_opened *one, uint64_t *values,
-                          struct perfile_error *error)
+static int write_losses_of(struct perfile_recorder *recorder, const struct pf_opened *one, uint64_t *values,
+                           struct perfile_error *error)
 {
-    const struct pf_chosen_event *event = &recorder->chosen.items[one->event];
+    const struct pf_listed_event *event = &recorder->chosen.items[one->event];
     const uint64_t format = event->attr.read_format;
     const bool group = format & PF_READ_GROUP;
     const size_t times = (format & PF_READ_ENABLED ? 1u : 0) + (format & PF_READ_RUNNING ? 1u : 0);
@@ -765,25 +766,25 @@ static void take_losses(struct perfile_recorder *recorder)
     }
 }
 
-static int tell_losses(struct perfile_recorder *recorder, struct perfile_error *error)
+static int write_losses(struct perfile_recorder *recorder, struct perfile_error *error)
 {
     const size_t bytes = LOSS_WORDS(recorder->chosen.count) * sizeof(uint64_t);
     uint64_t *values = pf_new(recorder->allocator, bytes);
     int result = values ? 0 : pf_fail_memory(error, "losses");
     for (size_t i = 0; i < recorder->opened.count && result == 0; i++)
         if (recorder->opened.items[i].fd >= 0)
-            result = tell_losses_of(recorder, &recorder->opened.items[i], values, error);
+            result = write_losses_of(recorder, &recorder->opened.items[i], values, error);
     take_losses(recorder);
     pf_free(recorder->allocator, values, bytes);
     return result;
 }
 
 /* All that is left to say in a recording whose records are there. */
-static int tell_end(struct perfile_recorder *recorder, struct perfile_error *error)
+static int write_end(struct perfile_recorder *recorder, struct perfile_error *error)
 {
-    int result = tell_losses(recorder, error);
-    if (result == 0 && !tells_first(recorder) && !recorder->chosen.overwrite)
-        result = tell_machine(recorder, error);
+    int result = write_losses(recorder, error);
+    if (result == 0 && !synthesizes_first(recorder) && !recorder->chosen.overwrite)
+        result = write_machine(recorder, error);
     if (result == 0 && recorder->last_time && knows(recorder, pf_feature_since(PERFILE_FEATURE_SAMPLE_TIME)))
         result = pf_machine_sample_time(recorder->writer, recorder->first_time, recorder->last_time, error);
     if (result == 0 && young_later(recorder) && recorder->writer->options.mode != PERFILE_MODE_PIPE)
@@ -800,12 +801,12 @@ int perfile_recorder_switch_output(struct perfile_recorder *recorder, struct per
         result = perfile_recorder_snapshot(recorder, error);
     recorder->other = NULL;
     if (result == 0)
-        result = tell_end(recorder, error);
+        result = write_end(recorder, error);
     if (result == 0)
         result = perfile_writer_flush(writer, error);
     recorder->writer = writer;
     if (result == 0 && recorder->behind)
-        pf_behind_switch(recorder->behind, writer);
+        pf_writer_thread_switch(recorder->behind, writer);
     if (result == 0)
         recorder->counts.written = perfile_writer_progress(writer)->bytes;
     recorder->first_time = UINT64_MAX;
@@ -818,7 +819,7 @@ int perfile_recorder_stop(struct perfile_recorder *recorder, struct perfile_erro
     int result = perfile_recorder_disable(recorder, error);
     if (result == 0)
         result = perfile_recorder_snapshot(recorder, error);
-    return result < 0 ? result : tell_end(recorder, error);
+    return result < 0 ? result : write_end(recorder, error);
 }
 
 const struct perfile_recorder_counts *perfile_recorder_counts_get(const struct perfile_recorder *recorder)

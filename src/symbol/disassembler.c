@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "symbol/library.h"
+#include "symbol/find/library.h"
 
 /* Loaded when it is wanted: its many relocations would double the time that perfile takes to start. */
 struct library {

@@ -4,7 +4,7 @@
 #define PF_SYMBOL_DISASSEMBLER_H
 
 #include "base/memory.h"
-#include "symbol/insn.h"
+#include "symbol/unwind/insn.h"
 
 struct pf_disassembler;
 
@@ -17,11 +17,11 @@ struct pf_insn_words {
 };
 
 /*
- * False: the build or this machine has no capstone, and nothing is disassembled; or memory is short, which `allocator` is
+ * False: the build or this machine has no capstone, and nothing is disassembled; or out of memory, which `allocator` is
  * told (pf_watch).
  */
 bool pf_disassembler_exists(const struct perfile_allocator *allocator);
-/* NULL: memory is short. */
+/* NULL: out of memory. */
 struct pf_disassembler *pf_disassembler_open(const struct perfile_allocator *allocator);
 void pf_disassembler_close(struct pf_disassembler *disassembler);
 /* The instruction at the start of `code`; x86 in AT&T's syntax. False: it is none, or capstone does not know the machine. */

@@ -14,9 +14,9 @@
 #include "base/locale.h"
 #include "base/map.h"
 #include "base/segments.h"
-#include "symbol/archive.h"
-#include "symbol/callchain.h"
-#include "symbol/demangle.h"
+#include "symbol/find/archive.h"
+#include "symbol/unwind/callchain.h"
+#include "symbol/demangle/demangle.h"
 #include "symbol/embedded.h"
 #include "symbol/table_elf.h"
 
@@ -409,7 +409,7 @@ static bool knows_module_of(const struct pf_symbols *symbols, const struct perfi
     return map->id < symbols->map_room && symbols->module_of_map[map->id];
 }
 
-/* The number of the module, which is of that kind when it is a new one; UINT32_MAX when memory is short. */
+/* The number of the module, which is of that kind when it is a new one; UINT32_MAX when out of memory. */
 static uint32_t module_of_kind(struct pf_symbols *symbols, const struct perfile_map *map, enum module_kind kind)
 {
     if (knows_module_of(symbols, map))
@@ -842,7 +842,7 @@ static void locate_code(const struct pf_symbols *symbols, struct module *module,
     module->public.resolved++;
 }
 
-/* NULL when memory is short. */
+/* NULL when out of memory. */
 static struct module *loaded_module_of(struct pf_symbols *symbols, const struct perfile_map *map, uint32_t *number)
 {
     *number = module_of(symbols, map);
@@ -1139,7 +1139,7 @@ static const char *code_name(struct pf_symbols *symbols, struct module *module)
     return module->code_name;
 }
 
-/* From malloc; NULL: memory is short. */
+/* From malloc; NULL: out of memory. */
 static char *readable_name(const struct pf_symbols *symbols, const char *raw)
 {
     char *readable = pf_demangle(raw);

@@ -8,12 +8,12 @@
 
 #include <perfile/perfile.h>
 
-#include "symbol/find.h"
-#include "symbol/inlines.h"
-#include "symbol/insn.h"
-#include "symbol/jit.h"
+#include "symbol/find/find.h"
+#include "symbol/dwarf/inlines.h"
+#include "symbol/unwind/insn.h"
+#include "symbol/jit/jit.h"
 #include "symbol/table.h"
-#include "symbol/unwind.h"
+#include "symbol/unwind/unwind.h"
 
 #define PF_NO_SYMBOL UINT32_MAX
 
@@ -56,7 +56,7 @@ struct pf_symbols;
 enum pf_lack pf_module_lack(const struct pf_module *module);
 
 /*
- * `reader` gives the machine and the build ids of the recording. `find` may be NULL. Where memory is short names, lines and
+ * `reader` gives the machine and the build ids of the recording. `find` may be NULL. Where out of memory names, lines and
  * callers are missing, and nothing says so but the watch behind find->allocator: look there before they are used.
  */
 int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options *find, struct pf_symbols **symbols,
@@ -64,7 +64,7 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
 void pf_symbols_close(struct pf_symbols *symbols);
 /* Where mappings with a `code` come from; must outlive the symbols. */
 void pf_symbols_use_jit(struct pf_symbols *symbols, struct pf_jit *jit);
-/* `map` NULL: nothing is mapped there. False when memory is short. */
+/* `map` NULL: nothing is mapped there. False when out of memory. */
 bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
                        struct pf_location *location);
 /*

@@ -32,7 +32,7 @@ struct pf_symbol_build {
 
 void pf_build_open(struct pf_symbol_build *build, const struct perfile_allocator *allocator);
 void pf_build_close(struct pf_symbol_build *build);
-/* False when memory is short. */
+/* False when out of memory. */
 bool pf_build_add(struct pf_symbol_build *build, uint64_t start, uint64_t end, uint32_t name, uint32_t flags);
 /* Room for text that is then written behind build->text + build->text_bytes; a table holds less than 4 GiB of it. */
 bool pf_build_text_room(struct pf_symbol_build *build, uint64_t bytes);

@@ -6,7 +6,7 @@
 #include <gelf.h>
 
 #include "symbol/table_build.h"
-#include "symbol/unpack.h"
+#include "symbol/find/unpack.h"
 
 struct pf_elf_section {
     Elf_Scn *scn;
@@ -61,7 +61,7 @@ size_t pf_notes_build_id(const uint8_t *notes, size_t bytes, bool swap, uint8_t 
 int pf_elf_symbol_address(const char *path, const char *name, uint64_t *address);
 /*
  * A whole file as it is now, malloc'ed; files of /proc do not say how long they are. NULL: it cannot be read to its end, or
- * it is larger than 1 GiB; or memory is short, then errno is ENOMEM.
+ * it is larger than 1 GiB; or out of memory, then errno is ENOMEM.
  */
 char *pf_read_text(const char *path, size_t *bytes);
 /* Moves the lines of modules to the front of such a text, in place; their length. */

@@ -39,7 +39,7 @@ __attribute__((destructor)) static void tell(void)
 }
 
 /*
- * The dynamic linker ends the process when memory is short, and capstone uses what it did not get. So does libdw for the
+ * The dynamic linker ends the process when out of memory, and capstone uses what it did not get. So does libdw for the
  * tables of units, where only a look at what is left comes before (has_reserve in inlines_read.c): one allocation alone does
  * not fail there.
  */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The command when memory is short: short_memory.py [--all] PERFILE ASSEMBLE SHIM DATA CC...
+"""The command when out of memory: short_memory.py [--all] PERFILE ASSEMBLE SHIM DATA CC...
 
 An allocation fails, each in turn (without --all: some of them), once or from there on; and the address space is limited. It
 is an error then, with exit status 5, a message, and of the output no more than its beginning; or it makes no difference.

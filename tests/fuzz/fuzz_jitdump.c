@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "symbol/jit_files.h"
+#include "symbol/jit/jit_files.h"
 
 static void touch_lines(struct pf_jitdump *dump, const struct pf_jitdump_code *code)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbol/archive.h"
+#include "symbol/find/archive.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

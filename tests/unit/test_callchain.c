@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbol/callchain.h"
+#include "symbol/unwind/callchain.h"
 
 #include "counting.h"
 

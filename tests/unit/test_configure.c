@@ -11,7 +11,7 @@
 #include "record/events.h"
 
 static char guest[] = "/tmp/perfile-sys-XXXXXX";
-static struct pf_chosen chosen;
+static struct pf_event_list chosen;
 static struct perfile_error error;
 static uint32_t version; /* of perf that is to read it */
 static bool everybody = true;
@@ -20,11 +20,11 @@ static bool everybody = true;
 static int configure(const char *events, const struct perfile_recorder_options *options)
 {
     const struct pf_target target = {.everybody = everybody};
-    pf_chosen_close(&chosen);
-    pf_chosen_open(&chosen, NULL);
+    pf_event_list_close(&chosen);
+    pf_event_list_open(&chosen, NULL);
     chosen.sysfs = guest;
     chosen.version = version;
-    const int result = pf_choose_events(&chosen, events, &error);
+    const int result = pf_event_list_parse(&chosen, events, &error);
     return result < 0 ? result : pf_events_configure(&chosen, &target, options, &error);
 }
 
@@ -177,7 +177,7 @@ static int make_tree(void **state)
 static int remove_tree(void **state)
 {
     (void)state;
-    pf_chosen_close(&chosen);
+    pf_event_list_close(&chosen);
     made_remove(guest);
     return 0;
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "edit/age.h"
+#include "edit/compat.h"
 #include "edited.h"
 
 enum {

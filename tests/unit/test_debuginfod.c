@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbol/debuginfod.h"
+#include "symbol/find/debuginfod.h"
 
 #include <arpa/inet.h>
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbol/demangle.h"
+#include "symbol/demangle/demangle.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbol/find.h"
+#include "symbol/find/find.h"
 
 #include <zstd.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "counting.h"
 
-#include "output/flame.h"
+#include "output/flame/flame.h"
 #include <stdio.h>
 
 struct flames {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "counting.h"
 
-#include "output/flame_bottom.h"
+#include "output/flame/bottom.h"
 
 static const struct perfile_event with_all = {.attr.sample_type = PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_TIME};
 static const struct perfile_event with_nothing;

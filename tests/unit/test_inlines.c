@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbol/inlines.h"
+#include "symbol/dwarf/inlines.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "counting.h"
-#include "symbol/inlines_tables.h"
+#include "symbol/dwarf/inlines_tables.h"
 
 /* ---- claims --------------------------------------------------------------------------------------------------- */
 

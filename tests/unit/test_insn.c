@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbol/insn.h"
+#include "symbol/unwind/insn.h"
 
 #include <elf.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbol/jit.h"
+#include "symbol/jit/jit.h"
 
 #include <fcntl.h>
 #include <gelf.h>
 
 #include "made_elf.h"
 #include "recording.h"
-#include "symbol/jitdump.h"
+#include "symbol/jit/jitdump.h"
 #include "symbol/symbols.h"
 
 enum { PID = 7, TYPE = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME };

@@ -132,26 +132,26 @@ static void add_elf(const struct machine *m, const char *name, uint8_t first)
 
 /* ---- what is told of it ---- */
 
-struct told {
+struct synthesis {
     struct pf_text text; /* a line each */
     size_t count;
     size_t fail_at; /* 0: never */
     char note[256];
 };
 
-static void show_fork(struct told *t, const void *record)
+static void show_fork(struct synthesis *t, const void *record)
 {
     const struct perfile_fork *r = record;
     pf_put_format(&t->text, "%d/%d from %d/%d", r->pid, r->tid, r->ppid, r->ptid);
 }
 
-static void show_comm(struct told *t, const void *record)
+static void show_comm(struct synthesis *t, const void *record)
 {
     const struct perfile_comm *r = record;
     pf_put_format(&t->text, "%d/%d %s", r->pid, r->tid, r->comm);
 }
 
-static void show_map(struct told *t, uint16_t misc, const struct perfile_mmap2 *r)
+static void show_map(struct synthesis *t, uint16_t misc, const struct perfile_mmap2 *r)
 {
     pf_put_format(&t->text, "%d %" PRIx64 "+%" PRIx64 "@%" PRIx64 " %u,%x ", r->pid, r->addr, r->len, r->pgoff, r->prot,
                   r->flags);
@@ -165,7 +165,7 @@ static void show_map(struct told *t, uint16_t misc, const struct perfile_mmap2 *
 static int put(void *context, uint32_t type, uint16_t misc, const void *record, size_t bytes,
                struct perfile_error *error)
 {
-    struct told *t = context;
+    struct synthesis *t = context;
     const struct perfile_mmap *map = record;
     (void)bytes;
     if (++t->count == t->fail_at) {
@@ -189,29 +189,29 @@ static int put(void *context, uint32_t type, uint16_t misc, const void *record, 
 
 static void keep_note(void *context, const char *sentence)
 {
-    struct told *t = context;
+    struct synthesis *t = context;
     snprintf(t->note, sizeof(t->note), "%s", sentence);
 }
 
-static void told_open(struct told *t)
+static void told_open(struct synthesis *t)
 {
-    *t = (struct told){.count = 0};
+    *t = (struct synthesis){.count = 0};
     assert_int_equal(pf_text_open(&t->text, pf_allocator_or_default(NULL), NULL, NULL), 0);
 }
 
-static void told_close(struct told *t)
+static void told_close(struct synthesis *t)
 {
     pf_text_close(&t->text);
 }
 
-static int tell(const struct machine *m, struct pf_machine_options options, struct told *t)
+static int tell(const struct machine *m, struct pf_machine_options options, struct synthesis *t)
 {
     struct perfile_error error = {0};
-    const struct pf_told to = {put, t};
+    const struct pf_synthesis to = {put, t};
     options.root = m->root;
     options.note = keep_note;
     options.note_context = t;
-    int result = pf_machine_tell(&options, &to, &error);
+    int result = pf_machine_synthesize(&options, &to, &error);
     pf_put_char(&t->text, 0);
     assert_int_equal(result, error.code);
     return result;
@@ -220,7 +220,7 @@ static int tell(const struct machine *m, struct pf_machine_options options, stru
 /* What is told behind the record of the kernel. */
 static void expect(const struct machine *m, struct pf_machine_options options, const char *expected)
 {
-    struct told t;
+    struct synthesis t;
     told_open(&t);
     assert_int_equal(tell(m, options, &t), 0);
     assert_string_equal(strchr(t.text.data, '\n') + 1, expected);
@@ -336,7 +336,7 @@ static void test_build_ids(void **state)
 static void test_huge_pages_and_control_groups(void **state)
 {
     struct machine m;
-    struct told t;
+    struct synthesis t;
     (void)state;
     machine_open(&m);
     add(&m, "proc/mounts",
@@ -376,7 +376,7 @@ static void add_many(const struct machine *m)
 static void test_many(void **state)
 {
     struct machine m;
-    struct told t, other;
+    struct synthesis t, other;
     (void)state;
     machine_open(&m);
     add_many(&m);
@@ -406,7 +406,7 @@ static void test_memory_runs_out(void **state)
 {
     struct machine m;
     struct counting counting;
-    struct told t;
+    struct synthesis t;
     int result = PERFILE_ERROR_MEMORY;
     (void)state;
     machine_open(&m);
@@ -429,7 +429,7 @@ static void test_memory_runs_out(void **state)
 static void test_kernel_and_modules(void **state)
 {
     struct machine m;
-    struct told t;
+    struct synthesis t;
     uint8_t note[64];
     static const int32_t nobody = 4711;
     const struct pf_machine_options options = {.tids = &nobody, .tid_count = 1, .build_ids = true};
@@ -461,7 +461,7 @@ static void test_kernel_and_modules(void **state)
 static void test_hidden_kernel(void **state)
 {
     struct machine m;
-    struct told t;
+    struct synthesis t;
     (void)state;
     machine_open(&m);
     add(&m, "proc/kallsyms", "0000000000000000 T _text\n0000000000000000 T _etext\n");
@@ -621,8 +621,8 @@ static void test_features(void **state)
 {
     struct machine m;
     struct stream s;
-    static struct pf_chosen_event events[] = {{.leader = 0}, {.leader = 1}, {.leader = 1}};
-    const struct pf_chosen chosen = {.items = events, .count = 3};
+    static struct pf_listed_event events[] = {{.leader = 0}, {.leader = 1}, {.leader = 1}};
+    const struct pf_event_list chosen = {.items = events, .count = 3};
     (void)state;
     machine_open(&m);
     add_cpus(&m);
@@ -649,7 +649,7 @@ static void expect_cpuid(const char *file, const char *text, const char *json)
 {
     struct machine m;
     struct stream s;
-    const struct pf_chosen chosen = {.count = 0};
+    const struct pf_event_list chosen = {.count = 0};
     machine_open(&m);
     add(&m, "sys/devices/system/cpu/online", "0\n");
     add(&m, file, text);
@@ -706,7 +706,7 @@ static void test_features_of_nothing(void **state)
 {
     struct machine m;
     struct stream s;
-    const struct pf_chosen chosen = {.count = 0};
+    const struct pf_event_list chosen = {.count = 0};
     (void)state;
     machine_open(&m);
     stream_open(&s);
@@ -725,12 +725,12 @@ static void test_tracing(void **state)
 {
     struct machine m;
     struct stream s;
-    static struct pf_chosen_event events[] = {{.attr = {.type = 1}, .name = "a:b"},
+    static struct pf_listed_event events[] = {{.attr = {.type = 1}, .name = "a:b"},
                                               {.attr = {.type = 2}, .name = "sched:switch"},
                                               {.attr = {.type = 2}, .name = "irq:entry"},
                                               {.attr = {.type = 2}, .name = "sched:wake"},
                                               {.attr = {.type = 2}, .name = "sched:switch"}};
-    struct pf_chosen chosen = {.items = events, .count = 1};
+    struct pf_event_list chosen = {.items = events, .count = 1};
     (void)state;
     machine_open(&m);
     stream_open(&s);
@@ -771,24 +771,24 @@ static int put_to_stream(void *context, uint32_t type, uint16_t misc, const void
 
 static void tell_events(struct stream *s)
 {
-    static struct pf_chosen_event events[] = {{.name = "one", .unit = "Joules", .scale = 0.5, .cpus = "0,2-3"},
+    static struct pf_listed_event events[] = {{.name = "one", .unit = "Joules", .scale = 0.5, .cpus = "0,2-3"},
                                               {.name = "two", .unit = "", .scale = 1, .cpus = "0-1"}};
-    const struct pf_chosen chosen = {.items = events, .count = 2};
+    const struct pf_event_list chosen = {.items = events, .count = 2};
     static const struct pf_opened_id ids[] = {{11, 0, 0, -1}, {12, 1, -1, 5}};
     static const uint64_t first[] = {11, 12};
     struct perf_event_mmap_page page = {.time_mult = 3, .time_shift = 4, .time_zero = 5};
-    const struct pf_told told = {put_to_stream, s};
-    assert_int_equal(pf_tell_id_index(ids, 2, &told, &s->error), 0);
-    assert_int_equal(pf_tell_event_updates(&chosen, first, true, &told, &s->error), 0);
-    assert_int_equal(pf_tell_thread_map(NULL, NULL, 0, &told, &s->error), 0);
-    assert_int_equal(pf_tell_cpu_map("0-3", &told, &s->error), 0);
-    assert_int_equal(pf_tell_cpu_map("1,33", &told, &s->error), 0);
-    assert_int_equal(pf_tell_cpu_map(NULL, &told, &s->error), 0);
-    assert_int_equal(pf_tell_cpu_map("1,x", &told, &s->error), PERFILE_ERROR_ARGUMENT);
-    assert_int_equal(pf_tell_cpu_map("", &told, &s->error), PERFILE_ERROR_ARGUMENT);
-    assert_int_equal(pf_tell_time_conv(&page, &told, &s->error), 0); /* nothing */
+    const struct pf_synthesis synthesis = {put_to_stream, s};
+    assert_int_equal(pf_synthesize_id_index(ids, 2, &synthesis, &s->error), 0);
+    assert_int_equal(pf_synthesize_event_updates(&chosen, first, true, &synthesis, &s->error), 0);
+    assert_int_equal(pf_synthesize_thread_map(NULL, NULL, 0, &synthesis, &s->error), 0);
+    assert_int_equal(pf_synthesize_cpu_map("0-3", &synthesis, &s->error), 0);
+    assert_int_equal(pf_synthesize_cpu_map("1,33", &synthesis, &s->error), 0);
+    assert_int_equal(pf_synthesize_cpu_map(NULL, &synthesis, &s->error), 0);
+    assert_int_equal(pf_synthesize_cpu_map("1,x", &synthesis, &s->error), PERFILE_ERROR_ARGUMENT);
+    assert_int_equal(pf_synthesize_cpu_map("", &synthesis, &s->error), PERFILE_ERROR_ARGUMENT);
+    assert_int_equal(pf_synthesize_time_conv(&page, &synthesis, &s->error), 0); /* nothing */
     page.cap_user_time_zero = 1;
-    assert_int_equal(pf_tell_time_conv(&page, &told, &s->error), 0);
+    assert_int_equal(pf_synthesize_time_conv(&page, &synthesis, &s->error), 0);
 }
 
 static void test_records_of_events(void **state)
@@ -836,13 +836,13 @@ static void test_many_ids(void **state)
 {
     enum { IDS = 5000 };
     struct pf_opened_id *ids = calloc(IDS, sizeof(*ids));
-    struct told t;
+    struct synthesis t;
     struct perfile_error error = {0};
     (void)state;
     assert_non_null(ids);
     told_open(&t);
-    const struct pf_told told = {put, &t};
-    assert_int_equal(pf_tell_id_index(ids, IDS, &told, &error), 0);
+    const struct pf_synthesis synthesis = {put, &t};
+    assert_int_equal(pf_synthesize_id_index(ids, IDS, &synthesis, &error), 0);
     assert_int_equal(t.count, 5);
     told_close(&t);
     free(ids);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Link with the analysis layer. Symbols need no files here: frames are addresses, or outside of every mapping. */
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 #include <stdio.h>
 

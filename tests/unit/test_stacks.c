@@ -3,14 +3,15 @@
 
 #include "counting.h"
 
-static struct pf_stack_frames stack_of(const uint32_t *bottom, const uint32_t *leaf_first, size_t count, uint64_t weight)
+static struct pf_stack_frames stack_of(const uint32_t *bottom, const uint32_t *leaf_first, size_t count,
+                                       uint64_t weight)
 {
     return (struct pf_stack_frames){.bottom = bottom,
-                             .bottom_count = 1,
-                             .frames = leaf_first,
-                             .frame_count = count,
-                             .leaf = PF_STACK_NO_LEAF,
-                             .weight = weight};
+                                    .bottom_count = 1,
+                                    .frames = leaf_first,
+                                    .frame_count = count,
+                                    .leaf = PF_STACK_NO_LEAF,
+                                    .weight = weight};
 }
 
 static void a_stack_is_in_the_tree_when_the_next_one_comes(void **state)

@@ -157,12 +157,9 @@ static void test_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nobody_said),
-        cmocka_unit_test(test_comm_and_fork),
-        cmocka_unit_test(test_renamed_after_a_look),
-        cmocka_unit_test(test_numbers_are_used_again),
-        cmocka_unit_test(test_names_that_come_later),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_nobody_said),           cmocka_unit_test(test_comm_and_fork),
+        cmocka_unit_test(test_renamed_after_a_look),  cmocka_unit_test(test_numbers_are_used_again),
+        cmocka_unit_test(test_names_that_come_later), cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

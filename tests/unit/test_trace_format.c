@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/trace_format.h"
+#include "analysis/trace/trace_format.h"
 
 /* Data of a made-up tracepoint, little-endian. */
 static const uint8_t data[64] = {[8] = 0xfe,  0xff, 0xff, 0xff, /* pid -2 */

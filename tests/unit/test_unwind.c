@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "made_cfi.h"
-#include "symbol/unwind.h"
+#include "symbol/unwind/unwind.h"
 
 enum { STACK = 0x7f000, STACK_WORDS = 96 };
 

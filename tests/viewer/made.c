@@ -6,7 +6,7 @@
  *     made FORM hostile       names that try to break out
  * FORM: folded, svg, icicle, reverse, diff, html, diffhtml, reversehtml. What is compared with are other stacks.
  */
-#include "output/flame.h"
+#include "output/flame/flame.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: MIT */
+/* The columns of reports: what they take, how they compare, what they print. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/report/columns.h"
+#include "base/bytes.h"
+#include "base/error.h"
+
+enum {
+    ADDRESS_WIDTH = 16, /* perf leaves room for an address as soon as one has no symbol */
+    NUMBER_WIDTH = 12,
+    AVERAGE_WIDTH = 8,
+};
+
+static int order(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Of signed numbers: their order as a word. */
+static uint64_t up(int64_t value)
+{
+    return (uint64_t)value ^ (uint64_t)1 << 63;
+}
+
+/* ---- what a row weighs: the heavier row comes first ---- */
+
+double pf_report_percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+static uint64_t member_of(const struct pf_report_part *part, size_t member)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)part + member, sizeof(value));
+    return value;
+}
+
+/* The heavier row first; the events of a group one after the other. */
+static int compare_parts(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b,
+                         size_t member)
+{
+    const uint32_t shown = pf_report_shown(pf_report_event(report, a));
+    int difference = 0;
+    for (uint32_t i = 0; i < shown && !difference; i++) {
+        const struct pf_report_part left = pf_report_part(report, a, i), right = pf_report_part(report, b, i);
+        difference = order(member_of(&right, member), member_of(&left, member));
+    }
+    return difference;
+}
+
+static void put_percents(const struct pf_report *report, const struct pf_report_row *row, size_t member,
+                         struct pf_text *text)
+{
+    const struct pf_report_event *event = pf_report_event(report, row);
+    const uint32_t shown = pf_report_shown(event);
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct pf_report_part part = pf_report_part(report, row, i);
+        const uint64_t whole = pf_report_member(report, event, i)->period;
+        pf_put_hundredths(text, pf_report_percent(member_of(&part, member), whole), i ? 7 : 6);
+        pf_put_char(text, '%');
+    }
+}
+
+static void put_numbers(const struct pf_report *report, const struct pf_report_row *row, size_t member,
+                        struct pf_text *text)
+{
+    const uint32_t shown = pf_report_shown(pf_report_event(report, row));
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct pf_report_part part = pf_report_part(report, row, i);
+        pf_put_format(text, "%*" PRIu64, i ? NUMBER_WIDTH : 0, member_of(&part, member));
+    }
+}
+
+/* Rows are in the order of the sums. */
+static void put_averages(const struct pf_report *report, const struct pf_report_row *row, size_t member,
+                         struct pf_text *text)
+{
+    const uint32_t shown = pf_report_shown(pf_report_event(report, row));
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct pf_report_part part = pf_report_part(report, row, i);
+        const double average = part.samples ? (double)member_of(&part, member) / (double)part.samples : 0.0;
+        pf_put_format(text, "%*.1f", i ? AVERAGE_WIDTH : 0, average);
+    }
+}
+
+#define VALUE(id, member, put)                                                                                         \
+    static int compare_##id(const struct pf_report *report, const struct pf_report_row *a,                             \
+                            const struct pf_report_row *b)                                                             \
+    {                                                                                                                  \
+        return compare_parts(report, a, b, offsetof(struct pf_report_part, member));                                   \
+    }                                                                                                                  \
+    static uint64_t word_##id(const struct pf_report *report, const struct pf_report_row *row)                         \
+    {                                                                                                                  \
+        return ~pf_report_part(report, row, 0).member;                                                                 \
+    }                                                                                                                  \
+    static void text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)       \
+    {                                                                                                                  \
+        put(report, row, offsetof(struct pf_report_part, member), text);                                               \
+    }
+VALUE(overhead_children, children, put_percents)
+VALUE(overhead, self, put_percents)
+VALUE(sample, samples, put_numbers)
+VALUE(period, self, put_numbers)
+VALUE(overhead_sys, sys, put_percents)
+VALUE(overhead_us, us, put_percents)
+VALUE(overhead_guest_sys, guest_sys, put_percents)
+VALUE(overhead_guest_us, guest_us, put_percents)
+VALUE(weight1, costs[0], put_averages)
+VALUE(weight2, costs[1], put_averages)
+VALUE(weight3, costs[2], put_averages)
+
+/* ---- of the sample ---- */
+
+static void take_comm(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    (void)report;
+    taken->key.comm = sample->comm;
+}
+
+static uint64_t word_comm(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return report->ranks.comms[row->key];
+}
+
+static void text_comm(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_string(text, pf_report_key(report, row)->comm);
+}
+
+static void take_tid(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    (void)report;
+    taken->key.tid = sample->tid;
+}
+
+static uint64_t word_tid(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return up(pf_report_key(report, row)->tid);
+}
+
+static void text_tid(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_signed(text, pf_report_key(report, row)->tid);
+}
+
+/* perf's "pid" is the thread. */
+static void take_pid(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    take_tid(report, taken, sample);
+}
+
+static uint64_t word_pid(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return word_tid(report, row);
+}
+
+static void put_thread(const struct pf_report *report, int32_t id, struct pf_text *text)
+{
+    pf_put_format(text, "%7d:", (int)id);
+    pf_put_string(text, pf_profile_thread_comm(report->profile, id));
+}
+
+static void text_pid(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    put_thread(report, pf_report_key(report, row)->tid, text);
+}
+
+static void take_tgid(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    (void)report;
+    taken->key.pid = sample->pid;
+}
+
+static uint64_t word_tgid(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return up(pf_report_key(report, row)->pid);
+}
+
+static void text_tgid(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    put_thread(report, pf_report_key(report, row)->pid, text);
+}
+
+static void take_cpu(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    (void)report;
+    taken->key.cpu = sample->event->attr.sample_type & PERFILE_SAMPLE_CPU ? sample->cpu : UINT32_MAX; /* perf's -1 */
+}
+
+static uint64_t word_cpu(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return up((int32_t)pf_report_key(report, row)->cpu);
+}
+
+static void text_cpu(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_format(text, "%.3d", (int)pf_report_key(report, row)->cpu);
+}
+
+/* ---- of the frame ---- */
+
+static const struct pf_module *module_of(const struct pf_report *report, const struct pf_report_row *row)
+{
+    const struct pf_frame_info *frame = pf_report_frame(report, row);
+    return frame ? pf_symbols_module(report->symbols, frame->module) : NULL;
+}
+
+/* What has no name comes last. */
+static int compare_names(const char *a, const char *b)
+{
+    if (!a || !b)
+        return !a - !b;
+    return strcmp(a, b);
+}
+
+static uint64_t word_dso(const struct pf_report *report, const struct pf_report_row *row)
+{
+    const struct pf_frame_info *frame = pf_report_frame(report, row);
+    return frame->module == PF_NO_SYMBOL ? UINT32_MAX : report->ranks.dsos[frame->module];
+}
+
+static void text_dso(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    const struct pf_module *module = module_of(report, row);
+    pf_put_string(text, module ? module->short_name : "[unknown]");
+}
+
+static size_t least_dso(const struct pf_report *report, const struct pf_report_row *row)
+{
+    const struct pf_frame_info *frame = pf_report_frame(report, row);
+    return !frame || !frame->name ? ADDRESS_WIDTH : 0;
+}
+
+void pf_report_put_name(const struct pf_frame_info *frame, struct pf_text *text)
+{
+    pf_put_name(text, frame->name);
+    if (frame->kind == PF_FRAME_INLINED)
+        pf_put_string(text, " (inlined)");
+}
+
+static uint64_t word_symbol(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return report->ranks.names[row->frame];
+}
+
+void pf_report_put_level(unsigned level, struct pf_text *text)
+{
+    pf_put(text, (const char[]){'[', (char)level, ']', ' '}, 4);
+}
+
+/* perf prints 0 without the 0x. */
+void pf_report_put_address(uint64_t address, struct pf_text *text)
+{
+    char *at = pf_text_reserve(text, 18);
+    at[0] = '0';
+    at[1] = 'x';
+    pf_text_commit(text, pf_hex_digits_fixed(at + (address ? 2 : 0), address, 16));
+}
+
+static void text_symbol(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    const struct pf_frame_info *frame = pf_report_frame(report, row);
+    pf_report_put_level(row->level, text);
+    if (frame->name)
+        pf_report_put_name(frame, text);
+    else
+        pf_report_put_address(frame->address, text);
+}
+
+static size_t least_symbol(const struct pf_report *report, const struct pf_report_row *row)
+{
+    (void)report;
+    (void)row;
+    return 0;
+}
+
+/* ---- the table ---- */
+
+/* Of one value, what comes first: the lower number, the higher one ... */
+static uint64_t number_up(uint64_t value)
+{
+    return up((int64_t)value);
+}
+
+static uint64_t number_down(uint64_t value)
+{
+    return ~value;
+}
+
+/* ... the first text of two ... */
+static int text(const struct pf_report *report, uint64_t a, uint64_t b)
+{
+    (void)report;
+    return compare_names((const char *)(uintptr_t)a, (const char *)(uintptr_t)b);
+}
+
+/* ... the last name of two files, what lies in none first ... */
+static int file(const struct pf_report *report, uint64_t a, uint64_t b)
+{
+    static const char none[] = "[unknown]";
+    const char *x = (const char *)(uintptr_t)a, *y = (const char *)(uintptr_t)b;
+    const bool first = x && strcmp(x, none) == 0, second = y && strcmp(y, none) == 0;
+    return first || second ? second - first : text(report, b, a);
+}
+
+/* ... the frame at the lower address, what has no symbol first. */
+static int frame(const struct pf_report *report, uint64_t a, uint64_t b)
+{
+    const struct pf_frame_info *left = pf_profile_frame(report->profile, (uint32_t)a);
+    const struct pf_frame_info *right = pf_profile_frame(report->profile, (uint32_t)b);
+    const int named = !right->name - !left->name;
+    if (named)
+        return named;
+    return left->name ? order(left->symbol, right->symbol) : order(left->address, right->address);
+}
+
+/* ... or the address in memory: in files with names from Z to A, what lies in no file first, as perf has it. */
+static int address(const struct pf_report *report, uint64_t a, uint64_t b)
+{
+    const struct pf_frame_info *left = pf_profile_frame(report->profile, (uint32_t)a);
+    const struct pf_frame_info *right = pf_profile_frame(report->profile, (uint32_t)b);
+    const struct pf_module *x = pf_symbols_module(report->symbols, left->module);
+    const struct pf_module *y = pf_symbols_module(report->symbols, right->module);
+    const int difference = x && y ? strcmp(y->short_name, x->short_name) : !!x - !!y;
+    return difference ? difference : order(pf_frame_address(left)->ip, pf_frame_address(right)->ip);
+}
+
+#define BY_WORD(id, function)                                                                                          \
+    static uint64_t word_##id(const struct pf_report *report, const struct pf_report_row *row)                         \
+    {                                                                                                                  \
+        return function(pf_report_value(report, row, PF_VALUE_##id));                                                  \
+    }
+#define BY_COMPARISON(id, function)                                                                                    \
+    static int compare_##id(const struct pf_report *report, const struct pf_report_row *a,                             \
+                            const struct pf_report_row *b)                                                             \
+    {                                                                                                                  \
+        return function(report, pf_report_value(report, a, PF_VALUE_##id), pf_report_value(report, b, PF_VALUE_##id)); \
+    }
+#define KEPT_number_up(id) BY_WORD(id, number_up)
+#define KEPT_number_down(id) BY_WORD(id, number_down)
+#define KEPT_text(id) BY_COMPARISON(id, text)
+#define KEPT_frame(id) BY_COMPARISON(id, frame)
+#define KEPT_file(id) BY_COMPARISON(id, file)
+#define KEPT_data_file(id) BY_COMPARISON(id, file)
+#define KEPT_address(id) BY_COMPARISON(id, address)
+#define KEPT_source(id) BY_COMPARISON(id, text)
+#define KEPT_access(id) BY_COMPARISON(id, pf_compare_accesses)
+#define KEPT_line(id) BY_COMPARISON(id, pf_compare_lines)
+#define ORDER_number_up(id) .word = word_##id
+#define ORDER_number_down(id) .word = word_##id
+#define ORDER_text(id) .compare = compare_##id, .by_text = true
+#define ORDER_frame(id) .compare = compare_##id
+#define ORDER_file(id) .compare = compare_##id
+#define ORDER_data_file(id) .compare = compare_##id, .least = pf_least_##id
+#define ORDER_address(id) .compare = compare_##id, .exact = true
+#define ORDER_source(id) .compare = compare_##id, .by_text = true, .exact = true
+#define ORDER_access(id) .compare = compare_##id, .exact = true, .least = pf_least_##id
+#define ORDER_line(id) .compare = compare_##id, .exact = true, .least = pf_least_##id
+
+#define PF_COLUMN_VALUE(...)
+#define PF_COLUMN_SAMPLE(...)
+#define PF_COLUMN_FRAME(...)
+#define PF_COLUMN_KEPT(id, name, header, width, right, number, order, doc) KEPT_##order(id)
+#define PF_COLUMN_PLACE(...)
+#define PF_COLUMN_LATER(name)
+#include "analysis/report/columns.def"
+
+const struct pf_column pf_columns[PF_COLUMN_COUNT] = {
+#define PF_COLUMN_VALUE(i, n, a, h, w, d)                                                                              \
+    {.name = n,                                                                                                        \
+     .alias = a,                                                                                                       \
+     .header = h,                                                                                                      \
+     .doc = d,                                                                                                         \
+     .of = PF_COLUMN_OF_VALUE,                                                                                         \
+     .width = w,                                                                                                       \
+     .right = true,                                                                                                    \
+     .number = true,                                                                                                   \
+     .word = word_##i,                                                                                                 \
+     .compare = compare_##i,                                                                                           \
+     .text = text_##i},
+#define PF_COLUMN_SAMPLE(i, n, a, h, w, r, is_number, d)                                                               \
+    {.name = n,                                                                                                        \
+     .alias = a,                                                                                                       \
+     .header = h,                                                                                                      \
+     .doc = d,                                                                                                         \
+     .of = PF_COLUMN_OF_SAMPLE,                                                                                        \
+     .width = w,                                                                                                       \
+     .right = r,                                                                                                       \
+     .number = is_number,                                                                                              \
+     .take = take_##i,                                                                                                 \
+     .word = word_##i,                                                                                                 \
+     .text = text_##i},
+#define PF_COLUMN_FRAME(i, n, a, h, d)                                                                                 \
+    {.name = n,                                                                                                        \
+     .alias = a,                                                                                                       \
+     .header = h,                                                                                                      \
+     .doc = d,                                                                                                         \
+     .of = PF_COLUMN_OF_FRAME,                                                                                         \
+     .word = word_##i,                                                                                                 \
+     .text = text_##i,                                                                                                 \
+     .least = least_##i},
+#define PF_COLUMN_KEPT(i, n, h, w, r, is_number, o, d)                                                                 \
+    {.name = n,                                                                                                        \
+     .header = h,                                                                                                      \
+     .doc = d,                                                                                                         \
+     .of = PF_COLUMN_OF_SAMPLE,                                                                                        \
+     .width = w,                                                                                                       \
+     .right = r,                                                                                                       \
+     .number = is_number,                                                                                              \
+     .place = PF_VALUE_##i,                                                                                            \
+     .kept = true,                                                                                                     \
+     .take = pf_take_##i,                                                                                              \
+     ORDER_##o(i),                                                                                                     \
+     .text = pf_text_##i},
+#define PF_COLUMN_PLACE(i, n, h, r, d)                                                                                 \
+    {.name = n,                                                                                                        \
+     .header = h,                                                                                                      \
+     .doc = d,                                                                                                         \
+     .of = PF_COLUMN_OF_FRAME,                                                                                         \
+     .right = r,                                                                                                       \
+     .compare = pf_compare_##i,                                                                                        \
+     .text = pf_text_##i,                                                                                              \
+     .tell = pf_synthesize_##i},
+#define PF_COLUMN_LATER(name)
+#include "analysis/report/columns.def"
+};
+
+static const char *const later[] = {
+#define PF_COLUMN_VALUE(...)
+#define PF_COLUMN_SAMPLE(...)
+#define PF_COLUMN_FRAME(...)
+#define PF_COLUMN_KEPT(...)
+#define PF_COLUMN_PLACE(...)
+#define PF_COLUMN_LATER(name) name,
+#include "analysis/report/columns.def"
+};
+
+const char *perfile_report_column_at(size_t index, const char **doc)
+{
+    if (index >= PF_COUNT(pf_columns))
+        return NULL;
+    if (doc)
+        *doc = pf_columns[index].doc;
+    return pf_columns[index].name;
+}
+
+static bool is_named(const char *name, const char *word, size_t bytes)
+{
+    return name && strlen(name) == bytes && memcmp(name, word, bytes) == 0;
+}
+
+static int fail_unknown(const char *word, size_t bytes, struct perfile_error *error)
+{
+    char known[160] = "";
+    for (size_t i = 0; i < PF_COUNT(later); i++)
+        if (is_named(later[i], word, bytes))
+            return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "sort",
+                           "this version cannot sort by '%s' yet", later[i]);
+    for (size_t i = 0; i < PF_COUNT(pf_columns); i++) {
+        const size_t used = strlen(known);
+        const bool fits = used + strlen(pf_columns[i].name) + sizeof(", , ...") <= sizeof(known);
+        snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", fits ? pf_columns[i].name : "...");
+        if (!fits)
+            break;
+    }
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort", "there is no '%.*s'; there is: %s",
+                   (int)pf_min(bytes, 40), word, known);
+}
+
+static int add_column(struct pf_report *report, const char *word, size_t bytes,
+                      const struct pf_column *columns[PF_REPORT_COLUMNS], size_t *count)
+{
+    const struct pf_column *column = NULL;
+    for (size_t i = 0; i < PF_COUNT(pf_columns) && !column; i++)
+        if (is_named(pf_columns[i].name, word, bytes) || is_named(pf_columns[i].alias, word, bytes))
+            column = &pf_columns[i];
+    for (size_t i = 0; i < PF_COUNT(later) && !column; i++)
+        if (is_named(later[i], word, bytes))
+            return PERFILE_ERROR_UNSUPPORTED;
+    if (!column && !(column = pf_report_field_column(report, word, bytes)))
+        return PERFILE_ERROR_ARGUMENT;
+    for (size_t i = 0; i < *count; i++)
+        if (columns[i] == column)
+            return 0;
+    columns[(*count)++] = column; /* each column once: there is room for all */
+    return 0;
+}
+
+static int fail_braces(struct perfile_error *error)
+{
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
+                   "braces go around columns of one level, such as comm,{dso,symbol}, and not into each other");
+}
+
+static void note_brace(struct pf_report *report, const struct pf_column *column)
+{
+    for (size_t i = 0; i < report->braced_count; i++)
+        if (report->braced[i].column == column)
+            return;
+    report->braced[report->braced_count].column = column;
+    report->braced[report->braced_count++].brace = report->brace_count;
+}
+
+int pf_columns_parse(struct pf_report *report, const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS],
+                     size_t *count, struct perfile_error *error)
+{
+    _Static_assert((int)PF_COLUMN_COUNT + (int)PF_REPORT_FIELDS <= (int)PF_REPORT_COLUMNS, "room for all columns");
+    for (bool braced = false;; list++) {
+        const size_t before = *count;
+        if (*list == '{') {
+            if (braced)
+                return fail_braces(error);
+            braced = true;
+            report->brace_count++;
+            list++;
+        }
+        const size_t bytes = strcspn(list, ", {}");
+        if (add_column(report, list, bytes, columns, count) < 0)
+            return fail_unknown(list, bytes, error);
+        if (braced && *count > before)
+            note_brace(report, columns[before]);
+        list += bytes;
+        if (*list == '}' && braced) {
+            braced = false;
+            list++;
+        }
+        if (!*list)
+            return 0; /* as perf has it, also without the closing brace */
+        if (*list != ',' && *list != ' ')
+            return fail_braces(error);
+    }
+}

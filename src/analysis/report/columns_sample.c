@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns of what a sample says beside its stack. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analysis/report/columns.h"
+#include "analysis/data_src.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/locale.h"
+
+enum { DEFAULT_QUANTUM_NS = 100000000, NOT_KNOWN = 1, TYPE_TRACEPOINT = 2, PATTERN_RESERVE_BYTES = 1 << 20 };
+
+/* ---- texts ---- */
+
+/* A text with its length before it. Values are the places of `text`. */
+struct interned {
+    uint32_t bytes;
+    char text[];
+};
+
+static const struct interned *interned_of(uint64_t value)
+{
+    return (const struct interned *)(const void *)((const char *)(uintptr_t)value - offsetof(struct interned, text));
+}
+
+/* Eight bytes at a time: texts of tracepoints are long, and there may be one for each sample. */
+static uint64_t hash_text(const char *text, size_t bytes, uint64_t hash)
+{
+    for (; bytes >= sizeof(uint64_t); text += sizeof(uint64_t), bytes -= sizeof(uint64_t)) {
+        hash = (hash ^ pf_load64(text, false)) * 0x9e3779b97f4a7c15ull;
+        hash ^= hash >> 29;
+    }
+    return pf_hash_bytes(hash, text, bytes);
+}
+
+static char *keep_text(struct pf_report *report, const char *text, size_t bytes)
+{
+    struct interned *kept = bytes < UINT32_MAX ? pf_arena_new(&report->texts, sizeof(*kept) + bytes + 1) : NULL;
+    if (!kept)
+        return NULL;
+    kept->bytes = (uint32_t)bytes;
+    if (bytes)
+        memcpy(kept->text, text, bytes);
+    return kept->text;
+}
+
+uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t bytes)
+{
+    bytes = pf_text_length(text, bytes);
+    uint64_t known, hash = hash_text(text, bytes, (uintptr_t)report); /* not known to who makes a file */
+    for (; pf_map_get(&report->interned, hash, &known); hash++)
+        if (interned_of(known)->bytes == bytes && memcmp(interned_of(known)->text, text, bytes) == 0)
+            return known;
+    const char *copy = keep_text(report, text, bytes);
+    if (copy && pf_map_put(&report->interned, hash, (uintptr_t)copy))
+        return (uintptr_t)copy;
+    report->short_of_memory = true;
+    return 0;
+}
+
+uint64_t pf_report_intern_scratch(struct pf_report *report)
+{
+    report->short_of_memory |= report->scratch.failed != 0;
+    return pf_report_intern(report, report->scratch.data, report->scratch.used);
+}
+
+void pf_put_interned(struct pf_text *text, uint64_t value)
+{
+    if (value)
+        pf_put(text, interned_of(value)->text, interned_of(value)->bytes);
+}
+
+/* ---- cgroup ---- */
+
+void pf_take_cgroup(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    (void)report;
+    taken->values[PF_VALUE_cgroup] = sample->decoded->cgroup;
+}
+
+void pf_text_cgroup(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    const uint64_t id = pf_report_value(report, row, PF_VALUE_cgroup);
+    pf_put_string(text, id ? pf_profile_cgroup(report->profile, id) : "N/A");
+}
+
+void pf_take_cgroup_id(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    static const uint64_t none[2];
+    const uint64_t *link = sample->cgroup_link ? sample->cgroup_link : none;
+    report->scratch.used = 0;
+    pf_put_format(&report->scratch, "%" PRIu64 "/0x%" PRIx64, link[0], link[1]);
+    taken->values[PF_VALUE_cgroup_id] = pf_report_intern_scratch(report);
+}
+
+void pf_text_cgroup_id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_interned(text, pf_report_value(report, row, PF_VALUE_cgroup_id));
+}
+
+/* ---- comm_nodigit ---- */
+
+static uint64_t without_digits(struct pf_report *report, const char *comm)
+{
+    static const char digits[] = "0123456789";
+    report->scratch.used = 0;
+    while (*comm) {
+        const size_t number = strspn(comm, digits), bytes = number ? number : strcspn(comm, digits);
+        pf_put(&report->scratch, number ? "<N>" : comm, number ? 3 : bytes);
+        comm += bytes;
+    }
+    return pf_report_intern_scratch(report);
+}
+
+/* Of a thread without a name the digits tell which one it is, and the name may come. */
+void pf_take_comm_nodigit(struct pf_report *report, struct pf_report_taken *taken,
+                          const struct pf_profile_sample *sample)
+{
+    const char *comm = sample->comm;
+    taken->values[PF_VALUE_comm_nodigit] =
+        comm[0] == ':' ? pf_report_intern(report, comm, strlen(comm)) : without_digits(report, comm);
+}
+
+uint64_t pf_report_later_comm_nodigit(struct pf_report *report, uint64_t value)
+{
+    const char *comm = (const char *)(uintptr_t)value;
+    return comm[0] == ':' ? without_digits(report, pf_profile_later_comm(report->profile, comm)) : value;
+}
+
+void pf_text_comm_nodigit(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_interned(text, pf_report_value(report, row, PF_VALUE_comm_nodigit));
+}
+
+/* ---- socket ---- */
+
+static int see_socket(void *context, const struct perfile_value *value)
+{
+    struct pf_report *report = context;
+    if (!value->name || strcmp(value->name, "socket_id") != 0)
+        return 0;
+    if (!pf_grow(report->allocator, &report->sockets, &report->socket_room, report->socket_count + 1,
+                 sizeof(*report->sockets)))
+        return report->short_of_memory = true;
+    report->sockets[report->socket_count++] = (int32_t)value->number.s;
+    return 0;
+}
+
+static void read_sockets(struct pf_report *report)
+{
+    const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = report, .value = see_socket};
+    if (pf_memory_heed(report->allocator,
+                       perfile_feature_visit(report->reader, PERFILE_FEATURE_CPU_TOPOLOGY, &visitor, NULL)) < 0)
+        return; /* absent: sockets are not known */
+}
+
+void pf_take_socket(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    const bool has_cpu = sample->decoded->present & PERFILE_SAMPLE_CPU;
+    const int32_t socket = has_cpu && sample->cpu < report->socket_count ? report->sockets[sample->cpu] : -1;
+    taken->values[PF_VALUE_socket] = (uint64_t)(int64_t)socket;
+}
+
+void pf_text_socket(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_format(text, "%.3d", (int)pf_report_value(report, row, PF_VALUE_socket));
+}
+
+/* ---- time ---- */
+
+void pf_take_time(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    taken->values[PF_VALUE_time] = sample->time - sample->time % report->quantum_ns;
+}
+
+void pf_text_time(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    const uint64_t time = pf_report_value(report, row, PF_VALUE_time);
+    const bool exact = report->options->nanoseconds;
+    pf_put_format(text, "%" PRIu64 ".%0*" PRIu64, time / 1000000000, exact ? 9 : 6,
+                  time % 1000000000 / (exact ? 1 : 1000));
+}
+
+/* ---- numbers ---- */
+
+void pf_take_phys_daddr(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    (void)report;
+    taken->values[PF_VALUE_phys_daddr] = sample->decoded->phys_addr;
+}
+
+void pf_text_phys_daddr(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_report_put_level(row->level ? row->level : '.', text);
+    pf_report_put_address(pf_report_value(report, row, PF_VALUE_phys_daddr), text);
+}
+
+void pf_take_code_page_size(struct pf_report *report, struct pf_report_taken *taken,
+                            const struct pf_profile_sample *sample)
+{
+    (void)report;
+    taken->values[PF_VALUE_code_page_size] = sample->decoded->code_page_size;
+}
+
+void pf_text_code_page_size(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_page_size(text, pf_report_value(report, row, PF_VALUE_code_page_size));
+}
+
+void pf_take_data_page_size(struct pf_report *report, struct pf_report_taken *taken,
+                            const struct pf_profile_sample *sample)
+{
+    (void)report;
+    taken->values[PF_VALUE_data_page_size] = sample->decoded->data_page_size;
+}
+
+void pf_text_data_page_size(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_page_size(text, pf_report_value(report, row, PF_VALUE_data_page_size));
+}
+
+void pf_take_transaction(struct pf_report *report, struct pf_report_taken *taken,
+                         const struct pf_profile_sample *sample)
+{
+    (void)report;
+    taken->values[PF_VALUE_transaction] = sample->decoded->transaction;
+}
+
+/* The words of the flags in the order of their bits, then the code of an abort. */
+void pf_text_transaction(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    static const char *const words[] = {"EL ", "TX ", "SYNC ", "ASYNC ", "RETRY ", "CON ", "CAP-WRITE ", "CAP-READ "};
+    enum { SYNC = 1 << 2, ASYNC = 1 << 3, ABORT_SHIFT = 32 };
+    const uint64_t value = pf_report_value(report, row, PF_VALUE_transaction);
+    for (size_t i = 0; i < PF_COUNT(words); i++)
+        if (value >> i & 1)
+            pf_put_string(text, words[i]);
+    if (value && !(value & (SYNC | ASYNC)))
+        pf_put_string(text, "NEITHER ");
+    if (value >> ABORT_SHIFT)
+        pf_put_format(text, ":%" PRIx64, value >> ABORT_SHIFT);
+}
+
+/* ---- where the data came from ---- */
+
+static uint64_t describe(struct pf_report *report, const struct pf_profile_sample *sample,
+                         void (*put)(struct pf_words *words, uint64_t data_src))
+{
+    static const uint64_t not_known = 1 | 1 << 5 | 1 << 19 | 1 << 24 | 1 << 26; /* PERF_MEM_*_NA */
+    const bool known = sample->decoded->present & PERFILE_SAMPLE_DATA_SRC;
+    struct pf_words words = {{0}, 0};
+    put(&words, known ? sample->decoded->data_src : not_known);
+    return pf_report_intern(report, words.text, words.used);
+}
+
+#define DATA_SRC(id, part)                                                                                             \
+    void pf_take_##id(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample) \
+    {                                                                                                                  \
+        taken->values[PF_VALUE_##id] = describe(report, sample, part);                                                 \
+    }                                                                                                                  \
+    void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)           \
+    {                                                                                                                  \
+        pf_put_interned(text, pf_report_value(report, row, PF_VALUE_##id));                                            \
+    }
+DATA_SRC(mem, pf_data_src_level)
+DATA_SRC(snoop, pf_data_src_snoop)
+DATA_SRC(tlb, pf_data_src_tlb)
+DATA_SRC(locked, pf_data_src_lock)
+DATA_SRC(blocked, pf_data_src_blocked)
+
+/* ---- trace ---- */
+
+void pf_take_trace(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    report->scratch.used = 0;
+    if (sample->event->attr.type != TYPE_TRACEPOINT)
+        pf_put_string(&report->scratch, "N/A");
+    else if (!pf_trace_texts_put(&report->traces, sample->event, &sample->decoded->raw, &report->scratch))
+        report->short_of_memory = true;
+    taken->values[PF_VALUE_trace] = pf_report_intern_scratch(report);
+}
+
+void pf_text_trace(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    pf_put_interned(text, pf_report_value(report, row, PF_VALUE_trace));
+}
+
+/* ---- parent ---- */
+
+static bool is_parent(const struct pf_report *report, const char *name)
+{
+    const struct pf_locale locale = pf_locale_enter();
+    const int result = report->parent ? regexec(report->parent, name, 0, NULL, 0) : REG_NOMATCH;
+    pf_locale_leave(&locale);
+    if (result == REG_ESPACE)
+        pf_memory_note_short(report->allocator);
+    return result == 0;
+}
+
+static uint64_t parent_of_frame(struct pf_report *report, uint32_t frame)
+{
+    const size_t room = report->parent_room;
+    if (frame >= room) {
+        if (!pf_grow(report->allocator, &report->parents, &report->parent_room, (size_t)frame + 1,
+                     sizeof(*report->parents))) {
+            report->short_of_memory = true;
+            return 0;
+        }
+        for (size_t i = room; i < report->parent_room; i++)
+            report->parents[i] = NOT_KNOWN;
+    }
+    if (report->parents[frame] == NOT_KNOWN) {
+        const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
+        const bool matches = info->name && info->kind != PF_FRAME_INLINED && is_parent(report, info->name);
+        report->parents[frame] = matches ? pf_report_intern(report, info->name, strlen(info->name)) : 0;
+    }
+    return report->parents[frame];
+}
+
+/* The sampled address itself is no parent when there is no callchain, as in perf. */
+void pf_take_parent(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
+{
+    uint64_t parent = 0;
+    const bool has_stack = sample->decoded->present & (PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_STACK_USER);
+    for (size_t i = 0; has_stack && i < sample->frame_count && !parent; i++)
+        parent = parent_of_frame(report, sample->frames[i]);
+    taken->values[PF_VALUE_parent] = parent;
+}
+
+void pf_text_parent(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
+{
+    const uint64_t parent = pf_report_value(report, row, PF_VALUE_parent);
+    pf_put_string(text, parent ? (const char *)(uintptr_t)parent : "[other]");
+}
+
+static bool keeps_parent(const struct pf_report *report)
+{
+    bool found = false;
+    for (size_t i = 0; i < report->kept_count; i++)
+        found |= report->kept[i] == PF_VALUE_parent;
+    return found;
+}
+
+/* Only for who has the column, and when there is enough for it: regcomp of glibc 2.36 frees twice when out of memory. */
+static int compile_parent(struct pf_report *report, struct perfile_error *error)
+{
+    static const char usual[] = "^sys_|^do_page_fault"; /* perf's */
+    const char *pattern = report->options->report.parent ? report->options->report.parent : usual;
+    regex_t *made = pf_new(report->allocator, sizeof(*made));
+    char why[100];
+    void *reserve = made ? pf_resize(report->allocator, NULL, 0, PATTERN_RESERVE_BYTES) : NULL;
+    pf_free(report->allocator, reserve, PATTERN_RESERVE_BYTES);
+    if (!reserve) {
+        pf_free(report->allocator, made, sizeof(*made));
+        return pf_fail_memory(error, "report");
+    }
+    const struct pf_locale locale = pf_locale_enter();
+    const int result = regcomp(made, pattern, REG_EXTENDED | REG_NOSUB);
+    if (result)
+        regerror(result, made, why, sizeof(why));
+    pf_locale_leave(&locale);
+    if (result == 0) {
+        report->parent = made;
+        return 0;
+    }
+    pf_free(report->allocator, made, sizeof(*made));
+    if (result == REG_ESPACE)
+        return pf_fail_memory(error, "parent");
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "parent", "\"%.40s\" is no regular expression: %s",
+                   pattern, why);
+}
+
+/* ---- all together ---- */
+
+int pf_report_prepare(struct pf_report *report, struct perfile_error *error)
+{
+    const char *quantum = report->options->report.time_quantum;
+    report->quantum_ns = DEFAULT_QUANTUM_NS;
+    int result = quantum ? pf_parse_duration(quantum, &report->quantum_ns, error) : 0;
+    if (result == 0 && keeps_parent(report))
+        result = compile_parent(report, error);
+    if (result == 0 && (pf_text_open(&report->scratch, report->allocator, NULL, NULL) < 0 ||
+                        !pf_trace_texts_open(&report->traces, report->reader, report->allocator)))
+        result = pf_fail_memory(error, "report");
+    if (result == 0)
+        read_sockets(report);
+    return result;
+}
+
+void pf_report_unprepare(struct pf_report *report)
+{
+    if (report->parent) {
+        regfree(report->parent);
+        pf_free(report->allocator, report->parent, sizeof(*report->parent));
+    }
+    pf_free(report->allocator, report->parents, report->parent_room * sizeof(*report->parents));
+    pf_free(report->allocator, report->sockets, report->socket_room * sizeof(*report->sockets));
+    pf_text_close(&report->scratch);
+    pf_trace_texts_close(&report->traces);
+    pf_map_close(&report->interned);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns of what an access or an instruction cost. */
+#include "analysis/report/columns.h"
+#include "base/bytes.h"
+
+/* With PERF_SAMPLE_WEIGHT_STRUCT the weight is three numbers: the cost, and what the machine makes of the other two. */
+enum { INSTRUCTION_SHIFT = 32, STAGE_SHIFT = 48 };
+
+static uint64_t part_of(const struct pf_profile_sample *sample, unsigned shift)
+{
+    const bool has_parts = sample->decoded->present & PERFILE_SAMPLE_WEIGHT_STRUCT;
+    return has_parts ? sample->decoded->weight >> shift & UINT16_MAX : 0;
+}
+
+uint64_t pf_report_weight_of(const struct pf_profile_sample *sample)
+{
+    const uint64_t weight = sample->decoded->weight;
+    return sample->decoded->present & PERFILE_SAMPLE_WEIGHT_STRUCT ? (uint32_t)weight : weight;
+}
+
+#define COST(id, value)                                                                                                \
+    void pf_take_##id(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample) \
+    {                                                                                                                  \
+        (void)report;                                                                                                  \
+        taken->values[PF_VALUE_##id] = value;                                                                          \
+    }
+#define OF_ONE(id, value)                                                                                              \
+    COST(id, value)                                                                                                    \
+    void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)           \
+    {                                                                                                                  \
+        pf_put_unsigned(text, pf_report_value(report, row, PF_VALUE_##id));                                            \
+    }
+#define OF_ALL(id, value)                                                                                              \
+    COST(id, value)                                                                                                    \
+    void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)           \
+    {                                                                                                                  \
+        pf_put_unsigned(text, pf_report_value(report, row, PF_VALUE_##id) * row->samples);                             \
+    }
+OF_ONE(local_weight, pf_report_weight_of(sample))
+OF_ALL(weight, pf_report_weight_of(sample))
+OF_ONE(local_ins_lat, part_of(sample, INSTRUCTION_SHIFT))
+OF_ALL(ins_lat, part_of(sample, INSTRUCTION_SHIFT))
+OF_ONE(local_retire_lat, part_of(sample, STAGE_SHIFT))
+OF_ALL(retire_lat, part_of(sample, STAGE_SHIFT))
+OF_ONE(local_p_stage_cyc, part_of(sample, STAGE_SHIFT))
+OF_ALL(p_stage_cyc, part_of(sample, STAGE_SHIFT))
+
+/* ---- sums ---- */
+
+#define OF_ROW ((uint64_t)1 << 32) /* beside the key: the frame is one of a row */
+
+/* Of a branch the cost is its cycles, as in perf. */
+static uint64_t whole_of(const struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    return report->branches ? pf_max(report->branch.cycles, 1) : pf_report_weight_of(sample);
+}
+
+bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample)
+{
+    uint32_t number;
+    if (!pf_pairs_get(&report->cost_index, key, sample->leaf, &number)) {
+        number = (uint32_t)report->cost_count;
+        if (number == UINT32_MAX ||
+            !pf_grow(report->allocator, &report->costs, &report->cost_room, report->cost_count + 1,
+                     sizeof(*report->costs)) ||
+            !pf_pairs_put(&report->cost_index, key, sample->leaf, number))
+            return false;
+        report->costs[report->cost_count++] = (struct pf_report_cost){.key = key, .frame = sample->leaf};
+    }
+    uint64_t *sums = report->costs[number].sums;
+    sums[0] += whole_of(report, sample);
+    sums[1] += part_of(sample, INSTRUCTION_SHIFT);
+    sums[2] += part_of(sample, STAGE_SHIFT);
+    return true;
+}
+
+bool pf_report_gather_costs(struct pf_report *report)
+{
+    for (uint32_t i = 0; i < report->cost_count; i++) {
+        const struct pf_report_cost *cost = &report->costs[i];
+        const uint32_t frame = report->by_frame ? report->same[cost->frame] : PF_NO_SYMBOL;
+        uint32_t first;
+        if (!pf_pairs_get(&report->cost_index, cost->key | OF_ROW, frame, &first)) {
+            if (!pf_pairs_put(&report->cost_index, cost->key | OF_ROW, frame, i))
+                return false;
+            continue;
+        }
+        for (size_t j = 0; j < PF_REPORT_COSTS; j++)
+            report->costs[first].sums[j] += cost->sums[j];
+    }
+    return true;
+}
+
+const struct pf_report_cost *pf_report_cost_of(const struct pf_report *report, const struct pf_report_row *row)
+{
+    uint32_t number;
+    return pf_pairs_get(&report->cost_index, row->key | OF_ROW, row->frame, &number) ? &report->costs[number] : NULL;
+}
+
+/* ---- headers ---- */
+
+void pf_report_see_machine(struct pf_report *report)
+{
+    const char *arch;
+    if (pf_memory_heed(report->allocator,
+                       perfile_feature_text(report->reader, PERFILE_FEATURE_ARCH, NULL, &arch, NULL)) < 0)
+        arch = "";
+    report->powerpc = strncmp(arch, "ppc", 3) == 0;
+    report->x86 = strcmp(arch, "x86_64") == 0 || (strlen(arch) == 4 && arch[0] == 'i' && strcmp(arch + 2, "86") == 0);
+}
+
+const char *pf_report_header(const struct pf_report *report, const struct pf_column *column)
+{
+    static const struct {
+        const struct pf_column *column;
+        const char *header;
+    } powerpc[] = {{&pf_columns[PF_COLUMN_local_ins_lat], "Finish Cyc"},
+                   {&pf_columns[PF_COLUMN_ins_lat], "Global Finish_cyc"},
+                   {&pf_columns[PF_COLUMN_local_p_stage_cyc], "Dispatch Cyc"},
+                   {&pf_columns[PF_COLUMN_p_stage_cyc], "Global Dispatch_cyc"}};
+    for (size_t i = 0; i < PF_COUNT(powerpc) && report->powerpc; i++)
+        if (powerpc[i].column == column)
+            return powerpc[i].header;
+    return column->header;
+}

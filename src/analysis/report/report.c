@@ -1,0 +1,935 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/report/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/locale.h"
+#include "base/stages.h"
+
+enum {
+    NO_NUMBER = UINT32_MAX,
+    NO_DSO = 1, /* no text's place */
+    MODE_KERNEL = 1,
+    MODE_HYPERVISOR = 3,
+    MODE_GUEST_KERNEL = 4,
+    MODE_GUEST_USER = 5,
+    THREAD_NODES = 65536, /* below that threads take longer to start than to work */
+};
+
+/* ---- options ---- */
+
+static bool parse_percent(const char *text, double *percent)
+{
+    char *end;
+    double value = pf_parse_double(text, &end);
+    if (end == text || (*end && strcmp(end, "%") != 0) || !(value >= 0.0 && value <= 100.0))
+        return false;
+    *percent = value;
+    return true;
+}
+
+/* One word of perf's -g; words of its defaults are taken and change nothing. */
+static int set_graph_word(struct pf_report *report, const char *word, struct perfile_error *error)
+{
+    static const char *const usual[] = {"function", "percent", "period", ""};
+    static const char *const later[] = {"flat", "folded", "address", "srcline", "count", "value", "branch"};
+    char *end;
+    if (strcmp(word, "none") == 0)
+        report->order = PF_GRAPH_NONE;
+    else if (strcmp(word, "caller") == 0)
+        report->order = PF_GRAPH_CALLER;
+    else if (strcmp(word, "callee") == 0)
+        report->order = PF_GRAPH_CALLEE;
+    else if (strcmp(word, "graph") == 0 || strcmp(word, "fractal") == 0)
+        report->fractal = word[0] == 'f';
+    else if (parse_percent(word, &report->graph_limit_percent))
+        return 0;
+    else {
+        for (size_t i = 0; i < PF_COUNT(usual); i++)
+            if (strcmp(word, usual[i]) == 0)
+                return 0;
+        for (size_t i = 0; i < PF_COUNT(later); i++)
+            if (strcmp(word, later[i]) == 0)
+                return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "call-graph",
+                               "this version has no '%s' yet", word);
+        (void)pf_parse_double(word, &end);
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "call-graph",
+                       *end || end == word
+                           ? "there is no '%.40s'; there is: none, caller, callee, graph, fractal, and a "
+                             "least percentage"
+                           : "%.40s is no percentage",
+                       word);
+    }
+    return 0;
+}
+
+static int parse_graph(struct pf_report *report, const char *text, struct perfile_error *error)
+{
+    char word[48];
+    int result = 0;
+    for (; result == 0; text++) {
+        size_t bytes = strcspn(text, ",");
+        size_t kept = pf_min(bytes, sizeof(word) - 1);
+        memcpy(word, text, kept);
+        word[kept] = '\0';
+        result = set_graph_word(report, word, error);
+        text += bytes;
+        if (!*text)
+            break;
+    }
+    return result;
+}
+
+static int parse_limits(struct pf_report *report, struct perfile_error *error)
+{
+    const struct perfile_report_options *options = &report->options->report;
+    report->graph_limit_percent = 0.5;
+    report->max_stack = options->max_stack ? options->max_stack : UINT64_MAX;
+    if (options->percent_limit) {
+        if (!parse_percent(options->percent_limit, &report->limit_percent))
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "percent-limit",
+                           "\"%.40s\" is no percentage", options->percent_limit);
+        report->graph_limit_percent = report->limit_percent; /* as perf has it; -g may say more */
+    }
+    return 0;
+}
+
+/* With children perf shows who calls; without, who is called. */
+static int parse_graph_options(struct pf_report *report, struct perfile_error *error)
+{
+    const struct perfile_report_options *options = &report->options->report;
+    report->children = !(options->flags & (PERFILE_REPORT_NO_CHILDREN | PERFILE_REPORT_MEMORY));
+    report->order = options->flags & PERFILE_REPORT_NO_CHILDREN ? PF_GRAPH_CALLEE : PF_GRAPH_CALLER;
+    if (options->flags & PERFILE_REPORT_INVERTED)
+        report->order = PF_GRAPH_CALLER;
+    int result = options->call_graph ? parse_graph(report, options->call_graph, error) : 0;
+    report->relative = options->percentage && strcmp(options->percentage, "relative") == 0;
+    report->hides_unresolved = options->flags & PERFILE_REPORT_RESOLVED;
+    if (result == 0)
+        result = pf_report_choose_branches(report, error);
+    report->by_weight = options->flags & PERFILE_REPORT_MEMORY;
+    if (report->branches) {
+        report->children = false;
+        report->order = PF_GRAPH_NONE;
+    }
+    report->stacks = report->children || report->order != PF_GRAPH_NONE;
+    return result;
+}
+
+static int open_filters(struct pf_report *report, struct perfile_error *error)
+{
+    const struct perfile_filter *wanted = &report->options->filter;
+    const struct perfile_filter threads = {.pids = wanted->pids, .tids = wanted->tids, .comms = wanted->comms};
+    const struct perfile_filter dsos = {.comms = report->options->report.dsos};
+    const struct perfile_filter names = {.comms = report->options->report.symbols};
+    int result = pf_filter_open(&report->threads, &threads, NULL, report->allocator, error);
+    if (result == 0)
+        result = pf_filter_open(&report->dsos, &dsos, NULL, report->allocator, error);
+    if (result == 0)
+        result = pf_filter_open(&report->names, &names, NULL, report->allocator, error);
+    report->dsos.comms_are = "dsos";
+    report->names.comms_are = "symbols";
+    report->names.of_functions = true;
+    return result;
+}
+
+/* Each filter sees what those before it let pass. */
+static void tell_unmatched(const struct pf_report *report)
+{
+    const struct perfile_output_options *options = report->options;
+    const struct pf_filter *const filters[] = {&report->threads, &report->dsos, &report->names};
+    if (!options->unmatched)
+        return;
+    pf_profile_tell_unmatched(report->profile, options->unmatched, options->unmatched_context);
+    for (size_t i = 0; i < PF_COUNT(filters); i++)
+        if (filters[i]->active)
+            pf_filter_tell_unmatched(filters[i], NULL, NULL, options->unmatched, options->unmatched_context);
+    if (report->filters_part && !report->part_matched)
+        options->unmatched(
+            options->unmatched_context,
+            &(struct perfile_unmatched){.filter = "symbol_filter", .value = options->report.symbol_filter});
+}
+
+/* ---- keys ---- */
+
+static bool is_same_key(const struct pf_report_key *a, const struct pf_report_key *b)
+{
+    return a->comm == b->comm && a->event == b->event && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu;
+}
+
+static uint64_t *values_of(const struct pf_report *report, uint32_t key)
+{
+    return report->values + key * report->kept_count;
+}
+
+uint64_t pf_report_key_value(const struct pf_report *report, uint32_t key, unsigned place)
+{
+    for (size_t i = 0; i < report->kept_count; i++)
+        if (report->kept[i] == place)
+            return values_of(report, key)[i];
+    return 0;
+}
+
+static bool is_key(const struct pf_report *report, uint32_t key, const struct pf_report_taken *taken)
+{
+    bool same = is_same_key(&report->keys[key], &taken->key);
+    for (size_t i = 0; i < report->kept_count && same; i++)
+        same = values_of(report, key)[i] == taken->values[report->kept[i]];
+    return same;
+}
+
+static uint32_t add_key(struct pf_report *report, const struct pf_report_taken *taken)
+{
+    const size_t number = report->key_count;
+    if (!pf_grow(report->allocator, &report->keys, &report->key_room, number + 1, sizeof(*report->keys)) ||
+        !pf_grow(report->allocator, &report->values, &report->value_room, (number + 1) * report->kept_count,
+                 sizeof(*report->values)) ||
+        number >= NO_NUMBER - 1)
+        return NO_NUMBER;
+    report->keys[number] = taken->key;
+    for (size_t i = 0; i < report->kept_count; i++)
+        values_of(report, (uint32_t)number)[i] = taken->values[report->kept[i]];
+    report->key_count++;
+    return (uint32_t)number;
+}
+
+bool pf_report_look_up_key(const struct pf_report *report, const struct pf_report_taken *taken,
+                           struct pf_report_key_words *words, uint32_t *number)
+{
+    const struct pf_report_key *key = &taken->key;
+    uint64_t a = (uintptr_t)key->comm * 0x9e3779b97f4a7c15ull ^ ((uint64_t)key->event << 32 | key->cpu);
+    words->b = (uint64_t)(uint32_t)key->pid << 32 | (uint32_t)key->tid;
+    for (size_t i = 0; i < report->kept_count; i++)
+        a = (a ^ taken->values[report->kept[i]] ^ a >> 29) * 0x9e3779b97f4a7c15ull + (uintptr_t)report;
+    for (words->a = a; pf_pairs_get(&report->key_index, words->a, words->b, number); words->a++)
+        if (is_key(report, *number, taken))
+            return true;
+    return false;
+}
+
+uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_taken *taken)
+{
+    struct pf_report_key_words words;
+    uint32_t number;
+    if (pf_report_look_up_key(report, taken, &words, &number))
+        return number;
+    number = add_key(report, taken);
+    return number != NO_NUMBER && pf_pairs_put(&report->key_index, words.a, words.b, number) ? number : NO_NUMBER;
+}
+
+static uint32_t key_of(struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    struct pf_report_taken taken;
+    taken.key = (struct pf_report_key){.event = sample->event->index};
+    for (size_t i = 0; i < report->key_count_of; i++)
+        if (report->keys_of[i]->take)
+            report->keys_of[i]->take(report, &taken, sample);
+    if (report->key_count && is_key(report, report->last_key_number, &taken))
+        return report->last_key_number;
+    return report->last_key_number = pf_report_find_key(report, &taken);
+}
+
+/* ---- samples ---- */
+
+struct pf_report_event *pf_report_note_event(struct pf_report *report, const struct perfile_event *event)
+{
+    const size_t room = report->event_room;
+    if (event->index >= report->event_count) {
+        if (!pf_grow(report->allocator, &report->events, &report->event_room, (size_t)event->index + 1,
+                     sizeof(*report->events)))
+            return NULL;
+        memset(report->events + room, 0, (report->event_room - room) * sizeof(*report->events));
+        report->event_count = (size_t)event->index + 1;
+    }
+    report->events[event->index].event = event;
+    return &report->events[event->index];
+}
+
+static bool name_passes(struct pf_filter *filter, const char *name)
+{
+    return pf_filter_passes(filter, &(struct pf_filter_subject){.comm = name ? name : ""});
+}
+
+/* --dsos and --symbols look at the sampled frame. */
+static bool frame_passes(struct pf_report *report, uint32_t frame)
+{
+    const size_t room = report->pass_room;
+    if (!report->dsos.active && !report->names.active && !report->options->report.symbol_filter)
+        return true;
+    if (frame >= room) {
+        if (!pf_grow(report->allocator, &report->passes, &report->pass_room, (size_t)frame + 1, 1))
+            return true; /* shows too much rather than too little; out of memory for what follows, too */
+        memset(report->passes + room, 0, report->pass_room - room);
+    }
+    if (!report->passes[frame]) {
+        const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
+        const struct pf_module *module = pf_symbols_module(report->symbols, info->module);
+        bool passes = name_passes(&report->dsos, module ? module->short_name : "[unknown]") ||
+                      name_passes(&report->dsos, module ? module->name : "");
+        const char *part = report->options->report.symbol_filter;
+        const bool has_part = !part || (info->name && strstr(info->name, part));
+        report->filters_part |= passes && part;
+        report->part_matched |= passes && has_part;
+        report->passes[frame] = passes && has_part && name_passes(&report->names, info->name) ? 2 : 1;
+    }
+    return report->passes[frame] == 2;
+}
+
+static bool sample_passes(struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    const bool has_thread = sample->event->attr.sample_type & PERFILE_SAMPLE_TID;
+    const struct pf_filter_subject subject = {.pid = has_thread ? sample->pid : PF_NO_NUMBER,
+                                              .tid = has_thread ? sample->tid : PF_NO_NUMBER,
+                                              .comm = has_thread ? sample->comm : NULL};
+    return (!report->threads.active || pf_filter_passes(&report->threads, &subject)) &&
+           frame_passes(report, sample->leaf);
+}
+
+static bool add_stack(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample)
+{
+    const size_t count = report->stacks ? (size_t)pf_min(sample->frame_count, report->max_stack) : 0;
+    const bool apart = !count || sample->frames[0] != sample->leaf;
+    const uint32_t mark = report->stacks ? PF_REPORT_APART : 0;
+    const struct pf_stack_frames stack = {.bottom = &key,
+                                          .bottom_count = 1,
+                                          .frames = sample->frames,
+                                          .frame_count = count,
+                                          .leaf = apart ? sample->leaf | mark : PF_STACK_NO_LEAF,
+                                          .weight = sample->period,
+                                          .note = pf_report_maker(sample)};
+    return pf_stacks_add(&report->arriving, &report->tree, &stack);
+}
+
+/* One sample that is to be shown, or one branch of it. */
+static bool add_row(struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    struct pf_report_event *event = &report->events[sample->event->index];
+    const bool passes = sample_passes(report, sample);
+    if (passes || !report->relative)
+        event->period += sample->period;
+    if (!passes)
+        return true;
+    const uint32_t key = key_of(report, sample);
+    if (report->short_of_memory || key == NO_NUMBER)
+        return false;
+    if (report->options->report.flags & PERFILE_REPORT_ONLY_PARENT &&
+        !pf_report_key_value(report, key, PF_VALUE_parent))
+        return true;
+    report->passed++;
+    return (!report->by_cost || pf_report_note_cost(report, key, sample)) && add_stack(report, key, sample);
+}
+
+static bool add_sample(struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    struct pf_report_event *event = pf_report_note_event(report, sample->event);
+    if (!event)
+        return false;
+    if (report->hides_unresolved && !pf_profile_frame(report->profile, sample->leaf)->name)
+        return true;
+    if (report->branches && !pf_report_branch_count(sample)) {
+        report->without_branches++;
+        return true;
+    }
+    event->samples += !report->relative || sample_passes(report, sample);
+    if (report->branches)
+        return pf_report_add_branches(report, sample, add_row);
+    if (!report->by_weight)
+        return add_row(report, sample);
+    struct pf_profile_sample weighed = *sample;
+    weighed.period = pf_max(pf_report_weight_of(sample), 1);
+    return add_row(report, &weighed);
+}
+
+/* Out of memory, or the formats of tracepoints are larger than they may be. */
+static int fail_samples(const struct pf_report *report, struct perfile_error *error)
+{
+    const struct perfile_error *why = &report->traces.error;
+    return why->code == PERFILE_ERROR_LIMIT
+               ? pf_fail(error, why->code, PERFILE_NO_OFFSET, why->what, "%s", why->message)
+               : pf_fail_memory(error, "report");
+}
+
+static int read_samples(struct pf_report *report, struct perfile_error *error)
+{
+    const struct pf_profile_sample *sample;
+    int result;
+    while ((result = pf_profile_next(report->profile, &sample, error)) > 0)
+        if (sample->event && !add_sample(report, sample)) {
+            pf_profile_stop(report->profile);
+            return fail_samples(report, error);
+        }
+    const struct perfile_symbol_options *symbols = &report->options->symbols;
+    pf_filter_tell(&report->threads, symbols->note, symbols->note_context);
+    return result;
+}
+
+/* ---- frames that the columns cannot tell apart ---- */
+
+/* Functions are themselves; addresses without one are equal when they are, in the same file if that is a column. */
+static uint64_t symbol_key(const struct pf_report *report, const struct pf_frame_info *info, uint64_t *kind)
+{
+    *kind = 0;
+    if (!report->by_symbol)
+        return 0;
+    if (info->name) {
+        *kind = 1;
+        return info->function;
+    }
+    *kind = 2;
+    return info->address;
+}
+
+/* A file by its short name, which others may have, too. */
+struct dso {
+    uint64_t name; /* interned */
+    bool shared;
+};
+
+static bool name_dsos(struct pf_report *report, struct dso *dsos, size_t count)
+{
+    struct pf_map known;
+    bool enough = true;
+    pf_map_open(&known, report->allocator);
+    for (uint32_t i = 0; i < count && enough; i++) {
+        const char *name = pf_symbols_module(report->symbols, i)->short_name;
+        uint64_t first;
+        dsos[i] = (struct dso){.name = pf_report_intern(report, name, strlen(name))};
+        if (pf_map_get(&known, dsos[i].name, &first))
+            dsos[first].shared = dsos[i].shared = true;
+        else
+            enough = dsos[i].name && pf_map_put(&known, dsos[i].name, i);
+    }
+    pf_map_close(&known);
+    return enough;
+}
+
+/* Nothing else can be the same: of functions there is one frame each, and of addresses one in each file. */
+static bool is_alone(const struct pf_report *report, const struct pf_frame_info *info, bool only_file)
+{
+    return report->by_symbol && !report->by_address && (info->name || (report->by_dso && only_file));
+}
+
+static bool number_frames(struct pf_report *report, const struct dso *dsos)
+{
+    static const struct dso none = {NO_DSO, false};
+    const size_t count = pf_profile_frame_count(report->profile);
+    struct pf_pairs known;
+    bool enough = true;
+    pf_pairs_open(&known, report->allocator);
+    for (uint32_t frame = 0; frame < count && enough; frame++) {
+        const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
+        const struct dso *dso = info->module == PF_NO_SYMBOL ? &none : &dsos[info->module];
+        uint64_t kind, symbol = symbol_key(report, info, &kind);
+        const uint64_t a = (report->by_dso ? dso->name : 0) << 2 | kind;
+        if (is_alone(report, info, !dso->shared)) {
+            report->same[frame] = frame;
+        } else if (!pf_pairs_get(&known, a, symbol, &report->same[frame])) {
+            report->same[frame] = frame;
+            enough = pf_pairs_put(&known, a, symbol, frame);
+        }
+    }
+    pf_pairs_close(&known);
+    return enough;
+}
+
+/* Of frames that were the same so far, those that the column tells apart no longer are. */
+static bool tell_apart(struct pf_report *report, const struct pf_column *column)
+{
+    const size_t count = pf_profile_frame_count(report->profile);
+    struct pf_pairs known;
+    bool enough = true;
+    pf_pairs_open(&known, report->allocator);
+    for (uint32_t frame = 0; frame < count && enough; frame++) {
+        const uint64_t value = column->tell(report, pf_profile_frame(report->profile, frame));
+        const uint32_t same = report->same[frame];
+        if (!pf_pairs_get(&known, same, value, &report->same[frame])) {
+            report->same[frame] = frame;
+            enough = pf_pairs_put(&known, same, value, frame);
+        }
+    }
+    pf_pairs_close(&known);
+    return enough && !report->short_of_memory;
+}
+
+static bool find_same_frames(struct pf_report *report)
+{
+    const size_t count = pf_symbols_module_count(report->symbols);
+    size_t room = 0;
+    struct dso *dsos = NULL;
+    if (!report->by_frame)
+        return true;
+    bool enough = pf_grow(report->allocator, &dsos, &room, count + 1, sizeof(*dsos)) &&
+                  pf_grow(report->allocator, &report->same, &report->same_room,
+                          pf_profile_frame_count(report->profile) + 1, sizeof(*report->same)) &&
+                  name_dsos(report, dsos, count) && number_frames(report, dsos);
+    for (size_t i = 0; i < report->key_count_of && enough; i++)
+        if (report->keys_of[i]->tell)
+            enough = tell_apart(report, report->keys_of[i]);
+    pf_free(report->allocator, dsos, room * sizeof(*dsos));
+    return enough;
+}
+
+/* ---- rows ---- */
+
+/* Nodes by the number of bits of their totals, as lists through `next`, the last node first. */
+static void list_by_weight(struct pf_report *report, uint32_t first[PF_REPORT_WEIGHTS])
+{
+    const struct pf_tree *tree = &report->tree;
+    for (uint32_t i = 1; i < tree->count; i++) {
+        uint32_t *list = &first[pf_report_weight_class(tree->totals[i])];
+        report->links[i].next = *list;
+        *list = i;
+    }
+}
+
+/* The heaviest children first, of one class in the order they were made. */
+static bool link_nodes(struct pf_report *report)
+{
+    const struct pf_tree *tree = &report->tree;
+    uint32_t first[PF_REPORT_WEIGHTS] = {0};
+    report->links = pf_new(report->allocator, tree->count * sizeof(*report->links));
+    if (!report->links)
+        return false;
+    report->link_count = tree->count;
+    list_by_weight(report, first);
+    for (unsigned class = 0; class < PF_REPORT_WEIGHTS; class ++)
+        for (uint32_t node = first[class], next; node; node = next) {
+            struct pf_report_link *parent = &report->links[tree->nodes[node].parent];
+            next = report->links[node].next;
+            report->links[node].next = 0;
+            report->links[node].sibling = parent->child;
+            parent->child = node;
+        }
+    return true;
+}
+
+/* Where a walk over the tree stands, one of these for each frame of the way down. */
+struct step {
+    uint32_t row;
+    uint32_t height; /* longest way on from here, in frames */
+};
+
+/* A walk over the stacks below one key: no other has to do with its rows. */
+struct walk {
+    struct pf_report *report;
+    uint32_t key_node; /* 0: there is none */
+    uint32_t node;
+    uint32_t depth; /* in frames; 0 at the node of the key */
+    struct pf_report_row *rows;
+    size_t row_count, row_room;
+    uint32_t *row_of; /* by frame: row + 1; the worker's */
+    uint32_t *inner;  /* by row: its node that is entered, deepest */
+    size_t inner_room;
+    struct step *steps; /* by depth */
+    size_t step_room;
+    bool enough;
+};
+
+static size_t place_of_frame(const struct pf_report *report, uint32_t frame)
+{
+    return report->by_frame ? frame : 0;
+}
+
+static uint32_t row_at(struct walk *walk, uint32_t node)
+{
+    const struct pf_report *report = walk->report;
+    const uint32_t frame =
+        report->by_frame ? report->same[report->tree.nodes[node].frame & ~PF_REPORT_APART] : PF_NO_SYMBOL;
+    uint32_t *number = &walk->row_of[place_of_frame(report, frame)];
+    if (*number) {
+        struct pf_report_row *known = &walk->rows[*number - 1];
+        known->first = known->first < node ? known->first : node;
+        return *number - 1;
+    }
+    if (!pf_grow(report->allocator, &walk->rows, &walk->row_room, walk->row_count + 1, sizeof(*walk->rows)) ||
+        walk->row_count >= NO_NUMBER - 1)
+        return NO_NUMBER;
+    const uint32_t row = (uint32_t)walk->row_count++;
+    walk->rows[row] =
+        (struct pf_report_row){.key = report->tree.nodes[walk->key_node].frame, .frame = frame, .first = node};
+    *number = row + 1;
+    return row;
+}
+
+static void note_longest(struct pf_report_row *row, uint32_t depth)
+{
+    if (row->depth < depth)
+        row->depth = depth & 0xffffff;
+}
+
+static uint32_t frames_in(const struct pf_report *report, uint32_t node)
+{
+    return !(report->tree.nodes[node].frame & PF_REPORT_APART);
+}
+
+/* On the way down a node counts for its row, once a stack. */
+static void enter_node(struct pf_report *report, struct pf_report_row *row, uint32_t node, uint32_t outer,
+                       uint32_t depth)
+{
+    const struct pf_tree_node *at = &report->tree.nodes[node];
+    report->links[node].outer = outer;
+    report->links[node].next = row->nodes;
+    row->nodes = node;
+    row->self += at->self;
+    row->samples += at->samples;
+    if (!outer)
+        row->children += report->tree.totals[node];
+    if (report->order == PF_GRAPH_CALLEE || at->samples)
+        note_longest(row, depth - !frames_in(report, node));
+}
+
+static bool walk_in(struct walk *walk)
+{
+    struct pf_report *report = walk->report;
+    const size_t room = walk->inner_room;
+    if (walk->depth == 0)
+        return true;
+    const uint32_t row = row_at(walk, walk->node);
+    if (row == NO_NUMBER ||
+        !pf_grow(report->allocator, &walk->inner, &walk->inner_room, (size_t)row + 1, sizeof(*walk->inner)) ||
+        !pf_grow(report->allocator, &walk->steps, &walk->step_room, (size_t)walk->depth + 1, sizeof(*walk->steps)))
+        return false;
+    memset(walk->inner + room, 0, (walk->inner_room - room) * sizeof(*walk->inner));
+    walk->steps[walk->depth] = (struct step){.row = row, .height = frames_in(report, walk->node)};
+    enter_node(report, &walk->rows[row], walk->node, walk->inner[row], walk->depth);
+    walk->inner[row] = walk->node;
+    return true;
+}
+
+static void walk_out(struct walk *walk)
+{
+    const struct pf_report *report = walk->report;
+    const struct step *step = &walk->steps[walk->depth];
+    walk->inner[step->row] = report->links[walk->node].outer;
+    if (report->order == PF_GRAPH_CALLER)
+        note_longest(&walk->rows[step->row], step->height);
+    if (walk->depth > 1 && step[-1].height < step->height + 1)
+        walk->steps[walk->depth - 1].height = step->height + 1;
+}
+
+/* To the next node, leaving those that are done. False at the end. */
+static bool walk_on(struct walk *walk)
+{
+    const struct pf_report_link *links = walk->report->links;
+    if (links[walk->node].child) {
+        walk->node = links[walk->node].child;
+        walk->depth++;
+        return true;
+    }
+    while (walk->depth) {
+        walk_out(walk);
+        if (links[walk->node].sibling) {
+            walk->node = links[walk->node].sibling;
+            return true;
+        }
+        walk->depth--;
+        walk->node = walk->report->tree.nodes[walk->node].parent;
+    }
+    return false;
+}
+
+/* The walks of all keys: those of several at a time. */
+struct walks {
+    struct pf_report *report;
+    uint32_t next;                     /* node of a key; 0: there are no more */
+    uint32_t *row_of[PF_THREADS_MOST]; /* by worker, zero between two walks */
+    size_t places;                     /* in each of them */
+    struct walk *walks;
+    unsigned count;
+};
+
+static bool choose_key(void *context, void *item, unsigned worker)
+{
+    struct walks *all = context;
+    struct walk *walk = item;
+    (void)worker;
+    walk->report = all->report;
+    walk->key_node = walk->node = all->next;
+    walk->depth = 0;
+    walk->row_count = 0;
+    if (all->next)
+        all->next = all->report->links[all->next].sibling;
+    return all->next != 0;
+}
+
+static bool walk_key(void *context, void *item, unsigned worker)
+{
+    struct walks *all = context;
+    struct walk *walk = item;
+    const struct pf_report *report = all->report;
+    if (!all->row_of[worker])
+        all->row_of[worker] = pf_new(report->allocator, all->places * sizeof(**all->row_of));
+    walk->row_of = all->row_of[worker];
+    walk->enough = walk->row_of;
+    if (walk->key_node && walk->enough)
+        do
+            walk->enough = walk_in(walk);
+        while (walk->enough && walk_on(walk));
+    for (size_t i = 0; i < walk->row_count; i++)
+        walk->row_of[place_of_frame(report, walk->rows[i].frame)] = 0;
+    return true;
+}
+
+static void close_walks(struct walks *all)
+{
+    const struct perfile_allocator *allocator = all->report->allocator;
+    for (unsigned i = 0; i < all->count; i++) {
+        const struct walk *walk = &all->walks[i];
+        pf_free(allocator, walk->rows, walk->row_room * sizeof(*walk->rows));
+        pf_free(allocator, walk->inner, walk->inner_room * sizeof(*walk->inner));
+        pf_free(allocator, walk->steps, walk->step_room * sizeof(*walk->steps));
+    }
+    for (size_t i = 0; i < PF_THREADS_MOST; i++)
+        pf_free(allocator, all->row_of[i], all->places * sizeof(**all->row_of));
+    pf_free(allocator, all->walks, all->count * sizeof(*all->walks));
+}
+
+/* The smaller part moves to the larger one: most rows may be of one key. */
+static void swap_rows(struct pf_report *report, struct walk *walk)
+{
+    struct pf_report_row *rows = report->rows;
+    const size_t count = report->row_count, room = report->row_room;
+    memmove(walk->rows + count, walk->rows, walk->row_count * sizeof(*walk->rows));
+    if (count)
+        memcpy(walk->rows, rows, count * sizeof(*rows));
+    report->rows = walk->rows;
+    report->row_room = walk->row_room;
+    walk->rows = rows;
+    walk->row_room = room;
+}
+
+static bool add_rows(struct pf_report *report, struct walk *walk)
+{
+    const size_t count = report->row_count + walk->row_count;
+    if (!walk->enough || walk->row_count >= NO_NUMBER - report->row_count)
+        return false;
+    if (walk->row_count > report->row_count) {
+        if (!pf_grow(report->allocator, &walk->rows, &walk->row_room, count, sizeof(*walk->rows)))
+            return false;
+        swap_rows(report, walk);
+    } else if (walk->row_count) {
+        if (!pf_grow(report->allocator, &report->rows, &report->row_room, count, sizeof(*report->rows)))
+            return false;
+        memcpy(report->rows + report->row_count, walk->rows, walk->row_count * sizeof(*walk->rows));
+    }
+    report->row_count = count;
+    return true;
+}
+
+/* The rows of each key behind those of the key before, in whatever order they are made. */
+static bool walk_all(struct walks *all, unsigned threads)
+{
+    static const struct pf_stage stages[] = {{.work = choose_key}, {.work = walk_key, .parallel = true}};
+    struct pf_report *report = all->report;
+    const struct pf_stages_plan plan = {.stages = stages,
+                                        .stage_count = PF_COUNT(stages),
+                                        .threads = threads,
+                                        .context = all,
+                                        .items = all->walks,
+                                        .item_bytes = sizeof(*all->walks),
+                                        .item_count = all->count};
+    struct pf_stages *running = pf_stages_open(&plan, report->allocator);
+    struct walk *walk;
+    bool enough = running;
+    while (enough && (walk = pf_stages_next(running)))
+        enough = add_rows(report, walk);
+    pf_stages_close(running);
+    return enough;
+}
+
+static bool make_rows(struct pf_report *report)
+{
+    const unsigned threads = report->tree.count < THREAD_NODES ? 1 : report->options->threads;
+    struct walks all = {.report = report, .places = 1};
+    if (report->by_frame)
+        all.places += pf_profile_frame_count(report->profile);
+    if (!pf_tree_sum(&report->tree) || !link_nodes(report))
+        return false;
+    all.next = report->links[0].child;
+    all.walks = pf_new(report->allocator, pf_stages_items(threads) * sizeof(*all.walks));
+    all.count = all.walks ? pf_stages_items(threads) : 0;
+    const bool enough = all.walks && walk_all(&all, threads);
+    close_walks(&all);
+    return enough;
+}
+
+static bool is_kernel(const struct pf_report *report, const struct pf_frame_info *frame)
+{
+    const struct pf_module *module = pf_symbols_module(report->symbols, frame->module);
+    return module && module->kernel;
+}
+
+/* Samples say in which mode they were taken; of the frames above them only the module is known. */
+static unsigned level_of(const struct pf_report *report, uint32_t node)
+{
+    const struct pf_tree_node *at = &report->tree.nodes[node];
+    const struct pf_frame_info *frame = pf_profile_frame(report->profile, at->frame & ~PF_REPORT_APART);
+    if (!at->samples)
+        return is_kernel(report, frame) ? 'k' : '.';
+    switch (at->note >> PF_REPORT_TID_BITS) {
+    case MODE_KERNEL:
+        return 'k';
+    case MODE_HYPERVISOR:
+        return 'H';
+    case MODE_GUEST_KERNEL:
+        return 'g';
+    case MODE_GUEST_USER:
+        return 'u';
+    default:
+        return '.';
+    }
+}
+
+static void set_levels(struct pf_report *report)
+{
+    for (size_t i = 0; i < report->row_count; i++)
+        report->rows[i].level = level_of(report, report->rows[i].first) & 0xff;
+}
+
+/* Rows of frames that no sample was in are for children only. */
+static void drop_rows(struct pf_report *report)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < report->row_count; i++) {
+        const struct pf_frame_info *frame = pf_report_frame(report, &report->rows[i]);
+        const bool hidden = report->hides_unresolved && frame && !frame->name;
+        if (!hidden && (report->children || report->rows[i].samples))
+            report->rows[kept++] = report->rows[i];
+    }
+    report->row_count = kept;
+}
+
+/* ---- all of it ---- */
+
+bool pf_report_has_graph(const struct pf_report *report, const struct pf_report_event *event)
+{
+    return report->order != PF_GRAPH_NONE && event->event && event->event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN;
+}
+
+bool pf_report_shows(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return pf_report_percent(pf_report_weight(report, row), pf_report_event(report, row)->period) >=
+           report->limit_percent;
+}
+
+static bool has_callchains(const struct pf_report *report)
+{
+    for (size_t i = 0; i < report->event_count; i++)
+        if (report->events[i].event && report->events[i].event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN)
+            return true;
+    return false;
+}
+
+static int make_table(struct pf_report *report, struct perfile_error *error)
+{
+    if (!pf_stacks_end(&report->arriving, &report->tree))
+        return pf_fail_memory(error, "report");
+    if (!pf_report_join_names(report))
+        return pf_fail_memory(error, "report");
+    if (!has_callchains(report)) {
+        report->children = false;
+        report->order = PF_GRAPH_NONE;
+    }
+    if (!find_same_frames(report) || !pf_report_gather_costs(report) || !make_rows(report))
+        return pf_fail_memory(error, "report");
+    if (!report->children)
+        pf_report_drop_children(report);
+    drop_rows(report);
+    if ((report->joins_groups && !pf_report_join_groups(report)) || !pf_report_keep_modes(report))
+        return pf_fail_memory(error, "report");
+    set_levels(report);
+    return pf_report_sort(report) ? 0 : pf_fail_memory(error, "report");
+}
+
+static int open_profile(struct pf_report *report, struct perfile_error *error)
+{
+    const struct perfile_output_options *options = report->options;
+    const struct perfile_filter filter = {
+        .time = options->filter.time, .cpus = options->filter.cpus, .events = options->filter.events};
+    const bool any = filter.time || filter.cpus || filter.events;
+    struct pf_profile_options how = {.filter = any ? &filter : NULL,
+                                     .find = pf_find_options_of(&options->symbols),
+                                     .keeps_comms = true,
+                                     .decoded = report->kept_count != 0 || report->branches || report->by_weight ||
+                                                report->by_cost,
+                                     .unwind = options->symbols.unwind,
+                                     .frames = {.by_address = report->by_address,
+                                                .inlines = report->stacks && !options->symbols.no_inline,
+                                                .inlines_by_function = true},
+                                     .drive = pf_profile_drive_of(options)};
+    how.find.allocator = report->allocator;
+    int result = pf_profile_open(report->reader, &how, &report->profile, error);
+    if (result == 0) {
+        report->symbols = pf_profile_symbols(report->profile);
+        report->totals = pf_profile_totals(report->profile);
+    }
+    return result;
+}
+
+int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
+                   const struct perfile_output_options *options, bool groups, struct perfile_error *error)
+{
+    *report = (struct pf_report){
+        .allocator = pf_allocator_or_default(options->allocator), .options = options, .reader = reader};
+    report->joins_groups = groups && !(options->report.flags & PERFILE_REPORT_NO_GROUP);
+    report->hierarchy = options->report.flags & PERFILE_REPORT_HIERARCHY;
+    pf_arena_open(&report->texts, report->allocator);
+    pf_map_open(&report->interned, report->allocator);
+    pf_pairs_open(&report->key_index, report->allocator);
+    pf_pairs_open(&report->lines, report->allocator);
+    pf_pairs_open(&report->cost_index, report->allocator);
+    int result = open_filters(report, error);
+    if (result == 0)
+        result = parse_limits(report, error);
+    if (result == 0)
+        result = parse_graph_options(report, error);
+    if (result == 0)
+        result = pf_report_choose_columns(report, error);
+    if (result == 0)
+        result = pf_report_prepare(report, error);
+    if (result == 0 && pf_tree_open(&report->tree, report->allocator) < 0)
+        result = pf_fail_memory(error, "report");
+    if (result == 0)
+        result = open_profile(report, error);
+    if (result == 0)
+        result = read_samples(report, error);
+    if (result == 0)
+        tell_unmatched(report);
+    if (result < 0 && !report->passed)
+        return result;
+    int table = make_table(report, error); /* also of what came before a fault: the caller tells of both */
+    return table < 0 ? table : result;
+}
+
+void pf_report_close(struct pf_report *report)
+{
+    const struct perfile_allocator *allocator = report->allocator;
+    pf_filter_close(&report->threads);
+    pf_filter_close(&report->dsos);
+    pf_filter_close(&report->names);
+    pf_free(allocator, report->events, report->event_room * sizeof(*report->events));
+    pf_free(allocator, report->keys, report->key_room * sizeof(*report->keys));
+    pf_free(allocator, report->values, report->value_room * sizeof(*report->values));
+    pf_pairs_close(&report->key_index);
+    pf_pairs_close(&report->lines);
+    pf_pairs_close(&report->cost_index);
+    pf_free(allocator, report->costs, report->cost_room * sizeof(*report->costs));
+    pf_report_unprepare(report);
+    pf_arena_close(&report->texts);
+    pf_free(allocator, report->groups, report->group_room * sizeof(*report->groups));
+    pf_free(allocator, report->members, report->member_room * sizeof(*report->members));
+    pf_free(allocator, report->parts, report->part_room * sizeof(*report->parts));
+    if (report->tree.allocator) {
+        (void)pf_stacks_end(&report->arriving, &report->tree);
+        pf_tree_close(&report->tree);
+    }
+    pf_free(allocator, report->same, report->same_room * sizeof(*report->same));
+    pf_free(allocator, report->passes, report->pass_room);
+    pf_free(allocator, report->rows, report->row_room * sizeof(*report->rows));
+    pf_free(allocator, report->entries, report->entry_room * sizeof(*report->entries));
+    pf_free(allocator, report->links, report->link_count * sizeof(*report->links));
+    pf_profile_close(report->profile);
+}

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tables of where the samples are: per event, rows of equal keys with what they weigh, and the call graph of each row.
+ *
+ * All stacks of a recording go into one tree, below a node for what the columns take of the sample itself (its thread
+ * name, its processor ...). A sample costs one probe for each frame that its predecessor did not have; rows and their
+ * call graphs are read off the tree when all samples are in.
+ */
+#ifndef PF_ANALYSIS_REPORT_REPORT_H
+#define PF_ANALYSIS_REPORT_REPORT_H
+
+#include <regex.h>
+
+#include "analysis/profile.h"
+#include "analysis/stacks.h"
+#include "analysis/trace/trace_text.h"
+#include "base/filter.h"
+#include "base/map.h"
+#include "base/pairs.h"
+#include "base/sort.h"
+#include "base/text.h"
+
+struct pf_report;
+
+/* Places of what PF_COLUMN_KEPT columns take. */
+enum pf_report_value {
+#define PF_COLUMN_VALUE(...)
+#define PF_COLUMN_SAMPLE(...)
+#define PF_COLUMN_FRAME(...)
+#define PF_COLUMN_KEPT(id, ...) PF_VALUE_##id,
+#define PF_COLUMN_PLACE(...)
+#define PF_COLUMN_LATER(...)
+#include "analysis/report/columns.def"
+    PF_VALUE_FIELDS, /* of tracepoints */
+    PF_REPORT_FIELDS = 8,
+    PF_VALUE_COUNT = PF_VALUE_FIELDS + PF_REPORT_FIELDS
+};
+
+/* What rows of one key have in common. What no column takes is 0. */
+struct pf_report_key {
+    const char *comm;
+    uint32_t event; /* always: its index */
+    int32_t pid;
+    int32_t tid;
+    uint32_t cpu;
+};
+
+/* What the columns take of a sample: the key, and values: numbers, and texts as pointers (equal ones are equal). */
+struct pf_report_taken {
+    struct pf_report_key key;
+    uint64_t values[PF_VALUE_COUNT];
+};
+
+struct pf_report_row {
+    uint32_t key;        /* in pf_report.keys */
+    uint32_t frame;      /* one of those that are the same to the columns; PF_NO_SYMBOL: no column takes any */
+    uint32_t first;      /* the node in the tree that was there first */
+    uint32_t nodes;      /* all its nodes, linked; 0 when there are none */
+    uint32_t parts;      /* in pf_report.parts: what it weighs for each member of its group, and by mode */
+    uint32_t level : 8;  /* as perf marks it: k kernel, . user, g guest kernel, u guest user, H hypervisor */
+    uint32_t depth : 24; /* of its longest stack: 8,192 addresses, of 65 functions each, are the most */
+    uint64_t children;   /* period of the samples that have the frame anywhere in their stack */
+    uint64_t self;       /* period of the samples that were in it */
+    uint64_t samples;    /* how many of those */
+};
+
+/* Parts of what a sample cost. */
+enum { PF_REPORT_COSTS = 3 };
+
+/* What the samples in one frame cost. */
+struct pf_report_cost {
+    uint32_t key, frame;
+    uint64_t sums[PF_REPORT_COSTS];
+};
+
+/* What a row weighs for one event: of a group, or itself when a column asks for modes. */
+struct pf_report_part {
+    uint64_t children, self, samples;
+    uint64_t sys, us, guest_sys, guest_us; /* of self, by mode; only with such a column */
+    uint64_t costs[PF_REPORT_COSTS];       /* sums of the samples'; the same */
+    uint32_t nodes;                        /* of the event's own row */
+};
+
+/* Of the hierarchy: what rows that agree in their first columns weigh together. */
+struct pf_report_entry {
+    struct pf_report_row row; /* sums; without nodes, and all else is that of its first row */
+    uint32_t parent;          /* while the hierarchy is made */
+    uint32_t level;
+    uint32_t first; /* row of the event, which is the first one below it */
+};
+
+/* Events that were recorded together, the leader first. */
+struct pf_report_group {
+    uint32_t first, count; /* indices of the events */
+    uint32_t shown;        /* how many of them have samples */
+    size_t members;        /* which, in pf_report.members */
+    const char *name;      /* NULL: made by --group */
+};
+
+struct pf_report_event {
+    const struct perfile_event *event; /* NULL: no sample */
+    uint64_t samples;                  /* all but those of other times, processors or events */
+    uint64_t period;                   /* of these; what percentages are of */
+    struct pf_report_row *rows;        /* in the order of the table */
+    size_t row_count;
+    size_t first_entry, entry_count;     /* of the hierarchy, in pf_report.entries */
+    const struct pf_report_group *group; /* that shares a table, or NULL */
+    uint32_t place;                      /* among those of the group that are shown */
+};
+
+/* ---- columns ---- */
+
+enum pf_column_of {
+    PF_COLUMN_OF_VALUE,  /* what a row weighs */
+    PF_COLUMN_OF_SAMPLE, /* takes something of the sample */
+    PF_COLUMN_OF_FRAME,  /* takes something of the frame */
+    PF_COLUMN_OF_LATER,  /* perf has it, this version does not */
+};
+
+/* A number that is smaller in rows that come first, and the same in rows that the column cannot tell apart. */
+typedef uint64_t pf_column_word(const struct pf_report *report, const struct pf_report_row *row);
+
+struct pf_column {
+    const char *name;
+    const char *alias; /* or NULL */
+    const char *header;
+    const char *doc;
+    uint8_t of;    /* enum pf_column_of */
+    uint8_t width; /* at least */
+    bool right;    /* flush right */
+    bool number;   /* the text is a number to programs */
+    bool kept;     /* takes a value */
+    uint8_t place; /* of it, among those of a key */
+    void (*take)(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample);
+    pf_column_word *word; /* NULL: only `compare` can tell; what a row weighs has both, for groups */
+    bool exact;           /* what it keeps is of addresses, not of their functions */
+    bool by_text;         /* the kept value is a text, and rows are in its order */
+    int (*compare)(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b);
+    void (*text)(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
+    size_t (*least)(const struct pf_report *report, const struct pf_report_row *row); /* width that it asks for */
+    /* columns of addresses, else NULL: what tells two addresses of one function apart */
+    uint64_t (*tell)(struct pf_report *report, const struct pf_frame_info *frame);
+};
+
+enum pf_column_number {
+#define PF_COLUMN_VALUE(id, ...) PF_COLUMN_##id,
+#define PF_COLUMN_SAMPLE(id, ...) PF_COLUMN_##id,
+#define PF_COLUMN_FRAME(id, ...) PF_COLUMN_##id,
+#define PF_COLUMN_KEPT(id, ...) PF_COLUMN_##id,
+#define PF_COLUMN_PLACE(id, ...) PF_COLUMN_##id,
+#define PF_COLUMN_LATER(...)
+#include "analysis/report/columns.def"
+    PF_COLUMN_COUNT
+};
+extern const struct pf_column pf_columns[PF_COLUMN_COUNT];
+
+enum { PF_REPORT_COLUMNS = 96 };
+
+/* A column of a field of tracepoints. */
+struct pf_report_field {
+    struct pf_column column;
+    const char *event; /* NULL: any */
+    const char *name;
+    const struct perfile_event *seen; /* last, and its field or NULL */
+    const struct perfile_tracepoint_field *found;
+};
+
+/*
+ * Appends the columns of a list like perf's --sort, each once. ARGUMENT (what there is is said), UNSUPPORTED.
+ */
+int pf_columns_parse(struct pf_report *report, const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS],
+                     size_t *count, struct perfile_error *error);
+bool pf_report_is_branch_column(const struct pf_column *column);
+/* columns_branch.c: whether rows are of branches. ARGUMENT: they are asked for, and no event has any. */
+int pf_report_choose_branches(struct pf_report *report, struct perfile_error *error);
+/* Names what kinds of branches there are, and how many of each; false behind the last. */
+bool pf_report_branches_at(const struct pf_report *report, size_t index, const char **name, uint64_t *count);
+uint64_t pf_report_branch_count(const struct pf_profile_sample *sample);
+/* One sample as those of its branches, `add` for each; false when it failed. */
+bool pf_report_add_branches(struct pf_report *report, const struct pf_profile_sample *sample,
+                            bool (*add)(struct pf_report *report, const struct pf_profile_sample *sample));
+/* columns_field.c: a column of a field of tracepoints; NULL: there is no such field, or no room. */
+const struct pf_column *pf_report_field_column(struct pf_report *report, const char *word, size_t bytes);
+/* False: a field that the event does not have. */
+bool pf_report_column_applies(const struct pf_report *report, const struct pf_column *column,
+                              const struct perfile_event *event);
+
+/* The one copy of a text, as a number; 0 when out of memory, and the report knows. */
+uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t bytes);
+/* That of what stands in report->scratch. */
+uint64_t pf_report_intern_scratch(struct pf_report *report);
+/* The header of a column: that of the recording's machine where it has words of its own. */
+const char *pf_report_header(const struct pf_report *report, const struct pf_column *column);
+/* What the access of a sample cost. */
+uint64_t pf_report_weight_of(const struct pf_profile_sample *sample);
+/*
+ * columns_weight.c: adds up what samples cost, and then for rows that have no other one's samples. False when memory is
+ * short.
+ */
+bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample);
+bool pf_report_gather_costs(struct pf_report *report);
+/* NULL: none of its samples had any. */
+const struct pf_report_cost *pf_report_cost_of(const struct pf_report *report, const struct pf_report_row *row);
+/* Which machine the recording is of. */
+void pf_report_see_machine(struct pf_report *report);
+/* The short name of the file of a frame, interned; "[unknown]" for UINT32_MAX. */
+uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame);
+/* columns_sample.c: the value of comm_nodigit when all names are known. */
+uint64_t pf_report_later_comm_nodigit(struct pf_report *report, uint64_t value);
+/* What its columns need of the recording and the options. */
+int pf_report_prepare(struct pf_report *report, struct perfile_error *error);
+void pf_report_unprepare(struct pf_report *report);
+/* The function of a frame that has one. */
+void pf_report_put_level(unsigned level, struct pf_text *text);
+void pf_report_put_address(uint64_t address, struct pf_text *text);
+void pf_report_put_name(const struct pf_frame_info *frame, struct pf_text *text);
+
+/* ---- reports ---- */
+
+enum pf_graph_order { PF_GRAPH_NONE, PF_GRAPH_CALLER, PF_GRAPH_CALLEE };
+
+/* Beside each node of the tree. */
+struct pf_report_link {
+    uint32_t next;    /* of the same row */
+    uint32_t outer;   /* the next one of the same row towards the root; 0: none */
+    uint32_t child;   /* the first, of the highest weight class */
+    uint32_t sibling; /* the next, of the same class or a lower one */
+};
+
+/* How many bits a total has. */
+enum { PF_REPORT_WEIGHTS = 65 };
+static inline unsigned pf_report_weight_class(uint64_t total)
+{
+    return total ? 64 - (unsigned)__builtin_clzll(total) : 0;
+}
+
+/* While rows are sorted: the place of each name among all, UINT32_MAX without one. NULL: not asked for. */
+struct pf_report_ranks {
+    uint32_t *comms; /* by key */
+    uint32_t *dsos;  /* by module */
+    uint32_t *names; /* by frame, of frames that rows have */
+    size_t comm_room, dso_room, name_room;
+};
+
+/* Branches whose type was recorded. */
+enum {
+    PF_BRANCH_FORWARD,
+    PF_BRANCH_BACKWARD,
+    PF_BRANCH_ACROSS_SMALL,
+    PF_BRANCH_ACROSS_LARGE,
+    PF_BRANCH_KINDS,
+};
+struct pf_report_branches {
+    uint64_t all;
+    uint64_t kinds[PF_BRANCH_KINDS]; /* forwards and backwards: of the conditional ones */
+    uint64_t types[16], new_types[16];
+};
+
+struct pf_report {
+    const struct perfile_allocator *allocator;
+    const struct perfile_output_options *options;
+    struct perfile_reader *reader;
+    struct pf_profile *profile;
+    struct pf_symbols *symbols;
+    const struct pf_profile_totals *totals;
+
+    const struct pf_column *columns[PF_REPORT_COLUMNS]; /* as they are printed */
+    size_t column_count;
+    const struct pf_column *keys_of[PF_REPORT_COLUMNS]; /* those that group, hidden ones included */
+    size_t key_count_of;
+    struct {
+        const struct pf_column *column;
+        unsigned brace;
+    } braced[PF_REPORT_COLUMNS]; /* "{a,b}" in --sort: what shares a level */
+    size_t braced_count;
+    unsigned brace_count;
+    const struct pf_column *sorts[PF_REPORT_COLUMNS]; /* what rows are sorted by, the first one first */
+    size_t sort_count;
+    bool by_frame;  /* a column takes the frame */
+    bool by_symbol; /* pf_columns[PF_COLUMN_symbol] is one of them */
+    bool by_dso;
+    bool by_address; /* a column tells addresses of a function apart */
+    bool by_mode;    /* a column asks for the mode of samples */
+    bool by_cost;    /* a column asks for what they cost */
+    bool stacks;     /* whole stacks are wanted */
+    bool hides_unresolved;
+    bool relative;   /* shares are of what filters let pass */
+    bool children;   /* rows for all frames of a stack */
+    uint8_t order;   /* enum pf_graph_order */
+    bool fractal;    /* shares are of the branch above */
+    bool skip_first; /* rows begin with the symbol: graphs need not repeat it */
+    double limit_percent;
+    double graph_limit_percent;
+    uint64_t max_stack;
+    struct pf_filter threads;     /* pids, tids and comms */
+    struct pf_filter dsos, names; /* their `comms` */
+
+    struct pf_report_event *events; /* by index */
+    size_t event_count, event_room;
+    uint64_t passed; /* samples in rows */
+
+    bool joins_groups;
+    struct pf_report_group *groups;
+    size_t group_count, group_room;
+    uint32_t *members;
+    size_t member_count, member_room;
+    struct pf_report_part *parts;
+    size_t part_count, part_room;
+    struct pf_arena texts; /* names of groups, what columns take */
+    struct pf_map interned;
+    bool short_of_memory; /* while columns were taken */
+    struct pf_trace_texts traces;
+    struct pf_pairs lines; /* of data: module and place, or MEMORY and address, to the frame that stands for it */
+    struct pf_report_field fields[PF_REPORT_FIELDS];
+    size_t field_count;
+    struct pf_text scratch;
+    bool unnamed_data;   /* the address of an access has no symbol */
+    uint64_t quantum_ns; /* of the column time */
+    int32_t *sockets;    /* by processor */
+    size_t socket_count, socket_room;
+    bool powerpc, x86;            /* the recording is of that architecture */
+    bool by_weight;               /* samples weigh what their access cost */
+    const char *sort_order;       /* what --sort comes to; NULL: only --fields says */
+    bool branches;                /* rows are of branches */
+    struct perfile_branch branch; /* in hand, and its frames */
+    uint32_t branch_from, branch_to;
+    struct pf_report_branches branch_counts;
+    uint64_t without_branches; /* samples that are in no row for that */
+    regex_t *parent;           /* of the column parent */
+    uint64_t *parents;         /* by frame: its name when it matches, 0 when not, 1 not known yet */
+    size_t parent_room;
+
+    struct pf_report_key *keys;
+    size_t key_count, key_room;
+    struct pf_pairs key_index; /* see find_key */
+    uint64_t *values;          /* by key: those that a column keeps, in the order of `kept` */
+    size_t value_room;
+    uint8_t kept[PF_VALUE_COUNT]; /* their places in struct pf_report_taken */
+    size_t kept_count;
+    uint32_t last_key_number;
+
+    struct pf_report_cost *costs;
+    size_t cost_count, cost_room;
+    struct pf_pairs cost_index; /* by key and frame; when rows are made, by those of the rows, too */
+
+    struct pf_tree
+        tree; /* root, keys, frames; PF_REPORT_APART marks a leaf that is not in its callchain; notes: pf_report_maker */
+    struct pf_stacks arriving;
+
+    uint32_t *same; /* by frame: the first one that the columns cannot tell from it */
+    size_t same_room;
+    uint8_t *passes; /* by frame: 0 not known, 1 no, 2 yes */
+    size_t pass_room;
+    bool filters_part; /* frames were compared with symbol_filter ... */
+    bool part_matched; /* and one has it */
+
+    struct pf_report_row *rows;
+    size_t row_count, row_room;
+    struct pf_report_link *links;
+    size_t link_count;
+    struct pf_report_ranks ranks;
+    bool hierarchy;
+    struct pf_report_entry *entries; /* by event, each before what is below it */
+    size_t entry_count, entry_room;
+    bool marks; /* the tree's numbers of samples gave their place to pf_graph */
+};
+
+#define PF_REPORT_APART 0x80000000u
+enum { PF_REPORT_TID_BITS = 25 }; /* of the notes; threads have at most 22 */
+
+/* The thread of a sample, and its mode in the upper bits. */
+static inline uint32_t pf_report_maker(const struct pf_profile_sample *sample)
+{
+    return (uint32_t)sample->cpumode << PF_REPORT_TID_BITS | ((uint32_t)sample->tid & ((1u << PF_REPORT_TID_BITS) - 1));
+}
+
+/* report_columns.c */
+int pf_report_choose_columns(struct pf_report *report, struct perfile_error *error);
+void pf_report_drop_children(struct pf_report *report);
+/* report.c: NULL and UINT32_MAX when out of memory. */
+struct pf_report_event *pf_report_note_event(struct pf_report *report, const struct perfile_event *event);
+uint32_t pf_report_find_key(struct pf_report *report, const struct pf_report_taken *taken);
+/* Two words that are nearly always enough to tell a key; where there is none, those to put it under. */
+struct pf_report_key_words {
+    uint64_t a, b;
+};
+bool pf_report_look_up_key(const struct pf_report *report, const struct pf_report_taken *taken,
+                           struct pf_report_key_words *words, uint32_t *number);
+/*
+ * report_names.c: keys that differ only because a thread had no name yet are one from now on. To be called when all
+ * samples are in the tree, before anything is read off it. False when out of memory.
+ */
+bool pf_report_join_names(struct pf_report *report);
+/* A value of a key; 0 when no column keeps it. */
+uint64_t pf_report_key_value(const struct pf_report *report, uint32_t key, unsigned place);
+static inline uint64_t pf_report_value(const struct pf_report *report, const struct pf_report_row *row, unsigned place)
+{
+    return pf_report_key_value(report, row->key, place);
+}
+/* report_order.c: puts the rows into the order of the tables and gives the events theirs. False when out of memory. */
+bool pf_report_sort(struct pf_report *report);
+/* Row i becomes the one that items[i] names. */
+void pf_report_move_rows(struct pf_report_row *rows, struct pf_sort_item *items, size_t count);
+/* report_hierarchy.c: makes the entries, and puts the rows of each event into their order. False when out of memory. */
+bool pf_report_grow_hierarchy(struct pf_report *report);
+/*
+ * report_groups.c: gives the events of a group one table; reads off what rows weigh by mode, while nodes have their
+ * notes. False when out of memory.
+ */
+bool pf_report_join_groups(struct pf_report *report);
+bool pf_report_keep_modes(struct pf_report *report);
+bool pf_report_give_parts(struct pf_report *report, struct pf_report_row *row, uint32_t count);
+
+/*
+ * Reads the whole recording. `report` is filled; close it also after a failure. `groups`: events of a group have one
+ * table unless the options say otherwise.
+ */
+int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
+                   const struct perfile_output_options *options, bool groups, struct perfile_error *error);
+void pf_report_close(struct pf_report *report);
+
+/* What the percentages and the limit look at: with children their sum, else what was in the function itself. */
+static inline uint64_t pf_report_weight(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return report->children ? row->children : row->self;
+}
+/* Rows that are of no group have a part, too: a column asks for more than rows hold. */
+static inline bool pf_report_keeps_parts(const struct pf_report *report)
+{
+    return report->by_mode || report->by_cost;
+}
+static inline const struct pf_report_key *pf_report_key(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return &report->keys[row->key];
+}
+static inline const struct pf_report_event *pf_report_event(const struct pf_report *report,
+                                                            const struct pf_report_row *row)
+{
+    return &report->events[report->keys[row->key].event];
+}
+/* How many events the table of this one shows side by side; 0 and 1: only this one. */
+static inline uint32_t pf_report_shown(const struct pf_report_event *event)
+{
+    return event->group ? event->group->shown : 1;
+}
+/* What a row weighs for the event at this place, and which event that is. */
+struct pf_report_part pf_report_part(const struct pf_report *report, const struct pf_report_row *row, uint32_t place);
+const struct pf_report_event *pf_report_member(const struct pf_report *report, const struct pf_report_event *event,
+                                               uint32_t place);
+/* NULL when no column takes the frame. */
+static inline const struct pf_frame_info *pf_report_frame(const struct pf_report *report,
+                                                          const struct pf_report_row *row)
+{
+    return pf_profile_frame(report->profile, row->frame);
+}
+double pf_report_percent(uint64_t part, uint64_t whole);
+/* The row is shown: it is not below the limit. */
+bool pf_report_shows(const struct pf_report *report, const struct pf_report_row *row);
+/* The samples of this event have callchains, and graphs are wanted. */
+bool pf_report_has_graph(const struct pf_report *report, const struct pf_report_event *event);
+
+/* ---- the hierarchy ---- */
+
+/* The columns of an event's table that are no values, in the order of their levels. */
+struct pf_report_levels {
+    const struct pf_column *columns[PF_REPORT_COLUMNS];
+    uint8_t level_of[PF_REPORT_COLUMNS];
+    size_t column_count;
+    size_t count; /* of levels; rows are the last one */
+};
+void pf_report_find_levels(const struct pf_report *report, const struct perfile_event *event,
+                           struct pf_report_levels *levels);
+
+/* SIZE_MAX: it is none of them. */
+static inline size_t pf_report_level_of(const struct pf_report_levels *levels, const struct pf_column *column)
+{
+    for (size_t i = 0; i < levels->column_count; i++)
+        if (levels->columns[i] == column)
+            return levels->level_of[i];
+    return SIZE_MAX;
+}
+
+/* Where one is in a table: entries, each before the entries and rows below it. */
+struct pf_report_line {
+    const struct pf_report_row *row;
+    size_t level;
+    bool leaf; /* a row of the event */
+    struct pf_report_levels levels;
+    size_t next_entry, next_row;
+    size_t hidden; /* what is below this level is not shown */
+};
+/* Before the first line; then lines that are shown, false behind the last one. */
+void pf_report_open_lines(const struct pf_report *report, const struct pf_report_event *event,
+                          struct pf_report_line *line);
+bool pf_report_next_line(const struct pf_report *report, const struct pf_report_event *event,
+                         struct pf_report_line *line);
+
+/* ---- the call graph of a row ---- */
+
+/* A part of a graph: everything that reached the frame in the same way. */
+struct pf_graph_item;
+struct pf_graph_branch {
+    uint32_t frame;
+    uint64_t hits; /* period */
+    struct pf_graph_item *items;
+    size_t item_count;
+};
+
+struct pf_graph {
+    struct pf_report *report;
+    const struct pf_report_row *row;
+    struct pf_arena arena;
+    uint32_t key_node;
+    char *marks;       /* of node 0 */
+    size_t mark_bytes; /* from one to the next */
+    bool empty;
+    bool short_of_memory;
+    uint32_t *outermost; /* nodes below that of the key that samples in the row's function came through */
+    size_t outermost_count, outermost_room;
+    uint64_t least;              /* hits of a branch that is shown; unless fractal */
+    uint64_t level_hits;         /* of all branches of the level made last, also those that weigh too little */
+    struct pf_graph_item *items; /* while a level is made */
+    size_t item_room;
+};
+
+/* No branch would be shown. */
+bool pf_graph_is_empty(const struct pf_report *report, const struct pf_report_row *row);
+/* The graph of one row at a time. */
+void pf_graph_open(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row);
+/*
+ * Several graphs at a time: after _prepare, each of them with a number for every node of the tree, zero before and after.
+ * One may have NULL: the tree has room for its numbers.
+ */
+void pf_graphs_prepare(struct pf_report *report);
+void pf_graph_open_apart(struct pf_graph *graph, struct pf_report *report, const struct pf_report_row *row,
+                         uint64_t *marks);
+void pf_graph_close(struct pf_graph *graph);
+/*
+ * The branches behind one (NULL: the first ones), most hits first, without those that weigh too little. They live as long
+ * as the graph. False when out of memory.
+ */
+bool pf_graph_expand(struct pf_graph *graph, const struct pf_graph_branch *branch, struct pf_graph_branch **branches,
+                     size_t *count);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which columns a report has, and by which its rows are sorted: two lists, as in perf. --sort says what rows are made by
+ * and sorts them, --fields says what is printed; what only one of them names is in the other one, too.
+ */
+#include "analysis/report/report.h"
+#include "base/bytes.h"
+#include "base/error.h"
+
+struct chosen {
+    const struct pf_column *columns[PF_REPORT_COLUMNS];
+    size_t count;
+};
+
+static bool has(const struct chosen *list, const struct pf_column *column)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->columns[i] == column)
+            return true;
+    return false;
+}
+
+static void add(struct chosen *list, const struct pf_column *column)
+{
+    if (!has(list, column))
+        list->columns[list->count++] = column; /* each once: there is room for all */
+}
+
+static void add_all(struct chosen *list, const struct chosen *more)
+{
+    for (size_t i = 0; i < more->count; i++)
+        add(list, more->columns[i]);
+}
+
+/* "+LIST" adds to what is usual. */
+static int parse(struct pf_report *report, const char *text, const char *usual, struct chosen *list,
+                 struct perfile_error *error)
+{
+    if (text && *text != '+')
+        return pf_columns_parse(report, text, list->columns, &list->count, error);
+    int result = usual ? pf_columns_parse(report, usual, list->columns, &list->count, error) : 0;
+    if (result == 0 && text)
+        result = pf_columns_parse(report, text + 1, list->columns, &list->count, error);
+    return result;
+}
+
+/* Their text tells more than where in the kernel they are. In pipe mode nothing is known yet, as in perf. */
+static bool has_only_tracepoints(const struct pf_report *report)
+{
+    enum { TYPE_TRACEPOINT = 2 };
+    const struct perfile_event *event;
+    size_t count = 0;
+    for (; (event = perfile_event_get(report->reader, count)) != NULL; count++)
+        if (event->attr.type != TYPE_TRACEPOINT)
+            return false;
+    return count != 0;
+}
+
+/* As in perf a list for --sort that has "overhead" in it, and be it in overhead_us, says which shares there are. */
+static bool chooses_shares(const struct pf_report *report)
+{
+    const char *list = report->options->report.sort;
+    return list && strstr(list, "overhead");
+}
+
+/* The order of rows: by their weight, unless the list says where that comes. */
+static void choose_order(const struct pf_report *report, const struct chosen *sort, struct chosen *order)
+{
+    const bool chosen = chooses_shares(report);
+    if (report->children && !chosen)
+        add(order, &pf_columns[PF_COLUMN_overhead_children]);
+    if (!chosen)
+        add(order, &pf_columns[PF_COLUMN_overhead]);
+    add_all(order, sort);
+}
+
+static void add_usual_fields(const struct pf_report *report, const struct chosen *sort, struct chosen *fields)
+{
+    const unsigned flags = report->options->report.flags;
+    const struct pf_column *children = &pf_columns[PF_COLUMN_overhead_children];
+    const struct pf_column *self = &pf_columns[PF_COLUMN_overhead];
+    const bool chosen = chooses_shares(report);
+    if (report->children && (!chosen || has(sort, children)))
+        add(fields, children);
+    if (!chosen || has(sort, self) || (!report->children && has(sort, children)))
+        add(fields, self);
+    if (flags & PERFILE_REPORT_MODES) {
+        add(fields, &pf_columns[PF_COLUMN_overhead_sys]);
+        add(fields, &pf_columns[PF_COLUMN_overhead_us]);
+    }
+    if (flags & PERFILE_REPORT_SAMPLES)
+        add(fields, &pf_columns[PF_COLUMN_sample]);
+    if (flags & PERFILE_REPORT_PERIOD)
+        add(fields, &pf_columns[PF_COLUMN_period]);
+}
+
+/* A column that would say the same in each row is not printed, as in perf, which has all levels of a hierarchy. */
+static bool is_hidden(const struct pf_report *report, const struct pf_column *column)
+{
+    if (report->hierarchy)
+        return false;
+    return (column == &pf_columns[PF_COLUMN_comm] && report->threads.comms.count == 1) ||
+           (column == &pf_columns[PF_COLUMN_dso] && report->dsos.comms.count == 1) ||
+           (column == &pf_columns[PF_COLUMN_symbol] && report->names.comms.count == 1);
+}
+
+static void note_key(struct pf_report *report, const struct pf_column *column)
+{
+    report->keys_of[report->key_count_of++] = column;
+    report->by_frame |= column->of == PF_COLUMN_OF_FRAME;
+    report->by_symbol |= column == &pf_columns[PF_COLUMN_symbol];
+    report->by_dso |= column == &pf_columns[PF_COLUMN_dso];
+    report->by_address |= column->tell || column->exact;
+    if (column->kept)
+        report->kept[report->kept_count++] = column->place;
+}
+
+static void keep(struct pf_report *report, const struct chosen *fields, const struct chosen *order)
+{
+    struct chosen all = *order;
+    add_all(&all, fields);
+    for (size_t i = 0; i < all.count; i++) {
+        if (all.columns[i]->of != PF_COLUMN_OF_VALUE)
+            note_key(report, all.columns[i]);
+        report->by_mode |= all.columns[i] >= &pf_columns[PF_COLUMN_overhead_sys] &&
+                           all.columns[i] <= &pf_columns[PF_COLUMN_overhead_guest_us];
+        report->by_cost |=
+            all.columns[i] >= &pf_columns[PF_COLUMN_weight1] && all.columns[i] <= &pf_columns[PF_COLUMN_weight3];
+    }
+    for (size_t i = 0; i < fields->count; i++)
+        if (!is_hidden(report, fields->columns[i]))
+            report->columns[report->column_count++] = fields->columns[i];
+    memcpy(report->sorts, all.columns, all.count * sizeof(*all.columns));
+    report->sort_count = all.count;
+    report->skip_first = report->key_count_of && report->keys_of[0] == &pf_columns[PF_COLUMN_symbol];
+}
+
+static int check_branches(const struct pf_report *report, struct perfile_error *error)
+{
+    for (size_t i = 0; i < report->key_count_of && !report->branches; i++)
+        if (pf_report_is_branch_column(report->keys_of[i]))
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
+                           "'%s' is of branches: it needs --branch-stack", report->keys_of[i]->name);
+    return 0;
+}
+
+/* Of several requests the last one counts. */
+static const char *last_request(const char *fields)
+{
+    const char *last = fields ? strrchr(fields, ';') : NULL;
+    return last ? last + 1 : fields;
+}
+
+/* The last column is one that not all machines have. */
+static const char *usual_of_memory(const struct pf_report *report)
+{
+#define USUAL "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,local_ins_lat"
+    return report->x86 || report->powerpc ? USUAL ",local_p_stage_cyc" : USUAL;
+#undef USUAL
+}
+
+/* The list that --sort comes to, in one text. False when out of memory. */
+static bool note_sort_order(struct pf_report *report, const char *list, const char *usual)
+{
+    if (list && *list != '+')
+        report->sort_order = list;
+    else if (usual && (report->sort_order = usual) && list) {
+        const size_t first = strlen(usual), more = strlen(list);
+        char *both = pf_arena_new(&report->texts, first + more + 1);
+        if (!both)
+            return false;
+        memcpy(both, usual, first);
+        memcpy(both + first, list, more);
+        both[first] = ',';
+        report->sort_order = both;
+    }
+    return true;
+}
+
+int pf_report_choose_columns(struct pf_report *report, struct perfile_error *error)
+{
+    const char *sort_list = report->options->report.sort;
+    const char *field_list = last_request(report->options->fields);
+    const bool strict = field_list && *field_list != '+';
+    pf_report_see_machine(report);
+    const char *usual = report->branches               ? "comm,dso_from,symbol_from,symbol_to,cycles"
+                        : report->by_weight            ? usual_of_memory(report)
+                        : has_only_tracepoints(report) ? "trace"
+                                                       : "comm,dso,symbol";
+    struct chosen sort = {.count = 0}, fields = {.count = 0}, order = {.count = 0};
+    int result = parse(report, sort_list, strict ? NULL : usual, &sort, error);
+    if (result == 0 && !note_sort_order(report, sort_list, strict ? NULL : usual))
+        result = pf_fail_memory(error, "report");
+    if (result == 0 && report->options->report.parent)
+        result = pf_columns_parse(report, "parent", sort.columns, &sort.count, error);
+    if (strict)
+        report->children = report->children && strstr(field_list, "overhead_children");
+    else
+        add_usual_fields(report, &sort, &fields);
+    if (result == 0 && field_list)
+        result = parse(report, field_list, NULL, &fields, error);
+    if (result < 0)
+        return result;
+    if (strict)
+        order = sort;
+    else
+        choose_order(report, &sort, &order);
+    add_all(&fields, &sort);
+    keep(report, &fields, &order);
+    return check_branches(report, error);
+}
+
+static void remove_column(const struct pf_column **columns, size_t *count, const struct pf_column *column)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++)
+        if (columns[i] != column)
+            columns[kept++] = columns[i];
+    *count = kept;
+}
+
+void pf_report_drop_children(struct pf_report *report)
+{
+    remove_column(report->columns, &report->column_count, &pf_columns[PF_COLUMN_overhead_children]);
+    remove_column(report->sorts, &report->sort_count, &pf_columns[PF_COLUMN_overhead_children]);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events that were recorded as a group share one table: each row has what it weighs for every event of the group, side
+ * by side. The rows are those of the leader, and those that only a member has.
+ */
+#include "analysis/report/report.h"
+#include "base/bytes.h"
+#include "base/pairs.h"
+
+/* Side by side; groups that have more keep a table for each event. Nobody reads such rows, and they cost memory. */
+enum { MOST_MEMBERS = 64 };
+
+/* ---- which events are a group ---- */
+
+static const char anonymous[] = "{anon_group}";
+
+/* One group of the feature GROUP_DESC while it is visited. */
+struct reading {
+    struct pf_report *report;
+    size_t event_count;
+    const char *name;
+    size_t name_bytes;
+    uint64_t leader, members;
+    bool enough;
+};
+
+static int begin_group(void *context, const char *name, bool list)
+{
+    struct reading *reading = context;
+    (void)name;
+    if (!list)
+        *reading = (struct reading){reading->report, reading->event_count, NULL, 0, UINT64_MAX, 0, reading->enough};
+    return 0;
+}
+
+static int see_member(void *context, const struct perfile_value *value)
+{
+    struct reading *reading = context;
+    if (!value->name)
+        return 0;
+    if (strcmp(value->name, "leader_idx") == 0)
+        reading->leader = value->number.u;
+    else if (strcmp(value->name, "nr_members") == 0)
+        reading->members = value->number.u;
+    else if (strcmp(value->name, "name") == 0) {
+        reading->name = (const char *)value->data;
+        reading->name_bytes = value->bytes;
+    }
+    return 0;
+}
+
+static bool note_group(struct pf_report *report, size_t first, size_t count, const char *name)
+{
+    struct pf_report_group group = {.first = (uint32_t)first, .count = (uint32_t)count, .name = name};
+    if (!pf_grow(report->allocator, &report->groups, &report->group_room, report->group_count + 1,
+                 sizeof(*report->groups)))
+        return false;
+    report->groups[report->group_count++] = group;
+    return true;
+}
+
+/* Groups stand in the order of their events; what overlaps or lies outside is a lie and no group. */
+static int end_group(void *context, bool list)
+{
+    struct reading *reading = context;
+    struct pf_report *report = reading->report;
+    const struct pf_report_group *last = report->group_count ? &report->groups[report->group_count - 1] : NULL;
+    const bool named = reading->name_bytes && (reading->name_bytes != sizeof(anonymous) - 1 ||
+                                               memcmp(reading->name, anonymous, sizeof(anonymous) - 1) != 0);
+    const size_t free_from = last ? (size_t)last->first + last->count : 0;
+    if (list || reading->leader >= reading->event_count || reading->leader < free_from || reading->members < 2 ||
+        reading->members > reading->event_count - reading->leader)
+        return 0;
+    const char *name = named ? pf_arena_text(&report->texts, reading->name, reading->name_bytes) : "anon group";
+    reading->enough = name && note_group(report, (size_t)reading->leader, (size_t)reading->members, name);
+    return !reading->enough;
+}
+
+static bool read_groups(struct pf_report *report)
+{
+    struct reading reading = {.report = report, .event_count = perfile_event_count(report->reader), .enough = true};
+    const struct perfile_visitor visitor = {
+        .size = sizeof(visitor), .context = &reading, .begin = begin_group, .end = end_group, .value = see_member};
+    if (pf_memory_heed(report->allocator,
+                       perfile_feature_visit(report->reader, PERFILE_FEATURE_GROUP_DESC, &visitor, NULL)) < 0 &&
+        !reading.enough)
+        return false; /* all else: the feature is absent or damaged, and the groups before the damage count */
+    if (!report->group_count && report->options->report.flags & PERFILE_REPORT_GROUP && reading.event_count > 1)
+        return note_group(report, 0, reading.event_count, NULL);
+    return true;
+}
+
+/* ---- rows ---- */
+
+/* The members that have samples get a place. */
+static bool place_members(struct pf_report *report, struct pf_report_group *group)
+{
+    group->members = report->member_count;
+    for (uint32_t i = group->first; i < group->first + group->count; i++) {
+        const struct perfile_event *event = perfile_event_get(report->reader, i);
+        if (!event || !pf_report_note_event(report, event) ||
+            !pf_grow(report->allocator, &report->members, &report->member_room, report->member_count + 1,
+                     sizeof(*report->members)))
+            return false;
+        struct pf_report_event *member = &report->events[i];
+        if (!member->samples)
+            continue;
+        member->place = group->shown++;
+        report->members[report->member_count++] = i;
+    }
+    for (uint32_t i = group->first; i < group->first + group->count; i++)
+        report->events[i].group = group->shown && group->shown <= MOST_MEMBERS ? group : NULL;
+    return true;
+}
+
+bool pf_report_give_parts(struct pf_report *report, struct pf_report_row *row, uint32_t count)
+{
+    const size_t used = report->part_count;
+    if (used > UINT32_MAX ||
+        !pf_grow(report->allocator, &report->parts, &report->part_room, used + count, sizeof(*report->parts)))
+        return false;
+    memset(report->parts + used, 0, count * sizeof(*report->parts));
+    row->parts = (uint32_t)used;
+    report->part_count += count;
+    return true;
+}
+
+/* The row of the leader that is like this one, a new one when there is none. False when out of memory. */
+static bool find_leader_row(struct pf_report *report, struct pf_pairs *index, uint32_t member,
+                            const struct pf_report_group *group, uint32_t *row)
+{
+    struct pf_report_taken taken = {.key = *pf_report_key(report, &report->rows[member])};
+    taken.key.event = group->first;
+    for (size_t i = 0; i < report->kept_count; i++)
+        taken.values[report->kept[i]] = pf_report_value(report, &report->rows[member], report->kept[i]);
+    const uint32_t number = pf_report_find_key(report, &taken);
+    if (number == UINT32_MAX)
+        return false;
+    const struct pf_report_row like = report->rows[member];
+    if (pf_pairs_get(index, number, like.frame, row))
+        return true;
+    if (!pf_grow(report->allocator, &report->rows, &report->row_room, report->row_count + 1, sizeof(*report->rows)) ||
+        report->row_count >= UINT32_MAX - 1)
+        return false;
+    *row = (uint32_t)report->row_count++;
+    report->rows[*row] = (struct pf_report_row){.key = number, .frame = like.frame, .first = like.first};
+    return pf_pairs_put(index, number, like.frame, *row) &&
+           pf_report_give_parts(report, &report->rows[*row], group->shown);
+}
+
+static struct pf_report_part own_part(const struct pf_report *report, const struct pf_report_row *row)
+{
+    struct pf_report_part part = {
+        .children = row->children, .self = row->self, .samples = row->samples, .nodes = row->nodes};
+    uint64_t *const by_mode[] = {NULL, &part.sys, &part.us, NULL, &part.guest_sys, &part.guest_us, NULL, NULL};
+    for (uint32_t node = report->by_mode ? row->nodes : 0; node; node = report->links[node].next) {
+        uint64_t *sum = by_mode[report->tree.nodes[node].note >> PF_REPORT_TID_BITS];
+        if (sum)
+            *sum += report->tree.nodes[node].self;
+    }
+    const struct pf_report_cost *cost = report->by_cost ? pf_report_cost_of(report, row) : NULL;
+    if (cost)
+        memcpy(part.costs, cost->sums, sizeof(part.costs));
+    return part;
+}
+
+static bool join_row(struct pf_report *report, struct pf_pairs *index, uint32_t member)
+{
+    const struct pf_report_event *event = pf_report_event(report, &report->rows[member]);
+    uint32_t row = member;
+    if (!event->group)
+        return true;
+    if (event->event->index != event->group->first && !find_leader_row(report, index, member, event->group, &row))
+        return false;
+    report->parts[report->rows[row].parts + event->place] = own_part(report, &report->rows[member]);
+    return true;
+}
+
+static bool index_leaders(struct pf_report *report, struct pf_pairs *index)
+{
+    for (uint32_t i = 0; i < report->row_count; i++) {
+        const struct pf_report_event *event = pf_report_event(report, &report->rows[i]);
+        if (event->group && event->event->index == event->group->first &&
+            (!pf_pairs_put(index, report->rows[i].key, report->rows[i].frame, i) ||
+             !pf_report_give_parts(report, &report->rows[i], event->group->shown)))
+            return false;
+    }
+    return true;
+}
+
+static void drop_members(struct pf_report *report)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < report->row_count; i++) {
+        const struct pf_report_event *event = pf_report_event(report, &report->rows[i]);
+        if (!event->group || event->event->index == event->group->first)
+            report->rows[kept++] = report->rows[i];
+    }
+    report->row_count = kept;
+}
+
+bool pf_report_join_groups(struct pf_report *report)
+{
+    struct pf_pairs index;
+    bool enough = read_groups(report);
+    for (size_t i = 0; i < report->group_count && enough; i++)
+        enough = place_members(report, &report->groups[i]);
+    if (!enough || !report->group_count)
+        return enough;
+    const size_t count = report->row_count;
+    pf_pairs_open(&index, report->allocator);
+    enough = index_leaders(report, &index);
+    for (uint32_t i = 0; i < count && enough; i++)
+        enough = join_row(report, &index, i);
+    pf_pairs_close(&index);
+    drop_members(report);
+    return enough;
+}
+
+bool pf_report_keep_modes(struct pf_report *report)
+{
+    bool enough = true;
+    for (uint32_t i = 0; pf_report_keeps_parts(report) && i < report->row_count && enough; i++) {
+        if (pf_report_event(report, &report->rows[i])->group)
+            continue;
+        enough = pf_report_give_parts(report, &report->rows[i], 1);
+        if (enough)
+            report->parts[report->rows[i].parts] = own_part(report, &report->rows[i]);
+    }
+    return enough;
+}
+
+struct pf_report_part pf_report_part(const struct pf_report *report, const struct pf_report_row *row, uint32_t place)
+{
+    const struct pf_report_event *event = pf_report_event(report, row);
+    if (event->group || pf_report_keeps_parts(report))
+        return report->parts[row->parts + place];
+    return own_part(report, row);
+}
+
+const struct pf_report_event *pf_report_member(const struct pf_report *report, const struct pf_report_event *event,
+                                               uint32_t place)
+{
+    return event->group ? &report->events[report->members[event->group->members + place]] : event;
+}

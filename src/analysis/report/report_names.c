@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names that threads got after their first samples: perf shows these samples under that name, too, and the rows of both
+ * are one.
+ */
+#include "analysis/report/report.h"
+#include "base/bytes.h"
+#include "base/pairs.h"
+
+/* True: a key has another name now. */
+static bool rename_key(struct pf_report *report, size_t number)
+{
+    struct pf_report_key *key = &report->keys[number];
+    const struct pf_report_key before = *key;
+    bool renamed = false;
+    if (before.comm)
+        key->comm = pf_profile_later_comm(report->profile, before.comm);
+    for (size_t i = 0; i < report->kept_count; i++) {
+        uint64_t *value = &report->values[number * report->kept_count + i];
+        const uint64_t was = *value;
+        if (report->kept[i] == PF_VALUE_comm_nodigit && was)
+            *value = pf_report_later_comm_nodigit(report, was);
+        renamed |= *value != was;
+    }
+    return renamed || key->comm != before.comm;
+}
+
+static bool rename_keys(struct pf_report *report)
+{
+    bool renamed = false;
+    for (size_t i = 0; i < report->key_count; i++)
+        renamed |= rename_key(report, i);
+    return renamed;
+}
+
+/* Of each key the first one that is the same. False when out of memory. */
+static bool find_first_keys(struct pf_report *report, uint32_t *first)
+{
+    bool enough = true;
+    pf_pairs_close(&report->key_index);
+    pf_pairs_open(&report->key_index, report->allocator);
+    for (uint32_t i = 0; i < report->key_count && enough; i++) {
+        struct pf_report_taken taken = {.key = report->keys[i]};
+        struct pf_report_key_words words;
+        for (size_t j = 0; j < report->kept_count; j++)
+            taken.values[report->kept[j]] = report->values[i * report->kept_count + j];
+        if (pf_report_look_up_key(report, &taken, &words, &first[i]))
+            continue;
+        first[i] = i;
+        enough = pf_pairs_put(&report->key_index, words.a, words.b, i);
+    }
+    return enough;
+}
+
+/* What is below the node of a key moves to the first node of the same key; the other one stays behind, empty. */
+static bool join_nodes(struct pf_tree *tree, const uint32_t *first)
+{
+    struct pf_map node_of, joined; /* by key; by node */
+    bool enough = true;
+    uint64_t target;
+    pf_map_open(&node_of, tree->allocator);
+    pf_map_open(&joined, tree->allocator);
+    for (uint32_t i = 1; i < tree->count && enough; i++) {
+        struct pf_tree_node *node = &tree->nodes[i];
+        if (node->parent) {
+            if (!tree->nodes[node->parent].parent && pf_map_get(&joined, node->parent, &target))
+                node->parent = (uint32_t)target;
+            continue;
+        }
+        node->frame = first[node->frame];
+        if (pf_map_get(&node_of, node->frame, &target))
+            enough = pf_map_put(&joined, i, target);
+        else
+            enough = pf_map_put(&node_of, node->frame, i);
+    }
+    pf_map_close(&node_of);
+    pf_map_close(&joined);
+    return enough;
+}
+
+bool pf_report_join_names(struct pf_report *report)
+{
+    if (!rename_keys(report))
+        return !report->short_of_memory;
+    const size_t bytes = report->key_count * sizeof(uint32_t);
+    uint32_t *first = pf_new(report->allocator, bytes);
+    const bool enough =
+        first && !report->short_of_memory && find_first_keys(report, first) && join_nodes(&report->tree, first);
+    for (size_t i = 0; i < report->cost_count && enough; i++)
+        report->costs[i].key = first[report->costs[i].key];
+    pf_free(report->allocator, first, bytes);
+    return enough;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/flame/bottom.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/filter.h"
+
+enum { COMM, PID, TID, CPU, TIME };
+
+static const struct {
+    const char *name;
+    uint8_t kind, by;
+} levels[PF_BOTTOM_LEVELS] = {
+    [COMM] = {"comm", PF_FLAME_THREAD, PF_FLAME_BY_COMM},
+    [PID] = {"pid", PF_FLAME_THREAD, PF_FLAME_BY_PID},
+    [TID] = {"tid", PF_FLAME_THREAD, PF_FLAME_BY_TID},
+    [CPU] = {"cpu", PF_FLAME_CPU, 0},
+    [TIME] = {"time", PF_FLAME_TIME, 0},
+};
+
+static const uint64_t second_ns = 1000000000, default_quantum_ns = 100000000;
+
+/* ---- options ---- */
+
+static int add_level(struct pf_bottom *bottom, const char *word, size_t bytes, struct perfile_error *error)
+{
+    unsigned level = 0;
+    while (level < PF_BOTTOM_LEVELS && (strlen(levels[level].name) != bytes || memcmp(levels[level].name, word, bytes)))
+        level++;
+    if (level == PF_BOTTOM_LEVELS)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "by",
+                       "'%.*s' is none of comm, pid, tid, cpu, time", (int)pf_min(bytes, 80), word);
+    for (size_t i = 0; i < bottom->level_count; i++)
+        if (bottom->levels[i] == level)
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "by", "'%s' is given twice",
+                           levels[level].name);
+    bottom->levels[bottom->level_count++] = level;
+    return 0;
+}
+
+static int parse_levels(struct pf_bottom *bottom, const char *by, struct perfile_error *error)
+{
+    for (;;) {
+        size_t bytes = strcspn(by, ",");
+        int result = add_level(bottom, by, bytes, error);
+        if (result < 0 || !by[bytes])
+            return result;
+        by += bytes + 1;
+    }
+}
+
+int pf_bottom_open(struct pf_bottom *bottom, const struct perfile_allocator *allocator, const char *by,
+                   const char *quantum, struct perfile_error *error)
+{
+    *bottom = (struct pf_bottom){.allocator = allocator, .quantum_ns = default_quantum_ns};
+    pf_arena_open(&bottom->arena, allocator);
+    for (size_t i = 0; i < PF_BOTTOM_LEVELS; i++)
+        pf_pairs_open(&bottom->places[i], allocator);
+    int result = parse_levels(bottom, by, error);
+    if (result == 0 && quantum)
+        result = pf_parse_duration(quantum, &bottom->quantum_ns, error);
+    if (result == 0 && quantum && !pf_bottom_has_time(bottom))
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum",
+                         "it needs stacks by time, such as --by time");
+    return result;
+}
+
+void pf_bottom_close(struct pf_bottom *bottom)
+{
+    pf_free(bottom->allocator, bottom->frames, bottom->frame_room * sizeof(*bottom->frames));
+    pf_free(bottom->allocator, bottom->numbers, bottom->number_room * sizeof(*bottom->numbers));
+    for (size_t i = 0; i < PF_BOTTOM_LEVELS; i++)
+        pf_pairs_close(&bottom->places[i]);
+    pf_arena_close(&bottom->arena);
+}
+
+bool pf_bottom_has_time(const struct pf_bottom *bottom)
+{
+    for (size_t i = 0; i < bottom->level_count; i++)
+        if (bottom->levels[i] == TIME)
+            return true;
+    return false;
+}
+
+/* ---- frames ---- */
+
+/* What tells the frames of a level apart: a text and a number. */
+struct who {
+    const char *name;
+    uint64_t number;
+};
+
+static struct who who_at(const struct pf_bottom *bottom, unsigned level, const struct pf_profile_sample *sample)
+{
+    const uint64_t parts = sample->event->attr.sample_type;
+    switch (level) {
+    case CPU:
+        return (struct who){NULL, parts & PERFILE_SAMPLE_CPU ? sample->cpu : UINT64_MAX};
+    case TIME:
+        return (struct who){NULL, parts & PERFILE_SAMPLE_TIME ? sample->time / bottom->quantum_ns : UINT64_MAX};
+    case PID:
+        return (struct who){sample->comm, (uint64_t)(uint32_t)sample->pid << 32};
+    case TID:
+        return (struct who){sample->comm, (uint64_t)(uint32_t)sample->pid << 32 | (uint32_t)sample->tid};
+    default:
+        return (struct who){sample->comm, 0};
+    }
+}
+
+static char *make_name(struct pf_bottom *bottom, const char *text)
+{
+    return pf_arena_text(&bottom->arena, text, strlen(text));
+}
+
+/* As perf script prints processors, so that their order is that of their names. */
+static char *cpu_name(struct pf_bottom *bottom, uint64_t cpu)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "cpu%03" PRIu64, cpu);
+    return make_name(bottom, cpu == UINT64_MAX ? "[no cpu]" : name);
+}
+
+static bool add_frame(struct pf_bottom *bottom, unsigned level, struct who who, const struct pf_profile_sample *sample)
+{
+    const size_t place = bottom->frame_count;
+    const char *name = level == CPU ? cpu_name(bottom, who.number) : who.name;
+    if ((level == CPU && !name) ||
+        !pf_grow(bottom->allocator, &bottom->frames, &bottom->frame_room, place + 1, sizeof(*bottom->frames)) ||
+        !pf_grow(bottom->allocator, &bottom->numbers, &bottom->number_room, place + 1, sizeof(*bottom->numbers)) ||
+        !pf_pairs_put(&bottom->places[level], (uintptr_t)who.name, who.number, (uint32_t)place))
+        return false;
+    bottom->numbers[place] = who.number;
+    bottom->frames[place] = (struct pf_flame_frame){.name = name,
+                                                    .pid = (uint32_t)sample->pid,
+                                                    .tid = (uint32_t)sample->tid,
+                                                    .kind = levels[level].kind,
+                                                    .by = levels[level].by};
+    bottom->frame_count++;
+    return true;
+}
+
+uint32_t pf_bottom_frame(struct pf_bottom *bottom, size_t level, const struct pf_profile_sample *sample)
+{
+    const unsigned which = bottom->levels[level];
+    const struct who who = who_at(bottom, which, sample);
+    uint32_t place;
+    if (pf_pairs_get(&bottom->places[which], (uintptr_t)who.name, who.number, &place))
+        return place;
+    return add_frame(bottom, which, who, sample) ? (uint32_t)(bottom->frame_count - 1) : UINT32_MAX;
+}
+
+/* ---- names of times ---- */
+
+/* Digits behind the point that tell multiples of the quantum apart. */
+static unsigned fraction_digits(uint64_t quantum_ns)
+{
+    unsigned digits = 9;
+    for (; digits && quantum_ns % 10 == 0; quantum_ns /= 10)
+        digits--;
+    return digits;
+}
+
+/* When the piece begins, in seconds: "4711.3s". */
+static char *time_name(struct pf_bottom *bottom, uint64_t piece, unsigned seconds_digits)
+{
+    const unsigned digits = fraction_digits(bottom->quantum_ns);
+    const uint64_t ns = piece * bottom->quantum_ns;
+    char name[64], fraction[16];
+    if (piece == UINT64_MAX)
+        return make_name(bottom, "[no time]");
+    snprintf(fraction, sizeof(fraction), ".%09" PRIu64, ns % second_ns);
+    snprintf(name, sizeof(name), "%0*" PRIu64 "%.*ss", (int)seconds_digits, ns / second_ns,
+             digits ? (int)digits + 1 : 0, fraction);
+    return make_name(bottom, name);
+}
+
+bool pf_bottom_finish(struct pf_bottom *bottom)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < bottom->frame_count; i++)
+        if (bottom->frames[i].kind == PF_FLAME_TIME && bottom->numbers[i] != UINT64_MAX)
+            last = pf_max(last, bottom->numbers[i]);
+    const unsigned digits = pf_digit_count(last * bottom->quantum_ns / second_ns);
+    for (size_t i = 0; i < bottom->frame_count; i++)
+        if (bottom->frames[i].kind == PF_FLAME_TIME &&
+            !(bottom->frames[i].name = time_name(bottom, bottom->numbers[i], digits)))
+            return false;
+    return true;
+}

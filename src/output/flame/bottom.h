@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands at the bottom of stacks: threads, processors, pieces of time, one above the other. */
+#ifndef PF_OUTPUT_FLAME_BOTTOM_H
+#define PF_OUTPUT_FLAME_BOTTOM_H
+
+#include "analysis/profile.h"
+#include "base/pairs.h"
+#include "output/flame/flame.h"
+
+enum { PF_BOTTOM_LEVELS = 5 }; /* comm, pid, tid, cpu, time */
+
+struct pf_bottom {
+    const struct perfile_allocator *allocator;
+    struct pf_arena arena;             /* names */
+    unsigned levels[PF_BOTTOM_LEVELS]; /* from the root */
+    size_t level_count;
+    uint64_t quantum_ns;
+    struct pf_pairs places[PF_BOTTOM_LEVELS]; /* by level: who to a place in frames */
+    struct pf_flame_frame *frames;
+    uint64_t *numbers; /* beside frames: the piece of time */
+    size_t frame_count, frame_room, number_room;
+};
+
+/* `by` is a list like "cpu,comm"; `quantum` like "100ms", NULL for that. Close it after failures, too. */
+int pf_bottom_open(struct pf_bottom *bottom, const struct perfile_allocator *allocator, const char *by,
+                   const char *quantum, struct perfile_error *error);
+void pf_bottom_close(struct pf_bottom *bottom);
+bool pf_bottom_has_time(const struct pf_bottom *bottom);
+/* The number of the sample's frame at the level below level_count; UINT32_MAX when out of memory. */
+uint32_t pf_bottom_frame(struct pf_bottom *bottom, size_t level, const struct pf_profile_sample *sample);
+/* Names the pieces of time, when all are known: their digits depend on the last. False when out of memory. */
+bool pf_bottom_finish(struct pf_bottom *bottom);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* The flame graphs of `perfile flame`: what was asked for, one recording or two, one of three forms. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/locale.h"
+#include "output/flame/recording.h"
+
+struct flame {
+    const struct perfile_output_options *options;
+    struct pf_flame_recording now, before;
+    uint32_t event;
+    struct pf_flame_before compared;
+    char aux[PF_NOTE_BYTES]; /* what is not drawn, or "" */
+    struct pf_svg_options svg;
+    struct pf_text *out;
+    struct perfile_error *error;
+};
+
+/* ---- the two recordings ---- */
+
+static int refuse(struct perfile_error *error, const char *what, const char *why)
+{
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "%s", why);
+}
+
+static int check_options(const struct perfile_flame_options *options, struct perfile_error *error)
+{
+    if ((options->normalize || options->negate) && !options->before)
+        return refuse(error, options->normalize ? "normalize" : "negate", "there is no recording to compare with");
+    if (options->before && options->by && strstr(options->by, "time"))
+        return refuse(error, "by", "two recordings have no times in common, so that they cannot be compared by time");
+    return 0;
+}
+
+/* Which of the two recordings an error is about. */
+static int fail_before(struct perfile_error *error, int code)
+{
+    static const char prefix[] = "the recording before: ";
+    if (error) {
+        char message[sizeof(error->message)];
+        memcpy(message, error->message, sizeof(message));
+        snprintf(error->message, sizeof(error->message), "%s%.*s", prefix,
+                 (int)(sizeof(error->message) - sizeof(prefix)), message);
+    }
+    return code;
+}
+
+/* Numbers of the kernel's own events are the same everywhere; those of tracepoints and of further PMUs are not. */
+static bool is_same_event(const struct perfile_attr *a, const struct perfile_attr *b)
+{
+    enum { HARDWARE = 0, SOFTWARE = 1, CACHE = 3 };
+    return a->type == b->type && (a->type == HARDWARE || a->type == SOFTWARE || a->type == CACHE) &&
+           a->config == b->config;
+}
+
+/* One event under two names, cycles and cycles:u, gets one: a killed recorder leaves no names, for example. */
+static void name_events(struct flame *flame)
+{
+    const struct pf_flame_recording *now = &flame->now, *before = &flame->before;
+    uint32_t found;
+    for (size_t i = 0; i < before->stacks_count; i++)
+        for (size_t k = 0; k < now->stacks_count; k++)
+            if (is_same_event(&before->stacks[i].event->attr, &now->stacks[k].event->attr) &&
+                !pf_flame_event_find(&before->set, now->events[k].name, &found) &&
+                !pf_flame_event_find(&now->set, before->events[i].name, &found))
+                before->events[i].name = now->events[k].name;
+}
+
+/* The page compares events of the same names and needs one at least; the others compare one event. */
+static int match_events(struct flame *flame, bool page)
+{
+    const struct pf_flame_set *now = &flame->now.set, *before = &flame->before.set;
+    uint32_t event;
+    name_events(flame);
+    for (uint32_t i = 0; page && i < now->event_count; i++)
+        if (pf_flame_event_find(before, now->events[i].name, &event))
+            return 0;
+    return pf_flame_recording_event(&flame->before, now->events[flame->event].name, &flame->compared.event,
+                                    flame->error);
+}
+
+static int open_before(struct flame *flame, bool page)
+{
+    int result =
+        pf_flame_recording_open(&flame->before, flame->options->flame.before, flame->options, false, flame->error);
+    if (result == 0)
+        result = match_events(flame, page);
+    if (result < 0)
+        return fail_before(flame->error, result);
+    flame->compared.set = &flame->before.set;
+    flame->compared.normalized = flame->options->flame.normalize;
+    return 0;
+}
+
+static int open_flame(struct flame *flame, struct perfile_reader *reader, bool page)
+{
+    const struct perfile_flame_options *options = &flame->options->flame;
+    int result = check_options(options, flame->error);
+    if (result == 0)
+        result = pf_flame_recording_open(&flame->now, reader, flame->options, page, flame->error);
+    if (result == 0)
+        result = pf_flame_recording_event(&flame->now, options->event, &flame->event, flame->error);
+    if (result == 0 && options->before)
+        result = open_before(flame, page);
+    flame->now.set.first_event = flame->event;
+    return result;
+}
+
+typedef int writer(struct flame *flame);
+
+static int write_flame(struct flame *flame, struct perfile_reader *reader, bool page, writer *write)
+{
+    int result = open_flame(flame, reader, page);
+    if (!pf_note_aux(reader, flame->aux))
+        flame->aux[0] = '\0';
+    if (result == 0)
+        result = write(flame);
+    if (flame->before.allocator)
+        pf_flame_recording_close(&flame->before);
+    if (flame->now.allocator)
+        pf_flame_recording_close(&flame->now);
+    return result;
+}
+
+/* ---- folded ---- */
+
+static int folded(struct flame *flame)
+{
+    const struct pf_folded_options options = {.names.annotate = flame->options->flame.annotate,
+                                              .before = flame->compared};
+    return pf_flame_folded(&flame->now.set, flame->event, &options, flame->out);
+}
+
+static int write_folded(struct perfile_reader *reader, const struct perfile_output_options *options,
+                        struct pf_text *out, struct perfile_error *error)
+{
+    struct flame flame = {.options = options, .out = out, .error = error};
+    return write_flame(&flame, reader, false, folded);
+}
+
+/* ---- svg ---- */
+
+static int find_palette(const char *wanted, unsigned *palette, struct perfile_error *error)
+{
+    const char *name;
+    char known[160] = "";
+    for (*palette = 0; wanted && (name = perfile_flame_palette_at(*palette, NULL)); ++*palette) {
+        size_t used = strlen(known);
+        if (strcmp(name, wanted) == 0)
+            return 0;
+        snprintf(known + used, sizeof(known) - used, "%s%s", *palette ? ", " : "", name);
+    }
+    return wanted ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "colors",
+                            "there is no '%.40s'; there is %s", wanted, known)
+                  : 0;
+}
+
+/* Pixels, or with a % a share of everything. */
+static int parse_min_width(const char *text, struct pf_svg_options *svg, struct perfile_error *error)
+{
+    char *end = NULL;
+    double value = text && text[0] >= '0' && text[0] <= '9' ? pf_parse_double(text, &end) : -1;
+    if (!text)
+        return 0;
+    if (value < 0 || value > 100000 || (strcmp(end, "%") == 0 ? value > 100 : *end != 0))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "min-width",
+                       "'%.40s' is neither a number of pixels such as 0.5 nor a share such as 1%%", text);
+    *(*end ? &svg->min_share : &svg->min_width) = *end ? value / 100 : value;
+    if (value == 0)
+        svg->min_share = 1e-18; /* everything that weighs something */
+    return 0;
+}
+
+static int parse_svg_options(struct flame *flame)
+{
+    const struct perfile_flame_options *options = &flame->options->flame;
+    enum { MIN_WIDTH = 200, MAX_WIDTH = 100000 };
+    if (options->width && (options->width < MIN_WIDTH || options->width > MAX_WIDTH))
+        return pf_fail(flame->error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "width",
+                       "%" PRIu64 " pixels are not from %d to %d", options->width, MIN_WIDTH, MAX_WIDTH);
+    flame->svg = (struct pf_svg_options){.width = (uint32_t)options->width,
+                                         .inverted = options->inverted,
+                                         .reverse = options->reverse,
+                                         .negated = options->negate};
+    int result = find_palette(options->colors, &flame->svg.palette, flame->error);
+    return result == 0 ? parse_min_width(options->min_width, &flame->svg, flame->error) : result;
+}
+
+/* "cycles: 4711 samples", and what they are compared with. */
+static void make_subtitle(struct flame *flame)
+{
+    struct pf_flame_recording *now = &flame->now;
+    const uint64_t lost = pf_profile_totals(now->profile)->lost;
+    char more[96] = "", missing[48] = "";
+    if (flame->compared.set)
+        snprintf(more, sizeof(more), ", before: %" PRIu64 "%s", flame->before.stacks[flame->compared.event].samples,
+                 flame->compared.normalized ? ", normalized" : "");
+    if (lost)
+        snprintf(missing, sizeof(missing), " (%" PRIu64 " of all events lost)", lost);
+    snprintf(now->subtitle, sizeof(now->subtitle), "%.60s: %" PRIu64 " samples%s%s%s%s",
+             now->set.events[flame->event].name, now->stacks[flame->event].samples, missing, more,
+             *flame->aux ? "; " : "", flame->aux);
+    now->set.subtitle = now->subtitle;
+}
+
+static int svg(struct flame *flame)
+{
+    make_subtitle(flame);
+    flame->svg.before = flame->compared;
+    return pf_flame_svg(&flame->now.set, flame->event, &flame->svg, flame->out);
+}
+
+static int write_svg(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                     struct perfile_error *error)
+{
+    struct flame flame = {.options = options, .out = out, .error = error};
+    int result = parse_svg_options(&flame); /* before minutes of reading */
+    return result == 0 ? write_flame(&flame, reader, false, svg) : result;
+}
+
+/* ---- the page ---- */
+
+static int html(struct flame *flame)
+{
+    const struct pf_html_options options = {.reverse = flame->options->flame.reverse, .before = flame->compared};
+    struct pf_flame_recording *now = &flame->now;
+    const bool compares = flame->compared.set, both = compares && *flame->aux;
+    snprintf(now->subtitle, sizeof(now->subtitle), "%s%s%s", compares ? "compared with an earlier recording" : "",
+             both ? "; " : "", flame->aux);
+    now->set.subtitle = *now->subtitle ? now->subtitle : NULL;
+    return pf_flame_html(&flame->now.set, &options, flame->out);
+}
+
+static int write_html(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                      struct perfile_error *error)
+{
+    struct flame flame = {.options = options, .out = out, .error = error};
+    return write_flame(&flame, reader, true, html);
+}
+
+const struct pf_output pf_output_flame_svg = {
+    .info = {"flame", "svg", "a flame graph to look at in a browser: searchable and zoomable"},
+    .write = write_svg,
+    .tells = true,
+};
+
+const struct pf_output pf_output_flame_html = {
+    .info = {"flame", "html", "one page for offline use: flame graph, table, timeline, search"},
+    .write = write_html,
+    .tells = true,
+};
+
+const struct pf_output pf_output_flame_folded = {
+    .info = {"flame", "folded", "a line for each stack, for other tools"},
+    .write = write_folded,
+    .tells = true,
+};

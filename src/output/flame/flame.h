@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Flame graphs: what they are made of, and the three forms they are written in: folded stacks, SVG, and a page with a
+ * viewer. Whoever fills a pf_flame_set owns all of it; the writers keep nothing.
+ */
+#ifndef PF_OUTPUT_FLAME_FLAME_H
+#define PF_OUTPUT_FLAME_FLAME_H
+
+#include "analysis/tree.h"
+#include "base/text.h"
+
+enum pf_flame_kind {
+    PF_FLAME_USER,
+    PF_FLAME_KERNEL,
+    PF_FLAME_INLINED,
+    PF_FLAME_JIT,
+    PF_FLAME_UNKNOWN, /* no symbol: the module is all there is to say */
+    /* What stands at the bottom of stacks, and is no function. */
+    PF_FLAME_THREAD, /* a comm */
+    PF_FLAME_CPU,
+    PF_FLAME_TIME,
+};
+enum { PF_FLAME_KINDS = PF_FLAME_TIME + 1 };
+
+/* How much of a thread its frame tells apart. */
+enum pf_flame_by {
+    PF_FLAME_BY_COMM, /* "make" */
+    PF_FLAME_BY_PID,  /* "make-12" */
+    PF_FLAME_BY_TID,  /* "make-12/13" */
+};
+
+struct pf_flame_frame {
+    const char *name;   /* NULL or "[unknown]": no symbol */
+    const char *module; /* as perf prints it: a path, "[kernel.kallsyms]" ...; NULL: unknown */
+    const char *file;   /* source file, or NULL */
+    uint32_t line;
+    uint32_t pid; /* of a PF_FLAME_THREAD */
+    uint32_t tid;
+    uint8_t kind; /* enum pf_flame_kind */
+    uint8_t by;   /* enum pf_flame_by, of a PF_FLAME_THREAD: `pid` and `tid` count only as far as this says */
+};
+
+struct pf_flame_event {
+    const char *name;
+    const struct pf_tree *tree; /* node 0 is the root; pf_tree_sum was called; frames index pf_flame_set.frames */
+    uint64_t total;             /* what is 100 %; less than the tree's total (0): the tree's */
+    const char *unit;           /* NULL: the set's */
+};
+
+/* What one node weighed in one piece of time. */
+struct pf_flame_slice {
+    uint32_t event;
+    uint32_t bucket; /* 0 .. bucket_count - 1 */
+    uint32_t node;
+    uint64_t weight;
+};
+
+struct pf_flame_set {
+    const char *title;
+    const char *subtitle; /* or NULL */
+    const char *unit;     /* "samples", "ns", "events" */
+    uint32_t event_count;
+    uint32_t first_event; /* which the page shows when it opens */
+    const struct pf_flame_event *events;
+    const struct pf_flame_frame *frames;
+    size_t frame_count;
+    /* For the page's timeline; sorted by event, then bucket, then node. May be absent. */
+    const struct pf_flame_slice *slices;
+    size_t slice_count;
+    uint32_t bucket_count;
+    uint64_t start_ns; /* time of the first bucket's start */
+    uint64_t bucket_ns;
+};
+
+struct pf_flame_names {
+    bool raw;      /* names as they are; else as stackcollapse-perf.pl tidies them: no arguments, no quotes */
+    bool annotate; /* _[k], _[i] and _[j] behind kernel, inlined and JIT frames */
+};
+
+/* Another set to compare with: what is drawn is the set, and how it differs from this one. */
+struct pf_flame_before {
+    const struct pf_flame_set *set; /* NULL: nothing is compared */
+    uint32_t event;                 /* not for the page, which takes the events of the same names */
+    bool normalized;                /* as if both events had the same total */
+};
+/* The event of this name; false when there is none. */
+bool pf_flame_event_find(const struct pf_flame_set *set, const char *name, uint32_t *event);
+
+struct pf_folded_options {
+    struct pf_flame_names names;
+    struct pf_flame_before before;
+};
+
+/*
+ * One line for each stack: comm;root;...;leaf weight, in the order of stackcollapse-perf.pl. With `before` the two
+ * columns of difffolded.pl, before and now. All three writers return 0, PERFILE_ERROR_MEMORY or text->failed.
+ */
+int pf_flame_folded(const struct pf_flame_set *set, uint32_t event, const struct pf_folded_options *options,
+                    struct pf_text *text);
+
+struct pf_svg_options {
+    struct pf_flame_names names;
+    uint32_t width;   /* pixels; 0: 1200 */
+    double min_width; /* frames narrower than this many pixels are left out ... */
+    double min_share; /* ... and those below this share of everything; both 0: 0.1 pixels */
+    bool inverted;    /* the root on top: an icicle graph */
+    bool reverse;     /* the leaf is at the root: who calls it */
+    unsigned palette; /* of perfile_flame_palette_at (svg.c); 0: by kind of frame */
+    /*
+     * Differential: widths are the set's, colours say by how much a frame's own weight changed, as flamegraph.pl's do;
+     * with `reverse` its whole weight, since there the own weight is all at the threads.
+     */
+    struct pf_flame_before before;
+    bool negated; /* what grew since `before` is blue */
+};
+
+int pf_flame_svg(const struct pf_flame_set *set, uint32_t event, const struct pf_svg_options *options,
+                 struct pf_text *text);
+
+struct pf_html_options {
+    bool reverse; /* it opens with the leaf at the root */
+    struct pf_flame_before before;
+};
+
+/* The page holds all events and the timeline; it needs no network. */
+int pf_flame_html(const struct pf_flame_set *set, const struct pf_html_options *options, struct pf_text *text);
+
+/* --- what the writers share: view.c --- */
+
+/* A tree whose frames are names, equal ones merged, with its children in order. */
+struct pf_flame_view {
+    const struct perfile_allocator *allocator;
+    struct pf_arena arena;
+    struct pf_tree tree; /* frame: an index of names and kinds */
+    const char **names;
+    uint8_t *kinds;
+    bool *shared; /* by several frames */
+    size_t name_count;
+    /* Two a name: its place in byte order when a line ends there, and when ';' follows. */
+    uint32_t *ranks;
+    uint32_t *children;    /* those of node p are children[first[p]] up to first[p + 1], by ranks[2 * name + 1] */
+    uint32_t *first;       /* one more than nodes */
+    uint64_t *before;      /* differential: total of each node in `before`; else NULL ... */
+    uint64_t *before_self; /* ... and what of it is its own */
+    uint64_t total;        /* what is 100 % */
+    uint64_t before_total;
+};
+
+struct pf_flame_view_options {
+    struct pf_flame_names names;
+    bool one_line; /* names hold no ';' and no control bytes, even raw ones */
+    bool by_kind;  /* the same name of another kind is another frame */
+    bool reverse;
+    struct pf_flame_before before;
+};
+
+int pf_flame_view_open(struct pf_flame_view *view, const struct perfile_allocator *allocator,
+                       const struct pf_flame_set *set, uint32_t event, const struct pf_flame_view_options *options);
+void pf_flame_view_close(struct pf_flame_view *view);
+/* The children of all nodes by ranks[2 * name + which]; goes with view->first. NULL when out of memory. */
+uint32_t *pf_flame_view_sort(const struct pf_flame_view *view, unsigned which);
+/* What the weights of `before` are multiplied with before they are compared. */
+double pf_flame_view_scale(const struct pf_flame_view *view, const struct pf_flame_before *before);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* From a recording to what flame graphs are made of: a tree of stacks per event, and what they weighed over time. */
+#ifndef PF_OUTPUT_FLAME_RECORDING_H
+#define PF_OUTPUT_FLAME_RECORDING_H
+
+#include "analysis/stacks.h"
+#include "output/flame/bottom.h"
+#include "output/notes.h"
+#include "output/output.h"
+
+struct pf_flame_stacks {
+    const struct perfile_event *event;
+    struct pf_tree tree;
+    struct pf_stacks arriving;
+    uint64_t samples;
+    uint64_t time, weight; /* of the last one, which is not in the tree yet */
+};
+
+struct pf_flame_recording {
+    const struct perfile_allocator *allocator;
+    const struct perfile_output_options *options;
+    struct perfile_reader *reader;
+    struct pf_profile *profile;
+    struct pf_bottom bottom;
+    struct pf_flame_stacks *stacks;
+    size_t stacks_count, stacks_room;
+    struct pf_pairs slice_of; /* (event and bucket, node) to its place in slices */
+    struct pf_flame_slice *slices;
+    size_t slice_count, slice_room;
+    uint64_t first_time, span; /* 0: the header does not say when the samples are: no timeline */
+    struct pf_flame_event *events;
+    struct pf_flame_frame *frames;
+    size_t frame_count;
+    char title[160], subtitle[160 + PF_NOTE_BYTES];
+    struct pf_flame_set set;
+};
+
+/* Reads all of it and fills `set`; `timeline` with slices. Close it after failures, too. */
+int pf_flame_recording_open(struct pf_flame_recording *recording, struct perfile_reader *reader,
+                            const struct perfile_output_options *options, bool timeline, struct perfile_error *error);
+void pf_flame_recording_close(struct pf_flame_recording *recording);
+/* The event of this name, NULL: the one with the most samples. ABSENT without samples, ARGUMENT for another name. */
+int pf_flame_recording_event(const struct pf_flame_recording *recording, const char *name, uint32_t *event,
+                             struct perfile_error *error);
+
+#endif

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A flame graph as SVG, laid out as FlameGraph's flamegraph.pl does it: <g><title>name (n samples, x%)</title><rect/>
+ * <text/></g> for each frame, the same ids (search, unzoom, details, matched), the same places.
+ */
+#include "output/flame/flame.h"
+
+#include <perfile/analysis.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { WIDTH = 1200, PAD = 10, FRAME = 16, FONT = 12, TOP = 3 * FONT, SUBTITLE = 2 * FONT, BOTTOM = 2 * FONT + 10 };
+static const double default_min_width = 0.1; /* pixels */
+static const double font_width = 0.59;       /* average of a character, in font sizes */
+
+struct colour {
+    uint8_t red, green, blue;
+};
+
+/* What a palette starts from, and how far a name's hash moves it. */
+struct palette {
+    const char *name;
+    struct colour base, range;
+};
+static const struct palette kinds[PF_FLAME_KINDS] = {
+    [PF_FLAME_USER] = {"user", {205, 0, 0}, {50, 230, 55}}, /* FlameGraph's "hot" */
+    [PF_FLAME_KERNEL] = {"kernel", {120, 130, 200}, {60, 60, 50}},
+    [PF_FLAME_INLINED] = {"inlined", {70, 180, 175}, {60, 40, 40}},
+    [PF_FLAME_JIT] = {"JIT", {90, 180, 60}, {60, 50, 50}},
+    [PF_FLAME_UNKNOWN] = {"no symbol", {185, 175, 165}, {35, 30, 25}},
+    [PF_FLAME_THREAD] = {"thread", {200, 200, 200}, {25, 25, 25}},
+    [PF_FLAME_CPU] = {"cpu", {185, 190, 205}, {20, 20, 20}},
+    [PF_FLAME_TIME] = {"time", {205, 200, 185}, {20, 20, 20}},
+};
+
+/* One palette for all frames. The names are FlameGraph's. */
+static const struct {
+    struct palette palette;
+    const char *doc;
+} palettes[] = {
+    {{"kind", {0, 0, 0}, {0, 0, 0}}, "user, kernel, inlined, JIT frames and such without a symbol have their own"},
+    {{"hot", {205, 0, 0}, {50, 230, 55}}, "red to yellow: FlameGraph's default"},
+    {{"mem", {30, 175, 70}, {40, 65, 110}}, "green: for memory"},
+    {{"io", {70, 100, 185}, {60, 65, 60}}, "blue: for input and output"},
+    {{"wakeup", {60, 170, 165}, {55, 50, 50}}, "aqua: for wakeups"},
+    {{"red", {205, 60, 55}, {50, 75, 75}}, NULL},
+    {{"green", {65, 190, 60}, {60, 60, 55}}, NULL},
+    {{"blue", {85, 90, 210}, {60, 60, 45}}, NULL},
+    {{"purple", {180, 95, 195}, {60, 60, 55}}, NULL},
+};
+
+const char *perfile_flame_palette_at(size_t index, const char **doc)
+{
+    if (index >= PF_COUNT(palettes))
+        return NULL;
+    if (doc)
+        *doc = palettes[index].doc;
+    return palettes[index].palette.name;
+}
+
+struct drawing {
+    const struct pf_flame_set *set;
+    const struct pf_svg_options *options;
+    const char *unit;
+    struct pf_flame_view view;
+    struct pf_text *text;
+    struct pf_text scratch; /* one name at a time */
+    uint64_t *starts;       /* by node: where it begins, in weight */
+    uint32_t *depths;
+    uint32_t max_depth;
+    double width; /* pixels */
+    double height;
+    double per_weight; /* pixels of a weight of one */
+    double min_width;  /* the same in pixels */
+    double min_weight;
+    double before_scale;
+    uint64_t pruned;        /* nodes not drawn ... */
+    uint64_t pruned_weight; /* ... and the stacks that are therefore cut */
+    uint64_t gone;          /* differential: what of `before` has no stack any more */
+    double max_change;      /* differential: the largest change of a share */
+};
+
+/* --- names --- */
+
+/*
+ * XML knows neither control characters nor bytes that are no UTF-8, escaped or not; JSON's escapes stay as text. Of
+ * UTF-8, U+FFFE and U+FFFF are not allowed.
+ */
+static void put_xml(struct pf_text *text, const char *from, const char *end)
+{
+    static const char marks[] = "&<>\"";
+    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
+    for (; from < end; from++) {
+        if (*from == '\\' && (from[1] == '"' || from[1] == '\\'))
+            from++;
+        const char *mark = strchr(marks, *from);
+        if (mark && *from)
+            pf_put_string(text, entities[mark - marks]);
+        else if (end - from > 2 && memcmp(from, "\xef\xbf", 2) == 0 && (uint8_t)from[2] > 0xbd)
+            pf_put(text, "\xef\xbf\xbd", 3), from += 2;
+        else
+            pf_put_char(text, *from);
+    }
+}
+
+/* The name in drawing->scratch, as JSON; its end without the quotes is returned. */
+static const char *scratch_name(struct drawing *drawing, const char *name)
+{
+    drawing->scratch.used = 0;
+    pf_put_json_string(&drawing->scratch, name, strlen(name));
+    return drawing->scratch.failed ? drawing->scratch.data : drawing->scratch.data + drawing->scratch.used - 1;
+}
+
+static void put_escaped(struct drawing *drawing, const char *name)
+{
+    const char *end = scratch_name(drawing, name);
+    if (end > drawing->scratch.data)
+        put_xml(drawing->text, drawing->scratch.data + 1, end);
+}
+
+static const char *next_character(const char *p, const char *end)
+{
+    p += *p == '\\' && (p[1] == '"' || p[1] == '\\') ? 2 : 1;
+    while (p < end && ((uint8_t)*p & 0xc0) == 0x80)
+        p++;
+    return p;
+}
+
+/* As much of the name as fits into `room` characters: all, or a beginning and two dots, or nothing. */
+static void put_label(struct drawing *drawing, const char *name, double room)
+{
+    if (room < 3)
+        return;
+    const char *end = scratch_name(drawing, name), *start = drawing->scratch.data + 1;
+    size_t fits = (size_t)room, count = 0;
+    const char *cut = start, *p = start;
+    for (; p < end && count < fits; count++) {
+        p = next_character(p, end);
+        if (count + 3 <= fits)
+            cut = p;
+    }
+    if (end <= start)
+        return;
+    put_xml(drawing->text, start, p < end ? cut : end);
+    if (p < end)
+        pf_put_string(drawing->text, "..");
+}
+
+static void put_grouped(struct pf_text *text, uint64_t value)
+{
+    char digits[20], *end = pf_digits(digits, value);
+    for (char *p = digits; p < end; p++) {
+        if (p > digits && (end - p) % 3 == 0)
+            pf_put_char(text, ',');
+        pf_put_char(text, *p);
+    }
+}
+
+/* --- colours --- */
+
+static uint32_t hash_of(const char *name)
+{
+    uint32_t hash = 2166136261u;
+    for (; *name; name++)
+        hash = (hash ^ (uint8_t)*name) * 16777619u;
+    hash ^= hash >> 15;
+    hash *= 0x85ebca6bu;
+    return hash ^ hash >> 13;
+}
+
+static struct colour name_colour(const char *name, const struct palette *palette)
+{
+    uint32_t hash = hash_of(name);
+    const struct colour *base = &palette->base, *range = &palette->range;
+    return (struct colour){(uint8_t)(base->red + range->red * (hash >> 16 & 255) / 256),
+                           (uint8_t)(base->green + range->green * (hash & 255) / 256),
+                           (uint8_t)(base->blue + range->blue * (hash >> 8 & 255) / 256)};
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+/* By which share of everything the node grew. */
+static double change_of(const struct drawing *drawing, uint32_t node)
+{
+    const struct pf_flame_view *view = &drawing->view;
+    const bool whole = drawing->options->reverse;
+    double now = (double)(whole ? view->tree.totals[node] : view->tree.nodes[node].self);
+    double before = (double)(whole ? view->before[node] : view->before_self[node]) * drawing->before_scale;
+    double change = view->total ? (now - before) / (double)view->total : 0;
+    return drawing->options->negated ? -change : change;
+}
+
+/* White is as before, full red or blue the largest change of the picture. */
+static struct colour change_colour(const struct drawing *drawing, double change)
+{
+    double strength = drawing->max_change > 0 ? fabs(change) / drawing->max_change : 0;
+    uint8_t pale = (uint8_t)(245 - 175 * sqrt(strength));
+    return change > 0 ? (struct colour){255, pale, pale} : (struct colour){pale, pale, change < 0 ? 255 : pale};
+}
+
+static struct colour colour_of(const struct drawing *drawing, uint32_t node)
+{
+    const struct pf_flame_view *view = &drawing->view;
+    uint32_t name = view->tree.nodes[node].frame;
+    if (view->before)
+        return change_colour(drawing, node ? change_of(drawing, node) : 0);
+    if (!node)
+        return (struct colour){225, 225, 225};
+    return name_colour(view->names[name], drawing->options->palette ? &palettes[drawing->options->palette].palette
+                                                                    : &kinds[view->kinds[name]]);
+}
+
+/* --- layout --- */
+
+static bool is_drawn(const struct drawing *drawing, uint32_t node)
+{
+    return node == 0 ||
+           (drawing->view.tree.totals[node] && (double)drawing->view.tree.totals[node] >= drawing->min_weight);
+}
+
+static void count_pruned(struct drawing *drawing, uint32_t node)
+{
+    const struct pf_tree *tree = &drawing->view.tree;
+    drawing->pruned += tree->totals[node] != 0;
+    if (is_drawn(drawing, tree->nodes[node].parent))
+        drawing->pruned_weight += tree->totals[node];
+}
+
+/* Parents stand before their children, so one pass is enough. A node's own weight is at its left end. */
+static void place_children(struct drawing *drawing, uint32_t node)
+{
+    const struct pf_flame_view *view = &drawing->view;
+    uint64_t at = drawing->starts[node] + view->tree.nodes[node].self;
+    for (uint32_t i = view->first[node]; i < view->first[node + 1]; i++) {
+        uint32_t child = view->children[i];
+        drawing->starts[child] = at;
+        drawing->depths[child] = drawing->depths[node] + 1;
+        at += view->tree.totals[child];
+    }
+}
+
+static void measure_change(struct drawing *drawing, uint32_t node)
+{
+    const struct pf_flame_view *view = &drawing->view;
+    drawing->max_change = fmax(drawing->max_change, fabs(change_of(drawing, node)));
+    if (!view->tree.totals[node])
+        drawing->gone += view->before_self[node];
+}
+
+static void lay_out(struct drawing *drawing)
+{
+    uint32_t count = (uint32_t)drawing->view.tree.count;
+    drawing->before_scale = pf_flame_view_scale(&drawing->view, &drawing->options->before);
+    drawing->width = drawing->options->width > 100 ? drawing->options->width : WIDTH;
+    drawing->per_weight = drawing->view.total ? (drawing->width - 2 * PAD) / (double)drawing->view.total : 0;
+    drawing->min_width = drawing->options->min_width > 0 || drawing->options->min_share > 0
+                             ? drawing->options->min_width
+                             : default_min_width;
+    drawing->min_weight = fmax(drawing->per_weight > 0 ? drawing->min_width / drawing->per_weight : 0,
+                               drawing->options->min_share * (double)drawing->view.total);
+    for (uint32_t node = 0; node < count; node++) {
+        place_children(drawing, node);
+        if (drawing->view.before)
+            measure_change(drawing, node);
+        if (!is_drawn(drawing, node))
+            count_pruned(drawing, node);
+        else if (drawing->depths[node] > drawing->max_depth)
+            drawing->max_depth = drawing->depths[node];
+    }
+    drawing->height = TOP + SUBTITLE + (drawing->max_depth + 1.0) * FRAME + BOTTOM;
+}
+
+/* --- writing --- */
+
+static void put_title(struct drawing *drawing, uint32_t node, const char *name)
+{
+    const struct pf_flame_view *view = &drawing->view;
+    uint64_t total = view->tree.totals[node];
+    put_escaped(drawing, name);
+    pf_put_string(drawing->text, " (");
+    put_grouped(drawing->text, total);
+    pf_put_char(drawing->text, ' ');
+    put_escaped(drawing, drawing->unit);
+    if (node == 0)
+        pf_put_string(drawing->text, ", 100%");
+    else
+        pf_put_format(drawing->text, ", %.2f%%", 100 * share(total, view->total));
+    if (view->before && node)
+        pf_put_format(drawing->text, "; %s%.2f%%", change_of(drawing, node) > 0 ? "+" : "",
+                      100 * change_of(drawing, node));
+    pf_put_char(drawing->text, ')');
+}
+
+/* Rounded before the width is made of it, so that neighbours neither overlap nor leave a gap. */
+static double pixel_of(const struct drawing *drawing, uint64_t weight)
+{
+    return round((PAD + (double)weight * drawing->per_weight) * 10) / 10;
+}
+
+static void put_frame(struct drawing *drawing, uint32_t node)
+{
+    const struct pf_tree *tree = &drawing->view.tree;
+    const char *name = node ? drawing->view.names[tree->nodes[node].frame] : "all";
+    double x = pixel_of(drawing, drawing->starts[node]), depth = drawing->depths[node];
+    double width = pixel_of(drawing, drawing->starts[node] + tree->totals[node]) - x;
+    double y = drawing->options->inverted ? TOP + SUBTITLE + depth * FRAME
+                                          : drawing->height - BOTTOM - (depth + 1) * FRAME + 1;
+    struct colour colour = colour_of(drawing, node);
+    pf_put_string(drawing->text, "<g><title>");
+    put_title(drawing, node, name);
+    pf_put_format(drawing->text,
+                  "</title><rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"rgb(%u,%u,%u)\" rx=\"2\" "
+                  "ry=\"2\"/><text x=\"%.2f\" y=\"%.1f\">",
+                  x, y, width, FRAME - 1, colour.red, colour.green, colour.blue, x + 3, y + 10.5);
+    put_label(drawing, name, width / (FONT * font_width));
+    pf_put_string(drawing->text, "</text></g>\n");
+}
+
+static const char style[] = "<style type=\"text/css\">\n"
+                            "text { font-family: Verdana, \"DejaVu Sans\", sans-serif; font-size: 12px; fill: #000; }\n"
+                            "#title { font-size: 17px; text-anchor: middle; }\n"
+                            "#subtitle { text-anchor: middle; fill: #666; }\n"
+                            "#matched, #note { text-anchor: end; }\n"
+                            "#note, .key { font-size: 10px; fill: #555; }\n"
+                            "#search, #unzoom, #ignorecase { cursor: pointer; opacity: .55; }\n"
+                            "#search:hover, #unzoom:hover, #ignorecase.on { opacity: 1; }\n"
+                            "#search.on { fill: #e600e6; opacity: 1; }\n"
+                            "#frames > g { cursor: pointer; }\n"
+                            "#frames > g:hover > rect { stroke: #000; stroke-width: .5; }\n"
+                            "#frames > g > text { pointer-events: none; }\n"
+                            ".parent { opacity: .5; }\n"
+                            ".hide { display: none; }\n"
+                            "</style>\n";
+
+/* Works on what the elements say: x, width and title. Nothing is fetched and nothing is put into the address. */
+static const char script[] =
+    "<script type=\"text/ecmascript\"><![CDATA[\n"
+    "\"use strict\";\n"
+    "var frames = [], zoomed = null, term = null, pattern = null, ignoreCase = false;\n"
+    "function $(id) { return document.getElementById(id); }\n"
+    "function put(id, text) { $(id).textContent = text; }\n"
+    "function number(e, name) { return parseFloat(e.getAttribute(name)); }\n"
+    "function init() {\n"
+    "    var all = $(\"frames\").children, i, g, t;\n"
+    "    for (i = 0; i < all.length; i++) {\n"
+    "        g = all[i];\n"
+    "        t = g.firstChild.textContent;\n"
+    "        frames.push({ g: g, rect: g.children[1], text: g.children[2], title: t,\n"
+    "            name: t.substring(0, t.lastIndexOf(\" (\")), fill: g.children[1].getAttribute(\"fill\"),\n"
+    "            x: number(g.children[1], \"x\"), y: number(g.children[1], \"y\"), w: number(g.children[1], \"width\") "
+    "});\n"
+    "        g.frame = frames[i];\n"
+    "    }\n"
+    "    $(\"frames\").addEventListener(\"click\", function (e) { var f = find(e.target); if (f) zoom(f); });\n"
+    "    $(\"frames\").addEventListener(\"mouseover\", function (e) {\n"
+    "        var f = find(e.target); put(\"details\", f ? \"Function: \" + f.title : \" \"); });\n"
+    "    $(\"frames\").addEventListener(\"mouseout\", function () { put(\"details\", \" \"); });\n"
+    "    $(\"unzoom\").addEventListener(\"click\", function () { zoom(null); });\n"
+    "    $(\"search\").addEventListener(\"click\", ask);\n"
+    "    $(\"ignorecase\").addEventListener(\"click\", toggleCase);\n"
+    "    window.addEventListener(\"keydown\", function (e) {\n"
+    "        if (e.key === \"F3\" || ((e.ctrlKey || e.metaKey) && e.key === \"f\")) { e.preventDefault(); ask(); }\n"
+    "        else if (e.ctrlKey && e.key === \"i\") { e.preventDefault(); toggleCase(); }\n"
+    "        else if (e.key === \"Escape\") { if (term) search(null); else zoom(null); }\n"
+    "    });\n"
+    "}\n"
+    "function find(e) { while (e && !e.frame) e = e.parentNode; return e && e.frame; }\n"
+    "function fit(f, w) {\n"
+    "    var chars = Math.floor(w / 7.08), name = Array.from(f.name);\n"
+    "    f.text.textContent = chars < 3 ? \"\" : name.length <= chars ? f.name : name.slice(0, chars - 2).join(\"\") + "
+    "\"..\";\n"
+    "}\n"
+    "function zoom(to) {\n"
+    "    var box = frames[0], i, f, x, w, below, inside;\n"
+    "    if (!to || to === box) to = null;\n"
+    "    zoomed = to;\n"
+    "    to = to || box;\n"
+    "    for (i = 0; i < frames.length; i++) {\n"
+    "        f = frames[i];\n"
+    "        below = inverted ? f.y < to.y : f.y > to.y;\n"
+    "        inside = !below && f.x + .06 >= to.x && f.x + f.w <= to.x + to.w + .16;\n"
+    "        below = below && f.x <= to.x + .06 && f.x + f.w + .16 >= to.x + to.w;\n"
+    "        f.g.setAttribute(\"class\", below ? \"parent\" : inside ? \"\" : \"hide\");\n"
+    "        if (!below && !inside) continue;\n"
+    "        x = below ? box.x : box.x + (f.x - to.x) * box.w / to.w;\n"
+    "        w = below ? box.w : f.w * box.w / to.w;\n"
+    "        f.rect.setAttribute(\"x\", x.toFixed(1));\n"
+    "        f.rect.setAttribute(\"width\", w.toFixed(1));\n"
+    "        f.text.setAttribute(\"x\", (x + 3).toFixed(2));\n"
+    "        fit(f, w);\n"
+    "    }\n"
+    "    $(\"unzoom\").setAttribute(\"class\", zoomed ? \"\" : \"hide\");\n"
+    "    if (term) search(term);\n"
+    "}\n"
+    "function toggleCase() {\n"
+    "    ignoreCase = !ignoreCase;\n"
+    "    $(\"ignorecase\").setAttribute(\"class\", ignoreCase ? \"on\" : \"\");\n"
+    "    if (term) search(term);\n"
+    "}\n"
+    "function ask() {\n"
+    "    if (term) { search(null); return; }\n"
+    "    var typed = prompt(\"Search term (regular expression; Ctrl-I ignores case)\", \"\");\n"
+    "    if (typed) search(typed);\n"
+    "}\n"
+    "function search(typed) {\n"
+    "    var spans = [], i, f, hit, end = -1, sum = 0, root = zoomed || frames[0];\n"
+    "    try { pattern = typed ? new RegExp(typed, ignoreCase ? \"i\" : \"\") : null; }\n"
+    "    catch (e) { put(\"matched\", \"not a regular expression\"); return; }\n"
+    "    term = typed;\n"
+    "    for (i = 0; i < frames.length; i++) {\n"
+    "        f = frames[i];\n"
+    "        hit = pattern && i && pattern.test(f.name);\n"
+    "        f.rect.setAttribute(\"fill\", hit ? \"rgb(230,0,230)\" : f.fill);\n"
+    "        if (hit && f.g.getAttribute(\"class\") !== \"hide\" && f.g.getAttribute(\"class\") !== \"parent\") "
+    "spans.push(f);\n"
+    "    }\n"
+    "    spans.sort(function (a, b) { return a.x - b.x || b.w - a.w; });\n"
+    "    spans.forEach(function (s) {\n"
+    "        if (s.x + s.w <= end) return;\n"
+    "        sum += s.x + s.w - Math.max(s.x, end);\n"
+    "        end = s.x + s.w;\n"
+    "    });\n"
+    "    put(\"search\", term ? \"Reset Search\" : \"Search\");\n"
+    "    $(\"search\").setAttribute(\"class\", term ? \"on\" : \"\");\n"
+    "    put(\"matched\", term ? \"Matched: \" + Math.min(100, 100 * sum / root.w).toFixed(1) + \"%\" : \" \");\n"
+    "}\n"
+    "window.addEventListener(\"load\", init);\n"
+    "]]></script>\n";
+
+static void put_head(struct drawing *drawing)
+{
+    struct pf_text *text = drawing->text;
+    double width = drawing->width, height = drawing->height;
+    pf_put_format(text,
+                  "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"
+                  "<svg version=\"1.1\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+                  "xmlns=\"http://www.w3.org/2000/svg\">\n"
+                  "<!-- Flame graph by perfile; the layout is that of https://github.com/brendangregg/FlameGraph -->\n",
+                  width, height, width, height);
+    pf_put_string(text, "<defs><linearGradient id=\"background\" y1=\"0\" y2=\"1\" x1=\"0\" x2=\"0\">"
+                        "<stop stop-color=\"#eeeeee\" offset=\"5%\"/><stop stop-color=\"");
+    pf_put_string(text, drawing->view.before ? "#e4e4e8" : "#eeeeb0");
+    pf_put_string(text, "\" offset=\"95%\"/></linearGradient></defs>\n");
+    pf_put_string(text, style);
+    pf_put_format(text, "<script type=\"text/ecmascript\">var inverted = %s;</script>\n",
+                  drawing->options->inverted ? "true" : "false");
+    pf_put_string(text, script);
+    pf_put_format(text, "<rect x=\"0\" y=\"0\" width=\"%.0f\" height=\"%.0f\" fill=\"url(#background)\"/>\n", width,
+                  height);
+}
+
+static void put_heading(struct drawing *drawing)
+{
+    struct pf_text *text = drawing->text;
+    pf_put_format(text, "<text id=\"title\" x=\"%.0f\" y=\"24\">", drawing->width / 2);
+    put_escaped(drawing, drawing->set->title ? drawing->set->title : "Flame Graph");
+    pf_put_format(text, "</text>\n<text id=\"subtitle\" x=\"%.0f\" y=\"48\">", drawing->width / 2);
+    put_escaped(drawing, drawing->set->subtitle ? drawing->set->subtitle : " ");
+    pf_put_string(text, "</text>\n<text id=\"unzoom\" class=\"hide\" x=\"10\" y=\"24\">Reset Zoom</text>\n");
+    pf_put_format(text,
+                  "<text id=\"search\" x=\"%.0f\" y=\"24\">Search</text>\n"
+                  "<text id=\"ignorecase\" x=\"%.0f\" y=\"24\">ic</text>\n",
+                  drawing->width - 110, drawing->width - 26);
+}
+
+static void put_key(struct pf_text *text, double *x, double y, struct colour colour, const char *name)
+{
+    pf_put_format(text,
+                  "<rect x=\"%.0f\" y=\"%.0f\" width=\"9\" height=\"9\" rx=\"2\" fill=\"rgb(%u,%u,%u)\"/>"
+                  "<text class=\"key\" x=\"%.0f\" y=\"%.0f\">%s</text>\n",
+                  *x, y - 8, colour.red, colour.green, colour.blue, *x + 12, y, name);
+    *x += 26 + 6 * (double)strlen(name);
+}
+
+/* What the colours mean. */
+static void put_keys(struct drawing *drawing, double y)
+{
+    double x = PAD;
+    bool seen[PF_FLAME_KINDS] = {false};
+    if (drawing->view.before) {
+        const double more = drawing->options->negated ? -drawing->max_change : drawing->max_change;
+        const bool whole = drawing->options->reverse;
+        put_key(drawing->text, &x, y, change_colour(drawing, more),
+                whole ? "more than before" : "itself more than before");
+        put_key(drawing->text, &x, y, change_colour(drawing, -more), whole ? "less" : "itself less");
+        return;
+    }
+    for (size_t i = 0; i < drawing->view.name_count; i++)
+        seen[drawing->view.kinds[i]] = true;
+    for (size_t kind = 0; kind < PF_FLAME_KINDS && !drawing->options->palette; kind++) {
+        const struct colour *base = &kinds[kind].base, *range = &kinds[kind].range;
+        if (seen[kind])
+            put_key(drawing->text, &x, y,
+                    (struct colour){(uint8_t)(base->red + range->red / 2), (uint8_t)(base->green + range->green / 2),
+                                    (uint8_t)(base->blue + range->blue / 2)},
+                    kinds[kind].name);
+    }
+}
+
+/* What the picture does not show. */
+static void put_note(struct drawing *drawing, double y)
+{
+    struct pf_text *text = drawing->text;
+    pf_put_format(text, "<text id=\"note\" x=\"%.0f\" y=\"%.0f\">", drawing->width - PAD, y);
+    if (drawing->gone)
+        pf_put_format(text, "%.2f%% of before is in stacks that are no more. ",
+                      100 * share(drawing->gone, drawing->view.before_total));
+    if (drawing->pruned && drawing->min_width > 0)
+        pf_put_format(text, "%" PRIu64 " frames narrower than %g pixels", drawing->pruned, drawing->min_width);
+    else if (drawing->pruned)
+        pf_put_format(text, "%" PRIu64 " frames below %g%%", drawing->pruned, 100 * drawing->options->min_share);
+    if (drawing->pruned)
+        pf_put_format(text, " are not drawn; they cut stacks of %.2f%%.",
+                      100 * share(drawing->pruned_weight, drawing->view.total));
+    pf_put_string(text, "</text>\n");
+}
+
+static int draw(struct drawing *drawing)
+{
+    struct pf_text *text = drawing->text;
+    lay_out(drawing);
+    put_head(drawing);
+    put_heading(drawing);
+    pf_put_string(text, "<g id=\"frames\">\n");
+    for (uint32_t node = 0; node < drawing->view.tree.count && !text->failed; node++)
+        if (is_drawn(drawing, node))
+            put_frame(drawing, node);
+    pf_put_format(text,
+                  "</g>\n<text id=\"details\" x=\"10\" y=\"%.0f\"> </text>\n"
+                  "<text id=\"matched\" x=\"%.0f\" y=\"%.0f\"> </text>\n",
+                  drawing->height - 19, drawing->width - PAD, drawing->height - 19);
+    put_keys(drawing, drawing->height - 5);
+    put_note(drawing, drawing->height - 5);
+    pf_put_string(text, "</svg>\n");
+    return text->failed ? text->failed : drawing->scratch.failed;
+}
+
+static int open_drawing(struct drawing *drawing, uint32_t event)
+{
+    const struct pf_svg_options *options = drawing->options;
+    const struct perfile_allocator *allocator = drawing->text->allocator;
+    const struct pf_flame_view_options view_options = {.names = options->names,
+                                                       .by_kind = !options->palette && !options->before.set,
+                                                       .reverse = options->reverse,
+                                                       .before = options->before};
+    int result = pf_flame_view_open(&drawing->view, allocator, drawing->set, event, &view_options);
+    if (result != 0)
+        return result;
+    drawing->starts = pf_new(allocator, drawing->view.tree.count * sizeof(*drawing->starts));
+    drawing->depths = pf_new(allocator, drawing->view.tree.count * sizeof(*drawing->depths));
+    return drawing->starts && drawing->depths ? pf_text_open(&drawing->scratch, allocator, NULL, NULL)
+                                              : PERFILE_ERROR_MEMORY;
+}
+
+static void close_drawing(struct drawing *drawing)
+{
+    const struct perfile_allocator *allocator = drawing->text->allocator;
+    if (drawing->scratch.allocator)
+        pf_text_close(&drawing->scratch);
+    pf_free(allocator, drawing->starts, drawing->view.tree.count * sizeof(*drawing->starts));
+    pf_free(allocator, drawing->depths, drawing->view.tree.count * sizeof(*drawing->depths));
+    if (drawing->view.allocator)
+        pf_flame_view_close(&drawing->view);
+}
+
+int pf_flame_svg(const struct pf_flame_set *set, uint32_t event, const struct pf_svg_options *options,
+                 struct pf_text *text)
+{
+    const char *unit = set->events[event].unit ? set->events[event].unit : set->unit;
+    struct drawing drawing = {.set = set, .options = options, .unit = unit, .text = text};
+    int result = open_drawing(&drawing, event);
+    if (result == 0)
+        result = draw(&drawing);
+    close_drawing(&drawing);
+    return result;
+}

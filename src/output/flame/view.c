@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* From frames to names: tidied as stackcollapse-perf.pl does, equal ones merged, everything in byte order. */
+#include "output/flame/flame.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/label.h"
+#include "base/escape.h"
+
+struct entry {
+    const char *text;
+    size_t frame; /* of the set, and behind those, of `before` */
+    uint8_t kind;
+};
+
+struct rank {
+    const char *text;
+    uint32_t place; /* odd: a ';' follows */
+};
+
+/* The name without separators, and with escapes for what cannot be printed; with room for the suffix. NULL: no memory. */
+static char *one_line(struct pf_arena *arena, char *name, const char *suffix, bool thread)
+{
+    pf_label_separators(name, thread);
+    const size_t bytes = strlen(name), room = 4 * bytes + strlen(suffix) + 1;
+    if (pf_printable_run(name, bytes) == bytes)
+        return name;
+    char *made = pf_arena_new(arena, room);
+    if (made)
+        perfile_text_escape(name, bytes, made, room);
+    return made;
+}
+
+static const char *suffix_of(uint8_t kind)
+{
+    return kind == PF_FLAME_KERNEL ? "_[k]" : kind == PF_FLAME_INLINED ? "_[i]" : kind == PF_FLAME_JIT ? "_[j]" : "";
+}
+
+static const char *bottom_name(struct pf_arena *arena, const struct pf_flame_frame *frame,
+                               const struct pf_flame_view_options *options)
+{
+    char ids[32] = "";
+    if (frame->kind == PF_FLAME_THREAD && frame->by == PF_FLAME_BY_PID)
+        snprintf(ids, sizeof(ids), "-%u", frame->pid);
+    else if (frame->kind == PF_FLAME_THREAD && frame->by == PF_FLAME_BY_TID)
+        snprintf(ids, sizeof(ids), "-%u/%u", frame->pid, frame->tid);
+    char *name = pf_label_make(arena, frame->name, NULL, sizeof(ids));
+    if (name && (options->one_line || !options->names.raw))
+        name = one_line(arena, name, ids, true);
+    return name ? strcat(name, ids) : NULL;
+}
+
+static const char *frame_name(struct pf_arena *arena, const struct pf_flame_frame *frame,
+                              const struct pf_flame_view_options *options)
+{
+    if (frame->kind >= PF_FLAME_THREAD)
+        return bottom_name(arena, frame, options);
+    const char *suffix = options->names.annotate ? suffix_of(frame->kind) : "";
+    char *name = pf_label_make(arena, frame->name, frame->module, strlen(suffix));
+    if (name && (options->one_line || !options->names.raw))
+        name = one_line(arena, name, suffix, false);
+    if (!name)
+        return NULL;
+    if (!options->names.raw)
+        pf_label_tidy(name, frame->kind == PF_FLAME_JIT);
+    return strcat(name, suffix);
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    int order = strcmp(a->text, b->text);
+    return order ? order : (a->kind > b->kind) - (a->kind < b->kind);
+}
+
+/* The byte at `i` of the line's piece: the name, then ';' when more follows. */
+static int byte_at(const struct rank *rank, size_t length, size_t i)
+{
+    return i < length ? (unsigned char)rank->text[i] : i == length && rank->place & 1 ? ';' : 0;
+}
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const struct rank *a = left, *b = right;
+    size_t same = 0;
+    while (a->text[same] && a->text[same] == b->text[same])
+        same++;
+    size_t length_a = same + strlen(a->text + same), length_b = same + strlen(b->text + same);
+    int byte = byte_at(a, length_a, same) - byte_at(b, length_b, same);
+    return byte ? byte : byte_at(a, length_a, same + 1) - byte_at(b, length_b, same + 1);
+}
+
+static int make_ranks(struct pf_flame_view *view)
+{
+    size_t count = view->name_count * 2;
+    struct rank *sorted = pf_new(view->allocator, (count + 1) * sizeof(*sorted));
+    view->ranks = pf_new(view->allocator, (count + 1) * sizeof(*view->ranks));
+    if (sorted && view->ranks) {
+        for (size_t i = 0; i < count; i++)
+            sorted[i] = (struct rank){view->names[i / 2], (uint32_t)i};
+        qsort(sorted, count, sizeof(*sorted), compare_ranks);
+        for (size_t i = 0; i < count; i++)
+            view->ranks[sorted[i].place] = (uint32_t)i;
+    }
+    pf_free(view->allocator, sorted, (count + 1) * sizeof(*sorted));
+    return sorted && view->ranks ? 0 : PERFILE_ERROR_MEMORY;
+}
+
+static bool name_frames(struct pf_arena *arena, const struct pf_flame_set *set,
+                        const struct pf_flame_view_options *options, struct entry *entries)
+{
+    for (size_t i = 0; i < set->frame_count; i++) {
+        uint8_t kind = options->by_kind && set->frames[i].kind < PF_FLAME_KINDS ? set->frames[i].kind : 0;
+        entries[i] = (struct entry){frame_name(arena, &set->frames[i], options), i, kind};
+        if (!entries[i].text)
+            return false;
+    }
+    return true;
+}
+
+/* Fills names, kinds, shared and name_of: the name of each frame. */
+static void number_names(struct pf_flame_view *view, struct entry *entries, size_t count, uint32_t *name_of)
+{
+    if (count)
+        qsort(entries, count, sizeof(*entries), compare_entries);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || compare_entries(&entries[i - 1], &entries[i]) != 0) {
+            view->kinds[view->name_count] = entries[i].kind;
+            view->names[view->name_count++] = entries[i].text;
+        } else {
+            view->shared[view->name_count - 1] = true;
+        }
+        name_of[entries[i].frame] = (uint32_t)view->name_count - 1;
+    }
+}
+
+static int make_names(struct pf_flame_view *view, const struct pf_flame_set *set,
+                      const struct pf_flame_view_options *options, uint32_t *name_of)
+{
+    size_t mine = set->frame_count, count = mine + (options->before.set ? options->before.set->frame_count : 0);
+    struct entry *entries = pf_new(view->allocator, (count + 1) * sizeof(*entries));
+    view->names = pf_arena_new(&view->arena, (count + 1) * sizeof(*view->names));
+    view->kinds = pf_arena_new(&view->arena, count + 1);
+    view->shared = pf_arena_new(&view->arena, count + 1);
+    bool fine =
+        entries && view->names && view->kinds && view->shared && name_frames(&view->arena, set, options, entries);
+    if (fine && options->before.set) {
+        fine = name_frames(&view->arena, options->before.set, options, entries + mine);
+        for (size_t i = mine; i < count; i++)
+            entries[i].frame = i;
+    }
+    if (fine)
+        number_names(view, entries, count, name_of);
+    pf_free(view->allocator, entries, (count + 1) * sizeof(*entries));
+    return fine ? make_ranks(view) : PERFILE_ERROR_MEMORY;
+}
+
+/*
+ * The node of the view that a child becomes; 0 when out of memory. Most names belong to one frame: below those, as far
+ * as that goes from the root, every child is a new node, and none has to be searched for. Notes mark the others.
+ */
+static uint32_t map_child(struct pf_flame_view *view, uint32_t parent, uint32_t name)
+{
+    const bool joined = view->shared[name] || view->tree.nodes[parent].note;
+    const uint32_t node = (joined ? pf_tree_child : pf_tree_append)(&view->tree, parent, name);
+    if (node)
+        view->tree.nodes[node].note = joined;
+    return node;
+}
+
+/* Which node of the view a node of the tree becomes; the weight goes into `add`, if any. */
+static int map_nodes(struct pf_flame_view *view, const struct pf_tree *tree, const uint32_t *name_of, bool add,
+                     uint32_t *place_of)
+{
+    place_of[0] = 0;
+    for (size_t i = 1; i < tree->count; i++) {
+        const struct pf_tree_node *node = &tree->nodes[i];
+        place_of[i] = map_child(view, place_of[node->parent], name_of[node->frame]);
+        if (!place_of[i])
+            return PERFILE_ERROR_MEMORY;
+    }
+    for (size_t i = 0; add && i < tree->count; i++) {
+        view->tree.nodes[place_of[i]].self += tree->nodes[i].self;
+        view->tree.nodes[place_of[i]].samples += tree->nodes[i].samples;
+    }
+    return 0;
+}
+
+/* The same with each stack turned round. Nodes without weight of their own end nowhere: they become the root. */
+static int map_reversed(struct pf_flame_view *view, const struct pf_tree *tree, const uint32_t *name_of, bool add,
+                        uint32_t *place_of)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        uint32_t place = 0;
+        for (size_t at = i; at && tree->nodes[i].self; at = tree->nodes[at].parent) {
+            place = pf_tree_child(&view->tree, place, name_of[tree->nodes[at].frame]);
+            if (!place)
+                return PERFILE_ERROR_MEMORY;
+        }
+        place_of[i] = place;
+        if (add) {
+            view->tree.nodes[place].self += tree->nodes[i].self;
+            view->tree.nodes[place].samples += tree->nodes[i].samples;
+        }
+    }
+    return 0;
+}
+
+static int weigh_before(struct pf_flame_view *view, const struct pf_tree *tree, const uint32_t *place_of)
+{
+    const size_t count = view->tree.count;
+    view->before = pf_new(view->allocator, count * sizeof(*view->before));
+    view->before_self = pf_new(view->allocator, count * sizeof(*view->before_self));
+    if (!view->before || !view->before_self)
+        return PERFILE_ERROR_MEMORY;
+    for (size_t i = 0; i < tree->count; i++)
+        view->before_self[place_of[i]] += tree->nodes[i].self;
+    memcpy(view->before, view->before_self, count * sizeof(*view->before));
+    for (size_t i = count; i-- > 1;)
+        view->before[view->tree.nodes[i].parent] += view->before[i];
+    return 0;
+}
+
+static int map_tree(struct pf_flame_view *view, const struct pf_tree *tree, const uint32_t *name_of,
+                    const struct pf_flame_view_options *options, bool differs)
+{
+    size_t bytes = (tree->count + 1) * sizeof(uint32_t);
+    uint32_t *place_of = pf_new(view->allocator, bytes);
+    if (!place_of)
+        return PERFILE_ERROR_MEMORY;
+    int result = (options->reverse ? map_reversed : map_nodes)(view, tree, name_of, !differs, place_of);
+    if (result == 0 && differs)
+        result = weigh_before(view, tree, place_of);
+    pf_free(view->allocator, place_of, bytes);
+    return result;
+}
+
+/* first[p + 1] - first[p] is how many children p has. */
+static int make_first(struct pf_flame_view *view)
+{
+    size_t count = view->tree.count;
+    view->first = pf_new(view->allocator, (count + 1) * sizeof(*view->first));
+    if (!view->first)
+        return PERFILE_ERROR_MEMORY;
+    for (size_t i = 1; i < count; i++)
+        view->first[view->tree.nodes[i].parent + 1]++;
+    for (size_t i = 0; i < count; i++)
+        view->first[i + 1] += view->first[i];
+    return 0;
+}
+
+/* Counting sort by rank, then (stable) by parent: linear, however many children a node has. */
+static void sort_nodes(const struct pf_flame_view *view, unsigned which, uint32_t *starts, uint32_t *by_rank,
+                       uint32_t *children)
+{
+    const struct pf_tree_node *nodes = view->tree.nodes;
+    size_t count = view->tree.count, ranks = view->name_count * 2;
+    for (size_t i = 1; i < count; i++)
+        starts[view->ranks[2 * nodes[i].frame + which] + 1]++;
+    for (size_t i = 0; i < ranks; i++)
+        starts[i + 1] += starts[i];
+    for (size_t i = 1; i < count; i++)
+        by_rank[starts[view->ranks[2 * nodes[i].frame + which]]++] = (uint32_t)i;
+    memcpy(starts, view->first, count * sizeof(*starts));
+    for (size_t i = 0; i + 1 < count; i++)
+        children[starts[nodes[by_rank[i]].parent]++] = by_rank[i];
+}
+
+uint32_t *pf_flame_view_sort(const struct pf_flame_view *view, unsigned which)
+{
+    size_t count = view->tree.count, ranks = view->name_count * 2;
+    size_t start_bytes = ((count > ranks ? count : ranks) + 2) * sizeof(uint32_t), bytes = count * sizeof(uint32_t);
+    uint32_t *starts = pf_new(view->allocator, start_bytes);
+    uint32_t *by_rank = pf_new(view->allocator, bytes);
+    uint32_t *children = pf_new(view->allocator, bytes);
+    if (starts && by_rank && children) {
+        sort_nodes(view, which, starts, by_rank, children);
+    } else {
+        pf_free(view->allocator, children, bytes);
+        children = NULL;
+    }
+    pf_free(view->allocator, starts, start_bytes);
+    pf_free(view->allocator, by_rank, bytes);
+    return children;
+}
+
+static int make_tree(struct pf_flame_view *view, const struct pf_flame_set *set, uint32_t event,
+                     const struct pf_flame_view_options *options, const uint32_t *name_of)
+{
+    const struct pf_flame_event *now = &set->events[event];
+    int result = map_tree(view, now->tree, name_of, options, false);
+    if (result == 0 && options->before.set) {
+        const struct pf_flame_event *before = &options->before.set->events[options->before.event];
+        result = map_tree(view, before->tree, name_of + set->frame_count, options, true);
+        view->before_total = result == 0 ? pf_max(before->total, view->before[0]) : 0;
+    }
+    if (result == 0 && !pf_tree_sum(&view->tree))
+        result = PERFILE_ERROR_MEMORY;
+    if (result == 0)
+        view->total = pf_max(now->total, view->tree.totals[0]);
+    if (result == 0)
+        result = make_first(view);
+    if (result == 0 && !(view->children = pf_flame_view_sort(view, 1)))
+        result = PERFILE_ERROR_MEMORY;
+    return result;
+}
+
+int pf_flame_view_open(struct pf_flame_view *view, const struct perfile_allocator *allocator,
+                       const struct pf_flame_set *set, uint32_t event, const struct pf_flame_view_options *options)
+{
+    size_t frames = set->frame_count + (options->before.set ? options->before.set->frame_count : 0);
+    *view = (struct pf_flame_view){.allocator = allocator};
+    pf_arena_open(&view->arena, allocator);
+    int result = pf_tree_open(&view->tree, allocator);
+    uint32_t *name_of = pf_new(allocator, (frames + 1) * sizeof(*name_of));
+    if (result == 0 && !name_of)
+        result = PERFILE_ERROR_MEMORY;
+    if (result == 0)
+        result = make_names(view, set, options, name_of);
+    if (result == 0)
+        result = make_tree(view, set, event, options, name_of);
+    pf_free(allocator, name_of, (frames + 1) * sizeof(*name_of));
+    if (result != 0)
+        pf_flame_view_close(view);
+    return result;
+}
+
+void pf_flame_view_close(struct pf_flame_view *view)
+{
+    const struct perfile_allocator *allocator = view->allocator;
+    pf_free(allocator, view->ranks, (view->name_count * 2 + 1) * sizeof(*view->ranks));
+    pf_free(allocator, view->children, view->tree.count * sizeof(*view->children));
+    pf_free(allocator, view->first, (view->tree.count + 1) * sizeof(*view->first));
+    pf_free(allocator, view->before, view->tree.count * sizeof(*view->before));
+    pf_free(allocator, view->before_self, view->tree.count * sizeof(*view->before_self));
+    pf_tree_close(&view->tree);
+    pf_arena_close(&view->arena);
+    *view = (struct pf_flame_view){.allocator = allocator};
+}
+
+double pf_flame_view_scale(const struct pf_flame_view *view, const struct pf_flame_before *before)
+{
+    return before->normalized && view->before_total ? (double)view->total / (double)view->before_total : 1;
+}
+
+bool pf_flame_event_find(const struct pf_flame_set *set, const char *name, uint32_t *event)
+{
+    for (*event = 0; *event < set->event_count; ++*event)
+        if (strcmp(set->events[*event].name, name) == 0)
+            return true;
+    return false;
+}

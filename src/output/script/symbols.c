@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Addresses with their symbols and modules: the text of an address is made once for each address space, and copied from
+ * then on.
+ */
+#include "output/script/script.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text_cache.h"
+#include "symbol/demangle/demangle.h"
+#include "symbol/symbols.h"
+
+enum {
+    TEXT_BYTES_MAX = 32 << 20, /* then all texts are forgotten: what is still in use comes back soon */
+    COPY_BYTES_MAX = 4096,     /* longer texts exist, but need no speed */
+    SOURCES_MAX = 64,
+};
+
+enum {
+    MARK_MAPPED = 1 << 0, /* something is there */
+    MARK_PLAIN = 1 << 1,  /* the texts of the whole page are their addresses alone */
+};
+
+struct pf_script_places {
+    struct pf_script_places *next;
+    unsigned style;
+    /*
+     * By address space and address. In the style of a frame a text is "\t", the line and "\n". Marks are those below.
+     */
+    struct pf_text_cache texts;
+};
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+struct pf_script_places *pf_script_places(struct pf_script *script, unsigned style)
+{
+    struct pf_script_places *places = script->places;
+    while (places && places->style != style)
+        places = places->next;
+    if (places)
+        return places;
+    places = pf_arena_new(&script->arena, sizeof(*places));
+    if (!places)
+        return NULL;
+    pf_text_cache_open(&places->texts, script->out->allocator, script->team);
+    places->style = style;
+    places->next = script->places;
+    __atomic_store_n(&script->places, places, __ATOMIC_RELEASE); /* another thread may be forgetting texts */
+    return places;
+}
+
+void pf_script_forget_places(struct pf_script *script)
+{
+    struct pf_script_places *places = __atomic_load_n(&script->places, __ATOMIC_ACQUIRE);
+    for (; places; places = places->next)
+        if (places->texts.bytes > TEXT_BYTES_MAX)
+            pf_text_cache_forget(&places->texts);
+}
+
+void pf_script_symbols_close(struct pf_script *script)
+{
+    for (struct pf_script_places *places = script->places; places; places = places->next)
+        pf_text_cache_close(&places->texts);
+    pf_symbols_close(script->symbols);
+}
+
+bool pf_script_open_symbols(struct pf_script *script)
+{
+    const struct perfile_symbol_options *options = &script->options->symbols;
+    if (!script->symbols && !script->failed) {
+        struct pf_find_options find = pf_find_options_of(options);
+        find.allocator = script->out->allocator;
+        if (script->team)
+            pf_script_team_guard(script->team, &find);
+        int result = pf_symbols_open(script->reader, &find, &script->symbols, script->error);
+        script->failed = result < 0 ? result : 0;
+        if (script->symbols)
+            pf_symbols_use_jit(script->symbols, pf_delivery_jit(script->delivery));
+    }
+    return script->symbols;
+}
+
+/* ---- the text of an address -------------------------------------------------------------------------------------- */
+
+/* All that a text is made of. */
+struct subject {
+    struct pf_script_spot spot;
+    const char *symbol; /* NULL: none, or it is not to be shown */
+    bool full_paths;    /* of source files */
+    size_t inlined;     /* functions before the symbol's own, innermost first */
+    size_t source_count;
+    struct pf_source_frame sources[SOURCES_MAX];
+};
+
+/* Code that comes from no file has no offsets: perf shows its addresses. */
+static bool is_file(const struct pf_module *module)
+{
+    return !pf_starts_with(module->name, "/tmp/perf-") && !pf_starts_with(module->name, "//anon") &&
+           !pf_starts_with(module->name, "[heap]") && !pf_starts_with(module->name, "[stack");
+}
+
+static bool is_kernel_itself(const struct pf_script_spot *spot)
+{
+    return pf_starts_with(spot->module->name, "[kernel.") || pf_starts_with(spot->module->name, "[guest.kernel.");
+}
+
+/* The pgoff of the kernel's mapping says something else, and old kernels give the vdso's address as its pgoff. */
+static uint64_t map_offset(const struct pf_script_spot *spot)
+{
+    bool from_start = is_kernel_itself(spot) || pf_starts_with(spot->module->name, "[vdso");
+    return spot->address - spot->map->start + (from_start ? 0 : spot->map->pgoff);
+}
+
+/* The address as the module's own: in its file when it is one. */
+static uint64_t module_address(const struct pf_script_spot *spot)
+{
+    return is_file(spot->module) && !is_kernel_itself(spot) ? map_offset(spot) : spot->address;
+}
+
+/* None is shown of kallsyms and of BPF programs, whose symbols are no file's. */
+static bool has_file_offset(const struct pf_script_spot *spot)
+{
+    const struct pf_module *module = spot->module;
+    return !spot->map->symbol && (!module->kernel || !module->table || module->path);
+}
+
+static void put_address(struct pf_text *text, const struct pf_script_spot *spot, unsigned style)
+{
+    uint64_t address = spot->address;
+    if (style & SCRIPT_PLACE_FRAME) {
+        pf_put_format(text, "\t%16" PRIx64, address);
+        return;
+    }
+    if (style & SCRIPT_PLACE_OFFSET && spot->map)
+        address = map_offset(spot);
+    if (!(style & SCRIPT_PLACE_BARE)) {
+        pf_put_string(text, "0x");
+        pf_put_hex(text, address);
+    }
+}
+
+/* `symbol` may be NULL. */
+static void put_symbol(struct pf_text *text, const char *symbol, uint64_t offset, unsigned style)
+{
+    if (!(style & SCRIPT_PLACE_BARE))
+        pf_put_char(text, ' ');
+    pf_put_name(text, symbol ? symbol : "[unknown]");
+    if (symbol && style & SCRIPT_PLACE_SYMOFF) {
+        pf_put_string(text, "+0x");
+        pf_put_hex(text, offset);
+    }
+}
+
+static void put_module(struct pf_text *text, const struct pf_script_spot *spot, unsigned style)
+{
+    pf_put_string(text, " (");
+    pf_put_name(text, spot->module ? spot->module->name : "[unknown]");
+    if (spot->module && style & SCRIPT_PLACE_DSOFF && has_file_offset(spot)) {
+        pf_put_string(text, "+0x");
+        pf_put_hex(text, module_address(spot));
+    }
+    pf_put_char(text, ')');
+}
+
+/* FILE:LINE; as in perf the module and the address where that is not known. `source` may be NULL. */
+static void put_source_line(struct pf_text *text, const struct pf_script_spot *spot,
+                            const struct pf_source_frame *source, bool full_path)
+{
+    if (!source || !source->file) {
+        const uint64_t elf_address = spot->location.address;
+        pf_put_name(text, spot->module->short_name);
+        pf_put_format(text, "[%" PRIx64 "]", elf_address ? elf_address : module_address(spot));
+        return;
+    }
+    const char *slash = full_path ? NULL : strrchr(source->file, '/');
+    pf_put_name(text, slash ? slash + 1 : source->file);
+    pf_put_format(text, ":%" PRIu32, source->line);
+}
+
+static bool locate(struct pf_script *script, const struct perfile_space *space, struct pf_script_spot *spot)
+{
+    if (!pf_script_open_symbols(script))
+        return false;
+    spot->map = pf_symbols_map(script->symbols, space, spot->address);
+    if (!spot->map)
+        return true;
+    if (!pf_symbols_locate(script->symbols, spot->map, spot->address, &spot->location))
+        return false;
+    spot->module = pf_symbols_module(script->symbols, spot->location.module);
+    return true;
+}
+
+static bool look_up(struct pf_script *script, const struct perfile_space *space, unsigned style,
+                    struct subject *subject)
+{
+    const struct perfile_symbol_options *options = &script->options->symbols;
+    const struct pf_location *location = &subject->spot.location;
+    if (!locate(script, space, &subject->spot))
+        return false;
+    if (!subject->spot.map)
+        return true;
+    if (style & SCRIPT_PLACE_SYM)
+        subject->symbol = pf_symbols_name(script->symbols, location->module, location->symbol);
+    const bool inlined = style & SCRIPT_PLACE_FRAME && !(style & SCRIPT_PLACE_SINGLE) && !options->no_inline &&
+                         location->symbol != PF_NO_SYMBOL;
+    if (inlined || style & SCRIPT_PLACE_SRCLINE)
+        subject->source_count = pf_symbols_inlines(script->symbols, location, subject->sources, SOURCES_MAX);
+    while (inlined && subject->inlined < subject->source_count && subject->sources[subject->inlined].inlined)
+        subject->inlined++;
+    subject->full_paths = options->full_source_path;
+    return true;
+}
+
+/* A line of its own. As in perf, its address and offset are those of the function that it was inlined into. */
+static void put_inlined(struct pf_text *text, const struct subject *subject, size_t index, unsigned style)
+{
+    const struct pf_source_frame *source = &subject->sources[index];
+    char *readable = source->function ? pf_demangle(source->function) : NULL;
+    if (source->function && !readable)
+        (void)pf_memory_note_failure(text->allocator);
+    put_address(text, &subject->spot, style);
+    if (style & SCRIPT_PLACE_SYM)
+        put_symbol(text, readable ? readable : source->function, subject->spot.location.offset, style);
+    if (style & SCRIPT_PLACE_SRCLINE) {
+        pf_put_string(text, "\n  ");
+        put_source_line(text, &subject->spot, source, subject->full_paths);
+    }
+    pf_put_string(text, " (inlined)\n");
+    free(readable);
+}
+
+static void put_lines(struct pf_text *text, const struct subject *subject, unsigned style)
+{
+    for (size_t i = 0; i < subject->inlined; i++)
+        put_inlined(text, subject, i, style);
+    put_address(text, &subject->spot, style);
+    if (style & SCRIPT_PLACE_SYM)
+        put_symbol(text, subject->symbol, subject->spot.location.offset, style);
+    if (style & SCRIPT_PLACE_DSO)
+        put_module(text, &subject->spot, style);
+    if (style & SCRIPT_PLACE_SRCLINE && subject->spot.map) {
+        const bool known = subject->inlined < subject->source_count;
+        pf_put_string(text, "\n  ");
+        put_source_line(text, &subject->spot, known ? &subject->sources[subject->inlined] : NULL, subject->full_paths);
+    }
+    if (style & SCRIPT_PLACE_FRAME)
+        pf_put_char(text, '\n');
+}
+
+/* Puts the text together; false after a failure. */
+static bool put_text(struct pf_script *script, unsigned style, const struct perfile_space *space,
+                     struct subject *subject)
+{
+    script->scratch.used = 0;
+    if (!(style & SCRIPT_PLACE_CODE)) {
+        if (!look_up(script, space, style, subject))
+            return false;
+        put_lines(&script->scratch, subject, style);
+        return true;
+    }
+    if (!locate(script, space, &subject->spot))
+        return false;
+    pf_script_put_code_at(script, &script->scratch, space, &subject->spot, style);
+    return true;
+}
+
+/* ---- pages whose frames need no look ----------------------------------------------------------------------------- */
+
+/*
+ * Frames without names are looked up for the functions that were inlined there alone. Where a page of a mapping belongs to
+ * a module without such functions, a text says so, and who has seen it looks up no other address of the page.
+ */
+struct pf_script_plain {
+    const struct perfile_space *space;
+    uint64_t page; /* its number + 1; 0: none */
+};
+
+enum { PAGE_BITS = 12, PLAIN_BITS = 14, PAGE_INSIDE = (1 << PAGE_BITS) - 1 };
+
+static unsigned marks_of(const struct pf_script *script, unsigned style, const struct perfile_space *space,
+                         const struct pf_script_spot *spot)
+{
+    const uint64_t first = spot->address & ~(uint64_t)PAGE_INSIDE;
+    if (!spot->map)
+        return 0;
+    const bool plain = style == SCRIPT_PLACE_FRAME && spot->map->start <= first &&
+                       perfile_space_find(space, first | PAGE_INSIDE) == spot->map &&
+                       !pf_symbols_may_inline(script->symbols, spot->location.module);
+    return MARK_MAPPED | (plain ? MARK_PLAIN : 0);
+}
+
+static struct pf_script_plain *plain_of(const struct pf_script *script, const struct perfile_space *space, uint64_t ip)
+{
+    const uint64_t key = ((uintptr_t)space ^ ip >> PAGE_BITS << 40 ^ ip >> PAGE_BITS) * 0x9e3779b97f4a7c15ull;
+    return &script->plain[key >> (64 - PLAIN_BITS)];
+}
+
+static bool is_plain(const struct pf_script *script, const struct perfile_space *space, uint64_t ip)
+{
+    const struct pf_script_plain *plain = script->plain ? plain_of(script, space, ip) : NULL;
+    return plain && plain->page == (ip >> PAGE_BITS) + 1 && plain->space == space;
+}
+
+/* Without memory the page is looked up on. */
+static void remember_plain(struct pf_script *script, const struct perfile_space *space, uint64_t ip)
+{
+    if (!script->plain)
+        script->plain = pf_arena_new(&script->arena, sizeof(*script->plain) << PLAIN_BITS);
+    if (script->plain)
+        *plain_of(script, space, ip) = (struct pf_script_plain){space, (ip >> PAGE_BITS) + 1};
+}
+
+static void put_plain(struct pf_text *out, uint64_t ip)
+{
+    char *at = pf_text_reserve(out, SCRIPT_STEP_ROOM);
+    *at = '\t';
+    at = pf_script_right_hex(at + 1, ip);
+    *at++ = '\n';
+    pf_text_commit(out, at);
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
+
+static const struct pf_text_cache_text no_text;
+
+static const struct pf_text_cache_text *add_text(struct pf_script *script, struct pf_script_places *places,
+                                                 const struct perfile_space *space, uint64_t address)
+{
+    struct subject subject = {.spot.address = address};
+    const struct pf_text_cache_text *text = NULL;
+    if (places->texts.bytes > TEXT_BYTES_MAX) {
+        if (script->team)
+            pf_script_team_is_full(script->team);
+        else
+            pf_text_cache_forget(&places->texts);
+    }
+    if (put_text(script, places->style, space, &subject) && !script->scratch.failed) {
+        const struct pf_text_cache_text head = {(uintptr_t)space, address, (uint32_t)script->scratch.used,
+                                                marks_of(script, places->style, space, &subject.spot)};
+        text = pf_text_cache_add(&places->texts, &head, script->scratch.data);
+    }
+    if (!text)
+        pf_script_fail(script, PERFILE_ERROR_MEMORY, "symbols", "out of memory");
+    return text ? text : &no_text;
+}
+
+/* Source lines and inlined functions are asked for. */
+static bool wants_lines(const struct pf_script *script, unsigned style)
+{
+    return style & SCRIPT_PLACE_SRCLINE ||
+           (style & SCRIPT_PLACE_FRAME && !(style & SCRIPT_PLACE_SINGLE) && !script->options->symbols.no_inline);
+}
+
+/* What has to be found out in order is left for later: the sample waits. */
+static const struct pf_text_cache_text *add_text_if_settled(struct pf_script *script, struct pf_script_places *places,
+                                                            const struct perfile_space *space, uint64_t address)
+{
+    pf_script_team_lock(script->team);
+    const struct pf_text_cache_text *text = pf_text_cache_find(&places->texts, (uintptr_t)space, address);
+    if (!text && pf_symbols_is_settled(script->symbols, space, address, wants_lines(script, places->style)))
+        text = add_text(script, places, space, address);
+    pf_script_team_unlock(script->team);
+    script->waits |= !text;
+    return text ? text : &no_text;
+}
+
+static const struct pf_text_cache_text *make_text(struct pf_script *script, struct pf_script_places *places,
+                                                  const struct perfile_space *space, uint64_t address)
+{
+    return script->is_copy && !script->in_order ? add_text_if_settled(script, places, space, address)
+                                                : add_text(script, places, space, address);
+}
+
+/* Valid until texts are forgotten, which may be with the next call. */
+static inline const struct pf_text_cache_text *find_text(struct pf_script *script, struct pf_script_places *places,
+                                                         const struct perfile_space *space, uint64_t address)
+{
+    const struct pf_text_cache_text *text = pf_text_cache_find(&places->texts, (uintptr_t)space, address);
+    return PF_LIKELY(text != NULL) ? text : make_text(script, places, space, address);
+}
+
+/* ---- where ------------------------------------------------------------------------------------------------------- */
+
+const struct perfile_space *pf_script_space(struct pf_script *script, unsigned mode)
+{
+    return pf_delivered_space(&script->item, mode);
+}
+
+/* Data addresses and branches need not be where the sample's mode says: the kernel touches user memory, too. */
+static const struct pf_text_cache_text *find_anywhere(struct pf_script *script, struct pf_script_places *places,
+                                                      uint64_t address)
+{
+    unsigned mode = script->item.record->misc & PERFILE_MISC_CPUMODE_MASK;
+    unsigned other = mode == PF_MODE_KERNEL ? PF_MODE_USER : PF_MODE_KERNEL;
+    const struct pf_text_cache_text *text = find_text(script, places, pf_script_space(script, mode), address);
+    if (!(text->mark & MARK_MAPPED))
+        text = find_text(script, places, pf_script_space(script, other), address);
+    return text;
+}
+
+void pf_script_put_place(struct pf_script *script, struct pf_script_places *places, uint64_t address)
+{
+    const struct pf_text_cache_text *text = find_anywhere(script, places, address);
+    pf_put(script->out, pf_text_cache_bytes(text), text->bytes);
+}
+
+void pf_script_put_ip_text(struct pf_script *script, struct pf_script_places *places)
+{
+    const unsigned mode = script->item.record->misc & PERFILE_MISC_CPUMODE_MASK;
+    const struct pf_text_cache_text *text =
+        find_text(script, places, pf_script_space(script, mode), script->item.sample.ip);
+    pf_put(script->out, pf_text_cache_bytes(text), text->bytes);
+}
+
+uint64_t pf_script_hash_ip(struct pf_script *script)
+{
+    if (!script->plan->places)
+        return 0;
+    const struct perfile_space *space = pf_script_space(script, script->item.record->misc & PERFILE_MISC_CPUMODE_MASK);
+    return pf_text_cache_hash(&script->plan->places->texts, (uintptr_t)space, script->item.sample.ip);
+}
+
+void pf_script_expect_ip(const struct pf_script_plan *plan, uint64_t hash, bool text)
+{
+    if (!plan->places)
+        return;
+    if (text)
+        pf_text_cache_expect_text(&plan->places->texts, hash);
+    else
+        pf_text_cache_expect_slot(&plan->places->texts, hash);
+}
+
+bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address, struct pf_script_spot *spot)
+{
+    *spot = (struct pf_script_spot){.address = address};
+    if (locate(script, pf_script_space(script, mode), spot))
+        return true;
+    pf_script_fail(script, PERFILE_ERROR_MEMORY, "symbols", "out of memory");
+    return false;
+}
+
+size_t pf_script_put_function(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
+                              uint64_t address)
+{
+    char offset[24];
+    struct pf_script_spot spot = {.address = address};
+    const char *name = locate(script, space, &spot) && spot.map
+                           ? pf_symbols_name(script->symbols, spot.location.module, spot.location.symbol)
+                           : NULL;
+    if (!name)
+        return 0;
+    const size_t bytes = (size_t)snprintf(offset, sizeof(offset), "+0x%" PRIx64, spot.location.offset);
+    pf_put_name(text, name);
+    pf_put(text, offset, bytes);
+    return strlen(name) + bytes;
+}
+
+void pf_script_put_source_line(struct pf_script *script, const struct pf_script_spot *spot, const char *lead)
+{
+    struct pf_source_frame source;
+    if (!spot->map)
+        return;
+    const bool known = pf_symbols_inlines(script->symbols, &spot->location, &source, 1);
+    pf_put_string(script->out, lead);
+    put_source_line(script->out, spot, known ? &source : NULL, script->options->symbols.full_source_path);
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
+
+/* The frame without its tab and line end. */
+static char *put_frame(struct pf_script *script, char *at, const struct pf_text_cache_text *text)
+{
+    pf_script_leave(script, at);
+    if (PF_LIKELY(text->bytes >= 2))
+        pf_put(script->out, pf_text_cache_bytes(text) + 1, text->bytes - 2);
+    return pf_script_enter(script);
+}
+
+char *pf_script_put_ip_place(struct pf_script *script, char *at)
+{
+    unsigned mode = script->item.record->misc & PERFILE_MISC_CPUMODE_MASK;
+    *at = ' ';
+    return put_frame(script, at + 1,
+                     find_text(script, script->plan->places, pf_script_space(script, mode), script->item.sample.ip));
+}
+
+char *pf_script_put_addr_place(struct pf_script *script, char *at)
+{
+    return put_frame(script, at, find_anywhere(script, script->plan->addr_places, script->item.sample.addr));
+}
+
+static void put_text_of(struct pf_text *out, const struct pf_text_cache_text *text)
+{
+    if (PF_UNLIKELY(text->bytes > COPY_BYTES_MAX)) {
+        pf_put(out, pf_text_cache_bytes(text), text->bytes);
+        return;
+    }
+    char *at = pf_text_reserve(out, COPY_BYTES_MAX);
+    memcpy(at, pf_text_cache_bytes(text), text->bytes);
+    pf_text_commit(out, at + text->bytes);
+}
+
+/* An address of a callchain. */
+struct frame {
+    const struct perfile_space *space;
+    uint64_t ip, hash;
+};
+
+/* Frames that are their addresses alone are written without a look where that is known. */
+static inline __attribute__((always_inline)) bool is_known(const struct pf_script *script, const struct frame *frame,
+                                                           const bool plain)
+{
+    return plain && is_plain(script, frame->space, frame->ip);
+}
+
+/* At most `most`; returns how many. */
+static inline __attribute__((always_inline)) unsigned gather_frames(struct pf_script *script,
+                                                                    const struct perfile_u64s *chain, unsigned most,
+                                                                    struct frame *frames, const bool plain)
+{
+    const struct pf_text_cache *texts = &script->plan->places->texts;
+    struct pf_callchain_walk walk = pf_callchain_start(chain);
+    unsigned mode = walk.mode, count = 0;
+    const struct perfile_space *space = pf_script_space(script, mode);
+    for (uint64_t ip; count < most && pf_callchain_next(&walk, &ip); count++) {
+        if (PF_UNLIKELY(walk.mode != mode))
+            space = pf_script_space(script, mode = walk.mode);
+        frames[count] = (struct frame){space, ip, pf_text_cache_hash(texts, (uintptr_t)space, ip)};
+        if (!is_known(script, &frames[count], plain))
+            pf_text_cache_expect_slot(texts, frames[count].hash);
+    }
+    for (unsigned i = 0; i < count; i++)
+        if (!is_known(script, &frames[i], plain))
+            pf_text_cache_expect_text(texts, frames[i].hash);
+    return count;
+}
+
+/* *left frames at most. `plain` is a constant for the compiler: frames with names lose no time. */
+static inline __attribute__((always_inline)) void put_chain(struct pf_script *script, const struct perfile_u64s *chain,
+                                                            unsigned *left, const bool plain)
+{
+    struct pf_script_places *places = script->plan->places;
+    struct frame frames[PF_CALLCHAIN_MAX];
+    const unsigned count = gather_frames(script, chain, *left, frames, plain);
+    for (unsigned i = 0; i < count; i++) {
+        const struct frame *frame = &frames[i];
+        if (is_known(script, frame, plain)) {
+            put_plain(script->out, frame->ip);
+            continue;
+        }
+        const struct pf_text_cache_text *text =
+            pf_text_cache_find_hashed(&places->texts, frame->hash, (uintptr_t)frame->space, frame->ip);
+        if (PF_UNLIKELY(!text))
+            text = make_text(script, places, frame->space, frame->ip);
+        put_text_of(script->out, text);
+        if (plain && text->mark & MARK_PLAIN)
+            remember_plain(script, frame->space, frame->ip);
+    }
+    *left -= count;
+}
+
+static void put_chains(struct pf_script *script)
+{
+    const struct pf_stack_part *parts = script->stack.parts;
+    const bool plain = script->plan->places->style == SCRIPT_PLACE_FRAME;
+    unsigned left = PF_CALLCHAIN_MAX;
+    for (unsigned i = 0; i < script->stack.part_count; i++)
+        if (plain)
+            put_chain(script, &parts[i].ips, &left, true);
+        else
+            put_chain(script, &parts[i].ips, &left, false);
+}
+
+char *pf_script_put_callchain_places(struct pf_script *script, char *at)
+{
+    *at++ = '\n';
+    pf_script_leave(script, at);
+    if (script->plan->shows_ip) {
+        put_chains(script);
+    }
+    return pf_script_enter(script);
+}

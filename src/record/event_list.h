@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* From the text of -e to attrs: what this machine's PMUs and tracepoints make of it. */
+#ifndef PF_RECORD_EVENT_LIST_H
+#define PF_RECORD_EVENT_LIST_H
+
+#include <perfile/recorder.h>
+
+#include "base/memory.h"
+
+/* perf_event_attr.type of what every kernel has */
+enum pf_pmu_type {
+    PF_PMU_HARDWARE = 0,
+    PF_PMU_SOFTWARE = 1,
+    PF_PMU_TRACEPOINT = 2,
+    PF_PMU_CACHE = 3,
+    PF_PMU_RAW = 4,
+    PF_PMU_BREAKPOINT = 5,
+};
+
+struct pf_listed_event {
+    /* type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive, aux_*, weights of :R: what the text says. Its
+     * sample_period_or_freq is 1 where that is the custom (tracepoints, breakpoints, bpf-output), else 0. */
+    struct perfile_attr attr;
+    const char *name;   /* as perf names it in the recording */
+    const char *cpus;   /* that its PMU has, "0,4"; NULL: any */
+    const char *filter; /* of a tracepoint, or NULL */
+    const char *unit;   /* or NULL */
+    double scale;
+    uint32_t place;     /* in the text, from 0; alike for all that a wildcard stands for */
+    uint32_t leader;    /* index of the first event of its group; its own without a group */
+    bool sample_read;   /* :S */
+    bool weak;          /* :W: outside of its group when that cannot be scheduled */
+    bool precise_most;  /* :P: as precise as the PMU can */
+    bool exclude_given; /* a modifier of u, k, h: not to be changed when the system refuses the kernel */
+    /* terms of the event itself, which come before the options of the recording */
+    uint64_t period; /* 0: not given */
+    uint64_t frequency;
+    const char *branch_filter; /* branch_type=, as -j takes it; NULL: not given */
+    const char *call_graph;    /* NULL: not given; "no" */
+    uint32_t stack_bytes;      /* 0: not given */
+    uint32_t max_stack;
+    signed char inherit; /* -1 not given, 0, 1 */
+    signed char time;
+    signed char overwrite;
+};
+
+struct pf_event_list {
+    const struct perfile_allocator *allocator;
+    struct pf_arena arena; /* of all texts */
+    struct pf_listed_event *items;
+    size_t count;
+    size_t room;
+    uint32_t places;   /* events that the text has */
+    size_t tracking;   /* the event that tells of maps, comms and tasks */
+    uint32_t version;  /* PF_VERSION of the perf that is to read it; 0: any */
+    bool overwrite;    /* the buffers are written backward, and read when somebody asks for what is in them */
+    bool mounted;      /* tracefs, which was not */
+    const char *sysfs; /* what to take for /sys; for tests */
+};
+
+void pf_event_list_open(struct pf_event_list *chosen, const struct perfile_allocator *allocator);
+void pf_event_list_close(struct pf_event_list *chosen);
+/*
+ * Appends the events of a list; all or none. ARGUMENT: it cannot be understood (with the nearest names); ABSENT: no such
+ * event here; UNSUPPORTED: a term that belongs to what is not recorded here; OPEN: tracefs cannot be read (with what to
+ * do); LIMIT: too many events; MEMORY.
+ */
+int pf_event_list_parse(struct pf_event_list *chosen, const char *list, struct perfile_error *error);
+
+#endif

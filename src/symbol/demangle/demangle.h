@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of functions as people write them. */
+#ifndef PF_SYMBOL_DEMANGLE_DEMANGLE_H
+#define PF_SYMBOL_DEMANGLE_DEMANGLE_H
+
+#include <stddef.h>
+
+/*
+ * C++ (Itanium ABI, by the C++ runtime library when it can be loaded), Rust (legacy and v0, own code),
+ * methods of Java as JITs write them. The result is malloc'ed; NULL when the name is not mangled or not understood, and, with
+ * ENOMEM in errno, when out of memory. Recursion and output are bounded.
+ */
+char *pf_demangle(const char *name);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source lines and inlined functions of one module, from its DWARF, as flat sorted tables: made once in bulk, then only
+ * read, from any number of threads. Per address a look-up is two binary searches; nothing is parsed then.
+ */
+#ifndef PF_SYMBOL_DWARF_INLINES_H
+#define PF_SYMBOL_DWARF_INLINES_H
+
+#include <perfile/perfile.h>
+
+#include "base/files.h"
+#include "base/memory.h"
+
+/* One frame of source code at an address. */
+struct pf_source_frame {
+    const char *function; /* linkage name (or name) as in DWARF, not demangled; NULL: unknown */
+    const char *file;     /* as in the line table, directory included; NULL: unknown */
+    uint32_t line;        /* 0: unknown */
+    uint32_t column;
+    bool inlined; /* into the frame that follows */
+};
+
+struct pf_inlines;
+
+/*
+ * Reads the DWARF of `path` (the file with the debug info: the binary itself or its separate debug file), split DWARF
+ * (.dwo, .dwp) and dwz files (`alternate_path`, may be NULL) included, in bulk through libdw. ABSENT when there is none.
+ */
+int pf_inlines_open(const char *path, const char *alternate_path, const struct perfile_allocator *allocator,
+                    struct pf_inlines **inlines, struct perfile_error *error);
+void pf_inlines_close(struct pf_inlines *inlines);
+/*
+ * The frames at an address (an ELF virtual address), innermost first, at most `room`; returns how many there are in all
+ * (0: nothing known). Texts live as long as the tables.
+ */
+size_t pf_inlines_find(const struct pf_inlines *inlines, uint64_t address, struct pf_source_frame *frames, size_t room);
+/* Whether the first of these frames is inlined: without a look at the lines, which are the larger table. */
+bool pf_inlines_any(const struct pf_inlines *inlines, uint64_t address);
+
+/* ---- the same tables on disk ---- */
+
+/* The files that tables are made of: with debug info, of dwz, a package of split DWARF. */
+struct pf_inlines_files {
+    struct pf_file_identity debug;
+    struct pf_file_identity alternate;
+    struct pf_file_identity package;
+};
+
+/*
+ * What tables are kept under. Anyone can make a file with the build id of another one, so a build id alone does not tell
+ * whose tables they are: the files themselves do.
+ */
+struct pf_inlines_key {
+    struct pf_inlines_files files;
+    uint8_t build_id[20];
+    uint32_t build_id_bytes;
+};
+
+/* What pf_inlines_open would read now; false when there is no build id: such tables are not kept. */
+bool pf_inlines_key_of(const char *path, const char *alternate_path, struct pf_inlines_key *key);
+/* The tables were made of these files, and not of others that took their place in between. */
+bool pf_inlines_are_of(const struct pf_inlines *inlines, const struct pf_inlines_key *key);
+
+/* XDG_CACHE_HOME/perfile, or ~/.cache/perfile; NULL when there is neither. Owned by the caller. */
+char *pf_cache_directory(void);
+/* Written to a temporary file and renamed; a full cache (over `limit_bytes`) loses what was used longest ago. */
+int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, const struct pf_inlines_key *key,
+                    uint64_t limit_bytes, struct perfile_error *error);
+/* ABSENT when the cache has none, or a damaged or older one (which is then removed). The file is mapped. */
+int pf_inlines_load(const char *directory, const struct pf_inlines_key *key, const struct perfile_allocator *allocator,
+                    struct pf_inlines **inlines, struct perfile_error *error);
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* From claims that may overlap and rows in any order to the sorted tables of one block. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "symbol/dwarf/inlines_tables.h"
+
+static const char what[] = "debug info";
+
+void pf_builder_open(struct pf_inlines_builder *builder, const struct perfile_allocator *allocator)
+{
+    *builder = (struct pf_inlines_builder){.allocator = allocator};
+    pf_map_open(&builder->text_by_hash, allocator);
+    builder->failed = !pf_grow(allocator, &builder->text, &builder->text_room, 64 * 1024, 1);
+    if (!builder->failed)
+        builder->text[builder->text_used++] = '\0';
+}
+
+void pf_builder_close(struct pf_inlines_builder *builder)
+{
+    const struct perfile_allocator *allocator = builder->allocator;
+    pf_map_close(&builder->text_by_hash);
+    pf_free(allocator, builder->text, builder->text_room);
+    pf_free(allocator, builder->rows, builder->row_room * sizeof(*builder->rows));
+    pf_free(allocator, builder->spans, builder->span_room * sizeof(*builder->spans));
+    pf_free(allocator, builder->span_claims.items, builder->span_claims.room * sizeof(struct pf_claim));
+    pf_free(allocator, builder->nodes, builder->node_room * sizeof(*builder->nodes));
+    pf_free(allocator, builder->node_claims.items, builder->node_claims.room * sizeof(struct pf_claim));
+    pf_free(allocator, builder->code.items, builder->code.room * sizeof(struct pf_claim));
+}
+
+/* ---- texts ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const char *text, size_t bytes)
+{
+    uint64_t hash = bytes * 0x9e3779b97f4a7c15ull;
+    for (; bytes >= 8; bytes -= 8, text += 8) {
+        hash = (hash ^ pf_load64(text, false)) * 0xbf58476d1ce4e5b9ull;
+        hash ^= hash >> 29;
+    }
+    uint64_t tail = 0;
+    memcpy(&tail, text, bytes);
+    hash = (hash ^ tail) * 0x94d049bb133111ebull;
+    return hash ^ hash >> 32;
+}
+
+static uint32_t append_text(struct pf_inlines_builder *b, const char *text, size_t bytes)
+{
+    if (b->text_used + bytes > UINT32_MAX || !pf_grow(b->allocator, &b->text, &b->text_room, b->text_used + bytes, 1)) {
+        b->failed = true;
+        return 0;
+    }
+    memcpy(b->text + b->text_used, text, bytes);
+    b->text_used += bytes;
+    return (uint32_t)(b->text_used - bytes);
+}
+
+uint32_t pf_builder_text(struct pf_inlines_builder *b, const char *text)
+{
+    if (!text || !*text || b->failed)
+        return 0;
+    size_t bytes = strlen(text) + 1;
+    uint64_t key = hash_of(text, bytes), at;
+    for (; pf_map_get(&b->text_by_hash, key, &at); key++)
+        if (b->text_used - at >= bytes && memcmp(b->text + at, text, bytes) == 0)
+            return (uint32_t)at;
+    uint32_t offset = append_text(b, text, bytes);
+    if (!pf_map_put(&b->text_by_hash, key, offset))
+        b->failed = true;
+    return offset;
+}
+
+/* ---- nodes and claims ----------------------------------------------------------------------------------------- */
+
+uint32_t pf_builder_node(struct pf_inlines_builder *b, const struct pf_inline_node *node)
+{
+    if (b->node_count >= UINT32_MAX - 1 ||
+        !pf_grow(b->allocator, &b->nodes, &b->node_room, b->node_count + 1, sizeof(*b->nodes))) {
+        b->failed = true;
+        return (uint32_t)PF_INLINES_NONE;
+    }
+    b->nodes[b->node_count] = *node;
+    return (uint32_t)b->node_count++;
+}
+
+void pf_builder_claim(struct pf_inlines_builder *b, struct pf_claims *claims, const struct pf_claim *claim)
+{
+    if (!pf_grow(b->allocator, &claims->items, &claims->room, claims->count + 1, sizeof(*claims->items)))
+        b->failed = true;
+    else
+        claims->items[claims->count++] = *claim;
+}
+
+bool pf_builder_is_code(const struct pf_inlines_builder *b, uint64_t address)
+{
+    size_t first = 0, behind = b->code.count;
+    while (first < behind) {
+        size_t middle = first + (behind - first) / 2;
+        if (b->code.items[middle].low <= address)
+            first = middle + 1;
+        else
+            behind = middle;
+    }
+    return first && address < b->code.items[first - 1].high;
+}
+
+/* ---- who owns which addresses --------------------------------------------------------------------------------- */
+
+static int compare_claims(const void *a, const void *b)
+{
+    const struct pf_claim *x = a, *y = b;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    return (x->priority > y->priority) - (x->priority < y->priority);
+}
+
+void pf_builder_sort_code(struct pf_inlines_builder *b)
+{
+    struct pf_claim *items = b->code.items;
+    size_t count = 0;
+    if (b->code.count)
+        qsort(items, b->code.count, sizeof(*items), compare_claims);
+    for (size_t i = 0; i < b->code.count; i++) {
+        if (count && items[i].low <= items[count - 1].high)
+            items[count - 1].high = pf_max(items[count - 1].high, items[i].high);
+        else
+            items[count++] = items[i];
+    }
+    b->code.count = count;
+}
+
+/* A heap of the claims that are open at the current address, the highest priority at the root. */
+struct open_claims {
+    const struct pf_claim **items;
+    size_t count, room;
+};
+
+static bool open_claim(const struct perfile_allocator *allocator, struct open_claims *open,
+                       const struct pf_claim *claim)
+{
+    if (!pf_grow(allocator, &open->items, &open->room, open->count + 1, sizeof(*open->items)))
+        return false;
+    size_t i = open->count++;
+    for (; i && open->items[(i - 1) / 2]->priority < claim->priority; i = (i - 1) / 2)
+        open->items[i] = open->items[(i - 1) / 2];
+    open->items[i] = claim;
+    return true;
+}
+
+static void close_root(struct open_claims *open)
+{
+    const struct pf_claim *last = open->items[--open->count];
+    size_t i = 0, child;
+    while ((child = 2 * i + 1) < open->count) {
+        if (child + 1 < open->count && open->items[child + 1]->priority > open->items[child]->priority)
+            child++;
+        if (open->items[child]->priority <= last->priority)
+            break;
+        open->items[i] = open->items[child];
+        i = child;
+    }
+    open->items[i] = last;
+}
+
+typedef void deliver_piece(void *context, uint64_t low, uint64_t high, uint32_t owner);
+
+/* Cuts the claims at each other's ends and hands on who wins where, ascending and without overlap. */
+static bool settle_claims(const struct perfile_allocator *allocator, struct pf_claims *claims, deliver_piece *deliver,
+                          void *context)
+{
+    struct open_claims open = {NULL, 0, 0};
+    uint64_t at = 0;
+    size_t next = 0;
+    bool fine = true;
+    if (claims->count)
+        qsort(claims->items, claims->count, sizeof(*claims->items), compare_claims);
+    while (fine && (next < claims->count || open.count)) {
+        if (!open.count)
+            at = claims->items[next].low;
+        while (fine && next < claims->count && claims->items[next].low == at)
+            fine = open_claim(allocator, &open, &claims->items[next++]);
+        while (open.count && open.items[0]->high <= at)
+            close_root(&open);
+        if (!open.count || !fine)
+            continue;
+        uint64_t end = open.items[0]->high;
+        if (next < claims->count && claims->items[next].low < end)
+            end = claims->items[next].low;
+        deliver(context, at, end, open.items[0]->owner);
+        at = end;
+    }
+    pf_free(allocator, open.items, open.room * sizeof(*open.items));
+    return fine;
+}
+
+/* ---- segments and rows ---------------------------------------------------------------------------------------- */
+
+struct tables {
+    struct pf_inlines_builder *builder;
+    uint64_t *segment_addresses;
+    uint32_t *segment_nodes;
+    size_t segment_count, address_room, node_room;
+    uint64_t *line_addresses;
+    struct pf_line_row *rows;
+    size_t row_count, line_room, row_room;
+    uint64_t end; /* of the last piece */
+};
+
+static void add_segment(struct tables *t, uint64_t address, uint32_t node)
+{
+    const struct perfile_allocator *allocator = t->builder->allocator;
+    if (t->segment_count && t->segment_nodes[t->segment_count - 1] == node)
+        return;
+    if (!pf_grow(allocator, &t->segment_addresses, &t->address_room, t->segment_count + 1, sizeof(uint64_t)) ||
+        !pf_grow(allocator, &t->segment_nodes, &t->node_room, t->segment_count + 1, sizeof(uint32_t))) {
+        t->builder->failed = true;
+        return;
+    }
+    t->segment_addresses[t->segment_count] = address;
+    t->segment_nodes[t->segment_count++] = node;
+}
+
+static void take_segment(void *context, uint64_t low, uint64_t high, uint32_t node)
+{
+    struct tables *t = context;
+    if (t->segment_count && t->end < low)
+        add_segment(t, t->end, (uint32_t)PF_INLINES_NONE);
+    add_segment(t, low, node);
+    t->end = high;
+}
+
+static void add_row(struct tables *t, uint64_t address, const struct pf_line_row *row)
+{
+    const struct perfile_allocator *allocator = t->builder->allocator;
+    if (t->row_count && memcmp(&t->rows[t->row_count - 1], row, sizeof(*row)) == 0)
+        return;
+    if (!pf_grow(allocator, &t->line_addresses, &t->line_room, t->row_count + 1, sizeof(uint64_t)) ||
+        !pf_grow(allocator, &t->rows, &t->row_room, t->row_count + 1, sizeof(*row))) {
+        t->builder->failed = true;
+        return;
+    }
+    t->line_addresses[t->row_count] = address;
+    t->rows[t->row_count++] = *row;
+}
+
+static const struct pf_line_row no_row = {0, 0, 0};
+
+/* The rows of a span that are in force from low to high. */
+static void take_span(void *context, uint64_t low, uint64_t high, uint32_t owner)
+{
+    struct tables *t = context;
+    const struct pf_line_span *span = &t->builder->spans[owner];
+    const struct pf_built_row *rows = t->builder->rows + span->first;
+    if (t->row_count && t->end < low)
+        add_row(t, t->end, &no_row);
+    t->end = high;
+    size_t first = 0, behind = span->count;
+    while (first < behind) {
+        size_t middle = first + (behind - first) / 2;
+        if (rows[middle].address <= low)
+            first = middle + 1;
+        else
+            behind = middle;
+    }
+    for (size_t i = first ? first - 1 : 0; i < span->count && rows[i].address < high; i++)
+        add_row(t, pf_max(rows[i].address, low), &rows[i].row);
+}
+
+static void close_tables(struct tables *t)
+{
+    const struct perfile_allocator *allocator = t->builder->allocator;
+    pf_free(allocator, t->segment_addresses, t->address_room * sizeof(uint64_t));
+    pf_free(allocator, t->segment_nodes, t->node_room * sizeof(uint32_t));
+    pf_free(allocator, t->line_addresses, t->line_room * sizeof(uint64_t));
+    pf_free(allocator, t->rows, t->row_room * sizeof(*t->rows));
+}
+
+static bool fill_tables(struct tables *t)
+{
+    struct pf_inlines_builder *b = t->builder;
+    bool fine = settle_claims(b->allocator, &b->node_claims, take_segment, t);
+    if (t->segment_count)
+        add_segment(t, t->end, (uint32_t)PF_INLINES_NONE);
+    fine = fine && settle_claims(b->allocator, &b->span_claims, take_span, t);
+    if (t->row_count)
+        add_row(t, t->end, &no_row);
+    return fine && !b->failed;
+}
+
+/* Only nodes that some address leads to are kept; the order stays, so that parents still come first. */
+static bool drop_unused_nodes(struct tables *t)
+{
+    struct pf_inlines_builder *b = t->builder;
+    size_t bytes = (b->node_count + 1) * sizeof(uint32_t);
+    uint32_t *number = pf_new(b->allocator, bytes);
+    if (!number)
+        return false;
+    for (size_t i = 0; i < t->segment_count; i++)
+        if (t->segment_nodes[i] < b->node_count)
+            number[t->segment_nodes[i]] = 1;
+    for (size_t i = b->node_count; i-- > 0;)
+        if (number[i] && b->nodes[i].parent < i)
+            number[b->nodes[i].parent] = 1;
+    uint32_t count = 0;
+    for (size_t i = 0; i < b->node_count; i++) {
+        if (!number[i])
+            continue;
+        number[i] = count;
+        struct pf_inline_node node = b->nodes[i];
+        if (node.parent < i)
+            node.parent = number[node.parent];
+        b->nodes[count++] = node;
+    }
+    for (size_t i = 0; i < t->segment_count; i++)
+        if (t->segment_nodes[i] < b->node_count)
+            t->segment_nodes[i] = number[t->segment_nodes[i]];
+    pf_free(b->allocator, number, bytes);
+    b->node_count = count;
+    return true;
+}
+
+/* ---- the block ------------------------------------------------------------------------------------------------ */
+
+struct piece {
+    const void *data;
+    size_t count;
+};
+
+static bool make_block(struct pf_inlines *inlines, const struct piece pieces[PF_PART_COUNT])
+{
+    struct pf_inlines_header header = {
+        .magic = PF_INLINES_MAGIC, .version = PF_INLINES_VERSION, .byte_order = 1, .bytes = sizeof(header)};
+    for (unsigned i = 0; i < PF_PART_COUNT; i++) {
+        header.parts[i] = (struct pf_inlines_part){header.bytes, pieces[i].count};
+        header.bytes += pf_align8(pieces[i].count * pf_inlines_element_bytes(i));
+    }
+    inlines->block = pf_new(inlines->allocator, (size_t)header.bytes);
+    if (!inlines->block)
+        return false;
+    inlines->bytes = (size_t)header.bytes;
+    memcpy(inlines->block, &header, sizeof(header));
+    for (unsigned i = 0; i < PF_PART_COUNT; i++)
+        if (pieces[i].count)
+            memcpy((char *)inlines->block + header.parts[i].offset, pieces[i].data,
+                   pieces[i].count * pf_inlines_element_bytes(i));
+    return pf_inlines_attach(inlines);
+}
+
+static int finish_tables(struct tables *t, struct pf_inlines **result, struct perfile_error *error)
+{
+    struct pf_inlines_builder *b = t->builder;
+    if (b->failed || !fill_tables(t) || !drop_unused_nodes(t))
+        return pf_fail_memory(error, what);
+    if (!t->segment_count && !t->row_count)
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what, "holds no line and no function");
+    struct pf_inlines *inlines = pf_new(b->allocator, sizeof(*inlines));
+    if (!inlines)
+        return pf_fail_memory(error, what);
+    inlines->allocator = b->allocator;
+    const struct piece pieces[PF_PART_COUNT] = {
+        [PF_PART_LINE_ADDRESSES] = {t->line_addresses, t->row_count},
+        [PF_PART_SEGMENT_ADDRESSES] = {t->segment_addresses, t->segment_count},
+        [PF_PART_ROWS] = {t->rows, t->row_count},
+        [PF_PART_SEGMENT_NODES] = {t->segment_nodes, t->segment_count},
+        [PF_PART_NODES] = {b->nodes, b->node_count},
+        [PF_PART_TEXT] = {b->text, b->text_used},
+    };
+    if (!make_block(inlines, pieces)) {
+        pf_inlines_close(inlines);
+        return pf_fail_memory(error, what);
+    }
+    *result = inlines;
+    return 0;
+}
+
+int pf_builder_finish(struct pf_inlines_builder *builder, struct pf_inlines **inlines, struct perfile_error *error)
+{
+    struct tables tables = {.builder = builder};
+    int result = finish_tables(&tables, inlines, error);
+    close_tables(&tables);
+    return result;
+}

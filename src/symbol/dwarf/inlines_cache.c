@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One file for each key, made under another name and renamed: who reads sees the old one, the new one or none, and
+ * what is mapped stays as it is. Nothing is ever changed in place, so no lock is needed.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/locale.h"
+#include "symbol/find/find.h"
+#include "symbol/dwarf/inlines_dwp.h"
+#include "symbol/dwarf/inlines_tables.h"
+
+static const char what[] = "cache";
+static const char suffix[] = ".inlines";
+static const char temporary_suffix[] = ".inlines-";
+
+char *pf_cache_directory(void)
+{
+    const char *base = getenv("XDG_CACHE_HOME"), *below = "/perfile";
+    struct stat status;
+    if (!base || *base != '/') { /* a relative one is to be ignored, says its specification */
+        base = getenv("HOME");
+        below = "/.cache/perfile";
+    }
+    /* users without a home have the name of a folder that nobody is to make */
+    if (!base || !*base || (below[1] == '.' && stat(base, &status) < 0))
+        return NULL;
+    size_t bytes = strlen(base) + strlen(below) + 1;
+    char *directory = malloc(bytes);
+    if (directory)
+        snprintf(directory, bytes, "%s%s", base, below);
+    return directory;
+}
+
+static int cannot(struct perfile_error *error, int code, const char *path)
+{
+    return pf_fail(error, code, PERFILE_NO_OFFSET, what, "%s: %s", path, pf_error_text(errno));
+}
+
+/* DIRECTORY/BUILDID-FILES and `more`; false when it is too long. */
+static bool make_name(char name[4096], const char *directory, const struct pf_inlines_key *key, const char *more)
+{
+    char digits[2 * sizeof(key->build_id) + 1] = "";
+    if (!directory || !key->build_id_bytes || key->build_id_bytes > sizeof(key->build_id))
+        return false;
+    for (size_t i = 0; i < key->build_id_bytes; i++)
+        snprintf(digits + 2 * i, 3, "%02x", key->build_id[i]);
+    const uint64_t files = pf_inlines_checksum(&key->files, sizeof(key->files));
+    return snprintf(name, 4096, "%s/%s-%016" PRIx64 "%s", directory, digits, files, more) < 4096;
+}
+
+bool pf_inlines_key_of(const char *path, const char *alternate_path, struct pf_inlines_key *key)
+{
+    char package[4096];
+    *key = (struct pf_inlines_key){.files.debug = pf_file_identity_at(path),
+                                   .files.alternate = pf_file_identity_at(alternate_path)};
+    if (pf_dwp_name(package, path))
+        key->files.package = pf_file_identity_at(package);
+    const int bytes = pf_elf_build_id(path, key->build_id);
+    key->build_id_bytes = bytes > 0 ? (uint32_t)bytes : 0;
+    return bytes > 0;
+}
+
+bool pf_inlines_are_of(const struct pf_inlines *inlines, const struct pf_inlines_key *key)
+{
+    return memcmp(&inlines->files, &key->files, sizeof(key->files)) == 0;
+}
+
+/* ---- room ----------------------------------------------------------------------------------------------------- */
+
+struct entry {
+    struct timespec used;
+    uint64_t bytes;
+    char name[NAME_MAX + 1];
+};
+
+struct entries {
+    struct entry *items;
+    size_t count, room;
+    uint64_t bytes;
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name), end_length = strlen(end);
+    return length >= end_length && strcmp(name + length - end_length, end) == 0;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct timespec *x = &((const struct entry *)a)->used, *y = &((const struct entry *)b)->used;
+    if (x->tv_sec != y->tv_sec)
+        return x->tv_sec < y->tv_sec ? -1 : 1;
+    return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+}
+
+/* What a writer left behind that was killed. */
+static void remove_leftover(int directory, const char *name, const struct stat *status)
+{
+    enum { SECONDS = 3600 };
+    if (strstr(name, temporary_suffix) && status->st_mtim.tv_sec + SECONDS < time(NULL))
+        unlinkat(directory, name, 0);
+}
+
+static bool add_entry(struct entries *entries, int directory, const char *name)
+{
+    struct stat status;
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+        return true;
+    if (!ends_with(name, suffix)) {
+        remove_leftover(directory, name, &status);
+        return true;
+    }
+    if (!pf_grow(pf_allocator_or_default(NULL), &entries->items, &entries->room, entries->count + 1,
+                 sizeof(*entries->items)))
+        return false;
+    struct entry *entry = &entries->items[entries->count++];
+    entry->used = status.st_mtim;
+    entry->bytes = (uint64_t)status.st_size;
+    entries->bytes += entry->bytes;
+    snprintf(entry->name, sizeof(entry->name), "%s", name);
+    return true;
+}
+
+/* Failures are not looked at: the next one who saves does it again. */
+static void make_room(const char *path, uint64_t limit_bytes)
+{
+    struct entries entries = {NULL, 0, 0, 0};
+    DIR *directory = opendir(path);
+    const struct dirent *item;
+    if (!directory)
+        return;
+    while ((item = readdir(directory)) && add_entry(&entries, dirfd(directory), item->d_name))
+        continue;
+    if (entries.bytes > limit_bytes)
+        qsort(entries.items, entries.count, sizeof(*entries.items), compare_entries);
+    for (size_t i = 0; i < entries.count && entries.bytes > limit_bytes; i++)
+        if (unlinkat(dirfd(directory), entries.items[i].name, 0) == 0 || errno == ENOENT)
+            entries.bytes -= entries.items[i].bytes;
+    closedir(directory);
+    free(entries.items);
+}
+
+/* ---- saving --------------------------------------------------------------------------------------------------- */
+
+static bool write_block(int fd, const struct pf_inlines *inlines, const struct pf_inlines_key *key)
+{
+    struct pf_inlines_header header;
+    const char *body = (const char *)inlines->block + sizeof(header);
+    size_t body_bytes = inlines->bytes - sizeof(header);
+    memcpy(&header, inlines->block, sizeof(header));
+    header.key = *key;
+    header.body_checksum = pf_inlines_checksum(body, body_bytes);
+    header.header_checksum = pf_inlines_checksum(&header, offsetof(struct pf_inlines_header, header_checksum));
+    return pf_write_all(fd, &header, sizeof(header)) && pf_write_all(fd, body, body_bytes);
+}
+
+int pf_inlines_save(const struct pf_inlines *inlines, const char *directory, const struct pf_inlines_key *key,
+                    uint64_t limit_bytes, struct perfile_error *error)
+{
+    char name[4096], temporary[4096];
+    if (!make_name(name, directory, key, suffix) || !make_name(temporary, directory, key, ".inlines-XXXXXX"))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "no directory or no build id");
+    if (inlines->bytes > limit_bytes)
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, what,
+                       "the tables alone are larger than it may be");
+    if (!pf_make_folders(name))
+        return cannot(error, PERFILE_ERROR_WRITE, directory);
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0)
+        return cannot(error, PERFILE_ERROR_WRITE, directory);
+    bool fine = write_block(fd, inlines, key);
+    fine = close(fd) == 0 && fine; /* not synced: what a crash of the machine leaves half is told by its checksum */
+    if (!fine || rename(temporary, name) != 0) {
+        int result = cannot(error, PERFILE_ERROR_WRITE, name);
+        unlink(temporary);
+        return result;
+    }
+    make_room(directory, limit_bytes);
+    return 0;
+}
+
+/* ---- loading -------------------------------------------------------------------------------------------------- */
+
+static bool block_is_sound(struct pf_inlines *inlines, const struct pf_inlines_key *key)
+{
+    struct pf_inlines_header header;
+    if (inlines->bytes < sizeof(header))
+        return false;
+    memcpy(&header, inlines->block, sizeof(header));
+    return pf_inlines_checksum(&header, offsetof(struct pf_inlines_header, header_checksum)) ==
+               header.header_checksum &&
+           memcmp(&header.key, key, sizeof(*key)) == 0 && pf_inlines_attach(inlines) &&
+           pf_inlines_checksum((const char *)inlines->block + sizeof(header), inlines->bytes - sizeof(header)) ==
+               header.body_checksum;
+}
+
+static bool map_file(struct pf_inlines *inlines, int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
+        (uint64_t)status.st_size > SIZE_MAX)
+        return false;
+    int flags = MAP_PRIVATE;
+#ifdef MAP_POPULATE
+    flags |= MAP_POPULATE; /* the checksum reads all of it */
+#endif
+    void *block = mmap(NULL, (size_t)status.st_size, PROT_READ, flags, fd, 0);
+    if (block == MAP_FAILED)
+        return false;
+    inlines->block = block;
+    inlines->bytes = (size_t)status.st_size;
+    inlines->mapped = true;
+    return true;
+}
+
+static int load_file(int fd, const char *name, const struct pf_inlines_key *key, struct pf_inlines *inlines,
+                     struct perfile_error *error)
+{
+    errno = 0;
+    const bool mapped = map_file(inlines, fd);
+    if (!mapped && errno == ENOMEM) /* nothing is wrong with the file; what it was made of is there, too */
+        return pf_fail_memory(error, what);
+    if (!mapped || !block_is_sound(inlines, key)) {
+        unlink(name);
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what, "%s: damaged or of another version", name);
+    }
+    futimens(fd, NULL); /* its time says when it was used last */
+    return 0;
+}
+
+int pf_inlines_load(const char *directory, const struct pf_inlines_key *key, const struct perfile_allocator *allocator,
+                    struct pf_inlines **result, struct perfile_error *error)
+{
+    char name[4096];
+    *result = NULL;
+    if (!make_name(name, directory, key, suffix))
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what, "no directory or no build id");
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return cannot(error, PERFILE_ERROR_ABSENT, name);
+    allocator = pf_allocator_or_default(allocator);
+    struct pf_inlines *inlines = pf_new(allocator, sizeof(*inlines));
+    int code = inlines ? 0 : pf_fail_memory(error, what);
+    if (inlines) {
+        inlines->allocator = allocator;
+        code = load_file(fd, name, key, inlines, error);
+    }
+    close(fd);
+    if (code == 0)
+        *result = inlines;
+    else
+        pf_inlines_close(inlines);
+    return code;
+}

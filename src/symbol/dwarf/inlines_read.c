@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DWARF in bulk: every unit is walked once, in the order of its bytes, so that the cost does not depend on how deep the
+ * tree is nor on DW_AT_sibling (which LLVM does not write). libdw decodes, and is let go before the first look-up.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <setjmp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/locale.h"
+#include "symbol/dwarf/inlines_dwp.h"
+#include "symbol/dwarf/inlines_tables.h"
+
+static const uint32_t no_node = (uint32_t)PF_INLINES_NONE;
+
+/* An ELF file with its DWARF. */
+struct module {
+    int fd;
+    Elf *elf;
+    Dwarf *dwarf;
+};
+
+struct reading {
+    struct pf_inlines_builder builder;
+    struct pf_inlines_files made_of;
+    struct module file;
+    struct module alternate;
+    struct pf_line_sections sections;
+    struct pf_section addresses, ranges; /* .debug_addr, .debug_ranges */
+    size_t abbreviation_bytes;
+    struct pf_dwp package;
+    struct pf_dwp_unit *packed; /* the unit that is read comes from the package: it is the next member; else NULL */
+    struct pf_dwp_unit packed_unit;
+    struct pf_line_files files; /* of the current unit */
+    struct pf_map names;        /* address of a DIE in memory -> its function's name */
+    struct pf_map line_tables;  /* offset -> 1: its rows are taken */
+    uint32_t unit;
+    uint32_t *enclosing; /* for each depth of the tree the node around it */
+    size_t depth_room;
+};
+
+/* ---- lack of memory ------------------------------------------------------------------------------------------- */
+
+/*
+ * libdw ends the process when out of memory, unless its handler goes another way; and a handler is told nothing, not
+ * even of what. It may only be called while the DWARF is read.
+ */
+static _Thread_local jmp_buf *way_out;
+
+static _Noreturn void leave(void)
+{
+    longjmp(*way_out, 1);
+}
+
+static void note_failure(const struct reading *r)
+{
+    (void)pf_memory_note_failure(r->builder.allocator);
+}
+
+/* ---- names ---------------------------------------------------------------------------------------------------- */
+
+/* What matters of a DIE; members that it does not have are all zero. */
+struct attributes {
+    Dwarf_Attribute low, high, ranges;
+    Dwarf_Attribute linkage, name, origin, specification;
+    Dwarf_Attribute call_file, call_line, call_column;
+};
+
+static int keep_attribute(Dwarf_Attribute *attribute, void *context)
+{
+    struct attributes *a = context;
+    switch (attribute->code) {
+    case DW_AT_low_pc:
+        a->low = *attribute;
+        break;
+    case DW_AT_high_pc:
+        a->high = *attribute;
+        break;
+    case DW_AT_ranges:
+        a->ranges = *attribute;
+        break;
+    case DW_AT_linkage_name:
+    case DW_AT_MIPS_linkage_name:
+        a->linkage = *attribute;
+        break;
+    case DW_AT_name:
+        a->name = *attribute;
+        break;
+    case DW_AT_abstract_origin:
+        a->origin = *attribute;
+        break;
+    case DW_AT_specification:
+        a->specification = *attribute;
+        break;
+    case DW_AT_call_file:
+        a->call_file = *attribute;
+        break;
+    case DW_AT_call_line:
+        a->call_line = *attribute;
+        break;
+    case DW_AT_call_column:
+        a->call_column = *attribute;
+        break;
+    default:
+        break;
+    }
+    return DWARF_CB_OK;
+}
+
+static const char *text_of(Dwarf_Attribute *attribute)
+{
+    return attribute->code ? dwarf_formstring(attribute) : NULL;
+}
+
+/* The linkage name may stand at this DIE or at one that it refers to; only when none has one, the plain name counts. */
+static const char *find_name(const struct attributes *own)
+{
+    enum { LONGEST_CHAIN = 16 };
+    struct attributes a = *own;
+    const char *plain = NULL;
+    for (unsigned i = 0; i < LONGEST_CHAIN; i++) {
+        const char *linkage = text_of(&a.linkage);
+        if (linkage)
+            return linkage;
+        if (!plain)
+            plain = text_of(&a.name);
+        Dwarf_Attribute *reference = a.origin.code ? &a.origin : &a.specification;
+        Dwarf_Die next;
+        if (!reference->code || !dwarf_formref_die(reference, &next))
+            break;
+        memset(&a, 0, sizeof(a));
+        dwarf_getattrs(&next, keep_attribute, &a, 0);
+    }
+    return plain;
+}
+
+/* Through the cache when the name stands elsewhere: many bodies share one origin. */
+static uint32_t name_of(struct reading *r, struct attributes *a)
+{
+    Dwarf_Attribute *reference = a->origin.code ? &a->origin : &a->specification;
+    Dwarf_Die origin;
+    uint64_t text;
+    if (a->linkage.code || !reference->code || !dwarf_formref_die(reference, &origin))
+        return pf_builder_text(&r->builder, find_name(a));
+    if (pf_map_get(&r->names, (uintptr_t)origin.addr, &text) && text)
+        return (uint32_t)text;
+    text = pf_builder_text(&r->builder, find_name(a));
+    if (!pf_map_put(&r->names, (uintptr_t)origin.addr, text))
+        r->builder.failed = true;
+    return (uint32_t)text;
+}
+
+/* ---- functions ------------------------------------------------------------------------------------------------ */
+
+static uint64_t number_of(Dwarf_Attribute *attribute)
+{
+    Dwarf_Word value;
+    return attribute->code && dwarf_formudata(attribute, &value) == 0 ? value : 0;
+}
+
+static void claim_range(struct reading *r, uint32_t node, uint64_t low, uint64_t high)
+{
+    struct pf_claim claim = {low, high, (uint64_t)(UINT32_MAX - r->unit) << 32 | node, node};
+    if (low < high && pf_builder_is_code(&r->builder, low))
+        pf_builder_claim(&r->builder, &r->builder.node_claims, &claim);
+}
+
+static bool address_of(struct reading *r, Dwarf_Attribute *attribute, uint64_t *address)
+{
+    Dwarf_Addr value;
+    if (r->packed)
+        return pf_dwp_address(r->packed, attribute, address);
+    if (dwarf_formaddr(attribute, &value) != 0)
+        return false;
+    *address = value;
+    return true;
+}
+
+struct claimant {
+    struct reading *reading;
+    uint32_t node;
+};
+
+static bool claim_packed(void *context, uint64_t low, uint64_t high)
+{
+    const struct claimant *c = context;
+    claim_range(c->reading, c->node, low, high);
+    return !c->reading->builder.failed && pf_builder_step(&c->reading->builder);
+}
+
+static void claim_ranges(struct reading *r, uint32_t node, Dwarf_Die *die, struct attributes *a)
+{
+    Dwarf_Addr base, start, end;
+    uint64_t low, high;
+    ptrdiff_t offset = 0;
+    if (a->low.code && a->high.code) {
+        if (!address_of(r, &a->low, &low))
+            return;
+        if (!address_of(r, &a->high, &high))
+            high = low + number_of(&a->high); /* since DWARF 4 it may be a length */
+        claim_range(r, node, low, high);
+    } else if (r->packed) {
+        pf_dwp_ranges(r->packed, &a->ranges, claim_packed, &(struct claimant){r, node});
+    } else {
+        while ((offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0 && !r->builder.failed &&
+               pf_builder_step(&r->builder))
+            claim_range(r, node, start, end);
+    }
+}
+
+/* The node for what is inside this DIE. */
+static uint32_t take_function(struct reading *r, Dwarf_Die *die, bool inlined, uint32_t outer)
+{
+    struct attributes a;
+    memset(&a, 0, sizeof(a));
+    dwarf_getattrs(die, keep_attribute, &a, 0);
+    bool has_code = (a.low.code && a.high.code) || a.ranges.code;
+    if (!has_code && (!inlined || outer == no_node))
+        return no_node;
+    struct pf_inline_node node = {.parent = inlined ? outer : no_node, .function = name_of(r, &a)};
+    if (inlined) {
+        node.call_file = a.call_file.code ? pf_line_files_path(&r->files, number_of(&a.call_file)) : 0;
+        node.call_line = (uint32_t)number_of(&a.call_line);
+        node.call_column = (uint32_t)number_of(&a.call_column);
+    }
+    uint32_t number = pf_builder_node(&r->builder, &node);
+    if (has_code && number != no_node)
+        claim_ranges(r, number, die, &a);
+    return number;
+}
+
+/* ---- the tree ------------------------------------------------------------------------------------------------- */
+
+struct walk {
+    struct reading *reading;
+    Dwarf_Die die;
+    const uint8_t *end; /* of the unit */
+    size_t depth;
+    bool is_c; /* where types hold no functions */
+};
+
+static bool may_hold_functions(const struct walk *w, int tag)
+{
+    switch (tag) {
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+        return !w->is_c;
+    case DW_TAG_enumeration_type:
+    case DW_TAG_array_type:
+    case DW_TAG_subroutine_type:
+    case DW_TAG_call_site:
+    case DW_TAG_GNU_call_site:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static bool is_ahead(const struct walk *w, const void *address)
+{
+    return (const uint8_t *)address > (const uint8_t *)w->die.addr && (const uint8_t *)address < w->end;
+}
+
+/* Where DW_AT_sibling says that the next DIE behind the children is, when those need not be seen; else NULL. */
+static const void *behind_children(struct walk *w, int tag)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die next;
+    if (may_hold_functions(w, tag) || !dwarf_attr(&w->die, DW_AT_sibling, &attribute) ||
+        !dwarf_formref_die(&attribute, &next) || !is_ahead(w, next.addr))
+        return NULL;
+    return next.addr;
+}
+
+/* To the DIE at this address, behind the ends of as many lists of children as end here. */
+static bool go_to(struct walk *w, const void *address)
+{
+    const uint8_t *at = address;
+    if (!is_ahead(w, at))
+        return false;
+    for (; at < w->end && *at == 0; at++)
+        if (w->depth-- == 0)
+            return false;
+    if (at == w->end)
+        return false;
+    /* what dwarf_child and dwarf_siblingof make of an address, too */
+    struct Dwarf_CU *unit = w->die.cu;
+    memset(&w->die, 0, sizeof(w->die));
+    w->die.addr = (void *)(uintptr_t)at;
+    w->die.cu = unit;
+    return true;
+}
+
+static bool go_down(struct walk *w, const Dwarf_Die *child, uint32_t node)
+{
+    struct reading *r = w->reading;
+    if (!is_ahead(w, child->addr))
+        return false;
+    if (!pf_grow(r->builder.allocator, &r->enclosing, &r->depth_room, w->depth + 2, sizeof(*r->enclosing))) {
+        r->builder.failed = true;
+        return false;
+    }
+    r->enclosing[++w->depth] = node;
+    w->die = *child;
+    return true;
+}
+
+/* To the next DIE in the order of the bytes; false at the end of the unit, or where it is damaged. */
+static bool go_on(struct walk *w, int tag, uint32_t node)
+{
+    Dwarf_Die next;
+    memset(&next, 0, sizeof(next));
+    if (dwarf_haschildren(&w->die) > 0) {
+        const void *behind = behind_children(w, tag);
+        if (behind)
+            return go_to(w, behind);
+        int result = dwarf_child(&w->die, &next);
+        if (result < 0)
+            return false;
+        if (result == 0)
+            return go_down(w, &next, node);
+    }
+    /* also when there is none libdw says where it looked: at the NUL that ends the list */
+    return dwarf_siblingof(&w->die, &next) >= 0 && go_to(w, next.addr);
+}
+
+static void walk_tree(struct walk *w)
+{
+    struct reading *r = w->reading;
+    bool more = true;
+    while (more && !r->builder.failed && pf_builder_step(&r->builder)) {
+        int tag = dwarf_tag(&w->die);
+        uint32_t node = r->enclosing[w->depth];
+        if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
+            node = take_function(r, &w->die, tag == DW_TAG_inlined_subroutine, node);
+        more = tag != DW_TAG_invalid && go_on(w, tag, node);
+    }
+}
+
+static bool is_c_language(int language)
+{
+    return language == DW_LANG_C89 || language == DW_LANG_C || language == DW_LANG_C99 || language == DW_LANG_C11;
+}
+
+/* Where the unit of this DIE ends, in memory. */
+static const uint8_t *end_of_unit(Dwarf_Die *top)
+{
+    Dwarf_Off offset = dwarf_dieoffset(top), next = 0;
+    size_t header_bytes;
+    Dwarf *dwarf = dwarf_cu_getdwarf(top->cu);
+    if (dwarf_next_unit(dwarf, offset - dwarf_cuoffset(top), &next, &header_bytes, NULL, NULL, NULL, NULL, NULL,
+                        NULL) != 0 ||
+        next <= offset)
+        return NULL;
+    return (const uint8_t *)top->addr + (next - offset);
+}
+
+static void read_functions(struct reading *r, Dwarf_Die *top)
+{
+    struct walk w = {.reading = r, .die = *top, .end = end_of_unit(top), .is_c = is_c_language(dwarf_srclang(top))};
+    Dwarf_Die child;
+    if (!w.end || dwarf_child(top, &child) != 0 || !is_ahead(&w, child.addr))
+        return;
+    w.die = child;
+    if (pf_grow(r->builder.allocator, &r->enclosing, &r->depth_room, 1, sizeof(*r->enclosing))) {
+        r->enclosing[0] = no_node;
+        walk_tree(&w);
+    } else {
+        r->builder.failed = true;
+    }
+}
+
+/* ---- units ---------------------------------------------------------------------------------------------------- */
+
+static void read_lines(struct reading *r, Dwarf_Die *top)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word offset;
+    uint64_t taken;
+    if (!dwarf_attr(top, DW_AT_stmt_list, &attribute) || dwarf_formudata(&attribute, &offset) != 0)
+        return;
+    if (dwarf_attr(top, DW_AT_comp_dir, &attribute))
+        r->files.compilation_directory = dwarf_formstring(&attribute);
+    bool is_new = !pf_map_get(&r->line_tables, offset, &taken);
+    pf_line_table_read(&r->builder, &r->sections, offset, r->unit, is_new, &r->files);
+    if (!pf_map_put(&r->line_tables, offset, 1))
+        r->builder.failed = true;
+}
+
+/* The rest of a skeleton from the package; false when it is not there. */
+static bool read_packed(struct reading *r, Dwarf_Die *skeleton)
+{
+    struct pf_dwp_unit *unit = &r->packed_unit;
+    uint64_t id;
+    *unit = (struct pf_dwp_unit){.addresses = r->addresses, .ranges = r->ranges};
+    errno = 0;
+    if (dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, NULL, &id, NULL, NULL) != 0 ||
+        !pf_dwp_unit_open(&r->package, skeleton, id, leave, unit)) {
+        note_failure(r);
+        return false;
+    }
+    r->packed = unit;
+    read_functions(r, &unit->top);
+    r->packed = NULL;
+    pf_dwp_unit_close(unit);
+    return true;
+}
+
+static void read_unit(struct reading *r, uint8_t type, Dwarf_Die *top, Dwarf_Die *split)
+{
+    if (type == DW_UT_type || type == DW_UT_split_type)
+        return;
+    r->files = (struct pf_line_files){.builder = &r->builder};
+    read_lines(r, top);
+    if (split->addr) {
+        dwarf_new_oom_handler(dwarf_cu_getdwarf(split->cu), leave);
+        read_functions(r, split);
+    } else if (type != DW_UT_skeleton || !read_packed(r, top))
+        read_functions(r, top);
+    pf_line_files_close(&r->files);
+}
+
+/*
+ * The tables of abbreviations are the one thing that libdw takes memory for without a look at what it got: it then ends the
+ * process by an assertion or by a signal. A place takes 16 bytes, and an abbreviation has 4 or more of them in the file; of
+ * a table that grows the old one, which is half as large, is there, too. What is asked for is enough for all units; others
+ * take memory meanwhile, so it is asked for again and again.
+ */
+static bool has_reserve(const struct reading *r)
+{
+    enum { RESERVE_LEAST = 4 << 20, TABLE_BYTES = 12, UNITS = 64 };
+    if (r->unit % UNITS)
+        return true;
+    const size_t bytes = RESERVE_LEAST + TABLE_BYTES * pf_min(r->abbreviation_bytes, SIZE_MAX / 32);
+    void *reserve = pf_resize(r->builder.allocator, NULL, 0, bytes);
+    pf_free(r->builder.allocator, reserve, bytes);
+    return reserve;
+}
+
+static void read_units(struct reading *r)
+{
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die top, split;
+    uint8_t type;
+    int result = 0;
+    errno = 0;
+    while (has_reserve(r) && (result = dwarf_get_units(r->file.dwarf, unit, &unit, NULL, &type, &top, &split)) == 0 &&
+           !r->builder.failed && pf_builder_step(&r->builder)) {
+        read_unit(r, type, &top, &split);
+        r->unit++;
+        errno = 0;
+    }
+    if (result < 0)
+        note_failure(r);
+}
+
+/* ---- files ---------------------------------------------------------------------------------------------------- */
+
+static void close_module(struct module *m)
+{
+    dwarf_end(m->dwarf);
+    elf_end(m->elf);
+    if (m->fd >= 0)
+        close(m->fd);
+    *m = (struct module){-1, NULL, NULL};
+}
+
+static int fail_debug_info(const char *path, struct perfile_error *error)
+{
+    const struct pf_locale locale = pf_locale_enter();
+    const char *why = dwarf_errmsg(-1);
+    pf_locale_leave(&locale);
+    return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, path, "no debug info (%s)", why ? why : "none");
+}
+
+static int open_file(struct module *m, const char *path, struct perfile_error *error)
+{
+    elf_version(EV_CURRENT);
+    m->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (m->fd < 0)
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, path, "%s", pf_error_text(errno));
+    m->elf = elf_begin(m->fd, ELF_C_READ_MMAP, NULL);
+    if (!m->elf || elf_kind(m->elf) != ELF_K_ELF)
+        return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, path, "not an ELF file");
+    m->dwarf = dwarf_begin_elf(m->elf, DWARF_C_READ, NULL);
+    if (!m->dwarf)
+        return fail_debug_info(path, error);
+    dwarf_new_oom_handler(m->dwarf, leave);
+    return 0;
+}
+
+static int open_module(const struct reading *r, struct module *m, const char *path, struct perfile_error *error)
+{
+    errno = 0;
+    const int result = open_file(m, path, error);
+    return result < 0 && pf_memory_note_failure(r->builder.allocator) ? pf_fail_memory(error, path) : result;
+}
+
+/* A dwz file is taken only when it is the very one that the debug info was made with. */
+static void open_alternate(struct reading *r, const char *path)
+{
+    const char *name;
+    const void *wanted, *there;
+    ssize_t wanted_bytes = dwelf_dwarf_gnu_debugaltlink(r->file.dwarf, &name, &wanted);
+    struct stat status;
+    if (!path || wanted_bytes <= 0 || open_module(r, &r->alternate, path, NULL) != 0)
+        return;
+    if (fstat(r->alternate.fd, &status) == 0)
+        r->made_of.alternate = pf_file_identity_of(&status);
+    ssize_t bytes = dwelf_elf_gnu_build_id(r->alternate.elf, &there);
+    if (bytes == wanted_bytes && memcmp(wanted, there, (size_t)bytes) == 0)
+        dwarf_setalt(r->file.dwarf, r->alternate.dwarf);
+}
+
+/* libdw goes on without what it could not inflate. */
+static void look_at_inflated(const struct reading *r, Elf_Scn *section, const GElf_Shdr *header)
+{
+    errno = 0;
+    if (header->sh_flags & SHF_COMPRESSED && (elf_compress(section, 0, 0) >= 0 || errno == ENOMEM))
+        pf_memory_note_short(r->builder.allocator);
+}
+
+static struct pf_section section_data(const struct reading *r, Elf_Scn *section)
+{
+    errno = 0;
+    Elf_Data *data = elf_rawdata(section, NULL); /* libdw has inflated the debug sections in place */
+    if (!data || !data->d_buf)
+        note_failure(r);
+    return data && data->d_buf ? (struct pf_section){data->d_buf, data->d_size} : (struct pf_section){NULL, 0};
+}
+
+static void keep_section(struct reading *r, Elf_Scn *section, const GElf_Shdr *header, const char *name)
+{
+    if (header->sh_flags & SHF_EXECINSTR) {
+        struct pf_claim code = {.low = header->sh_addr};
+        if (pf_add(header->sh_addr, header->sh_size, &code.high))
+            pf_builder_claim(&r->builder, &r->builder.code, &code);
+    }
+    if (!name)
+        return;
+    if (pf_starts_with(name, ".debug_"))
+        look_at_inflated(r, section, header);
+    if (strcmp(name, ".debug_line") == 0 || strcmp(name, ".zdebug_line") == 0)
+        r->sections.line = section_data(r, section);
+    else if (strcmp(name, ".debug_line_str") == 0)
+        r->sections.line_str = section_data(r, section);
+    else if (strcmp(name, ".debug_str") == 0 || strcmp(name, ".zdebug_str") == 0)
+        r->sections.str = section_data(r, section);
+    else if (strcmp(name, ".debug_abbrev") == 0 || strcmp(name, ".zdebug_abbrev") == 0)
+        r->abbreviation_bytes = section_data(r, section).bytes;
+    else if (strcmp(name, ".debug_addr") == 0)
+        r->addresses = section_data(r, section);
+    else if (strcmp(name, ".debug_ranges") == 0)
+        r->ranges = section_data(r, section);
+}
+
+static void keep_sections(struct reading *r)
+{
+    Elf *elf = r->file.elf;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    size_t names;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return;
+    while ((section = elf_nextscn(elf, section)))
+        if (gelf_getshdr(section, &header))
+            keep_section(r, section, &header, elf_strptr(elf, names, header.sh_name));
+    pf_builder_sort_code(&r->builder);
+    const char *identity = elf_getident(elf, NULL);
+    r->sections.swap = (identity[EI_DATA] == ELFDATA2MSB) != PF_NATIVE_BIG_ENDIAN;
+}
+
+static int read_module(struct reading *r, const char *path, const char *alternate_path, struct perfile_error *error)
+{
+    int result = open_module(r, &r->file, path, error);
+    if (result < 0)
+        return result;
+    GElf_Ehdr header;
+    if (!gelf_getehdr(r->file.elf, &header) || header.e_type == ET_REL)
+        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, path, "debug info of a file not linked");
+    struct stat status;
+    if (fstat(r->file.fd, &status) < 0)
+        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, path, "%s", pf_error_text(errno));
+    r->builder.steps = 64 * (uint64_t)status.st_size + (1 << 20);
+    open_alternate(r, alternate_path);
+    keep_sections(r);
+    pf_dwp_open(&r->package, path);
+    r->made_of.debug = pf_file_identity_of(&status);
+    r->made_of.package = r->package.identity;
+    read_units(r);
+    return 0;
+}
+
+/* What libdw was about when it left lies in the reading, so that it is closed with it. */
+static int read_or_leave(struct reading *r, const char *path, const char *alternate_path, struct perfile_error *error)
+{
+    jmp_buf here;
+    if (setjmp(here) != 0) {
+        way_out = NULL;
+        pf_memory_note_short(r->builder.allocator);
+        return pf_fail_memory(error, path);
+    }
+    way_out = &here;
+    const int result = read_module(r, path, alternate_path, error);
+    way_out = NULL;
+    return result;
+}
+
+static void close_reading(struct reading *r)
+{
+    const struct perfile_allocator *allocator = r->builder.allocator;
+    pf_line_files_close(&r->files);
+    pf_dwp_unit_close(&r->packed_unit);
+    pf_map_close(&r->names);
+    pf_map_close(&r->line_tables);
+    pf_free(allocator, r->enclosing, r->depth_room * sizeof(*r->enclosing));
+    pf_dwp_close(&r->package);
+    close_module(&r->file);
+    close_module(&r->alternate);
+    pf_builder_close(&r->builder);
+}
+
+int pf_inlines_open(const char *path, const char *alternate_path, const struct perfile_allocator *allocator,
+                    struct pf_inlines **inlines, struct perfile_error *error)
+{
+    struct reading r = {.file = {-1, NULL, NULL}, .alternate = {-1, NULL, NULL}};
+    *inlines = NULL;
+    allocator = pf_allocator_or_default(allocator);
+    pf_builder_open(&r.builder, allocator);
+    r.files.builder = &r.builder;
+    pf_map_open(&r.names, allocator);
+    pf_map_open(&r.line_tables, allocator);
+    int result = read_or_leave(&r, path, alternate_path, error);
+    if (result == 0)
+        result = pf_builder_finish(&r.builder, inlines, error);
+    if (result == 0 && pf_memory_was_short(allocator)) { /* something is missing: nobody may keep it */
+        pf_inlines_close(*inlines);
+        *inlines = NULL;
+        result = pf_fail_memory(error, path);
+    }
+    if (result == 0)
+        (*inlines)->files = r.made_of;
+    close_reading(&r);
+    return result;
+}

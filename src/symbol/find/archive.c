@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Unpacking is done into a folder under another name, which is then renamed: who looks sees all of it or nothing.
+ * libarchive is loaded when it is needed: few need it, and it brings a dozen libraries along.
+ */
+#include "symbol/find/archive.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/files.h"
+#include "base/locale.h"
+#include "symbol/dwarf/inlines.h"
+#include "symbol/find/library.h"
+
+enum {
+    MEMBERS_MAX = 1 << 17, /* 131072, as a note says */
+    KEPT_MAX = 4,          /* unpacked archives */
+    HEX_MIN = 16,          /* digits of a build id: 8 to 20 bytes */
+    HEX_MAX = 40,
+    PATH_ROOM = 4096,
+    BLOCK_BYTES = 1 << 18,
+    LEFTOVER_SECONDS = 3600,
+};
+#define UNPACKED_BYTES_MAX (4ull << 30)
+
+/* True when what has just failed has failed for lack of memory, which the options' allocator is told. */
+static bool note_failure(const struct pf_find_options *options)
+{
+    return options->allocator ? pf_memory_note_failure(options->allocator) : errno == ENOMEM;
+}
+
+/* ---- libarchive ---- */
+
+struct archive;
+struct archive_entry;
+enum { LIBARCHIVE_OK = 0, LIBARCHIVE_EOF = 1, LIBARCHIVE_WARN = -20 };
+
+struct libarchive {
+    void *library;
+    struct archive *(*open)(void);
+    int (*close)(struct archive *a);
+    int (*format)(struct archive *a);
+    int (*filters[4])(struct archive *a);
+    int (*open_file)(struct archive *a, const char *path, size_t block_bytes);
+    int (*next)(struct archive *a, struct archive_entry **entry);
+    int64_t (*read)(struct archive *a, void *to, size_t bytes);
+    const char *(*why)(struct archive *a);
+    const char *(*path)(struct archive_entry *entry);
+    mode_t (*type)(struct archive_entry *entry);
+};
+
+/* Not "all" filters: some of them start programs. */
+static bool load_libarchive(struct libarchive *l)
+{
+    const struct {
+        void *function;
+        const char *name;
+    } functions[] = {
+        {&l->open, "archive_read_new"},
+        {&l->close, "archive_read_free"},
+        {&l->format, "archive_read_support_format_tar"},
+        {&l->filters[0], "archive_read_support_filter_gzip"},
+        {&l->filters[1], "archive_read_support_filter_bzip2"},
+        {&l->filters[2], "archive_read_support_filter_xz"},
+        {&l->filters[3], "archive_read_support_filter_zstd"},
+        {&l->open_file, "archive_read_open_filename"},
+        {&l->next, "archive_read_next_header"},
+        {&l->read, "archive_read_data"},
+        {&l->why, "archive_error_string"},
+        {&l->path, "archive_entry_pathname"},
+        {&l->type, "archive_entry_filetype"},
+    };
+    *l = (struct libarchive){.library = pf_library_open("libarchive.so.13", RTLD_LAZY | RTLD_LOCAL)};
+    for (size_t i = 0; l->library && i < PF_COUNT(functions); i++) {
+        if (!pf_library_function(l->library, functions[i].name, functions[i].function))
+            return false;
+    }
+    return l->library;
+}
+
+/* ---- names ---- */
+
+/* Letters of the last part of `path`, before *end, which then stands before its slash. */
+static size_t last_part(const char *path, const char **end, const char **part)
+{
+    const char *stop = *end, *at = stop;
+    while (at > path && at[-1] != '/')
+        at--;
+    *part = at;
+    *end = at > path ? at - 1 : path;
+    return (size_t)(stop - at);
+}
+
+static bool is_build_id(const char *text, size_t length)
+{
+    return length >= HEX_MIN && length <= HEX_MAX && length % 2 == 0 && strspn(text, "0123456789abcdef") >= length;
+}
+
+static bool is_date(const char *text, size_t length)
+{
+    return length >= 8 && length <= 20 && strspn(text, "0123456789") >= length;
+}
+
+static bool is_leaf(const char *text, size_t length)
+{
+    static const char *const leaves[] = {"elf", "debug", "vdso", "kallsyms", "vmlinux"};
+    for (size_t i = 0; i < PF_COUNT(leaves); i++)
+        if (strlen(leaves[i]) == length && memcmp(text, leaves[i], length) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * Where a member goes below the folder; false when it is none of a build-id cache: NAME/ID/elf, [kernel.kcore]/ID/DATE/
+ * kallsyms, and ID itself of perf before 4.11.
+ */
+static bool place_of(const char *member, char *to, size_t room)
+{
+    const char *end = member + strlen(member), *leaf, *part, *above;
+    const size_t leaf_length = last_part(member, &end, &leaf);
+    if (is_build_id(leaf, leaf_length))
+        return snprintf(to, room, ".build-id/%.2s/%.*s/elf", leaf, (int)leaf_length - 2, leaf + 2) < (int)room;
+    if (!is_leaf(leaf, leaf_length))
+        return false;
+    const size_t length = last_part(member, &end, &part), above_length = last_part(member, &end, &above);
+    if (is_date(part, length) && is_build_id(above, above_length)) /* a date may look like an id */
+        return snprintf(to, room, "[kernel.kcore]/%.*s/%.*s/%.*s", (int)above_length, above, (int)length, part,
+                        (int)leaf_length, leaf) < (int)room;
+    return is_build_id(part, length) && snprintf(to, room, ".build-id/%.2s/%.*s/%.*s", part, (int)length - 2, part + 2,
+                                                 (int)leaf_length, leaf) < (int)room;
+}
+
+/* ---- folders ---- */
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *where)
+{
+    (void)about, (void)kind, (void)where;
+    remove(path);
+    return 0;
+}
+
+static void remove_folder(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Leftovers of who was killed, and the one that was used longest ago when there are many. */
+static void make_room(const char *cache)
+{
+    char oldest[PATH_ROOM] = "", path[PATH_ROOM];
+    time_t oldest_time = 0;
+    unsigned count = 0;
+    DIR *folder = opendir(cache);
+    const struct dirent *item;
+    struct stat about;
+    while (folder && (item = readdir(folder))) {
+        if (strncmp(item->d_name, "archive-", 8) != 0 ||
+            snprintf(path, sizeof(path), "%s/%s", cache, item->d_name) >= (int)sizeof(path) ||
+            lstat(path, &about) < 0 || !S_ISDIR(about.st_mode))
+            continue;
+        if (strchr(item->d_name, '.')) {
+            if (about.st_mtime + LEFTOVER_SECONDS < time(NULL))
+                remove_folder(path);
+            continue;
+        }
+        if (!count++ || about.st_mtime < oldest_time) {
+            oldest_time = about.st_mtime;
+            memcpy(oldest, path, sizeof(path));
+        }
+    }
+    if (folder)
+        closedir(folder);
+    if (count >= KEPT_MAX)
+        remove_folder(oldest);
+}
+
+/* ---- unpacking ---- */
+
+struct unpacking {
+    const struct libarchive *l;
+    const struct pf_find_options *options;
+    const char *path; /* of the archive */
+    struct archive *archive;
+    char folder[PATH_ROOM];
+    uint8_t *block;
+    uint64_t bytes;
+    unsigned files;
+    bool is_inner;       /* it came out of another archive */
+    char inner_why[256]; /* what was wrong with the one inside */
+};
+
+/* What libarchive says is wrong. */
+static const char *why_of(const struct unpacking *u)
+{
+    const char *why = u->archive ? u->l->why(u->archive) : "out of memory";
+    return why ? why : "it is damaged";
+}
+
+/* NULL, or what went wrong. */
+static const char *copy_member(struct unpacking *u, int fd)
+{
+    int64_t got;
+    while ((got = u->l->read(u->archive, u->block, BLOCK_BYTES)) > 0) {
+        u->bytes += (uint64_t)got;
+        if (u->bytes > UNPACKED_BYTES_MAX)
+            return "it holds more than 4 GiB";
+        if (!pf_write_all(fd, u->block, (size_t)got))
+            return pf_error_text(errno);
+    }
+    return got < 0 ? why_of(u) : NULL;
+}
+
+/* A member under that name below the folder. */
+static const char *take_file(struct unpacking *u, const char *path)
+{
+    int fd = pf_make_folders(path) ? open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+    if (fd < 0)
+        return errno == EEXIST ? NULL : pf_error_text(errno);
+    const char *wrong = copy_member(u, fd);
+    if (close(fd) < 0 && !wrong)
+        wrong = pf_error_text(errno);
+    if (wrong)
+        unlink(path);
+    return wrong;
+}
+
+static const char *take_members(struct unpacking *u);
+static bool open_archive(struct unpacking *u);
+
+/* `perf archive --all` packs the recording and an archive of the binaries. */
+static const char *take_inner(struct unpacking *u)
+{
+    char path[PATH_ROOM + 16];
+    struct unpacking inner = {.l = u->l, .options = u->options, .path = path, .bytes = u->bytes, .is_inner = true};
+    memcpy(inner.folder, u->folder, sizeof(inner.folder));
+    snprintf(path, sizeof(path), "%s/inner.tar", u->folder);
+    const char *wrong = take_file(u, path);
+    if (wrong)
+        return wrong;
+    wrong = open_archive(&inner) ? take_members(&inner) : why_of(&inner);
+    if (wrong)
+        snprintf(u->inner_why, sizeof(u->inner_why), "%s", wrong);
+    if (inner.archive)
+        u->l->close(inner.archive);
+    free(inner.block);
+    unlink(path);
+    u->files += inner.files;
+    u->bytes = pf_max(u->bytes, inner.bytes);
+    return wrong ? u->inner_why : NULL;
+}
+
+static const char *take_member(struct unpacking *u, const char *name)
+{
+    char place[256], path[PATH_ROOM + 256];
+    const char *slash = strrchr(name, '/');
+    if (!u->is_inner && strcmp(slash ? slash + 1 : name, "perf.symbols.tar.bz2") == 0)
+        return take_inner(u);
+    if (!place_of(name, place, sizeof(place)))
+        return NULL;
+    snprintf(path, sizeof(path), "%s/%s", u->folder, place);
+    const char *wrong = take_file(u, path);
+    u->files += !wrong;
+    return wrong;
+}
+
+static const char *take_members(struct unpacking *u)
+{
+    struct archive_entry *entry;
+    const char *wrong = NULL;
+    int code = LIBARCHIVE_OK;
+    for (unsigned i = 0; !wrong && i < MEMBERS_MAX; i++) {
+        code = u->l->next(u->archive, &entry);
+        if (code != LIBARCHIVE_OK && code != LIBARCHIVE_WARN)
+            break;
+        const char *name = S_ISREG(u->l->type(entry)) ? u->l->path(entry) : NULL;
+        if (name)
+            wrong = take_member(u, name);
+    }
+    if (wrong || code == LIBARCHIVE_EOF)
+        return wrong;
+    return code == LIBARCHIVE_OK || code == LIBARCHIVE_WARN ? "it holds more than 131072 files" : why_of(u);
+}
+
+static bool open_archive(struct unpacking *u)
+{
+    const struct libarchive *l = u->l;
+    u->block = malloc(BLOCK_BYTES);
+    u->archive = l->open();
+    if (!u->block || !u->archive)
+        return false;
+    for (size_t i = 0; i < PF_COUNT(l->filters); i++)
+        l->filters[i](u->archive);
+    l->format(u->archive);
+    return l->open_file(u->archive, u->path, BLOCK_BYTES) == LIBARCHIVE_OK;
+}
+
+/* What could be read before damage is kept. The texts of libarchive live as long as the archive. */
+static bool unpack(struct unpacking *u)
+{
+    errno = 0;
+    const char *wrong = open_archive(u) ? take_members(u) : why_of(u);
+    const bool is_short = wrong && note_failure(u->options);
+    if (wrong)
+        pf_find_note(u->options, "%s: %s; %u binaries were taken from it", u->path, wrong, u->files);
+    else if (!u->files)
+        pf_find_note(u->options, "%s holds no binaries as `perf archive` puts them", u->path);
+    if (u->archive)
+        u->l->close(u->archive);
+    free(u->block);
+    return u->files && !is_short;
+}
+
+/* Under its name, if there is anything in it. Another process may have been faster: then that one's is taken. */
+static bool unpack_as(struct unpacking *u, const char *folder)
+{
+    const bool any = unpack(u);
+    if (any && rename(u->folder, folder) == 0)
+        return true;
+    const int why = errno;
+    remove_folder(u->folder);
+    if (any && access(folder, R_OK) == 0)
+        return true;
+    if (any)
+        pf_find_note(u->options, "%s was not read: %s: %s", u->path, folder, pf_error_text(why));
+    return false;
+}
+
+static bool unpack_into(const struct pf_find_options *options, const char *path, const char *cache, const char *folder)
+{
+    struct libarchive l;
+    struct unpacking u = {.l = &l, .options = options, .path = path};
+    bool done = false;
+    if (snprintf(u.folder, sizeof(u.folder), "%s.XXXXXX", folder) >= (int)sizeof(u.folder))
+        return false;
+    errno = 0;
+    if (!load_libarchive(&l)) {
+        (void)note_failure(options);
+        pf_find_note(options, "%s was not read: that needs libarchive (libarchive.so.13)", path);
+    } else if (!pf_make_folders(u.folder) || !mkdtemp(u.folder))
+        pf_find_note(options, "%s was not read: %s: %s", path, cache, pf_error_text(errno));
+    else
+        done = unpack_as(&u, folder);
+    if (l.library)
+        dlclose(l.library);
+    return done;
+}
+
+/* ---- entry ---- */
+
+/* The same file at the same time is the same archive. */
+static char *folder_of(const char *cache, const struct stat *about)
+{
+    char *folder;
+    const uint64_t time = (uint64_t)about->st_mtim.tv_sec * 1000000000 + (uint64_t)about->st_mtim.tv_nsec;
+    return asprintf(&folder, "%s/archive-%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64, cache, (uint64_t)about->st_dev,
+                    (uint64_t)about->st_ino, (uint64_t)about->st_size, time) < 0
+               ? NULL
+               : folder;
+}
+
+static int open_file(const struct pf_find_options *options, const char *path, const struct stat *about,
+                     char **directory)
+{
+    errno = 0;
+    char *cache = pf_cache_directory();
+    char *folder = cache ? folder_of(cache, about) : NULL;
+    if (!folder && note_failure(options)) {
+        free(cache);
+        return PERFILE_ERROR_MEMORY;
+    }
+    if (!cache)
+        pf_find_note(options, "%s was not read: there is no folder to unpack it in (HOME or XDG_CACHE_HOME)", path);
+    if (folder && utimensat(AT_FDCWD, folder, NULL, AT_SYMLINK_NOFOLLOW) < 0) {
+        make_room(cache);
+        if (!unpack_into(options, path, cache, folder)) {
+            free(folder);
+            folder = NULL;
+        }
+    }
+    free(cache);
+    *directory = folder;
+    return 0;
+}
+
+int pf_archive_open(const struct pf_find_options *options, const char *path, char **directory)
+{
+    struct stat about;
+    *directory = NULL;
+    const bool exists = stat(path, &about) == 0;
+    if (exists && S_ISREG(about.st_mode))
+        return open_file(options, path, &about, directory);
+    if (exists && S_ISDIR(about.st_mode))
+        return (*directory = strdup(path)) ? 0 : PERFILE_ERROR_MEMORY;
+    pf_find_note(options, "%s was not read: %s", path, exists ? "it is no file" : pf_error_text(errno));
+    return 0;
+}

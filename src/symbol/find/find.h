@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding the binaries that a recording ran, never the wrong ones. */
+#ifndef PF_SYMBOL_FIND_FIND_H
+#define PF_SYMBOL_FIND_FIND_H
+
+#include <perfile/analysis.h>
+
+#include "base/memory.h"
+#include "symbol/find/debuginfod.h"
+
+struct pf_find_options {
+    const struct perfile_allocator *allocator; /* NULL: malloc's; what else lacks memory is told to it (pf_watch) */
+    const char *symfs;                         /* "" or a root below which paths are looked up */
+    const char *vmlinux;                       /* NULL, or the kernel's ELF file */
+    const char *kallsyms;                      /* NULL, or a file like /proc/kallsyms */
+    const char *buildid_dir;                   /* perf's cache; NULL: ~/.debug */
+    const char *recording; /* its path, or NULL: a directory may hold kallsyms, and JITs write beside it */
+    const char *reference; /* a symbol that the kernel's mapping names, or NULL; and its run-time address */
+    uint64_t reference_address;
+    const char *archive;              /* of perf archive, as the user gave it, or NULL */
+    const char *archive_dir;          /* the build-id cache that it stands for, or NULL */
+    const char *release;              /* uname -r of the recording, or NULL: where kernel modules are */
+    bool same_machine;                /* the recording was made here (host name and boot match): /proc may be asked */
+    bool asks_debuginfod;             /* DEBUGINFOD_URLS is set */
+    uint64_t debuginfod_seconds;      /* in all; 0: PF_DEBUGINFOD_TOTAL_SECONDS */
+    uint64_t debuginfod_bytes;        /* of one file; 0: PF_DEBUGINFOD_FILE_BYTES */
+    struct pf_debuginfod *debuginfod; /* NULL: it is not asked */
+    void (*note)(void *context, const char *text); /* as in perfile_symbol_options */
+    void *note_context;
+    const char *(*reach)(void *context, const char *path); /* likewise */
+    void *reach_context;
+};
+
+/* What a user said; debuginfod may be asked when DEBUGINFOD_URLS is set. The texts are those of `wanted`. */
+struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *wanted);
+
+/* What the recording says of its machine: same_machine and release. The texts are the reader's. */
+void pf_find_learn(struct pf_find_options *options, struct perfile_reader *reader);
+
+/*
+ * This machine's own kernel and processes, and what names stand for here, may be asked. With a symfs they may not: the
+ * recording is of the machine whose files lie there. Files that a build id proves are taken all the same.
+ */
+bool pf_find_is_local(const struct pf_find_options *options);
+
+/* Tells the user; printf's text without its end. */
+void pf_find_note(const struct pf_find_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+struct pf_found {
+    char *path;                      /* the binary, or NULL; owned */
+    char *debug_path;                /* a separate debug file, or NULL; owned */
+    char *alternate_path;            /* dwz file that the debug info refers to, or NULL; owned */
+    bool build_id_differs;           /* a file was there under the name, but it is another one: not used */
+    char other_build_id[2 * 20 + 1]; /* its build id; "": it has none */
+};
+
+/*
+ * Where the binary `name` with this build id is: symfs + name, perf's build-id cache (elf, kallsyms, vdso), .build-id trees,
+ * the directory of the recording; and its debug file by build id, by .gnu_debuglink (with its CRC checked), next to it,
+ * below /usr/lib/debug; or a copy of the binary that has more symbols or debug info. A candidate whose build id differs is never taken; without a build id in the recording the name
+ * decides. Always succeeds but for MEMORY; what was not found is NULL.
+ */
+int pf_find_binary(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
+                   size_t build_id_bytes, struct pf_found *found);
+/*
+ * The file of that name that the process `pid` wrote, a JIT: below symfs or in that folder itself; without symfs where the
+ * process sees it when it still lives here, else under its name; and beside the recording. *path is owned, NULL: there is none.
+ */
+int pf_find_jitdump(const struct pf_find_options *options, const char *name, int32_t pid, char **path);
+/* The same for "/tmp/perf-PID.map", which the process may know under the pid of its own namespace. */
+int pf_find_perf_map(const struct pf_find_options *options, int32_t pid, char **path);
+/*
+ * The file of a kernel module, "[nf_nat]" or a path: as pf_find_binary, and by its name in /lib/modules/RELEASE. It may be
+ * compressed, and without a debug file.
+ */
+int pf_find_kernel_module(const struct pf_find_options *options, const char *name, const uint8_t *build_id,
+                          size_t build_id_bytes, struct pf_found *found);
+/* "/lib/modules/5.1/kernel/net/nf-nat.ko.xz" is "nf_nat", and so is "[nf_nat]". */
+void pf_kernel_module_name(char *text, size_t room, const char *name);
+void pf_found_close(struct pf_found *found);
+/* The build id of an ELF file (.note.gnu.build-id); its length, 0 when there is none, negative on errors. */
+int pf_elf_build_id(const char *path, uint8_t build_id[20]);
+
+#endif

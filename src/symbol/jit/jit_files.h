@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The pieces of code of a jitdump file as ELF files. */
+#ifndef PF_SYMBOL_JIT_JIT_FILES_H
+#define PF_SYMBOL_JIT_JIT_FILES_H
+
+#include "symbol/jit/jitdump.h"
+
+/*
+ * Writes the code to `path`, over an older file of that name; it appears whole or not at all. Errors: TRUNCATED (the dump
+ * does not hold it), LIMIT (it is larger than code can be), MEMORY, WRITE.
+ */
+int pf_jit_file_write(struct pf_jitdump *dump, const struct pf_jitdump_code *code, const char *path,
+                      uint8_t build_id[20], struct perfile_error *error);
+/*
+ * `folder` without an end slash: *real as it is, *named as readers will look for it, who have the same symfs ("" or a
+ * folder). Both from malloc. Errors: MEMORY, WRITE.
+ */
+int pf_jit_files_folder(const char *folder, const char *symfs, char **real, char **named, struct perfile_error *error);
+
+#endif

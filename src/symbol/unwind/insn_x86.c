@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lengths of x86 instructions, from the opcode maps of the processor manuals (Intel SDM volume 2, appendix A; AMD APM
+ * volume 3, appendix A): one letter an opcode says what follows it.
+ */
+#include "symbol/unwind/insn.h"
+
+#include <string.h>
+
+/*
+ * .  nothing               M  ModRM                 X  no instruction
+ * B  1 byte                b  ModRM and 1 byte      P  a prefix
+ * W  2 bytes               T  another map
+ * Z  2 or 4 bytes          z  ModRM and 2 or 4 bytes
+ * V  2, 4 or 8 bytes       J  a displacement of 2 or 4 bytes, in 64-bit code always 4
+ * A  an address            F  2 or 4 bytes and a segment
+ * E  3 bytes               f, g  ModRM, and as b or z when its middle field is 0 or 1
+ */
+static const char one_byte[] = "MMMMBZ..MMMMBZ.T"
+                               "MMMMBZ..MMMMBZ.."
+                               "MMMMBZP.MMMMBZP."
+                               "MMMMBZP.MMMMBZP."
+                               "................"
+                               "................"
+                               "..MMPPPPZzBb...."
+                               "BBBBBBBBBBBBBBBB"
+                               "bzbbMMMMMMMMMMMM"
+                               "..........F....."
+                               "AAAA....BZ......"
+                               "BBBBBBBBVVVVVVVV"
+                               "bbW.MMbzE.W..B.."
+                               "MMMMBB..MMMMMMMM"
+                               "BBBBBBBBJJFB...."
+                               "P.PP..fg......MM";
+/* behind 0f */
+static const char two_bytes[] = "MMMMX.....X.XM.b"
+                                "MMMMMMMMMMMMMMMM"
+                                "MMMMMXMXMMMMMMMM"
+                                "......X.TXTXXXXX"
+                                "MMMMMMMMMMMMMMMM"
+                                "MMMMMMMMMMMMMMMM"
+                                "MMMMMMMMMMMMMMMM"
+                                "bbbbMMM.MMMMMMMM"
+                                "JJJJJJJJJJJJJJJJ"
+                                "MMMMMMMMMMMMMMMM"
+                                "...MbMMM...MbMMM"
+                                "MMMMMMMMMMbMMMMM"
+                                "MMbMbbbM........"
+                                "MMMMMMMMMMMMMMMM"
+                                "MMMMMMMMMMMMMMMM"
+                                "MMMMMMMMMMMMMMMM";
+/* Of the first map, and only of 32-bit code: in 64-bit code the processor does not look further. */
+static const uint8_t only_32[] = {0x06, 0x07, 0x0e, 0x16, 0x17, 0x1e, 0x1f, 0x27, 0x2f, 0x37,
+                                  0x3f, 0x60, 0x61, 0x82, 0x9a, 0xce, 0xd4, 0xd5, 0xd6, 0xea};
+
+enum { X86_BYTES_MAX = 15 };
+
+enum map { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A, MAP_XOP8 = 8, MAP_XOP9, MAP_XOPA };
+
+/* A cursor that remembers when it ran over the end. */
+struct decoder {
+    const uint8_t *code;
+    unsigned room;
+    unsigned at;
+    bool is_64;
+    bool short_operand; /* prefix 66 */
+    bool other_address; /* prefix 67 */
+    bool wide;          /* REX.W */
+    bool is_vector;     /* behind VEX, EVEX or XOP: all opcodes but one have a ModRM */
+    bool ends_here;     /* nothing follows the opcode, whatever the map says */
+    bool bad;
+    int map;
+    uint8_t opcode;
+    uint8_t modrm;
+};
+
+static uint8_t peek(const struct decoder *d, unsigned ahead)
+{
+    return d->at + ahead < d->room ? d->code[d->at + ahead] : 0;
+}
+
+static uint8_t take(struct decoder *d)
+{
+    d->bad |= d->at >= d->room;
+    return d->bad ? 0 : d->code[d->at++];
+}
+
+static void skip(struct decoder *d, unsigned bytes)
+{
+    d->bad |= d->room - d->at < bytes;
+    d->at += d->bad ? 0 : bytes;
+}
+
+static void take_prefixes(struct decoder *d)
+{
+    while (!d->bad && d->at < d->room && one_byte[peek(d, 0)] == 'P') {
+        const uint8_t prefix = take(d);
+        d->short_operand |= prefix == 0x66;
+        d->other_address |= prefix == 0x67;
+    }
+    if (d->is_64 && (peek(d, 0) & 0xf0) == 0x40)
+        d->wide = take(d) & 8;
+}
+
+/* VEX, EVEX and XOP begin like instructions of 32-bit code whose ModRM would have to name memory. */
+static bool begins_vector(const struct decoder *d, uint8_t opcode)
+{
+    const uint8_t next = peek(d, 0);
+    if (opcode == 0x8f)
+        return (next & 0x1f) >= MAP_XOP8;
+    return (opcode == 0xc4 || opcode == 0xc5 || opcode == 0x62) && (d->is_64 || next >= 0xc0);
+}
+
+static void take_vector_prefix(struct decoder *d, uint8_t first)
+{
+    const uint8_t second = take(d);
+    d->is_vector = true;
+    d->map = first == 0xc5 ? MAP_0F : first == 0x62 ? second & 7 : second & 0x1f;
+    skip(d, first == 0xc5 ? 0 : first == 0x62 ? 2 : 1);
+    d->opcode = take(d);
+}
+
+static void take_opcode(struct decoder *d)
+{
+    d->opcode = take(d);
+    if (begins_vector(d, d->opcode)) {
+        take_vector_prefix(d, d->opcode);
+        return;
+    }
+    if (d->opcode != 0x0f) {
+        d->ends_here = d->is_64 && memchr(only_32, d->opcode, sizeof(only_32));
+        return;
+    }
+    d->map = MAP_0F;
+    d->opcode = take(d);
+    if (d->opcode != 0x38 && d->opcode != 0x3a)
+        return;
+    d->map = d->opcode == 0x38 ? MAP_0F38 : MAP_0F3A;
+    d->opcode = take(d);
+}
+
+/* The letter of the opcode. */
+static char what_follows(const struct decoder *d)
+{
+    switch (d->map) {
+    case MAP_ONE:
+        return d->ends_here ? '.' : one_byte[d->opcode];
+    case MAP_0F:
+        if (!d->is_vector)
+            return two_bytes[d->opcode];
+        return d->opcode == 0x77 ? '.' : two_bytes[d->opcode] == 'b' ? 'b' : 'M';
+    case MAP_0F3A:
+    case MAP_XOP8:
+        return 'b';
+    case 4: /* EVEX: instructions of the first map */
+        return strchr("bzfg", one_byte[d->opcode]) ? one_byte[d->opcode] : 'M';
+    case MAP_XOPA:
+        return 'I';
+    default:
+        return 'M';
+    }
+}
+
+static void take_modrm(struct decoder *d)
+{
+    d->modrm = take(d);
+    const unsigned mod = d->modrm >> 6, rm = d->modrm & 7;
+    const bool moves_control = d->map == MAP_0F && !d->is_vector && d->opcode >= 0x20 && d->opcode <= 0x23;
+    if (mod == 3 || moves_control)
+        return;
+    if (d->other_address && !d->is_64) {
+        skip(d, mod == 1 ? 1 : mod == 2 || rm == 6 ? 2 : 0);
+        return;
+    }
+    const unsigned base = rm == 4 ? take(d) & 7 : rm;
+    skip(d, mod == 1 ? 1 : mod == 2 || base == 5 ? 4 : 0);
+}
+
+static void take_rest(struct decoder *d, char letter)
+{
+    const unsigned half = d->short_operand && !d->wide ? 2 : 4;
+    if (strchr("MbzfgI", letter))
+        take_modrm(d);
+    if ((letter == 'f' || letter == 'g') && !(d->modrm & 0x30))
+        letter = letter == 'f' ? 'b' : 'z';
+    const struct {
+        char letter;
+        unsigned bytes;
+    } sizes[] = {
+        {'B', 1},
+        {'b', 1},
+        {'W', 2},
+        {'E', 3},
+        {'I', 4},
+        {'Z', half},
+        {'z', half},
+        {'F', half + 2},
+        {'V', d->wide ? 8 : half},
+        {'J', d->is_64 ? 4 : half},
+        {'A', d->is_64           ? d->other_address ? 4 : 8
+              : d->other_address ? 2
+                                 : 4},
+    };
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        if (sizes[i].letter == letter)
+            skip(d, sizes[i].bytes);
+    d->bad |= letter == 'X';
+}
+
+/* jmp, call, ret, int, iret, syscall, sysret; conditional ones are not. */
+static bool leaves(const struct decoder *d)
+{
+    static const uint8_t plain[] = {0x9a, 0xc2, 0xc3, 0xca, 0xcb, 0xcc, 0xcd, 0xce, 0xcf, 0xe8, 0xe9, 0xea, 0xeb};
+    static const uint8_t system[] = {0x05, 0x07, 0x34, 0x35};
+    const unsigned middle = d->modrm >> 3 & 7;
+    if (d->is_vector || d->ends_here)
+        return false;
+    if (d->map == MAP_ONE)
+        return memchr(plain, d->opcode, sizeof(plain)) || (d->opcode == 0xff && middle >= 2 && middle <= 5);
+    return d->map == MAP_0F && memchr(system, d->opcode, sizeof(system));
+}
+
+bool pf_insn_decode_x86(bool is_64, const uint8_t *code, size_t bytes, struct pf_insn *insn)
+{
+    struct decoder d = {.code = code, .room = bytes < X86_BYTES_MAX ? (unsigned)bytes : X86_BYTES_MAX, .is_64 = is_64};
+    take_prefixes(&d);
+    take_opcode(&d);
+    take_rest(&d, what_follows(&d));
+    *insn = (struct pf_insn){.bytes = d.bad ? 0 : d.at, .jumps = !d.bad && leaves(&d)};
+    return !d.bad;
+}
