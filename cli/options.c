@@ -663,9 +663,9 @@ static int check_operands(const struct parse *parse)
                    command->operand ? command->operand : "");
         return PF_STATUS_USAGE;
     }
-    for (size_t i = 0; command->operand_at && i < settings->operand_count; i++)
-        if (check_choice(command, command->operand_at, "perfile", settings->operands[i]))
-            return PF_STATUS_USAGE;
+    if (command->operand_at && settings->operand_count &&
+        check_choice(command, command->operand_at, "perfile", settings->operands[0]))
+        return PF_STATUS_USAGE;
     return PF_STATUS_OK;
 }
 

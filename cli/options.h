@@ -51,6 +51,8 @@ struct pf_settings {
     const char *output; /* -o; NULL: standard output */
     const char *format;
     const char *color;
+    const char *view;    /* table: which; NULL: the verb prints an output */
+    const char *columns; /* table */
     char *fields; /* -F, joined from all that were given; owned */
     uint64_t jobs;
     bool help;
@@ -150,7 +152,7 @@ struct pf_command {
     const char *doc;     /* paragraph */
     const char *operand; /* "[FILE]", or NULL */
     size_t operand_max;
-    pf_value_at *operand_at;                  /* values of the operand, or NULL */
+    pf_value_at *operand_at;                  /* values of the first operand, or NULL */
     bool takes_command;                       /* from the first operand on, all is the command line of a program */
     bool pages;                               /* prints long text, which goes through a pager on a terminal */
     bool findings;                            /* the output itself tells what is wrong with the recording */

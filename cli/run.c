@@ -3,6 +3,8 @@
 #include "sandbox.h"
 #include "stream.h"
 
+#include <perfile/table.h>
+
 #include <unistd.h>
 
 /* One run of a verb that prints a recording. */
@@ -56,6 +58,40 @@ static unsigned thread_count(const struct pf_settings *settings)
     return processors < 1 ? 1 : processors < MOST_UNASKED ? (unsigned)processors : MOST_UNASKED;
 }
 
+static int write_table(struct run *run, const struct perfile_sink *sink)
+{
+    struct pf_input *input = &run->input;
+    const struct perfile_output_options *print = &input->settings->print;
+    struct perfile_table_options options = PERFILE_TABLE_OPTIONS_INIT;
+    struct perfile_table *table;
+    int result;
+
+    options.filter = &print->filter;
+    options.symbols = &print->symbols;
+    options.columns = input->settings->columns;
+    options.threads = print->threads;
+    options.progress = print->progress;
+    options.progress_context = print->progress_context;
+    options.unmatched = print->unmatched;
+    options.unmatched_context = print->unmatched_context;
+    result = perfile_table_open(input->reader, input->settings->view, &options, &table, &input->error);
+    if (result == 0)
+        result = perfile_table_write(table, input->settings->format, sink, &input->error);
+    perfile_table_close(table);
+    return result;
+}
+
+static int write_all(struct run *run, const struct perfile_sink *sink)
+{
+    struct pf_input *input = &run->input;
+    const struct pf_settings *settings = input->settings;
+
+    if (settings->view)
+        return write_table(run, sink);
+    return perfile_output_write(input->reader, input->command->name, settings->format, &settings->print, sink,
+                                &input->error);
+}
+
 static int print(struct run *run)
 {
     struct pf_input *input = &run->input;
@@ -76,8 +112,7 @@ static int print(struct run *run)
     options->symbols.note_context = &input->log;
     options->unmatched = pf_log_unmatched;
     options->unmatched_context = &input->log;
-    result = perfile_output_write(input->reader, input->command->name, input->settings->format, options, &sink,
-                                  &input->error);
+    result = write_all(run, &sink);
     pf_progress_clear();
     pf_log_finish(&input->log);
     if (run->before.reader)

@@ -7,6 +7,8 @@
 #ifndef PF_ANALYSIS_PROFILE_H
 #define PF_ANALYSIS_PROFILE_H
 
+#include <perfile/profile.h>
+
 #include "analysis/delivery.h"
 #include "analysis/frames.h"
 
@@ -99,5 +101,7 @@ const char *pf_profile_cgroup(const struct pf_profile *profile, uint64_t id);
 const char *pf_profile_thread_comm(struct pf_profile *profile, int32_t tid);
 const char *pf_profile_later_comm(const struct pf_profile *profile, const char *comm);
 const struct pf_profile_totals *pf_profile_totals(const struct pf_profile *profile);
+/* The same for others; `losses` is this build's. */
+void pf_profile_losses(const struct pf_profile *profile, struct perfile_losses *losses);
 
 #endif

@@ -159,16 +159,22 @@ int perfile_stream_module(const struct perfile_stream *stream, uint32_t id, stru
     return pf_sized_give(module, &all, sizeof(all));
 }
 
+void pf_profile_losses(const struct pf_profile *profile, struct perfile_losses *losses)
+{
+    const struct pf_profile_totals *totals = pf_profile_totals(profile);
+    *losses = (struct perfile_losses){.samples = totals->samples,
+                                      .filtered = totals->filtered,
+                                      .lost = totals->lost,
+                                      .unmapped = totals->unmapped,
+                                      .unresolved = totals->unresolved,
+                                      .truncated = totals->truncated,
+                                      .guessed = totals->guessed};
+}
+
 int perfile_stream_losses(const struct perfile_stream *stream, struct perfile_losses *losses)
 {
-    const struct pf_profile_totals *totals = pf_profile_totals(stream->profile);
-    const struct perfile_losses all = {.samples = totals->samples,
-                                       .filtered = totals->filtered,
-                                       .lost = totals->lost,
-                                       .unmapped = totals->unmapped,
-                                       .unresolved = totals->unresolved,
-                                       .truncated = totals->truncated,
-                                       .guessed = totals->guessed};
+    struct perfile_losses all;
+    pf_profile_losses(stream->profile, &all);
     return pf_sized_give(losses, &all, sizeof(all));
 }
 

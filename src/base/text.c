@@ -340,3 +340,18 @@ uint32_t pf_crc32(uint32_t crc, const void *data, size_t bytes)
     }
     return ~crc;
 }
+
+void pf_put_double(struct pf_text *text, double value)
+{
+    char digits[32];
+    if (!isfinite(value)) {
+        pf_put_string(text, "null");
+        return;
+    }
+    for (int precision = 1; precision <= 17; precision++) {
+        pf_format(digits, sizeof(digits), "%.*g", precision, value);
+        if (pf_parse_double(digits, NULL) == value)
+            break;
+    }
+    pf_put_string(text, digits);
+}

@@ -68,6 +68,8 @@ void pf_put_hex(struct pf_text *text, uint64_t value);
 void pf_put_hex_bytes(struct pf_text *text, const void *data, size_t bytes);
 /* As printf's %*.2f. */
 void pf_put_hundredths(struct pf_text *text, double value, unsigned width);
+/* The shortest decimal that reads back as the same number; "null" for what is none: JSON has no infinities. */
+void pf_put_double(struct pf_text *text, double value);
 /* printf into the text; for what is not hot. */
 void pf_put_format(struct pf_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /*

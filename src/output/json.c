@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "output/json.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/locale.h"
 
 static void put_name(struct pf_json *json, const char *name)
 {
@@ -52,22 +50,6 @@ void pf_json_bool(struct pf_json *json, const char *name, bool value)
     pf_put_string(json->text, value ? "true" : "false");
 }
 
-/* The shortest decimal that reads back as the same number; JSON has no infinities. */
-static void put_double(struct pf_text *text, double value)
-{
-    char digits[32];
-    if (!isfinite(value)) {
-        pf_put_string(text, "null");
-        return;
-    }
-    for (int precision = 1; precision <= 17; precision++) {
-        pf_format(digits, sizeof(digits), "%.*g", precision, value);
-        if (pf_parse_double(digits, NULL) == value)
-            break;
-    }
-    pf_put_string(text, digits);
-}
-
 static void put_bytes(struct pf_json *json, const struct perfile_value *value)
 {
     if (value->bytes > json->max_bytes) {
@@ -98,7 +80,7 @@ static int visit_value(void *context, const struct perfile_value *value)
         pf_put_signed(json->text, value->number.s);
         break;
     case PERFILE_VALUE_DOUBLE:
-        put_double(json->text, value->number.d);
+        pf_put_double(json->text, value->number.d);
         break;
     case PERFILE_VALUE_BOOL:
         pf_put_string(json->text, value->number.u ? "true" : "false");

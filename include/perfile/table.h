@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfile/table.h: what a recording holds, as tables of typed, named columns (libperfile-analysis).
+ *
+ *     perfile_table_open(reader, "samples", ...) -> perfile_table_next ... -> perfile_table_close
+ *     perfile_table_open(reader, "samples", ...) -> perfile_table_stream: an ArrowArrayStream for pyarrow, DuckDB, R ...
+ *     perfile_table_open(reader, "samples", ...) -> perfile_table_write: text, csv, json, jsonl
+ *
+ * A view says what the rows are; perfile_view_at() lists them. Rows come in batches, whose form is the Arrow C data
+ * interface (https://arrow.apache.org/docs/format/CDataInterface.html): two plain structs, which others take without a
+ * copy, and which need no library to be read. Memory is that of a batch and of the distinct texts; views that add up keep
+ * their rows, too.
+ */
+#ifndef PERFILE_TABLE_H
+#define PERFILE_TABLE_H
+
+#include <perfile/profile.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the Arrow C data interface and C stream interface, as their specifications define them ------------------------ */
+
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+/* The type of a column; of a table: a struct with a child for each column. */
+struct ArrowSchema {
+    const char *format; /* "l": int64 ... */
+    const char *name;
+    const char *metadata; /* encoded pairs: see enum perfile_column_type */
+    int64_t flags;
+    int64_t n_children;
+    struct ArrowSchema **children;
+    struct ArrowSchema *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+
+/* The values of a column; of a batch: a struct with a child for each column. */
+struct ArrowArray {
+    int64_t length;
+    int64_t null_count;
+    int64_t offset;
+    int64_t n_buffers;
+    int64_t n_children;
+    const void **buffers;
+    struct ArrowArray **children;
+    struct ArrowArray *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+#endif
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+    const char *(*get_last_error)(struct ArrowArrayStream *);
+    void (*release)(struct ArrowArrayStream *);
+    void *private_data;
+};
+#endif
+
+/* ---- views ------------------------------------------------------------------------------------------------------- */
+
+struct perfile_view_info {
+    const char *name; /* "samples" */
+    const char *doc;  /* what a row is, one sentence */
+};
+/* The views of this build by position; NULL behind the last. Static. */
+PERFILE_API const struct perfile_view_info *perfile_view_at(size_t index);
+
+/* What the values of a column are, and their Arrow format. The metadata of its schema has "type" (as below), "unit" and "doc". */
+enum perfile_column_type {
+    PERFILE_COLUMN_BOOL,      /* "bool": b */
+    PERFILE_COLUMN_I32,       /* "i32": i */
+    PERFILE_COLUMN_U32,       /* "u32": I */
+    PERFILE_COLUMN_I64,       /* "i64": l */
+    PERFILE_COLUMN_U64,       /* "u64": L */
+    PERFILE_COLUMN_F64,       /* "f64": g */
+    PERFILE_COLUMN_TIME,      /* "time": L, ns on the recording's clock */
+    PERFILE_COLUMN_DURATION,  /* "duration": L, ns */
+    PERFILE_COLUMN_BYTES,     /* "bytes": L, a size */
+    PERFILE_COLUMN_ADDRESS,   /* "address": L */
+    PERFILE_COLUMN_TEXT,      /* "text": dictionary of u by i; UTF-8: other bytes are \xNN, four characters each */
+    PERFILE_COLUMN_TEXTS,     /* "texts": +l of these */
+    PERFILE_COLUMN_ADDRESSES, /* "addresses": +l of L */
+};
+
+/* The texts are valid as long as the table. */
+struct perfile_column {
+    size_t size;
+    const char *name;
+    const char *unit; /* "ns", "bytes", "events" ...; "": none. Of `period`: that of the row's event */
+    const char *doc;  /* one sentence */
+    uint32_t type;    /* enum perfile_column_type */
+    bool shown;       /* of this table; see perfile_table_options.columns */
+};
+#define PERFILE_COLUMN_INIT PERFILE_SIZED(struct perfile_column)
+
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
+
+struct perfile_table_options {
+    size_t size;                                  /* sizeof(struct perfile_table_options) */
+    const struct perfile_filter *filter;          /* which samples; NULL: all */
+    const struct perfile_symbol_options *symbols; /* where symbols are; NULL: where perf would look */
+    /*
+     * Which columns: "pid,comm,symbol" in that order; "+srcline" adds to the usual ones, "-stack" takes one away, "all" is every
+     * column. NULL: the usual ones, of what the recording has.
+     */
+    const char *columns;
+    uint64_t batch_rows; /* at most; 0: 65,536 */
+    unsigned threads;    /* as in perfile_output_options */
+    /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
+    void (*progress)(void *context, uint64_t done, uint64_t total);
+    void *progress_context;
+    /* Called at the end for what the filter asked for in vain. May be NULL. */
+    perfile_unmatched_told *unmatched;
+    void *unmatched_context;
+    /*
+     * NULL: malloc. Batches are given back to it by whoever releases them: it must outlive them all, and take calls from
+     * their threads.
+     */
+    const struct perfile_allocator *allocator;
+};
+#define PERFILE_TABLE_OPTIONS_INIT PERFILE_SIZED(struct perfile_table_options)
+
+struct perfile_table;
+
+/*
+ * The reader must be at its start; until perfile_table_close it is the table's. What the options point at must live as long as the
+ * table; `options` may be NULL. Errors: ARGUMENT (unknown view or column, invalid filter: the message lists what
+ * there is; the reader is not at its start), ABSENT, MEMORY, and those of perfile_session_open and _next.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_table_open(struct perfile_reader *reader, const char *view,
+                                                      const struct perfile_table_options *options,
+                                                      struct perfile_table **table, struct perfile_error *error);
+/* Batches and schemas that were given stay valid. NULL is allowed. */
+PERFILE_API void perfile_table_close(struct perfile_table *table);
+/* All columns that the view has of this recording, those that are shown first and in their order. */
+PERFILE_API size_t perfile_table_column_count(const struct perfile_table *table);
+/* ARGUMENT: there is no such column, or column->size is not set. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_table_column(const struct perfile_table *table, size_t index,
+                                                        struct perfile_column *column);
+/* The schema: the caller's, who calls schema->release. MEMORY. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_table_schema(const struct perfile_table *table, struct ArrowSchema *schema,
+                                                        struct perfile_error *error);
+/*
+ * The next rows: 1 and *batch, which is the caller's, who calls batch->release, in any thread; 0 at the end, or an error: those of
+ * perfile_session_next, MEMORY. Dictionaries hold at least the texts of their batch, and may differ between batches.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_table_next(struct perfile_table *table, struct ArrowArray *batch,
+                                                      struct perfile_error *error);
+/*
+ * The table as a stream that closes it when it is released: the table is the stream's from now on, and the reader must
+ * live as long. Its calls return errno values: ENOMEM, EIO, EINVAL.
+ */
+PERFILE_API void perfile_table_stream(struct perfile_table *table, struct ArrowArrayStream *stream);
+
+/* What the rows do not show, in samples. Final at the end. ARGUMENT: losses->size is not set. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_table_losses(const struct perfile_table *table,
+                                                        struct perfile_losses *losses);
+
+/* The formats of perfile_table_write by position; NULL behind the last. Static text; doc may be NULL. */
+PERFILE_API const char *perfile_table_format_at(size_t index, const char **doc);
+/*
+ * Writes all rows that are left: "text" (for people), "csv" (RFC 4180, a header line), "json" (one object: columns, rows, losses,
+ * notes), "jsonl" (an object for each row). Numbers are exact. NULL is text. Errors: ARGUMENT (unknown format), WRITE, and those
+ * of perfile_table_next.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_table_write(struct perfile_table *table, const char *format,
+                                                       const struct perfile_sink *sink, struct perfile_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The formats of tables: one file each, with its `const struct pf_table_format` and a line in formats.def. */
+#ifndef PF_OUTPUT_TABLE_FORMAT_H
+#define PF_OUTPUT_TABLE_FORMAT_H
+
+#include "view/view.h"
+
+struct pf_sheet {
+    struct perfile_table *table;
+    struct pf_text *out;
+    struct pf_text cell; /* without a sink */
+    size_t *widths;      /* of text; one for each shown column */
+    uint64_t rows;       /* written so far */
+};
+
+struct pf_table_format {
+    const char *name, *doc;
+    bool escapes;                          /* names may not have control characters */
+    void (*begin)(struct pf_sheet *sheet); /* the vectors have the first rows, if there are any */
+    void (*row)(struct pf_sheet *sheet, size_t row);
+    void (*end)(struct pf_sheet *sheet);
+};
+
+static inline bool pf_vector_is_null(const struct pf_vector *vector, size_t row)
+{
+    return !(vector->valid[row / 8] >> row % 8 & 1);
+}
+
+/* A value as plain text: lists with ';' between the items, nothing for null. `people`: addresses as hexadecimal, times in seconds. */
+void pf_table_put_plain(struct pf_text *out, const struct pf_vector *vector, size_t row, bool people);
+/* One number or name, of a row or of the items of lists. */
+void pf_table_put_item(struct pf_text *out, const struct pf_vector *vector, size_t at);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables as text: batch by batch through one of the formats. */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "output/table/format.h"
+
+#define FORMAT(name) extern const struct pf_table_format pf_table_format_##name;
+#include "output/table/formats.def"
+#undef FORMAT
+
+static const struct pf_table_format *const formats[] = {
+#define FORMAT(name) &pf_table_format_##name,
+#include "output/table/formats.def"
+#undef FORMAT
+};
+
+const char *perfile_table_format_at(size_t index, const char **doc)
+{
+    if (index >= PF_COUNT(formats))
+        return NULL;
+    if (doc)
+        *doc = formats[index]->doc;
+    return formats[index]->name;
+}
+
+static const struct pf_table_format *find(const char *name)
+{
+    for (size_t i = 0; i < PF_COUNT(formats); i++)
+        if (!name || strcmp(formats[i]->name, name) == 0)
+            return formats[i];
+    return NULL;
+}
+
+/* ---- values as plain text ---------------------------------------------------------------------------------------- */
+
+static void put_item(struct pf_text *out, const struct pf_vector *vector, size_t at, bool people)
+{
+    const uint64_t *wide = vector->values;
+    const uint32_t *narrow = vector->values;
+    size_t bytes;
+    switch (vector->column.type) {
+    case PERFILE_COLUMN_BOOL:
+        pf_put_string(out, ((const uint8_t *)vector->values)[at / 8] >> at % 8 & 1 ? "true" : "false");
+        break;
+    case PERFILE_COLUMN_I32:
+        pf_put_signed(out, (int32_t)narrow[at]);
+        break;
+    case PERFILE_COLUMN_U32:
+        pf_put_unsigned(out, narrow[at]);
+        break;
+    case PERFILE_COLUMN_I64:
+        pf_put_signed(out, (int64_t)wide[at]);
+        break;
+    case PERFILE_COLUMN_F64:
+        pf_put_double(out, ((const double *)vector->values)[at]);
+        break;
+    case PERFILE_COLUMN_TEXT:
+    case PERFILE_COLUMN_TEXTS: {
+        const char *text = pf_dictionary_at(&vector->dictionary, narrow[at], &bytes);
+        pf_put_name_bytes(out, text, bytes);
+        break;
+    }
+    default:
+        if (people &&
+            (vector->column.type == PERFILE_COLUMN_ADDRESS || vector->column.type == PERFILE_COLUMN_ADDRESSES)) {
+            pf_put_hex(out, wide[at]);
+        } else if (people &&
+                   (vector->column.type == PERFILE_COLUMN_TIME || vector->column.type == PERFILE_COLUMN_DURATION)) {
+            pf_put_format(out, "%" PRIu64 ".%09u", wide[at] / 1000000000, (unsigned)(wide[at] % 1000000000));
+        } else {
+            pf_put_unsigned(out, wide[at]);
+        }
+    }
+}
+
+void pf_table_put_item(struct pf_text *out, const struct pf_vector *vector, size_t at)
+{
+    put_item(out, vector, at, false);
+}
+
+void pf_table_put_plain(struct pf_text *out, const struct pf_vector *vector, size_t row, bool people)
+{
+    if (pf_vector_is_null(vector, row))
+        return;
+    if (!pf_column_is_list(&vector->column)) {
+        put_item(out, vector, row, people);
+        return;
+    }
+    for (int32_t i = vector->offsets[row]; i < vector->offsets[row + 1]; i++) {
+        pf_put_string(out, i > vector->offsets[row] ? ";" : "");
+        put_item(out, vector, (size_t)i, people);
+    }
+}
+
+/* ---- all rows ---------------------------------------------------------------------------------------------------- */
+
+static int write_rows(struct pf_sheet *sheet, const struct pf_table_format *format, struct perfile_error *error)
+{
+    int result = pf_table_fill(sheet->table, error);
+    if (result < 0)
+        return result;
+    format->begin(sheet);
+    while (result == 1 && !sheet->out->failed) {
+        for (size_t row = 0; row < sheet->table->rows; row++, sheet->rows++)
+            format->row(sheet, row);
+        pf_table_drop_rows(sheet->table);
+        result = pf_table_fill(sheet->table, error);
+    }
+    if (result == 0)
+        format->end(sheet);
+    return result < 0 ? result : 0;
+}
+
+static int write_sheet(struct pf_sheet *sheet, const struct pf_table_format *format, struct perfile_error *error)
+{
+    const struct perfile_allocator *allocator = sheet->table->allocator;
+    const size_t bytes = sheet->table->shown * sizeof(*sheet->widths);
+    int result = PERFILE_ERROR_MEMORY;
+    sheet->widths = pf_new(allocator, bytes);
+    sheet->cell.escapes = format->escapes;
+    if (sheet->widths)
+        result = write_rows(sheet, format, error);
+    pf_free(allocator, sheet->widths, bytes);
+    return result;
+}
+
+int perfile_table_write(struct perfile_table *table, const char *format, const struct perfile_sink *sink,
+                        struct perfile_error *error)
+{
+    struct pf_text out;
+    const struct pf_table_format *found = find(format);
+    struct pf_sheet sheet = {.table = table, .out = &out};
+    int result = PERFILE_ERROR_MEMORY;
+    if (!sink || !sink->write || !found)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table",
+                       found ? "there is no sink" : "unknown format '%.40s'; there are text, csv, json, jsonl", format);
+    if (pf_text_open(&out, table->allocator, sink->write, sink->context) == 0) {
+        out.escapes = found->escapes;
+        if (pf_text_open(&sheet.cell, table->allocator, NULL, NULL) == 0)
+            result = write_sheet(&sheet, found, error);
+        pf_text_close(&sheet.cell);
+        const bool written = pf_text_flush(&out) == 0;
+        if (!written && (result >= 0 || result == PERFILE_ERROR_WRITE))
+            result = pf_fail(error, out.failed, PERFILE_NO_OFFSET, "table", "the sink refused the text");
+    }
+    pf_text_close(&out);
+    return result == PERFILE_ERROR_MEMORY || pf_memory_was_short(table->allocator) ? pf_fail_memory(error, "table")
+                                                                                   : result;
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* Every sample, with what was recorded, whose it is, and its stack. fields.def has the columns; tracepoints add theirs. */
+#include <stdio.h>
+
+#include "analysis/profile.h"
+#include "base/error.h"
+#include "view/tracepoints.h"
+#include "view/view.h"
+
+struct samples {
+    struct pf_tracepoints tracepoints; /* first: the functions of its columns are given it as their state */
+    struct perfile_table *table;
+    struct pf_profile *profile;
+    const struct pf_profile_sample *sample; /* in hand; NULL: none */
+    const struct perfile_sample *decoded;
+    const struct pf_frame_info *leaf;
+    const struct pf_module *module; /* of the leaf, or NULL */
+    bool ahead;                     /* the sample in hand was not given yet */
+    int first;                      /* what the first read returned */
+    struct perfile_error error;     /* of it */
+    uint32_t *stack_codes;          /* of frames: their text in the column `stack`, plus one */
+    size_t stack_code_count;
+};
+
+/* ---- what the columns put ---------------------------------------------------------------------------------------- */
+
+#define PUT(name) static void put_##name(void *state, struct pf_vector *vector)
+#define SAMPLES struct samples *samples = state
+/* Null where the event of this sample does not record it. */
+#define PUT_RECORDED(name, bits, set, value)                                                                           \
+    PUT(name)                                                                                                          \
+    {                                                                                                                  \
+        SAMPLES;                                                                                                       \
+        if (samples->decoded->present & (bits))                                                                        \
+            set(vector, value);                                                                                        \
+        else                                                                                                           \
+            pf_set_null(vector);                                                                                       \
+    }
+
+PUT_RECORDED(time, PERFILE_SAMPLE_TIME, pf_set_u64, samples->sample->time)
+PUT_RECORDED(pid, PERFILE_SAMPLE_TID, pf_set_i32, samples->sample->pid)
+PUT_RECORDED(tid, PERFILE_SAMPLE_TID, pf_set_i32, samples->sample->tid)
+PUT_RECORDED(comm, PERFILE_SAMPLE_TID, pf_set_lasting, samples->sample->comm)
+PUT_RECORDED(cpu, PERFILE_SAMPLE_CPU, pf_set_u32, samples->decoded->cpu)
+PUT_RECORDED(ip, PERFILE_SAMPLE_IP, pf_set_u64, samples->sample->ip)
+PUT_RECORDED(addr, PERFILE_SAMPLE_ADDR, pf_set_u64, samples->decoded->addr)
+PUT_RECORDED(phys_addr, PERFILE_SAMPLE_PHYS_ADDR, pf_set_u64, samples->decoded->phys_addr)
+PUT_RECORDED(data_src, PERFILE_SAMPLE_DATA_SRC, pf_set_u64, samples->decoded->data_src)
+PUT_RECORDED(transaction, PERFILE_SAMPLE_TRANSACTION, pf_set_u64, samples->decoded->transaction)
+PUT_RECORDED(data_page_size, PERFILE_SAMPLE_DATA_PAGE_SIZE, pf_set_u64, samples->decoded->data_page_size)
+PUT_RECORDED(code_page_size, PERFILE_SAMPLE_CODE_PAGE_SIZE, pf_set_u64, samples->decoded->code_page_size)
+PUT_RECORDED(stack_bytes, PERFILE_SAMPLE_STACK_USER, pf_set_u64, samples->decoded->stack_user.used)
+PUT_RECORDED(aux_bytes, PERFILE_SAMPLE_AUX, pf_set_u64, samples->decoded->aux.bytes)
+PUT_RECORDED(stream_id, PERFILE_SAMPLE_STREAM_ID, pf_set_u64, samples->decoded->stream_id)
+/* WEIGHT_STRUCT: the cost in the lower half, then two of 16 bits */
+PUT_RECORDED(ins_lat, PERFILE_SAMPLE_WEIGHT_STRUCT, pf_set_u32, samples->decoded->weight >> 32 & 0xffff)
+PUT_RECORDED(retire_lat, PERFILE_SAMPLE_WEIGHT_STRUCT, pf_set_u32, (uint32_t)(samples->decoded->weight >> 48))
+PUT_RECORDED(symbol, PERFILE_SAMPLE_IP, pf_set_lasting, samples->leaf->name)
+PUT_RECORDED(dso, PERFILE_SAMPLE_IP, pf_set_lasting, samples->module ? samples->module->name : NULL)
+PUT_RECORDED(cgroup, PERFILE_SAMPLE_CGROUP, pf_set_text, pf_profile_cgroup(samples->profile, samples->decoded->cgroup))
+
+PUT(event)
+{
+    SAMPLES;
+    pf_set_text(vector, samples->sample->event ? samples->sample->event->name : NULL);
+}
+
+PUT(mode)
+{
+    SAMPLES;
+    static const char *const modes[] = {"unknown", "kernel", "user", "hypervisor", "guest kernel", "guest user"};
+    const unsigned mode = samples->sample->cpumode;
+    pf_set_lasting(vector, modes[mode < PF_COUNT(modes) ? mode : 0]);
+}
+
+PUT(period)
+{
+    SAMPLES;
+    pf_set_u64(vector, samples->sample->period);
+}
+
+PUT(unit)
+{
+    SAMPLES;
+    char unit[64];
+    const struct perfile_event *event = samples->sample->event;
+    pf_set_text(vector, event ? perfile_event_unit(event, unit, sizeof(unit)) : NULL);
+}
+
+PUT(weight)
+{
+    SAMPLES;
+    if (samples->decoded->present & PERFILE_SAMPLE_WEIGHT_STRUCT)
+        pf_set_u64(vector, samples->decoded->weight & UINT32_MAX);
+    else if (samples->decoded->present & PERFILE_SAMPLE_WEIGHT)
+        pf_set_u64(vector, samples->decoded->weight);
+    else
+        pf_set_null(vector);
+}
+
+PUT(id)
+{
+    SAMPLES;
+    const struct perfile_sample *decoded = samples->decoded;
+    if (decoded->present & PERFILE_SAMPLE_IDENTIFIER)
+        pf_set_u64(vector, decoded->identifier);
+    else if (decoded->present & PERFILE_SAMPLE_ID)
+        pf_set_u64(vector, decoded->id);
+    else
+        pf_set_null(vector);
+}
+
+PUT(symbol_offset)
+{
+    SAMPLES;
+    if (samples->leaf->name && samples->decoded->present & PERFILE_SAMPLE_IP)
+        pf_set_u64(vector, samples->leaf->address);
+    else
+        pf_set_null(vector);
+}
+
+PUT(build_id)
+{
+    SAMPLES;
+    pf_set_lasting(vector, samples->module && *samples->module->build_id ? samples->module->build_id : NULL);
+}
+
+PUT(srcfile)
+{
+    SAMPLES;
+    pf_set_lasting(vector, pf_frame_address(samples->leaf)->file);
+}
+
+PUT(srcline)
+{
+    SAMPLES;
+    const struct pf_frame_address *address = pf_frame_address(samples->leaf);
+    if (address->file && address->line)
+        pf_set_u32(vector, address->line);
+    else
+        pf_set_null(vector);
+}
+
+static const struct pf_frame_info *frame_of_data(const struct samples *samples)
+{
+    const uint32_t frame = samples->decoded->present & PERFILE_SAMPLE_ADDR
+                               ? pf_profile_frame_at(samples->profile, samples->decoded->addr)
+                               : PF_NO_FRAME;
+    return frame == PF_NO_FRAME ? NULL : pf_profile_frame(samples->profile, frame);
+}
+
+PUT(data_symbol)
+{
+    const struct pf_frame_info *frame = frame_of_data(state);
+    pf_set_lasting(vector, frame ? frame->name : NULL);
+}
+
+PUT(data_dso)
+{
+    SAMPLES;
+    const struct pf_frame_info *frame = frame_of_data(samples);
+    const struct pf_module *module =
+        frame ? pf_symbols_module(pf_profile_symbols(samples->profile), frame->module) : NULL;
+    pf_set_lasting(vector, module ? module->name : NULL);
+}
+
+static void put_numbers(struct pf_vector *vector, const struct perfile_u64s *numbers, bool recorded)
+{
+    if (!recorded) {
+        pf_set_null(vector);
+        return;
+    }
+    for (uint64_t i = 0; i < numbers->count; i++)
+        pf_add_address(vector, perfile_u64_at(numbers, i));
+    pf_end_list(vector);
+}
+
+PUT(callchain)
+{
+    SAMPLES;
+    put_numbers(vector, &samples->decoded->callchain, samples->decoded->present & PERFILE_SAMPLE_CALLCHAIN);
+}
+
+PUT(regs_user)
+{
+    SAMPLES;
+    put_numbers(vector, &samples->decoded->regs_user.values, samples->decoded->present & PERFILE_SAMPLE_REGS_USER);
+}
+
+PUT(regs_intr)
+{
+    SAMPLES;
+    put_numbers(vector, &samples->decoded->regs_intr.values, samples->decoded->present & PERFILE_SAMPLE_REGS_INTR);
+}
+
+static void put_branches(const struct samples *samples, struct pf_vector *vector, bool from)
+{
+    struct perfile_branch branch;
+    const struct perfile_branch_stack *stack = &samples->decoded->branch_stack;
+    if (!(samples->decoded->present & PERFILE_SAMPLE_BRANCH_STACK)) {
+        pf_set_null(vector);
+        return;
+    }
+    for (uint64_t i = 0; i < stack->count; i++) {
+        perfile_branch_at(stack, i, &branch);
+        pf_add_address(vector, from ? branch.from : branch.to);
+    }
+    pf_end_list(vector);
+}
+
+PUT(branch_from)
+{
+    put_branches(state, vector, true);
+}
+
+PUT(branch_to)
+{
+    put_branches(state, vector, false);
+}
+
+PUT(trace)
+{
+    pf_tracepoints_put_text(state, vector);
+}
+
+/* ---- stacks ------------------------------------------------------------------------------------------------------ */
+
+static uint32_t make_code(const struct samples *samples, struct pf_vector *vector, uint32_t frame)
+{
+    char text[512];
+    const struct pf_frame_info *info = pf_profile_frame(samples->profile, frame);
+    if (info->name)
+        return pf_dictionary_put(&vector->dictionary, info->name, strlen(info->name));
+    const struct pf_module *module = pf_symbols_module(pf_profile_symbols(samples->profile), info->module);
+    const char *name = module ? module->short_name : "unknown";
+    snprintf(text, sizeof(text), *name == '[' ? "%s" : "[%s]", name);
+    return pf_dictionary_put(&vector->dictionary, text, strlen(text));
+}
+
+PUT(stack)
+{
+    SAMPLES;
+    const struct pf_profile_sample *sample = samples->sample;
+    for (size_t i = 0; i < sample->frame_count; i++) {
+        uint32_t *code = &samples->stack_codes[sample->frames[i]];
+        if (PF_UNLIKELY(!*code))
+            *code = make_code(samples, vector, sample->frames[i]) + 1;
+        pf_add_code(vector, *code - 1);
+    }
+    pf_end_list(vector);
+}
+
+static bool make_stack_codes(struct samples *samples)
+{
+    const size_t count = pf_profile_frame_count(samples->profile), old = samples->stack_code_count;
+    if (count <= old)
+        return true;
+    if (!pf_grow(samples->table->allocator, &samples->stack_codes, &samples->stack_code_count, count,
+                 sizeof(*samples->stack_codes)))
+        return false;
+    memset(samples->stack_codes + old, 0, (samples->stack_code_count - old) * sizeof(*samples->stack_codes));
+    return true;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+static int read_sample(struct samples *samples, struct perfile_error *error)
+{
+    const int result = pf_profile_next(samples->profile, &samples->sample, error);
+    if (result <= 0)
+        return result;
+    if (!make_stack_codes(samples))
+        return pf_fail_memory(error, "samples");
+    samples->decoded = samples->sample->decoded;
+    samples->leaf = pf_profile_frame(samples->profile, samples->sample->leaf);
+    samples->module = pf_symbols_module(pf_profile_symbols(samples->profile), samples->leaf->module);
+    return 1;
+}
+
+static int next_sample(void *state, struct perfile_error *error)
+{
+    struct samples *samples = state;
+    int result = samples->first;
+    if (samples->ahead && result < 0)
+        *error = samples->error;
+    if (!samples->ahead)
+        result = read_sample(samples, error);
+    samples->ahead = false;
+    if (result == 1 && samples->tracepoints.count)
+        pf_tracepoints_take(&samples->tracepoints, samples->sample->event, &samples->decoded->raw);
+    return result;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    struct pf_column column;
+    uint64_t needs;
+} fields[] = {
+#define FIELD(field, kind, what, bits, rare, text)                                                                     \
+    {{.name = #field, .type = PERFILE_COLUMN_##kind, .unit = what, .doc = text, .put = put_##field, .extra = rare},    \
+     bits},
+#include "view/fields.def"
+};
+
+static bool add_columns(struct samples *samples)
+{
+    struct perfile_reader *reader = samples->table->reader;
+    uint64_t recorded = 0;
+    for (size_t i = 0; i < perfile_event_count(reader); i++)
+        recorded |= perfile_event_get(reader, i)->attr.sample_type;
+    for (size_t i = 0; i < PF_COUNT(fields); i++)
+        if ((!fields[i].needs || fields[i].needs & recorded) && !pf_table_add(samples->table, &fields[i].column))
+            return false;
+    return !(recorded & PERFILE_SAMPLE_RAW) || pf_tracepoints_add(&samples->tracepoints, samples->table);
+}
+
+static int open_profile(struct samples *samples, struct perfile_error *error)
+{
+    const struct perfile_table *table = samples->table;
+    struct pf_profile_options how = {
+        .filter = table->options.filter,
+        .find = pf_find_options_of(&table->symbols),
+        .unwind = table->symbols.unwind,
+        .decoded = true,
+        .frames = {.inlines = !table->symbols.no_inline,
+                   .by_address = pf_table_may_show(table, "srcfile") || pf_table_may_show(table, "srcline") ||
+                                 pf_table_may_show(table, "symbol_offset")},
+        .drive = {table->options.threads, table->options.progress, table->options.progress_context}};
+    how.find.allocator = table->allocator;
+    return pf_profile_open(table->reader, &how, &samples->profile, error);
+}
+
+static int open_samples(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    struct samples *samples = pf_new(table->allocator, sizeof(*samples));
+    *state = samples;
+    if (!samples)
+        return pf_fail_memory(error, "samples");
+    samples->table = table;
+    const int result = open_profile(samples, error);
+    if (result < 0)
+        return result;
+    samples->first = read_sample(samples, &samples->error); /* of a stream, what its events have is known then */
+    samples->ahead = true;
+    return add_columns(samples) ? 0 : pf_fail_memory(error, "samples");
+}
+
+static void close_samples(void *state)
+{
+    struct samples *samples = state;
+    if (!samples)
+        return;
+    const struct perfile_allocator *allocator = samples->table->allocator;
+    pf_tracepoints_close(&samples->tracepoints);
+    pf_profile_close(samples->profile);
+    pf_free(allocator, samples->stack_codes, samples->stack_code_count * sizeof(*samples->stack_codes));
+    pf_free(allocator, samples, sizeof(*samples));
+}
+
+static void losses(const void *state, struct perfile_losses *losses)
+{
+    const struct samples *samples = state;
+    pf_profile_losses(samples->profile, losses);
+}
+
+static void unmatched(const void *state, perfile_unmatched_told *told, void *context)
+{
+    const struct samples *samples = state;
+    pf_profile_tell_unmatched(samples->profile, told, context);
+}
+
+const struct pf_view pf_view_samples = {
+    .info = {"samples",
+             "every sample: when, who, where, with its stack, what it recorded and the fields of tracepoints"},
+    .open = open_samples,
+    .next = next_sample,
+    .close = close_samples,
+    .losses = losses,
+    .unmatched = unmatched,
+};

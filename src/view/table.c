@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/sized.h"
+#include "view/arrow.h"
+#include "view/view.h"
+
+enum { BATCH_ROWS = 65536, MOST_BATCH_ROWS = 1 << 24, BATCH_ITEMS = 1 << 24 };
+
+#define VIEW(name) extern const struct pf_view pf_view_##name;
+#include "view/views.def"
+#undef VIEW
+
+static const struct pf_view *const views[] = {
+#define VIEW(name) &pf_view_##name,
+#include "view/views.def"
+#undef VIEW
+};
+
+const struct perfile_view_info *perfile_view_at(size_t index)
+{
+    return index < PF_COUNT(views) ? &views[index]->info : NULL;
+}
+
+static int fail(struct perfile_error *error, int code, const char *text)
+{
+    return pf_fail(error, code, PERFILE_NO_OFFSET, "table", "%s", text);
+}
+
+static void add_word(char *list, size_t room, const char *word)
+{
+    const size_t used = strlen(list);
+    snprintf(list + used, room - used, "%s%s", used ? ", " : "", word);
+}
+
+static int find_view(const char *name, const struct pf_view **view, struct perfile_error *error)
+{
+    char known[192] = "";
+    for (size_t i = 0; i < PF_COUNT(views); i++) {
+        *view = views[i];
+        if (strcmp(views[i]->info.name, name) == 0)
+            return 0;
+        add_word(known, sizeof(known), views[i]->info.name);
+    }
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "view", "unknown view '%.40s'; there are %s",
+                   name, known);
+}
+
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
+
+bool pf_table_add(struct perfile_table *table, const struct pf_column *column)
+{
+    if (!pf_grow(table->allocator, &table->columns, &table->column_room, table->column_count + 1,
+                 sizeof(*table->columns)))
+        return false;
+    table->columns[table->column_count++] =
+        (struct pf_vector){.column = *column, .allocator = table->allocator, .shown = !column->extra};
+    return true;
+}
+
+bool pf_table_add_all(struct perfile_table *table, const struct pf_column *columns, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!pf_table_add(table, &columns[i]))
+            return false;
+    return true;
+}
+
+struct word {
+    const char *text;
+    size_t bytes;
+    char sign; /* '+', '-' or 0 */
+};
+
+/* The next word of a list; false at its end. */
+static bool next_word(const char **list, struct word *word)
+{
+    const char *at = *list + strspn(*list, ", ");
+    word->sign = *at == '+' || *at == '-' ? *at++ : '\0';
+    word->text = at;
+    word->bytes = strcspn(at, ", ");
+    *list = at + word->bytes;
+    return word->bytes || word->sign;
+}
+
+static bool word_is(const struct word *word, const char *name)
+{
+    return strlen(name) == word->bytes && memcmp(word->text, name, word->bytes) == 0;
+}
+
+bool pf_table_may_show(const struct perfile_table *table, const char *name)
+{
+    struct word word;
+    const char *list = table->options.columns;
+    while (list && next_word(&list, &word))
+        if (word.sign != '-' && (word_is(&word, name) || word_is(&word, "all")))
+            return true;
+    return false;
+}
+
+static int fail_column(const struct perfile_table *table, const struct word *word, struct perfile_error *error)
+{
+    char known[160] = "";
+    for (size_t i = 0; i < table->column_count; i++)
+        add_word(known, sizeof(known), table->columns[i].column.name);
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "columns", "unknown column '%.*s' of %s; it has %s",
+                   (int)pf_min(word->bytes, 40), word->text, table->view->info.name, known);
+}
+
+/* Puts a column behind those that are shown so far. */
+static void show(struct perfile_table *table, size_t index)
+{
+    const struct pf_vector column = table->columns[index];
+    for (; index > table->shown; index--)
+        table->columns[index] = table->columns[index - 1];
+    table->columns[table->shown] = column;
+    table->columns[table->shown++].shown = true;
+}
+
+static void hide(struct perfile_table *table, size_t index)
+{
+    const struct pf_vector column = table->columns[index];
+    for (table->shown--; index < table->shown; index++)
+        table->columns[index] = table->columns[index + 1];
+    table->columns[index] = column;
+    table->columns[index].shown = false;
+}
+
+static void show_usual(struct perfile_table *table, bool all)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        if (!table->columns[i].column.extra || all)
+            if (i >= table->shown)
+                show(table, i);
+}
+
+static int heed_word(struct perfile_table *table, const struct word *word, struct perfile_error *error)
+{
+    size_t index = 0;
+    if (word_is(word, "all")) {
+        show_usual(table, true);
+        return 0;
+    }
+    while (index < table->column_count && !word_is(word, table->columns[index].column.name))
+        index++;
+    if (index == table->column_count)
+        return fail_column(table, word, error);
+    if (word->sign == '-' && index < table->shown)
+        hide(table, index);
+    else if (word->sign != '-' && index >= table->shown)
+        show(table, index);
+    return 0;
+}
+
+static int choose_columns(struct perfile_table *table, struct perfile_error *error)
+{
+    struct word word;
+    const char *list = table->options.columns;
+    bool first = true;
+    int result = 0;
+    if (!list || !*list)
+        show_usual(table, false);
+    for (; result == 0 && list && next_word(&list, &word); first = false) {
+        if (first && word.sign)
+            show_usual(table, false);
+        result = heed_word(table, &word, error);
+    }
+    if (result == 0 && !table->shown)
+        result = fail(error, PERFILE_ERROR_ARGUMENT, "no column is left to be shown");
+    for (size_t i = 0; i < table->shown; i++)
+        pf_dictionary_open(&table->columns[i].dictionary, table->allocator, table->lasting);
+    return result;
+}
+
+size_t perfile_table_column_count(const struct perfile_table *table)
+{
+    return table->column_count;
+}
+
+int perfile_table_column(const struct perfile_table *table, size_t index, struct perfile_column *column)
+{
+    if (index >= table->column_count)
+        return PERFILE_ERROR_ARGUMENT;
+    const struct pf_column *one = &table->columns[index].column;
+    const struct perfile_column all = {
+        .name = one->name, .unit = one->unit, .doc = one->doc, .type = one->type, .shown = index < table->shown};
+    return pf_sized_give(column, &all, sizeof(all));
+}
+
+/* ---- opening and closing ----------------------------------------------------------------------------------------- */
+
+static int check_arguments(const struct perfile_reader *reader, const char *view, struct perfile_table **table,
+                           struct perfile_error *error)
+{
+    if (table)
+        *table = NULL;
+    if (!reader || !view || !table)
+        return fail(error, PERFILE_ERROR_ARGUMENT,
+                    !reader ? "there is no reader"
+                    : !view ? "there is no view"
+                            : "there is no place for the table");
+    if (!perfile_reader_is_at_start(reader))
+        return fail(error, PERFILE_ERROR_ARGUMENT, "the reader is not at its start: perfile_reader_rewind");
+    return 0;
+}
+
+static int open_view(struct perfile_table *table, struct perfile_error *error)
+{
+    int result = table->view->open(table, &table->state, error);
+    if (result == 0)
+        result = choose_columns(table, error);
+    return pf_memory_was_short(table->allocator) ? pf_fail_memory(error, "table") : result;
+}
+
+int perfile_table_open(struct perfile_reader *reader, const char *view, const struct perfile_table_options *options,
+                       struct perfile_table **table, struct perfile_error *error)
+{
+    const struct pf_view *found;
+    struct perfile_table_options all = PERFILE_TABLE_OPTIONS_INIT;
+    int result = check_arguments(reader, view, table, error);
+    if (result < 0 || (result = find_view(view, &found, error)) < 0 ||
+        (result = pf_sized_take(&all, sizeof(all), options, "table options", error)) < 0)
+        return result;
+    const struct perfile_allocator *lasting = pf_allocator_or_default(all.allocator);
+    struct perfile_table *made = pf_new(lasting, sizeof(*made));
+    if (!made)
+        return pf_fail_memory(error, "table");
+    made->view = found;
+    made->reader = reader;
+    made->options = all;
+    made->options.batch_rows = all.batch_rows ? pf_min(all.batch_rows, MOST_BATCH_ROWS) : BATCH_ROWS;
+    if (all.symbols)
+        made->symbols = *all.symbols;
+    made->lasting = lasting;
+    made->allocator = &made->watch.allocator;
+    made->pending = 1;
+    pf_watch_open(&made->watch, lasting);
+    result = open_view(made, error);
+    if (result < 0)
+        perfile_table_close(made);
+    else
+        *table = made;
+    return result;
+}
+
+void perfile_table_close(struct perfile_table *table)
+{
+    if (!table)
+        return;
+    table->view->close(table->state);
+    for (size_t i = 0; i < table->column_count; i++) {
+        pf_vector_end(&table->columns[i]);
+        pf_dictionary_close(&table->columns[i].dictionary);
+    }
+    pf_free(table->allocator, table->columns, table->column_room * sizeof(*table->columns));
+    pf_free(table->lasting, table, sizeof(*table));
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+void pf_table_drop_rows(struct perfile_table *table)
+{
+    for (size_t i = 0; i < table->shown; i++)
+        pf_vector_end(&table->columns[i]);
+    table->rows = 0;
+}
+
+/* Lists of all rows together are bounded, too. */
+static bool is_full(const struct perfile_table *table)
+{
+    if (table->rows == table->options.batch_rows)
+        return true;
+    for (size_t i = 0; i < table->shown; i++)
+        if (table->columns[i].item_count >= BATCH_ITEMS)
+            return true;
+    return false;
+}
+
+static void put_row(struct perfile_table *table)
+{
+    struct pf_vector *vector = table->columns;
+    for (const struct pf_vector *end = vector + table->shown; vector < end; vector++)
+        vector->column.put(table->state, vector);
+    table->rows++;
+}
+
+static int check_vectors(struct perfile_table *table, struct perfile_error *error)
+{
+    if (pf_memory_was_short(table->allocator))
+        return pf_fail_memory(error, "table");
+    for (size_t i = 0; i < table->shown; i++)
+        if (table->columns[i].failed || table->columns[i].dictionary.full)
+            return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "table",
+                           "the texts of column '%s' are more than 2 GiB", table->columns[i].column.name);
+    return 0;
+}
+
+static void tell_unmatched(struct perfile_table *table)
+{
+    if (!table->told && table->options.unmatched && table->view->unmatched)
+        table->view->unmatched(table->state, table->options.unmatched, table->options.unmatched_context);
+    table->told = true;
+}
+
+int pf_table_fill(struct perfile_table *table, struct perfile_error *error)
+{
+    table->rows = 0;
+    for (size_t i = 0; i < table->shown; i++)
+        if (!pf_vector_begin(&table->columns[i], table->options.batch_rows))
+            return pf_fail_memory(error, "table");
+    while (table->pending == 1 && !is_full(table)) {
+        table->pending = table->view->next(table->state, &table->error);
+        if (table->pending == 1)
+            put_row(table);
+    }
+    const int result = check_vectors(table, error);
+    if (result < 0)
+        return table->pending = result;
+    if (table->rows)
+        return 1;
+    if (table->pending == 0)
+        tell_unmatched(table);
+    else
+        *error = table->error;
+    return table->pending;
+}
+
+int perfile_table_schema(const struct perfile_table *table, struct ArrowSchema *schema, struct perfile_error *error)
+{
+    return pf_arrow_schema(table, schema) ? 0 : pf_fail_memory(error, "table");
+}
+
+int perfile_table_next(struct perfile_table *table, struct ArrowArray *batch, struct perfile_error *error)
+{
+    const int result = pf_table_fill(table, error);
+    if (result == 1 && !pf_arrow_take(table, batch))
+        return table->pending = pf_fail_memory(error, "table");
+    return result;
+}
+
+int perfile_table_losses(const struct perfile_table *table, struct perfile_losses *losses)
+{
+    struct perfile_losses all = {0};
+    if (table->view->losses)
+        table->view->losses(table->state, &all);
+    return pf_sized_give(losses, &all, sizeof(all));
+}

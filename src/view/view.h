@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How views make tables. A view is one file with its `const struct pf_view` and a line in views.def: it names its columns,
+ * goes from row to row, and each column puts its value of the row in hand. Which columns are shown, batches, Arrow and
+ * the formats are no business of views.
+ *
+ *     table.c       which columns; batches of rows
+ *     vector.h      the values of one column
+ *     dictionary.c  its distinct texts
+ *     arrow.c       the Arrow C data interface
+ *     fields.def    what a sample has: the columns of the view `samples`
+ */
+#ifndef PF_VIEW_VIEW_H
+#define PF_VIEW_VIEW_H
+
+#include <perfile/table.h>
+
+#include "base/text.h"
+#include "view/vector.h"
+
+struct pf_view {
+    struct perfile_view_info info;
+    /* Adds the columns (pf_table_add). *state is given to all else, and to _close also after an error. */
+    int (*open)(struct perfile_table *table, void **state, struct perfile_error *error);
+    /* The next row: 1, 0 at the end, or an error. */
+    int (*next)(void *state, struct perfile_error *error);
+    void (*close)(void *state); /* NULL is allowed as the state */
+    /* May be NULL: nothing is left out. */
+    void (*losses)(const void *state, struct perfile_losses *losses);
+    /* May be NULL: filters do not matter. At the end. */
+    void (*unmatched)(const void *state, perfile_unmatched_told *told, void *context);
+};
+
+struct perfile_table {
+    const struct pf_view *view;
+    void *state;
+    struct perfile_reader *reader;
+    struct perfile_table_options options;
+    struct perfile_symbol_options symbols; /* options.symbols, or none */
+    struct pf_watch watch;                 /* its allocator is that of the table */
+    const struct perfile_allocator *allocator;
+    const struct perfile_allocator *lasting; /* of what outlives the table */
+    struct pf_vector *columns;               /* those that are shown first */
+    size_t column_count, column_room, shown;
+    size_t rows; /* of the batch that is filled */
+    int pending; /* what ended the rows: 1 nothing yet, 0 the end, or an error that is said after the rows before it */
+    struct perfile_error error;
+    bool told; /* what the filter asked for in vain */
+};
+
+/* A column, whose texts must live as long as the table. False when out of memory. */
+bool pf_table_add(struct perfile_table *table, const struct pf_column *column);
+bool pf_table_add_all(struct perfile_table *table, const struct pf_column *columns, size_t count);
+/* For views that spare themselves work: may a column of this name be shown? */
+bool pf_table_may_show(const struct perfile_table *table, const char *name);
+/*
+ * Fills the vectors with the next rows, after the last ones were taken or thrown away: 1, 0 at the end, or an error.
+ */
+int pf_table_fill(struct perfile_table *table, struct perfile_error *error);
+/* The rows are not needed any more. */
+void pf_table_drop_rows(struct perfile_table *table);
+/* "u64". */
+const char *pf_column_type_name(unsigned type);
+
+#endif
