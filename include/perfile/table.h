@@ -112,6 +112,7 @@ struct perfile_table_options {
     size_t size;                                  /* sizeof(struct perfile_table_options) */
     const struct perfile_filter *filter;          /* which samples; NULL: all */
     const struct perfile_symbol_options *symbols; /* where symbols are; NULL: where perf would look */
+    const struct perfile_report_options *report;  /* functions: what rows are of and which; NULL: by dso and symbol */
     /*
      * Which columns: "pid,comm,symbol" in that order; "+srcline" adds to the usual ones, "-stack" takes one away, "all" is every
      * column. NULL: the usual ones, of what the recording has.

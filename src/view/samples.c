@@ -297,8 +297,14 @@ static const struct {
     struct pf_column column;
     uint64_t needs;
 } fields[] = {
-#define FIELD(field, kind, what, bits, rare, text)                                                                     \
-    {{.name = #field, .type = PERFILE_COLUMN_##kind, .unit = what, .doc = text, .put = put_##field, .extra = rare},    \
+#define FIELD(field, other, kind, what, bits, rare, text)                                                              \
+    {{.name = #field,                                                                                                  \
+      .alias = other,                                                                                                  \
+      .type = PERFILE_COLUMN_##kind,                                                                                   \
+      .unit = what,                                                                                                    \
+      .doc = text,                                                                                                     \
+      .put = put_##field,                                                                                              \
+      .extra = rare},                                                                                                  \
      bits},
 #include "view/fields.def"
 };
@@ -325,7 +331,7 @@ static int open_profile(struct samples *samples, struct perfile_error *error)
         .decoded = true,
         .frames = {.inlines = !table->symbols.no_inline,
                    .by_address = pf_table_may_show(table, "srcfile") || pf_table_may_show(table, "srcline") ||
-                                 pf_table_may_show(table, "symbol_offset")},
+                                 pf_table_may_show(table, "symbol_offset") || pf_table_may_show(table, "symoff")},
         .drive = {table->options.threads, table->options.progress, table->options.progress_context}};
     how.find.allocator = table->allocator;
     return pf_profile_open(table->reader, &how, &samples->profile, error);

@@ -44,8 +44,8 @@ static int find_view(const char *name, const struct pf_view **view, struct perfi
             return 0;
         add_word(known, sizeof(known), views[i]->info.name);
     }
-    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "view", "unknown view '%.40s'; there are %s",
-                   name, known);
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "view", "unknown view '%.40s'; there are %s", name,
+                   known);
 }
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
@@ -87,7 +87,12 @@ static bool next_word(const char **list, struct word *word)
 
 static bool word_is(const struct word *word, const char *name)
 {
-    return strlen(name) == word->bytes && memcmp(word->text, name, word->bytes) == 0;
+    return name && strlen(name) == word->bytes && memcmp(word->text, name, word->bytes) == 0;
+}
+
+static bool word_names(const struct word *word, const struct pf_column *column)
+{
+    return word_is(word, column->name) || word_is(word, column->alias);
 }
 
 bool pf_table_may_show(const struct perfile_table *table, const char *name)
@@ -105,8 +110,9 @@ static int fail_column(const struct perfile_table *table, const struct word *wor
     char known[160] = "";
     for (size_t i = 0; i < table->column_count; i++)
         add_word(known, sizeof(known), table->columns[i].column.name);
-    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "columns", "unknown column '%.*s' of %s; it has %s",
-                   (int)pf_min(word->bytes, 40), word->text, table->view->info.name, known);
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "columns",
+                   "unknown column '%.*s' of %s; it has %s", (int)pf_min(word->bytes, 40), word->text,
+                   table->view->info.name, known);
 }
 
 /* Puts a column behind those that are shown so far. */
@@ -143,7 +149,7 @@ static int heed_word(struct perfile_table *table, const struct word *word, struc
         show_usual(table, true);
         return 0;
     }
-    while (index < table->column_count && !word_is(word, table->columns[index].column.name))
+    while (index < table->column_count && !word_names(word, &table->columns[index].column))
         index++;
     if (index == table->column_count)
         return fail_column(table, word, error);

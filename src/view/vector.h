@@ -12,8 +12,9 @@ struct pf_vector;
 
 struct pf_column {
     const char *name;
-    unsigned type;    /* enum perfile_column_type */
-    const char *unit; /* "": none */
+    const char *alias; /* another name that it is asked for by, or NULL */
+    unsigned type;     /* enum perfile_column_type */
+    const char *unit;  /* "": none */
     const char *doc;
     /* Puts one value: exactly one pf_set_..., or pf_end_list. */
     void (*put)(void *state, struct pf_vector *vector);

@@ -184,7 +184,7 @@ static void threads_are_shown_by_their_last_name(void **state)
     assert_int_equal(run(), 0);
     assert_int_equal(pf_text_open(&text, pf_allocator_or_default(NULL), NULL, NULL), 0);
     for (size_t i = 0; i < report.events[0].row_count; i++)
-        pf_columns[PF_COLUMN_pid].text(&report, &report.events[0].rows[i], &text);
+        pf_report_columns[PF_COLUMN_pid].text(&report, &report.events[0].rows[i], &text);
     pf_put_char(&text, '\0');
     assert_string_equal(text.data, "      1:two      3:last      2:two");
     pf_text_close(&text);
@@ -250,7 +250,7 @@ static void filters_keep_the_whole(void **state)
     assert_int_equal(run(), 0);
     assert_string_equal(rows(), "one a 30/30*2; one b 15/15*1");
     assert_int_equal(report.events[0].period, 100);
-    assert_ptr_equal(report.columns[1], &pf_columns[PF_COLUMN_dso]); /* one name needs no column */
+    assert_ptr_equal(report.columns[1], &pf_report_columns[PF_COLUMN_dso]); /* one name needs no column */
     finish();
     make_flat();
     options.filter.tids = "2";

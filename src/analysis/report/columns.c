@@ -141,6 +141,11 @@ static uint64_t word_tid(const struct pf_report *report, const struct pf_report_
     return up(pf_report_key(report, row)->tid);
 }
 
+static uint64_t value_tid(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return (uint64_t)(int64_t)pf_report_key(report, row)->tid;
+}
+
 static void text_tid(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
 {
     pf_put_signed(text, pf_report_key(report, row)->tid);
@@ -188,6 +193,11 @@ static void take_cpu(struct pf_report *report, struct pf_report_taken *taken, co
 {
     (void)report;
     taken->key.cpu = sample->event->attr.sample_type & PERFILE_SAMPLE_CPU ? sample->cpu : UINT32_MAX; /* perf's -1 */
+}
+
+static uint64_t value_cpu(const struct pf_report *report, const struct pf_report_row *row)
+{
+    return (uint64_t)(int64_t)(int32_t)pf_report_key(report, row)->cpu;
 }
 
 static uint64_t word_cpu(const struct pf_report *report, const struct pf_report_row *row)
@@ -328,6 +338,36 @@ static int address(const struct pf_report *report, uint64_t a, uint64_t b)
     return difference ? difference : order(pf_frame_address(left)->ip, pf_frame_address(right)->ip);
 }
 
+/* What programs are given; of numbers that people see alike, the text. */
+#define VALUE_OF_TEXT(id)
+#define VALUE_OF_TIME(id)                                                                                              \
+    static uint64_t value_##id(const struct pf_report *report, const struct pf_report_row *row)                        \
+    {                                                                                                                  \
+        return pf_report_value(report, row, PF_VALUE_##id);                                                            \
+    }
+#define VALUE_OF_BYTES(id) VALUE_OF_TIME(id)
+#define VALUE_OF_ADDRESS(id) VALUE_OF_TIME(id)
+#define VALUE_OF_I64(id) VALUE_OF_TIME(id)
+#define TEXT_OF_VALUE(id)                                                                                              \
+    void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)           \
+    {                                                                                                                  \
+        pf_put_unsigned(text, value_##id(report, row));                                                                \
+    }
+#define VALUE_OF_U64(id) VALUE_OF_TIME(id) TEXT_OF_VALUE(id)
+#define VALUE_OF_SUM(id)                                                                                               \
+    static uint64_t value_##id(const struct pf_report *report, const struct pf_report_row *row)                        \
+    {                                                                                                                  \
+        return pf_report_value(report, row, PF_VALUE_##id) * row->samples;                                             \
+    }                                                                                                                  \
+    TEXT_OF_VALUE(id)
+#define TYPE_TEXT(id) .type = PERFILE_COLUMN_TEXT
+#define TYPE_TIME(id) .type = PERFILE_COLUMN_TIME, .value = value_##id
+#define TYPE_BYTES(id) .type = PERFILE_COLUMN_BYTES, .value = value_##id
+#define TYPE_ADDRESS(id) .type = PERFILE_COLUMN_ADDRESS, .value = value_##id
+#define TYPE_I64(id) .type = PERFILE_COLUMN_I64, .value = value_##id
+#define TYPE_U64(id) .type = PERFILE_COLUMN_U64, .value = value_##id
+#define TYPE_SUM(id) .type = PERFILE_COLUMN_U64, .value = value_##id
+
 #define BY_WORD(id, function)                                                                                          \
     static uint64_t word_##id(const struct pf_report *report, const struct pf_report_row *row)                         \
     {                                                                                                                  \
@@ -363,12 +403,12 @@ static int address(const struct pf_report *report, uint64_t a, uint64_t b)
 #define PF_COLUMN_VALUE(...)
 #define PF_COLUMN_SAMPLE(...)
 #define PF_COLUMN_FRAME(...)
-#define PF_COLUMN_KEPT(id, name, header, width, right, number, order, doc) KEPT_##order(id)
+#define PF_COLUMN_KEPT(id, name, header, width, right, type, order, doc) KEPT_##order(id) VALUE_OF_##type(id)
 #define PF_COLUMN_PLACE(...)
 #define PF_COLUMN_LATER(name)
 #include "analysis/report/columns.def"
 
-const struct pf_column pf_columns[PF_COLUMN_COUNT] = {
+const struct pf_report_column pf_report_columns[PF_COLUMN_COUNT] = {
 #define PF_COLUMN_VALUE(i, n, a, h, w, d)                                                                              \
     {.name = n,                                                                                                        \
      .alias = a,                                                                                                       \
@@ -377,11 +417,10 @@ const struct pf_column pf_columns[PF_COLUMN_COUNT] = {
      .of = PF_COLUMN_OF_VALUE,                                                                                         \
      .width = w,                                                                                                       \
      .right = true,                                                                                                    \
-     .number = true,                                                                                                   \
      .word = word_##i,                                                                                                 \
      .compare = compare_##i,                                                                                           \
      .text = text_##i},
-#define PF_COLUMN_SAMPLE(i, n, a, h, w, r, is_number, d)                                                               \
+#define PF_COLUMN_SAMPLE(i, n, a, h, w, r, type, d)                                                                    \
     {.name = n,                                                                                                        \
      .alias = a,                                                                                                       \
      .header = h,                                                                                                      \
@@ -389,7 +428,7 @@ const struct pf_column pf_columns[PF_COLUMN_COUNT] = {
      .of = PF_COLUMN_OF_SAMPLE,                                                                                        \
      .width = w,                                                                                                       \
      .right = r,                                                                                                       \
-     .number = is_number,                                                                                              \
+     TYPE_##type(i),                                                                                                   \
      .take = take_##i,                                                                                                 \
      .word = word_##i,                                                                                                 \
      .text = text_##i},
@@ -399,17 +438,18 @@ const struct pf_column pf_columns[PF_COLUMN_COUNT] = {
      .header = h,                                                                                                      \
      .doc = d,                                                                                                         \
      .of = PF_COLUMN_OF_FRAME,                                                                                         \
+     .type = PERFILE_COLUMN_TEXT,                                                                                      \
      .word = word_##i,                                                                                                 \
      .text = text_##i,                                                                                                 \
      .least = least_##i},
-#define PF_COLUMN_KEPT(i, n, h, w, r, is_number, o, d)                                                                 \
+#define PF_COLUMN_KEPT(i, n, h, w, r, type, o, d)                                                                      \
     {.name = n,                                                                                                        \
      .header = h,                                                                                                      \
      .doc = d,                                                                                                         \
      .of = PF_COLUMN_OF_SAMPLE,                                                                                        \
      .width = w,                                                                                                       \
      .right = r,                                                                                                       \
-     .number = is_number,                                                                                              \
+     TYPE_##type(i),                                                                                                   \
      .place = PF_VALUE_##i,                                                                                            \
      .kept = true,                                                                                                     \
      .take = pf_take_##i,                                                                                              \
@@ -420,10 +460,11 @@ const struct pf_column pf_columns[PF_COLUMN_COUNT] = {
      .header = h,                                                                                                      \
      .doc = d,                                                                                                         \
      .of = PF_COLUMN_OF_FRAME,                                                                                         \
+     .type = PERFILE_COLUMN_TEXT,                                                                                      \
      .right = r,                                                                                                       \
      .compare = pf_compare_##i,                                                                                        \
      .text = pf_text_##i,                                                                                              \
-     .tell = pf_synthesize_##i},
+     .tell = pf_distinguish_##i},
 #define PF_COLUMN_LATER(name)
 #include "analysis/report/columns.def"
 };
@@ -440,11 +481,11 @@ static const char *const later[] = {
 
 const char *perfile_report_column_at(size_t index, const char **doc)
 {
-    if (index >= PF_COUNT(pf_columns))
+    if (index >= PF_COUNT(pf_report_columns))
         return NULL;
     if (doc)
-        *doc = pf_columns[index].doc;
-    return pf_columns[index].name;
+        *doc = pf_report_columns[index].doc;
+    return pf_report_columns[index].name;
 }
 
 static bool is_named(const char *name, const char *word, size_t bytes)
@@ -459,10 +500,10 @@ static int fail_unknown(const char *word, size_t bytes, struct perfile_error *er
         if (is_named(later[i], word, bytes))
             return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "sort",
                            "this version cannot sort by '%s' yet", later[i]);
-    for (size_t i = 0; i < PF_COUNT(pf_columns); i++) {
+    for (size_t i = 0; i < PF_COUNT(pf_report_columns); i++) {
         const size_t used = strlen(known);
-        const bool fits = used + strlen(pf_columns[i].name) + sizeof(", , ...") <= sizeof(known);
-        snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", fits ? pf_columns[i].name : "...");
+        const bool fits = used + strlen(pf_report_columns[i].name) + sizeof(", , ...") <= sizeof(known);
+        snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", fits ? pf_report_columns[i].name : "...");
         if (!fits)
             break;
     }
@@ -471,12 +512,12 @@ static int fail_unknown(const char *word, size_t bytes, struct perfile_error *er
 }
 
 static int add_column(struct pf_report *report, const char *word, size_t bytes,
-                      const struct pf_column *columns[PF_REPORT_COLUMNS], size_t *count)
+                      const struct pf_report_column *columns[PF_REPORT_COLUMNS], size_t *count)
 {
-    const struct pf_column *column = NULL;
-    for (size_t i = 0; i < PF_COUNT(pf_columns) && !column; i++)
-        if (is_named(pf_columns[i].name, word, bytes) || is_named(pf_columns[i].alias, word, bytes))
-            column = &pf_columns[i];
+    const struct pf_report_column *column = NULL;
+    for (size_t i = 0; i < PF_COUNT(pf_report_columns) && !column; i++)
+        if (is_named(pf_report_columns[i].name, word, bytes) || is_named(pf_report_columns[i].alias, word, bytes))
+            column = &pf_report_columns[i];
     for (size_t i = 0; i < PF_COUNT(later) && !column; i++)
         if (is_named(later[i], word, bytes))
             return PERFILE_ERROR_UNSUPPORTED;
@@ -495,7 +536,7 @@ static int fail_braces(struct perfile_error *error)
                    "braces go around columns of one level, such as comm,{dso,symbol}, and not into each other");
 }
 
-static void note_brace(struct pf_report *report, const struct pf_column *column)
+static void note_brace(struct pf_report *report, const struct pf_report_column *column)
 {
     for (size_t i = 0; i < report->braced_count; i++)
         if (report->braced[i].column == column)
@@ -504,8 +545,9 @@ static void note_brace(struct pf_report *report, const struct pf_column *column)
     report->braced[report->braced_count++].brace = report->brace_count;
 }
 
-int pf_columns_parse(struct pf_report *report, const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS],
-                     size_t *count, struct perfile_error *error)
+int pf_report_columns_parse(struct pf_report *report, const char *list,
+                            const struct pf_report_column *columns[PF_REPORT_COLUMNS], size_t *count,
+                            struct perfile_error *error)
 {
     _Static_assert((int)PF_COLUMN_COUNT + (int)PF_REPORT_FIELDS <= (int)PF_REPORT_COLUMNS, "room for all columns");
     for (bool braced = false;; list++) {

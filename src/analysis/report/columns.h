@@ -23,7 +23,7 @@ void pf_put_interned(struct pf_text *text, uint64_t value);
                       const struct pf_profile_sample *sample);                                                         \
     void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
 #define PF_COLUMN_PLACE(id, ...)                                                                                       \
-    uint64_t pf_synthesize_##id(struct pf_report *report, const struct pf_frame_info *frame);                          \
+    uint64_t pf_distinguish_##id(struct pf_report *report, const struct pf_frame_info *frame);                         \
     int pf_compare_##id(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b); \
     void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
 #define PF_COLUMN_LATER(...)

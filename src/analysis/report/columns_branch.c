@@ -105,7 +105,7 @@ static void put_address(const struct pf_report *report, const struct pf_report_r
     {                                                                                                                  \
         (void)sample;                                                                                                  \
         taken->values[PF_VALUE_srcline_##end] =                                                                        \
-            pf_synthesize_srcline(report, pf_profile_frame(report->profile, report->branch_##end));                    \
+            pf_distinguish_srcline(report, pf_profile_frame(report->profile, report->branch_##end));                   \
     }                                                                                                                  \
     void pf_text_srcline_##end(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)  \
     {                                                                                                                  \
@@ -168,9 +168,9 @@ void pf_text_cycles(const struct pf_report *report, const struct pf_report_row *
         pf_put_char(text, '-'); /* not recorded */
 }
 
-bool pf_report_is_branch_column(const struct pf_column *column)
+bool pf_report_is_branch_column(const struct pf_report_column *column)
 {
-    return column >= &pf_columns[PF_COLUMN_dso_from] && column <= &pf_columns[PF_COLUMN_cycles];
+    return column >= &pf_report_columns[PF_COLUMN_dso_from] && column <= &pf_report_columns[PF_COLUMN_cycles];
 }
 
 /* ---- whether rows are of branches ---- */

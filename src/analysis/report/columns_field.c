@@ -130,7 +130,7 @@ static const struct {
     {take_4, compare_4, text_4}, {take_5, compare_5, text_5}, {take_6, compare_6, text_6}, {take_7, compare_7, text_7},
 };
 
-bool pf_report_column_applies(const struct pf_report *report, const struct pf_column *column,
+bool pf_report_column_applies(const struct pf_report *report, const struct pf_report_column *column,
                               const struct perfile_event *event)
 {
     for (size_t i = 0; i < report->field_count; i++) {
@@ -157,7 +157,7 @@ static bool is_same(const char *a, const char *b)
 }
 
 /* One that has its column already. */
-static const struct pf_column *known_column(const struct pf_report *report, const char *event, const char *name)
+static const struct pf_report_column *known_column(const struct pf_report *report, const char *event, const char *name)
 {
     for (size_t i = 0; i < report->field_count; i++)
         if (is_same(report->fields[i].event, event) && strcmp(report->fields[i].name, name) == 0)
@@ -166,7 +166,7 @@ static const struct pf_column *known_column(const struct pf_report *report, cons
 }
 
 /* In pipe mode nothing is known of the events yet: then the event must be named. */
-const struct pf_column *pf_report_field_column(struct pf_report *report, const char *word, size_t bytes)
+const struct pf_report_column *pf_report_field_column(struct pf_report *report, const char *word, size_t bytes)
 {
     char *text = pf_arena_text(&report->texts, word, bytes);
     char *dot = text ? strrchr(text, '.') : NULL;
@@ -175,7 +175,7 @@ const struct pf_column *pf_report_field_column(struct pf_report *report, const c
     if (dot)
         *dot = '\0';
     const char *event = dot ? text : NULL, *name = dot ? dot + 1 : text;
-    const struct pf_column *known = known_column(report, event, name);
+    const struct pf_report_column *known = known_column(report, event, name);
     if (known)
         return known;
     if (report->field_count == PF_REPORT_FIELDS ||
@@ -184,14 +184,15 @@ const struct pf_column *pf_report_field_column(struct pf_report *report, const c
     const size_t number = report->field_count++;
     struct pf_report_field *field = &report->fields[number];
     *field = (struct pf_report_field){.event = event, .name = name};
-    field->column = (struct pf_column){.name = name,
-                                       .header = name,
-                                       .of = PF_COLUMN_OF_SAMPLE,
-                                       .right = true,
-                                       .kept = true,
-                                       .place = (uint8_t)(PF_VALUE_FIELDS + number),
-                                       .take = functions[number].take,
-                                       .compare = functions[number].compare,
-                                       .text = functions[number].text};
+    field->column = (struct pf_report_column){.name = name,
+                                              .header = name,
+                                              .of = PF_COLUMN_OF_SAMPLE,
+                                              .type = PERFILE_COLUMN_TEXT,
+                                              .right = true,
+                                              .kept = true,
+                                              .place = (uint8_t)(PF_VALUE_FIELDS + number),
+                                              .take = functions[number].take,
+                                              .compare = functions[number].compare,
+                                              .text = functions[number].text};
     return &field->column;
 }

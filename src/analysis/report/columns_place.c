@@ -44,12 +44,12 @@ static void put_line(const struct pf_report *report, const struct pf_frame_info 
 
 static int compare_texts(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b)
 {
-    const char *x = (const char *)(uintptr_t)pf_synthesize_srcline((struct pf_report *)report, frame_of(report, a));
-    const char *y = (const char *)(uintptr_t)pf_synthesize_srcline((struct pf_report *)report, frame_of(report, b));
+    const char *x = (const char *)(uintptr_t)pf_distinguish_srcline((struct pf_report *)report, frame_of(report, a));
+    const char *y = (const char *)(uintptr_t)pf_distinguish_srcline((struct pf_report *)report, frame_of(report, b));
     return x && y ? strcmp(x, y) : 0;
 }
 
-uint64_t pf_synthesize_srcline(struct pf_report *report, const struct pf_frame_info *frame)
+uint64_t pf_distinguish_srcline(struct pf_report *report, const struct pf_frame_info *frame)
 {
     report->scratch.used = 0;
     put_line(report, frame, &report->scratch);
@@ -72,7 +72,7 @@ static const char *file_of(const struct pf_frame_info *frame)
     return file ? last_part(file) : "";
 }
 
-uint64_t pf_synthesize_srcfile(struct pf_report *report, const struct pf_frame_info *frame)
+uint64_t pf_distinguish_srcfile(struct pf_report *report, const struct pf_frame_info *frame)
 {
     const char *file = file_of(frame);
     return pf_report_intern(report, file, strlen(file));
@@ -90,7 +90,7 @@ void pf_text_srcfile(const struct pf_report *report, const struct pf_report_row 
 
 /* ---- addresses ---- */
 
-uint64_t pf_synthesize_symoff(struct pf_report *report, const struct pf_frame_info *frame)
+uint64_t pf_distinguish_symoff(struct pf_report *report, const struct pf_frame_info *frame)
 {
     const uint64_t offset = frame->name ? (uint32_t)frame->address : 0; /* addresses without a name are functions */
     (void)report;
@@ -117,7 +117,7 @@ void pf_text_symoff(const struct pf_report *report, const struct pf_report_row *
     }
 }
 
-uint64_t pf_synthesize_addr(struct pf_report *report, const struct pf_frame_info *frame)
+uint64_t pf_distinguish_addr(struct pf_report *report, const struct pf_frame_info *frame)
 {
     (void)report;
     return pf_frame_address(frame)->ip;
@@ -141,7 +141,7 @@ static uint64_t size_of(const struct pf_report *report, const struct pf_frame_in
     return module->table->symbols[frame->symbol].end - module->table->symbols[frame->symbol].start;
 }
 
-uint64_t pf_synthesize_symbol_size(struct pf_report *report, const struct pf_frame_info *frame)
+uint64_t pf_distinguish_symbol_size(struct pf_report *report, const struct pf_frame_info *frame)
 {
     return size_of(report, frame);
 }

@@ -24,26 +24,14 @@ uint64_t pf_report_weight_of(const struct pf_profile_sample *sample)
         (void)report;                                                                                                  \
         taken->values[PF_VALUE_##id] = value;                                                                          \
     }
-#define OF_ONE(id, value)                                                                                              \
-    COST(id, value)                                                                                                    \
-    void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)           \
-    {                                                                                                                  \
-        pf_put_unsigned(text, pf_report_value(report, row, PF_VALUE_##id));                                            \
-    }
-#define OF_ALL(id, value)                                                                                              \
-    COST(id, value)                                                                                                    \
-    void pf_text_##id(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)           \
-    {                                                                                                                  \
-        pf_put_unsigned(text, pf_report_value(report, row, PF_VALUE_##id) * row->samples);                             \
-    }
-OF_ONE(local_weight, pf_report_weight_of(sample))
-OF_ALL(weight, pf_report_weight_of(sample))
-OF_ONE(local_ins_lat, part_of(sample, INSTRUCTION_SHIFT))
-OF_ALL(ins_lat, part_of(sample, INSTRUCTION_SHIFT))
-OF_ONE(local_retire_lat, part_of(sample, STAGE_SHIFT))
-OF_ALL(retire_lat, part_of(sample, STAGE_SHIFT))
-OF_ONE(local_p_stage_cyc, part_of(sample, STAGE_SHIFT))
-OF_ALL(p_stage_cyc, part_of(sample, STAGE_SHIFT))
+COST(local_weight, pf_report_weight_of(sample))
+COST(weight, pf_report_weight_of(sample))
+COST(local_ins_lat, part_of(sample, INSTRUCTION_SHIFT))
+COST(ins_lat, part_of(sample, INSTRUCTION_SHIFT))
+COST(local_retire_lat, part_of(sample, STAGE_SHIFT))
+COST(retire_lat, part_of(sample, STAGE_SHIFT))
+COST(local_p_stage_cyc, part_of(sample, STAGE_SHIFT))
+COST(p_stage_cyc, part_of(sample, STAGE_SHIFT))
 
 /* ---- sums ---- */
 
@@ -109,15 +97,15 @@ void pf_report_see_machine(struct pf_report *report)
     report->x86 = strcmp(arch, "x86_64") == 0 || (strlen(arch) == 4 && arch[0] == 'i' && strcmp(arch + 2, "86") == 0);
 }
 
-const char *pf_report_header(const struct pf_report *report, const struct pf_column *column)
+const char *pf_report_header(const struct pf_report *report, const struct pf_report_column *column)
 {
     static const struct {
-        const struct pf_column *column;
+        const struct pf_report_column *column;
         const char *header;
-    } powerpc[] = {{&pf_columns[PF_COLUMN_local_ins_lat], "Finish Cyc"},
-                   {&pf_columns[PF_COLUMN_ins_lat], "Global Finish_cyc"},
-                   {&pf_columns[PF_COLUMN_local_p_stage_cyc], "Dispatch Cyc"},
-                   {&pf_columns[PF_COLUMN_p_stage_cyc], "Global Dispatch_cyc"}};
+    } powerpc[] = {{&pf_report_columns[PF_COLUMN_local_ins_lat], "Finish Cyc"},
+                   {&pf_report_columns[PF_COLUMN_ins_lat], "Global Finish_cyc"},
+                   {&pf_report_columns[PF_COLUMN_local_p_stage_cyc], "Dispatch Cyc"},
+                   {&pf_report_columns[PF_COLUMN_p_stage_cyc], "Global Dispatch_cyc"}};
     for (size_t i = 0; i < PF_COUNT(powerpc) && report->powerpc; i++)
         if (powerpc[i].column == column)
             return powerpc[i].header;

@@ -436,7 +436,7 @@ static bool number_frames(struct pf_report *report, const struct dso *dsos)
 }
 
 /* Of frames that were the same so far, those that the column tells apart no longer are. */
-static bool tell_apart(struct pf_report *report, const struct pf_column *column)
+static bool tell_apart(struct pf_report *report, const struct pf_report_column *column)
 {
     const size_t count = pf_profile_frame_count(report->profile);
     struct pf_pairs known;

@@ -11,6 +11,8 @@
 
 #include <regex.h>
 
+#include <perfile/table.h>
+
 #include "analysis/profile.h"
 #include "analysis/stacks.h"
 #include "analysis/trace/trace_text.h"
@@ -120,7 +122,7 @@ enum pf_column_of {
 /* A number that is smaller in rows that come first, and the same in rows that the column cannot tell apart. */
 typedef uint64_t pf_column_word(const struct pf_report *report, const struct pf_report_row *row);
 
-struct pf_column {
+struct pf_report_column {
     const char *name;
     const char *alias; /* or NULL */
     const char *header;
@@ -128,7 +130,7 @@ struct pf_column {
     uint8_t of;    /* enum pf_column_of */
     uint8_t width; /* at least */
     bool right;    /* flush right */
-    bool number;   /* the text is a number to programs */
+    uint8_t type;  /* of what programs are given: enum perfile_column_type */
     bool kept;     /* takes a value */
     uint8_t place; /* of it, among those of a key */
     void (*take)(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample);
@@ -136,11 +138,19 @@ struct pf_column {
     bool exact;           /* what it keeps is of addresses, not of their functions */
     bool by_text;         /* the kept value is a text, and rows are in its order */
     int (*compare)(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b);
+    uint64_t (*value)(const struct pf_report *report,
+                      const struct pf_report_row *row); /* NULL: what it has is a text */
     void (*text)(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
     size_t (*least)(const struct pf_report *report, const struct pf_report_row *row); /* width that it asks for */
     /* columns of addresses, else NULL: what tells two addresses of one function apart */
     uint64_t (*tell)(struct pf_report *report, const struct pf_frame_info *frame);
 };
+
+/* Programs are given a number where people see one, too. */
+static inline bool pf_report_column_is_number(const struct pf_report_column *column)
+{
+    return column->value && (column->type == PERFILE_COLUMN_I64 || column->type == PERFILE_COLUMN_U64);
+}
 
 enum pf_column_number {
 #define PF_COLUMN_VALUE(id, ...) PF_COLUMN_##id,
@@ -152,13 +162,13 @@ enum pf_column_number {
 #include "analysis/report/columns.def"
     PF_COLUMN_COUNT
 };
-extern const struct pf_column pf_columns[PF_COLUMN_COUNT];
+extern const struct pf_report_column pf_report_columns[PF_COLUMN_COUNT];
 
 enum { PF_REPORT_COLUMNS = 96 };
 
 /* A column of a field of tracepoints. */
 struct pf_report_field {
-    struct pf_column column;
+    struct pf_report_column column;
     const char *event; /* NULL: any */
     const char *name;
     const struct perfile_event *seen; /* last, and its field or NULL */
@@ -168,9 +178,10 @@ struct pf_report_field {
 /*
  * Appends the columns of a list like perf's --sort, each once. ARGUMENT (what there is is said), UNSUPPORTED.
  */
-int pf_columns_parse(struct pf_report *report, const char *list, const struct pf_column *columns[PF_REPORT_COLUMNS],
-                     size_t *count, struct perfile_error *error);
-bool pf_report_is_branch_column(const struct pf_column *column);
+int pf_report_columns_parse(struct pf_report *report, const char *list,
+                            const struct pf_report_column *columns[PF_REPORT_COLUMNS], size_t *count,
+                            struct perfile_error *error);
+bool pf_report_is_branch_column(const struct pf_report_column *column);
 /* columns_branch.c: whether rows are of branches. ARGUMENT: they are asked for, and no event has any. */
 int pf_report_choose_branches(struct pf_report *report, struct perfile_error *error);
 /* Names what kinds of branches there are, and how many of each; false behind the last. */
@@ -180,9 +191,9 @@ uint64_t pf_report_branch_count(const struct pf_profile_sample *sample);
 bool pf_report_add_branches(struct pf_report *report, const struct pf_profile_sample *sample,
                             bool (*add)(struct pf_report *report, const struct pf_profile_sample *sample));
 /* columns_field.c: a column of a field of tracepoints; NULL: there is no such field, or no room. */
-const struct pf_column *pf_report_field_column(struct pf_report *report, const char *word, size_t bytes);
+const struct pf_report_column *pf_report_field_column(struct pf_report *report, const char *word, size_t bytes);
 /* False: a field that the event does not have. */
-bool pf_report_column_applies(const struct pf_report *report, const struct pf_column *column,
+bool pf_report_column_applies(const struct pf_report *report, const struct pf_report_column *column,
                               const struct perfile_event *event);
 
 /* The one copy of a text, as a number; 0 when out of memory, and the report knows. */
@@ -190,7 +201,7 @@ uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t byt
 /* That of what stands in report->scratch. */
 uint64_t pf_report_intern_scratch(struct pf_report *report);
 /* The header of a column: that of the recording's machine where it has words of its own. */
-const char *pf_report_header(const struct pf_report *report, const struct pf_column *column);
+const char *pf_report_header(const struct pf_report *report, const struct pf_report_column *column);
 /* What the access of a sample cost. */
 uint64_t pf_report_weight_of(const struct pf_profile_sample *sample);
 /*
@@ -264,20 +275,20 @@ struct pf_report {
     struct pf_symbols *symbols;
     const struct pf_profile_totals *totals;
 
-    const struct pf_column *columns[PF_REPORT_COLUMNS]; /* as they are printed */
+    const struct pf_report_column *columns[PF_REPORT_COLUMNS]; /* as they are printed */
     size_t column_count;
-    const struct pf_column *keys_of[PF_REPORT_COLUMNS]; /* those that group, hidden ones included */
+    const struct pf_report_column *keys_of[PF_REPORT_COLUMNS]; /* those that group, hidden ones included */
     size_t key_count_of;
     struct {
-        const struct pf_column *column;
+        const struct pf_report_column *column;
         unsigned brace;
     } braced[PF_REPORT_COLUMNS]; /* "{a,b}" in --sort: what shares a level */
     size_t braced_count;
     unsigned brace_count;
-    const struct pf_column *sorts[PF_REPORT_COLUMNS]; /* what rows are sorted by, the first one first */
+    const struct pf_report_column *sorts[PF_REPORT_COLUMNS]; /* what rows are sorted by, the first one first */
     size_t sort_count;
     bool by_frame;  /* a column takes the frame */
-    bool by_symbol; /* pf_columns[PF_COLUMN_symbol] is one of them */
+    bool by_symbol; /* pf_report_columns[PF_COLUMN_symbol] is one of them */
     bool by_dso;
     bool by_address; /* a column tells addresses of a function apart */
     bool by_mode;    /* a column asks for the mode of samples */
@@ -463,7 +474,7 @@ bool pf_report_has_graph(const struct pf_report *report, const struct pf_report_
 
 /* The columns of an event's table that are no values, in the order of their levels. */
 struct pf_report_levels {
-    const struct pf_column *columns[PF_REPORT_COLUMNS];
+    const struct pf_report_column *columns[PF_REPORT_COLUMNS];
     uint8_t level_of[PF_REPORT_COLUMNS];
     size_t column_count;
     size_t count; /* of levels; rows are the last one */
@@ -472,7 +483,7 @@ void pf_report_find_levels(const struct pf_report *report, const struct perfile_
                            struct pf_report_levels *levels);
 
 /* SIZE_MAX: it is none of them. */
-static inline size_t pf_report_level_of(const struct pf_report_levels *levels, const struct pf_column *column)
+static inline size_t pf_report_level_of(const struct pf_report_levels *levels, const struct pf_report_column *column)
 {
     for (size_t i = 0; i < levels->column_count; i++)
         if (levels->columns[i] == column)

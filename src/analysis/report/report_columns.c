@@ -8,11 +8,11 @@
 #include "base/error.h"
 
 struct chosen {
-    const struct pf_column *columns[PF_REPORT_COLUMNS];
+    const struct pf_report_column *columns[PF_REPORT_COLUMNS];
     size_t count;
 };
 
-static bool has(const struct chosen *list, const struct pf_column *column)
+static bool has(const struct chosen *list, const struct pf_report_column *column)
 {
     for (size_t i = 0; i < list->count; i++)
         if (list->columns[i] == column)
@@ -20,7 +20,7 @@ static bool has(const struct chosen *list, const struct pf_column *column)
     return false;
 }
 
-static void add(struct chosen *list, const struct pf_column *column)
+static void add(struct chosen *list, const struct pf_report_column *column)
 {
     if (!has(list, column))
         list->columns[list->count++] = column; /* each once: there is room for all */
@@ -37,10 +37,10 @@ static int parse(struct pf_report *report, const char *text, const char *usual, 
                  struct perfile_error *error)
 {
     if (text && *text != '+')
-        return pf_columns_parse(report, text, list->columns, &list->count, error);
-    int result = usual ? pf_columns_parse(report, usual, list->columns, &list->count, error) : 0;
+        return pf_report_columns_parse(report, text, list->columns, &list->count, error);
+    int result = usual ? pf_report_columns_parse(report, usual, list->columns, &list->count, error) : 0;
     if (result == 0 && text)
-        result = pf_columns_parse(report, text + 1, list->columns, &list->count, error);
+        result = pf_report_columns_parse(report, text + 1, list->columns, &list->count, error);
     return result;
 }
 
@@ -68,48 +68,48 @@ static void choose_order(const struct pf_report *report, const struct chosen *so
 {
     const bool chosen = chooses_shares(report);
     if (report->children && !chosen)
-        add(order, &pf_columns[PF_COLUMN_overhead_children]);
+        add(order, &pf_report_columns[PF_COLUMN_overhead_children]);
     if (!chosen)
-        add(order, &pf_columns[PF_COLUMN_overhead]);
+        add(order, &pf_report_columns[PF_COLUMN_overhead]);
     add_all(order, sort);
 }
 
 static void add_usual_fields(const struct pf_report *report, const struct chosen *sort, struct chosen *fields)
 {
     const unsigned flags = report->options->report.flags;
-    const struct pf_column *children = &pf_columns[PF_COLUMN_overhead_children];
-    const struct pf_column *self = &pf_columns[PF_COLUMN_overhead];
+    const struct pf_report_column *children = &pf_report_columns[PF_COLUMN_overhead_children];
+    const struct pf_report_column *self = &pf_report_columns[PF_COLUMN_overhead];
     const bool chosen = chooses_shares(report);
     if (report->children && (!chosen || has(sort, children)))
         add(fields, children);
     if (!chosen || has(sort, self) || (!report->children && has(sort, children)))
         add(fields, self);
     if (flags & PERFILE_REPORT_MODES) {
-        add(fields, &pf_columns[PF_COLUMN_overhead_sys]);
-        add(fields, &pf_columns[PF_COLUMN_overhead_us]);
+        add(fields, &pf_report_columns[PF_COLUMN_overhead_sys]);
+        add(fields, &pf_report_columns[PF_COLUMN_overhead_us]);
     }
     if (flags & PERFILE_REPORT_SAMPLES)
-        add(fields, &pf_columns[PF_COLUMN_sample]);
+        add(fields, &pf_report_columns[PF_COLUMN_sample]);
     if (flags & PERFILE_REPORT_PERIOD)
-        add(fields, &pf_columns[PF_COLUMN_period]);
+        add(fields, &pf_report_columns[PF_COLUMN_period]);
 }
 
 /* A column that would say the same in each row is not printed, as in perf, which has all levels of a hierarchy. */
-static bool is_hidden(const struct pf_report *report, const struct pf_column *column)
+static bool is_hidden(const struct pf_report *report, const struct pf_report_column *column)
 {
     if (report->hierarchy)
         return false;
-    return (column == &pf_columns[PF_COLUMN_comm] && report->threads.comms.count == 1) ||
-           (column == &pf_columns[PF_COLUMN_dso] && report->dsos.comms.count == 1) ||
-           (column == &pf_columns[PF_COLUMN_symbol] && report->names.comms.count == 1);
+    return (column == &pf_report_columns[PF_COLUMN_comm] && report->threads.comms.count == 1) ||
+           (column == &pf_report_columns[PF_COLUMN_dso] && report->dsos.comms.count == 1) ||
+           (column == &pf_report_columns[PF_COLUMN_symbol] && report->names.comms.count == 1);
 }
 
-static void note_key(struct pf_report *report, const struct pf_column *column)
+static void note_key(struct pf_report *report, const struct pf_report_column *column)
 {
     report->keys_of[report->key_count_of++] = column;
     report->by_frame |= column->of == PF_COLUMN_OF_FRAME;
-    report->by_symbol |= column == &pf_columns[PF_COLUMN_symbol];
-    report->by_dso |= column == &pf_columns[PF_COLUMN_dso];
+    report->by_symbol |= column == &pf_report_columns[PF_COLUMN_symbol];
+    report->by_dso |= column == &pf_report_columns[PF_COLUMN_dso];
     report->by_address |= column->tell || column->exact;
     if (column->kept)
         report->kept[report->kept_count++] = column->place;
@@ -122,17 +122,17 @@ static void keep(struct pf_report *report, const struct chosen *fields, const st
     for (size_t i = 0; i < all.count; i++) {
         if (all.columns[i]->of != PF_COLUMN_OF_VALUE)
             note_key(report, all.columns[i]);
-        report->by_mode |= all.columns[i] >= &pf_columns[PF_COLUMN_overhead_sys] &&
-                           all.columns[i] <= &pf_columns[PF_COLUMN_overhead_guest_us];
-        report->by_cost |=
-            all.columns[i] >= &pf_columns[PF_COLUMN_weight1] && all.columns[i] <= &pf_columns[PF_COLUMN_weight3];
+        report->by_mode |= all.columns[i] >= &pf_report_columns[PF_COLUMN_overhead_sys] &&
+                           all.columns[i] <= &pf_report_columns[PF_COLUMN_overhead_guest_us];
+        report->by_cost |= all.columns[i] >= &pf_report_columns[PF_COLUMN_weight1] &&
+                           all.columns[i] <= &pf_report_columns[PF_COLUMN_weight3];
     }
     for (size_t i = 0; i < fields->count; i++)
         if (!is_hidden(report, fields->columns[i]))
             report->columns[report->column_count++] = fields->columns[i];
     memcpy(report->sorts, all.columns, all.count * sizeof(*all.columns));
     report->sort_count = all.count;
-    report->skip_first = report->key_count_of && report->keys_of[0] == &pf_columns[PF_COLUMN_symbol];
+    report->skip_first = report->key_count_of && report->keys_of[0] == &pf_report_columns[PF_COLUMN_symbol];
 }
 
 static int check_branches(const struct pf_report *report, struct perfile_error *error)
@@ -192,7 +192,7 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
     if (result == 0 && !note_sort_order(report, sort_list, strict ? NULL : usual))
         result = pf_fail_memory(error, "report");
     if (result == 0 && report->options->report.parent)
-        result = pf_columns_parse(report, "parent", sort.columns, &sort.count, error);
+        result = pf_report_columns_parse(report, "parent", sort.columns, &sort.count, error);
     if (strict)
         report->children = report->children && strstr(field_list, "overhead_children");
     else
@@ -210,7 +210,7 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
     return check_branches(report, error);
 }
 
-static void remove_column(const struct pf_column **columns, size_t *count, const struct pf_column *column)
+static void remove_column(const struct pf_report_column **columns, size_t *count, const struct pf_report_column *column)
 {
     size_t kept = 0;
     for (size_t i = 0; i < *count; i++)
@@ -221,6 +221,6 @@ static void remove_column(const struct pf_column **columns, size_t *count, const
 
 void pf_report_drop_children(struct pf_report *report)
 {
-    remove_column(report->columns, &report->column_count, &pf_columns[PF_COLUMN_overhead_children]);
-    remove_column(report->sorts, &report->sort_count, &pf_columns[PF_COLUMN_overhead_children]);
+    remove_column(report->columns, &report->column_count, &pf_report_columns[PF_COLUMN_overhead_children]);
+    remove_column(report->sorts, &report->sort_count, &pf_report_columns[PF_COLUMN_overhead_children]);
 }

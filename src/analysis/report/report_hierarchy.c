@@ -27,7 +27,7 @@ struct growth {
 
 /* ---- levels ---- */
 
-static unsigned brace_of(const struct pf_report *report, const struct pf_column *column)
+static unsigned brace_of(const struct pf_report *report, const struct pf_report_column *column)
 {
     for (size_t i = 0; i < report->braced_count; i++)
         if (report->braced[i].column == column)
@@ -41,7 +41,7 @@ void pf_report_find_levels(const struct pf_report *report, const struct perfile_
     unsigned last = 0;
     levels->count = levels->column_count = 0;
     for (size_t i = 0; i < report->column_count; i++) {
-        const struct pf_column *column = report->columns[i];
+        const struct pf_report_column *column = report->columns[i];
         if (column->of == PF_COLUMN_OF_VALUE || !pf_report_column_applies(report, column, event))
             continue;
         const unsigned brace = brace_of(report, column);
@@ -55,20 +55,20 @@ void pf_report_find_levels(const struct pf_report *report, const struct perfile_
 /* ---- which entries a row is in ---- */
 
 /* What is the same in two rows just when the column shows the same of them. */
-static uint64_t value_of(struct pf_report *report, const struct pf_column *column, const struct pf_report_row *row,
-                         unsigned *kind)
+static uint64_t value_of(struct pf_report *report, const struct pf_report_column *column,
+                         const struct pf_report_row *row, unsigned *kind)
 {
     *kind = 0;
     if (column->kept)
         return pf_report_value(report, row, column->place);
-    if (column == &pf_columns[PF_COLUMN_comm])
+    if (column == &pf_report_columns[PF_COLUMN_comm])
         return (uintptr_t)pf_report_key(report, row)->comm;
     if (column->of != PF_COLUMN_OF_FRAME)
         return column->word(report, row);
     const struct pf_frame_info *frame = pf_report_frame(report, row);
     if (column->tell)
         return column->tell(report, frame);
-    if (column == &pf_columns[PF_COLUMN_dso])
+    if (column == &pf_report_columns[PF_COLUMN_dso])
         return pf_report_dso_of(report, row->frame);
     *kind = !frame->name;
     return frame->name ? frame->function : frame->address;
@@ -84,7 +84,7 @@ static uint32_t new_place(struct growth *growth)
     return (uint32_t)growth->place_count++;
 }
 
-static uint32_t next_place(struct growth *growth, uint32_t place, const struct pf_column *column,
+static uint32_t next_place(struct growth *growth, uint32_t place, const struct pf_report_column *column,
                            const struct pf_report_row *row)
 {
     unsigned kind;
@@ -288,13 +288,13 @@ static bool sum_children(struct growth *growth)
 
 struct order {
     const struct growth *growth;
-    uint32_t *ranks;                                    /* by entry: its place among those of its level */
-    const struct pf_column *columns[PF_REPORT_COLUMNS]; /* what entries of this level are sorted by */
+    uint32_t *ranks;                                           /* by entry: its place among those of its level */
+    const struct pf_report_column *columns[PF_REPORT_COLUMNS]; /* what entries of this level are sorted by */
     size_t column_count;
 };
 
-static int compare_column(const struct pf_report *report, const struct pf_column *column, const struct pf_report_row *a,
-                          const struct pf_report_row *b)
+static int compare_column(const struct pf_report *report, const struct pf_report_column *column,
+                          const struct pf_report_row *a, const struct pf_report_row *b)
 {
     if (!column->word || (column->of == PF_COLUMN_OF_VALUE && report->group_count))
         return column->compare(report, a, b);
@@ -322,7 +322,7 @@ static void choose_order(struct order *order, const struct pf_report_levels *lev
     const struct pf_report *report = order->growth->report;
     order->column_count = 0;
     for (size_t i = 0; i < report->sort_count; i++) {
-        const struct pf_column *column = report->sorts[i];
+        const struct pf_report_column *column = report->sorts[i];
         if (column->of == PF_COLUMN_OF_VALUE || pf_report_level_of(levels, column) == level)
             order->columns[order->column_count++] = column;
     }

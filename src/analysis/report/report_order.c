@@ -19,7 +19,7 @@ enum {
 
 struct level {
     pf_column_word *word; /* NULL: `compare` */
-    const struct pf_column *column;
+    const struct pf_report_column *column;
 };
 
 struct order {
@@ -81,7 +81,7 @@ static void add_word(struct order *order, pf_column_word *word)
 }
 
 /* What a row weighs is several numbers in a group. */
-static void add_column(struct order *order, const struct pf_column *column)
+static void add_column(struct order *order, const struct pf_report_column *column)
 {
     const bool grouped = column->of == PF_COLUMN_OF_VALUE && order->report->group_count;
     order->levels[order->count++] = (struct level){.word = grouped ? NULL : column->word, .column = column};
@@ -106,7 +106,7 @@ static void add_levels(struct order *order)
     add_word(order, event_word);
     for (size_t i = 0; i < report->sort_count; i++) {
         add_column(order, report->sorts[i]);
-        if (report->sorts[i] == &pf_columns[PF_COLUMN_overhead_children])
+        if (report->sorts[i] == &pf_report_columns[PF_COLUMN_overhead_children])
             add_callers(order);
     }
     if (report->by_frame) { /* the order in which perf keeps rows that it prints alike */
@@ -180,7 +180,7 @@ static bool is_named_row(const struct pf_report *report, uint32_t frame)
 static bool is_sorted_by(const struct pf_report *report, enum pf_column_number number)
 {
     for (size_t i = 0; i < report->sort_count; i++)
-        if (report->sorts[i] == &pf_columns[number])
+        if (report->sorts[i] == &pf_report_columns[number])
             return true;
     return false;
 }
@@ -275,7 +275,7 @@ static uint64_t text_word(const char *text, size_t at)
 /* By eight bytes at a time. */
 static void sort_texts(struct order *order, const struct run *run)
 {
-    const struct pf_column *column = order->levels[run->level].column;
+    const struct pf_report_column *column = order->levels[run->level].column;
     if (run->count < FEW || run->at > MOST_BYTES) {
         compare_run(order, run);
         return;

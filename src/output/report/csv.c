@@ -2,8 +2,6 @@
 /* The report as a table for programs: RFC 4180, a header line, one line for each row, the event in the first column. */
 #include "output/report/csv.h"
 
-#include <stdlib.h>
-
 #include "analysis/report/report.h"
 #include "base/error.h"
 #include "output/output.h"
@@ -33,8 +31,13 @@ void pf_csv_put(struct pf_text *out, const char *separator, const char *text, si
 }
 
 /* Percentages and numbers bare, without what is there for people. */
-static void put_cell(struct sheet *sheet, const struct pf_column *column, const struct pf_report_row *row)
+static void put_cell(struct sheet *sheet, const struct pf_report_column *column, const struct pf_report_row *row)
 {
+    if (pf_report_column_is_number(column)) { /* "003" is for people */
+        pf_put_string(sheet->out, sheet->separator);
+        pf_put_signed(sheet->out, (int64_t)column->value(sheet->report, row));
+        return;
+    }
     sheet->cell.used = 0;
     column->text(sheet->report, row, &sheet->cell);
     pf_text_escape(&sheet->cell, 0);
@@ -46,11 +49,6 @@ static void put_cell(struct sheet *sheet, const struct pf_column *column, const 
     if (column->of == PF_COLUMN_OF_VALUE && bytes && text[bytes - 1] == '%')
         bytes--;
     pf_put_string(sheet->out, sheet->separator);
-    if (column->number && column->of == PF_COLUMN_OF_SAMPLE) { /* "003" is for people, too */
-        pf_put_char(&sheet->cell, '\0');
-        pf_put_signed(sheet->out, strtoll(sheet->cell.data, NULL, 10));
-        return;
-    }
     pf_csv_put(sheet->out, sheet->separator, text, bytes);
 }
 
@@ -63,7 +61,7 @@ static void put_row(struct sheet *sheet, const struct pf_report_event *event, co
 }
 
 /* The columns of deeper levels are empty. */
-static bool has_cell(const struct pf_report_line *line, const struct pf_column *column)
+static bool has_cell(const struct pf_report_line *line, const struct pf_report_column *column)
 {
     return line->leaf || column->of == PF_COLUMN_OF_VALUE || pf_report_level_of(&line->levels, column) <= line->level;
 }

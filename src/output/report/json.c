@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The report as one JSON object: what was lost, then the events with their rows. */
-#include <stdlib.h>
-
 #include "analysis/report/report.h"
 #include "base/error.h"
 #include "output/json.h"
@@ -52,22 +50,25 @@ static void put_dso(struct page *page, const struct pf_frame_info *frame)
 }
 
 /* What a column takes of the sample, without the blanks that are for people. */
-static void put_key(struct page *page, const struct pf_column *column, const struct pf_report_row *row)
+static void put_key(struct page *page, const struct pf_report_column *column, const struct pf_report_row *row)
 {
+    if (pf_report_column_is_number(column)) {
+        const bool is_signed = column->type == PERFILE_COLUMN_I64;
+        put_number(page, (struct perfile_value){.name = column->name,
+                                                .kind = is_signed ? PERFILE_VALUE_SIGNED : PERFILE_VALUE_UNSIGNED,
+                                                .number.u = column->value(page->report, row)});
+        return;
+    }
     page->cell.used = 0;
     column->text(page->report, row, &page->cell);
     pf_put_char(&page->cell, '\0');
     const char *text = page->cell.data;
-    if (column->number)
-        put_number(page, (struct perfile_value){
-                             .name = column->name, .kind = PERFILE_VALUE_SIGNED, .number.s = strtoll(text, NULL, 10)});
-    else
-        pf_json_string(&page->json, column->name,
-                       column == &pf_columns[PF_COLUMN_comm] ? text : text + strspn(text, " "));
+    pf_json_string(&page->json, column->name,
+                   column == &pf_report_columns[PF_COLUMN_comm] ? text : text + strspn(text, " "));
 }
 
 /* An entry of a hierarchy has the columns of its level, a row below it all that no entry above it has. */
-static bool has_key(const struct pf_report_line *line, const struct pf_column *column)
+static bool has_key(const struct pf_report_line *line, const struct pf_report_column *column)
 {
     const size_t level = line ? pf_report_level_of(&line->levels, column) : SIZE_MAX;
     return level == SIZE_MAX ? !line || line->leaf : level == line->level;
@@ -77,12 +78,12 @@ static void put_keys(struct page *page, const struct pf_report_row *row, const s
 {
     const struct pf_report *report = page->report;
     for (size_t i = 0; i < report->key_count_of; i++) {
-        const struct pf_column *column = report->keys_of[i];
+        const struct pf_report_column *column = report->keys_of[i];
         if (!has_key(line, column))
             continue;
-        if (column == &pf_columns[PF_COLUMN_symbol])
+        if (column == &pf_report_columns[PF_COLUMN_symbol])
             put_symbol(page, pf_report_frame(report, row));
-        else if (column == &pf_columns[PF_COLUMN_dso])
+        else if (column == &pf_report_columns[PF_COLUMN_dso])
             put_dso(page, pf_report_frame(report, row));
         else
             put_key(page, column, row);

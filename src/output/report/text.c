@@ -28,9 +28,9 @@ struct table {
     struct pf_report *report;
     const struct pf_report_event *event;
     struct pf_text *out;
-    struct pf_text cell;                                /* one text that is to be padded */
-    struct pf_text margin;                              /* of the graph, as deep as it is */
-    const struct pf_column *columns[PF_REPORT_COLUMNS]; /* of this event */
+    struct pf_text cell;                                       /* one text that is to be padded */
+    struct pf_text margin;                                     /* of the graph, as deep as it is */
+    const struct pf_report_column *columns[PF_REPORT_COLUMNS]; /* of this event */
     size_t column_count;
     size_t widths[PF_REPORT_COLUMNS];
     size_t fixed[PF_REPORT_COLUMNS]; /* widths that were asked for, or 0 */
@@ -61,7 +61,7 @@ static bool has_header(const struct table *table)
     return !(table->report->options->report.flags & PERFILE_REPORT_NO_HEADER);
 }
 
-static const struct pf_text *cell_of(struct table *table, const struct pf_column *column,
+static const struct pf_text *cell_of(struct table *table, const struct pf_report_column *column,
                                      const struct pf_report_row *row)
 {
     table->cell.used = 0;
@@ -235,15 +235,15 @@ static void put_title(struct table *table)
     put_totals(table, period);
 }
 
-static const char *header_of(const struct table *table, const struct pf_column *column)
+static const char *header_of(const struct table *table, const struct pf_report_column *column)
 {
-    if (table->report->children && column == &pf_columns[PF_COLUMN_overhead])
+    if (table->report->children && column == &pf_report_columns[PF_COLUMN_overhead])
         return "Self";
     return pf_report_header(table->report, column);
 }
 
 /* How many numbers stand in a cell. */
-static size_t events_in(const struct table *table, const struct pf_column *column)
+static size_t events_in(const struct table *table, const struct pf_report_column *column)
 {
     return column->of == PF_COLUMN_OF_VALUE ? pf_report_shown(table->event) : 1;
 }
@@ -267,7 +267,7 @@ static void fit_columns(struct table *table)
 {
     size_t asked[PF_REPORT_COLUMNS], count = 0; /* columns whose cells have to be looked at */
     for (size_t i = 0; i < table->column_count; i++) {
-        const struct pf_column *column = table->columns[i];
+        const struct pf_report_column *column = table->columns[i];
         table->widths[i] = table->fixed[i] * events_in(table, column);
         if (table->widths[i])
             continue;
@@ -280,7 +280,7 @@ static void fit_columns(struct table *table)
         const struct pf_report_row *row = &table->event->rows[r];
         prefetch(table, row);
         for (size_t i = 0; i < count; i++) {
-            const struct pf_column *column = table->columns[asked[i]];
+            const struct pf_report_column *column = table->columns[asked[i]];
             fit(&table->widths[asked[i]], cell_of(table, column, row)->used);
             if (column->least)
                 fit(&table->widths[asked[i]], column->least(table->report, row));
@@ -630,14 +630,15 @@ static bool put_drawing(struct table *table, struct drawers *drawers, const stru
 
 /* ---- rows ---- */
 
-static uint64_t part_of(const struct pf_column *column, const struct pf_report_row *row)
+static uint64_t part_of(const struct pf_report_column *column, const struct pf_report_row *row)
 {
-    return column == &pf_columns[PF_COLUMN_overhead_children] ? row->children : row->self;
+    return column == &pf_report_columns[PF_COLUMN_overhead_children] ? row->children : row->self;
 }
 
-static const char *row_color(const struct table *table, const struct pf_column *column, const struct pf_report_row *row)
+static const char *row_color(const struct table *table, const struct pf_report_column *column,
+                             const struct pf_report_row *row)
 {
-    if (column != &pf_columns[PF_COLUMN_overhead] && column != &pf_columns[PF_COLUMN_overhead_children])
+    if (column != &pf_report_columns[PF_COLUMN_overhead] && column != &pf_report_columns[PF_COLUMN_overhead_children])
         return NULL;
     return color_of(table, pf_report_percent(part_of(column, row), table->event->period));
 }

@@ -28,6 +28,8 @@ static inline bool pf_vector_is_null(const struct pf_vector *vector, size_t row)
 
 /* A value as plain text: lists with ';' between the items, nothing for null. `people`: addresses as hexadecimal, times in seconds. */
 void pf_table_put_plain(struct pf_text *out, const struct pf_vector *vector, size_t row, bool people);
+/* All rows that are left: perfile_table_write into a text. */
+int pf_table_write(struct perfile_table *table, const char *format, struct pf_text *out, struct perfile_error *error);
 /* One number or name, of a row or of the items of lists. */
 void pf_table_put_item(struct pf_text *out, const struct pf_vector *vector, size_t at);
 

@@ -125,26 +125,35 @@ static int write_sheet(struct pf_sheet *sheet, const struct pf_table_format *for
     return result;
 }
 
+int pf_table_write(struct perfile_table *table, const char *format, struct pf_text *out, struct perfile_error *error)
+{
+    const struct pf_table_format *found = find(format);
+    struct pf_sheet sheet = {.table = table, .out = out};
+    if (!found)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table",
+                       "unknown format '%.40s'; there are text, csv, json, jsonl", format);
+    out->escapes = found->escapes;
+    int result = pf_text_open(&sheet.cell, table->allocator, NULL, NULL);
+    if (result == 0)
+        result = write_sheet(&sheet, found, error);
+    pf_text_close(&sheet.cell);
+    return result == PERFILE_ERROR_MEMORY || pf_memory_was_short(table->allocator) ? pf_fail_memory(error, "table")
+                                                                                   : result;
+}
+
 int perfile_table_write(struct perfile_table *table, const char *format, const struct perfile_sink *sink,
                         struct perfile_error *error)
 {
     struct pf_text out;
-    const struct pf_table_format *found = find(format);
-    struct pf_sheet sheet = {.table = table, .out = &out};
+    if (!sink || !sink->write)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table", "there is no sink");
     int result = PERFILE_ERROR_MEMORY;
-    if (!sink || !sink->write || !found)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table",
-                       found ? "there is no sink" : "unknown format '%.40s'; there are text, csv, json, jsonl", format);
     if (pf_text_open(&out, table->allocator, sink->write, sink->context) == 0) {
-        out.escapes = found->escapes;
-        if (pf_text_open(&sheet.cell, table->allocator, NULL, NULL) == 0)
-            result = write_sheet(&sheet, found, error);
-        pf_text_close(&sheet.cell);
+        result = pf_table_write(table, format, &out, error);
         const bool written = pf_text_flush(&out) == 0;
         if (!written && (result >= 0 || result == PERFILE_ERROR_WRITE))
             result = pf_fail(error, out.failed, PERFILE_NO_OFFSET, "table", "the sink refused the text");
     }
     pf_text_close(&out);
-    return result == PERFILE_ERROR_MEMORY || pf_memory_was_short(table->allocator) ? pf_fail_memory(error, "table")
-                                                                                   : result;
+    return result == PERFILE_ERROR_MEMORY ? pf_fail_memory(error, "table") : result;
 }
