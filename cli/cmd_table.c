@@ -57,6 +57,12 @@ static const struct pf_option options[] = {
      .doc =
          "Which columns, in this order: pid,comm,symbol. +NAME adds one to the usual ones, -NAME takes one away, all "
          "is every column."},
+    {.name = "sort",
+     .letter = 's',
+     .kind = PF_OPTION_LIST,
+     .argument = "COLUMNS",
+     .offset = offsetof(struct pf_settings, print.report.sort),
+     .doc = "functions: what rows are of, as in report [dso,symbol]."},
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
     PF_OPTION_OUTPUT,

@@ -68,6 +68,7 @@ static int write_table(struct run *run, const struct perfile_sink *sink)
 
     options.filter = &print->filter;
     options.symbols = &print->symbols;
+    options.report = &print->report;
     options.columns = input->settings->columns;
     options.threads = print->threads;
     options.progress = print->progress;
