@@ -7,16 +7,21 @@
 #include "base/escape.h"
 #include "base/locale.h"
 
-enum { TEXT_BUFFER = 256 * 1024 };
+enum {
+    TEXT_BUFFER = 256 * 1024,
+    RESERVED_MOST = TEXT_BUFFER / 4, /* of one pf_text_reserve */
+};
 
 int pf_text_open(struct pf_text *text, const struct perfile_allocator *allocator,
                  int (*write)(void *context, const void *data, size_t bytes), void *context)
 {
+    /* there are many that stay in memory, most of them short */
+    const size_t room = write ? TEXT_BUFFER : RESERVED_MOST;
     *text = (struct pf_text){.allocator = allocator, .write = write, .context = context};
-    text->data = pf_resize(allocator, NULL, 0, TEXT_BUFFER);
+    text->data = pf_resize(allocator, NULL, 0, room);
     if (!text->data)
         return PERFILE_ERROR_MEMORY;
-    text->room = TEXT_BUFFER;
+    text->room = room;
     return 0;
 }
 
@@ -61,7 +66,7 @@ void pf_put(struct pf_text *text, const void *data, size_t bytes)
 {
     const char *from = data;
     while (bytes) {
-        size_t piece = bytes < TEXT_BUFFER / 4 ? bytes : TEXT_BUFFER / 4;
+        size_t piece = bytes < RESERVED_MOST ? bytes : RESERVED_MOST;
         char *at = pf_text_reserve(text, piece);
         memcpy(at, from, piece);
         pf_text_commit(text, at + piece);
@@ -72,7 +77,7 @@ void pf_put(struct pf_text *text, const void *data, size_t bytes)
 
 void pf_put_through(struct pf_text *text, const void *data, size_t bytes)
 {
-    if (!text->write || bytes < TEXT_BUFFER / 4)
+    if (!text->write || bytes < RESERVED_MOST)
         pf_put(text, data, bytes);
     else if (pf_text_flush(text) == 0 && text->write(text->context, data, bytes) != 0)
         text->failed = PERFILE_ERROR_WRITE;
