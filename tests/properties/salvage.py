@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""salvage.py PERFILE [--cuts N] [--records N] [--sizes N] RECORDINGS...: damaged recordings give what is undamaged.
+"""salvage.py PERFILE [--library SALVAGES] [--cuts N] [--records N] [--sizes N] RECORDINGS...
+
+Damaged recordings give what is undamaged.
 
 Each recording is killed (data.size 0, no features), cut off at N places, and N of its records state N wrong sizes, one
 at a time. `perfile script` must show every sample that is whole, by its thread and time, say on stderr what is lost,
 and end with 1; what is repaired, copies and a merge of the damaged one are sound and show the same samples. Which
 samples there are is found by a walker of its own; those inside compressed records by `perfile dump` of the sound
 recording. Places and records are chosen by a fixed seed.
+
+With --library a program that stays (salvages.c) is asked instead of the command, most of whose time it takes to start.
 """
-import argparse, collections, concurrent.futures, json, os, pathlib, random, re, shutil, struct, subprocess
-import sys, tempfile
+import argparse, collections, concurrent.futures, functools, json, os, pathlib, random, re, shutil, struct, subprocess
+import sys, tempfile, threading
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -70,34 +74,96 @@ def records_of(path):
 
 # ---- perfile ---------------------------------------------------------------------------------------------------------
 
-def script(perfile, path):
-    """Exit status, the keys shown, stderr."""
-    try:
-        done = subprocess.run([*perfile, 'script', '--ns', '-F', 'tid,time', str(path)], capture_output=True, text=True,
-                              timeout=TIMEOUT_SECONDS)
-    except subprocess.TimeoutExpired:
-        return 'no end in time', collections.Counter(), ''
-    shown = re.findall(r'^ *(-?\d+) +(\d+)\.(\d{9}):', done.stdout, re.M)
-    keys = collections.Counter((int(tid), int(seconds) * 10**9 + int(rest)) for tid, seconds, rest in shown)
-    return done.returncode, keys, re.sub(r'^.*: AUX data.*, not decoded\n', '', done.stderr, flags=re.M)
+COPIES = {'repair': ['repair'], 'convert file': ['convert', '--mode', 'file'],
+          'convert directory': ['convert', '--mode', 'directory'], 'merge': ['merge']}
 
 
-COPIES = (['repair'], ['convert', '--mode', 'file'], ['convert', '--mode', 'directory'], ['merge'])
+class Command:
+    """The command itself, started for each question. Answers are exit status, stdout and stderr."""
+
+    def __init__(self, perfile):
+        self.perfile = perfile
+
+    def close(self):
+        return []
+
+    def run(self, *words):
+        try:
+            done = subprocess.run([*self.perfile, *map(str, words)], capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired:
+            return 'no end in time', '', ''
+        return done.returncode, done.stdout, done.stderr
+
+    def script(self, path):
+        return self.run('script', '--ns', '-F', 'tid,time', path)
+
+    def copy(self, how, path, target):
+        return self.run(*COPIES[how], '--quiet', '--no-sync', '-o', target, path)
+
+
+class Library:
+    """The same questions to salvages.c, of which each thread has one."""
+
+    def __init__(self, program):
+        self.program, self.own, self.started = program, threading.local(), []
+
+    def close(self):
+        """What is wrong with the ends of those that were not seen to end: sanitizers may have found leaks."""
+        for process in self.started:
+            process.stdin.close()
+        return [f'salvages ended with {process.returncode}' for process in self.started if process.wait(TIMEOUT_SECONDS)]
+
+    def ask(self, *words):
+        if not getattr(self.own, 'process', None):
+            self.own.process = subprocess.Popen(self.program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self.started.append(self.own.process)
+        process = self.own.process
+        process.stdin.write('\t'.join(map(str, words)).encode() + b'\n')
+        process.stdin.flush()
+        head = process.stdout.readline().split()
+        if not head:
+            self.own.process = None
+            self.started.remove(process)
+            process.stdin.close()
+            return f'salvages ended with {process.wait()}', '', ''
+        status, *sizes = map(int, head)
+        said, printed = (process.stdout.read(size).decode() for size in sizes)
+        return status, printed, said
+
+    def script(self, path):
+        return self.ask('script', path)
+
+    def copy(self, how, path, target):
+        return self.ask(how, path, target)
+
+
+@functools.lru_cache(maxsize=8)  # copies mostly have the same text
+def keys_of(text):
+    """How often each key is shown."""
+    shown = re.findall(r'^ *(-?\d+) +(\d+)\.(\d{9}):', text, re.M)
+    return collections.Counter((int(tid), int(seconds) * 10**9 + int(rest)) for tid, seconds, rest in shown)
+
+
 # what is done to which file ('' or one of a directory), the keys of what is whole behind it, is something lost?
 Damage = collections.namedtuple('Damage', 'what name change expected loss')
 
 
 class Salvage:
-    def __init__(self, perfile, path):
-        self.perfile, self.path = perfile, path
+    def __init__(self, perfile, tool, path):
+        self.perfile, self.tool, self.path = perfile, tool, path
         self.files = records_of(path)
         self.faults = []
-        status, self.whole, errors = script(perfile, path)
+        status, self.whole, errors = self.script(path)
         expected = {record.key for records, _ in self.files.values() for record in records if record.key}
         if status != 0 or errors or not expected <= set(self.whole) or not self.whole:
             self.faults.append(f'itself: status {status}, {len(self.whole)} samples: {errors}')
         self.is_pipe = path.is_file() and path.read_bytes()[8] == 16
         self.inflated = self.read_inflated()
+
+    def script(self, path):
+        """Exit status, the keys shown, stderr."""
+        status, text, errors = self.tool.script(path)
+        return status, keys_of(text), re.sub(r'^.*: AUX data.*, not decoded\n', '', errors, flags=re.M)
 
     def read_inflated(self):
         """The keys of the samples in each compressed record, by its offset."""
@@ -114,7 +180,7 @@ class Salvage:
         """What is wrong with one damaged recording and its copies; '' when nothing is."""
         with tempfile.TemporaryDirectory(prefix='perfile-salvage-') as folder:
             copy = self.make(damage, pathlib.Path(folder) / self.path.name)
-            status, shown, errors = script(self.perfile, copy)
+            status, shown, errors = self.script(copy)
             missing = damage.expected - set(shown)
             faults = [f'{len(missing)} of {len(damage.expected)} samples are missing'] * bool(missing)
             if damage.loss and (status != 1 or 'damaged in' not in errors):
@@ -138,14 +204,13 @@ class Salvage:
 
     def copy(self, how, damaged, shown):
         """What is wrong with a copy of a damaged recording that shows these samples."""
-        target = damaged.parent / f'copy-{"-".join(how)}'
-        done = subprocess.run([*self.perfile, *how, '--quiet', '--no-sync', '-o', str(target), str(damaged)],
-                              capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
-        if done.returncode not in (0, 1):
-            return [f'{" ".join(how)}: status {done.returncode}, {done.stderr}']
-        status, copied, errors = script(self.perfile, target)
-        faults = [f'{" ".join(how)}: {len(shown - copied)} samples lost, {len(copied - shown)} new'] * (copied != shown)
-        return faults + [f'{" ".join(how)}: status {status} of the copy, {errors}'] * (status != 0)
+        target = damaged.parent / f'copy-{how}'
+        status, _, errors = self.tool.copy(how, damaged, target)
+        if status not in (0, 1):
+            return [f'{how}: status {status}, {errors}']
+        status, copied, errors = self.script(target)
+        faults = [f'{how}: {len(shown - copied)} samples lost, {len(copied - shown)} new'] * (copied != shown)
+        return faults + [f'{how}: status {status} of the copy, {errors}'] * (status != 0)
 
     def keys(self, keep, name):
         """The keys of the samples that `keep` says are whole in the file `name`, and of all in other files."""
@@ -199,21 +264,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('perfile')
     parser.add_argument('recordings', nargs='+', type=pathlib.Path)
+    parser.add_argument('--library', metavar='SALVAGES')
     parser.add_argument('--cuts', type=int, default=6)
     parser.add_argument('--records', type=int, default=4)
     parser.add_argument('--sizes', type=int, default=3)
     options = parser.parse_args()
-    perfile = [*os.environ.get('MESON_EXE_WRAPPER', '').split(), options.perfile]
+    wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
+    perfile = [*wrapper, options.perfile]
+    tool = Library([*wrapper, options.library]) if options.library else Command(perfile)
     wrong, runs = [], 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for path in options.recordings:
             chance = random.Random(path.name)
-            salvage = Salvage(perfile, path)
+            salvage = Salvage(perfile, tool, path)
             damages = [*salvage.kill(), *salvage.cut(options.cuts, chance),
                        *salvage.sizes(options.records, options.sizes, chance)]
             faults = salvage.faults + [fault for fault in pool.map(salvage.check, damages) if fault]
             wrong += [f'{path.name}, {fault}' for fault in faults]
             runs += len(damages)
+    wrong += tool.close()
     for fault in wrong:
         print(fault)
     print(f'{runs - len(wrong)} of {runs} damaged recordings of {len(options.recordings)} gave all that was whole')
