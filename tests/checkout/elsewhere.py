@@ -74,6 +74,8 @@ class Elsewhere:
 
     def place(self, word):
         """A word of a command, or a path in a variable, as it is there."""
+        if word == sys.executable:  # which may be out of reach for other users
+            return 'python3'
         path = os.path.normpath(word) if os.path.isabs(word) else word
         for old, new in ((self.build, self.root / 'build'), (self.tree, self.root)):
             if path == str(old) or path.startswith(f'{old}/'):
@@ -85,7 +87,8 @@ class Elsewhere:
         changes = [CHANGES[name] for name in self.chosen]
         script = ' && '.join(['cd build', *(change.shell for change in changes if change.shell), 'exec '])
         namespace = ['unshare', '-m'] if {'kallsyms', 'sys'} & set(self.chosen) else []
-        become = f'setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups -- ' if 'user' in self.chosen else ''
+        # what setpriv starts is still looked for with root's rights: env looks as the other user
+        become = f'setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups -- env ' if 'user' in self.chosen else ''
         words = [*namespace, 'sh', '-c', f'{script}{become}"$@"', 'sh', *map(self.place, command)]
         added = {name: value for change in changes for name, value in change.environment.items()}
         moved = {name: self.place(value) for name, value in (environment or {}).items()}

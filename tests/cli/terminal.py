@@ -191,35 +191,46 @@ def test_interrupt(t):
     expect('Ctrl-C when the pager is gone', status == -signal.SIGINT, (status, text))
 
 
-def slow_reader(t, *arguments, **rest):
-    """The output is read after a while: the work takes long enough for a bar."""
-    mine, theirs = os.pipe()
-    process, control = t.start(*arguments, output=theirs, **rest)
-    os.close(theirs)
-    select.select([mine], [], [], TIMEOUT_SECONDS)
+def slow_readers(t, *cases):
+    """(exit status, terminal, output) of each command. All are read after a while: the work takes long enough for a bar."""
+    begun = []
+    for arguments, rest in cases:
+        mine, theirs = os.pipe()
+        begun.append((mine, *t.start(*arguments, output=theirs, **rest)))
+        os.close(theirs)
+    for mine, _, _ in begun:
+        select.select([mine], [], [], TIMEOUT_SECONDS)
     time.sleep(0.8)
-    text = b''
-    while piece := os.read(mine, 1 << 16):
-        text += piece
-    os.close(mine)
-    return (*finish(process, control), text)
+    for mine, process, control in begun:
+        with open(mine, 'rb') as output:
+            text = output.read()
+        yield (*finish(process, control), text)
 
 
 def test_progress(t):
-    status, text, output = slow_reader(t, 'dump', 'long')
+    columns = 40, 20, 5
+    silent = [('quiet', ['-q', 'dump', 'long'], {}), ('dumb', ['dump', 'long'], {'TERM': 'dumb'}),
+              ('pipe', ['dump', 'long'], {'error': subprocess.DEVNULL})]
+    results = slow_readers(t, (['dump', 'long'], {}), (['dump', 'longbad'], {}),
+                           *((['dump', 'long'], {'columns': most}) for most in columns),
+                           *((arguments, rest) for _, arguments, rest in silent))
+    status, text, output = next(results)
     drawn = ENTRY.findall(text)
     expect('a bar', status == 0 and drawn and drawn[0][0] == 'dump' and len(drawn[0][1]) == 40 and drawn[0][2],
            (status, text))
     expect('the bar is removed', text.endswith('\r\x1b[K') and '\n' not in text, text)
     expect('no bar in the output', output.count(b'\x1b') == 0 and len(output) > 1000000)
-    for columns in 40, 20, 5:
-        status, text, output = slow_reader(t, 'dump', 'long', columns=columns)
+    status, text, output = next(results)
+    expect('the bar makes room for messages', re.search(r'\r\x1b\[K\x1b\[1;31mperfile:', text), text)
+    for most in columns:
+        status, text, output = next(results)
         widest = max((len(line) for line in re.findall(r'\r([^\r\x1b]*)\x1b\[K', text)), default=0)
-        expect(f'a bar of {columns} columns', status == 0 and 0 < widest < columns, text)
-    for name, arguments, rest in (('quiet', ['-q', 'dump', 'long'], {}), ('dumb', ['dump', 'long'], {'TERM': 'dumb'}),
-                                  ('pipe', ['dump', 'long'], {'error': subprocess.DEVNULL})):
-        status, text, output = slow_reader(t, *arguments, **rest)
+        expect(f'a bar of {most} columns', status == 0 and 0 < widest < most, text)
+    for (name, _, _), (status, text, output) in zip(silent, results):
         expect(f'no bar: {name}', (status, text) == (0, '') and len(output) > 1000000, text)
+
+
+def test_progress_of_a_stream(t):
     with open(t.folder / 'stream', 'rb') as source:
         data = source.read()
     mine, theirs = os.pipe()
@@ -232,8 +243,6 @@ def test_progress(t):
     status, text = finish(process, control)
     drawn = ENTRY.findall(text)
     expect('bytes so far of a stream', status == 0 and drawn and drawn[0][1:3] == ('', '') and drawn[0][3], text)
-    status, text, output = slow_reader(t, 'dump', 'longbad')
-    expect('the bar makes room for messages', re.search(r'\r\x1b\[K\x1b\[1;31mperfile:', text), text)
 
 
 def test_files(t):
@@ -273,7 +282,7 @@ def main():
         make_recordings(assemble, folder)
         t = Terminal(perfile, folder)
         for test in (test_who_pages, test_status, test_missing_pager, test_environment, test_colors, test_interrupt,
-                     test_progress, test_files, test_recordings_are_not_shown):
+                     test_progress, test_progress_of_a_stream, test_files, test_recordings_are_not_shown):
             test(t)
     sys.exit(f'{len(failures)} facts are wrong' if failures else 0)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * To be preloaded into the command: its Nth allocation fails, or all from the Nth on. SHORT_MEMORY is "N,ALL,FD": the
+ * To be preloaded into the command: its Nth allocation fails, or all from the Nth on. SHORT_MEMORY is "N,ALL,FD,BYTES": the
  * number, 0 for none; 1 for all from there on; where the count of allocations is written in the end, a descriptor that is
- * open because a sandbox lets nothing be opened.
+ * open because a sandbox lets nothing be opened, or -1; and the most that the address space may have, 0 for no limit.
  */
 #include <errno.h>
 
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 void *__libc_malloc(size_t bytes);
@@ -21,13 +22,16 @@ void *__libc_realloc(void *pointer, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 
 static atomic_long allocations;
-static long first, from_then_on, descriptor = -1;
+static long first, from_then_on, descriptor = -1, address_space;
 
 __attribute__((constructor)) static void set_up(void)
 {
     const char *text = getenv("SHORT_MEMORY");
     if (text)
-        (void)sscanf(text, "%ld,%ld,%ld", &first, &from_then_on, &descriptor);
+        (void)sscanf(text, "%ld,%ld,%ld,%ld", &first, &from_then_on, &descriptor, &address_space);
+    const struct rlimit limit = {(rlim_t)address_space, (rlim_t)address_space};
+    if (address_space && setrlimit(RLIMIT_AS, &limit) < 0)
+        abort();
 }
 
 __attribute__((destructor)) static void tell(void)
@@ -59,7 +63,7 @@ static bool is_spared(const void *caller)
 
 static bool fails(const void *caller)
 {
-    if (is_spared(caller))
+    if (address_space || is_spared(caller))
         return false;
     const long number = atomic_fetch_add(&allocations, 1) + 1;
     const bool failing = first && (from_then_on ? number >= first : number == first);

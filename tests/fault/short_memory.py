@@ -9,7 +9,6 @@ import collections
 import concurrent.futures
 import os
 import pathlib
-import resource
 import subprocess
 import sys
 import tempfile
@@ -81,20 +80,21 @@ class Command:
         self.environment = {'PATH': os.environ.get('PATH', ''), 'HOME': home, 'LC_ALL': 'C'}
         self.right, self.allocations = self.run(0, 0)
 
+    def start(self, shortage, **more):
+        failing = {'LD_PRELOAD': self.shim, 'SHORT_MEMORY': ','.join(map(str, shortage))}
+        return subprocess.run(self.arguments, stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                              env={**self.environment, **failing}, **more)
+
     def run(self, number, all_from_there):
         """The result and how many allocations there were; those are 0 when it did not come to its end."""
         with tempfile.TemporaryFile() as count:
-            failing = {'LD_PRELOAD': self.shim, 'SHORT_MEMORY': f'{number},{all_from_there},{count.fileno()}'}
-            result = subprocess.run(self.arguments, stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
-                                    env={**self.environment, **failing}, pass_fds=[count.fileno()])
+            result = self.start((number, all_from_there, count.fileno(), 0), pass_fds=[count.fileno()])
             count.seek(0)
             return result, int(count.read() or 0)
 
     def run_within(self, mebibytes):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_AS, (mebibytes * MIB, mebibytes * MIB))
-        return subprocess.run(self.arguments, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, env=self.environment,
-                              preexec_fn=limit)
+        """The limit is set by the shim: Python starts a command that is to have one much more slowly."""
+        return self.start((0, 0, -1, mebibytes * MIB))
 
     def wrong(self, result):
         """None, or what is wrong."""
