@@ -278,10 +278,16 @@ def switched(folder, name, *more, signals=0, files=0):
     output, over, seen = folder / name, folder / f'{name}.over', set()
     recorder = subprocess.Popen([PERFILE, 'record', '-e', EVENT, '-F', '2000', '-o', str(output), *more, '--', 'sh', '-c',
                                  f'until [ -e {over} ]; do {CHILD}; done; true'], stderr=subprocess.PIPE, text=True)
-    for _ in range(signals):
+
+    def seen_files():
+        seen.update(folder.glob(f'{name}.2*'))
+        return len(seen)
+
+    for number in range(signals):
         time.sleep(0.4)
         recorder.send_signal(signal.SIGUSR2)
-    wait_until(lambda: seen.update(folder.glob(f'{name}.2*')) or len(seen) >= files)
+        wait_until(lambda: seen_files() > min(number, files - 1), 5)
+    wait_until(lambda: seen_files() >= files)
     over.touch()
     message = recorder.communicate(timeout=60)[1]
     expect(recorder.returncode == 0, f'{name}: status', (recorder.returncode, message))
@@ -352,7 +358,7 @@ def test_no_next_file(folder):
 
 
 def test_overwrite(folder):
-    files, message = switched(folder, 'over', '--overwrite', '--switch-output', '-m', '16K', signals=2)
+    files, message = switched(folder, 'over', '--overwrite', '--switch-output', '-m', '16K', signals=2, files=2)
     expect(2 <= len(files) <= 3, 'a file for each snapshot', (files, message))
     counts = [samples(path) for path in files]
     expect(min(counts) >= 0 and 0 < max(counts) <= os.cpu_count() * 16384 // 40, 'a snapshot holds what the buffers hold',
