@@ -15,7 +15,7 @@
 
 #include <perfile/writer.h>
 
-enum { SAMPLES = 1000, PERIOD_NS = 1000000, CONTEXT_USER = -512, EVENT_ID = 1 };
+enum { SAMPLES = 1000, PERIOD_NS = 1000000, EVENT_ID = 1 };
 
 /* The functions that were "running", and whom main called. */
 static volatile int work;
@@ -71,8 +71,7 @@ static void write_samples(struct perfile_writer *writer, int32_t pid)
     struct perfile_error error;
     for (uint64_t i = 0; i < SAMPLES; i++) {
         /* every third sample was in parse, called by compute, called by main; the others in compute */
-        const uint64_t context = (uint64_t)(int64_t)CONTEXT_USER;
-        uint64_t chain[4] = {context, (uintptr_t)parse + 2, (uintptr_t)compute + 2, (uintptr_t)main + 2};
+        uint64_t chain[4] = {PERFILE_CONTEXT_USER, (uintptr_t)parse + 2, (uintptr_t)compute + 2, (uintptr_t)main + 2};
         const bool in_parse = i % 3 == 0;
         struct perfile_sample sample = PERFILE_SAMPLE_INIT;
         if (!in_parse)

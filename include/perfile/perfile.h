@@ -276,8 +276,8 @@ struct perfile_list {
 
 /* Counter values; the bits of `format` say which members are valid. Read them with perfile_read_at. */
 struct perfile_read {
-    uint64_t format;       /* attr.read_format */
-    uint64_t count;        /* number of values; 1 without PERF_FORMAT_GROUP */
+    uint64_t format;       /* attr.read_format: PERFILE_FORMAT_* */
+    uint64_t count;        /* number of values; 1 without PERFILE_FORMAT_GROUP */
     uint64_t time_enabled; /* ns */
     uint64_t time_running;
     const uint8_t *values;
@@ -286,7 +286,7 @@ struct perfile_read {
 };
 
 struct perfile_regs {
-    uint64_t abi;               /* 0 none, 1 32-bit, 2 64-bit */
+    uint64_t abi;               /* PERFILE_SAMPLE_REGS_ABI_* */
     uint64_t mask;              /* bit n = register n of the recording's architecture is there */
     struct perfile_u64s values; /* in ascending bit order; empty when abi is 0 */
 };
@@ -310,7 +310,7 @@ struct perfile_stack {
 
 /* CPU numbers, as they stand in the recording. */
 struct perfile_cpu_set {
-    uint16_t map_type; /* 0 list, 1 mask, 2 range */
+    uint16_t map_type; /* PERFILE_CPU_MAP_*: list, mask or range */
     bool any_cpu;      /* range: also "any CPU" (-1) */
     uint16_t start_cpu, end_cpu;
     uint16_t long_size;  /* mask: bytes of a word */
@@ -358,7 +358,7 @@ struct perfile_record {
 
 /* Bits of a record's misc; their meaning depends on the type. */
 enum perfile_misc {
-    PERFILE_MISC_CPUMODE_MASK = 7,           /* 0 unknown 1 kernel 2 user 3 hypervisor 4 guest kernel 5 guest user */
+    PERFILE_MISC_CPUMODE_MASK = 7,           /* enum perfile_cpumode */
     PERFILE_MISC_PROC_MAP_TIMEOUT = 1 << 12, /* MMAP2 */
     PERFILE_MISC_MMAP_DATA = 1 << 13,        /* MMAP, MMAP2: not executable */
     PERFILE_MISC_COMM_EXEC = 1 << 13,        /* COMM: by exec */
@@ -366,8 +366,9 @@ enum perfile_misc {
     PERFILE_MISC_SWITCH_OUT = 1 << 13,       /* SWITCH, SWITCH_CPU_WIDE */
     PERFILE_MISC_EXACT_IP = 1 << 14,         /* SAMPLE */
     PERFILE_MISC_SWITCH_OUT_PREEMPT = 1 << 14,
-    PERFILE_MISC_MMAP_BUILD_ID = 1 << 14, /* MMAP2: build id instead of device and inode */
-    PERFILE_MISC_BUILD_ID_SIZE = 1 << 15, /* build-id record: its size byte is valid */
+    PERFILE_MISC_MMAP_BUILD_ID = 1 << 14,    /* MMAP2: build id instead of device and inode */
+    PERFILE_MISC_BUILD_ID_SIZE = 1 << 15,    /* build-id record: its size byte is valid */
+    PERFILE_MISC_LOST_SAMPLES_BPF = 1 << 15, /* LOST_SAMPLES: a BPF filter left them out, nothing was lost */
 };
 
 /*
@@ -464,8 +465,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_sample_id_decode(const struct perfile
 
 struct perfile_read_value {
     uint64_t value;
-    uint64_t id;   /* 0 without PERF_FORMAT_ID */
-    uint64_t lost; /* 0 without PERF_FORMAT_LOST */
+    uint64_t id;   /* 0 without PERFILE_FORMAT_ID */
+    uint64_t lost; /* 0 without PERFILE_FORMAT_LOST */
 };
 /* The value at `index` < read->count. */
 PERFILE_API void perfile_read_at(const struct perfile_read *read, uint64_t index, struct perfile_read_value *out);
@@ -645,7 +646,10 @@ PERFILE_API const char *perfile_record_doc(uint32_t type);
 PERFILE_API const char *perfile_feature_doc(uint32_t number);
 /* The name of one sample_type bit: "callchain"; NULL for an unknown bit. */
 PERFILE_API const char *perfile_sample_field_name(uint64_t bit);
-/* Names of values of an enum of the schema, e.g. ("branch_type", 4) = "call"; NULL when unknown. */
+/*
+ * Names of values of an enum of the schema, e.g. ("branch_type", PERFILE_BR_CALL) = "CALL"; NULL when unknown. `which` is the
+ * tag of the enum in records.h behind "perfile_", or "callchain_context"; doc/format.md lists all.
+ */
 PERFILE_API const char *perfile_enum_name(const char *which, uint64_t value);
 /* The name of register `number` on `arch` (uname -m of the recording): "SP"; NULL when unknown. */
 PERFILE_API const char *perfile_register_name(const char *arch, unsigned number);

@@ -134,6 +134,244 @@ enum perfile_sample_bit {
     PERFILE_SAMPLE_AUX = 1u << 20,
 };
 
+/* attr.type: whose event it is; further numbers are those of the feature PMU_MAPPINGS. */
+enum perfile_attr_type {
+    PERFILE_TYPE_HARDWARE = 0,
+    PERFILE_TYPE_SOFTWARE = 1,
+    PERFILE_TYPE_TRACEPOINT = 2,
+    PERFILE_TYPE_HW_CACHE = 3,
+    PERFILE_TYPE_RAW = 4,
+    PERFILE_TYPE_BREAKPOINT = 5,
+};
+
+/* attr.config of PERFILE_TYPE_HARDWARE, in its lower 32 bits. */
+enum perfile_hardware_event {
+    PERFILE_COUNT_HW_CPU_CYCLES = 0,
+    PERFILE_COUNT_HW_INSTRUCTIONS = 1,
+    PERFILE_COUNT_HW_CACHE_REFERENCES = 2,
+    PERFILE_COUNT_HW_CACHE_MISSES = 3,
+    PERFILE_COUNT_HW_BRANCH_INSTRUCTIONS = 4,
+    PERFILE_COUNT_HW_BRANCH_MISSES = 5,
+    PERFILE_COUNT_HW_BUS_CYCLES = 6,
+    PERFILE_COUNT_HW_STALLED_CYCLES_FRONTEND = 7,
+    PERFILE_COUNT_HW_STALLED_CYCLES_BACKEND = 8,
+    PERFILE_COUNT_HW_REF_CPU_CYCLES = 9,
+};
+
+/* attr.config of PERFILE_TYPE_SOFTWARE. */
+enum perfile_software_event {
+    PERFILE_COUNT_SW_CPU_CLOCK = 0,
+    PERFILE_COUNT_SW_TASK_CLOCK = 1,
+    PERFILE_COUNT_SW_PAGE_FAULTS = 2,
+    PERFILE_COUNT_SW_CONTEXT_SWITCHES = 3,
+    PERFILE_COUNT_SW_CPU_MIGRATIONS = 4,
+    PERFILE_COUNT_SW_PAGE_FAULTS_MIN = 5,
+    PERFILE_COUNT_SW_PAGE_FAULTS_MAJ = 6,
+    PERFILE_COUNT_SW_ALIGNMENT_FAULTS = 7,
+    PERFILE_COUNT_SW_EMULATION_FAULTS = 8,
+    PERFILE_COUNT_SW_DUMMY = 9,
+    PERFILE_COUNT_SW_BPF_OUTPUT = 10,
+    PERFILE_COUNT_SW_CGROUP_SWITCHES = 11,
+};
+
+/* attr.config of PERFILE_TYPE_HW_CACHE: bits 0-7, which cache. */
+enum perfile_cache {
+    PERFILE_COUNT_HW_CACHE_L1D = 0,
+    PERFILE_COUNT_HW_CACHE_L1I = 1,
+    PERFILE_COUNT_HW_CACHE_LL = 2,
+    PERFILE_COUNT_HW_CACHE_DTLB = 3,
+    PERFILE_COUNT_HW_CACHE_ITLB = 4,
+    PERFILE_COUNT_HW_CACHE_BPU = 5,
+    PERFILE_COUNT_HW_CACHE_NODE = 6,
+};
+
+/* bits 8-15, what is done to it. */
+enum perfile_cache_op {
+    PERFILE_COUNT_HW_CACHE_OP_READ = 0,
+    PERFILE_COUNT_HW_CACHE_OP_WRITE = 1,
+    PERFILE_COUNT_HW_CACHE_OP_PREFETCH = 2,
+};
+
+/* bits 16-23, how that ends. */
+enum perfile_cache_result {
+    PERFILE_COUNT_HW_CACHE_RESULT_ACCESS = 0,
+    PERFILE_COUNT_HW_CACHE_RESULT_MISS = 1,
+};
+
+/* attr.bp_type, bits. */
+enum perfile_breakpoint_type {
+    PERFILE_BREAKPOINT_R = 1,
+    PERFILE_BREAKPOINT_W = 2,
+    PERFILE_BREAKPOINT_X = 4,
+};
+
+/* attr.read_format, bits. */
+enum perfile_read_format {
+    PERFILE_FORMAT_TOTAL_TIME_ENABLED = 1 << 0,
+    PERFILE_FORMAT_TOTAL_TIME_RUNNING = 1 << 1,
+    PERFILE_FORMAT_ID = 1 << 2,
+    PERFILE_FORMAT_GROUP = 1 << 3,
+    PERFILE_FORMAT_LOST = 1 << 4,
+};
+
+/* attr.branch_sample_type, bits. */
+enum perfile_branch_sample_type {
+    PERFILE_SAMPLE_BRANCH_USER = 1 << 0,
+    PERFILE_SAMPLE_BRANCH_KERNEL = 1 << 1,
+    PERFILE_SAMPLE_BRANCH_HV = 1 << 2,
+    PERFILE_SAMPLE_BRANCH_ANY = 1 << 3,
+    PERFILE_SAMPLE_BRANCH_ANY_CALL = 1 << 4,
+    PERFILE_SAMPLE_BRANCH_ANY_RETURN = 1 << 5,
+    PERFILE_SAMPLE_BRANCH_IND_CALL = 1 << 6,
+    PERFILE_SAMPLE_BRANCH_ABORT_TX = 1 << 7,
+    PERFILE_SAMPLE_BRANCH_IN_TX = 1 << 8,
+    PERFILE_SAMPLE_BRANCH_NO_TX = 1 << 9,
+    PERFILE_SAMPLE_BRANCH_COND = 1 << 10,
+    PERFILE_SAMPLE_BRANCH_CALL_STACK = 1 << 11,
+    PERFILE_SAMPLE_BRANCH_IND_JUMP = 1 << 12,
+    PERFILE_SAMPLE_BRANCH_CALL = 1 << 13,
+    PERFILE_SAMPLE_BRANCH_NO_FLAGS = 1 << 14,
+    PERFILE_SAMPLE_BRANCH_NO_CYCLES = 1 << 15,
+    PERFILE_SAMPLE_BRANCH_TYPE_SAVE = 1 << 16,
+    PERFILE_SAMPLE_BRANCH_HW_INDEX = 1 << 17,
+    PERFILE_SAMPLE_BRANCH_PRIV_SAVE = 1 << 18,
+    PERFILE_SAMPLE_BRANCH_COUNTERS = 1 << 19,
+};
+
+/* misc & PERFILE_MISC_CPUMODE_MASK: who was running. */
+enum perfile_cpumode {
+    PERFILE_MISC_CPUMODE_UNKNOWN = 0,
+    PERFILE_MISC_KERNEL = 1,
+    PERFILE_MISC_USER = 2,
+    PERFILE_MISC_HYPERVISOR = 3,
+    PERFILE_MISC_GUEST_KERNEL = 4,
+    PERFILE_MISC_GUEST_USER = 5,
+};
+
+/* what an entry of a callchain says about those behind it; from PERFILE_CONTEXT_MAX on no entry is an address. */
+#define PERFILE_CONTEXT_HV UINT64_C(0xffffffffffffffe0)
+#define PERFILE_CONTEXT_KERNEL UINT64_C(0xffffffffffffff80)
+#define PERFILE_CONTEXT_USER UINT64_C(0xfffffffffffffe00)
+#define PERFILE_CONTEXT_USER_DEFERRED UINT64_C(0xfffffffffffffd80)
+#define PERFILE_CONTEXT_GUEST UINT64_C(0xfffffffffffff800)
+#define PERFILE_CONTEXT_GUEST_KERNEL UINT64_C(0xfffffffffffff780)
+#define PERFILE_CONTEXT_GUEST_USER UINT64_C(0xfffffffffffff600)
+
+/* the least entry that is no address. */
+#define PERFILE_CONTEXT_MAX UINT64_C(0xfffffffffffff001)
+
+/* abi of registers in samples. */
+enum perfile_register_abi {
+    PERFILE_SAMPLE_REGS_ABI_NONE = 0,
+    PERFILE_SAMPLE_REGS_ABI_32 = 1,
+    PERFILE_SAMPLE_REGS_ABI_64 = 2,
+};
+
+/* branch.type. */
+enum perfile_branch_type {
+    PERFILE_BR_UNKNOWN = 0,
+    PERFILE_BR_COND = 1,
+    PERFILE_BR_UNCOND = 2,
+    PERFILE_BR_IND = 3,
+    PERFILE_BR_CALL = 4,
+    PERFILE_BR_IND_CALL = 5,
+    PERFILE_BR_RET = 6,
+    PERFILE_BR_SYSCALL = 7,
+    PERFILE_BR_SYSRET = 8,
+    PERFILE_BR_COND_CALL = 9,
+    PERFILE_BR_COND_RET = 10,
+    PERFILE_BR_ERET = 11,
+    PERFILE_BR_IRQ = 12,
+    PERFILE_BR_SERROR = 13,
+    PERFILE_BR_NO_TX = 14,
+    PERFILE_BR_EXTEND_ABI = 15,
+};
+
+/* branch.new_type, of branches of the type PERFILE_BR_EXTEND_ABI. */
+enum perfile_branch_new_type {
+    PERFILE_BR_NEW_FAULT_ALGN = 0,
+    PERFILE_BR_NEW_FAULT_DATA = 1,
+    PERFILE_BR_NEW_FAULT_INST = 2,
+    PERFILE_BR_NEW_ARCH_1 = 3,
+    PERFILE_BR_NEW_ARCH_2 = 4,
+    PERFILE_BR_NEW_ARCH_3 = 5,
+    PERFILE_BR_NEW_ARCH_4 = 6,
+    PERFILE_BR_NEW_ARCH_5 = 7,
+};
+
+/* branch.spec. */
+enum perfile_branch_spec {
+    PERFILE_BR_SPEC_NA = 0,
+    PERFILE_BR_SPEC_WRONG_PATH = 1,
+    PERFILE_BR_NON_SPEC_CORRECT_PATH = 2,
+    PERFILE_BR_SPEC_CORRECT_PATH = 3,
+};
+
+/* prot of MMAP2, bits. */
+enum perfile_map_prot {
+    PERFILE_PROT_READ = 1,
+    PERFILE_PROT_WRITE = 2,
+    PERFILE_PROT_EXEC = 4,
+};
+
+/* flags of MMAP2, bits; those that are the same on nearly all machines. */
+enum perfile_map_flags {
+    PERFILE_MAP_SHARED = 0x1,
+    PERFILE_MAP_PRIVATE = 0x2,
+    PERFILE_MAP_HUGETLB = 0x40000,
+};
+
+/* flags of AUX, bits. */
+enum perfile_aux_flags {
+    PERFILE_AUX_FLAG_TRUNCATED = 1,
+    PERFILE_AUX_FLAG_OVERWRITE = 2,
+    PERFILE_AUX_FLAG_PARTIAL = 4,
+    PERFILE_AUX_FLAG_COLLISION = 8,
+};
+
+/* ksym_type of KSYMBOL. */
+enum perfile_ksymbol_type {
+    PERFILE_KSYMBOL_TYPE_BPF = 1,
+    PERFILE_KSYMBOL_TYPE_OOL = 2,
+};
+
+/* flags of KSYMBOL, bits. */
+enum perfile_ksymbol_flags {
+    PERFILE_KSYMBOL_FLAGS_UNREGISTER = 1,
+};
+
+/* bpf_type of BPF_EVENT. */
+enum perfile_bpf_event_type {
+    PERFILE_BPF_EVENT_PROG_LOAD = 1,
+    PERFILE_BPF_EVENT_PROG_UNLOAD = 2,
+};
+
+/* update_type of EVENT_UPDATE. */
+enum perfile_event_update_type {
+    PERFILE_EVENT_UPDATE_UNIT = 0,
+    PERFILE_EVENT_UPDATE_SCALE = 1,
+    PERFILE_EVENT_UPDATE_NAME = 2,
+    PERFILE_EVENT_UPDATE_CPUS = 3,
+};
+
+/* map_type of a set of CPUs. */
+enum perfile_cpu_map_type {
+    PERFILE_CPU_MAP_CPUS = 0,
+    PERFILE_CPU_MAP_MASK = 1,
+    PERFILE_CPU_MAP_RANGE_CPUS = 2,
+};
+
+/* auxtrace_type of AUXTRACE_INFO. */
+enum perfile_auxtrace_type {
+    PERFILE_AUXTRACE_INTEL_PT = 1,
+    PERFILE_AUXTRACE_INTEL_BTS = 2,
+    PERFILE_AUXTRACE_CS_ETM = 3,
+    PERFILE_AUXTRACE_ARM_SPE = 4,
+    PERFILE_AUXTRACE_S390_CPUMSF = 5,
+    PERFILE_AUXTRACE_HISI_PTT = 6,
+    PERFILE_AUXTRACE_VPA_DTL = 7,
+};
+
 /* struct perf_event_attr; its fields are the kernel's */
 struct perfile_attr {
     uint32_t type;                          /* PMU: 0 hardware, 1 software, 2 tracepoint, 3 cache, 4 raw, 5 breakpoint, more: PMU_MAPPINGS */

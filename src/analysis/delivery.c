@@ -178,13 +178,11 @@ static void find_spaces(struct pf_delivery *delivery, struct pf_delivered *item)
 
 /* ---- counters ---------------------------------------------------------------------------------------------------- */
 
-enum { READ_ID = 4, READ_GROUP = 8 };
-
 /* Nobody can tell whose values a group without ids has. */
 static bool has_counters(const struct perfile_sample *sample)
 {
     const uint64_t format = sample->read.format;
-    return sample->present & PERFILE_SAMPLE_READ && (format & READ_ID || !(format & READ_GROUP));
+    return sample->present & PERFILE_SAMPLE_READ && (format & PERFILE_FORMAT_ID || !(format & PERFILE_FORMAT_GROUP));
 }
 
 /* The next counter of the sample at hand that counted something: 1, 0 when none is left, or an error. */
@@ -194,7 +192,7 @@ static int next_counter(struct pf_delivery *delivery, struct pf_delivered *item,
     while (delivery->next_value < read->count) {
         struct perfile_read_value value;
         perfile_read_at(read, delivery->next_value++, &value);
-        const bool has_id = read->format & READ_ID;
+        const bool has_id = read->format & PERFILE_FORMAT_ID;
         const struct perfile_event *event = has_id ? perfile_event_find(delivery->reader, value.id) : item->event;
         if (!event)
             continue;

@@ -88,7 +88,7 @@ const char *pf_delivery_arch(struct pf_delivery *delivery);
 /* Guests and hypervisors have no mappings here. */
 static inline const struct perfile_space *pf_delivered_space(const struct pf_delivered *item, unsigned mode)
 {
-    return mode == PF_MODE_KERNEL ? item->kernel_space : mode == PF_MODE_USER ? item->user_space : NULL;
+    return mode == PERFILE_MISC_KERNEL ? item->kernel_space : mode == PERFILE_MISC_USER ? item->user_space : NULL;
 }
 
 /* Decodes the sample of item->record, which may be a copy; false when it is damaged. */

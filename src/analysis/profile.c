@@ -115,10 +115,10 @@ static uint32_t frame_in(struct pf_profile *profile, unsigned mode, uint64_t ip)
 
 uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip)
 {
-    const uint32_t frame = frame_in(profile, PF_MODE_USER, ip);
+    const uint32_t frame = frame_in(profile, PERFILE_MISC_USER, ip);
     if (frame == PF_NO_FRAME || !ip || pf_frames_at(&profile->frames, frame)->module != PF_NO_SYMBOL)
         return frame; /* 0 stands for none, also where the kernel's mapping is said to begin there */
-    return frame_in(profile, PF_MODE_KERNEL, ip);
+    return frame_in(profile, PERFILE_MISC_KERNEL, ip);
 }
 
 /* Appends what is at the addresses of the stack, leaf first. False: out of memory. */

@@ -62,10 +62,10 @@ static enum leaf leaf_of(const struct pf_delivered *item, const char *arch)
 static uint64_t find_user_leaf(const struct perfile_u64s *chain)
 {
     uint64_t at = 0;
-    while (at < chain->count && perfile_u64_at(chain, at) != PF_CONTEXT_USER)
+    while (at < chain->count && perfile_u64_at(chain, at) != PERFILE_CONTEXT_USER)
         at++;
-    const bool has_caller = at + 2 < chain->count && perfile_u64_at(chain, at + 1) < PF_CONTEXT_FIRST &&
-                            perfile_u64_at(chain, at + 2) < PF_CONTEXT_FIRST;
+    const bool has_caller = at + 2 < chain->count && perfile_u64_at(chain, at + 1) < PERFILE_CONTEXT_MAX &&
+                            perfile_u64_at(chain, at + 2) < PERFILE_CONTEXT_MAX;
     return has_caller ? at + 1 : chain->count;
 }
 

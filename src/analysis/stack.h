@@ -44,7 +44,7 @@ struct pf_stack {
 
 struct pf_stack_address {
     uint64_t ip;
-    unsigned mode; /* PF_MODE_*; 0: a guest's or a hypervisor's, whose mappings are not known */
+    unsigned mode; /* PERFILE_MISC_KERNEL or _USER; 0: a guest's or a hypervisor's, whose mappings are not known */
     bool returns;  /* a return address: the call is one byte before */
 };
 

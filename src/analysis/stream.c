@@ -193,13 +193,13 @@ static const char *plain_name(const char *name, size_t *bytes)
 
 const char *perfile_event_unit(const struct perfile_event *event, char *text, size_t room)
 {
-    enum { SOFTWARE = 1, TRACEPOINT = 2, CPU_CLOCK = 0, TASK_CLOCK = 1 };
     const struct perfile_attr *attr = &event->attr;
     size_t bytes;
     const char *name = plain_name(event->name, &bytes);
-    if (attr->type == SOFTWARE && (attr->config == CPU_CLOCK || attr->config == TASK_CLOCK))
+    if (attr->type == PERFILE_TYPE_SOFTWARE &&
+        (attr->config == PERFILE_COUNT_SW_CPU_CLOCK || attr->config == PERFILE_COUNT_SW_TASK_CLOCK))
         name = "ns", bytes = 2;
-    else if (attr->type == TRACEPOINT || !name)
+    else if (attr->type == PERFILE_TYPE_TRACEPOINT || !name)
         name = "events", bytes = 6;
     if (!room)
         return text;

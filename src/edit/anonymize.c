@@ -111,7 +111,7 @@ static int make_key(struct pf_anonymizer *a, const struct perfile_anonymize_opti
 
 /* ---- events ---- */
 
-enum { TYPE_BREAKPOINT = 5, FIRST_DYNAMIC_TYPE = 6, ATTR_BYTES_KNOWN = 144 };
+enum { FIRST_DYNAMIC_TYPE = PERFILE_TYPE_BREAKPOINT + 1, ATTR_BYTES_KNOWN = 144 };
 
 static void drop_part(struct pf_anonymizer *a, struct perfile_attr *attr, uint64_t bit,
                       enum pf_anonymize_category category)
@@ -147,10 +147,10 @@ static void hide_numbers(struct pf_anonymizer *a, struct perfile_attr *attr)
 {
     if (pf_anon_keeps(a, PF_ANON_ADDRESSES))
         return;
-    if (attr->type == TYPE_BREAKPOINT) {
+    if (attr->type == PERFILE_TYPE_BREAKPOINT) {
         a->user = a->kernel = NULL; /* whose address it is cannot be told */
         attr->bp_addr_or_config1 = pf_anon_address(a, attr->bp_addr_or_config1);
-    } else if (attr->type >= FIRST_DYNAMIC_TYPE || attr->type == PF_TYPE_TRACEPOINT) {
+    } else if (attr->type >= FIRST_DYNAMIC_TYPE || attr->type == PERFILE_TYPE_TRACEPOINT) {
         attr->bp_addr_or_config1 = without_pointer(attr->bp_addr_or_config1);
         attr->bp_len_or_config2 = without_pointer(attr->bp_len_or_config2);
     }
@@ -163,7 +163,7 @@ static void hide_numbers(struct pf_anonymizer *a, struct perfile_attr *attr)
 static bool is_plausible(const struct perfile_attr *attr)
 {
     enum { LAST_SAMPLE_BIT = 24, LAST_READ_BIT = 4, LAST_BRANCH_BIT = 20, TYPE_MAX = 65535 };
-    const bool own_config = attr->type == 4 || attr->type >= TYPE_BREAKPOINT;
+    const bool own_config = attr->type == PERFILE_TYPE_RAW || attr->type >= PERFILE_TYPE_BREAKPOINT;
     return attr->sample_type >> (LAST_SAMPLE_BIT + 1) == 0 && attr->read_format >> (LAST_READ_BIT + 1) == 0 &&
            attr->branch_sample_type >> (LAST_BRANCH_BIT + 1) == 0 && attr->type <= TYPE_MAX &&
            attr->sample_period_or_freq >> 56 == 0 && (own_config || attr->config >> 48 == 0);

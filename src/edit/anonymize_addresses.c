@@ -6,10 +6,9 @@
  */
 #include "edit/anonymize.h"
 
-enum { PAGE_BITS = 12, CPUMODE_KERNEL = 1, CPUMODE_HYPERVISOR = 3, CPUMODE_GUEST_KERNEL = 4 };
+enum { PAGE_BITS = 12 };
 
 static const uint64_t FIRST_KERNEL = 1ull << 63;
-static const uint64_t MARKERS = -4095ull;        /* from here on: context markers and error codes */
 static const uint64_t SMALLEST = 1 << PAGE_BITS; /* below: NULL, and what is no address at all */
 static const uint64_t PLACE_STEP = 1 << 16;      /* the largest pages are aligned in their new places, too */
 static const uint64_t LARGEST = 1ull << 60;
@@ -125,7 +124,8 @@ void pf_anon_set_process(struct pf_anonymizer *a, int32_t pid, uint16_t misc)
     const unsigned mode = misc & PERFILE_MISC_CPUMODE_MASK;
     a->user = perfile_session_space(a->edit->session, pid);
     a->kernel = perfile_session_space(a->edit->session, -1);
-    a->kernel_first = mode == CPUMODE_KERNEL || mode == CPUMODE_GUEST_KERNEL || mode == CPUMODE_HYPERVISOR;
+    a->kernel_first =
+        mode == PERFILE_MISC_KERNEL || mode == PERFILE_MISC_GUEST_KERNEL || mode == PERFILE_MISC_HYPERVISOR;
 }
 
 /* Maps that are too large to be moved are of no use: the next space may have one that is. */
@@ -156,7 +156,7 @@ static void remember(struct pf_anonymizer *a, struct pf_anon_cached *cached, uin
 static uint64_t move_address(struct pf_anonymizer *a, uint64_t address, bool kernel_first)
 {
     const uint64_t page = address >> PAGE_BITS;
-    if (address < SMALLEST || address >= MARKERS)
+    if (address < SMALLEST || address >= PERFILE_CONTEXT_MAX)
         return address;
     kernel_first |= address >= FIRST_KERNEL;
     struct pf_anon_cached *cached =
@@ -178,13 +178,14 @@ uint64_t pf_anon_address(struct pf_anonymizer *a, uint64_t address)
 
 void pf_anon_chain(struct pf_anonymizer *a, struct perfile_u64s *chain)
 {
-    static const uint64_t to_kernel[] = {-32ull, -128ull, -2176ull}, to_user[] = {-512ull, -640ull, -2560ull};
+    static const uint64_t to_kernel[] = {PERFILE_CONTEXT_HV, PERFILE_CONTEXT_KERNEL, PERFILE_CONTEXT_GUEST_KERNEL},
+                          to_user[] = {PERFILE_CONTEXT_USER, PERFILE_CONTEXT_USER_DEFERRED, PERFILE_CONTEXT_GUEST_USER};
     bool kernel = a->kernel_first;
     if (pf_anon_keeps(a, PF_ANON_ADDRESSES) || chain->count > PF_ANON_SCRATCH / 8)
         return;
     for (uint64_t i = 0; i < chain->count; i++) {
         uint64_t address = perfile_u64_at(chain, i);
-        if (address >= MARKERS)
+        if (address >= PERFILE_CONTEXT_MAX)
             for (size_t k = 0; k < PF_COUNT(to_kernel); k++)
                 kernel = address == to_kernel[k] || (kernel && address != to_user[k]);
         address = move_address(a, address, kernel);

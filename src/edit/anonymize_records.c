@@ -285,15 +285,15 @@ static int change_thread_map(struct pf_anonymizer *a, struct pf_item *item, stru
 
 static int change_update(struct pf_anonymizer *a, struct pf_item *item, struct perfile_error *error)
 {
-    enum { UNIT = 0, NAME = 2 };
     struct perfile_event_update *update = &item->body.event_update;
     const bool tell = false; /* this very record does */
     int result = 0;
-    if (update->update_type == NAME) {
+    if (update->update_type == PERFILE_EVENT_UPDATE_NAME) {
         result = pf_writer_follow_names(a->edit->writer, a->edit->reader, tell, error);
         update->name = pf_anon_event_name(a, update->name);
     }
-    if (update->update_type == UNIT && update->unit && !pf_anon_is_harmless(a, update->unit, strlen(update->unit))) {
+    if (update->update_type == PERFILE_EVENT_UPDATE_UNIT && update->unit &&
+        !pf_anon_is_harmless(a, update->unit, strlen(update->unit))) {
         pf_anon_name(a, update->unit, strlen(update->unit), a->unit, sizeof(a->unit));
         update->unit = a->unit;
         pf_anon_count(a, PF_ANON_EVENTS, PF_ANON_CHANGE);

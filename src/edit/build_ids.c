@@ -43,8 +43,8 @@ void pf_build_id_name(const char *from, char to[PF_BUILD_ID_NAME_BYTES])
 
 int pf_build_ids_add(struct pf_known_ids *ids, const struct pf_build_id_file *file, struct perfile_error *error)
 {
-    enum { GUEST_KERNEL = 4, HOST = -1, GUEST = 0 };
-    struct perfile_header_build_id entry = {.pid = file->mode >= GUEST_KERNEL ? GUEST : HOST,
+    enum { HOST = -1, GUEST = 0 };
+    struct perfile_header_build_id entry = {.pid = file->mode >= PERFILE_MISC_GUEST_KERNEL ? GUEST : HOST,
                                             .build_id_size = file->bytes};
     char name[PF_BUILD_ID_NAME_BYTES];
     if (!file->bytes || file->bytes > BUILD_ID_BYTES)

@@ -4,10 +4,7 @@
 #include "edit/compat.h"
 #include "schema/schema.h"
 
-#define CONTEXT_USER ((uint64_t)-512)
-#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
-
-enum { WEIGHT_BITS = 32, COUNTERS_BIT = 19 };
+enum { WEIGHT_BITS = 32 };
 
 /* The item's record gets another type or misc. */
 static struct perfile_record *own_record(struct pf_compat *age, struct pf_item *item)
@@ -84,12 +81,13 @@ static int form_no_guests(struct pf_compat *age, struct pf_item *item, struct pe
 /* A range becomes a list. */
 static int form_cpu_list(struct pf_compat *age, struct pf_item *item, struct perfile_error *error)
 {
-    enum { RANGE = 2, OF_CPUS = 3, ANY_CPU = 0xffff };
+    enum { ANY_CPU = 0xffff };
     const bool update = item->record->type == PERFILE_RECORD_EVENT_UPDATE;
     struct perfile_cpu_set *set = update ? &item->body.event_update.cpus : &item->body.cpu_map.map;
     uint32_t count = 0;
     (void)error;
-    if ((update && item->body.event_update.update_type != OF_CPUS) || set->map_type != RANGE)
+    if ((update && item->body.event_update.update_type != PERFILE_EVENT_UPDATE_CPUS) ||
+        set->map_type != PERFILE_CPU_MAP_RANGE_CPUS)
         return 0;
     if (set->any_cpu)
         age->room.cpus[count++] = ANY_CPU;
@@ -166,7 +164,7 @@ int pf_compat_collect(struct pf_compat *age, struct perfile_error *error)
 static void join_chain(struct pf_compat *age, struct pf_item *item)
 {
     struct perfile_u64s *chain = &item->sample.callchain;
-    if (chain->count < 2 || perfile_u64_at(chain, chain->count - 2) != CONTEXT_USER_DEFERRED)
+    if (chain->count < 2 || perfile_u64_at(chain, chain->count - 2) != PERFILE_CONTEXT_USER_DEFERRED)
         return;
     const uint64_t cookie = perfile_u64_at(chain, chain->count - 1), kept = chain->count - 2;
     uint64_t *words = age->room.words;
@@ -180,7 +178,7 @@ static void join_chain(struct pf_compat *age, struct pf_item *item)
     const struct pf_late_chain *late = &age->late_chains[index];
     for (uint64_t i = 0; i < kept; i++)
         words[i] = perfile_u64_at(chain, i);
-    words[kept] = CONTEXT_USER;
+    words[kept] = PERFILE_CONTEXT_USER;
     if (late->count)
         memcpy(words + kept + 1, age->late_words + late->first, late->count * sizeof(*words));
     *chain = (struct perfile_u64s){.data = (const uint8_t *)words, .count = kept + 1 + late->count};
@@ -195,7 +193,7 @@ static int age_sample(struct pf_compat *age, struct pf_item *item, struct perfil
         return PF_EDIT_KEEP;
     const struct perfile_attr *attr = &event->attr;
     const uint64_t type = attr->sample_type, young = type & age->sample_young;
-    const bool counters = type & PERFILE_SAMPLE_BRANCH_STACK && age->branch_young >> COUNTERS_BIT & 1;
+    const bool counters = type & PERFILE_SAMPLE_BRANCH_STACK && age->branch_young & PERFILE_SAMPLE_BRANCH_COUNTERS;
     const bool late =
         type & PERFILE_SAMPLE_CALLCHAIN && !age->known[PERFILE_RECORD_CALLCHAIN_DEFERRED] && attr->defer_callchain;
     if (!counters && !late && !(young & (PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_WEIGHT_STRUCT)))

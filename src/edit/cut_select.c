@@ -3,8 +3,6 @@
 #include "base/error.h"
 #include "edit/cut.h"
 
-#define USER_DEFERRED ((uint64_t)-640) /* in a callchain: what follows is a cookie */
-
 /* ---- samples ---- */
 
 int pf_cut_open_cgroups(struct pf_cut *cut, struct perfile_error *error)
@@ -285,7 +283,7 @@ bool pf_cut_cookie(struct pf_item *item, uint64_t *cookie)
         return false;
     const struct perfile_u64s *chain = &item->sample.callchain;
     for (uint64_t i = 0; i + 1 < chain->count; i++)
-        if (perfile_u64_at(chain, i) == USER_DEFERRED) {
+        if (perfile_u64_at(chain, i) == PERFILE_CONTEXT_USER_DEFERRED) {
             *cookie = perfile_u64_at(chain, i + 1);
             return true;
         }

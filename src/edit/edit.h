@@ -12,8 +12,6 @@
 #include "format/reader.h"
 #include "format/writer.h"
 
-enum { PF_TYPE_TRACEPOINT = 2 }; /* of an attr */
-
 /* What the functions of a step return besides errors. */
 enum pf_edit_verdict { PF_EDIT_KEEP = 0, PF_EDIT_DROP = 1 };
 

@@ -6,12 +6,7 @@
 #include "edit/convert.h"
 #include "edit/inject.h"
 
-#define CONTEXT_MIN ((uint64_t)-4095)
-#define CONTEXT_KERNEL ((uint64_t)-128)
-#define CONTEXT_USER ((uint64_t)-512)
-#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
-
-enum { MODE_KERNEL = 1, MODE_USER = 2, KERNEL_PID = -1, NO_PID = INT32_MIN };
+enum { KERNEL_PID = -1, NO_PID = INT32_MIN };
 
 static const char sched_stat[] = "sched:sched_stat_";
 
@@ -57,9 +52,9 @@ static int hit(struct inject *inject, const struct pf_inject_place *place, uint6
 /* `mode` is that of a place; 0: of none. */
 static struct pf_inject_place place_of(const struct perfile_sample *sample, unsigned mode)
 {
-    return (struct pf_inject_place){.pid = mode == MODE_USER     ? sample->pid
-                                           : mode == MODE_KERNEL ? KERNEL_PID
-                                                                 : NO_PID,
+    return (struct pf_inject_place){.pid = mode == PERFILE_MISC_USER     ? sample->pid
+                                           : mode == PERFILE_MISC_KERNEL ? KERNEL_PID
+                                                                         : NO_PID,
                                     .time = sample->time};
 }
 
@@ -70,10 +65,12 @@ static int hit_chain(struct inject *inject, const struct perfile_sample *sample,
     int result = 0;
     for (uint64_t i = 0; i < sample->callchain.count && result == 0; i++) {
         const uint64_t ip = perfile_u64_at(&sample->callchain, i);
-        if (ip == CONTEXT_USER_DEFERRED)
+        if (ip == PERFILE_CONTEXT_USER_DEFERRED)
             break; /* what follows is a cookie */
-        if (ip >= CONTEXT_MIN)
-            place = place_of(sample, ip == CONTEXT_KERNEL ? MODE_KERNEL : ip == CONTEXT_USER ? MODE_USER : 0);
+        if (ip >= PERFILE_CONTEXT_MAX)
+            place = place_of(sample, ip == PERFILE_CONTEXT_KERNEL ? PERFILE_MISC_KERNEL
+                                     : ip == PERFILE_CONTEXT_USER ? PERFILE_MISC_USER
+                                                                  : 0);
         else if (place.pid != NO_PID)
             result = hit(inject, &place, ip, error);
     }
@@ -83,7 +80,7 @@ static int hit_chain(struct inject *inject, const struct perfile_sample *sample,
 /* What samples tell of besides addresses of code that ran: its mapping must not be left out either. */
 static int hit_rest(struct inject *inject, const struct perfile_sample *sample, struct perfile_error *error)
 {
-    const struct pf_inject_place place = place_of(sample, MODE_USER);
+    const struct pf_inject_place place = place_of(sample, PERFILE_MISC_USER);
     struct perfile_branch branch;
     int result = sample->addr ? hit(inject, &place, sample->addr, error) : 0;
     for (uint64_t i = 0; i < sample->branch_stack.count && result == 0; i++) {

@@ -7,8 +7,6 @@
 #include "base/files.h"
 #include "edit/inject.h"
 
-enum { MODE_KERNEL = 1, MODE_USER = 2, MODE_GUEST_KERNEL = 4 };
-
 void pf_inject_maps_open(struct pf_inject_maps *maps, struct pf_edit *edit,
                          const struct perfile_inject_options *options)
 {
@@ -67,7 +65,7 @@ static int keep_file(struct pf_inject_maps *maps, const char *name, const uint8_
 int pf_inject_maps_know(void *context, const struct pf_build_id_file *file, struct perfile_error *error)
 {
     struct pf_inject_maps *maps = context;
-    return file->mode >= MODE_GUEST_KERNEL || !file->bytes
+    return file->mode >= PERFILE_MISC_GUEST_KERNEL || !file->bytes
                ? 0
                : keep_file(maps, file->filename, file->build_id, file->bytes, error);
 }
@@ -103,7 +101,7 @@ int pf_inject_map(struct pf_inject_maps *maps, const struct pf_inject_place *pla
                   struct perfile_error *error)
 {
     struct perfile_writer *writer = maps->edit->writer;
-    uint16_t misc = map->kernel ? MODE_KERNEL : MODE_USER;
+    uint16_t misc = map->kernel ? PERFILE_MISC_KERNEL : PERFILE_MISC_USER;
     struct perfile_mmap2 record = {.pid = place->pid,
                                    .tid = place->pid,
                                    .addr = map->start,
@@ -157,14 +155,13 @@ int pf_inject_maps_hit(struct pf_inject_maps *maps, const struct pf_inject_place
 
 static void read_map(const struct pf_item *item, struct perfile_map *map)
 {
-    enum { READ = 1, EXEC = 4, PRIVATE = 2 };
     const struct perfile_record *record = item->record;
     const unsigned mode = record->misc & PERFILE_MISC_CPUMODE_MASK;
-    *map = (struct perfile_map){.kernel = mode == MODE_KERNEL, .data = record->misc & PERFILE_MISC_MMAP_DATA};
+    *map = (struct perfile_map){.kernel = mode == PERFILE_MISC_KERNEL, .data = record->misc & PERFILE_MISC_MMAP_DATA};
     if (record->type == PERFILE_RECORD_MMAP) {
         map->filename = item->body.mmap.filename;
-        map->prot = map->kernel ? 0 : READ | (map->data ? 0 : EXEC);
-        map->flags = map->kernel ? 0 : PRIVATE;
+        map->prot = map->kernel ? 0 : PERFILE_PROT_READ | (map->data ? 0 : PERFILE_PROT_EXEC);
+        map->flags = map->kernel ? 0 : PERFILE_MAP_PRIVATE;
         return;
     }
     const struct perfile_mmap2 *body = &item->body.mmap2;
@@ -218,7 +215,7 @@ int pf_inject_maps_record(struct pf_inject_maps *maps, struct pf_item *item, str
         return result;
     read_map(item, &map);
     const unsigned mode = item->record->misc & PERFILE_MISC_CPUMODE_MASK;
-    if (mode != MODE_KERNEL && mode != MODE_USER)
+    if (mode != PERFILE_MISC_KERNEL && mode != PERFILE_MISC_USER)
         return PF_EDIT_KEEP; /* guests have files of their own */
     if (ids)
         result = pf_inject_add_build_id(maps, ids, &map, error);
@@ -236,7 +233,7 @@ int pf_inject_add_build_id(struct pf_inject_maps *maps, struct pf_known_ids *ids
 {
     uint8_t build_id[20];
     int bytes = pf_inject_build_id(maps, map, build_id, error);
-    const struct pf_build_id_file file = {.mode = map->kernel ? MODE_KERNEL : MODE_USER,
+    const struct pf_build_id_file file = {.mode = map->kernel ? PERFILE_MISC_KERNEL : PERFILE_MISC_USER,
                                           .filename = map->filename,
                                           .build_id = build_id,
                                           .bytes = (uint8_t)(bytes > 0 ? bytes : 0)};

@@ -265,7 +265,7 @@ static void reshape_all(struct pf_merge *merge)
             event->attr.sample_type |= PERFILE_SAMPLE_IDENTIFIER;
         event->attr.sample_id_all = sample_id_all;
         if (!formats)
-            event->attr.read_format = read_format | PF_READ_ID;
+            event->attr.read_format = read_format | PERFILE_FORMAT_ID;
         event->reshaped = memcmp(&before, &event->attr, sizeof(before)) != 0;
         merge->report->reshaped |= event->reshaped;
     }

@@ -124,15 +124,15 @@ static void put_read_value(const struct pf_merge_event *event, const struct perf
                            const struct perfile_read_value *value, struct pf_out *o)
 {
     pf_out_u64(o, value->value);
-    if (!(format & PF_READ_GROUP)) {
-        if (format & PF_READ_ENABLED)
+    if (!(format & PERFILE_FORMAT_GROUP)) {
+        if (format & PERFILE_FORMAT_TOTAL_TIME_ENABLED)
             pf_out_u64(o, from->time_enabled);
-        if (format & PF_READ_RUNNING)
+        if (format & PERFILE_FORMAT_TOTAL_TIME_RUNNING)
             pf_out_u64(o, from->time_running);
     }
-    if (format & PF_READ_ID)
-        pf_out_u64(o, from->format & PF_READ_ID ? value->id : event->lone_id);
-    if (format & PF_READ_LOST)
+    if (format & PERFILE_FORMAT_ID)
+        pf_out_u64(o, from->format & PERFILE_FORMAT_ID ? value->id : event->lone_id);
+    if (format & PERFILE_FORMAT_LOST)
         pf_out_u64(o, value->lost);
 }
 
@@ -151,7 +151,7 @@ static void change_read(struct change *c, struct perfile_read *read)
         return;
     read->format = format;
     read->values = o.start;
-    read->stride = 8u + (format & PF_READ_ID ? 8u : 0) + (format & PF_READ_LOST ? 8u : 0);
+    read->stride = 8u + (format & PERFILE_FORMAT_ID ? 8u : 0) + (format & PERFILE_FORMAT_LOST ? 8u : 0);
     read->swapped = false;
 }
 

@@ -138,7 +138,7 @@ static void put_tracing(struct pf_text *text, const struct perfile_reader *reade
     pf_put(text, "unknown", sizeof("unknown"));
     pf_put(text, &tracepoints, sizeof(tracepoints));
     for (size_t i = 0; i < reader->event_count; i++)
-        if (reader->events[i]->public.attr.type == PF_TYPE_TRACEPOINT)
+        if (reader->events[i]->public.attr.type == PERFILE_TYPE_TRACEPOINT)
             put_tracepoint(text, reader->events[i]->public.attr.config);
     pf_put(text, &none, sizeof(none));       /* kallsyms */
     pf_put(text, &none, sizeof(none));       /* printk formats */
@@ -152,7 +152,7 @@ static int rebuild_tracing(struct repair *repair, const struct perfile_reader *r
     struct pf_text text;
     uint32_t tracepoints = 0;
     for (size_t i = 0; i < reader->event_count; i++)
-        tracepoints += reader->events[i]->public.attr.type == PF_TYPE_TRACEPOINT;
+        tracepoints += reader->events[i]->public.attr.type == PERFILE_TYPE_TRACEPOINT;
     if (!lacks(repair, PERFILE_FEATURE_TRACING_DATA) || !tracepoints)
         return 0;
     if (pf_text_open(&text, reader->allocator, NULL, NULL) < 0)

@@ -3,8 +3,6 @@
 #include "base/error.h"
 #include "edit/convert.h"
 
-#define CONTEXT_USER ((uint64_t)-512)
-
 enum {
     FRAMES_MAX = 127,                  /* what perf unwinds, and what readers expect at most */
     CHAIN_MAX = 8192 + 1 + FRAMES_MAX, /* what a record holds, and that */
@@ -62,7 +60,7 @@ static int make_chain(struct pf_unwind_step *unwind, struct perfile_sample *samp
         return count;
     for (uint64_t i = 0; i < recorded; i++)
         unwind->chain[i] = perfile_u64_at(&sample->callchain, i);
-    *user = CONTEXT_USER;
+    *user = PERFILE_CONTEXT_USER;
     sample->callchain = (struct perfile_u64s){.data = (const uint8_t *)unwind->chain,
                                               .count = recorded + 1 + pf_min((uint64_t)count, FRAMES_MAX)};
     return count;

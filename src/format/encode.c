@@ -93,28 +93,28 @@ static void put_read_value(struct pf_out *o, const struct perfile_read *read, ui
     if (index < read->count)
         perfile_read_at(read, index, &value);
     pf_out_u64(o, value.value);
-    if (!(format & PF_READ_GROUP)) {
-        if (format & PF_READ_ENABLED)
+    if (!(format & PERFILE_FORMAT_GROUP)) {
+        if (format & PERFILE_FORMAT_TOTAL_TIME_ENABLED)
             pf_out_u64(o, read->time_enabled);
-        if (format & PF_READ_RUNNING)
+        if (format & PERFILE_FORMAT_TOTAL_TIME_RUNNING)
             pf_out_u64(o, read->time_running);
     }
-    if (format & PF_READ_ID)
+    if (format & PERFILE_FORMAT_ID)
         pf_out_u64(o, value.id);
-    if (format & PF_READ_LOST)
+    if (format & PERFILE_FORMAT_LOST)
         pf_out_u64(o, value.lost);
 }
 
 static void put_read(struct pf_out *o, const struct perfile_read *read, uint64_t format)
 {
-    if (!(format & PF_READ_GROUP)) {
+    if (!(format & PERFILE_FORMAT_GROUP)) {
         put_read_value(o, read, 0, format);
         return;
     }
     pf_out_u64(o, read->count);
-    if (format & PF_READ_ENABLED)
+    if (format & PERFILE_FORMAT_TOTAL_TIME_ENABLED)
         pf_out_u64(o, read->time_enabled);
-    if (format & PF_READ_RUNNING)
+    if (format & PERFILE_FORMAT_TOTAL_TIME_RUNNING)
         pf_out_u64(o, read->time_running);
     for (uint64_t i = 0; i < read->count && !o->failed; i++)
         put_read_value(o, read, i, format);
@@ -134,7 +134,7 @@ static void write_cpu_map(struct pf_out *o, const struct pf_encoding *encoding, 
 {
     (void)encoding;
     pf_out_u16(o, set->map_type);
-    if (set->map_type == 2) {
+    if (set->map_type == PERFILE_CPU_MAP_RANGE_CPUS) {
         pf_out_u8(o, set->any_cpu);
         pf_out_u8(o, 0);
         pf_out_u16(o, set->start_cpu);
@@ -143,13 +143,13 @@ static void write_cpu_map(struct pf_out *o, const struct pf_encoding *encoding, 
     if (set->map_type > 1)
         return; /* of other kinds nothing is known */
     pf_out_u16(o, (uint16_t)set->count);
-    if (set->map_type == 1) {
+    if (set->map_type == PERFILE_CPU_MAP_MASK) {
         pf_out_u16(o, set->long_size);
         if (set->long_size == 8)
             pf_out_zeros(o, 4);
     }
     for (uint32_t i = 0; i < set->count && !o->failed; i++) {
-        if (set->map_type == 0)
+        if (set->map_type == PERFILE_CPU_MAP_CPUS)
             pf_out_u16(o, pf_load16(set->data + 2 * (size_t)i, set->swapped));
         else if (set->long_size == 8)
             pf_out_u64(o, pf_load64(set->data + 8 * (size_t)i, set->swapped));

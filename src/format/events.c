@@ -7,8 +7,6 @@
 #include "format/attr.h"
 #include "format/reader.h"
 
-enum { TYPE_HARDWARE, TYPE_SOFTWARE, TYPE_TRACEPOINT, TYPE_CACHE, TYPE_RAW, TYPE_BREAKPOINT };
-
 static uint64_t type_key(uint64_t type, uint64_t config)
 {
     return config ^ type << 32;
@@ -224,7 +222,7 @@ static void name_cache_event(char *text, size_t room, uint64_t config)
     const uint64_t number = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16 & 0xff;
     const char *cache = perfile_enum_name("cache", number);
     const char *op = perfile_enum_name("cache_op", operation);
-    if (!cache || !op || result > 1)
+    if (!cache || !op || result > PERFILE_COUNT_HW_CACHE_RESULT_MISS)
         snprintf(text, room, "unknown-ext-hardware-cache-%s", !cache ? "type" : !op ? "op" : "result");
     else if (!is_cache_event(number, operation))
         snprintf(text, room, "invalid-cache");
@@ -237,8 +235,8 @@ static void name_cache_event(char *text, size_t room, uint64_t config)
 static void name_breakpoint(char *text, size_t room, const struct perfile_attr *attr)
 {
     int n = snprintf(text, room, "mem:0x%" PRIx64 ":", attr->bp_addr_or_config1);
-    snprintf(text + n, room - (size_t)n, "%s%s%s", attr->bp_type & 1 ? "r" : "", attr->bp_type & 2 ? "w" : "",
-             attr->bp_type & 4 ? "x" : "");
+    snprintf(text + n, room - (size_t)n, "%s%s%s", attr->bp_type & PERFILE_BREAKPOINT_R ? "r" : "",
+             attr->bp_type & PERFILE_BREAKPOINT_W ? "w" : "", attr->bp_type & PERFILE_BREAKPOINT_X ? "x" : "");
 }
 
 int pf_event_name_by_attr(struct perfile_reader *reader, struct pf_event *event, struct perfile_error *error)
@@ -249,17 +247,17 @@ int pf_event_name_by_attr(struct perfile_reader *reader, struct pf_event *event,
     char text[512] = "";
     const char *known = NULL;
     switch (attr->type) {
-    case TYPE_HARDWARE:
+    case PERFILE_TYPE_HARDWARE:
         known = perfile_enum_name("hardware_event", attr->config & UINT32_MAX); /* the upper half is the PMU */
         snprintf(text, sizeof(text), "%s", known ? known : "unknown-hardware");
         put_modifiers(text, sizeof(text), attr);
         break;
-    case TYPE_SOFTWARE:
+    case PERFILE_TYPE_SOFTWARE:
         known = perfile_enum_name("software_event", attr->config);
         snprintf(text, sizeof(text), "%s", known ? known : "unknown-software");
         put_modifiers(text, sizeof(text), attr);
         break;
-    case TYPE_TRACEPOINT:
+    case PERFILE_TYPE_TRACEPOINT:
         if (perfile_tracing_get(reader, &tracing, error) == PERFILE_ERROR_MEMORY)
             return PERFILE_ERROR_MEMORY;
         tracepoint = perfile_tracepoint_find(reader, &event->public);
@@ -268,15 +266,15 @@ int pf_event_name_by_attr(struct perfile_reader *reader, struct pf_event *event,
         else
             snprintf(text, sizeof(text), "unknown tracepoint");
         break;
-    case TYPE_CACHE:
+    case PERFILE_TYPE_HW_CACHE:
         name_cache_event(text, sizeof(text), attr->config);
         put_modifiers(text, sizeof(text), attr);
         break;
-    case TYPE_RAW:
+    case PERFILE_TYPE_RAW:
         snprintf(text, sizeof(text), "raw 0x%" PRIx64, attr->config);
         put_modifiers(text, sizeof(text), attr);
         break;
-    case TYPE_BREAKPOINT:
+    case PERFILE_TYPE_BREAKPOINT:
         name_breakpoint(text, sizeof(text), attr);
         put_modifiers(text, sizeof(text), attr);
         break;
@@ -456,13 +454,13 @@ static int follow_update(struct perfile_reader *reader, const struct perfile_rec
     if (pf_layout_decode(record, &layout, &update, NULL) < 0 || !pf_map_get(&reader->ids, update.id, &index))
         return 0;
     struct pf_event *event = reader->events[index];
-    if (update.update_type == 0) {
+    if (update.update_type == PERFILE_EVENT_UPDATE_UNIT) {
         event->public.unit = pf_arena_text(&reader->arena, update.unit, strlen(update.unit));
         return event->public.unit ? 0 : pf_fail_memory(error, "event unit");
     }
-    if (update.update_type == 1)
+    if (update.update_type == PERFILE_EVENT_UPDATE_SCALE)
         event->public.scale = update.scale;
-    if (update.update_type == 2)
+    if (update.update_type == PERFILE_EVENT_UPDATE_NAME)
         return set_name(reader, event, update.name, strlen(update.name), error);
     return 0;
 }
@@ -478,7 +476,7 @@ static int follow_event_type(struct perfile_reader *reader, const struct perfile
     for (size_t i = 0; i < reader->event_count; i++) {
         struct pf_event *event = reader->events[i];
         if (event->public.attr.config == type.event_id && !event->public.file_name &&
-            event->public.attr.type == TYPE_TRACEPOINT &&
+            event->public.attr.type == PERFILE_TYPE_TRACEPOINT &&
             set_name(reader, event, type.name.data, (size_t)type.name.bytes, error) < 0)
             return PERFILE_ERROR_MEMORY;
     }
@@ -489,7 +487,7 @@ static int rename_tracepoints(struct perfile_reader *reader, struct perfile_erro
 {
     int result = 0;
     for (size_t i = 0; result == 0 && i < reader->event_count; i++)
-        if (reader->events[i]->public.attr.type == TYPE_TRACEPOINT && !reader->events[i]->public.file_name)
+        if (reader->events[i]->public.attr.type == PERFILE_TYPE_TRACEPOINT && !reader->events[i]->public.file_name)
             result = pf_event_name_by_attr(reader, reader->events[i], error);
     return result;
 }

@@ -414,10 +414,7 @@ enum {
     BUILD_ID_PID = 8, /* bytes of the record header, which the pid follows */
     BUILD_ID_ROOM = 24,
     BUILD_ID_MAX = 20,
-    BUILD_ID_LENGTH_AT = 20,      /* within the room */
-    BUILD_ID_HAS_LENGTH = 0x8000, /* in misc, since 5.10 */
-    CPUMODE_MASK = 7,
-    CPUMODE_GUEST = 4, /* the lowest of the two guest modes */
+    BUILD_ID_LENGTH_AT = 20, /* within the room */
 };
 
 /* The build id itself; without a stated length all 20 bytes count. */
@@ -427,7 +424,7 @@ static void show_build_id(struct pf_feature_walk *w, uint16_t misc)
     if (!id)
         return;
     size_t bytes = BUILD_ID_MAX;
-    if (misc & BUILD_ID_HAS_LENGTH) {
+    if (misc & PERFILE_MISC_BUILD_ID_SIZE) {
         bytes = id[BUILD_ID_LENGTH_AT];
         pf_emit_unsigned(w->e, "build_id_size", PERFILE_MEANS_BYTES, bytes);
         if (bytes > BUILD_ID_MAX)
@@ -443,7 +440,7 @@ static void show_build_id_record(struct pf_feature_walk *w, bool with_pid)
     pf_emit_unsigned(w->e, "misc", PERFILE_MEANS_FLAGS, misc);
     pf_emit_unsigned(w->e, "size", PERFILE_MEANS_BYTES, pf_cursor_u16(w->c));
     /* without a pid perf takes the host's kernel (-1) or the default guest (0) */
-    int32_t pid = (misc & CPUMODE_MASK) >= CPUMODE_GUEST ? 0 : -1;
+    int32_t pid = (misc & PERFILE_MISC_CPUMODE_MASK) >= PERFILE_MISC_GUEST_KERNEL ? 0 : -1;
     if (with_pid)
         pid = (int32_t)pf_cursor_u32(w->c);
     if (!w->c->failed)

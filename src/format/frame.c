@@ -456,8 +456,6 @@ static int settle_size(struct perfile_reader *reader, struct pf_part *part, stru
     return -1;
 }
 
-enum { FILTERED = 1 << 15 }; /* a BPF filter left them out: nothing was lost */
-
 /* perf's records, of what it read of the counters at the end, have a zero for a time. */
 static bool is_of_the_end(const struct perfile_record *record)
 {
@@ -472,7 +470,8 @@ static void note_losses(struct perfile_reader *reader, const struct perfile_reco
     const bool swap = reader->file.swapped;
     if (record->type == PERFILE_RECORD_LOST && record->bytes >= 24)
         counts->lost_told += pf_load64(record->data + 16, swap);
-    else if (record->type == PERFILE_RECORD_LOST_SAMPLES && record->bytes >= 16 && !(record->misc & FILTERED)) {
+    else if (record->type == PERFILE_RECORD_LOST_SAMPLES && record->bytes >= 16 &&
+             !(record->misc & PERFILE_MISC_LOST_SAMPLES_BPF)) {
         const uint64_t lost = pf_load64(record->data + 8, swap);
         counts->lost_samples += lost;
         counts->lost_counted += is_of_the_end(record) ? lost : 0;

@@ -152,10 +152,10 @@ static void read_cpu_map(struct pf_cursor *c, const struct pf_layout *layout, st
 {
     (void)layout;
     *out = (struct perfile_cpu_set){.map_type = pf_cursor_u16(c), .swapped = c->swap};
-    if (out->map_type == 0) {
+    if (out->map_type == PERFILE_CPU_MAP_CPUS) {
         out->count = pf_cursor_u16(c);
         out->data = pf_cursor_take_array(c, out->count, 2);
-    } else if (out->map_type == 1) {
+    } else if (out->map_type == PERFILE_CPU_MAP_MASK) {
         out->count = pf_cursor_u16(c);
         out->long_size = pf_cursor_u16(c);
         if (out->long_size == 8)
@@ -163,7 +163,7 @@ static void read_cpu_map(struct pf_cursor *c, const struct pf_layout *layout, st
         if (out->long_size != 4 && out->long_size != 8)
             pf_cursor_fail(c, out->long_size);
         out->data = pf_cursor_take_array(c, out->count, out->long_size);
-    } else if (out->map_type == 2) {
+    } else if (out->map_type == PERFILE_CPU_MAP_RANGE_CPUS) {
         out->any_cpu = pf_cursor_u8(c);
         pf_cursor_take(c, 1);
         out->start_cpu = pf_cursor_u16(c);
@@ -203,14 +203,14 @@ static void show_cpu_map(struct pf_emit *e, const char *field, const struct perf
 {
     (void)field;
     pf_emit_unsigned(e, "map_type", PERFILE_MEANS_NUMBER, set->map_type);
-    if (set->map_type == 0) {
+    if (set->map_type == PERFILE_CPU_MAP_CPUS) {
         pf_emit_begin(e, "cpus", true);
         for (uint32_t i = 0; i < set->count; i++)
             pf_emit_signed(e, NULL, PERFILE_MEANS_CPU, (int16_t)pf_load16(set->data + 2 * i, set->swapped));
         pf_emit_end(e, true);
-    } else if (set->map_type == 1) {
+    } else if (set->map_type == PERFILE_CPU_MAP_MASK) {
         show_mask(e, set);
-    } else if (set->map_type == 2) {
+    } else if (set->map_type == PERFILE_CPU_MAP_RANGE_CPUS) {
         pf_emit_unsigned(e, "any_cpu", PERFILE_MEANS_NUMBER, set->any_cpu);
         pf_emit_unsigned(e, "start_cpu", PERFILE_MEANS_CPU, set->start_cpu);
         pf_emit_unsigned(e, "end_cpu", PERFILE_MEANS_CPU, set->end_cpu);

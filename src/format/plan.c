@@ -4,11 +4,6 @@
 #include "base/sized.h"
 #include "schema/schema.h"
 
-enum {
-    BRANCH_HW_INDEX = 1 << 17,
-    BRANCH_COUNTERS = 1 << 19,
-};
-
 /* sample_type bits by the kind of their row: at a fixed place, or behind parts of any length */
 #define WORD(bit, NAME, field, meaning, doc) | 1 << bit
 #define PAIR(bit, NAME, type1, field1, type2, field2, doc) | 1 << bit
@@ -100,8 +95,8 @@ void pf_plan_make(struct pf_plan *plan, const struct perfile_attr *attr, bool sw
         .big_endian = big_endian,
         .known = (attr->sample_type & ~(uint64_t)(FIXED_BITS | PART_BITS)) == 0,
         .sample_id_all = attr->sample_id_all,
-        .hw_idx = attr->branch_sample_type & BRANCH_HW_INDEX,
-        .branch_counters = attr->branch_sample_type & BRANCH_COUNTERS,
+        .hw_idx = attr->branch_sample_type & PERFILE_SAMPLE_BRANCH_HW_INDEX,
+        .branch_counters = attr->branch_sample_type & PERFILE_SAMPLE_BRANCH_COUNTERS,
     };
     place_fixed(plan);
     place_trailer(plan);
@@ -129,13 +124,13 @@ bool pf_plan_equal(const struct pf_plan *a, const struct pf_plan *b)
 
 bool pf_read_take(struct pf_cursor *c, uint64_t format, struct perfile_read *read)
 {
-    uint32_t stride = 8u + (format & PF_READ_ID ? 8u : 0) + (format & PF_READ_LOST ? 8u : 0);
+    uint32_t stride = 8u + (format & PERFILE_FORMAT_ID ? 8u : 0) + (format & PERFILE_FORMAT_LOST ? 8u : 0);
     *read = (struct perfile_read){.format = format, .count = 1, .stride = stride, .swapped = c->swap};
-    if (format & PF_READ_GROUP) {
+    if (format & PERFILE_FORMAT_GROUP) {
         read->count = pf_cursor_u64(c);
-        if (format & PF_READ_ENABLED)
+        if (format & PERFILE_FORMAT_TOTAL_TIME_ENABLED)
             read->time_enabled = pf_cursor_u64(c);
-        if (format & PF_READ_RUNNING)
+        if (format & PERFILE_FORMAT_TOTAL_TIME_RUNNING)
             read->time_running = pf_cursor_u64(c);
         read->values = pf_cursor_take_array(c, read->count, stride);
         return !c->failed;
@@ -143,9 +138,9 @@ bool pf_read_take(struct pf_cursor *c, uint64_t format, struct perfile_read *rea
     /* one value has its times between the value and its id: look at it as it stands */
     read->values = c->at;
     pf_cursor_take(c, 8);
-    if (format & PF_READ_ENABLED)
+    if (format & PERFILE_FORMAT_TOTAL_TIME_ENABLED)
         read->time_enabled = pf_cursor_u64(c);
-    if (format & PF_READ_RUNNING)
+    if (format & PERFILE_FORMAT_TOTAL_TIME_RUNNING)
         read->time_running = pf_cursor_u64(c);
     pf_cursor_take(c, stride - 8);
     return !c->failed;
@@ -154,14 +149,15 @@ bool pf_read_take(struct pf_cursor *c, uint64_t format, struct perfile_read *rea
 void perfile_read_at(const struct perfile_read *read, uint64_t index, struct perfile_read_value *out)
 {
     const uint8_t *p = read->values + index * read->stride;
-    bool group = read->format & PF_READ_GROUP;
+    bool group = read->format & PERFILE_FORMAT_GROUP;
     out->value = pf_load64(p, read->swapped);
     p += 8;
     if (!group)
-        p += 8 * ((read->format & PF_READ_ENABLED) != 0) + 8 * ((read->format & PF_READ_RUNNING) != 0);
-    out->id = read->format & PF_READ_ID ? pf_load64(p, read->swapped) : 0;
-    p += read->format & PF_READ_ID ? 8 : 0;
-    out->lost = read->format & PF_READ_LOST ? pf_load64(p, read->swapped) : 0;
+        p += 8 * ((read->format & PERFILE_FORMAT_TOTAL_TIME_ENABLED) != 0) +
+             8 * ((read->format & PERFILE_FORMAT_TOTAL_TIME_RUNNING) != 0);
+    out->id = read->format & PERFILE_FORMAT_ID ? pf_load64(p, read->swapped) : 0;
+    p += read->format & PERFILE_FORMAT_ID ? 8 : 0;
+    out->lost = read->format & PERFILE_FORMAT_LOST ? pf_load64(p, read->swapped) : 0;
 }
 
 /* How the parts of a branch stack are there; what attr says is tried first. */

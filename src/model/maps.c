@@ -206,7 +206,7 @@ static bool set_space(struct pf_maps *maps, int32_t pid, const struct perfile_sp
 static bool is_kernel(const struct perfile_record *record)
 {
     unsigned mode = record->misc & PERFILE_MISC_CPUMODE_MASK;
-    return mode == 1 || mode == 4;
+    return mode == PERFILE_MISC_KERNEL || mode == PERFILE_MISC_GUEST_KERNEL;
 }
 
 /* NULL when out of memory. */
@@ -365,11 +365,10 @@ static bool remove_symbol(struct pf_maps *maps, uint64_t address)
 static bool follow_ksymbol(struct pf_maps *maps, const struct perfile_reader *reader,
                            const struct perfile_record *record)
 {
-    enum { UNREGISTER = 1 };
     struct perfile_ksymbol r;
     if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0 || r.len == 0)
         return true;
-    if (r.flags & UNREGISTER)
+    if (r.flags & PERFILE_KSYMBOL_FLAGS_UNREGISTER)
         return remove_symbol(maps, r.addr);
     const struct perfile_map map = {
         .start = r.addr, .end = r.len, .filename = r.name, .pid = KERNEL_PID, .kernel = true, .symbol = true};

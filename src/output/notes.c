@@ -37,10 +37,9 @@ bool pf_note_aux(const struct perfile_reader *reader, char note[PF_NOTE_BYTES])
 /* Dummy events are there for the records of mappings and threads. */
 static bool has_only_tracking(const struct perfile_reader *reader)
 {
-    enum { TYPE_SOFTWARE = 1, CONFIG_DUMMY = 9 };
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(reader, i)); i++)
-        if (event->attr.type != TYPE_SOFTWARE || event->attr.config != CONFIG_DUMMY)
+        if (event->attr.type != PERFILE_TYPE_SOFTWARE || event->attr.config != PERFILE_COUNT_SW_DUMMY)
             return false;
     return perfile_event_count(reader);
 }

@@ -42,24 +42,16 @@ struct word {
     uint64_t value;
 };
 
-static bool value_of(const struct word *words, const char *name, size_t bytes, uint64_t *value)
-{
-    for (; words->name; words++)
-        if (strlen(words->name) == bytes && memcmp(words->name, name, bytes) == 0) {
-            *value |= words->value;
-            return true;
-        }
-    return false;
-}
-
-/* "a,b": the values of all words, or-ed. */
-static int values_of(const struct word *words, const char *list, uint64_t *values)
+/* "any,u": the bits of all words, or-ed. */
+static int branches_of(const char *list, uint64_t *values)
 {
     *values = 0;
     for (const char *at = list; *at;) {
         const size_t bytes = strcspn(at, ",");
-        if (!value_of(words, at, bytes, values))
+        uint64_t value;
+        if (!pf_enum_value("branch_sample_type", at, bytes, &value))
             return PERFILE_ERROR_ARGUMENT;
+        *values |= value;
         at += bytes + (at[bytes] == ',');
     }
     return 0;
@@ -76,24 +68,6 @@ static const struct word clocks[] = {
     {"real", CLOCK_REALTIME},
     {"tai", CLOCK_TAI},
     {NULL, 0},
-};
-
-/* include/uapi/linux/perf_event.h: perf_branch_sample_type */
-static const struct word branches[] = {
-    {"u", 1 << 0},          {"k", 1 << 1},          {"hv", 1 << 2},
-    {"any", 1 << 3},        {"any_call", 1 << 4},   {"any_ret", 1 << 5},
-    {"ind_call", 1 << 6},   {"abort_tx", 1 << 7},   {"in_tx", 1 << 8},
-    {"no_tx", 1 << 9},      {"cond", 1 << 10},      {"stack", 1 << 11},
-    {"ind_jmp", 1 << 12},   {"call", 1 << 13},      {"no_flags", 1 << 14},
-    {"no_cycles", 1 << 15}, {"save_type", 1 << 16}, {"hw_index", 1 << 17},
-    {"priv", 1 << 18},      {"counter", 1 << 19},   {NULL, 0},
-};
-enum {
-    BRANCH_MODES = 7,
-    BRANCH_USER = 1,
-    BRANCH_CALL_STACK = 1 << 11,
-    BRANCH_NO_FLAGS = 1 << 14,
-    BRANCH_NO_CYCLES = 1 << 15
 };
 
 /* ---- registers ---- */
@@ -183,7 +157,8 @@ static int configure_call_graph(struct perfile_attr *attr, const char *how, stru
     if (strcmp(how, "lbr") != 0)
         return refuse(error, "call graph", how, "fp, dwarf, dwarf,BYTES, lbr");
     attr->sample_type |= PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_BRANCH_STACK;
-    attr->branch_sample_type = BRANCH_USER | BRANCH_CALL_STACK | BRANCH_NO_FLAGS | BRANCH_NO_CYCLES;
+    attr->branch_sample_type = PERFILE_SAMPLE_BRANCH_USER | PERFILE_SAMPLE_BRANCH_CALL_STACK |
+                               PERFILE_SAMPLE_BRANCH_NO_FLAGS | PERFILE_SAMPLE_BRANCH_NO_CYCLES;
     attr->exclude_callchain_user = 1;
     return 0;
 }
@@ -191,11 +166,13 @@ static int configure_call_graph(struct perfile_attr *attr, const char *how, stru
 static int configure_branches(struct perfile_attr *attr, const char *filter, struct perfile_error *error)
 {
     uint64_t values;
-    if (values_of(branches, filter, &values) < 0)
+    if (branches_of(filter, &values) < 0)
         return refuse(error, "branch filter", filter,
                       "any, any_call, any_ret, ind_call, call, cond, u, k, save_type ...");
-    if (!(values & BRANCH_MODES)) /* as the event itself counts */
-        values |= (attr->exclude_user ? 0 : 1u) | (attr->exclude_kernel ? 0 : 2u) | (attr->exclude_hv ? 0 : 4u);
+    const unsigned user = PERFILE_SAMPLE_BRANCH_USER, kernel = PERFILE_SAMPLE_BRANCH_KERNEL,
+                   hv = PERFILE_SAMPLE_BRANCH_HV;
+    if (!(values & (user | kernel | hv))) /* as the event itself counts */
+        values |= (attr->exclude_user ? 0 : user) | (attr->exclude_kernel ? 0 : kernel) | (attr->exclude_hv ? 0 : hv);
     attr->branch_sample_type |= values;
     attr->sample_type |= PERFILE_SAMPLE_BRANCH_STACK;
     return 0;
@@ -265,7 +242,7 @@ static void configure_parts(struct pf_listed_event *event, const struct pf_targe
         attr->sample_type |= PERFILE_SAMPLE_TIME;
     if (target->everybody || target->some_cpus)
         attr->sample_type |= PERFILE_SAMPLE_CPU;
-    if (attr->type == PF_PMU_TRACEPOINT)
+    if (attr->type == PERFILE_TYPE_TRACEPOINT)
         attr->sample_type |= PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_RAW | PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_PERIOD;
     for (size_t i = 0; i < PF_COUNT(parts); i++)
         if (flags & parts[i].flag)
@@ -327,10 +304,10 @@ static int configure_event(struct pf_listed_event *event, const struct pf_target
     attr->inherit = event->inherit >= 0 ? event->inherit != 0 : !(options->flags & PERFILE_RECORDER_NO_INHERIT);
     attr->enable_on_exec = (options->flags & PERFILE_RECORDER_ENABLE_ON_EXEC) && !options->delay_ms;
     attr->sample_max_stack = (uint16_t)(event->max_stack ? event->max_stack : options->max_stack);
-    attr->read_format = PF_READ_ID | PF_READ_LOST;
+    attr->read_format = PERFILE_FORMAT_ID | PERFILE_FORMAT_LOST;
     if (options->flags & PERFILE_RECORDER_STAT) {
         attr->inherit_stat = 1;
-        attr->read_format |= PF_READ_ENABLED | PF_READ_RUNNING;
+        attr->read_format |= PERFILE_FORMAT_TOTAL_TIME_ENABLED | PERFILE_FORMAT_TOTAL_TIME_RUNNING;
     }
     configure_parts(event, target, options->flags);
     configure_period(event, options);
@@ -354,7 +331,7 @@ static int configure_dummy(struct pf_listed_event *event, const struct pf_target
     struct perfile_attr *attr = &event->attr;
     attr->sample_id_all = 1;
     attr->inherit = !(options->flags & PERFILE_RECORDER_NO_INHERIT);
-    attr->read_format = PF_READ_ID | PF_READ_LOST;
+    attr->read_format = PERFILE_FORMAT_ID | PERFILE_FORMAT_LOST;
     attr->sample_period_or_freq = 1;
     configure_parts(event, target, options->flags & PERFILE_RECORDER_NO_TIME);
     return configure_clock(attr, options->clock, error);
@@ -383,7 +360,7 @@ static void configure_group(struct pf_event_list *chosen, struct pf_listed_event
     if (!event->sample_read)
         return;
     event->attr.inherit = 0;
-    event->attr.read_format |= PF_READ_GROUP;
+    event->attr.read_format |= PERFILE_FORMAT_GROUP;
     leader->attr.sample_type |= PERFILE_SAMPLE_READ;
     if (leader == event)
         return;

@@ -272,14 +272,15 @@ static int choose_one(struct pf_event_parser *parser, struct pf_piece *rest)
 static uint64_t hardware_of(const struct pf_event_parser *parser, const struct pf_listed_event *event)
 {
     const struct perfile_attr *attr = &event->attr;
-    if (attr->type == PF_PMU_SOFTWARE || attr->type == PF_PMU_TRACEPOINT || attr->type == PF_PMU_BREAKPOINT)
+    if (attr->type == PERFILE_TYPE_SOFTWARE || attr->type == PERFILE_TYPE_TRACEPOINT ||
+        attr->type == PERFILE_TYPE_BREAKPOINT)
         return 0;
-    if ((attr->type == PF_PMU_HARDWARE || attr->type == PF_PMU_CACHE) && attr->config >> 32)
+    if ((attr->type == PERFILE_TYPE_HARDWARE || attr->type == PERFILE_TYPE_HW_CACHE) && attr->config >> 32)
         return attr->config >> 32;
     for (size_t i = 0; i < parser->sys.pmu_count; i++)
         if (parser->sys.pmus[i].type == attr->type && parser->sys.pmus[i].core && parser->sys.core_count == 1)
-            return PF_PMU_RAW;
-    return attr->type == PF_PMU_HARDWARE || attr->type == PF_PMU_CACHE ? PF_PMU_RAW : attr->type;
+            return PERFILE_TYPE_RAW;
+    return attr->type == PERFILE_TYPE_HARDWARE || attr->type == PERFILE_TYPE_HW_CACHE ? PERFILE_TYPE_RAW : attr->type;
 }
 
 /* The hardware of each event; what needs none stays with its neighbour. */

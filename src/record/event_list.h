@@ -7,16 +7,6 @@
 
 #include "base/memory.h"
 
-/* perf_event_attr.type of what every kernel has */
-enum pf_pmu_type {
-    PF_PMU_HARDWARE = 0,
-    PF_PMU_SOFTWARE = 1,
-    PF_PMU_TRACEPOINT = 2,
-    PF_PMU_CACHE = 3,
-    PF_PMU_RAW = 4,
-    PF_PMU_BREAKPOINT = 5,
-};
-
 struct pf_listed_event {
     /* type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive, aux_*, weights of :R: what the text says. Its
      * sample_period_or_freq is 1 where that is the custom (tracepoints, breakpoints, bpf-output), else 0. */

@@ -5,8 +5,8 @@
 #include "record/event_parts.h"
 
 static const struct pf_known_name plain[] = {
-#define HARDWARE(config, name, other, doc) {name, other, "hardware", doc, PF_PMU_HARDWARE, config},
-#define SOFTWARE(config, name, other, doc) {name, other, "software", doc, PF_PMU_SOFTWARE, config},
+#define HARDWARE(config, name, other, doc) {name, other, "hardware", doc, PERFILE_TYPE_HARDWARE, config},
+#define SOFTWARE(config, name, other, doc) {name, other, "software", doc, PERFILE_TYPE_SOFTWARE, config},
 #include "record/event_names.def"
 };
 
@@ -61,7 +61,7 @@ bool pf_known_name_at(size_t index, struct pf_known_name *known, char buffer[PF_
                     continue;
                 cache_name(&caches[i], &operations[j], misses, buffer);
                 *known = (struct pf_known_name){
-                    .name = buffer, .kind = "cache", .doc = caches[i].text, .type = PF_PMU_CACHE};
+                    .name = buffer, .kind = "cache", .doc = caches[i].text, .type = PERFILE_TYPE_HW_CACHE};
                 known->config = cache_config(caches[i].config, operations[j].config, misses);
                 return true;
             }
@@ -120,6 +120,6 @@ bool pf_known_name_find(struct pf_piece name, uint32_t *type, uint64_t *config)
             *config = plain[i].config;
             return true;
         }
-    *type = PF_PMU_CACHE;
+    *type = PERFILE_TYPE_HW_CACHE;
     return find_cache(name, config);
 }

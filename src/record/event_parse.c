@@ -79,7 +79,7 @@ static int choose_breakpoint(struct pf_event_parser *parser, const struct pf_eve
     const int result = pf_event_parser_add(parser, text->whole, &event);
     if (result < 0)
         return result;
-    event->attr.type = PF_PMU_BREAKPOINT;
+    event->attr.type = PERFILE_TYPE_BREAKPOINT;
     event->attr.bp_type = type ? type : 3;
     event->attr.bp_addr_or_config1 = address;
     event->attr.bp_len_or_config2 = length ? length : default_length(event->attr.bp_type);
@@ -147,8 +147,7 @@ static int add_of(struct pf_event_parser *parser, const struct pf_pmu *pmu, cons
 /* bpf-output has a sample for each event, as tracepoints have. */
 static void set_custom(struct pf_listed_event *event)
 {
-    enum { BPF_OUTPUT = 10 };
-    if (event->attr.type == PF_PMU_SOFTWARE && event->attr.config == BPF_OUTPUT)
+    if (event->attr.type == PERFILE_TYPE_SOFTWARE && event->attr.config == PERFILE_COUNT_SW_BPF_OUTPUT)
         event->attr.sample_period_or_freq = 1;
 }
 
@@ -200,7 +199,7 @@ static int choose_of_names(struct pf_event_parser *parser, const struct pf_event
         struct pf_pmu *pmu = &sys->pmus[i];
         struct pf_listed_event *event;
         const size_t before = parser->chosen->count;
-        if (known && (type == PF_PMU_SOFTWARE ? pmu->type != type : !pmu->core && sys->core_count))
+        if (known && (type == PERFILE_TYPE_SOFTWARE ? pmu->type != type : !pmu->core && sys->core_count))
             continue;
         if ((result = add_of(parser, pmu, text, &event)) < 0)
             break;
@@ -220,16 +219,16 @@ static int choose_plain(struct pf_event_parser *parser, const struct pf_event_te
 {
     struct pf_listed_event *event;
     struct pf_pmu *pmu = NULL;
-    uint32_t type = PF_PMU_RAW;
+    uint32_t type = PERFILE_TYPE_RAW;
     uint64_t config;
     if (!pf_known_name_find(text->name, &type, &config)) {
-        type = PF_PMU_RAW;
+        type = PERFILE_TYPE_RAW;
         if (!pf_is_raw(text->name, &config))
             return 0;
     }
     int result = pf_event_parser_add(parser, text->whole, &event);
     for (size_t i = 0; result >= 0 && i < parser->sys.pmu_count; i++)
-        if (type == PF_PMU_RAW && parser->sys.pmus[i].type == PF_PMU_RAW)
+        if (type == PERFILE_TYPE_RAW && parser->sys.pmus[i].type == PERFILE_TYPE_RAW)
             pmu = &parser->sys.pmus[i];
     if (result < 0)
         return result;

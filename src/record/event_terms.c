@@ -216,8 +216,9 @@ static int refuse_term(struct pf_event_parser *parser, const struct pf_pmu *pmu,
         pf_pmu_events(&parser->sys, pmu, &events);
     for (size_t i = 0; i < events.count; i++)
         pf_near_offer(&near, events.items[i], events.items[i]);
-    for (size_t i = 0; pmu && (pmu->core || pmu->type == PF_PMU_SOFTWARE) && pf_known_name_at(i, &known, buffer); i++)
-        if (pmu->core != (known.type == PF_PMU_SOFTWARE))
+    for (size_t i = 0; pmu && (pmu->core || pmu->type == PERFILE_TYPE_SOFTWARE) && pf_known_name_at(i, &known, buffer);
+         i++)
+        if (pmu->core != (known.type == PERFILE_TYPE_SOFTWARE))
             pf_near_offer(&near, known.name, known.name);
     pf_names_close(&parser->sys, &events);
     return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%s%s has no term%s %.*s%s", pmu ? "the PMU " : "an event",
@@ -289,11 +290,11 @@ int pf_parse_pmu_event(struct pf_event_parser *parser, struct pf_pmu *pmu, struc
         const int result = apply_event(parser, pmu, event, text, given);
         return result < 0 ? result : (describe(parser, pmu, event, spelled) < 0 ? PERFILE_ERROR_MEMORY : 1);
     }
-    if (!pf_known_name_find(name, &type, &config) || (type == PF_PMU_SOFTWARE ? pmu->type != type : !pmu->core))
+    if (!pf_known_name_find(name, &type, &config) || (type == PERFILE_TYPE_SOFTWARE ? pmu->type != type : !pmu->core))
         return 0;
     event->attr.type = type;
     event->attr.config = config;
-    if (type != PF_PMU_SOFTWARE && sys->core_count > 1) /* which of the processors: kernel 5.13 */
+    if (type != PERFILE_TYPE_SOFTWARE && sys->core_count > 1) /* which of the processors: kernel 5.13 */
         event->attr.config |= (uint64_t)pmu->type << 32;
     return 1;
 }

@@ -55,7 +55,7 @@ static int add_tracepoint(struct tracing *tracing, const char *system, const cha
     const int result = pf_event_parser_add(parser, pf_piece_of(shown), &event);
     if (result < 0)
         return result;
-    event->attr.type = PF_PMU_TRACEPOINT;
+    event->attr.type = PERFILE_TYPE_TRACEPOINT;
     event->attr.config = id;
     event->attr.sample_period_or_freq = 1;
     tracing->added++;

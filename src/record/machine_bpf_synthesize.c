@@ -9,7 +9,7 @@
 #include "record/machine_files.h"
 #include "record/machine_kernel.h"
 
-enum { PROGRAMS_MAX = 100000, NAME_ROOM = 512, KSYMBOL_BPF = 1, BPF_LOADED = 1 };
+enum { PROGRAMS_MAX = 100000, NAME_ROOM = 512 };
 
 struct telling {
     const struct pf_kernel *kernel;
@@ -59,7 +59,7 @@ static int tell_parts(const struct pf_kernel *kernel, const struct pf_bpf_progra
         make_name(name, tags + (size_t)i * BPF_TAG_SIZE, part_name(program, i, btf, btf_bytes));
         const struct perfile_ksymbol record = {.addr = pf_load64(addresses + (size_t)i * 8, false),
                                                .len = pf_load32(lengths + (size_t)i * 4, false),
-                                               .ksym_type = KSYMBOL_BPF,
+                                               .ksym_type = PERFILE_KSYMBOL_TYPE_BPF,
                                                .name = name};
         result = put(kernel, PERFILE_RECORD_KSYMBOL, &record, sizeof(record), error);
     }
@@ -74,7 +74,7 @@ static int tell_program(const struct pf_kernel *kernel, const struct pf_bpf_prog
     int result = tell_parts(kernel, program, btf, bytes, error);
     if (btf)
         pf_free(kernel->allocator, btf, bytes);
-    struct perfile_bpf_event record = {.bpf_type = BPF_LOADED, .id = program->info.id};
+    struct perfile_bpf_event record = {.bpf_type = PERFILE_BPF_EVENT_PROG_LOAD, .id = program->info.id};
     memcpy(record.tag, program->info.tag, sizeof(record.tag));
     return result < 0 ? result : put(kernel, PERFILE_RECORD_BPF_EVENT, &record, sizeof(record), error);
 }
@@ -90,8 +90,10 @@ static bool tell_image(void *context, const struct pf_kernel_symbol *symbol)
         return true;
     memcpy(name, symbol->name, length);
     name[length] = 0;
-    const struct perfile_ksymbol record = {
-        .addr = symbol->address, .len = (uint32_t)sysconf(_SC_PAGESIZE), .ksym_type = KSYMBOL_BPF, .name = name};
+    const struct perfile_ksymbol record = {.addr = symbol->address,
+                                           .len = (uint32_t)sysconf(_SC_PAGESIZE),
+                                           .ksym_type = PERFILE_KSYMBOL_TYPE_BPF,
+                                           .name = name};
     telling->result = put(telling->kernel, PERFILE_RECORD_KSYMBOL, &record, sizeof(record), telling->error);
     return telling->result == 0;
 }

@@ -16,7 +16,6 @@ enum {
     MODULES_BYTES_MAX = 16 << 20,
     DEPENDENCIES_BYTES_MAX = 64 << 20,
     NOTES_ROOM = 16384,
-    CPUMODE_KERNEL = 1
 };
 
 void pf_kernel_note(const struct pf_kernel *kernel, const char *sentence)
@@ -108,10 +107,11 @@ static int put_map(const struct pf_kernel *kernel, const struct perfile_mmap *ma
                                   .build_id_size = id->size,
                                   .filename = map->filename};
     if (!kernel->options->build_ids)
-        return synthesis->put(synthesis->context, PERFILE_RECORD_MMAP, CPUMODE_KERNEL, map, sizeof(*map), error);
+        return synthesis->put(synthesis->context, PERFILE_RECORD_MMAP, PERFILE_MISC_KERNEL, map, sizeof(*map), error);
     memcpy(grown.build_id, id->bytes, sizeof(grown.build_id));
     return synthesis->put(synthesis->context, PERFILE_RECORD_MMAP2,
-                          CPUMODE_KERNEL | (id->size ? PERFILE_MISC_MMAP_BUILD_ID : 0), &grown, sizeof(grown), error);
+                          PERFILE_MISC_KERNEL | (id->size ? PERFILE_MISC_MMAP_BUILD_ID : 0), &grown, sizeof(grown),
+                          error);
 }
 
 static int tell_text(const struct pf_kernel *kernel, bool *hidden, struct perfile_error *error)

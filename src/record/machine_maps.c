@@ -13,8 +13,6 @@
 #include "base/bytes.h"
 #include "record/machine_walk.h"
 
-enum { CPUMODE_USER = 2 };
-
 struct mapping {
     struct perfile_mmap2 record;
     struct pf_file_key key;
@@ -129,7 +127,7 @@ static bool parse_line(const struct pf_walk *walk, const char *line, struct mapp
     record->min = (uint32_t)minor;
     mapping->key = (struct pf_file_key){record->maj, record->min, record->ino, 0};
     mapping->name = at + strspn(at, " ");
-    mapping->misc = CPUMODE_USER;
+    mapping->misc = PERFILE_MISC_USER;
     if (!(record->prot & PROT_EXEC))
         mapping->misc |= PERFILE_MISC_MMAP_DATA;
     return true;

@@ -48,8 +48,8 @@ struct step {
 
 static bool drop_lost(struct perfile_attr *attr)
 {
-    const bool there = attr->read_format & PF_READ_LOST;
-    attr->read_format &= ~(uint64_t)PF_READ_LOST;
+    const bool there = attr->read_format & PERFILE_FORMAT_LOST;
+    attr->read_format &= ~(uint64_t)PERFILE_FORMAT_LOST;
     return there;
 }
 #define DROP(name)                                                                                                     \
@@ -104,7 +104,7 @@ static bool leave_kernel_out(struct pf_event_list *chosen, const struct perfile_
     bool changed = false;
     for (size_t i = 0; i < chosen->count; i++) {
         struct pf_listed_event *event = &chosen->items[i];
-        if (event->attr.exclude_kernel || event->exclude_given || event->attr.type == PF_PMU_TRACEPOINT)
+        if (event->attr.exclude_kernel || event->exclude_given || event->attr.type == PERFILE_TYPE_TRACEPOINT)
             continue;
         event->attr.exclude_kernel = event->attr.exclude_hv = 1;
         changed = true;
@@ -118,13 +118,13 @@ static bool leave_kernel_out(struct pf_event_list *chosen, const struct perfile_
 /* Without a PMU, as in many virtual machines, time is what can be sampled. */
 static bool take_clock_instead(struct pf_listed_event *event, const struct perfile_recorder_options *options)
 {
-    if (event->attr.type != PF_PMU_HARDWARE || event->attr.config != 0 || event->leader != 0)
+    if (event->attr.type != PERFILE_TYPE_HARDWARE || event->attr.config != 0 || event->leader != 0)
         return false;
     pf_events_note(options,
                    "cpu-clock is recorded instead of %s, which this machine cannot count (no PMU: a virtual "
                    "machine?)",
                    event->name);
-    event->attr.type = PF_PMU_SOFTWARE;
+    event->attr.type = PERFILE_TYPE_SOFTWARE;
     event->attr.precise_ip = 0;
     event->name = "cpu-clock";
     return true;
@@ -181,9 +181,9 @@ static int explain(const struct pf_listed_event *event, const struct pf_target *
                        "%s is not allowed for this user: run as root, with CAP_PERFMON, or lower "
                        "/proc/sys/kernel/perf_event_paranoid (now %d) to %d",
                        target->everybody ? "recording everything that runs" : "recording this", paranoid(),
-                       event->attr.type == PF_PMU_TRACEPOINT ? -1
-                       : target->everybody                   ? 0
-                                                             : 1);
+                       event->attr.type == PERFILE_TYPE_TRACEPOINT ? -1
+                       : target->everybody                         ? 0
+                                                                   : 1);
     case EMFILE:
         return pf_fail(
             error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name,
@@ -197,7 +197,7 @@ static int explain(const struct pf_listed_event *event, const struct pf_target *
                            "its samples cannot have taken branches (-b, -j, --call-graph lbr) here: that needs an "
                            "event of a PMU that records branches");
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, name,
-                       event->attr.type == PF_PMU_SOFTWARE || event->attr.type == PF_PMU_TRACEPOINT
+                       event->attr.type == PERFILE_TYPE_SOFTWARE || event->attr.type == PERFILE_TYPE_TRACEPOINT
                            ? "this kernel does not have it"
                            : "this machine cannot count it (no PMU: a virtual machine?); cpu-clock and other software "
                              "events work everywhere");

@@ -726,9 +726,10 @@ static int write_losses_of(struct perfile_recorder *recorder, const struct pf_op
 {
     const struct pf_listed_event *event = &recorder->chosen.items[one->event];
     const uint64_t format = event->attr.read_format;
-    const bool group = format & PF_READ_GROUP;
-    const size_t times = (format & PF_READ_ENABLED ? 1u : 0) + (format & PF_READ_RUNNING ? 1u : 0);
-    if (!(format & PF_READ_LOST) || (group && event->leader != one->event))
+    const bool group = format & PERFILE_FORMAT_GROUP;
+    const size_t times =
+        (format & PERFILE_FORMAT_TOTAL_TIME_ENABLED ? 1u : 0) + (format & PERFILE_FORMAT_TOTAL_TIME_RUNNING ? 1u : 0);
+    if (!(format & PERFILE_FORMAT_LOST) || (group && event->leader != one->event))
         return 0;
     const ssize_t got = read(one->fd, values, LOSS_WORDS(recorder->chosen.count) * sizeof(*values));
     const size_t words = got < 0 ? 0 : (size_t)got / sizeof(*values);
@@ -755,7 +756,7 @@ static int write_losses_of(struct perfile_recorder *recorder, const struct pf_op
 static void take_losses(struct perfile_recorder *recorder)
 {
     for (size_t i = 0; i < recorder->chosen.count; i++)
-        if (!(recorder->chosen.items[i].attr.read_format & PF_READ_LOST))
+        if (!(recorder->chosen.items[i].attr.read_format & PERFILE_FORMAT_LOST))
             return;
     recorder->counts.lost = 0;
     memset(recorder->lost, 0, recorder->chosen.count * sizeof(*recorder->lost));

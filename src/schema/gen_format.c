@@ -123,6 +123,15 @@ static void features(void)
 #include "schema/features.def"
 }
 
+static void values(void)
+{
+    printf("\n## Values\n\nIn C: PERFILE_ before the name; perfile_enum_name() gives the word.\n");
+#define ENUMS(which, doc) printf("\n### %s\n\n%s.\n\n| value | name | word |\n|---|---|---|\n", #which, doc);
+#define ENUM(which, value, NAME, name) printf("| %s | %s | %s |\n", #value, #NAME, name);
+#define END_ENUMS(which)
+#include "schema/enums.def"
+}
+
 int main(void)
 {
     printf(
@@ -133,5 +142,6 @@ int main(void)
     samples();
     attr();
     features();
+    values();
     return fflush(stdout) != 0;
 }

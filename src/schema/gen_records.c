@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes include/perfile/records.h from the schema. `./dev format` runs it; a test fails when the file is not current. */
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -152,6 +153,30 @@ static void numbers(void)
     printf("};\n\n");
 }
 
+/* Constants of an enum are ints; larger values become macros. */
+static void value(const char *name, const char *text, unsigned long long number, int *opened, const char *which)
+{
+    if (number > INT32_MAX) {
+        printf("#define PERFILE_%s UINT64_C(0x%llx)\n", name, number);
+        return;
+    }
+    if (!*opened)
+        printf("enum perfile_%s {\n", which);
+    *opened = 1;
+    printf("    PERFILE_%s = %s,\n", name, text);
+}
+
+static void values(void)
+{
+    int opened;
+#define ENUMS(which, doc)                                                                                              \
+    opened = 0;                                                                                                        \
+    printf("/* %s. */\n", doc);
+#define ENUM(which, number, NAME, name) value(#NAME, #number, number, &opened, #which);
+#define END_ENUMS(which) printf(opened ? "};\n\n" : "\n");
+#include "schema/enums.def"
+}
+
 int main(void)
 {
     printf("/* SPDX-License-Identifier: MIT */\n"
@@ -159,6 +184,7 @@ int main(void)
            "#ifndef PERFILE_RECORDS_H\n#define PERFILE_RECORDS_H\n\n");
     numbers();
     sample_bits();
+    values();
     attr();
     elements();
     samples();

@@ -146,7 +146,9 @@ static const struct {
     uint64_t value;
     const char *name;
 } enums[] = {
-#define ENUM(which, value, name) {#which, value, name},
+#define ENUMS(which, doc)
+#define ENUM(which, value, NAME, name) {#which, value, name},
+#define END_ENUMS(which)
 #include "schema/enums.def"
 };
 
@@ -156,6 +158,17 @@ const char *perfile_enum_name(const char *which, uint64_t value)
         if (enums[i].value == value && strcmp(enums[i].which, which) == 0)
             return enums[i].name;
     return NULL;
+}
+
+bool pf_enum_value(const char *which, const char *name, size_t bytes, uint64_t *value)
+{
+    for (size_t i = 0; i < PF_COUNT(enums); i++)
+        if (strlen(enums[i].name) == bytes && memcmp(enums[i].name, name, bytes) == 0 &&
+            strcmp(enums[i].which, which) == 0) {
+            *value = enums[i].value;
+            return true;
+        }
+    return false;
 }
 
 /* ---- registers ---- */

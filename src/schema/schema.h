@@ -5,15 +5,6 @@
 
 #include <perfile/perfile.h>
 
-/* attr.read_format: PERF_FORMAT_* */
-enum pf_read_format {
-    PF_READ_ENABLED = 1,
-    PF_READ_RUNNING = 2,
-    PF_READ_ID = 4,
-    PF_READ_GROUP = 8,
-    PF_READ_LOST = 16, /* Linux 6.0 */
-};
-
 enum pf_record_class {
     PF_CLASS_KERNEL, /* ends with the sample_id trailer */
     PF_CLASS_USER,
@@ -32,6 +23,9 @@ struct pf_record_info {
 
 /* NULL for an unknown type. */
 const struct pf_record_info *pf_record_info(uint32_t type);
+
+/* The value of an enum of the schema by its name; false when there is none. */
+bool pf_enum_value(const char *which, const char *name, size_t bytes, uint64_t *value);
 
 /* The version of perf that brought a header feature, "simpleperf", or NULL for an unknown number. */
 const char *pf_feature_since(uint32_t number);

@@ -49,9 +49,9 @@ void pf_since_clear_flags(uint32_t version, struct perfile_attr *attr)
 uint64_t pf_since_read_format(uint32_t version)
 {
     uint64_t young = 0;
-#define READ(major, minor, bit)                                                                                        \
+#define READ(major, minor, NAME)                                                                                       \
     if (version < PF_VERSION(major, minor))                                                                            \
-        young |= bit;
+        young |= PERFILE_FORMAT_##NAME;
 #include "schema/ages.def"
     return young;
 }
@@ -69,9 +69,9 @@ uint64_t pf_since_sample_type(uint32_t version)
 uint64_t pf_since_branches(uint32_t version)
 {
     uint64_t young = 0;
-#define BRANCH(major, minor, bit)                                                                                      \
+#define BRANCH(major, minor, NAME)                                                                                     \
     if (version < PF_VERSION(major, minor))                                                                            \
-        young |= 1ull << bit;
+        young |= PERFILE_SAMPLE_BRANCH_##NAME;
 #include "schema/ages.def"
     return young;
 }

@@ -9,11 +9,13 @@
 #undef DATA
 #undef ELEMENT
 #undef END_ELEMENT
+#undef END_ENUMS
 #undef END_FLAGS
 #undef END_MORE
 #undef END_RECORD
 #undef END_WHEN
 #undef ENUM
+#undef ENUMS
 #undef F64
 #undef FEATURE
 #undef FLAGS

@@ -117,7 +117,7 @@ struct collector {
 
 static bool is_vmlinux(const struct collector *c, const struct perfile_value *filename)
 {
-    return (c->misc & PERFILE_MISC_CPUMODE_MASK) == PF_MODE_KERNEL &&
+    return (c->misc & PERFILE_MISC_CPUMODE_MASK) == PERFILE_MISC_KERNEL &&
            memmem(filename->data, filename->bytes, "vmlinux", 7);
 }
 
@@ -269,9 +269,9 @@ void pf_symbols_close(struct pf_symbols *symbols)
 /* Memory without a file: its code, if any, was made at run time. */
 static bool is_anonymous(const struct perfile_map *map)
 {
-    enum { MAP_HUGETLB_BIT = 0x40000 };
     static const char *const starts[] = {"/anon_hugepage", "/dev/zero", "[stack", "/SYSV"};
-    if (strcmp(map->filename, "//anon") == 0 || strcmp(map->filename, "[heap]") == 0 || map->flags & MAP_HUGETLB_BIT)
+    if (strcmp(map->filename, "//anon") == 0 || strcmp(map->filename, "[heap]") == 0 ||
+        map->flags & PERFILE_MAP_HUGETLB)
         return true;
     for (size_t i = 0; i < PF_COUNT(starts); i++)
         if (pf_starts_with(map->filename, starts[i]))
@@ -281,8 +281,7 @@ static bool is_anonymous(const struct perfile_map *map)
 
 static bool is_executable(const struct perfile_map *map)
 {
-    enum { PROT_EXEC_BIT = 4 };
-    return !map->data && (map->prot == 0 || map->prot & PROT_EXEC_BIT);
+    return !map->data && (map->prot == 0 || map->prot & PERFILE_PROT_EXEC);
 }
 
 static enum module_kind kind_of(const struct perfile_map *map)

@@ -11,11 +11,15 @@ static struct perfile_u64s numbers(const uint64_t *values, uint64_t count)
 static void markers_are_no_addresses(void **state)
 {
     (void)state;
-    const uint64_t values[] = {PF_CONTEXT_KERNEL,        0xffffffff81000000,
-                               PF_CONTEXT_USER,          0x1000,
-                               (uint64_t)-2048,          0x2000,
-                               PF_CONTEXT_USER_DEFERRED, 77};
-    const unsigned modes[] = {PF_MODE_KERNEL, PF_MODE_USER, 0};
+    const uint64_t values[] = {PERFILE_CONTEXT_KERNEL,
+                               0xffffffff81000000,
+                               PERFILE_CONTEXT_USER,
+                               0x1000,
+                               (uint64_t)-2048,
+                               0x2000,
+                               PERFILE_CONTEXT_USER_DEFERRED,
+                               77};
+    const unsigned modes[] = {PERFILE_MISC_KERNEL, PERFILE_MISC_USER, 0};
     const uint64_t addresses[] = {0xffffffff81000000, 0x1000, 0x2000};
     const struct perfile_u64s ips = numbers(values, PF_COUNT(values));
     struct pf_callchain_walk walk = pf_callchain_start(&ips);
@@ -31,7 +35,7 @@ static void markers_are_no_addresses(void **state)
 static void cookie_is_taken_off(void **state)
 {
     (void)state;
-    const uint64_t values[] = {0x1000, PF_CONTEXT_USER_DEFERRED, 77};
+    const uint64_t values[] = {0x1000, PERFILE_CONTEXT_USER_DEFERRED, 77};
     struct perfile_u64s ips = numbers(values, 3), none = numbers(values, 2);
     uint64_t cookie = 0;
     assert_true(pf_held_take_cookie(&ips, &cookie));
@@ -44,7 +48,7 @@ static void cookie_is_taken_off(void **state)
 static void branches_are_the_user_part(void **state)
 {
     (void)state;
-    const uint64_t chain[] = {PF_CONTEXT_KERNEL, 0xffffffff81000000, PF_CONTEXT_USER, 0x1000};
+    const uint64_t chain[] = {PERFILE_CONTEXT_KERNEL, 0xffffffff81000000, PERFILE_CONTEXT_USER, 0x1000};
     const uint64_t branches[] = {0x1800, 0x2000, 0, 0x900, 0x1700, 0};
     struct perfile_sample sample = {.size = sizeof(sample), .ip = 0x1004, .callchain = numbers(chain, 4)};
     uint64_t addresses[4];

@@ -13,10 +13,6 @@ enum {
     ID = 7,
 };
 
-#define CONTEXT_KERNEL ((uint64_t)-128)
-#define CONTEXT_USER ((uint64_t)-512)
-#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
-
 /* ---- a recording in, its conversion out ---- */
 
 static struct edited start(const struct perfile_attr *attr)
@@ -231,8 +227,8 @@ static void test_table(void **state)
     before = PF_VERSION(major, minor);
 #define ATTR(major, minor, bytes) ROW(major, minor)
 #define SAMPLE(major, minor, NAME) ROW(major, minor)
-#define READ(major, minor, bit) ROW(major, minor)
-#define BRANCH(major, minor, bit) ROW(major, minor)
+#define READ(major, minor, NAME) ROW(major, minor)
+#define BRANCH(major, minor, NAME) ROW(major, minor)
 #define FLAG(major, minor, field) ROW(major, minor)
 #define PROG_INFO(major, minor, bytes) ROW(major, minor)
 #define FORM(major, minor, RECORD, form) ROW(major, minor)
@@ -310,9 +306,9 @@ static void test_weight(void **state)
 
 static void test_read_lost(void **state)
 {
-    enum { READ_ID = 4, GROUP = 8, LOST = 16 };
+    enum { FORMAT = PERFILE_FORMAT_ID | PERFILE_FORMAT_GROUP };
     const struct perfile_attr attr = {.sample_type = USUAL | PERFILE_SAMPLE_READ | PERFILE_SAMPLE_WEIGHT,
-                                      .read_format = READ_ID | GROUP | LOST};
+                                      .read_format = FORMAT | PERFILE_FORMAT_LOST};
     const uint64_t values[6] = {100, ID, 3, 200, ID + 1, 4};
     const struct perfile_read read = {
         .format = attr.read_format, .count = 2, .values = (const uint8_t *)values, .stride = 24};
@@ -325,7 +321,7 @@ static void test_read_lost(void **state)
     put(&made, PERFILE_RECORD_READ, 0, &counters, sizeof(counters));
     convert_for(&made, "5.19");
     const struct perfile_sample sample = expect_sample(&made);
-    assert_int_equal(sample.read.format, READ_ID | GROUP);
+    assert_int_equal(sample.read.format, FORMAT);
     assert_int_equal(sample.weight, 9);
     perfile_read_at(&sample.read, 1, &value);
     assert_int_equal(value.value, 200);
@@ -372,9 +368,9 @@ static void test_late_chains(void **state)
 {
     const struct perfile_attr attr = {
         .sample_type = USUAL | PERFILE_SAMPLE_CALLCHAIN, .defer_callchain = 1, .defer_output = 1};
-    const uint64_t first[] = {CONTEXT_KERNEL, 0x100, CONTEXT_USER_DEFERRED, 42}, late[] = {0x10, 0x20};
-    const uint64_t second[] = {CONTEXT_KERNEL, 0x100, CONTEXT_USER_DEFERRED, 43};
-    const uint64_t joined[] = {CONTEXT_KERNEL, 0x100, CONTEXT_USER, 0x10, 0x20};
+    const uint64_t first[] = {PERFILE_CONTEXT_KERNEL, 0x100, PERFILE_CONTEXT_USER_DEFERRED, 42}, late[] = {0x10, 0x20};
+    const uint64_t second[] = {PERFILE_CONTEXT_KERNEL, 0x100, PERFILE_CONTEXT_USER_DEFERRED, 43};
+    const uint64_t joined[] = {PERFILE_CONTEXT_KERNEL, 0x100, PERFILE_CONTEXT_USER, 0x10, 0x20};
     const struct perfile_callchain_deferred deferred = {
         .cookie = 42, .nr = 2, .ips = {.data = (const uint8_t *)late, .count = 2}};
     struct perfile_sample sample;
@@ -601,7 +597,8 @@ static void test_unwind(void **state)
                                       .exclude_callchain_user = 1,
                                       .sample_regs_user = 1,
                                       .sample_stack_user = 16};
-    const uint64_t kernel[] = {CONTEXT_KERNEL, 0x100}, whole[] = {CONTEXT_KERNEL, 0x100, CONTEXT_USER, 0x1100, 0x20};
+    const uint64_t kernel[] = {PERFILE_CONTEXT_KERNEL, 0x100},
+                   whole[] = {PERFILE_CONTEXT_KERNEL, 0x100, PERFILE_CONTEXT_USER, 0x1100, 0x20};
     struct perfile_convert_options options = PERFILE_CONVERT_OPTIONS_INIT;
     struct perfile_sample sample = {.ip = 0x1100,
                                     .time = 9,

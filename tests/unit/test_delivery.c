@@ -89,8 +89,8 @@ static void pid_of_a_task_that_is_gone(void **state)
     recording_sample(&made, 0x1800, -1, 10);
     open_delivery(&(struct pf_delivery_options){.follows_maps = true});
     assert_int_equal(pf_delivery_next(delivery, &item, NULL), 1);
-    assert_null(pf_delivered_space(&item, PF_MODE_USER));
-    assert_non_null(pf_delivered_space(&item, PF_MODE_KERNEL));
+    assert_null(pf_delivered_space(&item, PERFILE_MISC_USER));
+    assert_non_null(pf_delivered_space(&item, PERFILE_MISC_KERNEL));
     close_delivery();
 }
 

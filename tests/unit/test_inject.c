@@ -11,8 +11,6 @@ enum {
     EXIT = 2,
 };
 
-#define CONTEXT_USER ((uint64_t)-512)
-
 static void put_event(struct edited *made, const char *name, uint32_t type, uint64_t config)
 {
     const struct perfile_attr attr = {.type = type, .config = config, .sample_type = USUAL};
@@ -63,7 +61,7 @@ static void put_map(struct edited *made, uint64_t addr, const char *filename, co
 /* Only what is hit, by samples and by callchains, each once; what the recording does not say is looked for. */
 static void test_build_ids(void **state)
 {
-    const uint64_t chain[] = {CONTEXT_USER, 0x1010, 0x2010, 0x4010};
+    const uint64_t chain[] = {PERFILE_CONTEXT_USER, 0x1010, 0x2010, 0x4010};
     struct perfile_inject_options options = PERFILE_INJECT_OPTIONS_INIT;
     struct edited made = edited_start();
     const uint8_t *data;
@@ -206,7 +204,7 @@ static void put_fork(struct edited *made, int32_t parent, int32_t child, uint64_
 /* A mapping stands before the first hit, of each process for itself, since a child's is not its parent's. */
 static void test_maps_that_are_hit(void **state)
 {
-    const uint64_t chain[] = {CONTEXT_USER, 0x3010, 0x2010};
+    const uint64_t chain[] = {PERFILE_CONTEXT_USER, 0x3010, 0x2010};
     struct perfile_inject_options options = PERFILE_INJECT_OPTIONS_INIT;
     struct edited made = edited_start();
     const struct perfile_record *record;

@@ -6,7 +6,13 @@
 
 #include "recording.h"
 
-enum { IP = 1, TID = 2, TIME = 4, CALLCHAIN = 32, PERIOD = 256 };
+enum {
+    IP = PERFILE_SAMPLE_IP,
+    TID = PERFILE_SAMPLE_TID,
+    TIME = PERFILE_SAMPLE_TIME,
+    CALLCHAIN = PERFILE_SAMPLE_CALLCHAIN,
+    PERIOD = PERFILE_SAMPLE_PERIOD
+};
 
 static struct recording made;
 static struct perfile_reader *reader;
@@ -374,10 +380,10 @@ static void sample_of_counter(uint64_t ip, uint64_t value)
 /* Samples that carry counters weigh what was counted since the last one; nothing counted, no sample. */
 static void counters_weigh_their_differences(void **state)
 {
-    enum { READ_FORMAT_AT = 112 + 32, READ_ID = 4 };
+    enum { READ_FORMAT_AT = 112 + 32 };
     (void)state;
     start(IP | TID | TIME | PERFILE_SAMPLE_READ);
-    recording_store64(&made, READ_FORMAT_AT, READ_ID);
+    recording_store64(&made, READ_FORMAT_AT, PERFILE_FORMAT_ID);
     comm(1, "one");
     sample_of_counter('a', 10);
     sample_of_counter('b', 25);
@@ -485,14 +491,14 @@ static void branches_have_ends(void **state)
 /* The letter before an address is the mode of the sample, whatever the address is. */
 static void addresses_have_the_mode_of_the_sample(void **state)
 {
-    enum { MISC = 4, KERNEL = 1 };
+    enum { MISC = 4 };
     static const uint64_t branches[][3] = {{0xffffffff81000000, 'a'}};
     (void)state;
     start(IP | TID | TIME | PERFILE_SAMPLE_BRANCH_STACK);
     comm(1, "one");
     const size_t at = made.bytes;
     sample_of_branches(branches, PF_COUNT(branches));
-    recording_store16(&made, at + MISC, KERNEL);
+    recording_store16(&made, at + MISC, PERFILE_MISC_KERNEL);
     options.report.flags = PERFILE_REPORT_BRANCHES;
     options.report.sort = "addr_from,addr_to";
     assert_int_equal(run(), 0);

@@ -97,9 +97,14 @@ static void test_sample_fields(void **state)
 static void test_values(void **state)
 {
     (void)state;
-    assert_string_equal(perfile_enum_name("cpumode", 2), "user");
-    assert_string_equal(perfile_enum_name("callchain_context", (uint64_t)-512), "user");
-    assert_string_equal(perfile_enum_name("software_event", 0), "cpu-clock");
+    uint64_t value;
+    assert_string_equal(perfile_enum_name("cpumode", PERFILE_MISC_USER), "user");
+    assert_string_equal(perfile_enum_name("callchain_context", PERFILE_CONTEXT_USER), "user");
+    assert_string_equal(perfile_enum_name("software_event", PERFILE_COUNT_SW_CPU_CLOCK), "cpu-clock");
+    assert_true(pf_enum_value("branch_sample_type", "any_call,u", 8, &value));
+    assert_int_equal(value, PERFILE_SAMPLE_BRANCH_ANY_CALL);
+    assert_false(pf_enum_value("branch_sample_type", "any_cal", 7, &value));
+    assert_false(pf_enum_value("cpumode", "any_call", 8, &value));
     assert_null(perfile_enum_name("cpumode", 6));
     assert_null(perfile_enum_name("nothing", 0));
     assert_string_equal(perfile_register_name("x86_64", 7), "SP");
@@ -125,11 +130,33 @@ static void test_codes(void **state)
     assert_int_equal(perfile_version_number(), PERFILE_VERSION);
 }
 
+/* By hand, as include/uapi/linux/perf_event.h has them. */
+static void test_values_of_the_kernel(void **state)
+{
+    (void)state;
+    assert_int_equal(PERFILE_TYPE_BREAKPOINT, 5);
+    assert_int_equal(PERFILE_COUNT_SW_BPF_OUTPUT, 10);
+    assert_int_equal(PERFILE_FORMAT_LOST, 16);
+    assert_int_equal(PERFILE_SAMPLE_BRANCH_CALL_STACK, 2048);
+    assert_int_equal(PERFILE_SAMPLE_BRANCH_COUNTERS, 524288);
+    assert_int_equal(PERFILE_MISC_GUEST_USER, 5);
+    assert_int_equal(PERFILE_BR_EXTEND_ABI, 15);
+    assert_true(PERFILE_CONTEXT_HV == (uint64_t)-32 && PERFILE_CONTEXT_KERNEL == (uint64_t)-128);
+    assert_true(PERFILE_CONTEXT_USER == (uint64_t)-512 && PERFILE_CONTEXT_USER_DEFERRED == (uint64_t)-640);
+    assert_true(PERFILE_CONTEXT_GUEST == (uint64_t)-2048 && PERFILE_CONTEXT_GUEST_KERNEL == (uint64_t)-2176);
+    assert_true(PERFILE_CONTEXT_GUEST_USER == (uint64_t)-2560 && PERFILE_CONTEXT_MAX == (uint64_t)-4095);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_record_types), cmocka_unit_test(test_unknown_types), cmocka_unit_test(test_least_sizes),
-        cmocka_unit_test(test_features),     cmocka_unit_test(test_sample_fields), cmocka_unit_test(test_values),
+        cmocka_unit_test(test_values_of_the_kernel),
+        cmocka_unit_test(test_record_types),
+        cmocka_unit_test(test_unknown_types),
+        cmocka_unit_test(test_least_sizes),
+        cmocka_unit_test(test_features),
+        cmocka_unit_test(test_sample_fields),
+        cmocka_unit_test(test_values),
         cmocka_unit_test(test_codes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

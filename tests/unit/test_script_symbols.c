@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #define KERNEL UINT64_C(0xffffffff81000000)
-#define CONTEXT_KERNEL ((uint64_t)-128)
-#define CONTEXT_USER ((uint64_t)-512)
 
-enum { PROGRAM = 0x400000, JIT = 0x7f0000000000, PERF_MMAP = 1, MISC_KERNEL = 1, MISC_USER = 2, PATH_ROOM = 64 };
+enum { PROGRAM = 0x400000, JIT = 0x7f0000000000, PATH_ROOM = 64 };
 
 static int32_t pid; /* of this process: the name of its symbol file is nobody else's */
 static char root[PATH_ROOM], kallsyms_path[PATH_ROOM], jit_path[PATH_ROOM];
@@ -19,8 +17,8 @@ static char root[PATH_ROOM], kallsyms_path[PATH_ROOM], jit_path[PATH_ROOM];
 static void put_map(struct recording *r, uint16_t misc, uint64_t start, uint64_t pgoff, const char *name, uint64_t time)
 {
     size_t at = r->bytes, length = strlen(name) + 1;
-    int32_t owner = misc == MISC_KERNEL ? -1 : pid;
-    recording_header(r, PERF_MMAP, misc, 0);
+    int32_t owner = misc == PERFILE_MISC_KERNEL ? -1 : pid;
+    recording_header(r, PERFILE_RECORD_MMAP, misc, 0);
     recording_u32(r, (uint32_t)owner);
     recording_u32(r, (uint32_t)owner);
     recording_u64(r, start);
@@ -33,9 +31,9 @@ static void put_map(struct recording *r, uint16_t misc, uint64_t start, uint64_t
 
 static void put_maps(struct recording *r)
 {
-    put_map(r, MISC_KERNEL, KERNEL, KERNEL, "[kernel.kallsyms]_text", 0);
-    put_map(r, MISC_USER, PROGRAM, 0x2000, "/no/such/program", 0);
-    put_map(r, MISC_USER, JIT, 0, "//anon", 0);
+    put_map(r, PERFILE_MISC_KERNEL, KERNEL, KERNEL, "[kernel.kallsyms]_text", 0);
+    put_map(r, PERFILE_MISC_USER, PROGRAM, 0x2000, "/no/such/program", 0);
+    put_map(r, PERFILE_MISC_USER, JIT, 0, "//anon", 0);
     recording_comm(r, pid, "tester", 1);
 }
 
@@ -184,8 +182,8 @@ static void many_addresses_print_the_same_on_threads(void **state)
 
 static void markers_of_callchains_choose_the_space(void **state)
 {
-    static const uint64_t chain[] = {CONTEXT_KERNEL, KERNEL + 0x110, PROGRAM + 0x10,
-                                     CONTEXT_USER,   PROGRAM + 0x10, KERNEL + 0x110};
+    static const uint64_t chain[] = {PERFILE_CONTEXT_KERNEL, KERNEL + 0x110, PROGRAM + 0x10,
+                                     PERFILE_CONTEXT_USER,   PROGRAM + 0x10, KERNEL + 0x110};
     struct recording r;
     char expected[512];
     (void)state;
@@ -210,7 +208,7 @@ static void a_new_mapping_changes_the_text(void **state)
     recording_open(&r, PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, false);
     put_maps(&r);
     recording_sample(&r, PROGRAM + 0x10, pid, 1000);
-    put_map(&r, MISC_USER, PROGRAM, 0, "/no/such/other", 1500);
+    put_map(&r, PERFILE_MISC_USER, PROGRAM, 0, "/no/such/other", 1500);
     recording_sample(&r, PROGRAM + 0x10, pid, 2000);
     expect(&r, "ip,dso", "           400010 (/no/such/program)\n           400010 (/no/such/other)\n");
 }

@@ -21,8 +21,9 @@ static const char *addresses(const struct pf_stack *stack)
 /* The first address of each context is where it was interrupted; a user part that comes later follows. */
 static void return_addresses(void **state)
 {
-    const uint64_t chain[] = {PF_CONTEXT_KERNEL, 1, 2, 3, PF_CONTEXT_USER, 4, 5}, later[] = {PF_CONTEXT_USER, 6, 7};
-    const struct perfile_record record = {.misc = PF_MODE_KERNEL};
+    const uint64_t chain[] = {PERFILE_CONTEXT_KERNEL, 1, 2, 3, PERFILE_CONTEXT_USER, 4, 5},
+                   later[] = {PERFILE_CONTEXT_USER, 6, 7};
+    const struct perfile_record record = {.misc = PERFILE_MISC_KERNEL};
     struct pf_delivered item = {.record = &record};
     struct pf_stack stack;
     (void)state;
@@ -92,7 +93,7 @@ static void close_process(void)
 static const char *stack_at(struct pf_delivered *item, const char *arch, uint64_t address)
 {
     static struct pf_stack stack;
-    const uint64_t chain[] = {PF_CONTEXT_USER, START - CODE + address, 3, 5};
+    const uint64_t chain[] = {PERFILE_CONTEXT_USER, START - CODE + address, 3, 5};
     item->sample.callchain = (struct perfile_u64s){.data = (const uint8_t *)chain, .count = PF_COUNT(chain)};
     assert_true(pf_stack_asks_binaries(item, arch));
     pf_stack_gather(&stack, item, &(struct pf_stack_options){.symbols = symbols, .arch = arch});
@@ -102,7 +103,7 @@ static const char *stack_at(struct pf_delivered *item, const char *arch, uint64_
 /* The kernel of arm64 leaves out who called a leaf that has not stored its link register. */
 static void caller_in_the_link_register(void **state)
 {
-    const struct perfile_record record = {.misc = PF_MODE_USER};
+    const struct perfile_record record = {.misc = PERFILE_MISC_USER};
     const uint64_t link = 0x7f00000000009008; /* signed */
     struct pf_delivered item = {.record = &record};
     struct blob b = {.is_64 = true};
@@ -122,7 +123,7 @@ static void caller_in_the_link_register(void **state)
 /* That of ppc64 always has the link register second in the chain. */
 static void link_register_that_was_stored(void **state)
 {
-    const struct perfile_record record = {.misc = PF_MODE_USER};
+    const struct perfile_record record = {.misc = PERFILE_MISC_USER};
     struct pf_delivered item = {.record = &record};
     struct blob b = {.is_64 = true};
     (void)state;

@@ -5,7 +5,7 @@
 
 #include "recording.h"
 
-enum { TID = 2, TIME = 4 };
+enum { TYPE = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME };
 
 static struct recording made;
 static struct perfile_reader *reader;
@@ -14,7 +14,7 @@ static uint64_t now;
 
 static void start(void)
 {
-    recording_open(&made, TID | TIME, false);
+    recording_open(&made, TYPE, false);
     now = 0;
 }
 

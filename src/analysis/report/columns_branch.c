@@ -213,20 +213,20 @@ int pf_report_choose_branches(struct pf_report *report, struct perfile_error *er
 
 /* ---- statistics ---- */
 
-enum { TYPE_UNKNOWN = 0, TYPE_CONDITIONAL = 1, TYPE_EXTENDED = 15, SMALL_PAGE_BITS = 12, LARGE_PAGE_BITS = 21 };
+enum { SMALL_PAGE_BITS = 12, LARGE_PAGE_BITS = 21 };
 
 /* As perf has them, but each branch by its own type: perf takes that of the first one of its row. */
 static void count_branch(struct pf_report_branches *counts, const struct perfile_branch *branch)
 {
     const uint64_t across = branch->from ^ branch->to;
-    if (branch->type == TYPE_UNKNOWN || !branch->from)
+    if (branch->type == PERFILE_BR_UNKNOWN || !branch->from)
         return;
     counts->all++;
-    if (branch->type == TYPE_EXTENDED)
+    if (branch->type == PERFILE_BR_EXTEND_ABI)
         counts->new_types[branch->new_type % PF_COUNT(counts->new_types)]++;
     else
         counts->types[branch->type % PF_COUNT(counts->types)]++;
-    if (branch->type == TYPE_CONDITIONAL)
+    if (branch->type == PERFILE_BR_COND)
         counts->kinds[branch->to > branch->from ? PF_BRANCH_FORWARD : PF_BRANCH_BACKWARD]++;
     if (across >> LARGE_PAGE_BITS)
         counts->kinds[PF_BRANCH_ACROSS_LARGE]++;

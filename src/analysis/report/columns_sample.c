@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/locale.h"
 
-enum { DEFAULT_QUANTUM_NS = 100000000, NOT_KNOWN = 1, TYPE_TRACEPOINT = 2, PATTERN_RESERVE_BYTES = 1 << 20 };
+enum { DEFAULT_QUANTUM_NS = 100000000, NOT_KNOWN = 1, PATTERN_RESERVE_BYTES = 1 << 20 };
 
 /* ---- texts ---- */
 
@@ -274,7 +274,7 @@ DATA_SRC(blocked, pf_data_src_blocked)
 void pf_take_trace(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     report->scratch.used = 0;
-    if (sample->event->attr.type != TYPE_TRACEPOINT)
+    if (sample->event->attr.type != PERFILE_TYPE_TRACEPOINT)
         pf_put_string(&report->scratch, "N/A");
     else if (!pf_trace_texts_put(&report->traces, sample->event, &sample->decoded->raw, &report->scratch))
         report->short_of_memory = true;

@@ -11,11 +11,7 @@
 
 enum {
     NO_NUMBER = UINT32_MAX,
-    NO_DSO = 1, /* no text's place */
-    MODE_KERNEL = 1,
-    MODE_HYPERVISOR = 3,
-    MODE_GUEST_KERNEL = 4,
-    MODE_GUEST_USER = 5,
+    NO_DSO = 1,           /* no text's place */
     THREAD_NODES = 65536, /* below that threads take longer to start than to work */
 };
 
@@ -770,13 +766,13 @@ static unsigned level_of(const struct pf_report *report, uint32_t node)
     if (!at->samples)
         return is_kernel(report, frame) ? 'k' : '.';
     switch (at->note >> PF_REPORT_TID_BITS) {
-    case MODE_KERNEL:
+    case PERFILE_MISC_KERNEL:
         return 'k';
-    case MODE_HYPERVISOR:
+    case PERFILE_MISC_HYPERVISOR:
         return 'H';
-    case MODE_GUEST_KERNEL:
+    case PERFILE_MISC_GUEST_KERNEL:
         return 'g';
-    case MODE_GUEST_USER:
+    case PERFILE_MISC_GUEST_USER:
         return 'u';
     default:
         return '.';

@@ -47,11 +47,10 @@ static int parse(struct pf_report *report, const char *text, const char *usual, 
 /* Their text tells more than where in the kernel they are. In pipe mode nothing is known yet, as in perf. */
 static bool has_only_tracepoints(const struct pf_report *report)
 {
-    enum { TYPE_TRACEPOINT = 2 };
     const struct perfile_event *event;
     size_t count = 0;
     for (; (event = perfile_event_get(report->reader, count)) != NULL; count++)
-        if (event->attr.type != TYPE_TRACEPOINT)
+        if (event->attr.type != PERFILE_TYPE_TRACEPOINT)
             return false;
     return count != 0;
 }

@@ -4,8 +4,6 @@
 #include "analysis/trace/trace_format.h"
 #include "base/error.h"
 
-enum { TYPE_TRACEPOINT = 2 };
-
 bool pf_trace_texts_open(struct pf_trace_texts *texts, struct perfile_reader *reader,
                          const struct perfile_allocator *allocator)
 {
@@ -118,7 +116,7 @@ bool pf_trace_texts_find(struct pf_trace_texts *texts, const struct perfile_even
 {
     const struct perfile_tracing *tracing;
     *text = (struct pf_trace_text){.swap = perfile_reader_file(texts->reader)->swapped};
-    if (event->attr.type == TYPE_TRACEPOINT && !can_be_read(texts, &tracing))
+    if (event->attr.type == PERFILE_TYPE_TRACEPOINT && !can_be_read(texts, &tracing))
         return false;
     text->tracepoint = perfile_tracepoint_find(texts->reader, event);
     return !text->tracepoint || find_format(texts, text->tracepoint, &text->format);

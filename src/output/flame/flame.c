@@ -51,8 +51,8 @@ static int fail_before(struct perfile_error *error, int code)
 /* Numbers of the kernel's own events are the same everywhere; those of tracepoints and of further PMUs are not. */
 static bool is_same_event(const struct perfile_attr *a, const struct perfile_attr *b)
 {
-    enum { HARDWARE = 0, SOFTWARE = 1, CACHE = 3 };
-    return a->type == b->type && (a->type == HARDWARE || a->type == SOFTWARE || a->type == CACHE) &&
+    return a->type == b->type &&
+           (a->type == PERFILE_TYPE_HARDWARE || a->type == PERFILE_TYPE_SOFTWARE || a->type == PERFILE_TYPE_HW_CACHE) &&
            a->config == b->config;
 }
 

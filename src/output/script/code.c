@@ -122,7 +122,7 @@ static int read_block(struct blocks *b, uint64_t start, uint64_t end)
     b->code.bytes = 0;
     if (!start || !end)
         return BLOCK_NONE;
-    b->mode = is_kernel(start) ? PF_MODE_KERNEL : PF_MODE_USER;
+    b->mode = is_kernel(start) ? PERFILE_MISC_KERNEL : PERFILE_MISC_USER;
     if (is_kernel(start) != is_kernel(end))
         return BLOCK_CROSSES;
     if (end - start > BLOCK_BYTES - INSN_BYTES || !pf_script_locate(b->script, b->mode, start, &spot))

@@ -2,7 +2,7 @@
 /* What happened in each block of branches, when the hardware counted it (perf record -j any,counter). */
 #include "output/script/script.h"
 
-enum { BRANCH_COUNTERS = 1 << 19, WIDTH_MAX = 8 };
+enum { WIDTH_MAX = 8 };
 
 struct pf_script_counters {
     unsigned width;    /* bits of one counter; 0: the recording does not say */
@@ -14,7 +14,7 @@ struct pf_script_counters {
 
 static bool counts(const struct perfile_event *event)
 {
-    return event->attr.branch_sample_type & BRANCH_COUNTERS;
+    return event->attr.branch_sample_type & PERFILE_SAMPLE_BRANCH_COUNTERS;
 }
 
 static uint64_t number_of(const struct perfile_value *value)

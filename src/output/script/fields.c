@@ -228,7 +228,7 @@ int pf_script_type(const struct perfile_event *event)
 
 bool pf_script_is_dummy(const struct perfile_event *event)
 {
-    return event->attr.type == SCRIPT_TYPE_SOFTWARE && event->attr.config == 9;
+    return event->attr.type == SCRIPT_TYPE_SOFTWARE && event->attr.config == PERFILE_COUNT_SW_DUMMY;
 }
 
 const struct perfile_event *pf_script_first_event(const struct perfile_reader *reader, int type)
@@ -253,11 +253,6 @@ static bool has_field(const struct pf_script_fields *fields, int type, int field
 {
     return fields->fields[type] >> field & 1;
 }
-
-enum {
-    BRANCH_ANY = 1 << 3, /* branches of all kinds: between two of them nothing jumps */
-    BRANCH_COUNTERS = 1 << 19,
-};
 
 /* Some event was recorded with it. */
 static bool has_branch_type(const struct perfile_reader *reader, uint64_t type)
@@ -284,9 +279,9 @@ static int check_company(struct pf_script_fields *fields, int type, const struct
     }
     if (!has_ip && (has_field(fields, type, SCRIPT_SRCLINE) || has_field(fields, type, SCRIPT_SRCCODE)))
         message = "source lines go with \"ip\", which is not in the list";
-    if (blocks && !has_feature(reader, PERFILE_FEATURE_AUXTRACE) && !has_branch_type(reader, BRANCH_ANY))
+    if (blocks && !has_feature(reader, PERFILE_FEATURE_AUXTRACE) && !has_branch_type(reader, PERFILE_SAMPLE_BRANCH_ANY))
         message = "the instructions between branches need all branches, which perf record -b records";
-    if (has_field(fields, type, SCRIPT_BRCNTR) && !has_branch_type(reader, BRANCH_COUNTERS))
+    if (has_field(fields, type, SCRIPT_BRCNTR) && !has_branch_type(reader, PERFILE_SAMPLE_BRANCH_COUNTERS))
         message = "\"brcntr\" needs branch counters, which perf record -j any,counter records";
     if (words && !pf_disassembler_exists(fields->allocator))
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "field list",

@@ -34,7 +34,7 @@
 
 /* perf keeps a field list for each of these. */
 enum pf_script_type {
-    SCRIPT_TYPE_HARDWARE, /* the first six are attr.type */
+    SCRIPT_TYPE_HARDWARE = PERFILE_TYPE_HARDWARE, /* the first six are attr.type */
     SCRIPT_TYPE_SOFTWARE,
     SCRIPT_TYPE_TRACEPOINT,
     SCRIPT_TYPE_CACHE,

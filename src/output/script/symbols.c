@@ -393,7 +393,7 @@ static const struct pf_text_cache_text *find_anywhere(struct pf_script *script, 
                                                       uint64_t address)
 {
     unsigned mode = script->item.record->misc & PERFILE_MISC_CPUMODE_MASK;
-    unsigned other = mode == PF_MODE_KERNEL ? PF_MODE_USER : PF_MODE_KERNEL;
+    unsigned other = mode == PERFILE_MISC_KERNEL ? PERFILE_MISC_USER : PERFILE_MISC_KERNEL;
     const struct pf_text_cache_text *text = find_text(script, places, pf_script_space(script, mode), address);
     if (!(text->mark & MARK_MAPPED))
         text = find_text(script, places, pf_script_space(script, other), address);

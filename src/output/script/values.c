@@ -59,7 +59,7 @@ static const char *branch_type_name(const struct perfile_branch *branch)
                                           "IRQ", "SERROR",  "NO_TX",  ""};
     static const char *const more[8] = {"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
                                         "ARCH_2",     "ARCH_3",     "ARCH_4",     "ARCH_5"};
-    if (branch->type != 15)
+    if (branch->type != PERFILE_BR_EXTEND_ABI)
         return names[branch->type & 15];
     return branch->new_type < PF_COUNT(more) ? more[branch->new_type] : "(null)";
 }
@@ -181,7 +181,7 @@ char *pf_script_put_bpf_output(struct pf_script *script, char *at)
 {
     const struct perfile_attr *attr = &script->plan->event->attr;
     const struct perfile_bytes *raw = &script->item.sample.raw;
-    if (attr->type != SCRIPT_TYPE_SOFTWARE || attr->config != 10)
+    if (attr->type != SCRIPT_TYPE_SOFTWARE || attr->config != PERFILE_COUNT_SW_BPF_OUTPUT)
         return at;
     pf_script_leave(script, at);
     pf_put_char(script->out, '\n');

@@ -244,7 +244,6 @@ static uint64_t end_of(const struct pf_jitdump_code *made, const struct code *co
 
 static int add_map(struct reading *r, const struct pf_jitdump_code *made, uint32_t number, struct perfile_error *error)
 {
-    enum { READ = 1, EXEC = 4, PRIVATE = 2 };
     struct pf_jit *jit = r->jit;
     const struct code *code = &jit->codes[number - 1];
     const uint64_t time = time_of(jit, &r->file, made->time);
@@ -253,8 +252,8 @@ static int add_map(struct reading *r, const struct pf_jitdump_code *made, uint32
                               .pgoff = jit->take ? pf_jit_elf_text_offset(r->file.machine) : PF_JIT_TEXT_OFFSET,
                               .filename = code->file,
                               .pid = r->jit->dumps[r->number].pid,
-                              .prot = READ | EXEC,
-                              .flags = PRIVATE,
+                              .prot = PERFILE_PROT_READ | PERFILE_PROT_EXEC,
+                              .flags = PERFILE_MAP_PRIVATE,
                               .code = number};
     if (!made->bytes || !code->public.bytes)
         return 0; /* there is no code, and no file */

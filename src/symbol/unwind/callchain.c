@@ -5,9 +5,8 @@
 
 bool pf_callchain_has_branches(const struct perfile_attr *attr)
 {
-    enum { BRANCH_CALL_STACK = 1 << 11 };
     const uint64_t both = PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_BRANCH_STACK;
-    return (attr->sample_type & both) == both && attr->branch_sample_type & BRANCH_CALL_STACK;
+    return (attr->sample_type & both) == both && attr->branch_sample_type & PERFILE_SAMPLE_BRANCH_CALL_STACK;
 }
 
 size_t pf_callchain_branches(const struct perfile_sample *sample, struct perfile_u64s *chain, uint64_t *addresses,
@@ -16,7 +15,7 @@ size_t pf_callchain_branches(const struct perfile_sample *sample, struct perfile
     const struct perfile_branch_stack *stack = &sample->branch_stack;
     uint64_t kernel = 0;
     size_t count = 0;
-    while (kernel < chain->count && perfile_u64_at(chain, kernel) != PF_CONTEXT_USER)
+    while (kernel < chain->count && perfile_u64_at(chain, kernel) != PERFILE_CONTEXT_USER)
         kernel++;
     if (kernel == chain->count || !stack->count || !room)
         return 0;
@@ -34,7 +33,7 @@ size_t pf_callchain_branches(const struct perfile_sample *sample, struct perfile
 
 bool pf_held_take_cookie(struct perfile_u64s *ips, uint64_t *cookie)
 {
-    if (ips->count < 2 || perfile_u64_at(ips, ips->count - 2) != PF_CONTEXT_USER_DEFERRED)
+    if (ips->count < 2 || perfile_u64_at(ips, ips->count - 2) != PERFILE_CONTEXT_USER_DEFERRED)
         return false;
     *cookie = perfile_u64_at(ips, ips->count - 1);
     ips->count -= 2;

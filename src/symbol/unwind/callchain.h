@@ -14,36 +14,31 @@
 enum {
     PF_CALLCHAIN_MAX = 127, /* frames; perf's --max-stack */
     PF_KERNEL_PID = -1,     /* whose address space is the kernel's */
-    PF_MODE_KERNEL = 1,     /* of misc */
-    PF_MODE_USER = 2,
 };
-
-/* Values of a callchain from -4095 on are no addresses: they say whose addresses follow (PERF_CONTEXT_*). */
-#define PF_CONTEXT_FIRST ((uint64_t)-4095)
-#define PF_CONTEXT_KERNEL ((uint64_t)-128)
-#define PF_CONTEXT_USER ((uint64_t)-512)
-#define PF_CONTEXT_USER_DEFERRED ((uint64_t)-640) /* a cookie follows; Linux 6.19 */
 
 /* A walk over the addresses of a callchain, leaf first. */
 struct pf_callchain_walk {
     const struct perfile_u64s *ips;
     uint64_t next;
-    unsigned mode; /* of the last address: PF_MODE_*; 0: a guest's or a hypervisor's, whose mappings are not known */
-    bool calls;    /* the last address is a return address: the one before it was called from there */
-    bool follows;  /* so will be the next one, unless a marker comes first */
+    unsigned
+        mode; /* of the last address: PERFILE_MISC_KERNEL or _USER; 0: a guest's or a hypervisor's, whose mappings are not known */
+    bool calls;   /* the last address is a return address: the one before it was called from there */
+    bool follows; /* so will be the next one, unless a marker comes first */
 };
 
 static inline struct pf_callchain_walk pf_callchain_start(const struct perfile_u64s *ips)
 {
-    return (struct pf_callchain_walk){.ips = ips, .mode = PF_MODE_USER};
+    return (struct pf_callchain_walk){.ips = ips, .mode = PERFILE_MISC_USER};
 }
 
 /* The walk stands behind a context marker. */
 static inline void pf_callchain_enter(struct pf_callchain_walk *walk, uint64_t context)
 {
-    walk->mode = context == PF_CONTEXT_KERNEL ? PF_MODE_KERNEL : context == PF_CONTEXT_USER ? PF_MODE_USER : 0;
+    walk->mode = context == PERFILE_CONTEXT_KERNEL ? PERFILE_MISC_KERNEL
+                 : context == PERFILE_CONTEXT_USER ? PERFILE_MISC_USER
+                                                   : 0;
     walk->follows = false;
-    if (context == PF_CONTEXT_USER_DEFERRED)
+    if (context == PERFILE_CONTEXT_USER_DEFERRED)
         walk->next = walk->ips->count;
 }
 
@@ -51,7 +46,7 @@ static inline bool pf_callchain_next(struct pf_callchain_walk *walk, uint64_t *i
 {
     while (walk->next < walk->ips->count) {
         *ip = perfile_u64_at(walk->ips, walk->next++);
-        if (PF_LIKELY(*ip < PF_CONTEXT_FIRST)) {
+        if (PF_LIKELY(*ip < PERFILE_CONTEXT_MAX)) {
             walk->calls = walk->follows;
             return walk->follows = true;
         }
