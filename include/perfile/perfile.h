@@ -585,7 +585,9 @@ enum perfile_meaning {
     PERFILE_MEANS_CPU,
     PERFILE_MEANS_ADDRESS,  /* hexadecimal */
     PERFILE_MEANS_BYTES,    /* a size */
-    PERFILE_MEANS_TIME,     /* ns */
+    PERFILE_MEANS_INSTANT,  /* ns on the clock of the records, or on the one that the name says */
+    PERFILE_MEANS_DURATION, /* ns */
+    PERFILE_MEANS_JIFFIES,  /* an instant in ticks of the kernel */
     PERFILE_MEANS_FLAGS,    /* hexadecimal */
     PERFILE_MEANS_REGISTER, /* hexadecimal */
 };

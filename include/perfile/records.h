@@ -845,7 +845,7 @@ struct perfile_bpf_metadata {
 
 /* 85 SCHEDSTAT_CPU, since 7.0. A line of /proc/schedstat about a CPU. */
 struct perfile_schedstat_cpu {
-    uint64_t timestamp;                     /* in jiffies */
+    uint64_t timestamp;                     /* when */
     uint32_t cpu;                           /* the CPU */
     uint16_t version;                       /* of /proc/schedstat: 15, 16 or 17 */
     uint32_t yld_count;                     /* calls of sched_yield */
@@ -861,7 +861,7 @@ struct perfile_schedstat_cpu {
 
 /* 86 SCHEDSTAT_DOMAIN, since 7.0. A line of /proc/schedstat about a scheduling domain. */
 struct perfile_schedstat_domain {
-    uint64_t timestamp;                     /* in jiffies */
+    uint64_t timestamp;                     /* when */
     uint32_t cpu;                           /* the CPU */
     uint16_t version;                       /* of /proc/schedstat: 15, 16 or 17 */
     uint16_t domain;                        /* level of the domain */

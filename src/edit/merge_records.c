@@ -40,22 +40,9 @@ static int32_t new_pid(struct change *c, int32_t pid)
 
 static uint64_t new_word(struct change *c, int meaning, uint64_t value)
 {
-    /* types whose only TIME field is on the clock of the records; in others it is a duration */
-    static const uint32_t timed[] = {PERFILE_RECORD_FORK,
-                                     PERFILE_RECORD_EXIT,
-                                     PERFILE_RECORD_THROTTLE,
-                                     PERFILE_RECORD_UNTHROTTLE,
-                                     PERFILE_RECORD_AUXTRACE_ERROR,
-                                     PERFILE_RECORD_TIME_CONV,
-                                     PERFILE_RECORD_SIMPLEPERF_CALLCHAIN,
-                                     PERFILE_RECORD_SIMPLEPERF_UNWINDING_RESULT,
-                                     PERFILE_RECORD_SIMPLEPERF_DEBUG};
     if (meaning == PERFILE_MEANS_ID)
         return new_id(c, value);
-    for (size_t i = 0; i < PF_COUNT(timed) && meaning == PERFILE_MEANS_TIME; i++)
-        if (timed[i] == c->type)
-            return new_time(c, value);
-    return value;
+    return meaning == PERFILE_MEANS_INSTANT ? new_time(c, value) : value;
 }
 
 #define U64(field, meaning, doc) r->field = new_word(c, PERFILE_MEANS_##meaning, r->field);

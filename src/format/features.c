@@ -225,12 +225,12 @@ static void feature_hex(struct pf_feature_walk *w, const char *name)
 
 /* "available" are the CPUs present; 7.2 writes the highest one plus 1. */
 OBJECT_FEATURE(cpu_counts, U32("nr_cpus_available"), U32("nr_cpus_online"))
-OBJECT_FEATURE(sample_time, ROW("first", U64, TIME), ROW("last", U64, TIME))
-OBJECT_FEATURE(clockid, ROW("clockid_res_ns", U64, TIME))
+OBJECT_FEATURE(sample_time, ROW("first", U64, INSTANT), ROW("last", U64, INSTANT))
+OBJECT_FEATURE(clockid, ROW("clockid_res_ns", U64, DURATION))
 OBJECT_FEATURE(dir_format, U64("version"))
 OBJECT_FEATURE(compressed, U32("version"), U32("type"), U32("level"), U32("ratio"), ROW("mmap_len", U32, BYTES))
-OBJECT_FEATURE(clock_data, U32("version"), U32("clockid"), ROW("wall_clock_ns", U64, TIME),
-               ROW("clockid_time_ns", U64, TIME))
+OBJECT_FEATURE(clock_data, U32("version"), U32("clockid"), ROW("wall_clock_ns", U64, INSTANT),
+               ROW("clockid_time_ns", U64, INSTANT))
 OBJECT_FEATURE(e_machine, U32("e_machine"), ROW("e_flags", U32, FLAGS))
 
 LIST_FEATURE(numa_topology, U32("nodenr"), U64("mem_total"), U64("mem_free"), TEXT("cpus"))

@@ -113,9 +113,9 @@ static void show_read(struct pf_emit *e, const char *field, const struct perfile
     if (group)
         pf_emit_unsigned(e, "nr", PERFILE_MEANS_NUMBER, read->count);
     if (read->format & 1)
-        pf_emit_unsigned(e, "time_enabled", PERFILE_MEANS_TIME, read->time_enabled);
+        pf_emit_unsigned(e, "time_enabled", PERFILE_MEANS_DURATION, read->time_enabled);
     if (read->format & 2)
-        pf_emit_unsigned(e, "time_running", PERFILE_MEANS_TIME, read->time_running);
+        pf_emit_unsigned(e, "time_running", PERFILE_MEANS_DURATION, read->time_running);
     if (group) {
         pf_emit_begin(e, "values", true);
         for (uint64_t i = 0; i < read->count && !e->stopped; i++) {

@@ -33,7 +33,7 @@ static void put_number(struct pf_text *text, uint64_t value, int meaning)
 {
     if (meaning == PERFILE_MEANS_ADDRESS || meaning == PERFILE_MEANS_FLAGS || meaning == PERFILE_MEANS_REGISTER)
         put_hex(text, value);
-    else if (meaning == PERFILE_MEANS_TIME)
+    else if (meaning == PERFILE_MEANS_INSTANT || meaning == PERFILE_MEANS_DURATION)
         pf_put_format(text, "%" PRIu64 ".%09" PRIu64, value / 1000000000, value % 1000000000);
     else
         pf_put_unsigned(text, value);

@@ -514,6 +514,46 @@ static void test_types_without_a_struct(void **state)
     }
 }
 
+/* ---- meanings ---------------------------------------------------------------------------------------------------- */
+
+static int note_meaning(void *context, const struct perfile_value *value)
+{
+    int *meanings = context;
+    if (value->kind == PERFILE_VALUE_UNSIGNED)
+        meanings[value->meaning]++;
+    return 0;
+}
+
+static void count_meanings(uint32_t type, const struct made *body, int *meanings)
+{
+    const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = meanings, .value = note_meaning};
+    struct made m = {.swap = false};
+    make_header(&m, type, 0);
+    made_bytes(&m, body->data, body->bytes);
+    const struct perfile_record record = view(m.data, m.bytes, false);
+    const struct pf_layout layout = layout_for(&record, false);
+    struct pf_emit emit = {.visitor = &visitor};
+    pf_layout_emit(&record, &layout, &emit);
+}
+
+/* A point in time, how long something took, and what the kernel counts in ticks are three things. */
+static void test_times_of_three_kinds(void **state)
+{
+    (void)state;
+    struct made zeros = {.swap = false};
+    int exit[PERFILE_MEANS_REGISTER + 1] = {0}, stat[PERFILE_MEANS_REGISTER + 1] = {0},
+                                      schedstat[PERFILE_MEANS_REGISTER + 1] = {0};
+    made_fill(&zeros, 0, 72);
+    count_meanings(PERFILE_RECORD_EXIT, &zeros, exit);
+    assert_int_equal(exit[PERFILE_MEANS_INSTANT], 2); /* its own, and that of the trailer */
+    count_meanings(PERFILE_RECORD_STAT, &zeros, stat);
+    assert_int_equal(stat[PERFILE_MEANS_DURATION], 2);
+    assert_int_equal(stat[PERFILE_MEANS_INSTANT], 0);
+    count_meanings(PERFILE_RECORD_SCHEDSTAT_CPU, &zeros, schedstat);
+    assert_int_equal(schedstat[PERFILE_MEANS_JIFFIES], 1);
+    assert_int_equal(schedstat[PERFILE_MEANS_DURATION], 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -524,6 +564,7 @@ int main(void)
         cmocka_unit_test(test_text_without_end),
         cmocka_unit_test(test_decode),
         cmocka_unit_test(test_types_without_a_struct),
+        cmocka_unit_test(test_times_of_three_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
