@@ -185,6 +185,28 @@ struct perfile_sink {
     int (*write)(void *context, const void *data, size_t bytes);
 };
 
+/*
+ * Where input comes from that is no file of the system: a part of an archive, the body of a network request, a decompressor.
+ *
+ * `read` puts at most `bytes` bytes, as many as it likes but at least one, into `to` and returns how many; 0 at the end;
+ * negative when it fails, which becomes PERFILE_ERROR_READ with the number in the message. It repeats by itself what was
+ * interrupted. Without `seek` and `bytes` this is a stream: it is read once, in order, as a pipe is. With both, `seek` goes
+ * to `offset` bytes from the start of the recording (0, or non-zero when it cannot) before the first read and whenever
+ * the next read is to be elsewhere, and `bytes` says the size of the recording, or negative that it fails. A size that is
+ * not true does no harm: the reader says what is missing, and does not see what is too much.
+ *
+ * The callbacks are called from within the calls of the reader, by the thread that makes these; outputs with threads of
+ * their own (perfile/analysis.h) may call them from one of these, never two at a time. They must not call the reader.
+ */
+struct perfile_source {
+    size_t size; /* sizeof(struct perfile_source) */
+    void *context;
+    int64_t (*read)(void *context, void *to, size_t bytes);
+    int (*seek)(void *context, uint64_t offset);
+    int64_t (*bytes)(void *context);
+};
+#define PERFILE_SOURCE_INIT PERFILE_SIZED(struct perfile_source)
+
 struct perfile_reader;
 
 /*
@@ -193,6 +215,8 @@ struct perfile_reader;
  *   _fd      any readable descriptor, read from its current offset on; stays open and stays the caller's.
  *            A file-mode recording that comes through a pipe is first copied to an unlinked temporary file ($TMPDIR, or options->temporary_fd).
  *   _memory  `bytes` must stay unchanged until the close
+ *   _source  the caller's callbacks; the struct is copied, its context must stay valid until the close. A file-mode
+ *            recording that comes from a stream is copied as with _fd.
  * Errors: ARGUMENT, MEMORY, OPEN, READ, FORMAT, LIMIT; with strict also DAMAGED, TRUNCATED.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_open_path(const char *path, const struct perfile_open_options *options,
@@ -200,6 +224,9 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_open_path(const char *path, const str
 PERFILE_API PERFILE_MUST_CHECK int perfile_open_fd(int fd, const struct perfile_open_options *options,
                                                    struct perfile_reader **reader, struct perfile_error *error);
 PERFILE_API PERFILE_MUST_CHECK int perfile_open_memory(const void *bytes, size_t size,
+                                                       const struct perfile_open_options *options,
+                                                       struct perfile_reader **reader, struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int perfile_open_source(const struct perfile_source *source,
                                                        const struct perfile_open_options *options,
                                                        struct perfile_reader **reader, struct perfile_error *error);
 /* Releases everything. NULL is allowed. */

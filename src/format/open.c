@@ -559,6 +559,20 @@ int perfile_open_memory(const void *bytes, size_t size, const struct perfile_ope
     return finish_opening(open_container(made, error), made, reader);
 }
 
+int perfile_open_source(const struct perfile_source *source, const struct perfile_open_options *options,
+                        struct perfile_reader **reader, struct perfile_error *error)
+{
+    struct perfile_reader *made;
+    *reader = NULL;
+    int result = make_reader(options, &made, error);
+    if (result < 0)
+        return result;
+    result = pf_source_from_callbacks(&made->parts[0].source, source, error);
+    if (result == 0)
+        result = open_container(made, error);
+    return finish_opening(result, made, reader);
+}
+
 int perfile_open_fd(int fd, const struct perfile_open_options *options, struct perfile_reader **reader,
                     struct perfile_error *error)
 {

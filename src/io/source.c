@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/files.h"
 #include "base/locale.h"
+#include "base/sized.h"
 
 void pf_source_from_memory(struct pf_source *source, const void *data, size_t bytes)
 {
@@ -59,6 +61,33 @@ int pf_source_from_directory(struct pf_source *source, int directory, const char
     return adopt(source, openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), name, error);
 }
 
+static int ask_size(struct pf_source *source, struct perfile_error *error)
+{
+    const int64_t bytes = source->callbacks.bytes(source->callbacks.context);
+    if (bytes < 0)
+        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "source", "its size cannot be had (%" PRId64 ")",
+                       bytes);
+    source->bytes = (uint64_t)bytes;
+    return 0;
+}
+
+int pf_source_from_callbacks(struct pf_source *source, const struct perfile_source *callbacks,
+                             struct perfile_error *error)
+{
+    *source = (struct pf_source){.fd = -1};
+    int result = pf_sized_take(&source->callbacks, sizeof(source->callbacks), callbacks, "source", error);
+    if (result < 0)
+        return result;
+    if (!source->callbacks.read || !source->callbacks.seek != !source->callbacks.bytes)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "source", "%s",
+                       source->callbacks.read ? "seek and bytes go together" : "read is missing");
+    if (!source->callbacks.seek)
+        return 0;
+    source->seekable = true;
+    source->position = UINT64_MAX; /* not known: the first read seeks */
+    return ask_size(source, error);
+}
+
 void pf_source_close(struct pf_source *source)
 {
     if (source->owned)
@@ -66,18 +95,42 @@ void pf_source_close(struct pf_source *source)
     *source = (struct pf_source){.fd = -1};
 }
 
-static ssize_t read_some(struct pf_source *source, uint64_t offset, void *to, size_t bytes)
+static int read_descriptor(struct pf_source *source, uint64_t offset, void *to, size_t bytes, size_t *got,
+                           struct perfile_error *error)
 {
-    ssize_t got;
+    ssize_t n;
     do {
-        got = source->seekable ? pread(source->fd, to, bytes, (off_t)(source->base + offset))
-                               : read(source->fd, to, bytes);
-    } while (got < 0 && errno == EINTR);
-    return got;
+        n = source->seekable ? pread(source->fd, to, bytes, (off_t)(source->base + offset))
+                             : read(source->fd, to, bytes);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return pf_fail(error, PERFILE_ERROR_READ, offset, "input", "%s", pf_error_text(errno));
+    *got = (size_t)n;
+    return 0;
 }
 
-int pf_source_read(struct pf_source *source, uint64_t offset, void *to, size_t bytes, size_t *got,
-                   struct perfile_error *error)
+static int read_callbacks(struct pf_source *source, uint64_t offset, void *to, size_t bytes, size_t *got,
+                          struct perfile_error *error)
+{
+    const struct perfile_source *callbacks = &source->callbacks;
+    const bool moved = source->seekable && offset != source->position;
+    source->position = UINT64_MAX; /* where a call that fails leaves it, nobody knows */
+    if (moved && callbacks->seek(callbacks->context, offset) != 0)
+        return pf_fail(error, PERFILE_ERROR_READ, offset, "source", "it cannot be put there");
+    const int64_t n = callbacks->read(callbacks->context, to, bytes);
+    if (n < 0)
+        return pf_fail(error, PERFILE_ERROR_READ, offset, "source", "reading failed (%" PRId64 ")", n);
+    if ((uint64_t)n > bytes)
+        return pf_fail(error, PERFILE_ERROR_READ, offset, "source", "it gave %" PRId64 " bytes, %zu were asked for", n,
+                       bytes);
+    source->position = offset;
+    *got = (size_t)n;
+    return 0;
+}
+
+/* Reads once: *got is 0 at the end only. */
+static int read_some(struct pf_source *source, uint64_t offset, void *to, size_t bytes, size_t *got,
+                     struct perfile_error *error)
 {
     *got = 0;
     if (source->seekable) {
@@ -90,15 +143,25 @@ int pf_source_read(struct pf_source *source, uint64_t offset, void *to, size_t b
         *got = bytes;
         return 0;
     }
+    if (!bytes)
+        return 0;
+    int result = source->callbacks.read ? read_callbacks(source, offset, to, bytes, got, error)
+                                        : read_descriptor(source, offset, to, bytes, got, error);
+    source->position += result == 0 ? *got : 0;
+    return result;
+}
+
+int pf_source_read(struct pf_source *source, uint64_t offset, void *to, size_t bytes, size_t *got,
+                   struct perfile_error *error)
+{
+    *got = 0;
     while (*got < bytes) {
-        ssize_t n = read_some(source, offset + *got, (uint8_t *)to + *got, bytes - *got);
-        if (n < 0)
-            return pf_fail(error, PERFILE_ERROR_READ, offset + *got, "input", "%s", pf_error_text(errno));
-        if (n == 0)
-            break;
-        *got += (size_t)n;
-        source->position += (uint64_t)n;
-        if (!source->seekable)
+        size_t more;
+        int result = read_some(source, offset + *got, (uint8_t *)to + *got, bytes - *got, &more, error);
+        if (result < 0)
+            return result;
+        *got += more;
+        if (more == 0 || !source->seekable)
             break; /* a pipe has given what it has: do not wait for more than is needed */
     }
     return 0;
@@ -116,6 +179,28 @@ static int open_unlinked(struct perfile_error *error)
     return fd;
 }
 
+static int fail_copy(uint64_t offset, struct perfile_error *error)
+{
+    return pf_fail(error, PERFILE_ERROR_READ, offset, "temporary file", "%s", pf_error_text(errno));
+}
+
+static int copy_rest(struct pf_source *source, const void *head, size_t head_bytes, int fd, uint64_t *total,
+                     struct perfile_error *error)
+{
+    uint8_t buffer[64 * 1024];
+    size_t got = 0;
+    int result = 0;
+    *total = head_bytes;
+    if (!pf_write_all(fd, head, head_bytes))
+        return fail_copy(*total, error);
+    while ((result = read_some(source, *total, buffer, sizeof(buffer), &got, error)) == 0 && got) {
+        if (!pf_write_all(fd, buffer, got))
+            return fail_copy(*total, error);
+        *total += got;
+    }
+    return result;
+}
+
 int pf_source_spool(struct pf_source *source, const void *head, size_t head_bytes, int temporary,
                     struct perfile_error *error)
 {
@@ -123,17 +208,9 @@ int pf_source_spool(struct pf_source *source, const void *head, size_t head_byte
     int fd = owned ? open_unlinked(error) : temporary;
     if (fd < 0)
         return fd;
-    uint8_t buffer[64 * 1024];
-    ssize_t n = 0;
-    uint64_t total = head_bytes;
-    bool full = !pf_write_all(fd, head, head_bytes);
-    while (!full && (n = read_some(source, 0, buffer, sizeof(buffer))) > 0) {
-        full = !pf_write_all(fd, buffer, (size_t)n);
-        total += (uint64_t)n;
-    }
-    if (full || n < 0) {
-        int result =
-            pf_fail(error, PERFILE_ERROR_READ, total, full ? "temporary file" : "input", "%s", pf_error_text(errno));
+    uint64_t total;
+    int result = copy_rest(source, head, head_bytes, fd, &total, error);
+    if (result < 0) {
         if (owned)
             close(fd);
         return result;

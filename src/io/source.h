@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Where bytes come from: memory, a descriptor that can seek, or one that cannot. */
+/* Where bytes come from: memory, a descriptor or callbacks that can seek, or ones that cannot. */
 #ifndef PF_IO_SOURCE_H
 #define PF_IO_SOURCE_H
 
 #include "base/error.h"
 
 struct pf_source {
-    const uint8_t *memory; /* NULL: a descriptor */
+    const uint8_t *memory;           /* NULL: a descriptor, or callbacks */
+    struct perfile_source callbacks; /* when `read` is not NULL */
     int fd;
     bool owned; /* close the descriptor at the end */
     bool seekable;
     uint64_t base;     /* seekable: where the recording starts in the file */
     uint64_t bytes;    /* memory and seekable: size of the recording; else 0 */
-    uint64_t position; /* stream: how much was read */
+    uint64_t position; /* stream: how much was read; callbacks: where they stand */
 };
 
 void pf_source_from_memory(struct pf_source *source, const void *data, size_t bytes);
@@ -22,6 +23,9 @@ int pf_source_from_fd(struct pf_source *source, int fd, struct perfile_error *er
 int pf_source_from_path(struct pf_source *source, const char *path, struct perfile_error *error);
 /* The file `name` in the directory `directory`; symbolic links are not followed. */
 int pf_source_from_directory(struct pf_source *source, int directory, const char *name, struct perfile_error *error);
+/* The caller's callbacks. ARGUMENT: `read` is missing, or one of `seek` and `bytes` without the other. */
+int pf_source_from_callbacks(struct pf_source *source, const struct perfile_source *callbacks,
+                             struct perfile_error *error);
 void pf_source_close(struct pf_source *source);
 
 /*
