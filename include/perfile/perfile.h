@@ -112,6 +112,7 @@ enum perfile_code {
     PERFILE_ERROR_ABSENT = -12,      /* the recording does not hold what was asked for */
     PERFILE_ERROR_EVENT = -13,       /* the event of a record cannot be told */
     PERFILE_ERROR_STOPPED = -14,     /* a callback of the caller returned non-zero */
+    PERFILE_ERROR_AGAIN = -15,       /* nothing more has been written yet: call again later; only with options.follow */
 };
 
 /* Where a thing that has no place in the file is said to be. */
@@ -176,6 +177,23 @@ struct perfile_open_options {
      * close.
      */
     int temporary_fd;
+    /*
+     * The recording is still being written: called when all that is there has been read.
+     *   1   look again; the callback has waited for more, or for a moment
+     *   0   the writer is done: what is there now is all
+     *   -1  do not wait: the call that reads returns PERFILE_ERROR_AGAIN, after which it can be called again
+     * Records come as from the finished recording, each once. One that is not whole yet is waited for, and so is what follows
+     * a record that is odd or of an unknown type, as far as it has to be looked at; only when the writer is done, what
+     * is missing is damage. In file mode the header, which recorders rewrite last, is looked at before each call: when it
+     * says how long the data is, the callback is no longer needed; the features, and names that only they know, are there
+     * when _next has returned 0. The file must only be appended to, but for its header. Of a killed recorder the callback
+     * has to know.
+     * Sessions deliver as far as they know the order: two rounds of the recorder's ring buffers later. Compressed records
+     * are read when they are whole. A stream must not be opened with -1 before its first 104 bytes are there; descriptors of
+     * streams may be non-blocking. UNSUPPORTED: directories, memory, a file-mode recording that comes through a stream.
+     */
+    int (*follow)(void *context);
+    void *follow_context;
 };
 #define PERFILE_OPEN_OPTIONS_INIT PERFILE_SIZED(struct perfile_open_options)
 
@@ -192,7 +210,8 @@ struct perfile_sink {
  * negative when it fails, which becomes PERFILE_ERROR_READ with the number in the message. It repeats by itself what was
  * interrupted. Without `seek` and `bytes` this is a stream: it is read once, in order, as a pipe is. With both, `seek` goes
  * to `offset` bytes from the start of the recording (0, or non-zero when it cannot) before the first read and whenever
- * the next read is to be elsewhere, and `bytes` says the size of the recording, or negative that it fails. A size that is
+ * the next read is to be elsewhere, and `bytes` says the size of the recording, or negative that it fails; of a recording that is followed
+ * (perfile_open_options) again when the writer is done. A size that is
  * not true does no harm: the reader says what is missing, and does not see what is too much.
  *
  * The callbacks are called from within the calls of the reader, by the thread that makes these; outputs with threads of
@@ -253,7 +272,7 @@ struct perfile_file {
     int version;         /* 2, or 1 for PERFFILE */
     bool big_endian;     /* byte order of the recording */
     bool swapped;        /* the recording's byte order is not this machine's */
-    bool finished;       /* the writer came to its end; false: killed, or cut off */
+    bool finished;       /* the writer came to its end; false: killed, cut off, or followed and still at work */
     uint64_t file_bytes; /* size of the file (of `data` in a directory); 0 for streams until their end */
     uint64_t header_size;
     uint64_t attr_size;
@@ -400,7 +419,8 @@ enum perfile_misc {
 
 /*
  * The next record in the order of the file (a directory: data, then data.0 ...). 1 and *record, 0 at the end, negative:
- * MEMORY, READ, LIMIT; with strict DAMAGED, TRUNCATED, COMPRESSION, EVENT. After an error the reader is at its end. ARGUMENT
+ * MEMORY, READ, LIMIT; with strict DAMAGED, TRUNCATED, COMPRESSION, EVENT. After an error the reader is at its end, but for
+ * AGAIN: a recording that is followed (perfile_open_options) has nothing more at present. ARGUMENT
  * while a session drives the reader.
  */
 PERFILE_API PERFILE_MUST_CHECK int

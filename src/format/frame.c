@@ -14,6 +14,7 @@
 #include "schema/schema.h"
 
 enum {
+    LOOK_AGAIN = 2,  /* result: the recording has grown, or its end is known now */
     CHAIN = 3,       /* so many plausible records in a row are believed */
     RUN = 16,        /* and so many headers in a row, whatever their types are */
     TYPE_MAX = 1024, /* in such a row: numbers of records grow slowly */
@@ -39,6 +40,7 @@ static int look(struct pf_frame *frame, uint64_t at, size_t bytes, struct place 
         bytes = (size_t)room;
     place->got = 0;
     int result = pf_window_get(frame->window, at, bytes, &place->data, &place->got, error);
+    room = frame->end > at ? frame->end - at : 0; /* the end of a growing file may be known by now */
     if (place->got > room)
         place->got = (size_t)room;
     return result;
@@ -355,11 +357,37 @@ static void fill_damaged(struct perfile_record *record, struct pf_part *part, co
     record->damaged = true;
 }
 
+/*
+ * Behind the records of a file that grows its features may stand, or what is to be overwritten: nobody can tell damage before
+ * the end is known.
+ */
+static bool end_is_open(const struct pf_part *part, const struct pf_frame *frame)
+{
+    return frame->end != frame->end_before || (part->endless && part->source.growing && !frame->compressed);
+}
+
+static int wait_for_end(struct pf_part *part, const struct pf_frame *frame, struct perfile_error *error)
+{
+    if (frame->end != frame->end_before)
+        return LOOK_AGAIN; /* it came to be known while the bytes ahead were looked at */
+    pf_window_reset(&part->window);
+    int result = pf_follow_wait(part, error);
+    return result < 0 ? result : LOOK_AGAIN;
+}
+
+/* What was looked for ahead and not found may still come. */
+static int fail_undecided(const struct pf_frame *frame, struct perfile_error *error)
+{
+    return pf_fail(error, PERFILE_ERROR_AGAIN, frame->at, "record", "what follows it has not been written yet");
+}
+
 /* Nothing sensible stands at frame->at: go on at the next place that makes sense. */
 static int skip_damage(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                        struct perfile_record *record, struct perfile_error *error)
 {
     struct place place;
+    if (PF_UNLIKELY(end_is_open(part, frame)))
+        return wait_for_end(part, frame, error);
     int result = look_at_record(reader, frame, frame->at, &place, error);
     if (result < 0)
         return result;
@@ -380,8 +408,8 @@ static int skip_damage(struct perfile_reader *reader, struct pf_part *part, stru
         from = frame->previous + 8; /* the record before may have swallowed the start of this one */
     uint64_t found = from;
     result = search(reader, part, frame, &found, error);
-    if (result < 0)
-        return result;
+    if (result < 0 || frame->window->waits)
+        return result < 0 ? result : fail_undecided(frame, error);
     frame->at = found;
     frame->previous_inexact = false;
     uint64_t lost = found > at ? found - at : 0;
@@ -586,6 +614,10 @@ static int deliver_doubtful(struct perfile_reader *reader, struct pf_part *part,
     const struct perfile_event *stamped = record->event;
     const uint32_t stated = record->bytes;
     const int settled = settle(reader, part, frame, record, &asked);
+    if (frame->window->waits)
+        return fail_undecided(frame, error);
+    if (settled != 1 && end_is_open(part, frame))
+        return wait_for_end(part, frame, error);
     if (settled < 0)
         return skip_damage(reader, part, frame, record, error);
     int result = look_again(frame, record, error);
@@ -683,6 +715,25 @@ static int take_payload(struct perfile_reader *reader, struct pf_part *part, str
     return result;
 }
 
+/* A growing recording: the record comes when all is there that it has, as far as that can be skipped or held. */
+static int await_payload(const struct perfile_reader *reader, struct pf_frame *frame, struct perfile_record *record,
+                         uint64_t payload, struct perfile_error *error)
+{
+    const uint64_t behind = frame->at + record->bytes, there = pf_min(payload, frame->end - behind);
+    struct pf_window *window = frame->window;
+    const uint8_t *data;
+    size_t got;
+    if (!window->can_skip && there > reader->options.limit_record_bytes)
+        return pf_fail(error, PERFILE_ERROR_LIMIT, frame->at, perfile_record_name(record->type),
+                       "the bytes behind it are more than limit_record_bytes, %" PRIu64,
+                       reader->options.limit_record_bytes);
+    window->keep = window->can_skip ? UINT64_MAX : frame->at;
+    const uint64_t from = window->can_skip && there ? behind + there - 1 : behind;
+    int result = pf_window_get(window, from, (size_t)(behind + there - from), &data, &got, error);
+    window->keep = frame->at;
+    return result < 0 ? result : look_again(frame, record, error);
+}
+
 /* The next record, whatever it is. */
 static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, struct pf_part *part,
                                                  struct pf_frame *frame, struct perfile_record *record,
@@ -690,6 +741,8 @@ static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, 
 {
     struct place place;
     frame->window->keep = PF_UNLIKELY(frame->previous_inexact) ? frame->previous : frame->at;
+    frame->window->waits = false;
+    frame->end_before = frame->end;
     int result = look_at_record(reader, frame, frame->at, &place, error);
     if (PF_UNLIKELY(result < 0))
         return result;
@@ -704,14 +757,21 @@ static __attribute__((noinline)) int next_of_any(struct perfile_reader *reader, 
     if (PF_UNLIKELY(asked != place.bytes) && doubtful(&place, asked, padded))
         return deliver_doubtful(reader, part, frame, record, asked, error);
     if (PF_UNLIKELY(!pf_record_info(place.type))) {
-        if (!sensible_unknown(reader, part, frame, &place))
-            return skip_damage(reader, part, frame, record, error);
+        const bool sensible = sensible_unknown(reader, part, frame, &place);
+        if (!sensible)
+            return frame->window->waits ? fail_undecided(frame, error)
+                                        : skip_damage(reader, part, frame, record, error);
         result = look_again(frame, record, error);
         if (result < 0)
             return result;
         reader->counts.unknown++;
     }
     const uint64_t payload = payload_of(reader, &place);
+    if (PF_UNLIKELY(payload && part->source.growing)) {
+        result = await_payload(reader, frame, record, payload, error);
+        if (result < 0)
+            return result;
+    }
     frame->previous = frame->at;
     frame->previous_inexact = asked != place.bytes;
     frame->at += place.bytes;
@@ -769,5 +829,9 @@ int pf_frame_next(struct perfile_reader *reader, struct pf_part *part, struct pf
 {
     if (PF_LIKELY(take_sample(reader, part, frame, record)))
         return 1;
-    return next_of_any(reader, part, frame, record, error);
+    int result;
+    do
+        result = next_of_any(reader, part, frame, record, error);
+    while (PF_UNLIKELY(result == LOOK_AGAIN));
+    return result;
 }

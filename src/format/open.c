@@ -67,6 +67,7 @@ static int make_reader(const struct perfile_open_options *options, struct perfil
     made->directory = -1;
     made->parts = part;
     made->part_count = 1;
+    part->reader = made;
     part->source.fd = -1;
     pf_arena_open(&made->arena, allocator);
     pf_map_open(&made->ids, allocator);
@@ -105,19 +106,13 @@ void perfile_close(struct perfile_reader *reader)
 
 /* ---- the records' place ---- */
 
-static int fill_from_source(void *context, uint64_t offset, void *to, size_t bytes, size_t *got,
-                            struct perfile_error *error)
-{
-    return pf_source_read(context, offset, to, bytes, got, error);
-}
-
 static int open_part(struct perfile_reader *reader, struct pf_part *part, struct perfile_error *error)
 {
     if (part->source.memory) {
         pf_window_open_memory(&part->window, part->source.memory, (size_t)part->source.bytes);
         return 0;
     }
-    if (pf_window_open(&part->window, reader->allocator, fill_from_source, &part->source, part->source.seekable) < 0)
+    if (pf_window_open(&part->window, reader->allocator, pf_follow_fill, part, part->source.seekable) < 0)
         return pf_fail_memory(error, "window");
     return 0;
 }
@@ -128,8 +123,8 @@ static void place_records(struct pf_part *part, uint64_t start, uint64_t end)
     part->frame = (struct pf_frame){.window = &part->window, .at = start, .end = end, .step = 8};
 }
 
-static int diagnose_file(struct perfile_reader *reader, const char *rule, int severity, uint64_t offset,
-                         const char *message, struct perfile_error *error)
+int pf_diagnose_file(struct perfile_reader *reader, const char *rule, int severity, uint64_t offset,
+                     const char *message, struct perfile_error *error)
 {
     const struct perfile_diagnostic diagnostic = {
         .rule = rule, .severity = severity, .offset = offset, .message = message};
@@ -175,7 +170,7 @@ static void read_bitmap(struct perfile_file *file, const uint8_t *data)
     }
 }
 
-static void read_file_header(struct perfile_file *file, const uint8_t *header, size_t bytes)
+void pf_file_header_read(struct perfile_file *file, const uint8_t *header, size_t bytes)
 {
     file->header_size = pf_load64(header + 8, file->swapped);
     file->attr_size = pf_load64(header + 16, file->swapped);
@@ -186,21 +181,28 @@ static void read_file_header(struct perfile_file *file, const uint8_t *header, s
         read_bitmap(file, header + HEADER_NO_BITMAP);
 }
 
+/* What sections can lie in; of a file that grows there is no telling. */
+static uint64_t bytes_there(const struct perfile_reader *reader)
+{
+    return reader->parts[0].source.growing ? UINT64_MAX : reader->parts[0].source.bytes;
+}
+
 /* The ids of the attr whose section is given. */
 static int read_ids(struct perfile_reader *reader, struct pf_event *event, const struct perfile_section *section,
                     struct perfile_error *error)
 {
     event->public.ids_section = *section;
-    uint64_t end, size = reader->parts[0].source.bytes;
+    const uint64_t size = bytes_there(reader);
+    uint64_t end;
     if (section->bytes == 0)
         return 0;
     if (!pf_add(section->offset, section->bytes, &end) || end > size)
-        return diagnose_file(reader, "ids-outside", PERFILE_LOSS, event->public.attr_offset,
-                             "the ids of an event lie outside the file", error);
+        return pf_diagnose_file(reader, "ids-outside", PERFILE_LOSS, event->public.attr_offset,
+                                "the ids of an event lie outside the file", error);
     reader->ids_bytes += section->bytes;
     if (reader->ids_bytes > size)
-        return diagnose_file(reader, "ids-overlap", PERFILE_LOSS, event->public.attr_offset,
-                             "the ids of the events are more than the file holds", error);
+        return pf_diagnose_file(reader, "ids-overlap", PERFILE_LOSS, event->public.attr_offset,
+                                "the ids of the events are more than the file holds", error);
     if (section->bytes / 8 > reader->options.limit_ids)
         return pf_fail(error, PERFILE_ERROR_LIMIT, section->offset, "ids", "more than limit_ids, %" PRIu64,
                        reader->options.limit_ids);
@@ -208,7 +210,7 @@ static int read_ids(struct perfile_reader *reader, struct pf_event *event, const
     if (!data)
         return pf_fail_memory(error, "ids");
     size_t got;
-    int result = pf_source_read(&reader->parts[0].source, section->offset, data, (size_t)section->bytes, &got, error);
+    int result = pf_follow_read(&reader->parts[0], section->offset, data, (size_t)section->bytes, &got, error);
     const struct perfile_u64s ids = {.data = data, .count = got / 8, .swapped = reader->file.swapped};
     if (result == 0)
         result = pf_events_add_ids(reader, event, &ids, error);
@@ -222,8 +224,8 @@ static int read_attr_entry(struct perfile_reader *reader, const uint8_t *entry, 
 {
     uint32_t stated = pf_attr_stated_bytes(entry, reader->file.swapped), room = bytes - 16;
     if (stated < PF_ATTR_SIZE_MIN || stated > room) {
-        int result = diagnose_file(reader, "attr-size", PERFILE_LOSS, offset,
-                                   "an attr states a size that does not fit into its entry", error);
+        int result = pf_diagnose_file(reader, "attr-size", PERFILE_LOSS, offset,
+                                      "an attr states a size that does not fit into its entry", error);
         if (result < 0)
             return result;
         stated = room;
@@ -241,7 +243,7 @@ static uint64_t bytes_of_attrs(const struct perfile_reader *reader)
 {
     const struct perfile_file *file = &reader->file;
     uint64_t end;
-    const bool inside = pf_add(file->attrs.offset, file->attrs.bytes, &end) && end <= reader->parts[0].source.bytes;
+    const bool inside = pf_add(file->attrs.offset, file->attrs.bytes, &end) && end <= bytes_there(reader);
     if (inside || file->data.offset <= file->attrs.offset)
         return file->attrs.bytes;
     return pf_min(file->attrs.bytes, file->data.offset - file->attrs.offset);
@@ -253,23 +255,23 @@ static int read_attrs(struct perfile_reader *reader, struct perfile_error *error
     const uint64_t stride = file->attr_size, bytes = bytes_of_attrs(reader);
     uint8_t *entry;
     if (stride < PF_ATTR_SIZE_MIN + 16 || stride > ATTR_BYTES_MAX)
-        return diagnose_file(reader, "attr-size", PERFILE_LOSS, 16, "the header states a senseless size of attrs",
-                             error);
+        return pf_diagnose_file(reader, "attr-size", PERFILE_LOSS, 16, "the header states a senseless size of attrs",
+                                error);
     entry = pf_resize(reader->allocator, NULL, 0, (size_t)stride);
     if (!entry)
         return pf_fail_memory(error, "attrs");
     int result = 0;
     if (bytes != file->attrs.bytes)
-        result = diagnose_file(reader, "attrs-outside", PERFILE_LOSS, file->attrs.offset,
-                               "the attrs reach behind the end of the file: those before the data are read", error);
+        result = pf_diagnose_file(reader, "attrs-outside", PERFILE_LOSS, file->attrs.offset,
+                                  "the attrs reach behind the end of the file: those before the data are read", error);
     for (uint64_t done = 0; result == 0 && bytes - done >= stride; done += stride) {
         size_t got = 0;
         uint64_t offset;
         if (pf_add(file->attrs.offset, done, &offset))
-            result = pf_source_read(&reader->parts[0].source, offset, entry, (size_t)stride, &got, error);
+            result = pf_follow_read(&reader->parts[0], offset, entry, (size_t)stride, &got, error);
         if (result == 0 && got < stride) {
-            result = diagnose_file(reader, "attrs-outside", PERFILE_LOSS, file->attrs.offset,
-                                   "the attrs lie outside the file", error);
+            result = pf_diagnose_file(reader, "attrs-outside", PERFILE_LOSS, file->attrs.offset,
+                                      "the attrs lie outside the file", error);
             break;
         }
         if (result == 0)
@@ -289,7 +291,7 @@ static int read_event_types(struct perfile_reader *reader, struct perfile_error 
     for (size_t i = 0; i < count; i++) {
         uint8_t entry[EVENT_TYPE_BYTES];
         size_t got;
-        int result = pf_source_read(&reader->parts[0].source, file->event_types.offset + i * EVENT_TYPE_BYTES, entry,
+        int result = pf_follow_read(&reader->parts[0], file->event_types.offset + i * EVENT_TYPE_BYTES, entry,
                                     sizeof(entry), &got, error);
         if (result < 0 || got < sizeof(entry))
             return result;
@@ -309,21 +311,27 @@ static int place_data(struct perfile_reader *reader, bool *has_table, struct per
     struct perfile_file *file = &reader->file;
     uint64_t size = reader->parts[0].source.bytes, end;
     *has_table = false;
+    reader->following = reader->parts[0].source.growing;
+    if (reader->following && pf_add(file->data.offset, file->data.bytes, &end)) {
+        reader->parts[0].endless = file->data.bytes == 0;
+        place_records(&reader->parts[0], file->data.offset, file->data.bytes ? end : UINT64_MAX);
+        return 0;
+    }
     file->finished = true;
     if (file->data.bytes == 0 || file->data.offset > size) {
         file->finished = false;
         uint64_t start = file->data.offset > size ? pf_min(HEADER_V2, size) : file->data.offset;
         place_records(&reader->parts[0], start, size);
         if (file->data.bytes)
-            return diagnose_file(reader, "data-outside", PERFILE_LOSS, 40, "the data lies outside the file", error);
-        return diagnose_file(
+            return pf_diagnose_file(reader, "data-outside", PERFILE_LOSS, 40, "the data lies outside the file", error);
+        return pf_diagnose_file(
             reader, "data-size-zero", PERFILE_LOSS, 48,
             "the size of the data is 0: the recorder did not come to its end; reading to the end of the file", error);
     }
     if (!pf_add(file->data.offset, file->data.bytes, &end) || end > size) {
         file->finished = false;
         place_records(&reader->parts[0], file->data.offset, size);
-        return diagnose_file(reader, "data-cut", PERFILE_LOSS, size, "the file ends before its data does", error);
+        return pf_diagnose_file(reader, "data-cut", PERFILE_LOSS, size, "the file ends before its data does", error);
     }
     place_records(&reader->parts[0], file->data.offset, end);
     *has_table = true;
@@ -335,15 +343,16 @@ static int open_file(struct perfile_reader *reader, const uint8_t *header, size_
     struct perfile_file *file = &reader->file;
     bool has_table;
     file->mode = PERFILE_MODE_FILE;
-    file->file_bytes = reader->parts[0].source.bytes;
+    file->file_bytes = reader->parts[0].source.growing ? 0 : reader->parts[0].source.bytes;
     if (bytes < HEADER_NO_BITMAP) {
         place_records(&reader->parts[0], bytes, bytes);
-        return diagnose_file(reader, "header-cut", PERFILE_LOSS, bytes, "the file ends within its header", error);
+        return pf_diagnose_file(reader, "header-cut", PERFILE_LOSS, bytes, "the file ends within its header", error);
     }
-    read_file_header(file, header, bytes);
+    pf_file_header_read(file, header, bytes);
     int result = 0;
     if (file->header_size != HEADER_V2 && file->header_size != HEADER_NO_BITMAP)
-        result = diagnose_file(reader, "header-size", PERFILE_WARNING, 8, "the header states an unusual size", error);
+        result =
+            pf_diagnose_file(reader, "header-size", PERFILE_WARNING, 8, "the header states an unusual size", error);
     if (result == 0)
         result = read_attrs(reader, error);
     if (result == 0)
@@ -409,15 +418,37 @@ static int fail_unknown(const uint8_t *head, size_t bytes, struct perfile_error 
                    "not a perf.data: it does not start with PERFILE2 or PERFFILE");
 }
 
+/* perf writes the ids of the events first, behind room for the header. */
+static bool is_room(const uint8_t *header, size_t bytes)
+{
+    static const uint8_t zeros[8];
+    return bytes >= sizeof(zeros) && memcmp(header, zeros, sizeof(zeros)) == 0;
+}
+
+static int see_header(struct pf_part *part, const uint8_t **seen, size_t *bytes, struct perfile_error *error)
+{
+    int result;
+    while ((result = pf_window_get(&part->window, 0, HEADER_V2, seen, bytes, error)) == 0 && part->source.growing &&
+           part->source.seekable && is_room(*seen, *bytes)) {
+        pf_window_reset(&part->window);
+        result = pf_follow_wait(part, error);
+        if (result < 0)
+            break;
+    }
+    return result;
+}
+
 static int open_container(struct perfile_reader *reader, struct perfile_error *error)
 {
     struct pf_part *part = &reader->parts[0];
     uint8_t head[HEADER_V2] = {0};
     const uint8_t *seen;
     size_t bytes;
-    int result = open_part(reader, part, error);
+    int result = pf_follow_open(reader, error);
     if (result == 0)
-        result = pf_window_get(&part->window, 0, HEADER_V2, &seen, &bytes, error);
+        result = open_part(reader, part, error);
+    if (result == 0)
+        result = see_header(part, &seen, &bytes, error);
     if (result < 0)
         return result;
     if (bytes > sizeof(head))
@@ -428,11 +459,15 @@ static int open_container(struct perfile_reader *reader, struct perfile_error *e
     if (bytes >= HEADER_PIPE && pf_load64(head + 8, reader->file.swapped) == HEADER_PIPE) {
         reader->file.mode = PERFILE_MODE_PIPE;
         reader->file.header_size = HEADER_PIPE;
-        reader->file.file_bytes = part->source.bytes;
+        reader->file.file_bytes = part->source.growing ? 0 : part->source.bytes;
         reader->file.finished = true;
-        place_records(part, HEADER_PIPE, part->source.seekable ? part->source.bytes : UINT64_MAX);
+        place_records(part, HEADER_PIPE,
+                      part->source.seekable && !part->source.growing ? part->source.bytes : UINT64_MAX);
         return 0;
     }
+    if (!part->source.seekable && reader->following)
+        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "follow",
+                       "a file-mode recording that comes through a stream has its header too early");
     if (!part->source.seekable) {
         result =
             pf_source_spool(&part->source, part->window.data, part->window.bytes, reader->options.temporary_fd, error);
@@ -500,12 +535,14 @@ static int open_parts(struct perfile_reader *reader, int directory, struct perfi
         return pf_fail_memory(error, "directory");
     parts[0] = reader->parts[0];
     parts[0].frame.window = &parts[0].window;
-    parts[0].window.context = &parts[0].source;
+    parts[0].window.context = &parts[0];
     pf_free(reader->allocator, reader->parts, sizeof(*parts));
     reader->parts = parts;
     reader->part_count = count;
-    for (uint32_t i = 1; i < count; i++)
+    for (uint32_t i = 1; i < count; i++) {
+        parts[i].reader = reader;
         parts[i].source.fd = -1;
+    }
     for (uint32_t i = 1; i < count; i++) {
         parts[i].number = i;
         parts[i].name = reader->file.parts[i - 1];
@@ -521,6 +558,9 @@ static int open_parts(struct perfile_reader *reader, int directory, struct perfi
 
 static int open_directory(struct perfile_reader *reader, int directory, struct perfile_error *error)
 {
+    if (reader->options.follow)
+        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "follow",
+                       "a directory recording cannot be followed");
     int result = pf_source_from_directory(&reader->parts[0].source, directory, "data", error);
     if (result == 0)
         result = open_container(reader, error);

@@ -226,8 +226,10 @@ static inline __attribute__((always_inline)) int next_unless(struct perfile_read
             *record = &reader->record;
             return 1;
         }
+        if (result == 0)
+            result = pf_follow_finish(reader, error);
         if (result < 0) {
-            reader->stops |= PF_READER_FAILED;
+            reader->stops |= result == PERFILE_ERROR_AGAIN ? 0u : PF_READER_FAILED;
             return result;
         }
         reader->part_now++;

@@ -18,6 +18,7 @@ struct pf_frame {
     struct pf_window *window;
     uint64_t at;           /* where the next record starts */
     uint64_t end;          /* where the records end; UINT64_MAX: where the bytes end */
+    uint64_t end_before;   /* what `end` was when the record at hand was begun */
     uint64_t previous;     /* where the last record started */
     uint64_t last_time;    /* of the last record that had one */
     uint64_t believed;     /* records of unknown types before here need no further proof */
@@ -31,6 +32,7 @@ struct pf_frame {
 
 /* One file of records. */
 struct pf_part {
+    struct perfile_reader *reader;
     struct pf_source source;
     struct pf_window window;
     struct pf_frame frame;
@@ -39,6 +41,7 @@ struct pf_part {
     const char *name;
     bool inflating; /* the last compressed record may hold more */
     bool broken;    /* the compressed stream cannot be followed any further */
+    bool endless;   /* the header of a growing recording does not say yet where the records end */
     struct pf_inflate *inflate;
     struct pf_window inflated;
     struct pf_frame inflated_frame;
@@ -94,6 +97,7 @@ struct perfile_reader {
     size_t opening_diagnostics; /* how many of them were met while opening */
     struct perfile_counts opening_counts;
     struct perfile_record record;
+    bool following; /* the end of the recording has still to be dealt with */
     unsigned stops; /* enum pf_reader_stop: not 0, and _next has nothing to give */
     int directory;  /* of a directory recording, for what lies beside its files; -1: none */
 };
@@ -123,6 +127,27 @@ int pf_frame_next(struct perfile_reader *reader, struct pf_part *part, struct pf
 /* There are no more bytes: says so when the payload of the last record needs some. Negative in strict mode. */
 int pf_frame_finish(struct perfile_reader *reader, struct pf_part *part, struct pf_frame *frame,
                     struct perfile_error *error);
+
+/* ---- follow.c: recordings that are still being written ---- */
+
+/* The source of a reader with options.follow grows. UNSUPPORTED when it cannot be told how. */
+int pf_follow_open(struct perfile_reader *reader, struct perfile_error *error);
+/* All that is there was read: 0 when it is worth to look again (also for the last time); AGAIN, READ. */
+int pf_follow_wait(struct pf_part *part, struct perfile_error *error);
+/* As pf_source_read, but waits for what is missing while the source grows. */
+int pf_follow_read(struct pf_part *part, uint64_t offset, void *to, size_t bytes, size_t *got,
+                   struct perfile_error *error);
+/* What fills the window of a part: at least a byte, or none at the end. */
+pf_window_fill pf_follow_fill;
+/* The records have ended: what the header says now, the features, and names. */
+int pf_follow_finish(struct perfile_reader *reader, struct perfile_error *error);
+
+/* ---- open.c ---- */
+
+void pf_file_header_read(struct perfile_file *file, const uint8_t *header, size_t bytes);
+/* Reports something that concerns the whole file. */
+int pf_diagnose_file(struct perfile_reader *reader, const char *rule, int severity, uint64_t offset,
+                     const char *message, struct perfile_error *error);
 
 /* ---- events.c ---- */
 

@@ -36,6 +36,15 @@ int pf_source_from_fd(struct pf_source *source, int fd, struct perfile_error *er
     return 0;
 }
 
+static int ask_size_of_file(struct pf_source *source, struct perfile_error *error)
+{
+    struct stat status;
+    if (fstat(source->fd, &status) < 0)
+        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "input", "%s", pf_error_text(errno));
+    source->bytes = (uint64_t)status.st_size > source->base ? (uint64_t)status.st_size - source->base : 0;
+    return 0;
+}
+
 static int adopt(struct pf_source *source, int fd, const char *name, struct perfile_error *error)
 {
     if (fd < 0)
@@ -88,6 +97,14 @@ int pf_source_from_callbacks(struct pf_source *source, const struct perfile_sour
     return ask_size(source, error);
 }
 
+int pf_source_settle(struct pf_source *source, struct perfile_error *error)
+{
+    source->growing = false;
+    if (!source->seekable || source->memory)
+        return 0;
+    return source->callbacks.read ? ask_size(source, error) : ask_size_of_file(source, error);
+}
+
 void pf_source_close(struct pf_source *source)
 {
     if (source->owned)
@@ -103,6 +120,8 @@ static int read_descriptor(struct pf_source *source, uint64_t offset, void *to, 
         n = source->seekable ? pread(source->fd, to, bytes, (off_t)(source->base + offset))
                              : read(source->fd, to, bytes);
     } while (n < 0 && errno == EINTR);
+    if (n < 0 && source->growing && (errno == EAGAIN || errno == EWOULDBLOCK))
+        n = 0;
     if (n < 0)
         return pf_fail(error, PERFILE_ERROR_READ, offset, "input", "%s", pf_error_text(errno));
     *got = (size_t)n;
@@ -128,12 +147,12 @@ static int read_callbacks(struct pf_source *source, uint64_t offset, void *to, s
     return 0;
 }
 
-/* Reads once: *got is 0 at the end only. */
+/* Reads once: *got is 0 only at the end, or where a growing source has got to. */
 static int read_some(struct pf_source *source, uint64_t offset, void *to, size_t bytes, size_t *got,
                      struct perfile_error *error)
 {
     *got = 0;
-    if (source->seekable) {
+    if (source->seekable && !source->growing) {
         if (offset >= source->bytes)
             return 0;
         bytes = (size_t)pf_min(bytes, source->bytes - offset);

@@ -11,6 +11,7 @@ struct pf_source {
     int fd;
     bool owned; /* close the descriptor at the end */
     bool seekable;
+    bool growing;      /* it may still be written: its size is not known, and no bytes are no end */
     uint64_t base;     /* seekable: where the recording starts in the file */
     uint64_t bytes;    /* memory and seekable: size of the recording; else 0 */
     uint64_t position; /* stream: how much was read; callbacks: where they stand */
@@ -26,10 +27,13 @@ int pf_source_from_directory(struct pf_source *source, int directory, const char
 /* The caller's callbacks. ARGUMENT: `read` is missing, or one of `seek` and `bytes` without the other. */
 int pf_source_from_callbacks(struct pf_source *source, const struct perfile_source *callbacks,
                              struct perfile_error *error);
+/* It grows no more: its size is what it has now. */
+int pf_source_settle(struct pf_source *source, struct perfile_error *error);
 void pf_source_close(struct pf_source *source);
 
 /*
- * Reads up to `bytes` at `offset`; *got is less only at the end of the input. A stream must be read in order.
+ * Reads up to `bytes` at `offset`; *got is less only at the end of the input, or where a growing one has got to. A stream
+ * must be read in order.
  */
 int pf_source_read(struct pf_source *source, uint64_t offset, void *to, size_t bytes, size_t *got,
                    struct perfile_error *error);

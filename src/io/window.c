@@ -45,6 +45,7 @@ static int append(struct pf_window *window, size_t *got, struct perfile_error *e
                               window->room - window->bytes, got, error);
     if (result == 0)
         window->bytes += *got;
+    window->waits |= result == PERFILE_ERROR_AGAIN;
     return result;
 }
 

@@ -24,6 +24,7 @@ struct pf_window {
     size_t room;
     uint64_t offset; /* of data[0] */
     size_t bytes;    /* how much is in the window */
+    bool waits;      /* set when `fill` said AGAIN: what a look ahead did not find may still come */
     uint64_t keep;   /* bytes from here on stay in the window while pieces ahead of them are looked at */
 };
 

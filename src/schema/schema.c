@@ -204,6 +204,6 @@ const char *perfile_code_name(int code)
 {
     static const char *const names[] = {"ok",    "argument",    "memory",  "open",      "read",
                                         "write", "format",      "damaged", "truncated", "compression",
-                                        "limit", "unsupported", "absent",  "event",     "stopped"};
+                                        "limit", "unsupported", "absent",  "event",     "stopped", "again"};
     return code <= 0 && -code < (int)PF_COUNT(names) ? names[-code] : "unknown";
 }

@@ -117,11 +117,11 @@ static void test_values(void **state)
 static void test_codes(void **state)
 {
     (void)state;
-    for (int code = PERFILE_ERROR_STOPPED; code <= 0; code++)
+    for (int code = PERFILE_ERROR_AGAIN; code <= 0; code++)
         assert_string_not_equal(perfile_code_name(code), "unknown");
     assert_string_equal(perfile_code_name(PERFILE_ERROR_DAMAGED), "damaged");
     assert_string_equal(perfile_code_name(PERFILE_ERROR_STOPPED), "stopped");
-    assert_string_equal(perfile_code_name(PERFILE_ERROR_STOPPED - 1), "unknown");
+    assert_string_equal(perfile_code_name(PERFILE_ERROR_AGAIN - 1), "unknown");
     assert_string_equal(perfile_code_name(1), "unknown");
     assert_string_equal(perfile_code_name(INT32_MIN), "unknown");
     char text[64];
