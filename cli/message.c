@@ -13,7 +13,8 @@
 #define HELD_BYTES ((size_t)1 << 20)
 
 /* The one terminal of the process: one thread may read, and tell of it, while another one writes what comes out. */
-static pthread_mutex_t at_terminal = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_mutex_t at_terminal;
+static pthread_once_t at_terminal_once = PTHREAD_ONCE_INIT;
 static struct {
     bool color;
     bool quiet;
@@ -25,6 +26,28 @@ static struct {
     size_t held_bytes;
     uint64_t not_held; /* messages that found no room */
 } terminal;
+
+/* Who prints a message may be printing one. C libraries have no common initialiser for that. */
+static void make_mutex(void)
+{
+    pthread_mutexattr_t kind;
+
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&at_terminal, &kind);
+    pthread_mutexattr_destroy(&kind);
+}
+
+static void lock_terminal(void)
+{
+    pthread_once(&at_terminal_once, make_mutex);
+    pthread_mutex_lock(&at_terminal);
+}
+
+static void unlock_terminal(void)
+{
+    pthread_mutex_unlock(&at_terminal);
+}
 
 bool pf_is_terminal(int fd)
 {
@@ -138,7 +161,7 @@ static void print_line(enum tone tone, const char *text)
     char line[4096];
     size_t used;
 
-    pthread_mutex_lock(&at_terminal);
+    lock_terminal();
     pf_progress_clear();
     used = (size_t)snprintf(line, sizeof(line), "%sperfile:%s ", terminal.color ? colors[tone] : "",
                             terminal.color ? "\033[0m" : "");
@@ -148,7 +171,7 @@ static void print_line(enum tone tone, const char *text)
         hold_line(line, used);
     else
         (void)!write(STDERR_FILENO, line, used);
-    pthread_mutex_unlock(&at_terminal);
+    unlock_terminal();
 }
 
 __attribute__((format(printf, 2, 0))) static void print_arguments(enum tone tone, const char *format, va_list arguments)
@@ -190,16 +213,16 @@ void pf_note(const char *format, ...)
 
 void pf_message_hold(void)
 {
-    pthread_mutex_lock(&at_terminal);
+    lock_terminal();
     terminal.holding = isatty(STDERR_FILENO);
-    pthread_mutex_unlock(&at_terminal);
+    unlock_terminal();
 }
 
 void pf_message_release(void)
 {
     char number[PF_GROUPED_BYTES];
 
-    pthread_mutex_lock(&at_terminal);
+    lock_terminal();
     terminal.holding = false;
     for (size_t at = 0; at < terminal.held_bytes;) {
         ssize_t written = write(STDERR_FILENO, terminal.held + at, terminal.held_bytes - at);
@@ -215,7 +238,7 @@ void pf_message_release(void)
     terminal.held = NULL;
     terminal.held_bytes = 0;
     terminal.not_held = 0;
-    pthread_mutex_unlock(&at_terminal);
+    unlock_terminal();
 }
 
 /* ---- diagnostics ----------------------------------------------------------------------------------------------- */
@@ -415,27 +438,27 @@ void pf_progress_update(void *context, uint64_t done, uint64_t total)
         return;
     progress->drawn_ms = now;
     describe(text, most, (double)total, (double)(now - progress->start_ms) / 1000);
-    pthread_mutex_lock(&at_terminal);
+    lock_terminal();
     if (!terminal.bar_over)
         draw_bar(progress, text, total ? most / (double)total : -1);
-    pthread_mutex_unlock(&at_terminal);
+    unlock_terminal();
 }
 
 void pf_progress_clear(void)
 {
-    pthread_mutex_lock(&at_terminal);
+    lock_terminal();
     if (terminal.bar)
         draw("\r\033[K", 4);
     terminal.bar = false;
-    pthread_mutex_unlock(&at_terminal);
+    unlock_terminal();
 }
 
 void pf_progress_end(void)
 {
-    pthread_mutex_lock(&at_terminal);
+    lock_terminal();
     pf_progress_clear();
     terminal.bar_over = true;
-    pthread_mutex_unlock(&at_terminal);
+    unlock_terminal();
 }
 
 const char *pf_grouped(uint64_t value, char buffer[PF_GROUPED_BYTES])

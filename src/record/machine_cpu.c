@@ -278,12 +278,22 @@ bool pf_body_cache(struct pf_body *body)
     return count > 0;
 }
 
+/* 0: it does not know. */
+static uint64_t cache_line_of_libc(void)
+{
+#ifdef _SC_LEVEL1_DCACHE_LINESIZE /* not of musl */
+    const long known = sysconf(_SC_LEVEL1_DCACHE_LINESIZE);
+    return known > 0 ? (uint64_t)known : 0;
+#else
+    return 0;
+#endif
+}
+
 bool pf_body_cache_line(struct pf_body *body)
 {
     uint64_t bytes;
     if (!pf_read_number(body->root, "sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size", 10, &bytes)) {
-        long known = sysconf(_SC_LEVEL1_DCACHE_LINESIZE);
-        bytes = known > 0 ? (uint64_t)known : 0;
+        bytes = cache_line_of_libc();
     }
     if (bytes == 0 || bytes > UINT32_MAX)
         return false;

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""musl.py TREE: all sources compile with musl, and what needs no other library links statically and runs.
+
+The libraries that perfile stands on are seldom there for musl: of these only the headers are used."""
+import pathlib, shutil, subprocess, sys, tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
+SKIP = 77
+OTHERS = ('zstd.h', 'zstd_errors.h', 'libelf.h', 'gelf.h', 'dwarf.h', 'elfutils', 'lzma.h', 'lzma', 'capstone', 'linux', 'asm-generic')
+FLAGS = ['-std=gnu11', '-D_GNU_SOURCE', '-D_FILE_OFFSET_BITS=64', '-DPF_VERSION_TEXT="0"', '-Wall', '-Wextra', '-Werror',
+         '-Wno-missing-field-initializers']
+PROGRAM = '''#include <perfile/perfile.h>
+#include <stdio.h>
+int main(void)
+{
+    return puts(perfile_enum_name("attr_type", PERFILE_TYPE_TRACEPOINT)) < 0 || !perfile_record_name(PERFILE_RECORD_MMAP2);
+}
+'''
+
+
+def headers(folder):
+    """Of other libraries and of the kernel: those of this machine without those of its C library."""
+    for name in OTHERS:
+        if not (pathlib.Path('/usr/include') / name).exists():
+            print(f'skipped: musl: /usr/include/{name} is missing')
+            sys.exit(SKIP)
+        (folder / name).symlink_to(f'/usr/include/{name}')
+    asm = next((path for path in [pathlib.Path('/usr/include/asm'), *pathlib.Path('/usr/include').glob('*-linux-gnu/asm')]
+                if path.exists()), None)
+    if asm:
+        (folder / 'asm').symlink_to(asm)
+
+
+def main():
+    hermetic.settle()
+    tree = pathlib.Path(sys.argv[1])
+    if not shutil.which('musl-gcc'):
+        print('skipped: musl: musl-gcc is missing (musl-tools, musl-dev)')
+        sys.exit(SKIP)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        headers(folder)
+        compile_it = ['musl-gcc', *FLAGS, f'-I{tree}/include', f'-I{tree}/src', '-isystem', str(folder)]
+        sources = sorted(path for part in ('src', 'cli') for path in (tree / part).rglob('*.c'))
+        wrong = []
+        for source in sources:
+            done = subprocess.run([*compile_it, '-fsyntax-only', str(source)], capture_output=True, text=True)
+            if done.returncode:
+                wrong.append(f'{source.relative_to(tree)}:\n{done.stderr}')
+        (folder / 'program.c').write_text(PROGRAM)
+        alone = [str(path) for part in ('base', 'schema') for path in (tree / 'src' / part).glob('*.c')
+                 if not path.name.startswith('gen_')]
+        done = subprocess.run([*compile_it, '-O2', '-static', str(folder / 'program.c'), *alone, '-o', str(folder / 'program')],
+                              capture_output=True, text=True)
+        said = done.returncode == 0 and subprocess.run([str(folder / 'program')], capture_output=True, text=True).stdout
+        if said != 'tracepoint\n':
+            wrong.append(f'base and schema: {done.stderr or said}')
+    print('\n'.join(wrong) or f'{len(sources)} sources compile with musl; base and schema link and run')
+    sys.exit(bool(wrong))
+
+
+main()
