@@ -47,7 +47,7 @@ static int convert(struct perfile_reader *reader, struct perfile_writer *writer,
     how.for_perf = settings->convert_for;
     how.edit = edit_options;
     if (settings->convert_unwind) {
-        result = perfile_unwinder_open(reader, &settings->print.symbols, &unwinder, error);
+        result = perfile_unwinder_open(reader, &settings->symbols, &unwinder, error);
         how.unwind = perfile_unwind;
         how.unwind_context = unwinder;
     }

@@ -54,7 +54,7 @@ static struct perfile_cut_options cut_options(const struct pf_settings *settings
 {
     struct perfile_cut_options made = PERFILE_CUT_OPTIONS_INIT;
 
-    made.filter = settings->print.filter;
+    made.filter = &settings->filter;
     made.cgroups = settings->cut_cgroups;
     made.every = settings->cut_every;
     made.samples = settings->cut_samples;
@@ -68,7 +68,7 @@ static struct perfile_cut_options cut_options(const struct pf_settings *settings
 
 static bool reads_twice(const struct pf_settings *settings)
 {
-    const struct perfile_filter *filter = &settings->print.filter;
+    const struct perfile_filter *filter = &settings->filter;
 
     return settings->cut_split || settings->cut_every > 1 || settings->cut_samples || settings->cut_cgroups ||
            filter->comms || (filter->time && strpbrk(filter->time, "%+"));

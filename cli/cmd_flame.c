@@ -2,7 +2,7 @@
 #include "message.h"
 #include "options.h"
 
-#define AT(member) offsetof(struct pf_settings, print.flame.member)
+#define AT(member) offsetof(struct pf_settings, flame.member)
 #define TEXT(option, value, member, text)                                                                              \
     {                                                                                                                  \
         .name = option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member), .doc = text                   \
@@ -94,12 +94,12 @@ static const struct pf_option_group svg_group = {"Drawing (svg)", svg_options};
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    if (settings->flame_bits && settings->print.flame.by) {
+    if (settings->flame_bits && settings->flame.by) {
         pf_message("%s: --by says already what stacks are kept apart by", command->name);
         return PF_STATUS_USAGE;
     }
     if (settings->flame_bits)
-        settings->print.flame.by = settings->flame_bits & BY_TID ? "tid" : "pid";
+        settings->flame.by = settings->flame_bits & BY_TID ? "tid" : "pid";
     return pf_run_output(command, settings);
 }
 

@@ -86,7 +86,7 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
                   const struct perfile_edit_options *edit_options, struct perfile_edit_report *report,
                   struct perfile_error *error)
 {
-    struct perfile_symbol_options symbols = settings->print.symbols;
+    struct perfile_symbol_options symbols = settings->symbols;
     struct perfile_inject_options how = PERFILE_INJECT_OPTIONS_INIT;
 
     how.build_ids = settings->inject_build_ids;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
-#define AT(member) offsetof(struct pf_settings, print.report.member)
+#define AT(member) offsetof(struct pf_settings, report.member)
 #define FLAG(option, short_option, bit, text)                                                                          \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(flags), .bits = bit, .doc = text  \

@@ -32,7 +32,7 @@ static const struct pf_option options[] = {
     {.name = "inline", .kind = PF_OPTION_IGNORE, .doc = "Accepted because perf has it: the default."},
     {.name = "full-source-path",
      .kind = PF_OPTION_FLAG,
-     .offset = AT(print.symbols.full_source_path),
+     .offset = AT(symbols.full_source_path),
      .doc = "Print the files of source lines with their directories."},
     PF_OPTION_OUTPUT,
     {0},

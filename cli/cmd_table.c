@@ -61,7 +61,7 @@ static const struct pf_option options[] = {
      .letter = 's',
      .kind = PF_OPTION_LIST,
      .argument = "COLUMNS",
-     .offset = offsetof(struct pf_settings, print.report.sort),
+     .offset = offsetof(struct pf_settings, report.sort),
      .doc = "functions: what rows are of, as in report [dso,symbol]."},
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,

@@ -346,9 +346,9 @@ int pf_run_edit_report(const struct pf_command *command, struct pf_settings *set
     pf_sandbox_enter(command, settings);
     if ((status = pf_input_open(&run.input)))
         return status;
-    settings->print.symbols.recording = run.input.name;
-    settings->print.symbols.note = pf_log_note;
-    settings->print.symbols.note_context = &run.input.log;
+    settings->symbols.recording = run.input.name;
+    settings->symbols.note = pf_log_note;
+    settings->symbols.note_context = &run.input.log;
     settings->print.unmatched = pf_log_unmatched;
     settings->print.unmatched_context = &run.input.log;
     status = run_open(&run, edit);

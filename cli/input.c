@@ -97,7 +97,7 @@ int pf_input_open(struct pf_input *input)
 
 static const char *suggest_event(const struct pf_input *input, char buffer[80])
 {
-    struct pf_guess guess = pf_guess_start(input->settings->print.filter.events);
+    struct pf_guess guess = pf_guess_start(input->settings->filter.events);
     const struct perfile_event *event;
 
     for (size_t i = 0; (event = perfile_event_get(input->reader, i)) != NULL; i++)
@@ -111,7 +111,7 @@ static void refuse(const struct pf_input *input, bool unknown)
     const char *verb = input->command->name, *message = input->error.message, *list = strstr(message, "; ");
     char suggestion[80];
     const char *meant = !unknown ? ""
-                        : !strcmp(input->error.what, "event list") && input->settings->print.filter.events
+                        : !strcmp(input->error.what, "event list") && input->settings->filter.events
                             ? suggest_event(input, suggestion)
                             : pf_options_suggest(input->command, input->settings, message, suggestion);
 

@@ -83,7 +83,7 @@ const struct pf_option_group pf_serial_group = {"Reading", serial_options};     
 #define FILTER(option, short_option, value, member, text)                                                              \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value,                             \
-        .offset = AT(print.filter.member), .doc = text                                                                 \
+        .offset = AT(filter.member), .doc = text                                                                       \
     }
 static const struct pf_option filter_options[] = {
     FILTER("time", 0, "START,STOP", time,
@@ -103,34 +103,34 @@ static const struct pf_option symbol_options[] = {
     {.name = "symfs",
      .kind = PF_OPTION_TEXT,
      .argument = "DIR",
-     .offset = AT(print.symbols.symfs),
+     .offset = AT(symbols.symfs),
      .doc = "Look for the recording's programs and libraries below DIR, as if it were the root of the file system."},
     {.name = "archive",
      .kind = PF_OPTION_TEXT,
      .argument = "FILE",
-     .offset = AT(print.symbols.archive),
+     .offset = AT(symbols.archive),
      .doc = "Binaries that `perf archive` packed, a tar file or a folder. They come before those of perf's build-id "
             "cache."},
     {.name = "debuginfod-limit",
      .kind = PF_OPTION_NUMBER,
      .argument = "SECONDS",
-     .offset = AT(print.symbols.debuginfod_seconds),
+     .offset = AT(symbols.debuginfod_seconds),
      .doc = "Wait at most so long in all for the servers in DEBUGINFOD_URLS [90], and 20 seconds for one file."},
     {.name = "debuginfod-max-size",
      .kind = PF_OPTION_SIZE,
      .argument = "BYTES",
-     .offset = AT(print.symbols.debuginfod_bytes),
+     .offset = AT(symbols.debuginfod_bytes),
      .doc = "The largest file that is downloaded from these servers [2G], and four times as much in all."},
     {.name = "vmlinux",
      .letter = 'k',
      .kind = PF_OPTION_FILE,
      .argument = "FILE",
-     .offset = AT(print.symbols.vmlinux),
+     .offset = AT(symbols.vmlinux),
      .doc = "The kernel with its symbols, as an ELF file."},
     {.name = "kallsyms",
      .kind = PF_OPTION_FILE,
      .argument = "FILE",
-     .offset = AT(print.symbols.kallsyms),
+     .offset = AT(symbols.kallsyms),
      .doc = "The kernel's symbols, as a copy of /proc/kallsyms of the machine that made the recording."},
     {0},
 };
@@ -217,7 +217,15 @@ void pf_settings_init(struct pf_settings *settings)
         .color = "auto",
         .open = PERFILE_OPEN_OPTIONS_INIT,
         .print = PERFILE_OUTPUT_OPTIONS_INIT,
+        .filter = PERFILE_FILTER_INIT,
+        .symbols = PERFILE_SYMBOL_OPTIONS_INIT,
+        .flame = PERFILE_FLAME_OPTIONS_INIT,
+        .report = PERFILE_REPORT_OPTIONS_INIT,
     };
+    settings->print.filter = &settings->filter;
+    settings->print.symbols = &settings->symbols;
+    settings->print.flame = &settings->flame;
+    settings->print.report = &settings->report;
 }
 
 void pf_settings_free(struct pf_settings *settings)

@@ -67,7 +67,11 @@ struct pf_settings {
     const char *before;  /* flame: the recording to compare with; NULL: none */
     unsigned flame_bits; /* flame: --by under its older names */
     struct perfile_open_options open;
-    struct perfile_output_options print;
+    struct perfile_output_options print; /* points at the next four */
+    struct perfile_filter filter;
+    struct perfile_symbol_options symbols;
+    struct perfile_flame_options flame;
+    struct perfile_report_options report;
     const char *write_mode; /* of verbs that write recordings; NULL: not given */
     const char *write_order;
     const char *write_compression;
@@ -182,13 +186,13 @@ extern const struct pf_option_group pf_common_group;  /* for every verb */
     }
 #define PF_OPTION_NO_INLINE                                                                                            \
     {                                                                                                                  \
-        .name = "no-inline", .kind = PF_OPTION_FLAG, .offset = offsetof(struct pf_settings, print.symbols.no_inline),  \
+        .name = "no-inline", .kind = PF_OPTION_FLAG, .offset = offsetof(struct pf_settings, symbols.no_inline),        \
         .doc = "Leave out functions that were inlined, and do not read debug info for them."                           \
     }
 #define PF_OPTION_UNWIND                                                                                               \
     {                                                                                                                  \
         .name = "unwind", .kind = PF_OPTION_CHOICE, .argument = "HOW",                                                 \
-        .offset = offsetof(struct pf_settings, print.symbols.unwind), .value_at = pf_unwind_at,                        \
+        .offset = offsetof(struct pf_settings, symbols.unwind), .value_at = pf_unwind_at,                              \
         .doc = "How dumped user stacks are unwound where a binary is missing."                                         \
     }
 #define PF_OPTION_OUTPUT                                                                                               \

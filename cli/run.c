@@ -66,9 +66,9 @@ static int write_table(struct run *run, const struct perfile_sink *sink)
     struct perfile_table *table;
     int result;
 
-    options.filter = &print->filter;
-    options.symbols = &print->symbols;
-    options.report = &print->report;
+    options.filter = print->filter;
+    options.symbols = print->symbols;
+    options.report = print->report;
     options.columns = input->settings->columns;
     options.threads = print->threads;
     options.progress = print->progress;
@@ -101,16 +101,16 @@ static int print(struct run *run)
     int result, status;
 
     options->color = pf_wants_color(input->settings->color, run->stream.fd);
-    options->escape_names = isatty(run->stream.fd);                                 /* in a pipe the names are perf's */
-    options->report.flags |= input->settings->quiet ? PERFILE_REPORT_NO_HEADER : 0; /* as perf */
+    options->escape_names = isatty(run->stream.fd); /* in a pipe the names are perf's */
+    input->settings->report.flags |= input->settings->quiet ? PERFILE_REPORT_NO_HEADER : 0; /* as perf */
     options->threads = thread_count(input->settings);
     if (pf_progress_start(&run->progress, input->command->name)) {
         options->progress = pf_progress_update;
         options->progress_context = &run->progress;
     }
-    options->symbols.recording = input->name;
-    options->symbols.note = pf_log_note;
-    options->symbols.note_context = &input->log;
+    input->settings->symbols.recording = input->name;
+    input->settings->symbols.note = pf_log_note;
+    input->settings->symbols.note_context = &input->log;
     options->unmatched = pf_log_unmatched;
     options->unmatched_context = &input->log;
     result = write_all(run, &sink);
@@ -128,8 +128,8 @@ static int write_output(struct run *run)
 {
     int status = pf_stream_open(&run->stream, run->input.settings->output), written;
 
-    run->input.settings->print.flame.before = run->before.reader;
-    run->input.settings->print.flame.before_path = run->before.name;
+    run->input.settings->flame.before = run->before.reader;
+    run->input.settings->flame.before_path = run->before.name;
     if (!status) {
         status = print(run);
         written = pf_stream_close(&run->stream, status <= PF_STATUS_FINDINGS);

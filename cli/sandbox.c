@@ -457,8 +457,7 @@ static void allow_caches(const struct fence *fence, const struct pf_settings *se
 {
     char path[PATH_MAX];
 
-    if ((!settings->print.symbols.no_inline || settings->print.symbols.archive) &&
-        perfile_cache_folder(path, sizeof(path)) == 0)
+    if ((!settings->symbols.no_inline || settings->symbols.archive) && perfile_cache_folder(path, sizeof(path)) == 0)
         allow_cache(fence, path);
     if (who & NETWORK)
         allow_debuginfod(fence);
@@ -529,7 +528,7 @@ void pf_sandbox_enter(const struct pf_command *command, struct pf_settings *sett
     }
     if (has_group(command, &pf_symbol_group)) {
         pf_reach_start();
-        settings->print.symbols.reach = pf_reach;
+        settings->symbols.reach = pf_reach;
     }
     if ((error = fence_files(command, settings, who)) != 0)
         pf_note("the sandbox does not keep files from being written (Landlock: %s)", strerror(error));

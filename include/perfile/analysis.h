@@ -29,6 +29,7 @@ enum perfile_show {
 
 /* Where the binaries and symbols of the recording are. NULL members: where perf would look. */
 struct perfile_symbol_options {
+    size_t size;                 /* sizeof(struct perfile_symbol_options) */
     const char *symfs;           /* a folder that holds the file system of the recording's machine */
     const char *vmlinux;         /* the kernel with its symbols */
     const char *kallsyms;        /* a copy of /proc/kallsyms of the recording's machine */
@@ -58,8 +59,10 @@ struct perfile_symbol_options {
     const char *(*reach)(void *context, const char *path);
     void *reach_context;
 };
+#define PERFILE_SYMBOL_OPTIONS_INIT PERFILE_SIZED(struct perfile_symbol_options)
 
 struct perfile_flame_options {
+    size_t size; /* sizeof(struct perfile_flame_options) */
     /*
      * What stands at the bottom of stacks, from the root on: "comm", "pid", "tid", "cpu", "time", or several of them:
      * "cpu,comm". NULL: "comm"; for html "tid", since the page joins threads of one name itself.
@@ -84,6 +87,7 @@ struct perfile_flame_options {
     bool reverse;          /* svg, html: leaves at the root */
     bool annotate;         /* folded: _[k], _[i], _[j] behind kernel, inlined and JIT frames */
 };
+#define PERFILE_FLAME_OPTIONS_INIT PERFILE_SIZED(struct perfile_flame_options)
 
 /* The colours of flame graphs by position; NULL behind the last. Static text; doc may be NULL. */
 PERFILE_API const char *perfile_flame_palette_at(size_t index, const char **doc);
@@ -109,6 +113,7 @@ enum perfile_report_flags {
 };
 
 struct perfile_report_options {
+    size_t size;               /* sizeof(struct perfile_report_options) */
     unsigned flags;            /* enum perfile_report_flags */
     const char *sort;          /* columns: "comm,dso,symbol"; "+cpu" adds to that, which is the default */
     const char *call_graph;    /* as perf's -g: "none", "caller", "callee,fractal,2" */
@@ -123,13 +128,17 @@ struct perfile_report_options {
     const char *widths;        /* text: of the columns, "10,20"; 0: as wide as needed */
     const char *parent;        /* regular expression for the column parent; NULL: "^sys_|^do_page_fault" */
 };
+#define PERFILE_REPORT_OPTIONS_INIT PERFILE_SIZED(struct perfile_report_options)
 
 /* The columns of reports by position; NULL behind the last. Static text; doc may be NULL. */
 PERFILE_API const char *perfile_report_column_at(size_t index, const char **doc);
 
 struct perfile_output_options {
-    size_t size; /* sizeof(struct perfile_output_options) */
-    struct perfile_filter filter;
+    size_t size;                                  /* sizeof(struct perfile_output_options) */
+    const struct perfile_filter *filter;          /* which samples; this and the next three may be NULL: the defaults */
+    const struct perfile_symbol_options *symbols; /* script, report, flame */
+    const struct perfile_flame_options *flame;
+    const struct perfile_report_options *report;
     /* script: as perf's -F: "comm,tid,ip", "+addr", "-period", "EVENTTYPE:LIST"; report: columns; NULL: default */
     const char *fields;
     bool nanoseconds;   /* script: 9 digits instead of 6 */
@@ -141,12 +150,9 @@ struct perfile_output_options {
     /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
-    struct perfile_symbol_options symbols; /* script, report, flame */
-    struct perfile_flame_options flame;
-    struct perfile_report_options report;
     /*
      * report, flame, script, dump: threads that may be used, the caller's included; 0 and 1: no other. What is written is the same for
-     * every number. The sink is called from the caller's thread only. With more than one, `progress`, `symbols.note` and
+     * every number. The sink is called from the caller's thread only. With more than one, `progress`, `symbols->note` and
      * what the reader was opened with (its allocator, `diagnostic`) may be called from another one, but never two of
      * these at a time.
      * Other threads block all signals, and are gone when the call returns. Not counted, and there for any number, is the

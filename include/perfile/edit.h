@@ -162,11 +162,12 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_repair(struct perfile_reader *reader,
 
 /* Which samples to keep; all that is given must match. */
 struct perfile_cut_options {
-    size_t size;                  /* sizeof(struct perfile_cut_options) */
-    struct perfile_filter filter; /* relative times and percentages work without the feature SAMPLE_TIME too */
-    const char *cgroups;          /* paths as in CGROUP records: "/system.slice,/user.slice"; all below them too */
-    uint64_t every;               /* of these, every Nth of each event; 0 and 1: all */
-    uint64_t samples;             /* at most so many, spread evenly; 0: all. Not together with `every` */
+    size_t size; /* sizeof(struct perfile_cut_options) */
+    /* Relative times and percentages work without the feature SAMPLE_TIME, too. NULL: all samples. */
+    const struct perfile_filter *filter;
+    const char *cgroups; /* paths as in CGROUP records: "/system.slice,/user.slice"; all below them too */
+    uint64_t every;      /* of these, every Nth of each event; 0 and 1: all */
+    uint64_t samples;    /* at most so many, spread evenly; 0: all. Not together with `every` */
     const struct perfile_edit_options *edit; /* or NULL */
     /* Called at the end for what the filters asked for in vain. May be NULL. */
     perfile_unmatched_told *unmatched;

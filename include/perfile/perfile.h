@@ -710,6 +710,7 @@ PERFILE_API const char *perfile_register_name(const char *arch, unsigned number)
  * asked for pass: without TIME in sample_type any time does.
  */
 struct perfile_filter {
+    size_t size; /* sizeof(struct perfile_filter) */
     /*
      * "START,STOP" in seconds.fraction, either may be empty, "+1.5,+3" counts from the first sample; "10%-20%", "30%/2"
      * (the 2nd 30 %)
@@ -721,6 +722,7 @@ struct perfile_filter {
     const char *comms;  /* "make,cc1" */
     const char *events; /* "cycles,sched:sched_switch" */
 };
+#define PERFILE_FILTER_INIT PERFILE_SIZED(struct perfile_filter)
 
 /* A part of a filter that no sample matched. Made by the library; members are added at the end. */
 struct perfile_unmatched {

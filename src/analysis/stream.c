@@ -22,10 +22,15 @@ struct perfile_stream {
 int perfile_stream_open(struct perfile_reader *reader, const struct perfile_stream_options *options,
                         struct perfile_stream **stream, struct perfile_error *error)
 {
-    const struct perfile_symbol_options no_symbols = {0};
     struct perfile_stream_options all = PERFILE_STREAM_OPTIONS_INIT;
     *stream = NULL;
+    struct perfile_filter filter = PERFILE_FILTER_INIT;
+    struct perfile_symbol_options symbols = PERFILE_SYMBOL_OPTIONS_INIT;
     int result = pf_sized_take(&all, sizeof(all), options, "stream options", error);
+    if (result == 0)
+        result = pf_sized_take(&filter, sizeof(filter), all.filter, "filter", error);
+    if (result == 0)
+        result = pf_sized_take(&symbols, sizeof(symbols), all.symbols, "symbol options", error);
     if (result < 0)
         return result;
     struct perfile_stream *made = pf_new(pf_allocator_or_default(NULL), sizeof(*made));
@@ -34,14 +39,13 @@ int perfile_stream_open(struct perfile_reader *reader, const struct perfile_stre
     pf_watch_open(&made->watch, NULL);
     pf_map_open(&made->label_of, &made->watch.allocator);
     pf_arena_open(&made->labels, &made->watch.allocator);
-    const struct perfile_symbol_options *symbols = all.symbols ? all.symbols : &no_symbols;
     struct pf_profile_options how = {
-        .filter = all.filter,
-        .find = pf_find_options_of(symbols),
-        .unwind = symbols->unwind,
+        .filter = &filter,
+        .find = pf_find_options_of(&symbols),
+        .unwind = symbols.unwind,
         .decoded = all.flags & PERFILE_STREAM_DECODED,
         .frames = {.by_address = all.flags & PERFILE_STREAM_ADDRESSES,
-                   .inlines = !(symbols->no_inline || all.flags & PERFILE_STREAM_NO_INLINES),
+                   .inlines = !(symbols.no_inline || all.flags & PERFILE_STREAM_NO_INLINES),
                    .joins_unnamed = all.flags & PERFILE_STREAM_JOIN_UNNAMED},
         .drive = {all.threads, all.progress, all.progress_context}};
     how.find.allocator = &made->watch.allocator;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "symbol/dwarf/inlines.h"
 #include "symbol/jit/jit.h"
 #include "symbol/symbols.h"
@@ -15,19 +16,31 @@ struct perfile_unwinder {
     const char *arch; /* uname -m of the recording; NULL: not known yet */
 };
 
+/* Where things are that the caller's options (may be NULL) point at. */
+static int take_options(struct pf_find_options *find, const struct perfile_symbol_options *options,
+                        struct perfile_error *error)
+{
+    struct perfile_symbol_options all = PERFILE_SYMBOL_OPTIONS_INIT;
+    const int result = pf_sized_take(&all, sizeof(all), options, "symbol options", error);
+    *find = pf_find_options_of(&all);
+    return result;
+}
+
 int perfile_unwinder_open(struct perfile_reader *reader, const struct perfile_symbol_options *options,
                           struct perfile_unwinder **unwinder, struct perfile_error *error)
 {
-    const struct perfile_symbol_options none = {0};
-    struct pf_find_options find = pf_find_options_of(options ? options : &none);
-    struct perfile_unwinder *made = pf_new(pf_allocator_or_default(NULL), sizeof(*made));
+    struct pf_find_options find;
     *unwinder = NULL;
+    int result = take_options(&find, options, error);
+    if (result < 0)
+        return result;
+    struct perfile_unwinder *made = pf_new(pf_allocator_or_default(NULL), sizeof(*made));
     if (!made)
         return pf_fail_memory(error, "unwinding");
     pf_watch_open(&made->watch, NULL);
     find.allocator = &made->watch.allocator;
     made->reader = reader;
-    int result = pf_symbols_open(reader, &find, &made->symbols, error);
+    result = pf_symbols_open(reader, &find, &made->symbols, error);
     if (result < 0) {
         perfile_unwinder_close(made);
         return result;
@@ -48,25 +61,32 @@ int perfile_unwind(void *context, struct perfile_session *session, const struct 
                    uint64_t *addresses, size_t room)
 {
     struct perfile_unwinder *unwinder = context;
+    struct perfile_sample all = PERFILE_SAMPLE_INIT;
+    const int result = pf_sized_take(&all, sizeof(all), sample, "sample", NULL);
+    if (result < 0)
+        return result;
     struct pf_unwound unwound = {.addresses = addresses, .room = room};
     /* a stream says it in a record */
     if (!unwinder->arch &&
         pf_memory_heed(&unwinder->watch.allocator,
                        perfile_feature_text(unwinder->reader, PERFILE_FEATURE_ARCH, NULL, &unwinder->arch, NULL)) < 0)
         unwinder->arch = NULL;
-    const struct pf_unwinding how = {.space = perfile_session_space(session, sample->pid), .arch = unwinder->arch};
-    pf_symbols_unwind(unwinder->symbols, sample, &how, &unwound);
+    const struct pf_unwinding how = {.space = perfile_session_space(session, all.pid), .arch = unwinder->arch};
+    pf_symbols_unwind(unwinder->symbols, &all, &how, &unwound);
     return pf_memory_was_short(&unwinder->watch.allocator) ? PERFILE_ERROR_MEMORY : (int)unwound.count;
 }
 
 int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, uint8_t build_id[20])
 {
-    struct pf_find_options find = pf_find_options_of(symbol_options);
+    struct pf_find_options find;
     struct pf_found found;
     struct pf_watch watch;
+    int bytes = take_options(&find, symbol_options, NULL);
+    if (bytes < 0)
+        return bytes;
     pf_watch_open(&watch, NULL);
     find.allocator = &watch.allocator;
-    int bytes = pf_find_binary(&find, map->filename, NULL, 0, &found);
+    bytes = pf_find_binary(&find, map->filename, NULL, 0, &found);
     if (bytes < 0)
         return bytes;
     bytes = found.path ? pf_elf_build_id(found.path, build_id) : 0;
@@ -98,21 +118,25 @@ struct perfile_jit {
 int perfile_jit_open(struct perfile_reader *reader, const struct perfile_symbol_options *options, const char *folder,
                      struct perfile_jit **jit, struct perfile_error *error)
 {
-    const struct perfile_symbol_options none = {0};
+    struct pf_find_options find;
+    *jit = NULL;
+    int result = take_options(&find, options, error);
+    if (result < 0)
+        return result;
     struct perfile_jit *made = pf_new(pf_allocator_or_default(NULL), sizeof(*made));
-    *jit = made;
     if (!made)
         return pf_fail_memory(error, "jitdump");
     pf_watch_open(&made->watch, NULL);
-    made->find = pf_find_options_of(options ? options : &none);
+    made->find = find;
     made->find.allocator = &made->watch.allocator;
     made->folder = folder;
-    int result = pf_jit_open(reader, NULL, &made->find, &made->jit, error);
+    result = pf_jit_open(reader, NULL, &made->find, &made->jit, error);
     if (result < 0) {
         perfile_jit_close(made);
-        *jit = NULL;
+        return result;
     }
-    return result;
+    *jit = made;
+    return 0;
 }
 
 void perfile_jit_close(struct perfile_jit *jit)

@@ -50,7 +50,8 @@ static int take_options(struct pf_cut *cut, const struct perfile_cut_options *op
     int result = pf_sized_take(&cut->options, sizeof(cut->options), options, "cut options", error);
     if (result == 0)
         result = pf_sized_take(&cut->split, sizeof(cut->split), split, "split options", error);
-    cut->told = (struct perfile_edit_options)PERFILE_EDIT_OPTIONS_INIT;
+    if (result == 0)
+        result = pf_sized_take(&cut->wanted, sizeof(cut->wanted), cut->options.filter, "filter", error);
     return result < 0 ? result : pf_sized_take(&cut->told, sizeof(cut->told), cut->options.edit, "edit options", error);
 }
 
@@ -58,7 +59,14 @@ static int open_cut(struct pf_cut *cut, struct perfile_reader *reader, const str
                     const struct perfile_split_options *split, struct perfile_error *error)
 {
     *cut = (struct pf_cut){
-        .reader = reader, .allocator = reader->allocator, .options = PERFILE_CUT_OPTIONS_INIT, .splits = split};
+        .reader = reader,
+        .allocator = reader->allocator,
+        .options = PERFILE_CUT_OPTIONS_INIT,
+        .wanted = PERFILE_FILTER_INIT,
+        .split = PERFILE_SPLIT_OPTIONS_INIT,
+        .told = PERFILE_EDIT_OPTIONS_INIT,
+        .splits = split,
+    };
     int result = take_options(cut, options, split, error);
     if (result < 0)
         return result;
@@ -145,7 +153,7 @@ static int run_quietly(struct pf_cut *cut, int (*pass)(struct pf_cut *cut, struc
 
 static int survey(struct pf_cut *cut, bool can_rewind, struct perfile_error *error)
 {
-    const struct perfile_filter *filter = &cut->options.filter;
+    const struct perfile_filter *filter = &cut->wanted;
     const bool by_comm = filter->comms || (cut->splits && cut->split.by == PERFILE_SPLIT_COMM);
     const bool needs_span =
         (filter->time && strpbrk(filter->time, "%+")) || (cut->splits && cut->split.by == PERFILE_SPLIT_TIME);
@@ -188,7 +196,7 @@ static int look_at_filters(const struct pf_cut *cut, struct perfile_error *error
 
 static int prepare(struct pf_cut *cut, bool to_stream, struct perfile_error *error)
 {
-    const struct perfile_filter *filter = &cut->options.filter;
+    const struct perfile_filter *filter = &cut->wanted;
     const bool can_rewind = perfile_reader_rewind(cut->reader, NULL) == 0;
     open_progress(cut);
     cut->pass_count = 3;

@@ -86,6 +86,7 @@ struct pf_cut {
     struct perfile_reader *reader;
     const struct perfile_allocator *allocator;
     struct perfile_cut_options options;
+    struct perfile_filter wanted; /* that of the options, or one that wants all */
     struct perfile_split_options split;
     bool splits;
     bool thins;   /* `every` or `samples` */

@@ -30,7 +30,7 @@ int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error)
 {
     const struct pf_range *span = cut->span.last ? &cut->span : NULL;
     pf_filter_close(&cut->filter);
-    return pf_filter_open(&cut->filter, &cut->options.filter, span, cut->allocator, error);
+    return pf_filter_open(&cut->filter, &cut->wanted, span, cut->allocator, error);
 }
 
 void pf_cut_select_rewind(struct pf_cut *cut)

@@ -71,8 +71,8 @@ void pf_output_put_color(struct pf_text *out, const struct perfile_output_option
 static void tell(const struct perfile_reader *reader, const struct perfile_output_options *options)
 {
     char note[PF_NOTE_BYTES];
-    if (options->symbols.note && pf_note_aux(reader, note))
-        options->symbols.note(options->symbols.note_context, note);
+    if (options->symbols->note && pf_note_aux(reader, note))
+        options->symbols->note(options->symbols->note_context, note);
 }
 
 static int check_arguments(const struct perfile_reader *reader, const char *kind, const struct perfile_sink *sink,
@@ -86,30 +86,60 @@ static int check_arguments(const struct perfile_reader *reader, const char *kind
     return why ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "%s", why) : 0;
 }
 
+/* What the caller wishes, as outputs see it: nothing that the options point at is NULL. */
+struct wishes {
+    struct perfile_output_options all;
+    struct perfile_filter filter;
+    struct perfile_symbol_options symbols;
+    struct perfile_flame_options flame;
+    struct perfile_report_options report;
+};
+
+static int take_wishes(struct wishes *wishes, const struct perfile_output_options *options, struct perfile_error *error)
+{
+    struct perfile_output_options *all = &wishes->all;
+    *wishes = (struct wishes){PERFILE_OUTPUT_OPTIONS_INIT, PERFILE_FILTER_INIT, PERFILE_SYMBOL_OPTIONS_INIT,
+                              PERFILE_FLAME_OPTIONS_INIT, PERFILE_REPORT_OPTIONS_INIT};
+    int result = pf_sized_take(all, sizeof(*all), options, "output options", error);
+    if (result == 0)
+        result = pf_sized_take(&wishes->filter, sizeof(wishes->filter), all->filter, "filter", error);
+    if (result == 0)
+        result = pf_sized_take(&wishes->symbols, sizeof(wishes->symbols), all->symbols, "symbol options", error);
+    if (result == 0)
+        result = pf_sized_take(&wishes->flame, sizeof(wishes->flame), all->flame, "flame options", error);
+    if (result == 0)
+        result = pf_sized_take(&wishes->report, sizeof(wishes->report), all->report, "report options", error);
+    all->filter = &wishes->filter;
+    all->symbols = &wishes->symbols;
+    all->flame = &wishes->flame;
+    all->report = &wishes->report;
+    return result;
+}
+
 int perfile_output_write(struct perfile_reader *reader, const char *kind, const char *format,
                          const struct perfile_output_options *options, const struct perfile_sink *sink,
                          struct perfile_error *error)
 {
-    struct perfile_output_options all = PERFILE_OUTPUT_OPTIONS_INIT;
+    struct wishes wishes;
     int result = check_arguments(reader, kind, sink, error);
     if (result < 0)
         return result;
     const struct pf_output *output = find(kind, format);
     if (!output)
         return fail_unknown(kind, format, error);
-    result = pf_sized_take(&all, sizeof(all), options, "output options", error);
+    result = take_wishes(&wishes, options, error);
     if (result < 0)
         return result;
     struct pf_text text;
     struct pf_watch watch; /* names that are missing would be other text: it goes nowhere once memory was short */
-    pf_watch_open(&watch, all.allocator);
-    all.allocator = &watch.allocator;
+    pf_watch_open(&watch, wishes.all.allocator);
+    wishes.all.allocator = &watch.allocator;
     if (pf_text_open(&text, &watch.allocator, sink->write, sink->context) < 0)
         return pf_fail_memory(error, "output");
-    text.escapes = output != &pf_output_script_text || all.escape_names;
-    result = output->write(reader, &all, &text, error);
+    text.escapes = output != &pf_output_script_text || wishes.all.escape_names;
+    result = output->write(reader, &wishes.all, &text, error);
     if (output->tells)
-        tell(reader, &all);
+        tell(reader, &wishes.all);
     const bool written = pf_text_flush(&text) == 0;
     if (pf_memory_was_short(&watch.allocator))
         result = pf_fail_memory(error, "output");

@@ -9,7 +9,10 @@
 
 struct pf_output {
     struct perfile_output_info info;
-    /* Writes all of it to `out`; the caller flushes. 0, 1 for a finding, or an error. */
+    /*
+     * Writes all of it to `out`; the caller flushes. 0, 1 for a finding, or an error. The options have all members that
+     * this build knows, and point at others that have, never at nothing.
+     */
     int (*write)(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                  struct perfile_error *error);
     bool tells; /* what the recording holds that the output does not show is told to who called */

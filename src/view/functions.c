@@ -10,6 +10,7 @@
 struct functions {
     struct perfile_table *table;
     struct perfile_output_options options;
+    struct perfile_report_options rows_by;
     struct pf_report report;
     bool open;                        /* the report and the cell */
     size_t event, next;               /* the row behind the one in hand */
@@ -205,17 +206,17 @@ static int next_row(void *state, struct perfile_error *error)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-static struct perfile_output_options options_of(const struct perfile_table *table)
+static struct perfile_output_options options_of(const struct perfile_table *table,
+                                                struct perfile_report_options *report)
 {
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
-    options.symbols = table->symbols;
-    if (table->options.filter)
-        options.filter = *table->options.filter;
-    if (table->options.report)
-        options.report = *table->options.report;
-    if (!options.report.sort)
-        options.report.sort = "dso,symbol";
-    options.report.call_graph = "none";
+    *report = *table->options.report;
+    if (!report->sort)
+        report->sort = "dso,symbol";
+    report->call_graph = "none";
+    options.filter = table->options.filter;
+    options.symbols = table->options.symbols;
+    options.report = report;
     options.threads = table->options.threads;
     options.progress = table->options.progress;
     options.progress_context = table->options.progress_context;
@@ -232,7 +233,7 @@ static int open_functions(struct perfile_table *table, void **state, struct perf
     if (!functions)
         return pf_fail_memory(error, "functions");
     functions->table = table;
-    functions->options = options_of(table);
+    functions->options = options_of(table, &functions->rows_by);
     if (pf_text_open(&functions->cell, table->allocator, NULL, NULL) < 0)
         return pf_fail_memory(error, "functions");
     functions->open = true;

@@ -44,8 +44,8 @@ static int find_view(const char *name, const struct pf_view **view, struct perfi
             return 0;
         add_word(known, sizeof(known), views[i]->info.name);
     }
-    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "view", "unknown view '%.40s'; there are %s", name,
-                   known);
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "view",
+                            "unknown view '%.40s'; there are %s", name, known);
 }
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
@@ -111,8 +111,8 @@ static int fail_column(const struct perfile_table *table, const struct word *wor
     for (size_t i = 0; i < table->column_count; i++)
         add_word(known, sizeof(known), table->columns[i].column.name);
     return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "columns",
-                   "unknown column '%.*s' of %s; it has %s", (int)pf_min(word->bytes, 40), word->text,
-                   table->view->info.name, known);
+                            "unknown column '%.*s' of %s; it has %s", (int)pf_min(word->bytes, 40), word->text,
+                            table->view->info.name, known);
 }
 
 /* Puts a column behind those that are shown so far. */
@@ -220,6 +220,26 @@ static int open_view(struct perfile_table *table, struct perfile_error *error)
     return pf_memory_was_short(table->allocator) ? pf_fail_memory(error, "table") : result;
 }
 
+/* What the caller wishes, as views see it: nothing that it points at is NULL. */
+static int take_options(struct perfile_table *table, const struct perfile_table_options *options,
+                        struct perfile_error *error)
+{
+    table->filter = (struct perfile_filter)PERFILE_FILTER_INIT;
+    table->symbols = (struct perfile_symbol_options)PERFILE_SYMBOL_OPTIONS_INIT;
+    table->report = (struct perfile_report_options)PERFILE_REPORT_OPTIONS_INIT;
+    int result = pf_sized_take(&table->filter, sizeof(table->filter), options->filter, "filter", error);
+    if (result == 0)
+        result = pf_sized_take(&table->symbols, sizeof(table->symbols), options->symbols, "symbol options", error);
+    if (result == 0)
+        result = pf_sized_take(&table->report, sizeof(table->report), options->report, "report options", error);
+    table->options = *options;
+    table->options.filter = &table->filter;
+    table->options.symbols = &table->symbols;
+    table->options.report = &table->report;
+    table->options.batch_rows = options->batch_rows ? pf_min(options->batch_rows, MOST_BATCH_ROWS) : BATCH_ROWS;
+    return result;
+}
+
 int perfile_table_open(struct perfile_reader *reader, const char *view, const struct perfile_table_options *options,
                        struct perfile_table **table, struct perfile_error *error)
 {
@@ -233,12 +253,13 @@ int perfile_table_open(struct perfile_reader *reader, const char *view, const st
     struct perfile_table *made = pf_new(lasting, sizeof(*made));
     if (!made)
         return pf_fail_memory(error, "table");
+    result = take_options(made, &all, error);
+    if (result < 0) {
+        pf_free(lasting, made, sizeof(*made));
+        return result;
+    }
     made->view = found;
     made->reader = reader;
-    made->options = all;
-    made->options.batch_rows = all.batch_rows ? pf_min(all.batch_rows, MOST_BATCH_ROWS) : BATCH_ROWS;
-    if (all.symbols)
-        made->symbols = *all.symbols;
     made->lasting = lasting;
     made->allocator = &made->watch.allocator;
     made->pending = 1;

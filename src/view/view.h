@@ -35,9 +35,11 @@ struct perfile_table {
     const struct pf_view *view;
     void *state;
     struct perfile_reader *reader;
-    struct perfile_table_options options;
-    struct perfile_symbol_options symbols; /* options.symbols, or none */
-    struct pf_watch watch;                 /* its allocator is that of the table */
+    struct perfile_table_options options; /* points at the next three */
+    struct perfile_filter filter;
+    struct perfile_symbol_options symbols;
+    struct perfile_report_options report;
+    struct pf_watch watch; /* its allocator is that of the table */
     const struct perfile_allocator *allocator;
     const struct perfile_allocator *lasting; /* of what outlives the table */
     struct pf_vector *columns;               /* those that are shown first */

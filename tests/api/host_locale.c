@@ -20,16 +20,22 @@ static void write_one(const char *path, const struct perfile_output_info *output
 {
     static const struct perfile_sink sink = {NULL, print};
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    struct perfile_report_options report = PERFILE_REPORT_OPTIONS_INIT;
+    struct perfile_flame_options flame = PERFILE_FLAME_OPTIONS_INIT;
+    struct perfile_filter filter = PERFILE_FILTER_INIT;
     struct perfile_reader *reader;
     struct perfile_error error = {0};
     options.count = options.nanoseconds = true;
-    options.report.flags = flags;
-    options.report.percent_limit = "0.25";
-    options.report.call_graph = "caller,0.75";
-    options.report.parent = "^[a-z]_?main$";
-    options.report.sort = strcmp(output->kind, "report") == 0 ? "+weight" : NULL;
-    options.flame.min_width = "0.5";
-    options.filter.time = "0.5%-99.5%";
+    report.flags = flags;
+    report.percent_limit = "0.25";
+    report.call_graph = "caller,0.75";
+    report.parent = "^[a-z]_?main$";
+    report.sort = strcmp(output->kind, "report") == 0 ? "+weight" : NULL;
+    options.report = &report;
+    flame.min_width = "0.5";
+    options.flame = &flame;
+    filter.time = "0.5%-99.5%";
+    options.filter = &filter;
     if (perfile_open_path(path, NULL, &reader, &error) < 0) {
         printf("%s\n", error.message);
         return;

@@ -40,9 +40,14 @@ static int sink_write(void *context, const void *data, size_t bytes)
     return sink->left == 0;
 }
 
+/* Nothing of this machine takes part. */
+static const struct perfile_symbol_options nothing = {
+    .size = sizeof(nothing), .symfs = "/nonexistent", .kallsyms = "/dev/null"};
+
 static int write_output(const uint8_t *data, size_t bytes, const struct perfile_output_info *info, struct sink *sink)
 {
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    struct perfile_report_options report = PERFILE_REPORT_OPTIONS_INIT;
     const struct perfile_sink out = {sink, sink_write};
     struct perfile_reader *reader;
     struct perfile_error error;
@@ -51,9 +56,9 @@ static int write_output(const uint8_t *data, size_t bytes, const struct perfile_
     options.count = true;
     options.threads = threads;
     options.show = UINT32_MAX;
-    options.report.flags = report_flags;
-    options.symbols.symfs = "/nonexistent"; /* nothing of this machine takes part */
-    options.symbols.kallsyms = "/dev/null";
+    report.flags = report_flags;
+    options.report = &report;
+    options.symbols = &nothing;
     assert_int_equal(perfile_open_memory(data, bytes, NULL, &reader, &error), 0);
     left_to_succeed = left;
     int result = perfile_output_write(reader, info->kind, info->format, &options, &out, &error);
@@ -144,8 +149,7 @@ static size_t write_with(const uint8_t *data, size_t bytes, const struct perfile
     struct perfile_error error;
     counting_open(&memory, left);
     options.allocator = &memory.allocator;
-    options.symbols.symfs = "/nonexistent";
-    options.symbols.kallsyms = "/dev/null";
+    options.symbols = &nothing;
     assert_int_equal(perfile_open_memory(data, bytes, NULL, &reader, &error), 0);
     const int result = perfile_output_write(reader, info->kind, info->format, &options, &out, &error);
     perfile_close(reader);

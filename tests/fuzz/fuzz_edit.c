@@ -137,14 +137,15 @@ static int unwind(struct editing *e, struct perfile_error *error)
 
 enum { EVERY, SAMPLES, TIME, CPUS, PIDS, TIDS, COMMS, EVENTS, CGROUPS, CUT_ALL };
 
-static struct perfile_cut_options cut_options(int number, const char *text)
+static struct perfile_cut_options cut_options(int number, const char *text, struct perfile_filter *filter)
 {
     struct perfile_cut_options options = PERFILE_CUT_OPTIONS_INIT;
     const char **const filters[] = {
-        [TIME] = &options.filter.time, [CPUS] = &options.filter.cpus,   [PIDS] = &options.filter.pids,
-        [TIDS] = &options.filter.tids, [COMMS] = &options.filter.comms, [EVENTS] = &options.filter.events,
-        [CGROUPS] = &options.cgroups,
+        [TIME] = &filter->time,   [CPUS] = &filter->cpus,     [PIDS] = &filter->pids,       [TIDS] = &filter->tids,
+        [COMMS] = &filter->comms, [EVENTS] = &filter->events, [CGROUPS] = &options.cgroups,
     };
+    *filter = (struct perfile_filter)PERFILE_FILTER_INIT;
+    options.filter = filter;
     if (number == EVERY)
         options.every = 2;
     else if (number == SAMPLES)
@@ -156,7 +157,8 @@ static struct perfile_cut_options cut_options(int number, const char *text)
 
 static int cut(struct editing *e, struct perfile_error *error)
 {
-    const struct perfile_cut_options options = cut_options(e->number, e->text);
+    struct perfile_filter filter;
+    const struct perfile_cut_options options = cut_options(e->number, e->text, &filter);
     int result = perfile_cut(e->reader, e->writer, &options, &e->report, error);
     /* an event that is not there */
     return e->number == EVENTS && result == PERFILE_ERROR_ARGUMENT ? PERFILE_ERROR_ABSENT : result;
@@ -182,7 +184,8 @@ static int close_part(void *context, const struct perfile_split_part *part, stru
 /* Parts are streams: there may be many at once. The writer that was opened gets all of it when it is cut, too. */
 static int split(struct editing *e, struct perfile_error *error)
 {
-    const struct perfile_cut_options cut_by = cut_options(e->text ? TIME : CUT_ALL, e->text);
+    struct perfile_filter filter;
+    const struct perfile_cut_options cut_by = cut_options(e->text ? TIME : CUT_ALL, e->text, &filter);
     struct perfile_split_options options = PERFILE_SPLIT_OPTIONS_INIT;
     struct perfile_writer *writer = e->writer;
     options.by = e->number;

@@ -48,6 +48,7 @@ static const char *next_line(char **text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    struct perfile_filter filter = PERFILE_FILTER_INIT;
     struct perfile_reader *reader;
     struct perfile_error error;
     size_t recording_bytes;
@@ -56,13 +57,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     FUZZ_REQUIRE(text);
     memcpy(text, data, bytes);
     text[bytes] = '\0';
+    options.filter = &filter;
     options.fields = next_line(&rest);
-    options.filter.time = next_line(&rest);
-    options.filter.cpus = next_line(&rest);
-    options.filter.pids = next_line(&rest);
-    options.filter.tids = next_line(&rest);
-    options.filter.comms = next_line(&rest);
-    options.filter.events = next_line(&rest);
+    filter.time = next_line(&rest);
+    filter.cpus = next_line(&rest);
+    filter.pids = next_line(&rest);
+    filter.tids = next_line(&rest);
+    filter.comms = next_line(&rest);
+    filter.events = next_line(&rest);
     FUZZ_REQUIRE(perfile_open_memory(words, recording_bytes, NULL, &reader, &error) == 0);
     int result = perfile_output_write(reader, "script", "text", &options, &fuzz_sink, &error);
     FUZZ_REQUIRE(result == 0 || result == PERFILE_ERROR_ARGUMENT || result == PERFILE_ERROR_ABSENT ||

@@ -4,7 +4,7 @@
 
 /* What lies on this machine must not matter. */
 static const struct perfile_symbol_options no_symbols = {
-    .symfs = "/nonexistent", .kallsyms = "/dev/null", .buildid_dir = "/nonexistent"};
+    .size = sizeof(no_symbols), .symfs = "/nonexistent", .kallsyms = "/dev/null", .buildid_dir = "/nonexistent"};
 
 static void write_output(const uint8_t *data, size_t bytes, const struct perfile_output_info *info,
                          const struct perfile_output_options *options)
@@ -31,24 +31,28 @@ static const char *all_fields(void)
 
 static void write_scripts(const uint8_t *data, size_t bytes, const struct perfile_output_info *info)
 {
+    static const struct perfile_filter filter = {
+        .size = sizeof(filter), .time = "10%-90%", .cpus = "0-3", .comms = "perf,swapper"};
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
-    options.symbols = no_symbols;
+    options.symbols = &no_symbols;
     options.fields = all_fields();
     options.show = UINT32_MAX;
     write_output(data, bytes, info, &options);
     options.fields = "comm,tid,time,ip,sym,trace,brstack,iregs,uregs";
     options.nanoseconds = true;
-    options.filter = (struct perfile_filter){.time = "10%-90%", .cpus = "0-3", .comms = "perf,swapper"};
+    options.filter = &filter;
     write_output(data, bytes, info, &options);
 }
 
 static void write_hierarchy(const uint8_t *data, size_t bytes, const struct perfile_output_info *info)
 {
+    static const struct perfile_report_options report = {.size = sizeof(report),
+                                                         .flags = PERFILE_REPORT_HIERARCHY,
+                                                         .sort = "dso,{comm,cpu},symbol,addr",
+                                                         .percent_limit = "1"};
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
-    options.symbols = no_symbols;
-    options.report.flags = PERFILE_REPORT_HIERARCHY;
-    options.report.sort = "dso,{comm,cpu},symbol,addr";
-    options.report.percent_limit = "1";
+    options.symbols = &no_symbols;
+    options.report = &report;
     write_output(data, bytes, info, &options);
 }
 
@@ -57,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
     const struct perfile_output_info *info;
     options.count = true;
-    options.symbols = no_symbols;
+    options.symbols = &no_symbols;
     for (size_t i = 0; (info = perfile_output_at(i)); i++) {
         write_output(data, bytes, info, &options);
         if (strcmp(info->kind, "script") == 0)

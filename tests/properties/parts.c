@@ -90,7 +90,9 @@ static void cut_nothing(const char *path, const struct content *wanted, const ch
     struct perfile_edit_report report;
     struct perfile_writer_options how = PERFILE_WRITER_OPTIONS_INIT;
     struct perfile_cut_options options = PERFILE_CUT_OPTIONS_INIT;
-    options.filter.time = time;
+    struct perfile_filter filter = PERFILE_FILTER_INIT;
+    filter.time = time;
+    options.filter = &filter;
     how.no_sync = true;
     snprintf(output, sizeof(output), "%s/whole", folder);
     if (perfile_open_path(path, NULL, &reader, NULL) < 0)

@@ -13,11 +13,16 @@
 static inline int script_text(struct recording *r, const struct perfile_output_options *options, struct pf_text *out,
                               struct perfile_error *error)
 {
+    const struct perfile_filter filter = PERFILE_FILTER_INIT;
+    const struct perfile_symbol_options symbols = PERFILE_SYMBOL_OPTIONS_INIT;
+    struct perfile_output_options all = *options; /* as perfile_output_write hands them on */
     uint8_t *block;
+    all.filter = all.filter ? all.filter : &filter;
+    all.symbols = all.symbols ? all.symbols : &symbols;
     recording_finish(r);
     struct perfile_reader *reader = recording_read(r, &block);
     assert_int_equal(pf_text_open(out, pf_allocator_or_default(NULL), NULL, NULL), 0);
-    int result = pf_script_text(reader, options, out, error);
+    int result = pf_script_text(reader, &all, out, error);
     pf_put_char(out, '\0');
     perfile_close(reader);
     free(block);

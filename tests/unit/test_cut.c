@@ -143,13 +143,15 @@ static struct edited start_silent(void)
 static void test_samples_that_do_not_say_stay(void **state)
 {
     const struct perfile_filter filters[] = {
-        {.time = "1,2"}, {.cpus = "7"}, {.pids = "7"}, {.tids = "7"}, {.comms = "sh"}};
+        {sizeof(filters[0]), .time = "1,2"}, {sizeof(filters[0]), .cpus = "7"},   {sizeof(filters[0]), .pids = "7"},
+        {sizeof(filters[0]), .tids = "7"},   {sizeof(filters[0]), .comms = "sh"},
+    };
     (void)state;
     for (size_t i = 0; i <= PF_COUNT(filters); i++) {
         struct perfile_cut_options how = PERFILE_CUT_OPTIONS_INIT;
         struct edited made = start_silent();
         if (i < PF_COUNT(filters))
-            how.filter = filters[i];
+            how.filter = &filters[i];
         else
             how.cgroups = "/a";
         assert_int_equal(edited_run(&made, NULL, call_cut, &how), 0);

@@ -17,12 +17,20 @@ enum {
 static struct recording made;
 static struct perfile_reader *reader;
 static struct pf_report report;
-static struct perfile_output_options options;
+static struct perfile_output_options options; /* points at the next three */
+static struct perfile_report_options wanted;
+static const struct perfile_symbol_options symbols = PERFILE_SYMBOL_OPTIONS_INIT;
+static struct perfile_filter filter;
 static struct perfile_error error;
 
 static void start(uint64_t sample_type)
 {
     options = (struct perfile_output_options)PERFILE_OUTPUT_OPTIONS_INIT;
+    wanted = (struct perfile_report_options)PERFILE_REPORT_OPTIONS_INIT;
+    filter = (struct perfile_filter)PERFILE_FILTER_INIT;
+    options.report = &wanted;
+    options.symbols = &symbols;
+    options.filter = &filter;
     recording_open(&made, sample_type, false);
 }
 
@@ -167,14 +175,14 @@ static void samples_before_the_comm_have_its_name(void **state)
 {
     (void)state;
     make_named_late();
-    options.report.sort = "comm";
+    wanted.sort = "comm";
     assert_int_equal(run(), 0);
     assert_string_equal(rows(), "two - 111/111*4; three - 40/40*1");
     assert_string_equal(graph_of(0), "(a111(b91)(c20))");
     finish();
     make_named_late();
-    options.report.sort = "comm_nodigit,sym";
-    options.report.flags = PERFILE_REPORT_NO_CHILDREN;
+    wanted.sort = "comm_nodigit,sym";
+    wanted.flags = PERFILE_REPORT_NO_CHILDREN;
     assert_int_equal(run(), 0);
     assert_string_equal(rows(), "- b 91/91*3; - b 40/40*1; - c 20/20*1");
     finish();
@@ -186,7 +194,7 @@ static void threads_are_shown_by_their_last_name(void **state)
     (void)state;
     struct pf_text text;
     make_named_late();
-    options.report.sort = "pid";
+    wanted.sort = "pid";
     assert_int_equal(run(), 0);
     assert_int_equal(pf_text_open(&text, pf_allocator_or_default(NULL), NULL, NULL), 0);
     for (size_t i = 0; i < report.events[0].row_count; i++)
@@ -209,7 +217,7 @@ static void columns_choose_the_keys(void **state)
     (void)state;
     for (size_t i = 0; i < PF_COUNT(cases); i++) {
         make_flat();
-        options.report.sort = cases[i][0];
+        wanted.sort = cases[i][0];
         assert_int_equal(run(), 0);
         assert_string_equal(rows(), cases[i][1]);
         finish();
@@ -238,9 +246,9 @@ static void bad_requests_are_named(void **state)
     (void)state;
     for (size_t i = 0; i < PF_COUNT(cases); i++) {
         make_flat();
-        options.report.sort = cases[i].sort;
-        options.report.call_graph = cases[i].call_graph;
-        options.report.percent_limit = cases[i].percent_limit;
+        wanted.sort = cases[i].sort;
+        wanted.call_graph = cases[i].call_graph;
+        wanted.percent_limit = cases[i].percent_limit;
         assert_int_equal(run(), cases[i].code);
         assert_non_null(strstr(error.message, cases[i].words));
         finish();
@@ -252,20 +260,20 @@ static void filters_keep_the_whole(void **state)
 {
     (void)state;
     make_flat();
-    options.filter.comms = "one";
+    filter.comms = "one";
     assert_int_equal(run(), 0);
     assert_string_equal(rows(), "one a 30/30*2; one b 15/15*1");
     assert_int_equal(report.events[0].period, 100);
     assert_ptr_equal(report.columns[1], &pf_report_columns[PF_COLUMN_dso]); /* one name needs no column */
     finish();
     make_flat();
-    options.filter.tids = "2";
-    options.report.dsos = "[unknown],libc.so.6";
+    filter.tids = "2";
+    wanted.dsos = "[unknown],libc.so.6";
     assert_int_equal(run(), 0);
     assert_string_equal(rows(), "two c 50/50*1; two a 5/5*1");
     finish();
     make_flat();
-    options.report.symbols = "main";
+    wanted.symbols = "main";
     assert_int_equal(run(), 0);
     assert_string_equal(rows(), "");
     finish();
@@ -299,7 +307,7 @@ static void without_children_only_what_ran(void **state)
 {
     (void)state;
     make_stacks();
-    options.report.flags = PERFILE_REPORT_NO_CHILDREN;
+    wanted.flags = PERFILE_REPORT_NO_CHILDREN;
     assert_int_equal(run(), 0);
     assert_string_equal(rows(), "one b 70/70*2; one c 20/20*1; one m 100/10*1");
     assert_string_equal(graph_of(0), "(b70(a70(m70)))");
@@ -320,7 +328,7 @@ static void recursion_counts_once(void **state)
     start(IP | TID | TIME | PERIOD | CALLCHAIN);
     sample(1, "mffg", 70);
     sample(1, "mfff", 30);
-    options.report.call_graph = "callee";
+    wanted.call_graph = "callee";
     assert_int_equal(run(), 0);
     assert_string_equal(rows(), ":1 m 100/0*0; :1 f 100/30*1; :1 g 70/70*1");
     assert_string_equal(graph_of(1), "(f100(f100(m70)(f30(m30))))");
@@ -331,14 +339,14 @@ static void small_branches_are_left_out(void **state)
 {
     (void)state;
     make_stacks();
-    options.report.call_graph = "caller,25";
+    wanted.call_graph = "caller,25";
     assert_int_equal(run(), 0);
     assert_string_equal(graph_of(0), "(m100(a90(b70)))");
     assert_string_equal(graph_of(3), ""); /* all of it weighs too little */
     assert_true(pf_report_shows(&report, &report.events[0].rows[3]));
     finish();
     make_stacks();
-    options.report.percent_limit = "25%";
+    wanted.percent_limit = "25%";
     assert_int_equal(run(), 0);
     assert_true(pf_report_shows(&report, &report.events[0].rows[2]));
     assert_false(pf_report_shows(&report, &report.events[0].rows[3]));
@@ -349,7 +357,7 @@ static void stacks_can_be_cut(void **state)
 {
     (void)state;
     make_stacks();
-    options.report.max_stack = 2;
+    wanted.max_stack = 2;
     assert_int_equal(run(), 0);
     assert_string_equal(rows(), "one a 90/0*0; one b 70/70*2; one c 20/20*1; one m 10/10*1");
     finish();
@@ -436,8 +444,8 @@ static void branches_are_rows(void **state)
     comm(1, "one");
     sample_of_branches(first, 2);
     sample_of_branches(second, 2);
-    options.report.flags = PERFILE_REPORT_BRANCHES | PERFILE_REPORT_SAMPLES;
-    options.report.sort = "symbol_to,mispredict,cycles";
+    wanted.flags = PERFILE_REPORT_BRANCHES | PERFILE_REPORT_SAMPLES;
+    wanted.sort = "symbol_to,mispredict,cycles";
     assert_int_equal(run(), 0);
     assert_string_equal(cells_of_rows(), " 50.00% 2 [H] 0x0000000000000062 N 7 ; 25.00% 1 [H] 0x0000000000000061 Y - ;"
                                          " 25.00% 1 [H] 0x0000000000000062 N - ;");
@@ -445,7 +453,7 @@ static void branches_are_rows(void **state)
     assert_int_equal(report.events[0].period, 4);
     finish();
     make_flat();
-    options.report.sort = "dso_to";
+    wanted.sort = "dso_to";
     assert_int_equal(run(), PERFILE_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "--branch-stack"));
     finish();
@@ -480,8 +488,8 @@ static void branches_have_ends(void **state)
         map_file("/none/a.so", 0x10000);
         map_file("/none/b.so", 0x20000);
         sample_of_branches(branches, PF_COUNT(branches));
-        options.report.flags = PERFILE_REPORT_BRANCHES;
-        options.report.sort = expected[i].sort;
+        wanted.flags = PERFILE_REPORT_BRANCHES;
+        wanted.sort = expected[i].sort;
         assert_int_equal(run(), 0);
         assert_string_equal(cells_of_rows(), expected[i].cells);
         finish();
@@ -499,8 +507,8 @@ static void addresses_have_the_mode_of_the_sample(void **state)
     const size_t at = made.bytes;
     sample_of_branches(branches, PF_COUNT(branches));
     recording_store16(&made, at + MISC, PERFILE_MISC_KERNEL);
-    options.report.flags = PERFILE_REPORT_BRANCHES;
-    options.report.sort = "addr_from,addr_to";
+    wanted.flags = PERFILE_REPORT_BRANCHES;
+    wanted.sort = "addr_from,addr_to";
     assert_int_equal(run(), 0);
     assert_string_equal(cells_of_rows(), "100.00% [k] 0xffffffff81000000 [k] 0x0000000000000061 ;");
     finish();
@@ -539,7 +547,7 @@ static void costs_have_parts(void **state)
         sample_of_cost(1, 30, 7, 2);
         sample_of_cost(2, 9, 65535, 0);
         sample_of_cost(3, 30, 7, 2);
-        options.report.sort = expected[i].sort;
+        wanted.sort = expected[i].sort;
         assert_int_equal(run(), 0);
         assert_string_equal(cells_of_rows(), expected[i].cells);
         finish();
@@ -584,8 +592,8 @@ static void accesses_have_addresses(void **state)
         sample_of_access(1, 'x', 0x90008);
         sample_of_access(2, 'x', 0x90008);
         sample_of_access(1, 'y', 0xffff000000000000);
-        options.report.sort = expected[i].sort;
-        options.report.flags = PERFILE_REPORT_MEMORY;
+        wanted.sort = expected[i].sort;
+        wanted.flags = PERFILE_REPORT_MEMORY;
         assert_int_equal(run(), 0);
         assert_string_equal(cells_of_rows(), expected[i].cells);
         finish();
@@ -604,7 +612,7 @@ static void accesses_weigh_their_cost(void **state)
         recording_u64(&made, costs[i]);
         recording_store16(&made, at + 6, (uint16_t)(made.bytes - at));
     }
-    options.report.flags = PERFILE_REPORT_MEMORY;
+    wanted.flags = PERFILE_REPORT_MEMORY;
     assert_int_equal(run(), 0);
 #define NOTHING " [unknown] [.] 0000000000000000 [unknown] N/A N/A N/A  N/A 0 ;"
     assert_string_equal(cells_of_rows(),
@@ -635,14 +643,14 @@ static const char *lines(void)
 
 static void run_hierarchy(const char *sort, const char *expected)
 {
-    options.report.flags |= PERFILE_REPORT_HIERARCHY;
-    options.report.sort = sort;
+    wanted.flags |= PERFILE_REPORT_HIERARCHY;
+    wanted.sort = sort;
     assert_int_equal(run(), 0);
     assert_string_equal(lines(), expected);
     finish();
 }
 
-/* Heaviest first on every level, which is not the order of the rows. */
+/* Heaviest first on every level, which is not the order of the wanted. */
 static void entries_are_sums_of_rows(void **state)
 {
     (void)state;
@@ -658,7 +666,7 @@ static void entries_are_sums_of_rows(void **state)
     make_flat();
     run_hierarchy("comm", "0 55/55*2; 0 45/45*3");
     make_flat();
-    options.report.percent_limit = "40";
+    wanted.percent_limit = "40";
     run_hierarchy("comm,symbol", "0 0/55*2; 1 50/50*1 c; 0 0/45*3");
 }
 

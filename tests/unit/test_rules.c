@@ -156,19 +156,100 @@ static int open_stream(const void *sized)
     return perfile_stream_open(reader, sized, &stream, &error);
 }
 
+/* The structs that options point at. */
+
+static int cut_by(const void *sized)
+{
+    struct perfile_cut_options options = PERFILE_CUT_OPTIONS_INIT;
+    options.filter = sized;
+    return cut(&options);
+}
+
+static int filter_output(const void *sized)
+{
+    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    options.filter = sized;
+    return write_output(&options);
+}
+
+static int find_for_output(const void *sized)
+{
+    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    options.symbols = sized;
+    return write_output(&options);
+}
+
+static int draw(const void *sized)
+{
+    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    options.flame = sized;
+    return write_output(&options);
+}
+
+static int report_by(const void *sized)
+{
+    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    options.report = sized;
+    return write_output(&options);
+}
+
+static int filter_stream(const void *sized)
+{
+    struct perfile_stream_options options = PERFILE_STREAM_OPTIONS_INIT;
+    options.filter = sized;
+    return open_stream(&options);
+}
+
+static int find_for_stream(const void *sized)
+{
+    struct perfile_stream_options options = PERFILE_STREAM_OPTIONS_INIT;
+    options.symbols = sized;
+    return open_stream(&options);
+}
+
+static int open_unwinder(const void *sized)
+{
+    struct perfile_unwinder *unwinder;
+    return perfile_unwinder_open(reader, sized, &unwinder, &error);
+}
+
+static int open_jit(const void *sized)
+{
+    struct perfile_jit *jit;
+    return perfile_jit_open(reader, sized, "/nonexistent", &jit, &error);
+}
+
 static const struct {
     int (*call)(const void *sized);
     size_t bytes;
 } calls[] = {
-    {open_reader, sizeof(struct perfile_open_options)},     {open_writer, sizeof(struct perfile_writer_options)},
-    {add_event, sizeof(struct perfile_event_spec)},         {put_sample, sizeof(struct perfile_sample)},
-    {record_this, sizeof(struct perfile_recorder_options)}, {cut, sizeof(struct perfile_cut_options)},
-    {cut_with, sizeof(struct perfile_edit_options)},        {split, sizeof(struct perfile_split_options)},
-    {convert, sizeof(struct perfile_convert_options)},      {inject, sizeof(struct perfile_inject_options)},
-    {anonymize, sizeof(struct perfile_anonymize_options)},  {merge, sizeof(struct perfile_merge_options)},
-    {repair, sizeof(struct perfile_edit_options)},          {visit_attr, sizeof(struct perfile_visitor)},
-    {visit_record, sizeof(struct perfile_visitor)},         {visit_feature, sizeof(struct perfile_visitor)},
-    {write_output, sizeof(struct perfile_output_options)},  {open_stream, sizeof(struct perfile_stream_options)},
+    {open_reader, sizeof(struct perfile_open_options)},
+    {open_writer, sizeof(struct perfile_writer_options)},
+    {add_event, sizeof(struct perfile_event_spec)},
+    {put_sample, sizeof(struct perfile_sample)},
+    {record_this, sizeof(struct perfile_recorder_options)},
+    {cut, sizeof(struct perfile_cut_options)},
+    {cut_with, sizeof(struct perfile_edit_options)},
+    {split, sizeof(struct perfile_split_options)},
+    {convert, sizeof(struct perfile_convert_options)},
+    {inject, sizeof(struct perfile_inject_options)},
+    {anonymize, sizeof(struct perfile_anonymize_options)},
+    {merge, sizeof(struct perfile_merge_options)},
+    {repair, sizeof(struct perfile_edit_options)},
+    {visit_attr, sizeof(struct perfile_visitor)},
+    {visit_record, sizeof(struct perfile_visitor)},
+    {visit_feature, sizeof(struct perfile_visitor)},
+    {write_output, sizeof(struct perfile_output_options)},
+    {open_stream, sizeof(struct perfile_stream_options)},
+    {cut_by, sizeof(struct perfile_filter)},
+    {filter_output, sizeof(struct perfile_filter)},
+    {filter_stream, sizeof(struct perfile_filter)},
+    {find_for_output, sizeof(struct perfile_symbol_options)},
+    {find_for_stream, sizeof(struct perfile_symbol_options)},
+    {open_unwinder, sizeof(struct perfile_symbol_options)},
+    {open_jit, sizeof(struct perfile_symbol_options)},
+    {draw, sizeof(struct perfile_flame_options)},
+    {report_by, sizeof(struct perfile_report_options)},
 };
 
 /* A struct with nothing set but its size, and the byte behind what the library knows. */

@@ -105,9 +105,10 @@ static void put_sample(struct recording *r, uint64_t ip, const uint64_t *words, 
 
 static struct perfile_output_options options_of(const char *fields)
 {
+    static const struct perfile_symbol_options symbols = {.size = sizeof(symbols), .kallsyms = "/no/such/file"};
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
     options.fields = fields;
-    options.symbols.kallsyms = "/no/such/file";
+    options.symbols = &symbols;
     return options;
 }
 

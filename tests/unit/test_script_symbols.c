@@ -77,10 +77,11 @@ static int tear_down(void **state)
 
 static struct perfile_output_options options_of(const char *fields)
 {
+    static const struct perfile_symbol_options symbols = {
+        .size = sizeof(symbols), .symfs = root, .kallsyms = kallsyms_path};
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
     options.fields = fields;
-    options.symbols.symfs = root;
-    options.symbols.kallsyms = kallsyms_path;
+    options.symbols = &symbols;
     return options;
 }
 

@@ -197,7 +197,7 @@ static uint64_t sample_types(const struct pf_report *report)
 /* Branches beside a dumped stack are there to unwind it, to perf, too. */
 int pf_report_choose_branches(struct pf_report *report, struct perfile_error *error)
 {
-    const unsigned flags = report->options->report.flags;
+    const unsigned flags = report->options->report->flags;
     const uint64_t types = sample_types(report);
     if (flags & PERFILE_REPORT_BRANCHES) {
         if (perfile_event_count(report->reader) && !(types & PERFILE_SAMPLE_BRANCH_STACK))

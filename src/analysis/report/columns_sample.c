@@ -346,7 +346,7 @@ static bool keeps_parent(const struct pf_report *report)
 static int compile_parent(struct pf_report *report, struct perfile_error *error)
 {
     static const char usual[] = "^sys_|^do_page_fault"; /* perf's */
-    const char *pattern = report->options->report.parent ? report->options->report.parent : usual;
+    const char *pattern = report->options->report->parent ? report->options->report->parent : usual;
     regex_t *made = pf_new(report->allocator, sizeof(*made));
     char why[100];
     void *reserve = made ? pf_resize(report->allocator, NULL, 0, PATTERN_RESERVE_BYTES) : NULL;
@@ -375,7 +375,7 @@ static int compile_parent(struct pf_report *report, struct perfile_error *error)
 
 int pf_report_prepare(struct pf_report *report, struct perfile_error *error)
 {
-    const char *quantum = report->options->report.time_quantum;
+    const char *quantum = report->options->report->time_quantum;
     report->quantum_ns = DEFAULT_QUANTUM_NS;
     int result = quantum ? pf_parse_duration(quantum, &report->quantum_ns, error) : 0;
     if (result == 0 && keeps_parent(report))

@@ -81,7 +81,7 @@ static int parse_graph(struct pf_report *report, const char *text, struct perfil
 
 static int parse_limits(struct pf_report *report, struct perfile_error *error)
 {
-    const struct perfile_report_options *options = &report->options->report;
+    const struct perfile_report_options *options = report->options->report;
     report->graph_limit_percent = 0.5;
     report->max_stack = options->max_stack ? options->max_stack : UINT64_MAX;
     if (options->percent_limit) {
@@ -96,7 +96,7 @@ static int parse_limits(struct pf_report *report, struct perfile_error *error)
 /* With children perf shows who calls; without, who is called. */
 static int parse_graph_options(struct pf_report *report, struct perfile_error *error)
 {
-    const struct perfile_report_options *options = &report->options->report;
+    const struct perfile_report_options *options = report->options->report;
     report->children = !(options->flags & (PERFILE_REPORT_NO_CHILDREN | PERFILE_REPORT_MEMORY));
     report->order = options->flags & PERFILE_REPORT_NO_CHILDREN ? PF_GRAPH_CALLEE : PF_GRAPH_CALLER;
     if (options->flags & PERFILE_REPORT_INVERTED)
@@ -117,10 +117,10 @@ static int parse_graph_options(struct pf_report *report, struct perfile_error *e
 
 static int open_filters(struct pf_report *report, struct perfile_error *error)
 {
-    const struct perfile_filter *wanted = &report->options->filter;
+    const struct perfile_filter *wanted = report->options->filter;
     const struct perfile_filter threads = {.pids = wanted->pids, .tids = wanted->tids, .comms = wanted->comms};
-    const struct perfile_filter dsos = {.comms = report->options->report.dsos};
-    const struct perfile_filter names = {.comms = report->options->report.symbols};
+    const struct perfile_filter dsos = {.comms = report->options->report->dsos};
+    const struct perfile_filter names = {.comms = report->options->report->symbols};
     int result = pf_filter_open(&report->threads, &threads, NULL, report->allocator, error);
     if (result == 0)
         result = pf_filter_open(&report->dsos, &dsos, NULL, report->allocator, error);
@@ -146,7 +146,7 @@ static void tell_unmatched(const struct pf_report *report)
     if (report->filters_part && !report->part_matched)
         options->unmatched(
             options->unmatched_context,
-            &(struct perfile_unmatched){.filter = "symbol_filter", .value = options->report.symbol_filter});
+            &(struct perfile_unmatched){.filter = "symbol_filter", .value = options->report->symbol_filter});
 }
 
 /* ---- keys ---- */
@@ -253,7 +253,7 @@ static bool name_passes(struct pf_filter *filter, const char *name)
 static bool frame_passes(struct pf_report *report, uint32_t frame)
 {
     const size_t room = report->pass_room;
-    if (!report->dsos.active && !report->names.active && !report->options->report.symbol_filter)
+    if (!report->dsos.active && !report->names.active && !report->options->report->symbol_filter)
         return true;
     if (frame >= room) {
         if (!pf_grow(report->allocator, &report->passes, &report->pass_room, (size_t)frame + 1, 1))
@@ -265,7 +265,7 @@ static bool frame_passes(struct pf_report *report, uint32_t frame)
         const struct pf_module *module = pf_symbols_module(report->symbols, info->module);
         bool passes = name_passes(&report->dsos, module ? module->short_name : "[unknown]") ||
                       name_passes(&report->dsos, module ? module->name : "");
-        const char *part = report->options->report.symbol_filter;
+        const char *part = report->options->report->symbol_filter;
         const bool has_part = !part || (info->name && strstr(info->name, part));
         report->filters_part |= passes && part;
         report->part_matched |= passes && has_part;
@@ -311,7 +311,7 @@ static bool add_row(struct pf_report *report, const struct pf_profile_sample *sa
     const uint32_t key = key_of(report, sample);
     if (report->short_of_memory || key == NO_NUMBER)
         return false;
-    if (report->options->report.flags & PERFILE_REPORT_ONLY_PARENT &&
+    if (report->options->report->flags & PERFILE_REPORT_ONLY_PARENT &&
         !pf_report_key_value(report, key, PF_VALUE_parent))
         return true;
     report->passed++;
@@ -357,7 +357,7 @@ static int read_samples(struct pf_report *report, struct perfile_error *error)
             pf_profile_stop(report->profile);
             return fail_samples(report, error);
         }
-    const struct perfile_symbol_options *symbols = &report->options->symbols;
+    const struct perfile_symbol_options *symbols = report->options->symbols;
     pf_filter_tell(&report->threads, symbols->note, symbols->note_context);
     return result;
 }
@@ -844,16 +844,16 @@ static int open_profile(struct pf_report *report, struct perfile_error *error)
 {
     const struct perfile_output_options *options = report->options;
     const struct perfile_filter filter = {
-        .time = options->filter.time, .cpus = options->filter.cpus, .events = options->filter.events};
+        .time = options->filter->time, .cpus = options->filter->cpus, .events = options->filter->events};
     const bool any = filter.time || filter.cpus || filter.events;
     struct pf_profile_options how = {.filter = any ? &filter : NULL,
-                                     .find = pf_find_options_of(&options->symbols),
+                                     .find = pf_find_options_of(options->symbols),
                                      .keeps_comms = true,
                                      .decoded = report->kept_count != 0 || report->branches || report->by_weight ||
                                                 report->by_cost,
-                                     .unwind = options->symbols.unwind,
+                                     .unwind = options->symbols->unwind,
                                      .frames = {.by_address = report->by_address,
-                                                .inlines = report->stacks && !options->symbols.no_inline,
+                                                .inlines = report->stacks && !options->symbols->no_inline,
                                                 .inlines_by_function = true},
                                      .drive = pf_profile_drive_of(options)};
     how.find.allocator = report->allocator;
@@ -870,8 +870,8 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
 {
     *report = (struct pf_report){
         .allocator = pf_allocator_or_default(options->allocator), .options = options, .reader = reader};
-    report->joins_groups = groups && !(options->report.flags & PERFILE_REPORT_NO_GROUP);
-    report->hierarchy = options->report.flags & PERFILE_REPORT_HIERARCHY;
+    report->joins_groups = groups && !(options->report->flags & PERFILE_REPORT_NO_GROUP);
+    report->hierarchy = options->report->flags & PERFILE_REPORT_HIERARCHY;
     pf_arena_open(&report->texts, report->allocator);
     pf_map_open(&report->interned, report->allocator);
     pf_pairs_open(&report->key_index, report->allocator);

@@ -58,7 +58,7 @@ static bool has_only_tracepoints(const struct pf_report *report)
 /* As in perf a list for --sort that has "overhead" in it, and be it in overhead_us, says which shares there are. */
 static bool chooses_shares(const struct pf_report *report)
 {
-    const char *list = report->options->report.sort;
+    const char *list = report->options->report->sort;
     return list && strstr(list, "overhead");
 }
 
@@ -75,7 +75,7 @@ static void choose_order(const struct pf_report *report, const struct chosen *so
 
 static void add_usual_fields(const struct pf_report *report, const struct chosen *sort, struct chosen *fields)
 {
-    const unsigned flags = report->options->report.flags;
+    const unsigned flags = report->options->report->flags;
     const struct pf_report_column *children = &pf_report_columns[PF_COLUMN_overhead_children];
     const struct pf_report_column *self = &pf_report_columns[PF_COLUMN_overhead];
     const bool chosen = chooses_shares(report);
@@ -178,7 +178,7 @@ static bool note_sort_order(struct pf_report *report, const char *list, const ch
 
 int pf_report_choose_columns(struct pf_report *report, struct perfile_error *error)
 {
-    const char *sort_list = report->options->report.sort;
+    const char *sort_list = report->options->report->sort;
     const char *field_list = last_request(report->options->fields);
     const bool strict = field_list && *field_list != '+';
     pf_report_see_machine(report);
@@ -190,7 +190,7 @@ int pf_report_choose_columns(struct pf_report *report, struct perfile_error *err
     int result = parse(report, sort_list, strict ? NULL : usual, &sort, error);
     if (result == 0 && !note_sort_order(report, sort_list, strict ? NULL : usual))
         result = pf_fail_memory(error, "report");
-    if (result == 0 && report->options->report.parent)
+    if (result == 0 && report->options->report->parent)
         result = pf_report_columns_parse(report, "parent", sort.columns, &sort.count, error);
     if (strict)
         report->children = report->children && strstr(field_list, "overhead_children");

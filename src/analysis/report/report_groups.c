@@ -85,7 +85,7 @@ static bool read_groups(struct pf_report *report)
                        perfile_feature_visit(report->reader, PERFILE_FEATURE_GROUP_DESC, &visitor, NULL)) < 0 &&
         !reading.enough)
         return false; /* all else: the feature is absent or damaged, and the groups before the damage count */
-    if (!report->group_count && report->options->report.flags & PERFILE_REPORT_GROUP && reading.event_count > 1)
+    if (!report->group_count && report->options->report->flags & PERFILE_REPORT_GROUP && reading.event_count > 1)
         return note_group(report, 0, reading.event_count, NULL);
     return true;
 }

@@ -85,19 +85,19 @@ static int match_events(struct flame *flame, bool page)
 static int open_before(struct flame *flame, bool page)
 {
     int result =
-        pf_flame_recording_open(&flame->before, flame->options->flame.before, flame->options, false, flame->error);
+        pf_flame_recording_open(&flame->before, flame->options->flame->before, flame->options, false, flame->error);
     if (result == 0)
         result = match_events(flame, page);
     if (result < 0)
         return fail_before(flame->error, result);
     flame->compared.set = &flame->before.set;
-    flame->compared.normalized = flame->options->flame.normalize;
+    flame->compared.normalized = flame->options->flame->normalize;
     return 0;
 }
 
 static int open_flame(struct flame *flame, struct perfile_reader *reader, bool page)
 {
-    const struct perfile_flame_options *options = &flame->options->flame;
+    const struct perfile_flame_options *options = flame->options->flame;
     int result = check_options(options, flame->error);
     if (result == 0)
         result = pf_flame_recording_open(&flame->now, reader, flame->options, page, flame->error);
@@ -129,7 +129,7 @@ static int write_flame(struct flame *flame, struct perfile_reader *reader, bool 
 
 static int folded(struct flame *flame)
 {
-    const struct pf_folded_options options = {.names.annotate = flame->options->flame.annotate,
+    const struct pf_folded_options options = {.names.annotate = flame->options->flame->annotate,
                                               .before = flame->compared};
     return pf_flame_folded(&flame->now.set, flame->event, &options, flame->out);
 }
@@ -176,7 +176,7 @@ static int parse_min_width(const char *text, struct pf_svg_options *svg, struct 
 
 static int parse_svg_options(struct flame *flame)
 {
-    const struct perfile_flame_options *options = &flame->options->flame;
+    const struct perfile_flame_options *options = flame->options->flame;
     enum { MIN_WIDTH = 200, MAX_WIDTH = 100000 };
     if (options->width && (options->width < MIN_WIDTH || options->width > MAX_WIDTH))
         return pf_fail(flame->error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "width",
@@ -225,7 +225,7 @@ static int write_svg(struct perfile_reader *reader, const struct perfile_output_
 
 static int html(struct flame *flame)
 {
-    const struct pf_html_options options = {.reverse = flame->options->flame.reverse, .before = flame->compared};
+    const struct pf_html_options options = {.reverse = flame->options->flame->reverse, .before = flame->compared};
     struct pf_flame_recording *now = &flame->now;
     const bool compares = flame->compared.set, both = compares && *flame->aux;
     snprintf(now->subtitle, sizeof(now->subtitle), "%s%s%s", compares ? "compared with an earlier recording" : "",

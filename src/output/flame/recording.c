@@ -69,7 +69,7 @@ static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sam
                                           .frames = sample->frames,
                                           .frame_count = sample->frame_count,
                                           .leaf = PF_STACK_NO_LEAF,
-                                          .weight = g->options->flame.count_samples ? 1 : sample->period};
+                                          .weight = g->options->flame->count_samples ? 1 : sample->period};
     if (!stacks || !pf_stacks_add(&stacks->arriving, &stacks->tree, &stack) || !note_entered(g, stacks))
         return false;
     stacks->time = sample->time;
@@ -129,7 +129,7 @@ static int by_place(const void *a, const void *b)
 static const char *unit_of(struct pf_flame_recording *g, const struct perfile_event *event)
 {
     char unit[64];
-    if (g->options->flame.count_samples)
+    if (g->options->flame->count_samples)
         return "samples";
     perfile_event_unit(event, unit, sizeof(unit));
     return pf_arena_text(&g->bottom.arena, unit, strlen(unit));
@@ -178,7 +178,7 @@ static bool make_set(struct pf_flame_recording *g)
         !*host)
         host = NULL;
     snprintf(g->title, sizeof(g->title), "Flame graph%s%s", host ? " of " : "", host ? host : "");
-    g->set = (struct pf_flame_set){.title = g->options->flame.title ? g->options->flame.title : g->title,
+    g->set = (struct pf_flame_set){.title = g->options->flame->title ? g->options->flame->title : g->title,
                                    .unit = "events",
                                    .event_count = (uint32_t)g->stacks_count,
                                    .events = g->events,
@@ -198,24 +198,24 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
                             const struct perfile_output_options *options, bool timeline, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = pf_allocator_or_default(options->allocator);
-    struct pf_profile_options how = {.filter = &options->filter,
-                                     .find = pf_find_options_of(&options->symbols),
-                                     .unwind = options->symbols.unwind,
-                                     .frames = {.inlines = !options->symbols.no_inline, .joins_unnamed = true},
+    struct pf_profile_options how = {.filter = options->filter,
+                                     .find = pf_find_options_of(options->symbols),
+                                     .unwind = options->symbols->unwind,
+                                     .frames = {.inlines = !options->symbols->no_inline, .joins_unnamed = true},
                                      .drive = pf_profile_drive_of(options)};
     /* The page joins threads of one name by itself. */
-    const char *by = options->flame.by ? options->flame.by : timeline ? "tid" : "comm";
+    const char *by = options->flame->by ? options->flame->by : timeline ? "tid" : "comm";
     how.find.allocator = allocator;
-    if (reader == options->flame.before)
-        how.find.recording = options->flame.before_path;
+    if (reader == options->flame->before)
+        how.find.recording = options->flame->before_path;
     *g = (struct pf_flame_recording){.allocator = allocator, .options = options, .reader = reader};
     pf_pairs_open(&g->slice_of, allocator);
-    int result = pf_bottom_open(&g->bottom, allocator, by, options->flame.time_quantum, error);
+    int result = pf_bottom_open(&g->bottom, allocator, by, options->flame->time_quantum, error);
     if (result == 0)
         result = pf_profile_open(reader, &how, &g->profile, error);
     if (result == 0)
         result = gather(g, timeline, error);
-    if (result == 0 && reader != options->flame.before)
+    if (result == 0 && reader != options->flame->before)
         pf_profile_tell_unmatched(g->profile, options->unmatched, options->unmatched_context);
     if (result == 0 && !make_set(g))
         result = pf_fail_memory(error, "flame graph");

@@ -114,9 +114,9 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
                         struct pf_text *out, struct perfile_error *error)
 {
     struct pf_report report;
-    const char *separator = options->report.separator;
+    const char *separator = options->report->separator;
     struct sheet sheet = {.report = &report, .out = out, .separator = separator && *separator ? separator : ","};
-    if (options->report.flags & PERFILE_REPORT_TASKS)
+    if (options->report->flags & PERFILE_REPORT_TASKS)
         return pf_tasks_write(reader, options, PF_TASKS_CSV, out, error);
     int result = pf_report_open(&report, reader, options, false, error);
     if (result == 0 || report.row_count) {

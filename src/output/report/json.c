@@ -160,7 +160,7 @@ static bool end_row(struct page *page, const struct pf_report_event *event, cons
     const struct pf_report *report = page->report;
     bool enough = true;
     /* graphs are many times the size of the table: only when they are asked for */
-    if (report->options->report.call_graph && pf_report_has_graph(report, event))
+    if (report->options->report->call_graph && pf_report_has_graph(report, event))
         enough = put_graph(page, row);
     pf_json_end(&page->json, false);
     pf_put_string(page->json.text, "\n");
@@ -309,7 +309,7 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
 {
     struct pf_report report;
     struct page page = {.report = &report, .json = {.text = out, .max_bytes = UINT64_MAX}};
-    if (options->report.flags & PERFILE_REPORT_TASKS)
+    if (options->report->flags & PERFILE_REPORT_TASKS)
         return pf_tasks_write(reader, options, PF_TASKS_JSON, out, error);
     int result = pf_report_open(&report, reader, options, false, error);
     if (result == 0 || report.row_count) {

@@ -105,7 +105,7 @@ int pf_tasks_write(struct perfile_reader *reader, const struct perfile_output_op
                    struct pf_text *out, struct perfile_error *error)
 {
     struct pf_tasks tasks;
-    const char *separator = options->report.separator;
+    const char *separator = options->report->separator;
     const struct page page = {&tasks, out, separator && *separator ? separator : ","};
     const int result = pf_tasks_open(&tasks, reader, out->allocator, error);
     if (tasks.order_count) {

@@ -58,7 +58,7 @@ static void pad(struct pf_text *text, size_t count)
 
 static bool has_header(const struct table *table)
 {
-    return !(table->report->options->report.flags & PERFILE_REPORT_NO_HEADER);
+    return !(table->report->options->report->flags & PERFILE_REPORT_NO_HEADER);
 }
 
 static const struct pf_text *cell_of(struct table *table, const struct pf_report_column *column,
@@ -200,9 +200,9 @@ static void put_totals(struct table *table, uint64_t period)
 {
     const struct pf_report *report = table->report;
     const struct perfile_output_options *options = report->options;
-    if (options->filter.time) {
+    if (options->filter->time) {
         pf_put_string(table->out, " (time slices: ");
-        pf_put_string(table->out, options->filter.time);
+        pf_put_string(table->out, options->filter->time);
         pf_put_char(table->out, ')');
     }
     pf_put_format(table->out, "\n# %s: %" PRIu64 "\n", report->by_weight ? "Total weight " : "Event count (approx.)",
@@ -315,7 +315,7 @@ static void put_cell(struct table *table, size_t i, const struct pf_text *cell, 
 
 static void parse_widths(struct table *table)
 {
-    const char *list = table->report->options->report.widths;
+    const char *list = table->report->options->report->widths;
     char *end;
     for (size_t i = 0; list && i < PF_REPORT_COLUMNS; i++) {
         const unsigned long width = strtoul(list, &end, 10);
@@ -863,7 +863,7 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
 {
     struct pf_report report;
     struct table table = {.report = &report, .out = out};
-    if (options->report.flags & PERFILE_REPORT_TASKS)
+    if (options->report->flags & PERFILE_REPORT_TASKS)
         return pf_tasks_write(reader, options, PF_TASKS_TEXT, out, error);
     int result = pf_report_open(&report, reader, options, true, error);
     if (result == 0 || report.row_count)

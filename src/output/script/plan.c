@@ -102,7 +102,7 @@ static bool add_places(struct pf_script *script, struct pf_script_plan *plan)
                           (has(plan, SCRIPT_DISASM) ? SCRIPT_PLACE_DISASM : 0);
     /* functions that were inlined have lines of their own, whatever is printed of them */
     const unsigned inlined =
-        plan->has_callchain && has(plan, SCRIPT_IP) && !script->options->symbols.no_inline ? SCRIPT_PLACE_FRAME : 0;
+        plan->has_callchain && has(plan, SCRIPT_IP) && !script->options->symbols->no_inline ? SCRIPT_PLACE_FRAME : 0;
     unsigned branches = 0;
     if (has(plan, SCRIPT_BRSTACK))
         branches = module ? module | SCRIPT_PLACE_ADDRESS : 0;

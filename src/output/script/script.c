@@ -60,11 +60,11 @@ static void unlock(void *context)
 static int open_delivery(struct pf_script *script)
 {
     const struct perfile_output_options *options = script->options;
-    struct pf_find_options find = pf_find_options_of(&options->symbols);
+    struct pf_find_options find = pf_find_options_of(options->symbols);
     find.allocator = script->out->allocator;
     const bool wants_maps = pf_script_fields_want_maps(&script->fields);
     const struct pf_delivery_options how = {.allocator = script->out->allocator,
-                                            .filter = &options->filter,
+                                            .filter = options->filter,
                                             .find = wants_maps ? &find : NULL,
                                             .follows_maps =
                                                 stacks_want_maps(script) || options->show & PERFILE_SHOW_TEXT_POKE,
@@ -89,7 +89,8 @@ static int open_parts(struct pf_script *script)
         result = pf_script_fields_check(&script->fields, script->reader, script->error);
     }
     if (result == 0)
-        result = pf_unwind_policy_parse(script->options->symbols.unwind, PF_UNWIND_CFI, &script->policy, script->error);
+        result =
+            pf_unwind_policy_parse(script->options->symbols->unwind, PF_UNWIND_CFI, &script->policy, script->error);
     if (result == 0)
         result = open_delivery(script);
     return result == 0 ? open_clock(script) : result;
@@ -210,7 +211,7 @@ int pf_script_text(struct perfile_reader *reader, const struct perfile_output_op
     if (result == 0)
         result = options->threads > 1 && pf_script_team_can(script) ? pf_script_team_drive(script) : drive(script);
     if (result == 0)
-        pf_filter_tell(pf_delivery_filter(script->delivery), options->symbols.note, options->symbols.note_context);
+        pf_filter_tell(pf_delivery_filter(script->delivery), options->symbols->note, options->symbols->note_context);
     if (result == 0)
         pf_delivery_tell_unmatched(script->delivery, options->unmatched, options->unmatched_context);
     if (result == 0 && out->failed)

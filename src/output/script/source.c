@@ -87,7 +87,7 @@ static bool find_file(struct pf_script *script, const char *name, uint64_t *inde
 static int open_file(const struct pf_script *script, const char *path)
 {
     char below[PATH_BYTES_MAX];
-    const char *symfs = script->options->symbols.symfs;
+    const char *symfs = script->options->symbols->symfs;
     const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
     int fd = -1;
     if (symfs && *symfs && snprintf(below, sizeof(below), "%s/%s", symfs, path) < (int)sizeof(below))

@@ -68,7 +68,7 @@ void pf_script_symbols_close(struct pf_script *script)
 
 bool pf_script_open_symbols(struct pf_script *script)
 {
-    const struct perfile_symbol_options *options = &script->options->symbols;
+    const struct perfile_symbol_options *options = script->options->symbols;
     if (!script->symbols && !script->failed) {
         struct pf_find_options find = pf_find_options_of(options);
         find.allocator = script->out->allocator;
@@ -195,7 +195,7 @@ static bool locate(struct pf_script *script, const struct perfile_space *space, 
 static bool look_up(struct pf_script *script, const struct perfile_space *space, unsigned style,
                     struct subject *subject)
 {
-    const struct perfile_symbol_options *options = &script->options->symbols;
+    const struct perfile_symbol_options *options = script->options->symbols;
     const struct pf_location *location = &subject->spot.location;
     if (!locate(script, space, &subject->spot))
         return false;
@@ -350,7 +350,7 @@ static const struct pf_text_cache_text *add_text(struct pf_script *script, struc
 static bool wants_lines(const struct pf_script *script, unsigned style)
 {
     return style & SCRIPT_PLACE_SRCLINE ||
-           (style & SCRIPT_PLACE_FRAME && !(style & SCRIPT_PLACE_SINGLE) && !script->options->symbols.no_inline);
+           (style & SCRIPT_PLACE_FRAME && !(style & SCRIPT_PLACE_SINGLE) && !script->options->symbols->no_inline);
 }
 
 /* What has to be found out in order is left for later: the sample waits. */
@@ -464,7 +464,7 @@ void pf_script_put_source_line(struct pf_script *script, const struct pf_script_
         return;
     const bool known = pf_symbols_inlines(script->symbols, &spot->location, &source, 1);
     pf_put_string(script->out, lead);
-    put_source_line(script->out, spot, known ? &source : NULL, script->options->symbols.full_source_path);
+    put_source_line(script->out, spot, known ? &source : NULL, script->options->symbols->full_source_path);
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------------------- */

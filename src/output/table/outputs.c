@@ -8,9 +8,9 @@ static int write_view(struct perfile_reader *reader, const struct perfile_output
 {
     struct perfile_table *table;
     const struct perfile_table_options how = {.size = sizeof(how),
-                                              .filter = &options->filter,
-                                              .symbols = &options->symbols,
-                                              .report = &options->report,
+                                              .filter = options->filter,
+                                              .symbols = options->symbols,
+                                              .report = options->report,
                                               .columns = strcmp(view, "samples") ? NULL : options->fields,
                                               .threads = options->threads,
                                               .progress = options->progress,
