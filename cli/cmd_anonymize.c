@@ -109,7 +109,7 @@ static int find_key(const struct pf_settings *settings, struct key *key)
 
 /* ---- one run ---- */
 
-static struct perfile_anonymize_report report;
+static struct perfile_anonymize_report report = PERFILE_ANONYMIZE_REPORT_INIT;
 static struct key key;
 
 static int anonymize(struct perfile_reader *reader, struct perfile_writer *writer, const struct pf_settings *settings,
@@ -126,7 +126,8 @@ static int anonymize(struct perfile_reader *reader, struct perfile_writer *write
     made.strict = settings->hide_words;
     made.edit = edit_options;
     int result = perfile_anonymize(reader, writer, &made, &report, error);
-    *edit_report = report.edit;
+    if (report.edit)
+        *edit_report = *report.edit;
     return result;
 }
 
@@ -134,7 +135,7 @@ static void print_json(FILE *to)
 {
     fprintf(to, ",\"categories\":[");
     for (size_t i = 0; i < report.category_count; i++) {
-        const struct perfile_anonymized *c = &report.categories[i];
+        const struct perfile_anonymized *c = report.categories[i];
         fprintf(to,
                 "%s{\"name\":\"%s\",\"action\":\"%s\",\"changed\":%" PRIu64 ",\"removed\":%" PRIu64 ",\"kept\":%" PRIu64
                 "}",
@@ -156,7 +157,7 @@ static void print_count(FILE *to, uint64_t count, const char *what, const char *
 static void print_text(FILE *to)
 {
     for (size_t i = 0; i < report.category_count; i++) {
-        const struct perfile_anonymized *c = &report.categories[i];
+        const struct perfile_anonymized *c = report.categories[i];
         const char *between = "";
         if (!c->changed && !c->removed && !c->kept)
             continue;

@@ -389,7 +389,7 @@ static int write_parts(struct splitting *splitting, const struct perfile_split_o
 
 static int run_split(const struct pf_command *command, struct pf_settings *settings)
 {
-    struct splitting splitting = {.pattern = settings->output};
+    struct splitting splitting = {.pattern = settings->output, .report = PERFILE_EDIT_REPORT_INIT};
     struct perfile_split_options split = PERFILE_SPLIT_OPTIONS_INIT;
     const struct way *way;
     int status;

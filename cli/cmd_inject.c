@@ -63,7 +63,7 @@ static const struct pf_option_group group = {"Options", options};
 
 /* ---- one run ---- */
 
-static struct perfile_edit_report counts;
+static struct perfile_edit_report counts = PERFILE_EDIT_REPORT_INIT;
 static uint64_t code_files, jitdumps;
 
 static int inject_code(struct perfile_reader *reader, struct perfile_writer *writer, struct perfile_inject_options *how,

@@ -353,7 +353,7 @@ static int run_open(struct run *run)
 
 static int run_merge(const struct pf_command *command, struct pf_settings *settings)
 {
-    struct run run = {.command = command, .settings = settings};
+    struct run run = {.command = command, .settings = settings, .report = PERFILE_MERGE_REPORT_INIT};
     int status;
 
     if ((status = choose(&run)) == PF_STATUS_OK && (status = open_inputs(&run)) == PF_STATUS_OK)

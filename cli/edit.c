@@ -323,11 +323,12 @@ static int run_open(struct run *run, pf_edit *edit)
 
     if (!status)
         status = write_out(run, edit);
-    perfile_writer_close(run->writer);
-    if (status)
-        return status;
-    status = print_report(run);
-    return status ? status : pf_input_losses(&run->input);
+    if (!status)
+        status = print_report(run);
+    if (!status)
+        status = pf_input_losses(&run->input);
+    perfile_writer_close(run->writer); /* what reports point at goes with it */
+    return status;
 }
 
 int pf_run_edit(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit)
@@ -338,7 +339,7 @@ int pf_run_edit(const struct pf_command *command, struct pf_settings *settings, 
 int pf_run_edit_report(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit,
                        pf_edit_print *print)
 {
-    struct run run = {.print = print};
+    struct run run = {.print = print, .report = PERFILE_EDIT_REPORT_INIT};
     int status;
 
     if ((status = pf_input_choose(&run.input, command, settings)) || (status = check_output(&run)))

@@ -16,8 +16,9 @@
 extern "C" {
 #endif
 
-/* What became of the records. Made by the library. */
+/* What became of the records. Filled also when a call fails, as far as it came. */
 struct perfile_edit_report {
+    size_t size;           /* sizeof(struct perfile_edit_report) */
     uint64_t records_kept; /* those that stand for themselves: not the containers of compressed ones */
     uint64_t samples_kept;
     uint64_t records_dropped; /* because the call was to leave them out */
@@ -41,6 +42,7 @@ struct perfile_edit_report {
     uint64_t code_added;        /* mappings of code that JIT compilers made */
     uint64_t maps_added;        /* mappings that stand before what hits them */
 };
+#define PERFILE_EDIT_REPORT_INIT PERFILE_SIZED(struct perfile_edit_report)
 
 /* What all calls take. */
 struct perfile_edit_options {
@@ -272,8 +274,9 @@ struct perfile_merge_options {
 };
 #define PERFILE_MERGE_OPTIONS_INIT PERFILE_SIZED(struct perfile_merge_options)
 
-/* Made by the library. What it points to lives until the writer is closed. */
+/* What it points to is made by the library, and lives until the writer is closed. */
 struct perfile_merge_report {
+    size_t size; /* sizeof(struct perfile_merge_report) */
     const struct perfile_edit_report *total;
     const struct perfile_edit_report *const *inputs; /* one per reader */
     size_t input_count;
@@ -286,6 +289,7 @@ struct perfile_merge_report {
     bool reshaped;            /* events got ids or other parts that all events of a recording must share */
     bool clocks_aligned;
 };
+#define PERFILE_MERGE_REPORT_INIT PERFILE_SIZED(struct perfile_merge_report)
 
 /*
  * Several recordings as one, its records in the order of time: of any hosts, times, events, modes and byte orders.
@@ -314,13 +318,14 @@ struct perfile_anonymized {
     uint64_t kept; /* how often it stayed: as was asked, or because it is one of the words that tell nothing */
 };
 
-enum { PERFILE_ANONYMIZE_CATEGORIES_MAX = 32 };
-
+/* What it points to is made by the library, and lives until the writer is closed; NULL and 0 when the call fails early. */
 struct perfile_anonymize_report {
-    struct perfile_edit_report edit;
+    size_t size; /* sizeof(struct perfile_anonymize_report) */
+    const struct perfile_edit_report *edit;
+    const struct perfile_anonymized *const *categories;
     size_t category_count;
-    struct perfile_anonymized categories[PERFILE_ANONYMIZE_CATEGORIES_MAX];
 };
+#define PERFILE_ANONYMIZE_REPORT_INIT PERFILE_SIZED(struct perfile_anonymize_report)
 
 struct perfile_anonymize_options {
     size_t size;     /* sizeof(struct perfile_anonymize_options) */

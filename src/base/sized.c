@@ -17,13 +17,19 @@ static size_t size_of(const void *sized)
     return size;
 }
 
+int pf_sized_check(const void *theirs, const char *what, struct perfile_error *error)
+{
+    return !theirs || size_of(theirs) >= sizeof(size_t)
+               ? 0
+               : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "size is not set");
+}
+
 int pf_sized_take(void *ours, size_t bytes, const void *theirs, const char *what, struct perfile_error *error)
 {
-    if (!theirs)
-        return 0;
+    const int result = pf_sized_check(theirs, what, error);
+    if (!theirs || result < 0)
+        return result;
     const size_t room = size_of(theirs), members = sizeof(room);
-    if (room < members)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "size is not set");
     if (room > bytes && !is_zero((const uint8_t *)theirs + bytes, room - bytes))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what,
                        "members are set that this version of the library does not know");
@@ -33,6 +39,8 @@ int pf_sized_take(void *ours, size_t bytes, const void *theirs, const char *what
 
 int pf_sized_give(void *theirs, const void *ours, size_t bytes)
 {
+    if (!theirs)
+        return 0;
     const size_t room = size_of(theirs), members = sizeof(room);
     if (room < members)
         return PERFILE_ERROR_ARGUMENT;

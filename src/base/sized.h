@@ -14,7 +14,12 @@
  * is not all zeros, so that a wish would be ignored.
  */
 int pf_sized_take(void *ours, size_t bytes, const void *theirs, const char *what, struct perfile_error *error);
-/* Fills theirs, whose size says how much of it there is; what is not known here is zeroed. ARGUMENT: size is not set. */
+/* ARGUMENT, with `what` in the message: theirs, which pf_sized_give is to fill (or NULL), has no size. */
+int pf_sized_check(const void *theirs, const char *what, struct perfile_error *error);
+/*
+ * Fills theirs, whose size says how much of it there is; what is not known here is zeroed. ARGUMENT: size is not set.
+ * Nothing is done when theirs is NULL.
+ */
 int pf_sized_give(void *theirs, const void *ours, size_t bytes);
 
 #endif

@@ -23,8 +23,6 @@ static const struct {
 #undef CATEGORY
 };
 
-_Static_assert(PF_COUNT(categories) <= PERFILE_ANONYMIZE_CATEGORIES_MAX, "the report has no room");
-
 const char *perfile_anonymize_category(size_t index, const char **doc)
 {
     if (index >= PF_COUNT(categories))
@@ -41,7 +39,7 @@ static const char *action_name(unsigned action)
 
 void pf_anon_count(struct pf_anonymizer *a, enum pf_anonymize_category category, enum pf_anonymize_action done)
 {
-    struct perfile_anonymized *counted = &a->report->categories[category];
+    struct perfile_anonymized *counted = &a->counted[category];
     if (done == PF_ANON_CHANGE)
         counted->changed++;
     else if (done == PF_ANON_DROP)
@@ -270,7 +268,28 @@ static int run(struct pf_anonymizer *a, struct pf_edit *edit, struct perfile_err
     edit->follows_maps = true;
     edit->no_kernel_copy = true; /* it names the kernel's own addresses */
     pf_anon_open_addresses(a);
-    return pf_edit_run(edit, &a->report->edit, error);
+    return pf_edit_run(edit, a->total, error);
+}
+
+/* What the report points at, which lives as long as the writer. */
+static int open_report(struct pf_anonymizer *a, struct perfile_writer *writer, struct perfile_anonymize_report *report,
+                       struct perfile_error *error)
+{
+    const struct perfile_anonymized **all = pf_arena_new(&writer->arena, PF_COUNT(categories) * sizeof(*all));
+    a->counted = pf_arena_new(&writer->arena, PF_COUNT(categories) * sizeof(*a->counted));
+    a->total = pf_arena_new(&writer->arena, sizeof(*a->total));
+    if (!all || !a->counted || !a->total)
+        return pf_fail_memory(error, what);
+    *a->total = (struct perfile_edit_report)PERFILE_EDIT_REPORT_INIT;
+    for (size_t i = 0; i < PF_COUNT(categories); i++) {
+        a->counted[i] = (struct perfile_anonymized){
+            .name = categories[i].name, .doc = categories[i].doc, .action = action_name(a->action[i])};
+        all[i] = &a->counted[i];
+    }
+    report->edit = a->total;
+    report->categories = all;
+    report->category_count = PF_COUNT(categories);
+    return 0;
 }
 
 static int prepare(struct pf_anonymizer *a, const struct perfile_anonymize_options *options,
@@ -278,10 +297,6 @@ static int prepare(struct pf_anonymizer *a, const struct perfile_anonymize_optio
 {
     int result = choose_all(a, options, error);
     a->strict = options->strict;
-    a->report->category_count = PF_COUNT(categories);
-    for (size_t i = 0; i < PF_COUNT(categories); i++)
-        a->report->categories[i] = (struct perfile_anonymized){
-            .name = categories[i].name, .doc = categories[i].doc, .action = action_name(a->action[i])};
     if (result == 0)
         result = make_key(a, options, error);
     if (result == 0 && !get_memory(a))
@@ -289,22 +304,36 @@ static int prepare(struct pf_anonymizer *a, const struct perfile_anonymize_optio
     return result;
 }
 
-int perfile_anonymize(struct perfile_reader *reader, struct perfile_writer *writer,
-                      const struct perfile_anonymize_options *options, struct perfile_anonymize_report *report,
-                      struct perfile_error *error)
+static int anonymize(struct perfile_reader *reader, struct perfile_writer *writer,
+                     const struct perfile_anonymize_options *options, struct perfile_anonymize_report *report,
+                     struct perfile_error *error)
 {
-    struct perfile_anonymize_report unseen = {.category_count = 0};
     struct perfile_anonymize_options all = PERFILE_ANONYMIZE_OPTIONS_INIT;
     struct pf_edit edit;
     int result = pf_sized_take(&all, sizeof(all), options, "anonymize options", error);
     if (result == 0)
         result = pf_edit_open(&edit, reader, writer, all.edit, error);
-    struct pf_anonymizer a = {.allocator = reader->allocator, .report = report ? report : &unseen};
+    struct pf_anonymizer a = {.allocator = reader->allocator};
     pf_map_open(&a.words, a.allocator);
     if (result == 0)
         result = prepare(&a, &all, error);
     if (result == 0)
+        result = open_report(&a, writer, report, error);
+    if (result == 0)
         result = run(&a, &edit, error);
     release_memory(&a);
+    return result;
+}
+
+int perfile_anonymize(struct perfile_reader *reader, struct perfile_writer *writer,
+                      const struct perfile_anonymize_options *options, struct perfile_anonymize_report *report,
+                      struct perfile_error *error)
+{
+    struct perfile_anonymize_report counts = PERFILE_ANONYMIZE_REPORT_INIT;
+    int result = pf_sized_check(report, "anonymize report", error);
+    if (result < 0)
+        return result;
+    result = anonymize(reader, writer, options, &counts, error);
+    pf_sized_give(report, &counts, sizeof(counts));
     return result;
 }

@@ -48,7 +48,8 @@ struct pf_anon_zone {
 struct pf_anonymizer {
     const struct pf_edit *edit;
     const struct perfile_allocator *allocator;
-    struct perfile_anonymize_report *report;
+    struct perfile_edit_report *total;  /* of the report; these live as long as the writer */
+    struct perfile_anonymized *counted; /* by category */
     uint64_t key[2];
     bool strict;
     uint8_t action[PF_ANON_CATEGORIES];

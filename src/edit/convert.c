@@ -60,17 +60,14 @@ static int know_events(struct perfile_reader *reader, struct perfile_error *erro
     return more < 0 ? more : perfile_reader_rewind(reader, error);
 }
 
-int perfile_convert(struct perfile_reader *reader, struct perfile_writer *writer,
-                    const struct perfile_convert_options *options, struct perfile_edit_report *report,
-                    struct perfile_error *error)
+static int convert(struct perfile_reader *reader, struct perfile_writer *writer,
+                   const struct perfile_convert_options *options, struct perfile_edit_report *report,
+                   struct perfile_error *error)
 {
     struct perfile_convert_options all = PERFILE_CONVERT_OPTIONS_INIT;
-    struct perfile_edit_report unseen;
     struct convert convert = {.age = NULL};
     struct perfile_error here;
     error = error ? error : &here;
-    report = report ? report : &unseen;
-    *report = (struct perfile_edit_report){.records_kept = 0};
     int result = pf_sized_take(&all, sizeof(all), options, "convert options", error);
     if (result == 0)
         result = pf_edit_open(&convert.edit, reader, writer, all.edit, error);
@@ -86,5 +83,18 @@ int perfile_convert(struct perfile_reader *reader, struct perfile_writer *writer
     }
     pf_unwind_close(convert.unwind);
     pf_compat_close(convert.age);
+    return result;
+}
+
+int perfile_convert(struct perfile_reader *reader, struct perfile_writer *writer,
+                    const struct perfile_convert_options *options, struct perfile_edit_report *report,
+                    struct perfile_error *error)
+{
+    struct perfile_edit_report counts = PERFILE_EDIT_REPORT_INIT;
+    int result = pf_sized_check(report, "edit report", error);
+    if (result < 0)
+        return result;
+    result = convert(reader, writer, options, &counts, error);
+    pf_sized_give(report, &counts, sizeof(counts));
     return result;
 }

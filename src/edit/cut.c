@@ -544,15 +544,13 @@ static bool is_stream(const struct perfile_writer *writer)
     return writer->options.mode == PERFILE_MODE_PIPE;
 }
 
-int perfile_cut(struct perfile_reader *reader, struct perfile_writer *writer, const struct perfile_cut_options *options,
-                struct perfile_edit_report *report, struct perfile_error *error)
+static int cut_one(struct perfile_reader *reader, struct perfile_writer *writer,
+                   const struct perfile_cut_options *options, struct perfile_edit_report *report,
+                   struct perfile_error *error)
 {
-    struct perfile_edit_report unseen;
     struct perfile_error here;
     struct pf_cut *cut = pf_new(reader->allocator, sizeof(*cut));
-    report = report ? report : &unseen;
     error = error ? error : &here;
-    *report = (struct perfile_edit_report){.records_kept = 0};
     if (!cut)
         return pf_fail_memory(error, "cut");
     int result = open_cut(cut, reader, options, NULL, error);
@@ -577,16 +575,25 @@ int perfile_cut(struct perfile_reader *reader, struct perfile_writer *writer, co
     return result;
 }
 
-int perfile_split(struct perfile_reader *reader, const struct perfile_cut_options *options,
-                  const struct perfile_split_options *split, struct perfile_edit_report *report,
-                  struct perfile_error *error)
+int perfile_cut(struct perfile_reader *reader, struct perfile_writer *writer, const struct perfile_cut_options *options,
+                struct perfile_edit_report *report, struct perfile_error *error)
 {
-    struct perfile_edit_report unseen;
+    struct perfile_edit_report counts = PERFILE_EDIT_REPORT_INIT;
+    int result = pf_sized_check(report, "edit report", error);
+    if (result < 0)
+        return result;
+    result = cut_one(reader, writer, options, &counts, error);
+    pf_sized_give(report, &counts, sizeof(counts));
+    return result;
+}
+
+static int split_all(struct perfile_reader *reader, const struct perfile_cut_options *options,
+                     const struct perfile_split_options *split, struct perfile_edit_report *report,
+                     struct perfile_error *error)
+{
     struct perfile_error here;
     struct pf_cut *cut = pf_new(reader->allocator, sizeof(*cut));
-    report = report ? report : &unseen;
     error = error ? error : &here;
-    *report = (struct perfile_edit_report){.records_kept = 0};
     if (!cut)
         return pf_fail_memory(error, "split");
     int result = open_cut(cut, reader, options, split, error);
@@ -599,5 +606,18 @@ int perfile_split(struct perfile_reader *reader, const struct perfile_cut_option
         result = look_at_filters(cut, error);
     close_cut(cut);
     pf_free(reader->allocator, cut, sizeof(*cut));
+    return result;
+}
+
+int perfile_split(struct perfile_reader *reader, const struct perfile_cut_options *options,
+                  const struct perfile_split_options *split, struct perfile_edit_report *report,
+                  struct perfile_error *error)
+{
+    struct perfile_edit_report counts = PERFILE_EDIT_REPORT_INIT;
+    int result = pf_sized_check(report, "edit report", error);
+    if (result < 0)
+        return result;
+    result = split_all(reader, options, split, &counts, error);
+    pf_sized_give(report, &counts, sizeof(counts));
     return result;
 }

@@ -269,14 +269,12 @@ static void close_inject(struct inject *inject)
     pf_inject_maps_close(&inject->maps);
 }
 
-int perfile_inject(struct perfile_reader *reader, struct perfile_writer *writer,
-                   const struct perfile_inject_options *options, struct perfile_edit_report *report,
-                   struct perfile_error *error)
+static int inject(struct perfile_reader *reader, struct perfile_writer *writer,
+                  const struct perfile_inject_options *options, struct perfile_edit_report *report,
+                  struct perfile_error *error)
 {
     struct inject inject = {.options = PERFILE_INJECT_OPTIONS_INIT};
-    struct perfile_edit_report unseen;
     struct pf_edit_step steps[3];
-    report = report ? report : &unseen;
     int result = pf_sized_take(&inject.options, sizeof(inject.options), options, "inject options", error);
     if (result == 0)
         result = pf_edit_open(&inject.edit, reader, writer, inject.options.edit, error);
@@ -289,7 +287,6 @@ int perfile_inject(struct perfile_reader *reader, struct perfile_writer *writer,
         (struct pf_edit_step){.context = &inject, .feature = note_feature, .record = inject_record};
     if (inject.options.strip)
         steps[inject.edit.step_count++] = pf_strip_step(&inject.strip);
-    *report = (struct perfile_edit_report){.records_kept = 0};
     result = open_inject(&inject, error);
     if (result == 0)
         result = pf_edit_run(&inject.edit, report, error);
@@ -301,5 +298,18 @@ int perfile_inject(struct perfile_reader *reader, struct perfile_writer *writer,
     report->code_added = inject.code.added;
     report->maps_added = inject.maps.added;
     close_inject(&inject);
+    return result;
+}
+
+int perfile_inject(struct perfile_reader *reader, struct perfile_writer *writer,
+                   const struct perfile_inject_options *options, struct perfile_edit_report *report,
+                   struct perfile_error *error)
+{
+    struct perfile_edit_report counts = PERFILE_EDIT_REPORT_INIT;
+    int result = pf_sized_check(report, "edit report", error);
+    if (result < 0)
+        return result;
+    result = inject(reader, writer, options, &counts, error);
+    pf_sized_give(report, &counts, sizeof(counts));
     return result;
 }

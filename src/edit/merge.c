@@ -107,6 +107,8 @@ static int open_input(struct pf_merge *merge, size_t number, struct perfile_erro
     input->reader = merge->options.readers[number];
     input->name = pf_arena_text(&merge->writer->arena, chosen, strlen(chosen));
     input->counts = counts;
+    if (counts)
+        counts->size = sizeof(*counts);
     pf_map_open(&input->ids, merge->allocator);
     if (!counts || !input->name)
         return pf_fail_memory(error, "merge");
@@ -368,6 +370,8 @@ static int open_merge(struct pf_merge *merge, struct perfile_writer *writer,
     merge->scratch = pf_resize(merge->allocator, NULL, 0, PF_MERGE_SCRATCH);
     merge->twins = pf_dedup_open(merge->allocator, merge->options.readers[0]->options.limit_queue_bytes);
     merge->total = pf_arena_new(&writer->arena, sizeof(*merge->total));
+    if (merge->total)
+        merge->total->size = sizeof(*merge->total);
     if (!merge->inputs || !merge->item || !merge->scratch || !merge->twins || !merge->total)
         return pf_fail_memory(error, "merge");
     merge->input_count = merge->options.reader_count;
@@ -458,15 +462,12 @@ static int run(struct pf_merge *merge, struct perfile_error *error)
     return result;
 }
 
-int perfile_merge(struct perfile_writer *writer, const struct perfile_merge_options *options,
-                  struct perfile_merge_report *report, struct perfile_error *error)
+static int merge_all(struct perfile_writer *writer, const struct perfile_merge_options *options,
+                     struct perfile_merge_report *report, struct perfile_error *error)
 {
-    struct perfile_merge_report unseen;
     struct perfile_error here;
     struct pf_merge merge;
     error = error ? error : &here;
-    report = report ? report : &unseen;
-    *report = (struct perfile_merge_report){.events = 0};
     int result = pf_writer_failed(writer, error);
     if (result < 0)
         return result;
@@ -478,4 +479,16 @@ int perfile_merge(struct perfile_writer *writer, const struct perfile_merge_opti
         result = fill_report(&merge, error);
     close_merge(&merge);
     return pf_writer_keep(writer, result, error);
+}
+
+int perfile_merge(struct perfile_writer *writer, const struct perfile_merge_options *options,
+                  struct perfile_merge_report *report, struct perfile_error *error)
+{
+    struct perfile_merge_report counts = PERFILE_MERGE_REPORT_INIT;
+    int result = pf_sized_check(report, "merge report", error);
+    if (result < 0)
+        return result;
+    result = merge_all(writer, options, &counts, error);
+    pf_sized_give(report, &counts, sizeof(counts));
+    return result;
 }

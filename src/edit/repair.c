@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "edit/edit.h"
 
@@ -256,11 +257,10 @@ static int mend_record(void *context, struct pf_item *item, struct perfile_error
     return PF_EDIT_KEEP;
 }
 
-int perfile_repair(struct perfile_reader *reader, struct perfile_writer *writer,
-                   const struct perfile_edit_options *options, struct perfile_edit_report *report,
-                   struct perfile_error *error)
+static int repair(struct perfile_reader *reader, struct perfile_writer *writer,
+                  const struct perfile_edit_options *options, struct perfile_edit_report *report,
+                  struct perfile_error *error)
 {
-    struct perfile_edit_report unseen;
     struct pf_edit edit;
     int result = pf_edit_open(&edit, reader, writer, options, error);
     if (result < 0)
@@ -271,12 +271,24 @@ int perfile_repair(struct perfile_reader *reader, struct perfile_writer *writer,
     repair->writer = writer;
     const struct pf_edit_step step = {
         .context = repair, .feature = check_feature, .record = mend_record, .end = rebuild};
-    report = report ? report : &unseen;
     edit.steps = &step;
     edit.step_count = 1;
     result = pf_edit_run(&edit, report, error);
     report->features_rebuilt = repair->rebuilt;
     report->records_mended = repair->mended;
     pf_free(reader->allocator, repair, sizeof(*repair));
+    return result;
+}
+
+int perfile_repair(struct perfile_reader *reader, struct perfile_writer *writer,
+                   const struct perfile_edit_options *options, struct perfile_edit_report *report,
+                   struct perfile_error *error)
+{
+    struct perfile_edit_report counts = PERFILE_EDIT_REPORT_INIT;
+    int result = pf_sized_check(report, "edit report", error);
+    if (result < 0)
+        return result;
+    result = repair(reader, writer, options, &counts, error);
+    pf_sized_give(report, &counts, sizeof(counts));
     return result;
 }

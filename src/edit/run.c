@@ -231,7 +231,7 @@ bool pf_edit_defers_callchains(const struct perfile_reader *reader)
 int pf_edit_begin(struct pf_edit *edit, struct perfile_error *error)
 {
     edit->hooks = (struct pf_writer_hooks){.context = edit, .event = each_event, .feature = each_feature};
-    *edit->report = (struct perfile_edit_report){.records_kept = 0};
+    *edit->report = (struct perfile_edit_report)PERFILE_EDIT_REPORT_INIT;
     edit->writer->hooks = has_hooks(edit) ? &edit->hooks : NULL;
     return perfile_writer_copy_header(edit->writer, edit->reader, error);
 }

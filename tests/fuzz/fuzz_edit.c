@@ -222,7 +222,7 @@ enum { USUAL, CHANGE, KEEP, DROP, STRICT };
 static int anonymize(struct editing *e, struct perfile_error *error)
 {
     struct perfile_anonymize_options options = PERFILE_ANONYMIZE_OPTIONS_INIT;
-    struct perfile_anonymize_report report;
+    struct perfile_anonymize_report report = PERFILE_ANONYMIZE_REPORT_INIT;
     options.key = "key";
     options.key_bytes = 3;
     options.change = e->number == CHANGE ? e->text : NULL;
@@ -397,7 +397,8 @@ static void run_form(const uint8_t *data, size_t bytes, size_t number)
     const unsigned turn = turn_of(data, bytes, number);
     if ((turn >> 4) % FUZZ_EVERY)
         return;
-    struct editing e = {.data = data, .bytes = bytes, .text = form->text, .number = form->number};
+    struct editing e = {
+        .data = data, .bytes = bytes, .text = form->text, .number = form->number, .report = PERFILE_EDIT_REPORT_INIT};
     e.how = (struct perfile_writer_options)PERFILE_WRITER_OPTIONS_INIT;
     e.how.mode = form->mode;
     e.how.byte_order = turn & 1 ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;

@@ -64,7 +64,7 @@ static bool is_sound(int fd, const struct perfile_edit_report *report, const cha
 
 static bool is_done(int fd, const char *version, const char *what)
 {
-    struct perfile_edit_report again = {0};
+    struct perfile_edit_report again = PERFILE_EDIT_REPORT_INIT;
     struct perfile_reader *reader;
     lseek(fd, 0, SEEK_SET);
     if (perfile_open_fd(fd, NULL, &reader, NULL) < 0)
@@ -85,7 +85,7 @@ static bool is_done(int fd, const char *version, const char *what)
 
 static void try(const char *path, const char *version)
 {
-    struct perfile_edit_report report = {0};
+    struct perfile_edit_report report = PERFILE_EDIT_REPORT_INIT;
     struct perfile_reader *reader;
     char what[512];
     snprintf(what, sizeof(what), "%s for %s", path, version);

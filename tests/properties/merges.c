@@ -127,7 +127,7 @@ static int merge(const char *const *paths, size_t count, const struct perfile_wr
                  struct perfile_edit_report *total)
 {
     struct perfile_merge_options options = PERFILE_MERGE_OPTIONS_INIT;
-    struct perfile_merge_report report;
+    struct perfile_merge_report report = PERFILE_MERGE_REPORT_INIT;
     struct perfile_reader *readers[2] = {NULL, NULL};
     struct perfile_writer *writer = NULL;
     struct perfile_error error = {0};
@@ -183,7 +183,7 @@ static bool counts_agree(const struct perfile_edit_report *total, uint64_t recor
 
 static void alone(const char *path, const struct content *in, const struct perfile_writer_options *made)
 {
-    struct perfile_edit_report total = {0};
+    struct perfile_edit_report total = PERFILE_EDIT_REPORT_INIT;
     const int result = merge(&path, 1, made, &total);
     if (result <= 0) {
         failures++;
@@ -200,7 +200,7 @@ static void alone(const char *path, const struct content *in, const struct perfi
 static void twice(const char *path, const struct content *in, const struct perfile_writer_options *made)
 {
     const char *const paths[] = {path, path};
-    struct perfile_edit_report total = {0};
+    struct perfile_edit_report total = PERFILE_EDIT_REPORT_INIT;
     struct content wanted = *in;
     const int result = merge(paths, 2, made, &total);
     wanted.samples *= 2;
@@ -215,7 +215,7 @@ static void twice(const char *path, const struct content *in, const struct perfi
 static void pair(const char *path, const char *other, const struct perfile_writer_options *made)
 {
     const char *const paths[] = {path, other};
-    struct perfile_edit_report total = {0};
+    struct perfile_edit_report total = PERFILE_EDIT_REPORT_INIT;
     struct content a, b;
     const int result = merge(paths, 2, made, &total);
     if (result < 0)

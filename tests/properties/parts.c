@@ -87,7 +87,7 @@ static void cut_nothing(const char *path, const struct content *wanted, const ch
     struct perfile_reader *reader;
     struct perfile_writer *writer = NULL;
     struct perfile_error error = {0};
-    struct perfile_edit_report report;
+    struct perfile_edit_report report = PERFILE_EDIT_REPORT_INIT;
     struct perfile_writer_options how = PERFILE_WRITER_OPTIONS_INIT;
     struct perfile_cut_options options = PERFILE_CUT_OPTIONS_INIT;
     struct perfile_filter filter = PERFILE_FILTER_INIT;
@@ -187,7 +187,7 @@ static void split(const char *path, const char *way, struct perfile_split_option
     struct perfile_reader *reader;
     struct perfile_error error = {0};
     struct parts parts = {0};
-    struct perfile_edit_report report;
+    struct perfile_edit_report report = PERFILE_EDIT_REPORT_INIT;
     if (perfile_open_path(path, NULL, &reader, NULL) < 0)
         return;
     parts.byte_order = perfile_reader_file(reader)->big_endian ? PERFILE_ORDER_BIG : PERFILE_ORDER_LITTLE;

@@ -26,7 +26,7 @@ static inline int edited_file(void)
 
 static inline struct edited edited_start(void)
 {
-    struct edited made = {.fd = edited_file()};
+    struct edited made = {.fd = edited_file(), .report = PERFILE_EDIT_REPORT_INIT};
     assert_int_equal(perfile_writer_open_fd(made.fd, NULL, &made.writer, NULL), 0);
     return made;
 }

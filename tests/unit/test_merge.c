@@ -144,7 +144,7 @@ static int merge(struct maker *makers, size_t count, struct perfile_merge_option
     const struct perfile_sink sink = {&result->memory, store};
     struct perfile_reader *readers[INPUTS], *reader;
     struct perfile_writer *writer;
-    *result = (struct result){.text = ""};
+    *result = (struct result){.report = PERFILE_MERGE_REPORT_INIT};
     options = options ? options : &usual;
     for (size_t i = 0; i < count; i++)
         readers[i] = read_back(&makers[i]);

@@ -8,7 +8,7 @@ enum { TYPE = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID
 static struct edited repaired_to(struct recording *recording, int order)
 {
     struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
-    struct edited made = {.fd = edited_file()};
+    struct edited made = {.fd = edited_file(), .report = PERFILE_EDIT_REPORT_INIT};
     struct perfile_writer *writer;
     uint8_t *block;
     recording_finish(recording);

@@ -120,7 +120,7 @@ static int anonymize(const void *sized)
 
 static int merge(const void *sized)
 {
-    struct perfile_merge_report report;
+    struct perfile_merge_report report = PERFILE_MERGE_REPORT_INIT;
     return perfile_merge(writer, sized, &report, &error);
 }
 
@@ -283,6 +283,132 @@ static void members_that_the_library_does_not_know(void **state)
         expect_refused(i, calls[i].bytes + 8, 1, "this version of the library does not know");
 }
 
+/* ---- reports, which the library fills ---------------------------------------------------------------------------- */
+
+static int report_cut(void *report)
+{
+    return perfile_cut(reader, writer, NULL, report, &error);
+}
+
+static int open_part(void *context, const struct perfile_split_part *part, struct perfile_writer **made,
+                     struct perfile_error *why)
+{
+    struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
+    (void)context, (void)part;
+    options.mode = PERFILE_MODE_PIPE;
+    return perfile_writer_open_sink(&nowhere, &options, made, why);
+}
+
+static int close_part(void *context, const struct perfile_split_part *part, struct perfile_writer *made, bool complete,
+                      struct perfile_error *why)
+{
+    (void)context, (void)part, (void)complete, (void)why;
+    perfile_writer_close(made);
+    return 0;
+}
+
+static int report_split(void *report)
+{
+    struct perfile_split_options options = PERFILE_SPLIT_OPTIONS_INIT;
+    options.by = PERFILE_SPLIT_PID;
+    options.open = open_part;
+    options.close = close_part;
+    return perfile_split(reader, NULL, &options, report, &error);
+}
+
+static int report_convert(void *report)
+{
+    return perfile_convert(reader, writer, NULL, report, &error);
+}
+
+static int report_inject(void *report)
+{
+    return perfile_inject(reader, writer, NULL, report, &error);
+}
+
+static int report_repair(void *report)
+{
+    return perfile_repair(reader, writer, NULL, report, &error);
+}
+
+static int report_anonymize(void *report)
+{
+    return perfile_anonymize(reader, writer, NULL, report, &error);
+}
+
+static int report_merge(void *report)
+{
+    struct perfile_merge_options options = PERFILE_MERGE_OPTIONS_INIT;
+    options.readers = &reader;
+    options.reader_count = 1;
+    return perfile_merge(writer, &options, report, &error);
+}
+
+static const struct {
+    int (*call)(void *report);
+    size_t bytes;
+} reports[] = {
+    {report_cut, sizeof(struct perfile_edit_report)},     {report_split, sizeof(struct perfile_edit_report)},
+    {report_convert, sizeof(struct perfile_edit_report)}, {report_inject, sizeof(struct perfile_edit_report)},
+    {report_repair, sizeof(struct perfile_edit_report)},  {report_anonymize, sizeof(struct perfile_anonymize_report)},
+    {report_merge, sizeof(struct perfile_merge_report)},
+};
+
+enum { AFTER = 24, UNTOUCHED = 0xa5 };
+
+static uint8_t *report_of(size_t bytes, size_t size)
+{
+    uint8_t *report = malloc(bytes + AFTER);
+    assert_non_null(report);
+    memset(report, UNTOUCHED, bytes + AFTER);
+    memcpy(report, &size, sizeof(size));
+    return report;
+}
+
+static void expect_bytes(const uint8_t *bytes, size_t count, uint8_t value)
+{
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(bytes[i], value);
+}
+
+static void reports_without_a_size(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(reports); i++) {
+        uint8_t *report = report_of(reports[i].bytes, 0);
+        open_both();
+        assert_int_equal(reports[i].call(report), PERFILE_ERROR_ARGUMENT);
+        assert_non_null(strstr(error.message, "size is not set"));
+        expect_bytes(report + sizeof(size_t), reports[i].bytes, UNTOUCHED);
+        close_both();
+        free(report);
+    }
+}
+
+/* Of the header of an older version, which ends earlier, and of a newer one. */
+static void reports_of_other_versions(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PF_COUNT(reports); i++) {
+        uint8_t *older = report_of(reports[i].bytes, 2 * sizeof(size_t));
+        uint8_t *newer = report_of(reports[i].bytes, reports[i].bytes + 8);
+        size_t size;
+        open_both();
+        assert_int_equal(reports[i].call(older), 0);
+        close_both();
+        open_both();
+        assert_int_equal(reports[i].call(newer), 0);
+        expect_bytes(older + 2 * sizeof(size_t), reports[i].bytes - sizeof(size_t), UNTOUCHED);
+        expect_bytes(newer + reports[i].bytes, 8, 0);
+        expect_bytes(newer + reports[i].bytes + 8, AFTER - 8, UNTOUCHED);
+        memcpy(&size, newer, sizeof(size));
+        assert_int_equal(size, reports[i].bytes + 8);
+        close_both();
+        free(older);
+        free(newer);
+    }
+}
+
 /* A program with the header of an older version, which knew fewer parts, and of a newer one. */
 static void samples_of_other_versions(void **state)
 {
@@ -442,6 +568,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_that_are_not_set),         cmocka_unit_test(members_that_the_library_does_not_know),
+        cmocka_unit_test(reports_without_a_size),         cmocka_unit_test(reports_of_other_versions),
         cmocka_unit_test(samples_of_other_versions),      cmocka_unit_test(readers_that_are_not_at_their_start),
         cmocka_unit_test(one_session_at_a_time),          cmocka_unit_test(outputs_of_nothing),
         cmocka_unit_test(readers_of_pipes_that_are_gone),
