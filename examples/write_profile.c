@@ -91,17 +91,19 @@ int main(int count, char **arguments)
     struct perfile_writer *writer;
     struct perfile_error error;
     struct perfile_event_spec event = PERFILE_EVENT_SPEC_INIT;
+    struct perfile_attr attr = {.type = 1}; /* PERF_TYPE_SOFTWARE, and config 0 is PERF_COUNT_SW_CPU_CLOCK */
     const uint64_t id = EVENT_ID;
     const int32_t pid = (int32_t)getpid();
     const struct perfile_comm comm = {.pid = pid, .tid = pid, .comm = "made-up"};
 
     compute();
     check(perfile_writer_open_path(count > 1 ? arguments[1] : "made.data", NULL, &writer, &error), &error);
-    event.attr.type = 1; /* PERF_TYPE_SOFTWARE, and config 0 is PERF_COUNT_SW_CPU_CLOCK */
-    event.attr.sample_period_or_freq = PERIOD_NS;
-    event.attr.sample_type = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME |
-                             PERFILE_SAMPLE_PERIOD | PERFILE_SAMPLE_CALLCHAIN;
-    event.attr.sample_id_all = 1; /* the other records have a time, too */
+    attr.sample_period_or_freq = PERIOD_NS;
+    attr.sample_type = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME |
+                       PERFILE_SAMPLE_PERIOD | PERFILE_SAMPLE_CALLCHAIN;
+    attr.sample_id_all = 1; /* the other records have a time, too */
+    event.attr = &attr;
+    event.attr_bytes = sizeof(attr);
     event.ids = &id;
     event.id_count = 1;
     event.name = "cpu-clock";

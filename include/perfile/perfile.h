@@ -475,10 +475,10 @@ PERFILE_API const struct perfile_diagnostic *perfile_diagnostic_get(const struct
 
 /* One event of the recording: its attributes, its ids, its name. Made by the library. */
 struct perfile_event {
-    uint32_t index;           /* position in the file; what `event` is in JSON */
-    struct perfile_attr attr; /* fields that the file does not have are 0 */
-    uint64_t attr_offset;     /* where it stands */
-    const uint8_t *attr_data; /* attr_bytes bytes as in the file */
+    uint32_t index;                  /* position in the file; what `event` is in JSON */
+    const struct perfile_attr *attr; /* fields that the file does not have are 0 */
+    uint64_t attr_offset;            /* where it stands */
+    const uint8_t *attr_data;        /* attr_bytes bytes as in the file */
     uint32_t attr_bytes;
     struct perfile_section ids_section; /* as in the file; zeros in pipe mode */
     const uint64_t *ids;
@@ -505,7 +505,11 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_record_decode(const struct perfile_re
                                                          const struct perfile_record *record, void *out,
                                                          size_t out_bytes, struct perfile_error *error);
 
-/* The id trailer that kernel records carry when attr.sample_id_all is set. ABSENT when the record has none. */
+#define PERFILE_SAMPLE_ID_INIT PERFILE_SIZED(struct perfile_sample_id)
+/*
+ * The id trailer that kernel records carry when attr.sample_id_all is set. Errors: ABSENT (the record has none), ARGUMENT
+ * (out->size is not set).
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_sample_id_decode(const struct perfile_reader *reader,
                                                             const struct perfile_record *record,
                                                             struct perfile_sample_id *out, struct perfile_error *error);
@@ -515,8 +519,9 @@ struct perfile_read_value {
     uint64_t id;   /* 0 without PERFILE_FORMAT_ID */
     uint64_t lost; /* 0 without PERFILE_FORMAT_LOST */
 };
-/* The value at `index` < read->count. */
-PERFILE_API void perfile_read_at(const struct perfile_read *read, uint64_t index, struct perfile_read_value *out);
+/* The value at `index` < read->count; `out_bytes` is sizeof(*out). */
+PERFILE_API void perfile_read_at(const struct perfile_read *read, uint64_t index, struct perfile_read_value *out,
+                                 size_t out_bytes);
 
 /* struct perfile_sample is in records.h; `present` has the sample_type bits that the record really has. */
 #define PERFILE_SAMPLE_INIT PERFILE_SIZED(struct perfile_sample)
@@ -536,8 +541,9 @@ struct perfile_branch {
     uint8_t type, spec, new_type, priv; /* see perfile_enum_name("branch_type", type) */
     uint64_t reserved;
 };
-PERFILE_API void perfile_branch_at(const struct perfile_branch_stack *stack, uint64_t index,
-                                   struct perfile_branch *out);
+/* The branch at `index` < stack->count; `out_bytes` is sizeof(*out). */
+PERFILE_API void perfile_branch_at(const struct perfile_branch_stack *stack, uint64_t index, struct perfile_branch *out,
+                                   size_t out_bytes);
 
 /* ---- header features ---------------------------------------------------------------------------------------- */
 
@@ -776,8 +782,9 @@ PERFILE_API const char *perfile_session_later_comm(const struct perfile_session 
 PERFILE_API const char *perfile_session_cgroup(const struct perfile_session *session, uint64_t id);
 /* From now on threads keep their names when they end, as perf report shows them; perf script forgets them, the default. */
 PERFILE_API void perfile_session_keep_comms(struct perfile_session *session);
-/* One mapping of a process or of the kernel. Made by the library; lives as long as the session. */
+/* One mapping of a process or of the kernel. Those that the library gives out live as long as the session. */
 struct perfile_map {
+    size_t size;    /* sizeof(struct perfile_map) */
     uint64_t start; /* first address */
     uint64_t end;   /* first address behind it */
     uint64_t pgoff; /* offset of `start` in the file; of the kernel itself: the address of the symbol in its name */
@@ -793,6 +800,7 @@ struct perfile_map {
     bool symbol;   /* a KSYMBOL: filename is the name of the symbol */
     uint32_t code; /* what perfile_session_add_map was given; 0: the map is a record's */
 };
+#define PERFILE_MAP_INIT PERFILE_SIZED(struct perfile_map)
 
 /* Call it before the first _next of the session when mappings are wanted; their memory grows with their number. */
 PERFILE_API void perfile_session_follow_maps(struct perfile_session *session);
@@ -801,7 +809,7 @@ PERFILE_API void perfile_session_follow_maps(struct perfile_session *session);
  * Adds a mapping that no record tells of, such as code that a jitdump file tells of: it holds from `time` on (ns on the
  * recording's clock; a time that has passed: from the next record with a time on) and covers what was there. Of `map` all
  * members count but `id`; `filename` is copied. Records of anonymous memory of that process are passed over from now on: a
- * JIT changes the protection of memory that holds its code. Errors: ARGUMENT (empty), LIMIT (2^19 of them), MEMORY.
+ * JIT changes the protection of memory that holds its code. Errors: ARGUMENT (empty, or its size is not set), LIMIT (2^19 of them), MEMORY.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_session_add_map(struct perfile_session *session, uint64_t time,
                                                            const struct perfile_map *map, struct perfile_error *error);

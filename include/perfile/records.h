@@ -447,8 +447,8 @@ struct perfile_namespace_link {
     uint64_t dev;                           /* device of the namespace file */
     uint64_t ino;                           /* inode of the namespace file */
 };
-/* The element at `index` < list->count. */
-PERFILE_API void perfile_namespace_link_at(const struct perfile_list *list, uint64_t index, struct perfile_namespace_link *out);
+/* The element at `index` < list->count; `out_bytes` is sizeof(*out). */
+PERFILE_API void perfile_namespace_link_at(const struct perfile_list *list, uint64_t index, struct perfile_namespace_link *out, size_t out_bytes);
 
 /* Where an id counts. */
 struct perfile_id_index_entry {
@@ -457,51 +457,52 @@ struct perfile_id_index_entry {
     uint64_t cpu;                           /* 2^64 - 1 = any */
     uint64_t tid;                           /* 2^64 - 1 = any */
 };
-/* The element at `index` < list->count. */
-PERFILE_API void perfile_id_index_entry_at(const struct perfile_list *list, uint64_t index, struct perfile_id_index_entry *out);
+/* The element at `index` < list->count; `out_bytes` is sizeof(*out). */
+PERFILE_API void perfile_id_index_entry_at(const struct perfile_list *list, uint64_t index, struct perfile_id_index_entry *out, size_t out_bytes);
 
 /* The guest that an id counts in. */
 struct perfile_id_index_guest {
     uint64_t machine_pid;                   /* process of the guest on the host, 0 = host */
     uint64_t vcpu;                          /* CPU of the guest */
 };
-/* The element at `index` < list->count. */
-PERFILE_API void perfile_id_index_guest_at(const struct perfile_list *list, uint64_t index, struct perfile_id_index_guest *out);
+/* The element at `index` < list->count; `out_bytes` is sizeof(*out). */
+PERFILE_API void perfile_id_index_guest_at(const struct perfile_list *list, uint64_t index, struct perfile_id_index_guest *out, size_t out_bytes);
 
 /* A thread that is counted. */
 struct perfile_thread_map_entry {
     uint64_t pid;                           /* thread; 2^64 - 1 = all */
     char comm[17];                          /* its name */
 };
-/* The element at `index` < list->count. */
-PERFILE_API void perfile_thread_map_entry_at(const struct perfile_list *list, uint64_t index, struct perfile_thread_map_entry *out);
+/* The element at `index` < list->count; `out_bytes` is sizeof(*out). */
+PERFILE_API void perfile_thread_map_entry_at(const struct perfile_list *list, uint64_t index, struct perfile_thread_map_entry *out, size_t out_bytes);
 
 /* An option. */
 struct perfile_stat_config_entry {
     uint64_t tag;                           /* which */
     uint64_t val;                           /* its value */
 };
-/* The element at `index` < list->count. */
-PERFILE_API void perfile_stat_config_entry_at(const struct perfile_list *list, uint64_t index, struct perfile_stat_config_entry *out);
+/* The element at `index` < list->count; `out_bytes` is sizeof(*out). */
+PERFILE_API void perfile_stat_config_entry_at(const struct perfile_list *list, uint64_t index, struct perfile_stat_config_entry *out, size_t out_bytes);
 
 /* A variable of a BPF program. */
 struct perfile_bpf_metadata_entry {
     char key[65];                           /* name */
     char value[257];                        /* value as text */
 };
-/* The element at `index` < list->count. */
-PERFILE_API void perfile_bpf_metadata_entry_at(const struct perfile_list *list, uint64_t index, struct perfile_bpf_metadata_entry *out);
+/* The element at `index` < list->count; `out_bytes` is sizeof(*out). */
+PERFILE_API void perfile_bpf_metadata_entry_at(const struct perfile_list *list, uint64_t index, struct perfile_bpf_metadata_entry *out, size_t out_bytes);
 
 /* An id of an event. */
 struct perfile_simpleperf_event_id_entry {
     uint64_t attr_index;                    /* position of the event */
     uint64_t id;                            /* the id */
 };
-/* The element at `index` < list->count. */
-PERFILE_API void perfile_simpleperf_event_id_entry_at(const struct perfile_list *list, uint64_t index, struct perfile_simpleperf_event_id_entry *out);
+/* The element at `index` < list->count; `out_bytes` is sizeof(*out). */
+PERFILE_API void perfile_simpleperf_event_id_entry_at(const struct perfile_list *list, uint64_t index, struct perfile_simpleperf_event_id_entry *out, size_t out_bytes);
 
 /* The trailer of kernel records; members that attr.sample_type does not name are 0. */
 struct perfile_sample_id {
+    size_t size;                            /* sizeof(struct perfile_sample_id), set by the caller */
     uint64_t present;                       /* PERFILE_SAMPLE_* bits */
     int32_t pid;                            /* process and thread */
     int32_t tid;
@@ -703,8 +704,8 @@ struct perfile_callchain_deferred {
 
 /* 64 HEADER_ATTR, since 2.6.37. Pipe mode: one event and its ids. */
 struct perfile_header_attr {
-    struct perfile_attr attr;               /* the event's attributes */
     struct perfile_u64s ids;                /* the event's ids */
+    struct perfile_attr attr;               /* the event's attributes */
 };
 
 /* 65 HEADER_EVENT_TYPE, since 2.6.37. Pipe mode, until 3.11: the name of an event. */

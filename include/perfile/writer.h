@@ -4,9 +4,11 @@
  *
  *     struct perfile_writer *writer;
  *     struct perfile_event_spec event = PERFILE_EVENT_SPEC_INIT;
+ *     struct perfile_attr attr = {.type = 1};                     // a software event ...
  *
- *     event.attr.type = 1;                                        // a software event ...
- *     event.attr.sample_type = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME;
+ *     attr.sample_type = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME;
+ *     event.attr = &attr;
+ *     event.attr_bytes = sizeof(attr);
  *     event.name = "cpu-clock";
  *     if (perfile_writer_open_path("perf.data", NULL, &writer, &error) < 0 ||
  *         perfile_writer_add_event(writer, &event, NULL, &error) < 0)
@@ -95,9 +97,10 @@ PERFILE_API void perfile_writer_close(struct perfile_writer *writer);
 /* ---- events and features -------------------------------------------------------------------------------------- */
 
 struct perfile_event_spec {
-    size_t size;              /* sizeof(struct perfile_event_spec) */
-    struct perfile_attr attr; /* attr.size 0: the smallest that holds all that is set, at least 112 */
-    const uint64_t *ids;      /* what its samples say in `identifier` or `id`; needed when there are several events */
+    size_t size;                     /* sizeof(struct perfile_event_spec) */
+    const struct perfile_attr *attr; /* its `size` 0: the smallest that holds all that is set, at least 112 */
+    size_t attr_bytes;               /* sizeof(struct perfile_attr) */
+    const uint64_t *ids; /* what its samples say in `identifier` or `id`; needed when there are several events */
     size_t id_count;
     const char *name; /* NULL: readers name it by its attr */
 };
@@ -127,7 +130,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_writer_feature_texts(struct perfile_w
 /* One more entry of the feature BUILD_ID. `misc` has the cpumode: 1 kernel, 2 user. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_build_id(struct perfile_writer *writer, uint16_t misc,
                                                            const struct perfile_header_build_id *entry,
-                                                           struct perfile_error *error);
+                                                           size_t entry_bytes, struct perfile_error *error);
 
 /* ---- records -------------------------------------------------------------------------------------------------- */
 

@@ -45,7 +45,7 @@ static uint64_t *find_counter(struct pf_counters *counters, uint64_t id, uint32_
 
 bool pf_counters_advance(struct pf_counters *counters, const struct pf_counter_value *now, uint64_t *since)
 {
-    const struct perfile_attr *attr = &now->event->attr;
+    const struct perfile_attr *attr = now->event->attr;
     const bool per_thread = attr->inherit && attr->sample_type & PERFILE_SAMPLE_TID;
     uint64_t *last = find_counter(counters, now->id, per_thread ? (uint32_t)now->tid : 0);
     if (!last)

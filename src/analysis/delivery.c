@@ -161,7 +161,7 @@ static bool passes(struct pf_delivery *delivery, const struct pf_delivered *item
 /* The record's time is enough to leave its sample out. */
 static bool is_out_of_time(struct pf_delivery *delivery, const struct perfile_record *record)
 {
-    const uint64_t type = record->event ? record->event->attr.sample_type : 0;
+    const uint64_t type = record->event ? record->event->attr->sample_type : 0;
     const bool out =
         !pf_filter_time(&delivery->filter, record->time) && !(type & PERFILE_SAMPLE_READ) && type & PERFILE_SAMPLE_TIME;
     delivery->filter.timed_out |= out;
@@ -191,7 +191,7 @@ static int next_counter(struct pf_delivery *delivery, struct pf_delivered *item,
     const struct perfile_read *read = &item->sample.read;
     while (delivery->next_value < read->count) {
         struct perfile_read_value value;
-        perfile_read_at(read, delivery->next_value++, &value);
+        perfile_read_at(read, delivery->next_value++, &value, sizeof(value));
         const bool has_id = read->format & PERFILE_FORMAT_ID;
         const struct perfile_event *event = has_id ? perfile_event_find(delivery->reader, value.id) : item->event;
         if (!event)
@@ -275,7 +275,7 @@ static int hold(struct pf_delivery *delivery, struct pf_delivered *item, struct 
 {
     const struct perfile_event *event = item->record->event;
     uint64_t cookie;
-    if (!event || !event->attr.defer_callchain || !pf_held_take_cookie(&item->sample.callchain, &cookie))
+    if (!event || !event->attr->defer_callchain || !pf_held_take_cookie(&item->sample.callchain, &cookie))
         return 0;
     return pf_held_add(&delivery->held, item->record, item->sample.tid, cookie) ? 1 : pf_fail_memory(error, "samples");
 }
@@ -283,7 +283,7 @@ static int hold(struct pf_delivery *delivery, struct pf_delivered *item, struct 
 /* The samples of its thread can go. */
 static void take_deferred(struct pf_delivery *delivery, const struct perfile_record *record)
 {
-    struct perfile_sample_id id;
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
     if (perfile_record_decode(delivery->reader, record, &delivery->later, sizeof(delivery->later), NULL) < 0 ||
         perfile_sample_id_decode(delivery->reader, record, &id, NULL) < 0)
         return;

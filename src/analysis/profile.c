@@ -199,7 +199,7 @@ static bool keep_namespaces(struct pf_profile *profile, const struct perfile_rec
         perfile_record_decode(profile->reader, record, &namespaces, sizeof(namespaces), NULL) < 0 ||
         namespaces.link_info.count <= CGROUP_NAMESPACE)
         return true;
-    perfile_namespace_link_at(&namespaces.link_info, CGROUP_NAMESPACE, &link);
+    perfile_namespace_link_at(&namespaces.link_info, CGROUP_NAMESPACE, &link, sizeof(link));
     uint64_t *kept = pf_arena_new(&profile->arena, 2 * sizeof(*kept));
     if (!kept || !pf_map_put(&profile->cgroup_links, (uint32_t)namespaces.tid, (uintptr_t)kept))
         return false;

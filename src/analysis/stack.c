@@ -24,7 +24,7 @@ int pf_unwind_policy_parse(const char *text, enum pf_unwind_policy otherwise, en
 
 static bool has_branches(const struct pf_delivered *item)
 {
-    return item->record->event && pf_callchain_has_branches(&item->record->event->attr) &&
+    return item->record->event && pf_callchain_has_branches(item->record->event->attr) &&
            item->sample.branch_stack.count;
 }
 

@@ -197,7 +197,7 @@ static const char *plain_name(const char *name, size_t *bytes)
 
 const char *perfile_event_unit(const struct perfile_event *event, char *text, size_t room)
 {
-    const struct perfile_attr *attr = &event->attr;
+    const struct perfile_attr *attr = event->attr;
     size_t bytes;
     const char *name = plain_name(event->name, &bytes);
     if (attr->type == PERFILE_TYPE_SOFTWARE &&

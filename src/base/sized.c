@@ -24,15 +24,42 @@ int pf_sized_check(const void *theirs, const char *what, struct perfile_error *e
                : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "size is not set");
 }
 
+/* A wish that would be ignored. */
+static int check_rest(const void *theirs, size_t room, size_t bytes, const char *what, struct perfile_error *error)
+{
+    return room <= bytes || is_zero((const uint8_t *)theirs + bytes, room - bytes)
+               ? 0
+               : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what,
+                         "members are set that this version of the library does not know");
+}
+
+int pf_measured_take(void *ours, size_t bytes, const void *theirs, size_t room, const char *what,
+                     struct perfile_error *error)
+{
+    if (!room)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "its size is not given");
+    const int result = check_rest(theirs, room, bytes, what, error);
+    if (result == 0)
+        memcpy(ours, theirs, pf_min(room, bytes));
+    return result;
+}
+
+void pf_measured_give(void *theirs, size_t room, const void *ours, size_t bytes)
+{
+    if (room > bytes)
+        memset((uint8_t *)theirs + bytes, 0, room - bytes);
+    memcpy(theirs, ours, pf_min(room, bytes));
+}
+
 int pf_sized_take(void *ours, size_t bytes, const void *theirs, const char *what, struct perfile_error *error)
 {
-    const int result = pf_sized_check(theirs, what, error);
+    int result = pf_sized_check(theirs, what, error);
     if (!theirs || result < 0)
         return result;
     const size_t room = size_of(theirs), members = sizeof(room);
-    if (room > bytes && !is_zero((const uint8_t *)theirs + bytes, room - bytes))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what,
-                       "members are set that this version of the library does not know");
+    result = check_rest(theirs, room, bytes, what, error);
+    if (result < 0)
+        return result;
     memcpy((uint8_t *)ours + members, (const uint8_t *)theirs + members, pf_min(room, bytes) - members);
     return 0;
 }

@@ -167,14 +167,15 @@ static bool is_plausible(const struct perfile_attr *attr)
            attr->sample_period_or_freq >> 56 == 0 && (own_config || attr->config >> 48 == 0);
 }
 
-static bool is_same(const struct perfile_event *read, const struct perfile_event_spec *event)
+static bool is_same(const struct perfile_event *read, const struct pf_event_spec *event)
 {
-    return read->ids == event->ids && read->attr_bytes == event->attr.size && read->attr.config == event->attr.config &&
-           read->attr.type == event->attr.type && read->attr.sample_type == event->attr.sample_type;
+    return read->ids == event->ids && read->attr_bytes == event->attr.size &&
+           read->attr->config == event->attr.config && read->attr->type == event->attr.type &&
+           read->attr->sample_type == event->attr.sample_type;
 }
 
 /* It states the size that it has; they are asked about in the order of the recording, over and over. */
-static bool states_size(struct pf_anonymizer *a, const struct perfile_event_spec *event)
+static bool states_size(struct pf_anonymizer *a, const struct pf_event_spec *event)
 {
     const struct perfile_reader *reader = a->edit->reader;
     for (size_t i = 0; i < reader->event_count; i++, a->event_at++) {
@@ -196,7 +197,7 @@ static uint32_t size_wanted(const struct perfile_attr *attr)
 }
 
 /* The kernel counts them; numbers that large were something else. */
-static bool has_ids(const struct perfile_event_spec *event)
+static bool has_ids(const struct pf_event_spec *event)
 {
     for (size_t i = 0; i < event->id_count; i++)
         if (event->ids[i] >> 48)
@@ -204,7 +205,7 @@ static bool has_ids(const struct perfile_event_spec *event)
     return true;
 }
 
-static void wipe(struct pf_anonymizer *a, struct perfile_event_spec *event)
+static void wipe(struct pf_anonymizer *a, struct pf_event_spec *event)
 {
     struct perfile_attr *attr = &event->attr;
     const uint32_t size = attr->size;
@@ -213,7 +214,7 @@ static void wipe(struct pf_anonymizer *a, struct perfile_event_spec *event)
     *attr = (struct perfile_attr){.type = attr->type <= FIRST_DYNAMIC_TYPE ? attr->type : 0, .size = size};
 }
 
-static int change_event(void *context, struct perfile_event_spec *event, struct perfile_error *error)
+static int change_event(void *context, struct pf_event_spec *event, struct perfile_error *error)
 {
     struct pf_anonymizer *a = context;
     struct perfile_attr *attr = &event->attr;

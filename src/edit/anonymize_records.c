@@ -193,7 +193,7 @@ static int change_namespaces(struct pf_anonymizer *a, struct pf_item *item, stru
         return PF_EDIT_DROP;
     for (uint64_t i = 0; i < n->link_info.count; i++) {
         struct perfile_namespace_link link;
-        perfile_namespace_link_at(&n->link_info, i, &link);
+        perfile_namespace_link_at(&n->link_info, i, &link, sizeof(link));
         pf_out_u64(&o, 0);
         pf_out_u64(&o, change_inode(a, link.ino));
     }
@@ -254,7 +254,7 @@ static int change_id_index(struct pf_anonymizer *a, struct pf_item *item, struct
         return PF_EDIT_DROP;
     for (uint64_t i = 0; i < index->entries.count; i++) {
         struct perfile_id_index_entry entry;
-        perfile_id_index_entry_at(&index->entries, i, &entry);
+        perfile_id_index_entry_at(&index->entries, i, &entry, sizeof(entry));
         pf_out_u64(&o, entry.id);
         pf_out_u64(&o, entry.idx);
         pf_out_u64(&o, entry.cpu);
@@ -274,7 +274,7 @@ static int change_thread_map(struct pf_anonymizer *a, struct pf_item *item, stru
     for (uint64_t i = 0; i < map->entries.count; i++) {
         struct perfile_thread_map_entry entry;
         char comm[COMM_BYTES];
-        perfile_thread_map_entry_at(&map->entries, i, &entry);
+        perfile_thread_map_entry_at(&map->entries, i, &entry, sizeof(entry));
         pf_anon_comm(a, entry.comm, pf_text_length(entry.comm, COMM_BYTES), comm, sizeof(comm));
         pf_out_u64(&o, change_wide_pid(a, entry.pid));
         pf_out_put(&o, comm, sizeof(comm));

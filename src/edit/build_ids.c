@@ -56,7 +56,7 @@ int pf_build_ids_add(struct pf_known_ids *ids, const struct pf_build_id_file *fi
     if (result <= 0)
         return result;
     ids->added++;
-    return perfile_writer_build_id(ids->writer, file->mode, &entry, error);
+    return perfile_writer_build_id(ids->writer, file->mode, &entry, sizeof(entry), error);
 }
 
 int pf_build_ids_each(const struct perfile_bytes *body, bool swap,

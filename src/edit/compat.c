@@ -39,7 +39,7 @@ static uint64_t common_sample_type(struct pf_compat *age, uint64_t type)
     if (!age->sample_type) {
         age->sample_type = sample_type_for(age, type);
         for (size_t i = 0; i < reader->event_count; i++)
-            age->sample_type |= sample_type_for(age, reader->events[i]->public.attr.sample_type);
+            age->sample_type |= sample_type_for(age, reader->events[i]->public.attr->sample_type);
     }
     return age->sample_type;
 }
@@ -55,7 +55,7 @@ static void clear_unused(struct perfile_attr *attr)
         attr->sample_regs_intr = 0;
 }
 
-static int age_event(void *context, struct perfile_event_spec *event, struct perfile_error *error)
+static int age_event(void *context, struct pf_event_spec *event, struct perfile_error *error)
 {
     struct pf_compat *age = context;
     struct perfile_attr *attr = &event->attr;

@@ -131,7 +131,7 @@ static int keep_late_chain(struct pf_compat *age, const struct perfile_record *r
     uint32_t seen;
     if (record->damaged || perfile_record_decode(reader, record, &late, sizeof(late), NULL) < 0)
         return 0;
-    if (perfile_sample_id_decode(reader, record, &id, NULL) < 0)
+    if (pf_layout_trailer(record, &id, NULL) < 0)
         id.tid = 0;
     if (pf_pairs_get(&age->late, (uint32_t)id.tid, late.cookie, &seen) ||
         8 * (age->late_word_count + late.ips.count) > reader->options.limit_queue_bytes)
@@ -191,7 +191,7 @@ static int age_sample(struct pf_compat *age, struct pf_item *item, struct perfil
     const struct perfile_event *event = item->record->event;
     if (!event)
         return PF_EDIT_KEEP;
-    const struct perfile_attr *attr = &event->attr;
+    const struct perfile_attr *attr = event->attr;
     const uint64_t type = attr->sample_type, young = type & age->sample_young;
     const bool counters = type & PERFILE_SAMPLE_BRANCH_STACK && age->branch_young & PERFILE_SAMPLE_BRANCH_COUNTERS;
     const bool late =
@@ -233,13 +233,13 @@ static int age_kernel_record(struct pf_compat *age, struct pf_item *item, struct
     const struct perfile_event *event = item->record->event;
     const bool read = item->record->type == PERFILE_RECORD_READ && event;
     const bool renamed =
-        event && age->sample_young & PERFILE_SAMPLE_IDENTIFIER && event->attr.sample_type & PERFILE_SAMPLE_IDENTIFIER;
+        event && age->sample_young & PERFILE_SAMPLE_IDENTIFIER && event->attr->sample_type & PERFILE_SAMPLE_IDENTIFIER;
     if (!read && !renamed)
         return 0;
     int result = pf_item_decode(item, error);
     if (result < 0)
         return result;
-    if (renamed && item->has_id && !(event->attr.sample_type & PERFILE_SAMPLE_ID))
+    if (renamed && item->has_id && !(event->attr->sample_type & PERFILE_SAMPLE_ID))
         item->id.id = item->id.identifier;
     if (read && event->index < age->edit->writer->event_count) {
         const uint64_t format = age->edit->writer->events[event->index].plan.read_format;

@@ -404,7 +404,7 @@ static int begin_output(struct output *output, struct pf_cut *cut, struct pf_cut
 static void warn_of_counters(const struct pf_cut *cut, const struct perfile_writer *writer)
 {
     for (size_t i = 0; i < cut->reader->event_count; i++) {
-        const struct perfile_attr *attr = &cut->reader->events[i]->public.attr;
+        const struct perfile_attr *attr = &cut->reader->events[i]->attr;
         if (is_whole(cut) || cut->thins || !(attr->sample_type & PERFILE_SAMPLE_READ))
             continue;
         pf_writer_diagnose(writer, "counter-start",

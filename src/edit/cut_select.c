@@ -55,7 +55,7 @@ bool pf_cut_cgroup_add(struct pf_cut *cut, const struct perfile_cgroup *cgroup)
 
 static bool has_cgroup(const struct perfile_record *record)
 {
-    return record->event && record->event->attr.sample_type & PERFILE_SAMPLE_CGROUP;
+    return record->event && record->event->attr->sample_type & PERFILE_SAMPLE_CGROUP;
 }
 
 static bool cgroup_passes(struct pf_cut *cut, struct pf_item *item)
@@ -80,7 +80,7 @@ static bool time_alone(const struct pf_cut *cut)
 
 static bool has_time(const struct perfile_record *record)
 {
-    return record->event && record->event->attr.sample_type & PERFILE_SAMPLE_TIME;
+    return record->event && record->event->attr->sample_type & PERFILE_SAMPLE_TIME;
 }
 
 /* NULL: the event is not known, or has no such part. */
@@ -197,7 +197,7 @@ static bool is_kept(const struct pf_cut *cut, const struct pf_cut_thinning *thin
 static bool add_period(struct pf_item *item, struct pf_cut_thinning *thinning)
 {
     const struct perfile_event *event = item->record->event;
-    if (!(event->attr.sample_type & PERFILE_SAMPLE_PERIOD) || pf_item_decode(item, NULL) < 0)
+    if (!(event->attr->sample_type & PERFILE_SAMPLE_PERIOD) || pf_item_decode(item, NULL) < 0)
         return false;
     if (!pf_add(item->sample.period, thinning->period, &item->sample.period))
         item->sample.period = UINT64_MAX;
@@ -279,7 +279,7 @@ bool pf_cut_process_of(struct pf_item *item, int32_t pids[2])
 
 bool pf_cut_cookie(struct pf_item *item, uint64_t *cookie)
 {
-    if (!item->record->event || !item->record->event->attr.defer_callchain || pf_item_decode(item, NULL) < 0)
+    if (!item->record->event || !item->record->event->attr->defer_callchain || pf_item_decode(item, NULL) < 0)
         return false;
     const struct perfile_u64s *chain = &item->sample.callchain;
     for (uint64_t i = 0; i + 1 < chain->count; i++)

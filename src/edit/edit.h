@@ -31,7 +31,7 @@ struct pf_item {
 struct pf_edit_step {
     void *context;
     /* Functions may be NULL. An event before it is added: what is changed in *event is in the output. No verdict. */
-    int (*event)(void *context, struct perfile_event_spec *event, struct perfile_error *error);
+    int (*event)(void *context, struct pf_event_spec *event, struct perfile_error *error);
     /* A feature; another body in the recording's byte order may be put in, which must live until the next call. */
     int (*feature)(void *context, struct perfile_reader *reader, uint32_t number, struct perfile_bytes *body,
                    struct perfile_error *error);

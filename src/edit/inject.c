@@ -84,7 +84,7 @@ static int hit_rest(struct inject *inject, const struct perfile_sample *sample, 
     struct perfile_branch branch;
     int result = sample->addr ? hit(inject, &place, sample->addr, error) : 0;
     for (uint64_t i = 0; i < sample->branch_stack.count && result == 0; i++) {
-        perfile_branch_at(&sample->branch_stack, i, &branch);
+        perfile_branch_at(&sample->branch_stack, i, &branch, sizeof(branch));
         result = hit(inject, &place, branch.from, error);
         if (result == 0)
             result = hit(inject, &place, branch.to, error);

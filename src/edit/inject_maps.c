@@ -110,7 +110,7 @@ int pf_inject_map(struct pf_inject_maps *maps, const struct pf_inject_place *pla
                                    .prot = map->prot,
                                    .flags = map->flags,
                                    .filename = map->filename};
-    struct perfile_sample_id id = {.pid = place->pid, .tid = place->pid, .time = place->time};
+    struct perfile_sample_id id = {.size = sizeof(id), .pid = place->pid, .tid = place->pid, .time = place->time};
     int bytes = 0;
     if (maps->options->map_build_ids != PERFILE_MAP_BUILD_IDS_NONE)
         bytes = pf_inject_build_id(maps, map, record.build_id, error);
@@ -131,7 +131,7 @@ static bool needs_all(const struct pf_inject_maps *maps)
 {
     const struct perfile_reader *reader = maps->edit->reader;
     for (size_t i = 0; i < reader->event_count; i++)
-        if (reader->events[i]->public.attr.sample_type & PERFILE_SAMPLE_STACK_USER)
+        if (reader->events[i]->public.attr->sample_type & PERFILE_SAMPLE_STACK_USER)
             return true;
     return maps->has_trace || pf_edit_defers_callchains(reader);
 }
@@ -157,7 +157,7 @@ static void read_map(const struct pf_item *item, struct perfile_map *map)
 {
     const struct perfile_record *record = item->record;
     const unsigned mode = record->misc & PERFILE_MISC_CPUMODE_MASK;
-    *map = (struct perfile_map){.kernel = mode == PERFILE_MISC_KERNEL, .data = record->misc & PERFILE_MISC_MMAP_DATA};
+    *map = (struct perfile_map){.size = sizeof(*map), .kernel = mode == PERFILE_MISC_KERNEL, .data = record->misc & PERFILE_MISC_MMAP_DATA};
     if (record->type == PERFILE_RECORD_MMAP) {
         map->filename = item->body.mmap.filename;
         map->prot = map->kernel ? 0 : PERFILE_PROT_READ | (map->data ? 0 : PERFILE_PROT_EXEC);

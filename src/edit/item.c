@@ -26,7 +26,7 @@ int pf_item_decode(struct pf_item *item, struct perfile_error *error)
         item->trailer_bytes = pf_layout_trailer_bytes(record, &layout);
         item->has_id = item->trailer_bytes > 0;
         if (result == 0 && item->has_id)
-            result = perfile_sample_id_decode(item->reader, record, &item->id, error);
+            result = pf_layout_trailer(record, &item->id, error);
     }
     item->decoded = result == 0;
     return result;

@@ -29,7 +29,7 @@ static struct perfile_bytes attr_tail(const struct perfile_event *event)
 /* Equal but for the size, which only tells how new the recorder was. */
 static bool same_attr(const struct perfile_event *a, const struct perfile_event *b)
 {
-    struct perfile_attr x = a->attr, y = b->attr;
+    struct perfile_attr x = *a->attr, y = *b->attr;
     const struct perfile_bytes x_tail = attr_tail(a), y_tail = attr_tail(b);
     x.size = y.size = 0;
     return memcmp(&x, &y, sizeof(x)) == 0 && x_tail.bytes == y_tail.bytes &&
@@ -140,7 +140,7 @@ static int take_id(struct pf_merge *merge, struct pf_merge_input *input, uint32_
 
 static uint64_t hash_event(const struct perfile_event *event)
 {
-    struct perfile_attr attr = event->attr;
+    struct perfile_attr attr = *event->attr;
     attr.size = 0;
     return pf_hash_bytes(pf_hash_bytes(PF_HASH_START, &attr, sizeof(attr)), event->name, strlen(event->name));
 }
@@ -172,7 +172,7 @@ static bool add_event(struct pf_merge *merge, const struct pf_merge_input *input
     /* where one event has a name, readers do not make one for the others */
     const char *name = event->file_name || merge->input_count == 1 ? event->file_name : event->name;
     struct pf_merge_event *made = &merge->events[merge->event_count];
-    *made = (struct pf_merge_event){.from = event, .reader = input->reader, .attr = event->attr, .name = name};
+    *made = (struct pf_merge_event){.from = event, .reader = input->reader, .attr = *event->attr, .name = name};
     made->attr.size = event->attr_bytes;
     made->next = pf_map_get(&merge->known, hash, &before) ? (size_t)before + 1 : 0;
     return pf_map_put(&merge->known, hash, merge->event_count++);
@@ -217,7 +217,7 @@ static int route_event(struct pf_merge *merge, struct pf_merge_input *input, con
     merge->events[index].routed = input->number + 1;
     if (!pf_grow(merge->allocator, &input->routes, &input->route_room, input->route_count + 1, sizeof(*input->routes)))
         return PERFILE_ERROR_MEMORY;
-    input->routes[input->route_count++] = (struct pf_merge_route){.event = index, .at = find_places(&event->attr)};
+    input->routes[input->route_count++] = (struct pf_merge_route){.event = index, .at = find_places(event->attr)};
     int result = 0;
     for (size_t i = 0; i < event->id_count && result == 0; i++)
         result = take_id(merge, input, index, event->ids[i]);

@@ -82,7 +82,7 @@ static void change_id_index_list(struct change *c, struct perfile_id_index *inde
     struct pf_out o = pf_out_make(c->merge->scratch, PF_MERGE_SCRATCH, false);
     for (uint64_t i = 0; i < index->entries.count; i++) {
         struct perfile_id_index_entry entry;
-        perfile_id_index_entry_at(&index->entries, i, &entry);
+        perfile_id_index_entry_at(&index->entries, i, &entry, sizeof(entry));
         pf_out_u64(&o, new_id(c, entry.id));
         pf_out_u64(&o, entry.idx);
         pf_out_u64(&o, entry.cpu);
@@ -97,7 +97,7 @@ static void change_thread_map_list(struct change *c, struct perfile_thread_map *
     struct pf_out o = pf_out_make(c->merge->scratch, PF_MERGE_SCRATCH, false);
     for (uint64_t i = 0; i < map->entries.count; i++) {
         struct perfile_thread_map_entry entry;
-        perfile_thread_map_entry_at(&map->entries, i, &entry);
+        perfile_thread_map_entry_at(&map->entries, i, &entry, sizeof(entry));
         pf_out_u64(&o, (uint64_t)(int64_t)new_pid(c, (int32_t)entry.pid));
         pf_out_put(&o, entry.comm, sizeof(entry.comm) - 1);
     }
@@ -130,7 +130,7 @@ static void change_read(struct change *c, struct perfile_read *read)
     struct pf_out o = pf_out_make(c->merge->scratch, PF_MERGE_SCRATCH, false);
     for (uint64_t i = 0; i < read->count && c->event; i++) {
         struct perfile_read_value value;
-        perfile_read_at(read, i, &value);
+        perfile_read_at(read, i, &value, sizeof(value));
         value.id = new_id(c, value.id);
         put_read_value(c->event, read, format, &value, &o);
     }
@@ -156,7 +156,7 @@ static void change_trailer(struct change *c, struct pf_item *item)
 {
     struct perfile_sample_id *id = &item->id;
     const struct pf_merge_event *event = c->event;
-    const uint64_t had = event ? item->record->event->attr.sample_type : 0;
+    const uint64_t had = event ? item->record->event->attr->sample_type : 0;
     id->time = new_time(c, id->time);
     id->pid = new_pid(c, id->pid);
     id->tid = new_pid(c, id->tid);
@@ -435,7 +435,7 @@ int pf_merge_write(struct pf_merge *merge, struct pf_merge_input *input, const s
     const bool id_tells = !sample || merge->input_count == 1 || !shares_kind(from);
     if (PF_LIKELY(same_shape && input->plain && id_tells && !needs_id(merge, c.event)))
         return put_bytes(&c, record, error);
-    if (sample && same_shape && !(from->attr.sample_type & PERFILE_SAMPLE_READ))
+    if (sample && same_shape && !(from->attr->sample_type & PERFILE_SAMPLE_READ))
         return put_patched(&c, &route->at, record, error);
     if (!pf_record_info(record->type))
         return put_unknown(&c, record, error);

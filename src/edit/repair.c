@@ -139,8 +139,8 @@ static void put_tracing(struct pf_text *text, const struct perfile_reader *reade
     pf_put(text, "unknown", sizeof("unknown"));
     pf_put(text, &tracepoints, sizeof(tracepoints));
     for (size_t i = 0; i < reader->event_count; i++)
-        if (reader->events[i]->public.attr.type == PERFILE_TYPE_TRACEPOINT)
-            put_tracepoint(text, reader->events[i]->public.attr.config);
+        if (reader->events[i]->public.attr->type == PERFILE_TYPE_TRACEPOINT)
+            put_tracepoint(text, reader->events[i]->public.attr->config);
     pf_put(text, &none, sizeof(none));       /* kallsyms */
     pf_put(text, &none, sizeof(none));       /* printk formats */
     pf_put(text, &nothing, sizeof(nothing)); /* saved comms */
@@ -153,7 +153,7 @@ static int rebuild_tracing(struct repair *repair, const struct perfile_reader *r
     struct pf_text text;
     uint32_t tracepoints = 0;
     for (size_t i = 0; i < reader->event_count; i++)
-        tracepoints += reader->events[i]->public.attr.type == PERFILE_TYPE_TRACEPOINT;
+        tracepoints += reader->events[i]->public.attr->type == PERFILE_TYPE_TRACEPOINT;
     if (!lacks(repair, PERFILE_FEATURE_TRACING_DATA) || !tracepoints)
         return 0;
     if (pf_text_open(&text, reader->allocator, NULL, NULL) < 0)
@@ -189,7 +189,7 @@ static int mend_sample(struct repair *repair, struct pf_item *item, struct perfi
     const struct perfile_record *record = item->record;
     if (!record->event)
         return pf_fail(error, PERFILE_ERROR_EVENT, record->offset, "SAMPLE record", "no event has its id");
-    const uint64_t type = record->event->attr.sample_type;
+    const uint64_t type = record->event->attr->sample_type;
     if (record->time && (!repair->first_time || record->time < repair->first_time))
         repair->first_time = record->time;
     repair->last_time = pf_max(repair->last_time, record->time);

@@ -13,7 +13,7 @@ int pf_edit_open(struct pf_edit *edit, struct perfile_reader *reader, struct per
 
 /* ---- what the writer asks while it copies ---- */
 
-static int each_event(void *context, struct perfile_event_spec *event, struct perfile_error *error)
+static int each_event(void *context, struct pf_event_spec *event, struct perfile_error *error)
 {
     const struct pf_edit *edit = context;
     int result = 0;
@@ -221,7 +221,7 @@ bool pf_edit_describes(uint32_t type)
 bool pf_edit_defers_callchains(const struct perfile_reader *reader)
 {
     for (size_t i = 0; i < reader->event_count; i++)
-        if (reader->events[i]->public.attr.defer_callchain)
+        if (reader->events[i]->public.attr->defer_callchain)
             return true;
     return false;
 }

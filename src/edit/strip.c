@@ -72,7 +72,7 @@ int pf_strip_open(struct pf_strip *strip, const char *list, struct perfile_error
     }
 }
 
-static int strip_event(void *context, struct perfile_event_spec *event, struct perfile_error *error)
+static int strip_event(void *context, struct pf_event_spec *event, struct perfile_error *error)
 {
     const struct pf_strip *strip = context;
     struct perfile_attr *attr = &event->attr;

@@ -36,7 +36,7 @@ void pf_unwind_close(struct pf_unwind_step *unwind)
         pf_free(unwind->edit->reader->allocator, unwind, sizeof(*unwind));
 }
 
-static int take_stack(void *context, struct perfile_event_spec *event, struct perfile_error *error)
+static int take_stack(void *context, struct pf_event_spec *event, struct perfile_error *error)
 {
     struct perfile_attr *attr = &event->attr;
     (void)context, (void)error;
@@ -71,7 +71,7 @@ static int unwind_sample(void *context, struct pf_item *item, struct perfile_err
     struct pf_unwind_step *unwind = context;
     const struct perfile_record *record = item->record;
     if (record->type != PERFILE_RECORD_SAMPLE || !record->event ||
-        !(record->event->attr.sample_type & PERFILE_SAMPLE_STACK_USER))
+        !(record->event->attr->sample_type & PERFILE_SAMPLE_STACK_USER))
         return PF_EDIT_KEEP;
     int result = pf_item_decode(item, error);
     if (result < 0)

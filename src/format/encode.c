@@ -55,7 +55,7 @@ void pf_encode_attr(const struct perfile_attr *attr, uint32_t bytes, bool big_en
     {                                                                                                                  \
         for (uint64_t i = 0; i < list->count && !o->failed; i++) {                                                     \
             struct perfile_##name element;                                                                             \
-            perfile_##name##_at(list, i, &element);
+            perfile_##name##_at(list, i, &element, sizeof(element));
 #define END_ELEMENT(name)                                                                                              \
     }                                                                                                                  \
     }
@@ -91,7 +91,7 @@ static void put_read_value(struct pf_out *o, const struct perfile_read *read, ui
 {
     struct perfile_read_value value = {0};
     if (index < read->count)
-        perfile_read_at(read, index, &value);
+        perfile_read_at(read, index, &value, sizeof(value));
     pf_out_u64(o, value.value);
     if (!(format & PERFILE_FORMAT_GROUP)) {
         if (format & PERFILE_FORMAT_TOTAL_TIME_ENABLED)
@@ -363,7 +363,7 @@ static uint64_t branch_flags(const struct perfile_branch_stack *stack, uint64_t 
     if (stack->big_endian == big)
         return perfile_u64_at(&stack->entries, index * 3 + 2);
     struct perfile_branch b;
-    perfile_branch_at(stack, index, &b);
+    perfile_branch_at(stack, index, &b, sizeof(b));
     return place_bits(b.mispred, 64, big, 0, 1) | place_bits(b.predicted, 64, big, 1, 1) |
            place_bits(b.in_tx, 64, big, 2, 1) | place_bits(b.abort, 64, big, 3, 1) |
            place_bits(b.cycles, 64, big, 4, 16) | place_bits(b.type, 64, big, 20, 4) |

@@ -17,13 +17,13 @@ enum { LAYOUTS_MAX = 16 };
 
 static bool same_kind(const struct pf_event *a, const struct pf_event *b)
 {
-    return a->public.attr.type == b->public.attr.type && a->public.attr.config == b->public.attr.config;
+    return a->attr.type == b->attr.type && a->attr.config == b->attr.config;
 }
 
 /* Puts the event behind those of its kind when its layout is a new one. */
 static bool add_to_kind(struct perfile_reader *reader, struct pf_event *event)
 {
-    const struct perfile_attr *attr = &event->public.attr;
+    const struct perfile_attr *attr = &event->attr;
     const uint64_t key = type_key(attr->type, attr->config);
     uint64_t first;
     event->first_of_kind = event;
@@ -54,14 +54,15 @@ int pf_events_add(struct perfile_reader *reader, const uint8_t *data, uint32_t b
                  sizeof(*reader->events)))
         return pf_fail_memory(error, "events");
     event->public = (struct perfile_event){.index = (uint32_t)reader->event_count,
+                                           .attr = &event->attr,
                                            .attr_offset = offset,
                                            .attr_data = (const uint8_t *)copy,
                                            .attr_bytes = bytes,
                                            .name = "unknown",
                                            .scale = 1};
     const struct perfile_file *file = &reader->file;
-    pf_attr_decode(data, bytes, file->swapped, file->big_endian, &event->public.attr);
-    pf_plan_make(&event->plan, &event->public.attr, file->swapped, file->big_endian);
+    pf_attr_decode(data, bytes, file->swapped, file->big_endian, &event->attr);
+    pf_plan_make(&event->plan, &event->attr, file->swapped, file->big_endian);
     reader->events[reader->event_count++] = event;
     if (!add_to_kind(reader, event))
         return pf_fail_memory(error, "events");
@@ -70,7 +71,7 @@ int pf_events_add(struct perfile_reader *reader, const uint8_t *data, uint32_t b
     char message[128];
     snprintf(message, sizeof(message),
              "event %u: its sample_type 0x%" PRIx64 " has bits that are not known: its samples cannot be read",
-             event->public.index, event->public.attr.sample_type);
+             event->public.index, event->attr.sample_type);
     const struct perfile_diagnostic warning = {
         .rule = "sample-type", .severity = PERFILE_WARNING, .offset = offset, .message = message};
     return pf_diagnose(reader, NULL, &warning, error);
@@ -241,7 +242,7 @@ static void name_breakpoint(char *text, size_t room, const struct perfile_attr *
 
 int pf_event_name_by_attr(struct perfile_reader *reader, struct pf_event *event, struct perfile_error *error)
 {
-    const struct perfile_attr *attr = &event->public.attr;
+    const struct perfile_attr *attr = &event->attr;
     const struct perfile_tracing *tracing;
     const struct perfile_tracepoint *tracepoint;
     char text[512] = "";
@@ -367,7 +368,7 @@ static bool find_type_lines(const struct perfile_reader *reader, const char *tex
 {
     uint64_t known, end = strlen(text);
     for (size_t i = 0; i < reader->event_count; i++) {
-        const struct perfile_attr *attr = &reader->events[i]->public.attr;
+        const struct perfile_attr *attr = &reader->events[i]->attr;
         if (!pf_map_put(lines, type_key(attr->type, attr->config), end))
             return false;
     }
@@ -385,7 +386,7 @@ static bool find_type_lines(const struct perfile_reader *reader, const char *tex
 static bool name_by_type_line(struct perfile_reader *reader, struct pf_event *event, const char *text,
                               const struct pf_map *lines)
 {
-    const struct perfile_attr *attr = &event->public.attr;
+    const struct perfile_attr *attr = &event->attr;
     uint64_t at;
     struct type_line line;
     if (!pf_map_get(lines, type_key(attr->type, attr->config), &at) || !parse_type_line(text + at, &line) ||
@@ -475,8 +476,8 @@ static int follow_event_type(struct perfile_reader *reader, const struct perfile
         return 0;
     for (size_t i = 0; i < reader->event_count; i++) {
         struct pf_event *event = reader->events[i];
-        if (event->public.attr.config == type.event_id && !event->public.file_name &&
-            event->public.attr.type == PERFILE_TYPE_TRACEPOINT &&
+        if (event->attr.config == type.event_id && !event->public.file_name &&
+            event->attr.type == PERFILE_TYPE_TRACEPOINT &&
             set_name(reader, event, type.name.data, (size_t)type.name.bytes, error) < 0)
             return PERFILE_ERROR_MEMORY;
     }
@@ -487,7 +488,7 @@ static int rename_tracepoints(struct perfile_reader *reader, struct perfile_erro
 {
     int result = 0;
     for (size_t i = 0; result == 0 && i < reader->event_count; i++)
-        if (reader->events[i]->public.attr.type == PERFILE_TYPE_TRACEPOINT && !reader->events[i]->public.file_name)
+        if (reader->events[i]->attr.type == PERFILE_TYPE_TRACEPOINT && !reader->events[i]->public.file_name)
             result = pf_event_name_by_attr(reader, reader->events[i], error);
     return result;
 }
@@ -581,7 +582,7 @@ static int follow_event_ids(struct perfile_reader *reader, const struct perfile_
     for (uint64_t i = 0; i < ids.entries.count; i++) {
         struct perfile_simpleperf_event_id_entry entry;
         uint64_t known;
-        perfile_simpleperf_event_id_entry_at(&ids.entries, i, &entry);
+        perfile_simpleperf_event_id_entry_at(&ids.entries, i, &entry, sizeof(entry));
         if (entry.attr_index >= reader->event_count || pf_map_get(&reader->ids, entry.id, &known))
             continue;
         const struct perfile_u64s one = {.data = (const uint8_t *)&entry.id, .count = 1};

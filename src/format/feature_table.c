@@ -285,7 +285,7 @@ const struct perfile_tracepoint *perfile_tracepoint_find(struct perfile_reader *
                                                          const struct perfile_event *event)
 {
     const struct perfile_tracing *tracing;
-    if (event->attr.type != PERFILE_TYPE_TRACEPOINT || perfile_tracing_get(reader, &tracing, NULL) < 0)
+    if (event->attr->type != PERFILE_TYPE_TRACEPOINT || perfile_tracing_get(reader, &tracing, NULL) < 0)
         return NULL;
-    return pf_tracing_find(reader->tracing, event->attr.config);
+    return pf_tracing_find(reader->tracing, event->attr->config);
 }

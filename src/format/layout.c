@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/sized.h"
 #include "format/attr.h"
 #include "schema/schema.h"
 
@@ -27,14 +28,18 @@ static void copy_text(char *to, size_t room, const uint8_t *from)
     memset(to + length, 0, room + 1 - length);
 }
 
-#define U64(field, meaning, doc) out->field = pf_cursor_u64(&c);
-#define S64(field, meaning, doc) out->field = (int64_t)pf_cursor_u64(&c);
-#define TEXT(field, bytes, doc) copy_text(out->field, bytes, pf_cursor_take(&c, bytes));
+#define U64(field, meaning, doc) made.field = pf_cursor_u64(&c);
+#define S64(field, meaning, doc) made.field = (int64_t)pf_cursor_u64(&c);
+#define TEXT(field, bytes, doc) copy_text(made.field, bytes, pf_cursor_take(&c, bytes));
 #define ELEMENT(name, doc)                                                                                             \
-    void perfile_##name##_at(const struct perfile_list *list, uint64_t index, struct perfile_##name *out)              \
+    void perfile_##name##_at(const struct perfile_list *list, uint64_t index, struct perfile_##name *out,              \
+                             size_t out_bytes)                                                                         \
     {                                                                                                                  \
-        struct pf_cursor c = pf_cursor_make(list->data + index * bytes_of_##name, bytes_of_##name, 0, list->swapped);
-#define END_ELEMENT(name) }
+        struct pf_cursor c = pf_cursor_make(list->data + index * bytes_of_##name, bytes_of_##name, 0, list->swapped);  \
+        struct perfile_##name made;
+#define END_ELEMENT(name)                                                                                              \
+    pf_measured_give(out, out_bytes, &made, sizeof(made));                                                             \
+    }
 #include "schema/elements.def"
 #include "schema/undef.h"
 
@@ -47,7 +52,7 @@ static void copy_text(char *to, size_t room, const uint8_t *from)
         pf_emit_begin(e, field, true);                                                                                 \
         for (uint64_t i = 0; i < list->count && !e->stopped; i++) {                                                    \
             struct perfile_##name element;                                                                             \
-            perfile_##name##_at(list, i, &element);                                                                    \
+            perfile_##name##_at(list, i, &element, sizeof(element));                                                   \
             pf_emit_begin(e, NULL, false);
 #define END_ELEMENT(name)                                                                                              \
     pf_emit_end(e, false);                                                                                             \
@@ -98,7 +103,7 @@ static void read_read(struct pf_cursor *c, const struct pf_layout *layout, struc
 static void show_read_value(struct pf_emit *e, const struct perfile_read *read, uint64_t index)
 {
     struct perfile_read_value value;
-    perfile_read_at(read, index, &value);
+    perfile_read_at(read, index, &value, sizeof(value));
     pf_emit_unsigned(e, "value", PERFILE_MEANS_NUMBER, value.value);
     if (read->format & 4)
         pf_emit_unsigned(e, "id", PERFILE_MEANS_ID, value.id);
@@ -308,7 +313,7 @@ static void show_schedstat(struct pf_emit *e, const struct perfile_schedstat_cou
 
 static void sample_id_take(struct pf_cursor *c, uint64_t type, struct perfile_sample_id *out)
 {
-    *out = (struct perfile_sample_id){.present = 0};
+    *out = (struct perfile_sample_id)PERFILE_SAMPLE_ID_INIT;
 #define WORD(bit, NAME, field_, meaning, doc)                                                                          \
     if (type & 1 << bit) {                                                                                             \
         out->field_ = pf_cursor_u64(c);                                                                                \
@@ -355,7 +360,16 @@ uint32_t pf_layout_trailer_bytes(const struct perfile_record *record, const stru
 int perfile_sample_id_decode(const struct perfile_reader *reader, const struct perfile_record *record,
                              struct perfile_sample_id *out, struct perfile_error *error)
 {
+    struct perfile_sample_id made;
     (void)reader;
+    int result = pf_sized_check(out, "sample_id", error);
+    if (result == 0)
+        result = pf_layout_trailer(record, &made, error);
+    return result < 0 ? result : pf_sized_give(out, &made, sizeof(made));
+}
+
+int pf_layout_trailer(const struct perfile_record *record, struct perfile_sample_id *out, struct perfile_error *error)
+{
     const struct pf_event *event = (const struct pf_event *)(const void *)record->event;
     const struct pf_layout layout = {.plan = event ? &event->plan : NULL};
     uint32_t bytes = record->type == PERFILE_RECORD_SAMPLE ? 0 : pf_layout_trailer_bytes(record, &layout);
@@ -558,10 +572,41 @@ static const struct record_layout *layout_of(uint32_t type)
     return NULL;
 }
 
+/* The least that a program can know of structs that have grown. */
+static const struct {
+    uint32_t number, bytes;
+} first_bytes[] = {
+#define GREW(NAME, name, member) {PERFILE_RECORD_##NAME, offsetof(struct perfile_##name, member)},
+#include "schema/grown.def"
+#undef GREW
+    {0, 0}};
+
+size_t pf_layout_least_bytes(uint32_t type)
+{
+    for (size_t i = 0; first_bytes[i].number; i++)
+        if (first_bytes[i].number == type)
+            return first_bytes[i].bytes;
+    return pf_layout_struct_bytes(type);
+}
+
 size_t pf_layout_struct_bytes(uint32_t type)
 {
     const struct record_layout *layout = layout_of(type);
     return layout ? layout->struct_bytes : 0;
+}
+
+int pf_layout_take(union pf_any_record *any, uint32_t type, const void *theirs, size_t bytes,
+                   struct perfile_error *error)
+{
+    const size_t known = pf_layout_struct_bytes(type), least = pf_layout_least_bytes(type);
+    const char *name = perfile_record_name(type);
+    if (bytes < least || (!known && bytes))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, name, "%zu bytes given, its struct has %zu%s",
+                       bytes, least, known ? " or more" : "");
+    memset(any, 0, sizeof(*any));
+    if (!known)
+        return 0;
+    return pf_measured_take(any, known, theirs, bytes, name, error);
 }
 
 static struct pf_cursor body_of(const struct perfile_record *record, const struct pf_layout *layout, uint32_t trailer)
@@ -618,7 +663,7 @@ uint32_t pf_layout_measure(const struct perfile_record *record, const struct pf_
 static void show_branch(struct pf_emit *e, const struct perfile_branch_stack *stack, uint64_t index)
 {
     struct perfile_branch b;
-    perfile_branch_at(stack, index, &b);
+    perfile_branch_at(stack, index, &b, sizeof(b));
     pf_emit_begin(e, NULL, false);
     pf_emit_unsigned(e, "from", PERFILE_MEANS_ADDRESS, b.from);
     pf_emit_unsigned(e, "to", PERFILE_MEANS_ADDRESS, b.to);

@@ -26,6 +26,11 @@ union pf_any_record {
 
 /* The size of the struct that pf_layout_decode fills; 0 when the type has none. */
 size_t pf_layout_struct_bytes(uint32_t type);
+/* Its size in 0.1. */
+size_t pf_layout_least_bytes(uint32_t type);
+/* The caller's struct of `bytes`, who was built with the header of any version, as this build knows it. ARGUMENT. */
+int pf_layout_take(union pf_any_record *any, uint32_t type, const void *theirs, size_t bytes,
+                   struct perfile_error *error);
 
 /*
  * Decodes a record other than SAMPLE; `out` has pf_layout_struct_bytes(type) bytes. UNSUPPORTED: no struct for this
@@ -39,6 +44,8 @@ int pf_layout_decode(const struct perfile_record *record, const struct pf_layout
  */
 uint32_t pf_layout_measure(const struct perfile_record *record, const struct pf_layout *layout, bool *padded);
 
+/* perfile_sample_id_decode, for a struct of this build; its size need not be set. */
+int pf_layout_trailer(const struct perfile_record *record, struct perfile_sample_id *out, struct perfile_error *error);
 /* The bytes at the end of the record that are its trailer. */
 uint32_t pf_layout_trailer_bytes(const struct perfile_record *record, const struct pf_layout *layout);
 

@@ -146,18 +146,26 @@ bool pf_read_take(struct pf_cursor *c, uint64_t format, struct perfile_read *rea
     return !c->failed;
 }
 
-void perfile_read_at(const struct perfile_read *read, uint64_t index, struct perfile_read_value *out)
+static struct perfile_read_value read_at(const struct perfile_read *read, uint64_t index)
 {
+    struct perfile_read_value made = {0};
     const uint8_t *p = read->values + index * read->stride;
     bool group = read->format & PERFILE_FORMAT_GROUP;
-    out->value = pf_load64(p, read->swapped);
+    made.value = pf_load64(p, read->swapped);
     p += 8;
     if (!group)
         p += 8 * ((read->format & PERFILE_FORMAT_TOTAL_TIME_ENABLED) != 0) +
              8 * ((read->format & PERFILE_FORMAT_TOTAL_TIME_RUNNING) != 0);
-    out->id = read->format & PERFILE_FORMAT_ID ? pf_load64(p, read->swapped) : 0;
+    made.id = read->format & PERFILE_FORMAT_ID ? pf_load64(p, read->swapped) : 0;
     p += read->format & PERFILE_FORMAT_ID ? 8 : 0;
-    out->lost = read->format & PERFILE_FORMAT_LOST ? pf_load64(p, read->swapped) : 0;
+    made.lost = read->format & PERFILE_FORMAT_LOST ? pf_load64(p, read->swapped) : 0;
+    return made;
+}
+
+void perfile_read_at(const struct perfile_read *read, uint64_t index, struct perfile_read_value *out, size_t out_bytes)
+{
+    const struct perfile_read_value made = read_at(read, index);
+    pf_measured_give(out, out_bytes, &made, sizeof(made));
 }
 
 /* How the parts of a branch stack are there; what attr says is tried first. */
@@ -412,12 +420,13 @@ int perfile_sample_decode(const struct perfile_record *record, struct perfile_sa
     return pf_plan_decode(&((const struct pf_event *)(const void *)record->event)->plan, record, sample, error);
 }
 
-void perfile_branch_at(const struct perfile_branch_stack *stack, uint64_t index, struct perfile_branch *out)
+void perfile_branch_at(const struct perfile_branch_stack *stack, uint64_t index, struct perfile_branch *out,
+                       size_t out_bytes)
 {
     uint64_t flags = perfile_u64_at(&stack->entries, index * 3 + 2);
     const bool big = stack->big_endian;
 #define FLAG_BITS(first, width) (flags >> (big ? 64 - (first) - (width) : (first)) & ((1u << (width)) - 1))
-    *out = (struct perfile_branch){
+    const struct perfile_branch made = {
         .from = perfile_u64_at(&stack->entries, index * 3),
         .to = perfile_u64_at(&stack->entries, index * 3 + 1),
         .mispred = FLAG_BITS(0, 1),
@@ -432,4 +441,5 @@ void perfile_branch_at(const struct perfile_branch_stack *stack, uint64_t index,
         .reserved = big ? flags & 0x7fffffff : flags >> 33,
     };
 #undef FLAG_BITS
+    pf_measured_give(out, out_bytes, &made, sizeof(made));
 }

@@ -34,6 +34,7 @@ struct pf_plan {
 /* An event with all that the library keeps of it. */
 struct pf_event {
     struct perfile_event public; /* first: the public pointer is this one */
+    struct perfile_attr attr;
     struct pf_plan plan;
     size_t ids_room;
     /* of the events with its type and config: the first, and from that one on one for each layout of samples */

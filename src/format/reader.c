@@ -343,12 +343,19 @@ const struct perfile_counts *perfile_reader_counts(const struct perfile_reader *
 int perfile_record_decode(const struct perfile_reader *reader, const struct perfile_record *record, void *out,
                           size_t out_bytes, struct perfile_error *error)
 {
-    size_t known = pf_layout_struct_bytes(record->type);
-    if (known && out_bytes < known)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, record->offset, "perfile_record_decode",
-                       "%zu bytes given, the struct of this record has %zu", out_bytes, known);
     const struct pf_layout layout = pf_layout_of(reader, record);
-    return pf_layout_decode(record, &layout, out, error);
+    const size_t known = pf_layout_struct_bytes(record->type);
+    if (!known || out_bytes == known)
+        return pf_layout_decode(record, &layout, out, error);
+    const size_t least = pf_layout_least_bytes(record->type);
+    if (out_bytes < least)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, record->offset, "perfile_record_decode",
+                       "%zu bytes given, the struct of this record has %zu or more", out_bytes, least);
+    union pf_any_record any;
+    const int result = pf_layout_decode(record, &layout, &any, error);
+    if (result == 0)
+        pf_measured_give(out, out_bytes, &any, known);
+    return result;
 }
 
 int pf_visitor_take(struct perfile_visitor *all, const struct perfile_visitor *visitor, struct perfile_error *error)

@@ -50,7 +50,7 @@ int pf_transcode(struct perfile_reader *reader, const struct perfile_record *rec
     union pf_any_record any;
     int result = info->bare ? 0 : pf_layout_decode(record, &layout, &any, error);
     if (result == 0 && trailer)
-        result = perfile_sample_id_decode(reader, record, &id, error);
+        result = pf_layout_trailer(record, &id, error);
     if (result < 0)
         return result;
     const struct pf_encoding encoding = {.type = record->type,

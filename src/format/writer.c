@@ -278,27 +278,32 @@ int perfile_writer_add_event(struct perfile_writer *writer, const struct perfile
     struct perfile_error here;
     error = error ? error : &here;
     struct perfile_event_spec all = PERFILE_EVENT_SPEC_INIT;
+    struct perfile_attr wanted = {0};
     int result = pf_writer_failed(writer, error);
     if (result < 0)
         return result;
     result = event ? pf_sized_take(&all, sizeof(all), event, "event", error)
                    : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event", "there is none");
+    if (result == 0 && !all.attr)
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event", "there is no attr");
+    if (result == 0)
+        result = pf_measured_take(&wanted, sizeof(wanted), all.attr, all.attr_bytes, "attr", error);
     if (result < 0)
         return pf_writer_keep(writer, result, error);
     uint8_t attr[256];
     struct pf_out o = pf_out_make(attr, sizeof(attr), writer->swap);
-    uint32_t bytes = all.attr.size ? all.attr.size : attr_bytes_of(&all.attr);
+    uint32_t bytes = wanted.size ? wanted.size : attr_bytes_of(&wanted);
     if (bytes < PF_ATTR_SIZE_MIN || bytes > sizeof(attr) || bytes % 8) {
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event", "attr.size is %u", bytes);
         return pf_writer_keep(writer, result, error);
     }
-    pf_encode_attr(&all.attr, bytes, writer->big_endian, &o);
+    pf_encode_attr(&wanted, bytes, writer->big_endian, &o);
     const struct pf_writer_event made = {.attr = attr,
                                          .attr_bytes = bytes,
                                          .ids = (uint64_t *)(uintptr_t)all.ids,
                                          .id_count = all.id_count,
                                          .name = all.name};
-    result = pf_writer_add_event(writer, &made, &all.attr, false, error);
+    result = pf_writer_add_event(writer, &made, &wanted, false, error);
     if (result == 0 && index)
         *index = (uint32_t)writer->event_count - 1;
     return pf_writer_keep(writer, result, error);
@@ -538,16 +543,26 @@ static int encode(struct perfile_writer *writer, const struct pf_encoding *encod
     return pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
 }
 
+/* The caller was built with the header of another version. */
+static int encode_other(struct perfile_writer *writer, const struct pf_encoding *encoding, const void *record,
+                        size_t bytes, struct perfile_error *error)
+{
+    union pf_any_record any;
+    const int result = pf_layout_take(&any, encoding->type, record, bytes, error);
+    return result < 0 ? result : encode(writer, encoding, &any, error);
+}
+
 int perfile_writer_record(struct perfile_writer *writer, uint32_t type, uint16_t misc, const void *record, size_t bytes,
                           const struct perfile_sample_id *id, struct perfile_error *error)
 {
     struct perfile_error here;
     error = error ? error : &here;
     const struct pf_record_info *info = pf_record_info(type);
+    struct perfile_sample_id trailer = PERFILE_SAMPLE_ID_INIT;
     const struct pf_encoding encoding = {.type = type,
                                          .misc = misc,
                                          .plan = writer->event_count ? &writer->events[0].plan : NULL,
-                                         .id = id,
+                                         .id = &trailer,
                                          .body_bytes = PF_ENCODE_ALL,
                                          .big_endian = writer->big_endian};
     int result = pf_writer_failed(writer, error);
@@ -556,11 +571,11 @@ int perfile_writer_record(struct perfile_writer *writer, uint32_t type, uint16_t
     if (!info || type == PERFILE_RECORD_SAMPLE)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_record",
                          "records of type %u are not written from a struct", type);
-    else if (bytes != pf_layout_struct_bytes(type))
-        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, info->name,
-                         "%zu bytes given, its struct has %zu", bytes, pf_layout_struct_bytes(type));
     else
-        result = encode(writer, &encoding, record, error);
+        result = pf_sized_take(&trailer, sizeof(trailer), id, "sample_id", error);
+    if (result == 0)
+        result = bytes == pf_layout_struct_bytes(type) ? encode(writer, &encoding, record, error)
+                                                       : encode_other(writer, &encoding, record, bytes, error);
     return pf_writer_keep(writer, result, error);
 }
 

@@ -26,10 +26,18 @@ struct pf_writer_stream {
     bool open;
 };
 
+/* An event as it is to be written. */
+struct pf_event_spec {
+    struct perfile_attr attr;
+    const uint64_t *ids;
+    size_t id_count;
+    const char *name; /* or NULL */
+};
+
 /* Who wants to see what is copied from a reader, and may change it. */
 struct pf_writer_hooks {
     void *context;
-    int (*event)(void *context, struct perfile_event_spec *event, struct perfile_error *error);
+    int (*event)(void *context, struct pf_event_spec *event, struct perfile_error *error);
     /* 1: the feature is left out */
     int (*feature)(void *context, struct perfile_reader *reader, uint32_t number, struct perfile_bytes *body,
                    struct perfile_error *error);

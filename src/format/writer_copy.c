@@ -9,13 +9,10 @@
 
 /* The hook's event: its attr is encoded anew when it is another one. */
 static int ask_about_event(const struct perfile_writer *writer, const struct perfile_event *event,
-                           struct perfile_event_spec *spec, bool *changed, struct perfile_error *error)
+                           struct pf_event_spec *spec, bool *changed, struct perfile_error *error)
 {
-    *spec = (struct perfile_event_spec){.size = sizeof(*spec),
-                                        .attr = event->attr,
-                                        .ids = event->ids,
-                                        .id_count = event->id_count,
-                                        .name = event->file_name};
+    *spec = (struct pf_event_spec){
+        .attr = *event->attr, .ids = event->ids, .id_count = event->id_count, .name = event->file_name};
     spec->attr.size = event->attr_bytes;
     const struct perfile_attr before = spec->attr;
     int result = writer->hooks ? writer->hooks->event(writer->hooks->context, spec, error) : 0;
@@ -35,7 +32,7 @@ static bool is_reshaped(const struct perfile_attr *before, const struct perfile_
 static int copy_event(struct perfile_writer *writer, const struct perfile_reader *reader,
                       const struct perfile_event *event, bool in_stream, struct perfile_error *error)
 {
-    struct perfile_event_spec spec;
+    struct pf_event_spec spec;
     bool changed;
     int result = ask_about_event(writer, event, &spec, &changed, error);
     if (result < 0)
@@ -46,7 +43,7 @@ static int copy_event(struct perfile_writer *writer, const struct perfile_reader
                                    .id_count = spec.id_count,
                                    .name = spec.name,
                                    .changed = changed,
-                                   .reshaped = changed && is_reshaped(&event->attr, &spec.attr)};
+                                   .reshaped = changed && is_reshaped(event->attr, &spec.attr)};
     uint8_t *anew = NULL;
     if (changed || reader->file.swapped != writer->swap) {
         anew = pf_new(writer->allocator, spec.attr.size);
@@ -66,7 +63,7 @@ int pf_writer_follow_names(struct perfile_writer *writer, const struct perfile_r
 {
     for (size_t i = 0; i < writer->event_count && i < reader->event_count; i++) {
         struct pf_writer_event *event = &writer->events[i];
-        struct perfile_event_spec spec;
+        struct pf_event_spec spec;
         bool reshaped;
         int asked = ask_about_event(writer, &reader->events[i]->public, &spec, &reshaped, error);
         const char *name = spec.name;

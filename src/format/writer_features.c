@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "format/features.h"
+#include "format/layout.h"
 #include "format/writer.h"
 
 enum {
@@ -381,7 +382,7 @@ int perfile_writer_feature_texts(struct perfile_writer *writer, uint32_t number,
 }
 
 int perfile_writer_build_id(struct perfile_writer *writer, uint16_t misc, const struct perfile_header_build_id *entry,
-                            struct perfile_error *error)
+                            size_t entry_bytes, struct perfile_error *error)
 {
     struct perfile_error here;
     error = error ? error : &here;
@@ -393,7 +394,11 @@ int perfile_writer_build_id(struct perfile_writer *writer, uint16_t misc, const 
     int result = pf_writer_failed(writer, error);
     if (result < 0)
         return result;
-    if (!pf_encode_record(&encoding, entry, &o))
+    union pf_any_record any;
+    result = pf_layout_take(&any, PERFILE_RECORD_HEADER_BUILD_ID, entry, entry_bytes, error);
+    if (result < 0)
+        return pf_writer_keep(writer, result, error);
+    if (!pf_encode_record(&encoding, &any, &o))
         result = pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "build id", "its file name is too long");
     else if (pf_writer_tells_now(writer))
         result = pf_writer_put_plain(writer, writer->record, pf_out_bytes_used(&o), error);

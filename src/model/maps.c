@@ -305,7 +305,8 @@ static bool follow_mmap(struct pf_maps *maps, const struct perfile_reader *reade
     struct perfile_mmap r;
     if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
         return true;
-    struct perfile_map map = {.start = r.addr,
+    struct perfile_map map = {.size = sizeof(map),
+                              .start = r.addr,
                               .end = r.len,
                               .pgoff = r.pgoff,
                               .filename = r.filename,
@@ -320,7 +321,8 @@ static bool follow_mmap2(struct pf_maps *maps, const struct perfile_reader *read
     struct perfile_mmap2 r;
     if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
         return true;
-    struct perfile_map map = {.start = r.addr,
+    struct perfile_map map = {.size = sizeof(map),
+                              .start = r.addr,
                               .end = r.len,
                               .pgoff = r.pgoff,
                               .filename = r.filename,
@@ -370,8 +372,13 @@ static bool follow_ksymbol(struct pf_maps *maps, const struct perfile_reader *re
         return true;
     if (r.flags & PERFILE_KSYMBOL_FLAGS_UNREGISTER)
         return remove_symbol(maps, r.addr);
-    const struct perfile_map map = {
-        .start = r.addr, .end = r.len, .filename = r.name, .pid = KERNEL_PID, .kernel = true, .symbol = true};
+    const struct perfile_map map = {.size = sizeof(map),
+                                    .start = r.addr,
+                                    .end = r.len,
+                                    .filename = r.name,
+                                    .pid = KERNEL_PID,
+                                    .kernel = true,
+                                    .symbol = true};
     return add(maps, KERNEL_PID, &map);
 }
 

@@ -2,6 +2,7 @@
 /* Records in time order, and who they are about. */
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "format/reader.h"
 #include "model/cgroups.h"
 #include "model/maps.h"
@@ -290,7 +291,9 @@ void perfile_session_follow_maps(struct perfile_session *session)
 int perfile_session_add_map(struct perfile_session *session, uint64_t time, const struct perfile_map *map,
                             struct perfile_error *error)
 {
-    return pf_maps_add_later(&session->maps, time, map, error);
+    struct perfile_map all = PERFILE_MAP_INIT;
+    const int result = pf_sized_take(&all, sizeof(all), map, "map", error);
+    return result < 0 ? result : pf_maps_add_later(&session->maps, time, &all, error);
 }
 
 const struct perfile_space *perfile_session_space(struct perfile_session *session, int32_t pid)

@@ -251,10 +251,10 @@ static void put_text_events(const struct info *info, struct pf_text *out)
         pf_put_format(out, "%*s", (int)(NAME_WIDTH - pf_min(strlen(event->name), NAME_WIDTH)), "");
         if (info->counted)
             pf_put_format(out, " %12" PRIu64 " samples", samples_of(info, i));
-        if (event->attr.freq)
-            pf_put_format(out, "  %" PRIu64 " Hz", event->attr.sample_period_or_freq);
-        else if (event->attr.sample_period_or_freq)
-            pf_put_format(out, "  every %" PRIu64, event->attr.sample_period_or_freq);
+        if (event->attr->freq)
+            pf_put_format(out, "  %" PRIu64 " Hz", event->attr->sample_period_or_freq);
+        else if (event->attr->sample_period_or_freq)
+            pf_put_format(out, "  every %" PRIu64, event->attr->sample_period_or_freq);
         pf_put_char(out, '\n');
     }
 }
@@ -414,7 +414,7 @@ static void put_json_events(const struct info *info, struct pf_json *json)
         pf_json_string(json, "name", event->name);
         if (info->counted)
             pf_json_unsigned(json, "samples", samples_of(info, i));
-        pf_json_unsigned(json, event->attr.freq ? "frequency" : "period", event->attr.sample_period_or_freq);
+        pf_json_unsigned(json, event->attr->freq ? "frequency" : "period", event->attr->sample_period_or_freq);
         pf_json_unsigned(json, "ids", event->id_count);
         put_json_attr(json, event);
         pf_json_end(json, false);

@@ -10,7 +10,7 @@ static bool samples_have_aux(const struct perfile_reader *reader)
 {
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(reader, i)); i++)
-        if (event->attr.sample_type & PERFILE_SAMPLE_AUX)
+        if (event->attr->sample_type & PERFILE_SAMPLE_AUX)
             return true;
     return false;
 }
@@ -39,7 +39,7 @@ static bool has_only_tracking(const struct perfile_reader *reader)
 {
     const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(reader, i)); i++)
-        if (event->attr.type != PERFILE_TYPE_SOFTWARE || event->attr.config != PERFILE_COUNT_SW_DUMMY)
+        if (event->attr->type != PERFILE_TYPE_SOFTWARE || event->attr->config != PERFILE_COUNT_SW_DUMMY)
             return false;
     return perfile_event_count(reader);
 }

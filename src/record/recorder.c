@@ -182,10 +182,12 @@ static int write_event(struct perfile_recorder *recorder, uint32_t index, struct
             return pf_fail_memory(error, "ids");
         }
     }
-    spec.attr = event->attr;
-    spec.attr.size = 0;
+    struct perfile_attr attr = event->attr;
+    attr.size = 0;
     if (recorder->chosen.version)
-        pf_since_clear_flags(recorder->chosen.version, &spec.attr);
+        pf_since_clear_flags(recorder->chosen.version, &attr);
+    spec.attr = &attr;
+    spec.attr_bytes = sizeof(attr);
     spec.ids = ids;
     spec.name = event->name;
     int result = perfile_writer_add_event(recorder->writer, &spec, NULL, error);
@@ -740,7 +742,7 @@ static int write_losses_of(struct perfile_recorder *recorder, const struct pf_op
             continue;
         struct pf_opened *lossy = &recorder->opened.items[index];
         const struct perfile_lost_samples lost = {.lost = values[at + 1] - lossy->lost_told};
-        const struct perfile_sample_id id = {.id = lossy->id, .identifier = lossy->id};
+        const struct perfile_sample_id id = {.size = sizeof(id), .id = lossy->id, .identifier = lossy->id};
         lossy->lost_told = values[at + 1];
         if (lost.lost)
             result = perfile_writer_record(recorder->writer, PERFILE_RECORD_LOST_SAMPLES, 0, &lost, sizeof(lost), &id,

@@ -31,6 +31,28 @@ static void list_member(const char *name, const char *element, const char *doc)
     member("struct perfile_list", name, text);
 }
 
+/* The attributes grow with the kernel: they come last, wherever the record has them. */
+static const char *last_type, *last_name, *last_doc;
+
+static void custom(const char *type, const char *name, const char *doc)
+{
+    if (strcmp(type, "struct perfile_attr") != 0) {
+        member(type, name, doc);
+        return;
+    }
+    last_type = type;
+    last_name = name;
+    last_doc = doc;
+}
+
+static void end_members(void)
+{
+    if (last_type)
+        member(last_type, last_name, last_doc);
+    last_type = NULL;
+    printf("};\n\n");
+}
+
 #define U8(field, meaning, doc) member("uint8_t", #field, doc);
 #define U16(field, meaning, doc) member("uint16_t", #field, doc);
 #define U32(field, meaning, doc) member("uint32_t", #field, doc);
@@ -52,15 +74,15 @@ static void list_member(const char *name, const char *element, const char *doc)
 #define END_MORE()
 #define COMPUTED(field, value, doc) member("uint64_t", #field, doc);
 #define SKIP()
-#define CUSTOM(field, type, layout, doc) member("struct perfile_" #type, #field, doc);
+#define CUSTOM(field, type, layout, doc) custom("struct perfile_" #type, #field, doc);
 
 static void elements(void)
 {
 #define ELEMENT(name, doc) printf("/* %s */\nstruct perfile_%s {\n", doc, #name);
 #define END_ELEMENT(name)                                                                                              \
-    printf("};\n/* The element at `index` < list->count. */\n"                                                         \
+    printf("};\n/* The element at `index` < list->count; `out_bytes` is sizeof(*out). */\n"                            \
            "PERFILE_API void perfile_" #name "_at(const struct perfile_list *list, uint64_t index, "                   \
-           "struct perfile_" #name " *out);\n\n");
+           "struct perfile_" #name " *out, size_t out_bytes);\n\n");
 #include "schema/elements.def"
 #undef ELEMENT
 #undef END_ELEMENT
@@ -70,7 +92,7 @@ static void records(void)
 {
 #define RECORD(number, NAME, name, class, since, doc)                                                                  \
     printf("/* %d " #NAME ", since %s. %s */\nstruct perfile_%s {\n", number, since, doc, #name);
-#define END_RECORD(name) printf("};\n\n");
+#define END_RECORD(name) end_members();
 #define BARE(number, NAME, class, since, doc)
 #include "schema/records.def"
 #undef BARE
@@ -112,6 +134,7 @@ static void samples(void)
 {
     printf("/* The trailer of kernel records; members that attr.sample_type does not name are 0. */\n"
            "struct perfile_sample_id {\n"
+           "    size_t size;                            /* sizeof(struct perfile_sample_id), set by the caller */\n"
            "    uint64_t present;                       /* PERFILE_SAMPLE_* bits */\n");
 #include "schema/sample_id.def"
     printf("};\n\n/* A decoded SAMPLE; members that are not `present` are 0, but period: attr.sample_period. */\n"

@@ -202,7 +202,7 @@ static void put_branches(const struct samples *samples, struct pf_vector *vector
         return;
     }
     for (uint64_t i = 0; i < stack->count; i++) {
-        perfile_branch_at(stack, i, &branch);
+        perfile_branch_at(stack, i, &branch, sizeof(branch));
         pf_add_address(vector, from ? branch.from : branch.to);
     }
     pf_end_list(vector);
@@ -314,7 +314,7 @@ static bool add_columns(struct samples *samples)
     struct perfile_reader *reader = samples->table->reader;
     uint64_t recorded = 0;
     for (size_t i = 0; i < perfile_event_count(reader); i++)
-        recorded |= perfile_event_get(reader, i)->attr.sample_type;
+        recorded |= perfile_event_get(reader, i)->attr->sample_type;
     for (size_t i = 0; i < PF_COUNT(fields); i++)
         if ((!fields[i].needs || fields[i].needs & recorded) && !pf_table_add(samples->table, &fields[i].column))
             return false;

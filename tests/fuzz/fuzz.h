@@ -101,7 +101,7 @@ static inline void fuzz_touch_sample(const struct perfile_sample *sample)
     if (sample->present & PERFILE_SAMPLE_READ) {
         struct perfile_read_value value;
         for (uint64_t i = 0; i < sample->read.count; i++)
-            perfile_read_at(&sample->read, i, &value);
+            perfile_read_at(&sample->read, i, &value, sizeof(value));
     }
     if (sample->present & PERFILE_SAMPLE_CALLCHAIN)
         fuzz_touch(sample->callchain.data, sample->callchain.count * 8);
@@ -110,7 +110,7 @@ static inline void fuzz_touch_sample(const struct perfile_sample *sample)
     if (sample->present & PERFILE_SAMPLE_BRANCH_STACK) {
         struct perfile_branch branch;
         for (uint64_t i = 0; i < sample->branch_stack.count; i++)
-            perfile_branch_at(&sample->branch_stack, i, &branch);
+            perfile_branch_at(&sample->branch_stack, i, &branch, sizeof(branch));
         fuzz_touch(sample->branch_stack.counters.data, sample->branch_stack.counters.count * 8);
     }
     if (sample->present & PERFILE_SAMPLE_REGS_USER)
@@ -130,7 +130,7 @@ static inline void fuzz_record(struct perfile_reader *reader, const struct perfi
 {
     static struct perfile_sample sample = PERFILE_SAMPLE_INIT;
     _Alignas(16) uint8_t decoded[1024];
-    struct perfile_sample_id id;
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
     struct perfile_error error;
     struct fuzz_visit visit;
     const struct perfile_visitor visitor = fuzz_visitor(&visit);

@@ -243,7 +243,8 @@ static int follow_code(void *context, const struct perfile_record *record,
     if (record->type != PERFILE_RECORD_MMAP2 || perfile_record_decode(reader, record, &read, sizeof(read), NULL) < 0 ||
         read.len % 3)
         return 0;
-    const struct perfile_map map = {.start = read.addr,
+    const struct perfile_map map = {.size = sizeof(map),
+                                    .start = read.addr,
                                     .end = read.addr | 0xfff,
                                     .pgoff = read.pgoff,
                                     .filename = read.filename,

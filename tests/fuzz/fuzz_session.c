@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     struct perfile_reader *reader;
     struct perfile_session *session;
     const struct perfile_record *record;
-    struct perfile_sample_id id;
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
     options.limit_queue_bytes = bytes & 1 ? 512 : 1 << 20;
     if (perfile_open_memory(data, bytes, &options, &reader, NULL) < 0)
         return 0;

@@ -88,7 +88,7 @@ static void add(struct content *content, struct shown *shown, struct perfile_rea
     const bool sample = record->type == PERFILE_RECORD_SAMPLE;
     shown->text.used = 0;
     pf_put_format(&shown->text, "%" PRIu32 " %u config %" PRIu64 " time %" PRIu64 " ", record->type, record->misc,
-                  sample && record->event ? record->event->attr.config : 0, record->time);
+                  sample && record->event ? record->event->attr->config : 0, record->time);
     if (perfile_record_visit(reader, record, &visitor, NULL) < 0)
         pf_put_string(&shown->text, "failed");
     content->strays |= sample && !record->event;

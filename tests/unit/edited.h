@@ -34,8 +34,10 @@ static inline struct edited edited_start(void)
 static inline void edited_event(struct edited *made, const struct perfile_attr *attr, uint64_t id, const char *name)
 {
     struct perfile_event_spec spec = PERFILE_EVENT_SPEC_INIT;
-    spec.attr = *attr;
-    spec.attr.sample_id_all = 1;
+    struct perfile_attr with_ids = *attr;
+    with_ids.sample_id_all = 1;
+    spec.attr = &with_ids;
+    spec.attr_bytes = sizeof(with_ids);
     spec.ids = &id;
     spec.id_count = 1;
     spec.name = name;

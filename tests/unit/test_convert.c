@@ -24,7 +24,8 @@ static struct edited start(const struct perfile_attr *attr)
 
 static void put(struct edited *made, uint32_t type, uint16_t misc, const void *record, size_t bytes)
 {
-    const struct perfile_sample_id id = {.pid = 1, .tid = 1, .time = 5, .cpu = 1, .id = ID, .identifier = ID};
+    const struct perfile_sample_id id = {
+        .size = sizeof(id), .pid = 1, .tid = 1, .time = 5, .cpu = 1, .id = ID, .identifier = ID};
     assert_int_equal(perfile_writer_record(made->writer, type, misc, record, bytes, &id, NULL), 0);
 }
 
@@ -113,7 +114,7 @@ static void test_strip_stack(void **state)
                                               .regs_user = {.abi = 2, .mask = 3, .values = words_of(registers, 2)},
                                               .stack_user = {.data = stack, .bytes = 64, .used = 64, .dyn_size = 64}});
     convert_stripped(&made, "stack");
-    const struct perfile_attr *left = &perfile_event_get(made.reader, 0)->attr;
+    const struct perfile_attr *left = perfile_event_get(made.reader, 0)->attr;
     assert_int_equal(left->sample_type, attr.sample_type & ~(uint64_t)PERFILE_SAMPLE_STACK_USER);
     assert_int_equal(left->sample_stack_user, 0);
     assert_int_equal(left->sample_regs_user, 3);
@@ -251,10 +252,10 @@ static void test_attrs(void **state)
         convert_for(&made, sizes[i].version);
         const struct perfile_event *event = perfile_event_get(made.reader, 0);
         assert_int_equal(event->attr_bytes, sizes[i].bytes);
-        assert_int_equal(event->attr.config4, sizes[i].bytes >= 144 ? 4 : 0);
-        assert_int_equal(event->attr.defer_callchain, sizes[i].bytes >= 144);
-        assert_int_equal(event->attr.build_id, sizes[i].bytes >= 128);
-        assert_int_equal(event->attr.mmap2, sizes[i].bytes >= 104);
+        assert_int_equal(event->attr->config4, sizes[i].bytes >= 144 ? 4 : 0);
+        assert_int_equal(event->attr->defer_callchain, sizes[i].bytes >= 144);
+        assert_int_equal(event->attr->build_id, sizes[i].bytes >= 128);
+        assert_int_equal(event->attr->mmap2, sizes[i].bytes >= 104);
         assert_int_equal(made.report.events_changed, sizes[i].bytes < 144);
         edited_end(&made);
     }
@@ -267,7 +268,7 @@ static void test_common_sample_type(void **state)
     const struct perfile_attr other = {.sample_type = USUAL | PERFILE_SAMPLE_ADDR | PERFILE_SAMPLE_RAW};
     const struct perfile_comm comm = {.pid = 1, .tid = 1, .comm = "a"};
     struct perfile_sample sample = PERFILE_SAMPLE_INIT;
-    struct perfile_sample_id id;
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
     struct edited made = start(&attr);
     (void)state;
     edited_event(&made, &other, ID + 1, NULL);
@@ -278,7 +279,7 @@ static void test_common_sample_type(void **state)
     put(&made, PERFILE_RECORD_COMM, 0, &comm, sizeof(comm));
     convert_for(&made, "3.11");
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(perfile_event_get(made.reader, i)->attr.sample_type,
+        assert_int_equal(perfile_event_get(made.reader, i)->attr->sample_type,
                          (other.sample_type & ~(uint64_t)PERFILE_SAMPLE_IDENTIFIER) | PERFILE_SAMPLE_ID);
     assert_int_equal(expect_sample(&made).id, ID);
     sample = expect_sample(&made);
@@ -299,7 +300,7 @@ static void test_weight(void **state)
     (void)state;
     put_sample(&made, (struct perfile_sample){.weight = 0x300020000000a, .code_page_size = 4096});
     convert_for(&made, "5.11");
-    assert_int_equal(perfile_event_get(made.reader, 0)->attr.sample_type, USUAL | PERFILE_SAMPLE_WEIGHT);
+    assert_int_equal(perfile_event_get(made.reader, 0)->attr->sample_type, USUAL | PERFILE_SAMPLE_WEIGHT);
     assert_int_equal(expect_sample(&made).weight, 10);
     edited_end(&made);
 }
@@ -323,12 +324,12 @@ static void test_read_lost(void **state)
     const struct perfile_sample sample = expect_sample(&made);
     assert_int_equal(sample.read.format, FORMAT);
     assert_int_equal(sample.weight, 9);
-    perfile_read_at(&sample.read, 1, &value);
+    perfile_read_at(&sample.read, 1, &value, sizeof(value));
     assert_int_equal(value.value, 200);
     assert_int_equal(value.id, ID + 1);
     const struct perfile_record *record = expect(&made, PERFILE_RECORD_READ);
     assert_int_equal(perfile_record_decode(made.reader, record, &left, sizeof(left), NULL), 0);
-    perfile_read_at(&left.values, 1, &value);
+    perfile_read_at(&left.values, 1, &value, sizeof(value));
     assert_int_equal(value.value, 200);
     assert_int_equal(record->bytes, 8 + 8 + 8 + 2 * 16 + 32);
     edited_end(&made);
@@ -435,7 +436,7 @@ static void test_mmap(void **state)
 {
     const struct perfile_attr attr = {.sample_type = USUAL};
     struct perfile_mmap left;
-    struct perfile_sample_id id;
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
     struct edited made = start(&attr);
     (void)state;
     put(&made, PERFILE_RECORD_MMAP2, 2, &libc, sizeof(libc));
@@ -614,8 +615,8 @@ static void test_unwind(void **state)
     options.unwind = unwind;
     options.unwind_context = &calls;
     convert(&made, &options);
-    assert_int_equal(perfile_event_get(made.reader, 0)->attr.sample_type, USUAL | PERFILE_SAMPLE_CALLCHAIN);
-    assert_int_equal(perfile_event_get(made.reader, 0)->attr.exclude_callchain_user, 0);
+    assert_int_equal(perfile_event_get(made.reader, 0)->attr->sample_type, USUAL | PERFILE_SAMPLE_CALLCHAIN);
+    assert_int_equal(perfile_event_get(made.reader, 0)->attr->exclude_callchain_user, 0);
     expect(&made, PERFILE_RECORD_MMAP2);
     sample = expect_sample(&made);
     expect_words(&sample.callchain, whole, 5);

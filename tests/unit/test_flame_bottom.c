@@ -3,8 +3,9 @@
 
 #include "output/flame/bottom.h"
 
-static const struct perfile_event with_all = {.attr.sample_type = PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_TIME};
-static const struct perfile_event with_nothing;
+static const struct perfile_event with_all = {
+    .attr = &(const struct perfile_attr){.sample_type = PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_TIME}};
+static const struct perfile_event with_nothing = {.attr = &(const struct perfile_attr){0}};
 
 static int open_bottom(struct pf_bottom *bottom, const char *by, const char *quantum)
 {

@@ -106,7 +106,7 @@ static void test_build_ids_again(void **state)
     put_event(&made, "cycles", 0, 0);
     put_map(&made, 0x2000, "/lib/b", "bbbb");
     put_sample(&made, 0, (struct perfile_sample){.ip = 0x2010, .tid = 1});
-    assert_int_equal(perfile_writer_build_id(made.writer, 2, &entry, NULL), 0);
+    assert_int_equal(perfile_writer_build_id(made.writer, 2, &entry, sizeof(entry), NULL), 0);
     options.build_ids = true;
     assert_int_equal(inject(&made, &options), 0);
     assert_int_equal(made.report.build_ids_added, 0);
@@ -129,7 +129,8 @@ static int follow_code(void *context, const struct perfile_record *record,
     if (record->type != PERFILE_RECORD_MMAP2 || ++*calls != 2)
         return 0;
     for (size_t i = 0; i < PF_COUNT(codes) && result == 0; i++) {
-        struct perfile_map map = {.start = codes[i].start,
+        struct perfile_map map = {.size = sizeof(map),
+                                  .start = codes[i].start,
                                   .end = codes[i].start + 0x100,
                                   .pgoff = 0x80,
                                   .filename = "/tmp/jitted.so",
@@ -146,7 +147,7 @@ static int follow_code(void *context, const struct perfile_record *record,
 static void put_timed_map(struct edited *made, uint64_t time, uint64_t addr, const char *filename)
 {
     const struct perfile_mmap2 map = {.pid = 1, .tid = 1, .addr = addr, .len = 0x1000, .prot = 5, .filename = filename};
-    const struct perfile_sample_id id = {.pid = 1, .tid = 1, .time = time};
+    const struct perfile_sample_id id = {.size = sizeof(id), .pid = 1, .tid = 1, .time = time};
     assert_int_equal(perfile_writer_record(made->writer, PERFILE_RECORD_MMAP2, 2, &map, sizeof(map), &id, NULL), 0);
 }
 
@@ -197,7 +198,7 @@ static void test_code(void **state)
 static void put_fork(struct edited *made, int32_t parent, int32_t child, uint64_t time)
 {
     const struct perfile_fork fork = {.pid = child, .ppid = parent, .tid = child, .ptid = parent, .time = time};
-    const struct perfile_sample_id id = {.pid = parent, .tid = parent, .time = time};
+    const struct perfile_sample_id id = {.size = sizeof(id), .pid = parent, .tid = parent, .time = time};
     assert_int_equal(perfile_writer_record(made->writer, PERFILE_RECORD_FORK, 0, &fork, sizeof(fork), &id, NULL), 0);
 }
 

@@ -493,7 +493,7 @@ static void test_decode(void **state)
     assert_int_equal(pf_layout_decode(&record, &layout, &namespaces, NULL), 0);
     assert_int_equal(namespaces.pid, 7);
     assert_int_equal(namespaces.link_info.count, 2);
-    perfile_namespace_link_at(&namespaces.link_info, 1, &link);
+    perfile_namespace_link_at(&namespaces.link_info, 1, &link, sizeof(link));
     assert_int_equal(link.dev, 3);
     assert_int_equal(link.ino, 4);
 }

@@ -502,9 +502,11 @@ struct stream {
 
 static void stream_open(struct stream *s)
 {
+    const struct perfile_attr attr = {.type = 1};
     struct perfile_event_spec event = PERFILE_EVENT_SPEC_INIT;
     *s = (struct stream){.fd = memfd_create("machine", MFD_CLOEXEC)};
-    event.attr.type = 1;
+    event.attr = &attr;
+    event.attr_bytes = sizeof(attr);
     assert_true(s->fd >= 0);
     assert_int_equal(perfile_writer_open_fd(s->fd, NULL, &s->writer, &s->error), 0);
     assert_int_equal(perfile_writer_add_event(s->writer, &event, NULL, &s->error), 0);

@@ -33,7 +33,7 @@ static void add(struct pf_maps *maps, struct picture *now, unsigned *random, uin
     const unsigned start = pick(random, PLACES), count = 1 + pick(random, 8);
     const unsigned end = start + count < PLACES ? start + count : PLACES;
     const struct perfile_map map = {
-        .start = start * 16, .end = end * 16, .pgoff = start * 16, .filename = "x", .pid = PID};
+        .size = sizeof(map), .start = start * 16, .end = end * 16, .pgoff = start * 16, .filename = "x", .pid = PID};
     assert_int_equal(pf_maps_add_later(maps, step, &map, NULL), 0);
     for (unsigned i = start; i < end; i++)
         now->ids[i] = (int64_t)step;
@@ -74,7 +74,7 @@ static void test_later_maps(void **state)
     (void)state;
     struct pf_maps maps;
     struct counting c;
-    struct perfile_map map = {.start = 0, .end = 16, .filename = "x", .pid = PID};
+    struct perfile_map map = {.size = sizeof(map), .start = 0, .end = 16, .filename = "x", .pid = PID};
     counting_open(&c, -1);
     pf_maps_open(&maps, &c.allocator);
     assert_int_equal(maps.next_time, UINT64_MAX);

@@ -28,6 +28,7 @@ struct maker {
     struct memory memory;
     struct perfile_writer *writer;
     struct perfile_event_spec event;
+    struct perfile_attr attr;
 };
 
 enum { TYPE = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME };
@@ -35,17 +36,18 @@ enum { TYPE = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TI
 static void start(struct maker *maker)
 {
     const struct perfile_sink sink = {&maker->memory, store};
-    *maker = (struct maker){.event = {.size = sizeof(maker->event)}};
-    maker->event.attr.type = 1;
-    maker->event.attr.sample_id_all = true;
+    *maker = (struct maker){
+        .event = {.size = sizeof(maker->event), .attr = &maker->attr, .attr_bytes = sizeof(maker->attr)}};
+    maker->attr.type = 1;
+    maker->attr.sample_id_all = true;
     assert_int_equal(perfile_writer_open_sink(&sink, &stream, &maker->writer, NULL), 0);
 }
 
 /* Before the first feature. */
 static void event(struct maker *maker, uint64_t config, uint64_t sample_type, uint64_t id)
 {
-    maker->event.attr.config = config;
-    maker->event.attr.sample_type = sample_type;
+    maker->attr.config = config;
+    maker->attr.sample_type = sample_type;
     maker->event.ids = &id;
     maker->event.id_count = id != 0;
     assert_int_equal(perfile_writer_add_event(maker->writer, &maker->event, NULL, NULL), 0);
@@ -75,7 +77,8 @@ static void sample(struct maker *maker, uint32_t index, uint64_t id, uint64_t ti
 static void comm(struct maker *maker, int32_t pid, const char *name, uint64_t id, uint64_t time)
 {
     const struct perfile_comm made = {.pid = pid, .tid = pid, .comm = name};
-    const struct perfile_sample_id trailer = {.pid = pid, .tid = pid, .time = time, .id = id, .identifier = id};
+    const struct perfile_sample_id trailer = {
+        .size = sizeof(trailer), .pid = pid, .tid = pid, .time = time, .id = id, .identifier = id};
     assert_int_equal(perfile_writer_record(maker->writer, PERFILE_RECORD_COMM, 0, &made, sizeof(made), &trailer, NULL),
                      0);
 }
@@ -126,7 +129,7 @@ static uint64_t tell(struct perfile_reader *reader, char *text, size_t room)
         assert_false(record->damaged);
         if (record->type == PERFILE_RECORD_SAMPLE) {
             assert_int_equal(perfile_sample_decode(record, &decoded, NULL), 0);
-            snprintf(text + used, room - used, "%d/%d@%d ", (int)record->event->attr.config, decoded.pid,
+            snprintf(text + used, room - used, "%d/%d@%d ", (int)record->event->attr->config, decoded.pid,
                      (int)decoded.time);
         } else if (record->type == PERFILE_RECORD_COMM) {
             assert_int_equal(perfile_record_decode(reader, record, &name, sizeof(name), NULL), 0);
@@ -276,8 +279,8 @@ static void test_ids_of_instances(void **state)
     event(&makers[0], 1, PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME, 0);
     sample(&makers[0], 0, 0, 1, 5);
     start(&makers[1]);
-    makers[1].event.attr.config = 2;
-    makers[1].event.attr.sample_type = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ID;
+    makers[1].attr.config = 2;
+    makers[1].attr.sample_type = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ID;
     makers[1].event.ids = ids;
     makers[1].event.id_count = 2;
     assert_int_equal(perfile_writer_add_event(makers[1].writer, &makers[1].event, NULL, NULL), 0);
@@ -311,7 +314,7 @@ static void test_counters_get_ids_of_their_own(void **state)
         const uint64_t values[] = {10 * (i + 1), 7};
         struct perfile_sample made = PERFILE_SAMPLE_INIT;
         start(&makers[i]);
-        makers[i].event.attr.read_format = 4;
+        makers[i].attr.read_format = 4;
         event(&makers[i], 1, TYPE | PERFILE_SAMPLE_READ, 7);
         host(&makers[i], i ? "one" : "two");
         made.identifier = 7;

@@ -32,9 +32,9 @@ static void check_read(const struct perfile_sample *s)
     assert_int_equal(s->read.count, 2);
     assert_int_equal(s->read.time_enabled, 100);
     assert_int_equal(s->read.time_running, 90);
-    perfile_read_at(&s->read, 1, &value);
+    perfile_read_at(&s->read, 1, &value, sizeof(value));
     assert_true(value.value == 8 && value.id == 80 && value.lost == 0);
-    perfile_read_at(&s->read, 0, &value);
+    perfile_read_at(&s->read, 0, &value, sizeof(value));
     assert_true(value.value == 7 && value.id == 70 && value.lost == 1);
 }
 
@@ -92,7 +92,7 @@ static void check_branch_stack(const struct perfile_sample *s)
     assert_int_equal(s->branch_stack.count, 2);
     assert_false(s->branch_stack.has_hw_idx);
     assert_int_equal(s->branch_stack.counters.count, 0);
-    perfile_branch_at(&s->branch_stack, 1, &b);
+    perfile_branch_at(&s->branch_stack, 1, &b, sizeof(b));
     assert_int_equal(b.from, 0x1001);
     assert_int_equal(b.to, 0x2001);
     assert_true(b.mispred && !b.predicted && b.in_tx && !b.abort);
@@ -200,7 +200,8 @@ static void check_sample(const struct perfile_sample *s, uint64_t type)
 
 static void make_event(struct pf_event *event, const struct perfile_attr *attr, bool swap)
 {
-    *event = (struct pf_event){.public = {.attr = *attr}};
+    *event = (struct pf_event){.attr = *attr};
+    event->public.attr = &event->attr;
     pf_plan_make(&event->plan, attr, swap, swap != PF_NATIVE_BIG_ENDIAN);
 }
 
@@ -402,7 +403,7 @@ static void check_read_format(unsigned format, unsigned count, bool swap)
         assert_int_equal(read.time_running, format & 2 ? 100 : 0);
         for (unsigned i = 0; i < count; i++) {
             struct perfile_read_value value;
-            perfile_read_at(&read, i, &value);
+            perfile_read_at(&read, i, &value, sizeof(value));
             assert_int_equal(value.value, 1000 + i);
             assert_int_equal(value.id, format & 4 ? 10 + i : 0);
             assert_int_equal(value.lost, format & 16 ? 50 + i : 0);

@@ -39,7 +39,7 @@ static void odd_sizes_are_rounded_up(void **state)
         struct recording recording;
         const struct perfile_record *record;
         struct perfile_comm comm;
-        struct perfile_sample_id id;
+        struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
         recording_open(&recording, TYPE, swap);
         recording_sample(&recording, 1, 7, 1000);
         const size_t at = recording.bytes;

@@ -74,7 +74,10 @@ static int add_event(const void *sized)
 
 static int put_sample(const void *sized)
 {
+    const struct perfile_attr attr = {.type = 1};
     struct perfile_event_spec event = PERFILE_EVENT_SPEC_INIT;
+    event.attr = &attr;
+    event.attr_bytes = sizeof(attr);
     return perfile_writer_add_event(writer, &event, NULL, &error) < 0
                ? -1
                : perfile_writer_sample(writer, 0, 2, sized, &error);
@@ -523,9 +526,12 @@ static void outputs_of_nothing(void **state)
 static int write_to_nobody(int fd)
 {
     struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
-    const struct perfile_event_spec event = PERFILE_EVENT_SPEC_INIT;
+    const struct perfile_attr attr = {.type = 1};
+    struct perfile_event_spec event = PERFILE_EVENT_SPEC_INIT;
     struct perfile_writer *out;
     sigset_t mask, pending;
+    event.attr = &attr;
+    event.attr_bytes = sizeof(attr);
     options.mode = PERFILE_MODE_PIPE;
     signal(SIGPIPE, SIG_DFL);
     sigemptyset(&mask);

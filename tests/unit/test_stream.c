@@ -149,14 +149,15 @@ static void units_of_events(void **state)
                   {"page-faults", "page-faults", 1, 2},
                   {"sched:sched_switch", "events", 2, 3},
                   {"cpu/event=0x3c/", "events", 4, 0}};
+    const struct perfile_attr none = {0};
     char unit[16];
     (void)state;
     for (size_t i = 0; i < PF_COUNT(events); i++) {
-        const struct perfile_event event = {.name = events[i].name,
-                                            .attr = {.type = events[i].type, .config = events[i].config}};
+        const struct perfile_attr attr = {.type = events[i].type, .config = events[i].config};
+        const struct perfile_event event = {.name = events[i].name, .attr = &attr};
         assert_string_equal(perfile_event_unit(&event, unit, sizeof(unit)), events[i].unit);
     }
-    assert_string_equal(perfile_event_unit(&(struct perfile_event){.name = "cycles"}, unit, 4), "cyc");
+    assert_string_equal(perfile_event_unit(&(struct perfile_event){.name = "cycles", .attr = &none}, unit, 4), "cyc");
 }
 
 int main(void)

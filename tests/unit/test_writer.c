@@ -56,12 +56,16 @@ static void discard(struct writing *made)
 
 static const uint64_t id = 7;
 
+static const struct perfile_attr some_attr = {.type = 1,
+                                              .sample_type = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP |
+                                                             PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME,
+                                              .sample_id_all = 1};
+
 static struct perfile_event_spec some_event(void)
 {
     struct perfile_event_spec event = PERFILE_EVENT_SPEC_INIT;
-    event.attr.type = 1;
-    event.attr.sample_type = PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME;
-    event.attr.sample_id_all = 1;
+    event.attr = &some_attr;
+    event.attr_bytes = sizeof(some_attr);
     event.ids = &id;
     event.id_count = 1;
     event.name = "made up";
@@ -92,11 +96,11 @@ static void test_records_and_samples(void **state)
     (void)state;
     struct writing made;
     struct perfile_mmap2 map = {.pid = 3, .tid = 4, .addr = 0x1000, .len = 0x2000, .prot = 5, .filename = "/bin/true"};
-    const struct perfile_sample_id trailer = {.pid = 3, .tid = 4, .time = 99, .identifier = 7};
+    const struct perfile_sample_id trailer = {.size = sizeof(trailer), .pid = 3, .tid = 4, .time = 99, .identifier = 7};
     struct perfile_sample sample = PERFILE_SAMPLE_INIT, seen = PERFILE_SAMPLE_INIT;
     for (int order = PERFILE_ORDER_LITTLE; order <= PERFILE_ORDER_BIG; order++) {
         struct perfile_mmap2 map_seen;
-        struct perfile_sample_id trailer_seen;
+        struct perfile_sample_id trailer_seen = PERFILE_SAMPLE_ID_INIT;
         begin_stream(&made, order);
         add_event(&made);
         assert_int_equal(
@@ -138,7 +142,7 @@ static void test_features(void **state)
     add_event(&made);
     assert_int_equal(perfile_writer_feature_text(made.writer, PERFILE_FEATURE_HOSTNAME, "here", &made.error), 0);
     assert_int_equal(perfile_writer_feature_texts(made.writer, PERFILE_FEATURE_CMDLINE, words, 3, &made.error), 0);
-    assert_int_equal(perfile_writer_build_id(made.writer, 1, &entry, &made.error), 0);
+    assert_int_equal(perfile_writer_build_id(made.writer, 1, &entry, sizeof(entry), &made.error), 0);
     end_stream(&made);
     const struct perfile_record *record = next_of(&made, PERFILE_RECORD_HEADER_BUILD_ID);
     assert_int_equal(record->misc, 1 | PERFILE_MISC_BUILD_ID_SIZE);
@@ -359,19 +363,21 @@ static void test_attrs_get_one_size(void **state)
     struct perfile_reader *reader;
     struct perfile_error error;
     struct perfile_event_spec event = some_event();
+    struct perfile_attr attr = some_attr;
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     assert_int_equal(perfile_writer_open_fd(fd, NULL, &writer, &error), 0);
     assert_int_equal(perfile_writer_add_event(writer, &event, NULL, &error), 0);
-    event.attr.config3 = 5;
+    attr.config3 = 5;
+    event.attr = &attr;
     assert_int_equal(perfile_writer_add_event(writer, &event, NULL, &error), 0);
     assert_int_equal(perfile_writer_finish(writer, &error), 0);
     assert_int_equal(perfile_writer_finish(writer, &error), PERFILE_ERROR_ARGUMENT);
     perfile_writer_close(writer);
     assert_int_equal(perfile_open_path(path, NULL, &reader, &error), 0);
     assert_int_equal(perfile_event_count(reader), 2);
-    assert_int_equal(perfile_event_get(reader, 0)->attr.size, 136);
-    assert_int_equal(perfile_event_get(reader, 1)->attr.config3, 5);
+    assert_int_equal(perfile_event_get(reader, 0)->attr->size, 136);
+    assert_int_equal(perfile_event_get(reader, 1)->attr->config3, 5);
     assert_true(perfile_reader_file(reader)->finished); /* although no record was written */
     assert_int_equal(perfile_reader_counts(reader)->losses, 0);
     perfile_close(reader);

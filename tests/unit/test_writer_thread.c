@@ -34,12 +34,13 @@ static struct perfile_writer *open_writer(struct taken *taken, int compression)
 {
     struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
     const struct perfile_sink sink = {taken, take};
+    const struct perfile_attr attr = {.type = 1, .sample_type = PERFILE_SAMPLE_TID};
     struct perfile_event_spec event = PERFILE_EVENT_SPEC_INIT;
     struct perfile_writer *writer;
     options.mode = PERFILE_MODE_PIPE;
     options.compression = compression;
-    event.attr.type = 1;
-    event.attr.sample_type = PERFILE_SAMPLE_TID;
+    event.attr = &attr;
+    event.attr_bytes = sizeof(attr);
     assert_int_equal(perfile_writer_open_sink(&sink, &options, &writer, NULL), 0);
     assert_int_equal(perfile_writer_add_event(writer, &event, NULL, NULL), 0);
     return writer;
@@ -74,6 +75,7 @@ static void all_of_it_in_order(void **state)
     char path[] = "/tmp/perfile-behind-XXXXXX";
     const int fd = mkstemp(path);
     struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
+    const struct perfile_attr attr = {.type = 1, .sample_type = PERFILE_SAMPLE_TID};
     struct perfile_event_spec event = PERFILE_EVENT_SPEC_INIT;
     struct perfile_writer *writer;
     struct perfile_reader *reader;
@@ -81,8 +83,8 @@ static void all_of_it_in_order(void **state)
     uint32_t next = 0, seen = 0;
     (void)state;
     options.compression = 3;
-    event.attr.type = 1;
-    event.attr.sample_type = PERFILE_SAMPLE_TID;
+    event.attr = &attr;
+    event.attr_bytes = sizeof(attr);
     assert_int_equal(perfile_writer_open_fd(fd, &options, &writer, NULL), 0);
     assert_int_equal(perfile_writer_add_event(writer, &event, NULL, NULL), 0);
     struct pf_writer_thread *behind = pf_writer_thread_open(writer, pf_allocator_or_default(NULL));

@@ -192,7 +192,7 @@ static void text_tgid(const struct pf_report *report, const struct pf_report_row
 static void take_cpu(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     (void)report;
-    taken->key.cpu = sample->event->attr.sample_type & PERFILE_SAMPLE_CPU ? sample->cpu : UINT32_MAX; /* perf's -1 */
+    taken->key.cpu = sample->event->attr->sample_type & PERFILE_SAMPLE_CPU ? sample->cpu : UINT32_MAX; /* perf's -1 */
 }
 
 static uint64_t value_cpu(const struct pf_report *report, const struct pf_report_row *row)

@@ -190,7 +190,7 @@ static uint64_t sample_types(const struct pf_report *report)
     const struct perfile_event *event;
     uint64_t types = 0;
     for (size_t i = 0; (event = perfile_event_get(report->reader, i)) != NULL; i++)
-        types |= event->attr.sample_type;
+        types |= event->attr->sample_type;
     return types;
 }
 
@@ -271,7 +271,7 @@ bool pf_report_add_branches(struct pf_report *report, const struct pf_profile_sa
     const struct perfile_branch_stack *stack = &sample->decoded->branch_stack;
     const uint64_t count = pf_report_branch_count(sample);
     for (uint64_t i = 0; i < count; i++) {
-        perfile_branch_at(stack, i, &report->branch);
+        perfile_branch_at(stack, i, &report->branch, sizeof(report->branch));
         count_branch(&report->branch_counts, &report->branch);
         report->branch_from = pf_profile_frame_at(report->profile, report->branch.from);
         report->branch_to = pf_profile_frame_at(report->profile, report->branch.to);

@@ -274,7 +274,7 @@ DATA_SRC(blocked, pf_data_src_blocked)
 void pf_take_trace(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     report->scratch.used = 0;
-    if (sample->event->attr.type != PERFILE_TYPE_TRACEPOINT)
+    if (sample->event->attr->type != PERFILE_TYPE_TRACEPOINT)
         pf_put_string(&report->scratch, "N/A");
     else if (!pf_trace_texts_put(&report->traces, sample->event, &sample->decoded->raw, &report->scratch))
         report->short_of_memory = true;

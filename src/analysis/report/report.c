@@ -276,7 +276,7 @@ static bool frame_passes(struct pf_report *report, uint32_t frame)
 
 static bool sample_passes(struct pf_report *report, const struct pf_profile_sample *sample)
 {
-    const bool has_thread = sample->event->attr.sample_type & PERFILE_SAMPLE_TID;
+    const bool has_thread = sample->event->attr->sample_type & PERFILE_SAMPLE_TID;
     const struct pf_filter_subject subject = {.pid = has_thread ? sample->pid : PF_NO_NUMBER,
                                               .tid = has_thread ? sample->tid : PF_NO_NUMBER,
                                               .comm = has_thread ? sample->comm : NULL};
@@ -802,7 +802,7 @@ static void drop_rows(struct pf_report *report)
 
 bool pf_report_has_graph(const struct pf_report *report, const struct pf_report_event *event)
 {
-    return report->order != PF_GRAPH_NONE && event->event && event->event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN;
+    return report->order != PF_GRAPH_NONE && event->event && event->event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN;
 }
 
 bool pf_report_shows(const struct pf_report *report, const struct pf_report_row *row)
@@ -814,7 +814,7 @@ bool pf_report_shows(const struct pf_report *report, const struct pf_report_row 
 static bool has_callchains(const struct pf_report *report)
 {
     for (size_t i = 0; i < report->event_count; i++)
-        if (report->events[i].event && report->events[i].event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN)
+        if (report->events[i].event && report->events[i].event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN)
             return true;
     return false;
 }

@@ -50,7 +50,7 @@ static bool has_only_tracepoints(const struct pf_report *report)
     const struct perfile_event *event;
     size_t count = 0;
     for (; (event = perfile_event_get(report->reader, count)) != NULL; count++)
-        if (event->attr.type != PERFILE_TYPE_TRACEPOINT)
+        if (event->attr->type != PERFILE_TYPE_TRACEPOINT)
             return false;
     return count != 0;
 }

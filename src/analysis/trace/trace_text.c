@@ -116,7 +116,7 @@ bool pf_trace_texts_find(struct pf_trace_texts *texts, const struct perfile_even
 {
     const struct perfile_tracing *tracing;
     *text = (struct pf_trace_text){.swap = perfile_reader_file(texts->reader)->swapped};
-    if (event->attr.type == PERFILE_TYPE_TRACEPOINT && !can_be_read(texts, &tracing))
+    if (event->attr->type == PERFILE_TYPE_TRACEPOINT && !can_be_read(texts, &tracing))
         return false;
     text->tracepoint = perfile_tracepoint_find(texts->reader, event);
     return !text->tracepoint || find_format(texts, text->tracepoint, &text->format);

@@ -94,7 +94,7 @@ struct who {
 
 static struct who who_at(const struct pf_bottom *bottom, unsigned level, const struct pf_profile_sample *sample)
 {
-    const uint64_t parts = sample->event->attr.sample_type;
+    const uint64_t parts = sample->event->attr->sample_type;
     switch (level) {
     case CPU:
         return (struct who){NULL, parts & PERFILE_SAMPLE_CPU ? sample->cpu : UINT64_MAX};

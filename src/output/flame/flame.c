@@ -63,7 +63,7 @@ static void name_events(struct flame *flame)
     uint32_t found;
     for (size_t i = 0; i < before->stacks_count; i++)
         for (size_t k = 0; k < now->stacks_count; k++)
-            if (is_same_event(&before->stacks[i].event->attr, &now->stacks[k].event->attr) &&
+            if (is_same_event(before->stacks[i].event->attr, now->stacks[k].event->attr) &&
                 !pf_flame_event_find(&before->set, now->events[k].name, &found) &&
                 !pf_flame_event_find(&now->set, before->events[i].name, &found))
                 before->events[i].name = now->events[k].name;

@@ -275,7 +275,7 @@ static void put_last_block(struct blocks *b, uint64_t start, uint64_t ip)
 static void get_branch(struct blocks *b, const struct perfile_branch_stack *stack, uint64_t index,
                        struct perfile_branch *branch)
 {
-    perfile_branch_at(stack, index, branch);
+    perfile_branch_at(stack, index, branch, sizeof(*branch));
     b->counter = index < stack->counters.count ? perfile_u64_at(&stack->counters, index) : 0;
 }
 

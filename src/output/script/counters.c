@@ -14,7 +14,7 @@ struct pf_script_counters {
 
 static bool counts(const struct perfile_event *event)
 {
-    return event->attr.branch_sample_type & PERFILE_SAMPLE_BRANCH_COUNTERS;
+    return event->attr->branch_sample_type & PERFILE_SAMPLE_BRANCH_COUNTERS;
 }
 
 static uint64_t number_of(const struct perfile_value *value)

@@ -12,9 +12,9 @@ struct who {
 static void fill_sample(struct pf_script *script, const struct perfile_record *record, struct who who, uint64_t time)
 {
     struct perfile_sample *sample = &script->item.sample;
-    struct perfile_sample_id id = {0};
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
     *sample = (struct perfile_sample){.size = sizeof(*sample), .pid = who.pid, .tid = who.tid, .time = time};
-    if (!script->plan->event->attr.sample_id_all)
+    if (!script->plan->event->attr->sample_id_all)
         return;
     if (perfile_sample_id_decode(script->reader, record, &id, NULL) == 0) {
         sample->pid = id.pid;
@@ -23,7 +23,7 @@ static void fill_sample(struct pf_script *script, const struct perfile_record *r
         sample->cpu = id.cpu;
         script->item.id = id.present & PERFILE_SAMPLE_IDENTIFIER ? id.identifier : id.id;
     }
-    pf_delivered_fill_absent(sample, script->plan->event->attr.sample_type);
+    pf_delivered_fill_absent(sample, script->plan->event->attr->sample_type);
 }
 
 /* The head of a line, in the fields of the record's event; false when the line is not wanted. */
@@ -35,7 +35,7 @@ static bool begin(struct pf_script *script, const struct perfile_record *record,
     script->item.id = 0;
     fill_sample(script, record, who ? *who : (struct who){0, 0}, time);
     struct who thread = who ? *who : (struct who){script->item.sample.pid, script->item.sample.tid};
-    const bool no_cpu = event->attr.sample_id_all && !(event->attr.sample_type & PERFILE_SAMPLE_CPU);
+    const bool no_cpu = event->attr->sample_id_all && !(event->attr->sample_type & PERFILE_SAMPLE_CPU);
     if (!pf_filter_cpu(pf_delivery_filter(script->delivery), no_cpu ? PF_NO_NUMBER : (int32_t)script->item.sample.cpu))
         return false;
     script->item.comm = perfile_session_comm(script->session, thread.pid, thread.tid);
@@ -169,7 +169,7 @@ static void put_namespaces(struct pf_script *script, const struct perfile_record
     PUT(" %d/%d - nr_namespaces: %" PRIu64 "\n\t\t[", spaces->pid, spaces->tid, count);
     for (uint64_t i = 0; i < count; i++) {
         struct perfile_namespace_link link;
-        perfile_namespace_link_at(&spaces->link_info, i, &link);
+        perfile_namespace_link_at(&spaces->link_info, i, &link, sizeof(link));
         PUT("%s%" PRIu64 "/%s: %" PRIu64 "/%#" PRIx64 "%s", i && i % 4 == 0 ? "\n\t\t " : "", i,
             i < PF_COUNT(names) ? names[i] : "unknown", link.dev, link.ino, i + 1 < count ? ", " : "]\n");
     }
@@ -258,7 +258,7 @@ static void put_bpf_metadata(struct pf_script *script, const struct perfile_reco
     PUT("\n");
     for (uint64_t i = 0; i < metadata->entries.count; i++) {
         struct perfile_bpf_metadata_entry entry;
-        perfile_bpf_metadata_entry_at(&metadata->entries, i, &entry);
+        perfile_bpf_metadata_entry_at(&metadata->entries, i, &entry, sizeof(entry));
         PUT("  entry %" PRIu64 ": %*s", i, (int)(KEY_WIDTH - pf_min(strlen(entry.key), KEY_WIDTH)), "");
         put_name(script, entry.key);
         PUT(" = ");
@@ -328,8 +328,8 @@ static void keep_guests(struct pf_script *script, const struct perfile_record *r
     for (uint64_t i = 0; i < pf_min(index.entries.count, index.guests.count); i++) {
         struct perfile_id_index_entry entry;
         struct perfile_id_index_guest guest;
-        perfile_id_index_entry_at(&index.entries, i, &entry);
-        perfile_id_index_guest_at(&index.guests, i, &guest);
+        perfile_id_index_entry_at(&index.entries, i, &entry, sizeof(entry));
+        perfile_id_index_guest_at(&index.guests, i, &guest, sizeof(guest));
         if (!keep_guest(script, entry.id, &guest)) {
             pf_script_fail(script, PERFILE_ERROR_MEMORY, "script", "out of memory");
             return;

@@ -223,12 +223,12 @@ int pf_script_fields_parse(struct pf_script_fields *fields, const char *request,
 
 int pf_script_type(const struct perfile_event *event)
 {
-    return event->attr.type <= SCRIPT_TYPE_BREAKPOINT ? (int)event->attr.type : SCRIPT_TYPE_OTHER;
+    return event->attr->type <= SCRIPT_TYPE_BREAKPOINT ? (int)event->attr->type : SCRIPT_TYPE_OTHER;
 }
 
 bool pf_script_is_dummy(const struct perfile_event *event)
 {
-    return event->attr.type == SCRIPT_TYPE_SOFTWARE && event->attr.config == PERFILE_COUNT_SW_DUMMY;
+    return event->attr->type == SCRIPT_TYPE_SOFTWARE && event->attr->config == PERFILE_COUNT_SW_DUMMY;
 }
 
 const struct perfile_event *pf_script_first_event(const struct perfile_reader *reader, int type)
@@ -259,7 +259,7 @@ static bool has_branch_type(const struct perfile_reader *reader, uint64_t type)
 {
     uint64_t types = 0;
     for (size_t i = 0; i < perfile_event_count(reader); i++)
-        types |= perfile_event_get(reader, i)->attr.branch_sample_type;
+        types |= perfile_event_get(reader, i)->attr->branch_sample_type;
     return types & type;
 }
 
@@ -298,7 +298,7 @@ static int check_type(struct pf_script_fields *fields, int type, const struct pe
     for (int field = 0; field < SCRIPT_FIELD_COUNT; field++) {
         const struct pf_script_field_info *info = &pf_script_fields[field];
         uint64_t bit = SCRIPT_BIT(field);
-        if (!(fields->fields[type] & bit) || !info->needs || event->attr.sample_type & info->needs)
+        if (!(fields->fields[type] & bit) || !info->needs || event->attr->sample_type & info->needs)
             continue;
         if (fields->asked_for[type] & bit && has_feature(reader, PERFILE_FEATURE_AUXTRACE))
             continue; /* events decoded from a trace may have what the recorded ones lack */
@@ -317,7 +317,7 @@ static void show_tracepoint_chains(struct pf_script_fields *fields, const struct
     if (fields->named[SCRIPT_TYPE_TRACEPOINT])
         return;
     for (size_t i = 0; (event = perfile_event_get(reader, i)) != NULL; i++)
-        if (event->attr.type == SCRIPT_TYPE_TRACEPOINT && event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN)
+        if (event->attr->type == SCRIPT_TYPE_TRACEPOINT && event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN)
             fields->fields[SCRIPT_TYPE_TRACEPOINT] |= place_fields;
 }
 

@@ -48,7 +48,7 @@ static pf_script_step *choose_step(const struct pf_script *script, const struct 
     case SCRIPT_IP:
         return choose_ip_step(plan);
     case SCRIPT_ADDR:
-        return plan->addr_places && is_page_fault(&plan->event->attr) ? pf_script_put_addr_place : pf_script_put_addr;
+        return plan->addr_places && is_page_fault(plan->event->attr) ? pf_script_put_addr_place : pf_script_put_addr;
     case SCRIPT_INSN:
         return has(plan, SCRIPT_INSNLEN) ? NULL : pf_script_put_code;
     case SCRIPT_DISASM:
@@ -168,13 +168,13 @@ static struct pf_script_plan *make_plan(struct pf_script *script, const struct p
     int type = pf_script_type(event);
     plan->event = event;
     plan->fields = script->fields.fields[type];
-    plan->has_callchain = event->attr.sample_type & PERFILE_SAMPLE_CALLCHAIN;
+    plan->has_callchain = event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN;
     plan->shows_ip = pf_script_first_event(script->reader, type) != NULL;
     plan->shows_chain = plan->has_callchain && has(plan, SCRIPT_IP) && plan->shows_ip;
     if (!add_places(script, plan))
         return NULL;
     plan->wants_symbols = plan->places || plan->addr_places || plan->branch_places || plan->code_places ||
-                          event->attr.sample_type & PERFILE_SAMPLE_STACK_USER || plan->fields & by_address;
+                          event->attr->sample_type & PERFILE_SAMPLE_STACK_USER || plan->fields & by_address;
     plan->in_order = plan->fields & on_what_came_before;
     plan->prepares = plan->wants_symbols || has(plan, SCRIPT_TRACE);
     plan->head_first = has(plan, SCRIPT_BRCNTR); /* its legend stands before samples only */

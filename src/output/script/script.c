@@ -38,7 +38,7 @@ static bool stacks_want_maps(const struct pf_script *script)
 {
     const uint64_t stacks = PERFILE_SAMPLE_STACK_USER | PERFILE_SAMPLE_CALLCHAIN;
     for (size_t i = 0; i < perfile_event_count(script->reader); i++)
-        if (perfile_event_get(script->reader, i)->attr.sample_type & stacks)
+        if (perfile_event_get(script->reader, i)->attr->sample_type & stacks)
             return true;
     return script->pipe;
 }

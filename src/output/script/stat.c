@@ -114,7 +114,7 @@ static bool keep_threads(struct pf_script_stat *stat, const struct perfile_threa
         return true;
     for (uint64_t i = 0; i < map->entries.count; i++) {
         struct perfile_thread_map_entry entry;
-        perfile_thread_map_entry_at(&map->entries, i, &entry);
+        perfile_thread_map_entry_at(&map->entries, i, &entry, sizeof(entry));
         if (!pf_grow(stat->allocator, &stat->threads, &stat->thread_room, stat->thread_count + 1,
                      sizeof(*stat->threads)))
             return false;
@@ -128,7 +128,7 @@ static void keep_config(struct pf_script_stat *stat, const struct perfile_stat_c
     enum { SCALE = 2 };
     for (uint64_t i = 0; i < config->data.count; i++) {
         struct perfile_stat_config_entry entry;
-        perfile_stat_config_entry_at(&config->data, i, &entry);
+        perfile_stat_config_entry_at(&config->data, i, &entry, sizeof(entry));
         if (entry.tag == SCALE)
             stat->is_raw = !entry.val;
     }

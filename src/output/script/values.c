@@ -119,7 +119,7 @@ static char *put_branches(struct pf_script *script, char *at, const char *lead)
             pf_script_leave(script, at);
             at = pf_script_enter(script);
         }
-        perfile_branch_at(stack, i, &branch);
+        perfile_branch_at(stack, i, &branch, sizeof(branch));
         at = put_text(at, lead);
         at = put_branch_end(script, at, branch.from);
         *at++ = '/';
@@ -179,7 +179,7 @@ static void put_bpf_row(struct pf_script *script, const struct perfile_bytes *ra
 
 char *pf_script_put_bpf_output(struct pf_script *script, char *at)
 {
-    const struct perfile_attr *attr = &script->plan->event->attr;
+    const struct perfile_attr *attr = script->plan->event->attr;
     const struct perfile_bytes *raw = &script->item.sample.raw;
     if (attr->type != SCRIPT_TYPE_SOFTWARE || attr->config != PERFILE_COUNT_SW_BPF_OUTPUT)
         return at;

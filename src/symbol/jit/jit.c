@@ -140,7 +140,7 @@ static bool has_same_clock(const struct pf_jit *jit)
 {
     size_t count = perfile_event_count(jit->reader);
     for (size_t i = 0; i < count; i++) {
-        const struct perfile_attr *attr = &perfile_event_get(jit->reader, i)->attr;
+        const struct perfile_attr *attr = perfile_event_get(jit->reader, i)->attr;
         if (!attr->use_clockid || attr->clockid != CLOCK_OF_JITS)
             return false;
     }
@@ -247,7 +247,8 @@ static int add_map(struct reading *r, const struct pf_jitdump_code *made, uint32
     struct pf_jit *jit = r->jit;
     const struct code *code = &jit->codes[number - 1];
     const uint64_t time = time_of(jit, &r->file, made->time);
-    struct perfile_map map = {.start = made->address,
+    struct perfile_map map = {.size = sizeof(map),
+                              .start = made->address,
                               .end = end_of(made, code),
                               .pgoff = jit->take ? pf_jit_elf_text_offset(r->file.machine) : PF_JIT_TEXT_OFFSET,
                               .filename = code->file,

@@ -23,7 +23,7 @@ size_t pf_callchain_branches(const struct perfile_sample *sample, struct perfile
     addresses[count++] = sample->ip;
     for (uint64_t i = 0; i < stack->count && count < room; i++) {
         struct perfile_branch branch;
-        perfile_branch_at(stack, i, &branch);
+        perfile_branch_at(stack, i, &branch, sizeof(branch));
         addresses[count++] = branch.from;
     }
     return count;
