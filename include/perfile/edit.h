@@ -6,6 +6,9 @@
  * the writer: look at the report first, then call perfile_writer_finish. What these calls change is said with each; all
  * else is copied byte for byte, records in the order of the file (of a directory that becomes one file: in the order of
  * time). Records that are damaged are left out and counted.
+ *
+ * Errors "of reading and writing" are those of perfile_reader_next, perfile_session_open and of the writer; ARGUMENT is also
+ * a size that is not set. `options` and `report` may be NULL, but for the options of perfile_merge and `split`.
  */
 #ifndef PERFILE_EDIT_H
 #define PERFILE_EDIT_H
@@ -343,7 +346,7 @@ struct perfile_anonymize_options {
  * A recording that strangers may have, and that is still worth having: who ran, which files were mapped where, what was
  * on stacks and in tracepoints is replaced by names and numbers that only the key could tell, or left out; what each
  * sample hit, relative to its mapping, stays. Records come in the order of time. What is not understood is left out and
- * counted. `options` and `report` may be NULL. Errors: ARGUMENT (a category that is unknown, or that cannot be treated
+ * counted. Errors: ARGUMENT (a category that is unknown, or that cannot be treated
  * like that), and those of reading and writing.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_anonymize(struct perfile_reader *reader, struct perfile_writer *writer,

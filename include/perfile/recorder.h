@@ -18,14 +18,16 @@
  *     while (perfile_recorder_drain(recorder, 100, &error) > 0)
  *         if (enough)
  *             break;
- *     perfile_recorder_stop(recorder, &error);
- *     perfile_writer_finish(writer, &error);
+ *     if (perfile_recorder_stop(recorder, &error) < 0 ||
+ *         perfile_writer_finish(writer, &error) < 0)    // now it is a file like any other
+ *         die(error.message);
+ *     perfile_recorder_close(recorder);
+ *     perfile_writer_close(writer);
  *
  * Threads.   A recorder belongs to one thread at a time. When the writer compresses, records go to it from a thread of
  *            the recorder's own, behind at most 32 MiB that wait: then the writer's functions and its allocator are called
  *            there, too, and the caller may use the writer only after _open, _disable, _snapshot, _switch_output and
  *            _stop, until he calls _drain; `written` of the counts tells how far it is. The order of records is kept.
- * Since.     Everything here: 0.2.
  */
 #ifndef PERFILE_RECORDER_H
 #define PERFILE_RECORDER_H
@@ -148,7 +150,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_snapshot(struct perfile_reco
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_switch_output(struct perfile_recorder *recorder,
                                                                   struct perfile_writer *writer,
                                                                   struct perfile_error *error);
-/* Disables the events, writes what is left, and the features that are known only now. */
+/* Disables the events, writes what is left, and the features that are known only now. WRITE, READ, MEMORY. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_stop(struct perfile_recorder *recorder,
                                                          struct perfile_error *error);
 /* Does not touch the writer. NULL is allowed. */

@@ -21,12 +21,12 @@
  *
  * Order.     Events first, then features, then records. In file and directory mode events and features may come at any
  *            time; in pipe mode they stand in the stream where they were given.
- * Errors.    A failed call changes nothing that was written before, but the failure is kept: _finish reports it again,
+ * Errors.    Every call: ARGUMENT (what it does not take, or not here: the message says what), MEMORY, WRITE, LIMIT (what
+ *            the format has no room for), and what is said with it. A failed call changes nothing that was written before, but the failure is kept: _finish reports it again,
  *            and makes nothing appear. Look at the results, or at that of _finish alone.
  * Time.      Records may be written in any order; readers sort them by their times. A FINISHED_ROUND record says that
  *            nothing older than the records before the previous one will follow: it keeps the memory of readers small.
  * Threads.   A writer belongs to one thread at a time.
- * Since.     Everything here: 0.2.
  */
 #ifndef PERFILE_WRITER_H
 #define PERFILE_WRITER_H
@@ -127,7 +127,10 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_writer_feature_text(struct perfile_wr
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_feature_texts(struct perfile_writer *writer, uint32_t number,
                                                                 const char *const *texts, size_t count,
                                                                 struct perfile_error *error);
-/* One more entry of the feature BUILD_ID. `misc` has the cpumode: 1 kernel, 2 user. */
+/*
+ * One more entry of the feature BUILD_ID, `entry_bytes` is sizeof(*entry). `misc` has the cpumode: 1 kernel, 2 user. Errors:
+ * ARGUMENT (entry_bytes), LIMIT, MEMORY, WRITE.
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_build_id(struct perfile_writer *writer, uint16_t misc,
                                                            const struct perfile_header_build_id *entry,
                                                            size_t entry_bytes, struct perfile_error *error);
@@ -137,7 +140,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_writer_build_id(struct perfile_writer
 /*
  * A record from its struct of records.h, `bytes` of it (sizeof the struct); types without fields take NULL and 0. `id`
  * is the trailer of kernel records, where event 0 asks for one; NULL: zeros. Errors: ARGUMENT (unknown type, SAMPLE,
- * wrong size of struct), LIMIT (more than 65,535 bytes), WRITE.
+ * `bytes` less than the struct had in 0.1, members that this version does not know), LIMIT (more than 65,535 bytes), WRITE.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_record(struct perfile_writer *writer, uint32_t type, uint16_t misc,
                                                          const void *record, size_t bytes,
