@@ -113,7 +113,7 @@ static void refuse(const struct pf_input *input, bool unknown)
     const char *meant = !unknown ? ""
                         : !strcmp(input->error.what, "event list") && input->settings->filter.events
                             ? suggest_event(input, suggestion)
-                            : pf_options_suggest(input->command, input->settings, message, suggestion);
+                            : pf_options_suggest(input->command, input->settings, input->error.token, suggestion);
 
     if (*meant && list)
         pf_message("%s: %.*s%s (%s)", verb, (int)(list - message), message, meant, list + 2);

@@ -705,21 +705,9 @@ int pf_options_parse(const struct pf_command *command, char **arguments, struct 
 
 /* ---- lists that the library refused ---------------------------------------------------------------------------- */
 
-/* Whether the library complains about this word: it puts words between quotes. */
-static bool is_quoted(const char *message, const char *word)
-{
-    char quoted[GUESS_BYTES + 3];
-
-    snprintf(quoted, sizeof(quoted), "'%s'", word);
-    if (strstr(message, quoted))
-        return true;
-    snprintf(quoted, sizeof(quoted), "\"%s\"", word);
-    return strstr(message, quoted) != NULL;
-}
-
 /* "+a", "-a", "TYPE:a" and "a" are all about a. */
 static const char *suggest_of_list(const struct pf_command *command, const struct pf_option *option, const char *list,
-                                   const char *message, char buffer[80])
+                                   const char *token, char buffer[80])
 {
     const char *value, *doc;
     char word[GUESS_BYTES];
@@ -732,14 +720,14 @@ static const char *suggest_of_list(const struct pf_command *command, const struc
         guess = pf_guess_start(word);
         for (size_t i = 0; (value = option->value_at(command, i, &doc)); i++)
             pf_guess_offer(&guess, value);
-        if (bytes && guess.distance && is_quoted(message, word))
+        if (bytes && guess.distance && strcmp(word, token) == 0)
             return pf_guess_text(&guess, "", buffer, 80);
         list += bytes + (list[bytes] != 0);
     }
     return "";
 }
 
-const char *pf_options_suggest(const struct pf_command *command, struct pf_settings *settings, const char *message,
+const char *pf_options_suggest(const struct pf_command *command, struct pf_settings *settings, const char *token,
                                char buffer[80])
 {
     const char *text = "";
@@ -747,6 +735,6 @@ const char *pf_options_suggest(const struct pf_command *command, struct pf_setti
     for (const struct pf_option_group *const *group = command->groups; *group && !*text; group++)
         for (const struct pf_option *option = (*group)->options; option->name && !*text; option++)
             if (pf_option_is_list(option) && *(const char **)target(settings, option))
-                text = suggest_of_list(command, option, *(const char **)target(settings, option), message, buffer);
+                text = suggest_of_list(command, option, *(const char **)target(settings, option), token, buffer);
     return text;
 }

@@ -53,7 +53,7 @@ struct pf_settings {
     const char *color;
     const char *view;    /* table: which; NULL: the verb prints an output */
     const char *columns; /* table */
-    char *fields; /* -F, joined from all that were given; owned */
+    char *fields;        /* -F, joined from all that were given; owned */
     uint64_t jobs;
     bool help;
     bool version;
@@ -214,10 +214,10 @@ void pf_settings_free(struct pf_settings *settings);
 int pf_options_parse(const struct pf_command *command, char **arguments, struct pf_settings *settings);
 
 /*
- * After the library refused an argument with `message`: which value of a list may have been meant. "; did you mean X?",
- * or "".
+ * After the library refused an argument because of the word `token`: which value of a list may have been meant. "; did you
+ * mean X?", or "".
  */
-const char *pf_options_suggest(const struct pf_command *command, struct pf_settings *settings, const char *message,
+const char *pf_options_suggest(const struct pf_command *command, struct pf_settings *settings, const char *token,
                                char buffer[80]);
 
 /* "Did you mean": offer all candidates, then ask. */

@@ -22,17 +22,26 @@
  * Lifetimes.   | what                                            | valid until                                       |
  *              | records, and everything decoded from a record   | the next _next or _rewind, or the close           |
  *              | events, features, names, files of a reader      | the close (an event's name may be refined earlier)|
- *              | a comm, the path of a control group             | the close of the session                          |
+ *              | a comm, the path of a control group, a space,   | the close of the session                          |
+ *              | its maps                                        |                                                   |
  * Threads.     A reader and all that hangs on it belongs to one thread at a time. Different readers are independent.
  *              But other threads may, while one reads on, decode and visit copies of records of the kernel (type below
  *              PERFILE_RECORD_HEADER_ATTR): perfile_sample_decode, perfile_record_decode and perfile_record_visit look
  *              only at the record and at what does not change.
  * NULL.        Only where it is said: what may be NULL always is `error`, `options` of a call that opens or edits (the
  *              defaults), callbacks in options, and what a _close gets. A call may end the process when another pointer is.
- * Growth.      Structs that begin with `size` may grow at their end: set it to their sizeof, with the PERFILE_*_INIT
- *              initialisers. Members that the caller's header does not know have their defaults, or are left out of results.
- *              Options that the library does not know must be zero, and such results are zeroed. ARGUMENT says that the
- *              size is not set, or that an option is too new. Structs that the library makes may grow at their end.
+ * Growth.      Structs grow at their end only, and hold by value nothing that grows.
+ *              - Those that begin with `size`, which callers make: set it to their sizeof, with the PERFILE_*_INIT
+ *                initialisers. Members that the caller's header does not know have their defaults, or are left out of
+ *                results. Options that the library does not know must be zero, and such results are zeroed. ARGUMENT
+ *                says that the size is not set, or that an option is too new.
+ *              - Those of records.h without `size` (what stands in a recording: its records, their elements, attributes)
+ *                and perfile_branch and perfile_read_value: the same rules, and their sizeof is an argument of the call.
+ *              - Those that the library makes and gives out by pointer: look at them there, and do not copy them whole. Who
+ *                may run with a library that is older than the header asks perfile_version_number before he looks at
+ *                members that are younger than it.
+ *              - perfile_error, _allocator, _sink, _section, _value, what stands in arrays (_event_type, _tracepoint,
+ *                _tracepoint_field), and the shapes that decoded records are made of never grow.
  * Since.       Everything in these headers: 0.1, unless it says a later version.
  */
 #ifndef PERFILE_PERFILE_H
@@ -124,6 +133,11 @@ struct perfile_error {
     uint64_t offset;   /* bytes from the start of the file or stream, or PERFILE_NO_OFFSET */
     char what[48];     /* the part in question: "MMAP2 record", "feature NUMA_TOPOLOGY" */
     char message[256]; /* one whole sentence without a newline, with `what` and the offset in it */
+    /*
+     * Of what the caller gave: the word that is wrong or that nothing has, such as an event, a field, a column, a value of a
+     * filter; its first 63 bytes. "": it is not a word.
+     */
+    char token[64];
 };
 
 /* The name of a code: "damaged". Static text; "unknown" for other numbers. */
@@ -498,8 +512,8 @@ PERFILE_API const struct perfile_event *perfile_event_find(const struct perfile_
 
 /*
  * Decodes a record into the struct of its type in records.h: `struct perfile_mmap2` for MMAP2 ... `out_bytes` is the
- * size of that struct in the caller's build; what the record lacks is 0. Errors: ARGUMENT (out_bytes too small for
- * version 0.1), UNSUPPORTED (no struct for this type; SAMPLE has its own call), DAMAGED, TRUNCATED.
+ * size of that struct in the caller's build; what the record lacks is 0. Errors: ARGUMENT (out_bytes is less than the
+ * struct had in 0.1), UNSUPPORTED (no struct for this type; SAMPLE has its own call), DAMAGED, TRUNCATED.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_record_decode(const struct perfile_reader *reader,
                                                          const struct perfile_record *record, void *out,
@@ -556,13 +570,14 @@ struct perfile_feature {
 /* The features of the recording by position, in the order of the table (pipe mode: of their records). */
 PERFILE_API size_t perfile_feature_count(const struct perfile_reader *reader);
 PERFILE_API const struct perfile_feature *perfile_feature_get(const struct perfile_reader *reader, size_t index);
-/* The bytes of a feature. ABSENT, READ, TRUNCATED, LIMIT. */
+/* The bytes of a feature. Errors: ABSENT, READ, TRUNCATED, LIMIT, MEMORY. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_feature_bytes(struct perfile_reader *reader, uint32_t number,
                                                          const uint8_t **data, size_t *bytes,
                                                          struct perfile_error *error);
 /*
  * One text or number of a feature by its name in JSON: ("HOSTNAME", NULL), ("NRCPUS", "nr_cpus_online").
- * ABSENT when the recording lacks the feature or the feature lacks the member; DAMAGED, READ.
+ * Errors: ABSENT (the recording lacks the feature or the feature lacks the member), DAMAGED, and those of
+ * perfile_feature_bytes.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_feature_text(struct perfile_reader *reader, uint32_t number,
                                                         const char *member, const char **text,
@@ -672,18 +687,18 @@ struct perfile_visitor {
 
 /*
  * The body of a record, field by field under the kernel's names. What cannot be decoded ends with a value "error"
- * (text); undecoded bytes that are not zero come as "__extra". Returns 0 also then; STOPPED, ARGUMENT.
+ * (text); undecoded bytes that are not zero come as "__extra". Returns 0 also then. Errors: STOPPED, ARGUMENT (visitor), MEMORY.
  * An outside payload is fetched only by AUXTRACE's "auxtrace_crc32" and TRACING_DATA's "tracing".
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_record_visit(struct perfile_reader *reader,
                                                         const struct perfile_record *record,
                                                         const struct perfile_visitor *visitor,
                                                         struct perfile_error *error);
-/* One feature as a value, object or list called by its name. Errors as perfile_feature_bytes, and STOPPED. */
+/* One feature as a value, object or list called by its name. Errors: as perfile_feature_bytes, STOPPED, ARGUMENT (visitor). */
 PERFILE_API PERFILE_MUST_CHECK int perfile_feature_visit(struct perfile_reader *reader, uint32_t number,
                                                          const struct perfile_visitor *visitor,
                                                          struct perfile_error *error);
-/* The members of an attr that the file has, as one object called "attr". */
+/* The members of an attr that the file has, as one object called "attr". Errors: STOPPED, ARGUMENT (visitor). */
 PERFILE_API PERFILE_MUST_CHECK int perfile_attr_visit(const struct perfile_event *event,
                                                       const struct perfile_visitor *visitor,
                                                       struct perfile_error *error);
@@ -759,7 +774,10 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_session_open(struct perfile_reader *r
                                                         struct perfile_error *error);
 /* Does not close the reader. NULL is allowed. */
 PERFILE_API void perfile_session_close(struct perfile_session *session);
-/* As perfile_reader_next, but by time. Records without a time come where they stand in the file. */
+/*
+ * As perfile_reader_next, but by time. Records without a time come where they stand in the file. Errors: those of
+ * perfile_reader_next, MEMORY.
+ */
 PERFILE_API PERFILE_MUST_CHECK int perfile_session_next(struct perfile_session *session,
                                                         const struct perfile_record **record,
                                                         struct perfile_error *error);

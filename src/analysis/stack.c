@@ -18,8 +18,9 @@ int pf_unwind_policy_parse(const char *text, enum pf_unwind_policy otherwise, en
             return 0;
         }
     }
-    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "unwind", "unknown policy '%.40s' (cfi or fp)",
-                   text);
+    return pf_about(error, text, strlen(text),
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "unwind",
+                            "unknown policy '%.40s' (cfi or fp)", text));
 }
 
 static bool has_branches(const struct pf_delivered *item)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/bytes.h"
 #include "base/locale.h"
 
 int pf_fail(struct perfile_error *error, int code, uint64_t offset, const char *what, const char *format, ...)
@@ -24,6 +25,13 @@ int pf_fail(struct perfile_error *error, int code, uint64_t offset, const char *
     /* a message that does not fit is cut; it stays one sentence */
     int written = snprintf(error->message, sizeof(error->message), "%.47s%s: ", what, place);
     snprintf(error->message + written, sizeof(error->message) - (size_t)written, "%s", text);
+    return code;
+}
+
+int pf_about(struct perfile_error *error, const char *text, size_t bytes, int code)
+{
+    if (error)
+        snprintf(error->token, sizeof(error->token), "%.*s", (int)pf_min(bytes, sizeof(error->token)), text);
     return code;
 }
 

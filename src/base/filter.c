@@ -26,8 +26,9 @@ static bool next_piece(const char **rest, const char *separators, struct piece *
 
 static int refuse(struct perfile_error *error, const char *what, struct piece piece, const char *why)
 {
-    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "\"%.*s\" %s", (int)pf_min(piece.bytes, 64),
-                   piece.text, why);
+    return pf_about(error, piece.text, piece.bytes,
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "\"%.*s\" %s",
+                            (int)pf_min(piece.bytes, 64), piece.text, why));
 }
 
 int pf_parse_duration(const char *text, uint64_t *ns, struct perfile_error *error)
@@ -44,8 +45,9 @@ int pf_parse_duration(const char *text, uint64_t *ns, struct perfile_error *erro
     for (size_t i = 0; fits && number && i < PF_COUNT(units); i++)
         if (strcmp(text + digits, units[i].name) == 0 && pf_multiply(number, units[i].ns, ns))
             return 0;
-    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum",
-                   "'%.80s' is no length of time such as 100ms: a whole number with s, ms, us or ns", text);
+    return pf_about(error, text, strlen(text),
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum",
+                            "'%.80s' is no length of time such as 100ms: a whole number with s, ms, us or ns", text));
 }
 
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
@@ -555,7 +557,8 @@ int pf_filter_check_events(const struct pf_filter *filter, const struct perfile_
         memcpy(known + used + 1, event->name, bytes + 1);
         used += bytes + 1;
     }
-    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event list",
-                   used ? "no event is called \"%.40s\"; there are%s" : "no event is called \"%.40s\"%s",
-                   filter->wanted.events, known);
+    return pf_about(error, filter->wanted.events, strlen(filter->wanted.events),
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event list",
+                            used ? "no event is called \"%.40s\"; there are%s" : "no event is called \"%.40s\"%s",
+                            filter->wanted.events, known));
 }

@@ -55,13 +55,15 @@ static int choose_one(struct pf_anonymizer *a, const char *name, size_t bytes, u
         if (strlen(categories[i].name) != bytes || memcmp(categories[i].name, name, bytes) != 0)
             continue;
         if (!(categories[i].allowed & action))
-            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "%s: cannot be asked for of '%s'",
-                           action_name(action), categories[i].name);
+            return pf_about(error, name, bytes,
+                            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what,
+                                    "%s: cannot be asked for of '%s'", action_name(action), categories[i].name));
         a->action[i] = action;
         return 0;
     }
-    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "%s: unknown category '%.*s'",
-                   action_name(action), (int)pf_min(bytes, (size_t)64), name);
+    return pf_about(error, name, bytes,
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "%s: unknown category '%.*s'",
+                            action_name(action), (int)pf_min(bytes, (size_t)64), name));
 }
 
 static int choose(struct pf_anonymizer *a, const char *list, uint8_t action, struct perfile_error *error)

@@ -174,8 +174,9 @@ int pf_compat_open(const char *version, struct pf_edit *edit, struct pf_compat *
     const uint32_t parsed = pf_since_parse(version);
     version += strncmp(version, "perf-", 5) == 0 ? 5 : 0;
     if (!parsed)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "--for",
-                       "%.30s is no version of perf from 3.0 to 7.x, such as 6.1", version);
+        return pf_about(error, version, strlen(version),
+                        pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "version",
+                                "%.30s is no version of perf from 3.0 to 7.x, such as 6.1", version));
     struct pf_compat *made = pf_new(edit->reader->allocator, sizeof(*made));
     if (!made)
         return pf_fail_memory(error, "conversion");

@@ -216,7 +216,8 @@ static int check_aux(struct pf_merge *merge, const struct pf_merge_input *input,
                        merge->inputs[merge->aux_owner].name, input->name);
     if (input->shift_ns)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "merge",
-                       "the times inside the AUX data of %s cannot be moved: use --clock keep", input->name);
+                       "the times inside the AUX data of %s cannot be moved: it needs clocks that are kept",
+                       input->name);
     return 0;
 }
 

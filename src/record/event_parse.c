@@ -296,11 +296,13 @@ static int refuse_event(struct pf_event_parser *parser, const struct pf_event_te
     }
     for (size_t i = 0; i < sys->pmu_count; i++)
         if (pf_pmu_matches(&sys->pmus[i], text->name))
-            return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s is a PMU; name its event: %.*s/.../",
-                                   PF_SHOW(text->name), PF_SHOW(text->name));
+            return pf_about(parser->error, text->name.text, text->name.bytes,
+                            pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s is a PMU; name its event: %.*s/.../",
+                                            PF_SHOW(text->name), PF_SHOW(text->name)));
     offer_tracepoints(parser, &near);
-    return pf_parse_refuse(parser, PERFILE_ERROR_ABSENT, "there is no event %.*s%s", PF_SHOW(text->name),
-                           pf_near_text(&near, PF_NEAR_TEXT));
+    return pf_about(parser->error, text->name.text, text->name.bytes,
+                    pf_parse_refuse(parser, PERFILE_ERROR_ABSENT, "there is no event %.*s%s", PF_SHOW(text->name),
+                                    pf_near_text(&near, PF_NEAR_TEXT)));
 }
 
 static int refuse_pmu(struct pf_event_parser *parser, const struct pf_event_text *text)

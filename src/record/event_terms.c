@@ -221,9 +221,10 @@ static int refuse_term(struct pf_event_parser *parser, const struct pf_pmu *pmu,
         if (pmu->core != (known.type == PERFILE_TYPE_SOFTWARE))
             pf_near_offer(&near, known.name, known.name);
     pf_names_close(&parser->sys, &events);
-    return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%s%s has no term%s %.*s%s", pmu ? "the PMU " : "an event",
-                           pmu ? pmu->name : "", pmu ? " or event" : "", PF_SHOW(name),
-                           pf_near_text(&near, PF_NEAR_TEXT));
+    return pf_about(parser->error, name.text, name.bytes,
+                    pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%s%s has no term%s %.*s%s",
+                                    pmu ? "the PMU " : "an event", pmu ? pmu->name : "", pmu ? " or event" : "",
+                                    PF_SHOW(name), pf_near_text(&near, PF_NEAR_TEXT)));
 }
 
 /* The scale, the unit, and with ? in `terms` what the user must add. */

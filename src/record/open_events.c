@@ -193,9 +193,10 @@ static int explain(const struct pf_listed_event *event, const struct pf_target *
     case ENODEV:
     case EOPNOTSUPP:
         if (event->attr.sample_type & PERFILE_SAMPLE_BRANCH_STACK)
-            return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, name,
-                           "its samples cannot have taken branches (-b, -j, --call-graph lbr) here: that needs an "
-                           "event of a PMU that records branches");
+            return pf_fail(
+                error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, name,
+                "its samples cannot have taken branches (branches, or callchains by lbr) here: that needs an "
+                "event of a PMU that records branches");
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, name,
                        event->attr.type == PERFILE_TYPE_SOFTWARE || event->attr.type == PERFILE_TYPE_TRACEPOINT
                            ? "this kernel does not have it"
@@ -332,8 +333,10 @@ static int finish_opening(struct pf_opened_set *opened, const struct pf_event_li
         if (ioctl(one->fd, PERF_EVENT_IOC_ID, &one->id) < 0)
             return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, event->name, "%s", pf_error_text(errno));
         if (event->filter && ioctl(one->fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0)
-            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, event->name,
-                           "the kernel does not take the filter \"%.80s\": %s", event->filter, pf_error_text(errno));
+            return pf_about(error, event->filter, strlen(event->filter),
+                            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, event->name,
+                                    "the kernel does not take the filter \"%.80s\": %s", event->filter,
+                                    pf_error_text(errno)));
     }
     return 0;
 }
@@ -344,7 +347,7 @@ static int open_cgroup(struct pf_opened_set *opened, const struct pf_target *tar
     char mount[PF_PATH_ROOM], whole[PF_PATH_ROOM];
     if (!target->everybody)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "control group",
-                       "it is recorded instead of processes, threads or a command of its own: use it with --all-cpus");
+                       "it is recorded instead of processes, threads or a command of its own: record all processors");
     const int root = pf_root_open(NULL);
     const bool mounted = root >= 0 && pf_find_cgroups(opened->allocator, root, mount);
     if (root >= 0)

@@ -419,8 +419,9 @@ static int read_version(struct perfile_recorder *recorder, struct perfile_error 
     recorder->chosen.version = text ? pf_since_parse(text) : 0;
     return !text || recorder->chosen.version >= PF_VERSION(4, 1)
                ? 0
-               : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "--for",
-                         "%.30s is no version of perf from 4.1 to 7.x, such as 6.1", text);
+               : pf_about(error, text, strlen(text),
+                          pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "version",
+                                  "%.30s is no version of perf from 4.1 to 7.x, such as 6.1", text));
 }
 
 static int open_recorder(struct perfile_recorder *recorder, struct perfile_error *error)

@@ -231,15 +231,14 @@ static void tell_debuginfod(const struct pf_symbols *symbols)
     if (d->late)
         pf_find_note(&symbols->find, "debuginfod was too slow for %u of %u files", d->late, d->asked);
     if (d->large)
-        pf_find_note(&symbols->find, "debuginfod sent too much for %u of %u files (--debuginfod-max-size)", d->large,
+        pf_find_note(&symbols->find, "debuginfod sent too much for %u of %u files (debuginfod_bytes)", d->large,
                      d->asked);
     if (d->refused)
         pf_find_note(&symbols->find,
-                     "debuginfod was not asked for %u more files: it has sent too much (--debuginfod-max-size)",
-                     d->refused);
+                     "debuginfod was not asked for %u more files: it has sent too much (debuginfod_bytes)", d->refused);
     if (d->skipped)
         pf_find_note(&symbols->find,
-                     "debuginfod was not asked for %u more files: its time is over (--debuginfod-limit)", d->skipped);
+                     "debuginfod was not asked for %u more files: its time is over (debuginfod_seconds)", d->skipped);
 }
 
 void pf_symbols_close(struct pf_symbols *symbols)

@@ -44,8 +44,9 @@ static int find_view(const char *name, const struct pf_view **view, struct perfi
             return 0;
         add_word(known, sizeof(known), views[i]->info.name);
     }
-    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "view",
-                            "unknown view '%.40s'; there are %s", name, known);
+    return pf_about(error, name, strlen(name),
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "view",
+                            "unknown view '%.40s'; there are %s", name, known));
 }
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
@@ -110,9 +111,10 @@ static int fail_column(const struct perfile_table *table, const struct word *wor
     char known[160] = "";
     for (size_t i = 0; i < table->column_count; i++)
         add_word(known, sizeof(known), table->columns[i].column.name);
-    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "columns",
+    return pf_about(error, word->text, word->bytes,
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "columns",
                             "unknown column '%.*s' of %s; it has %s", (int)pf_min(word->bytes, 40), word->text,
-                            table->view->info.name, known);
+                            table->view->info.name, known));
 }
 
 /* Puts a column behind those that are shown so far. */

@@ -3,8 +3,8 @@
 """symbols.py SOURCES LIBRARY.so... LAYER=ARCHIVE.a...: what the libraries export, and who uses whom.
 
 The libraries export perfile_ symbols and nothing else. Their objects call nothing that prints or ends the process, and
-nothing that depends on the locale of the process but in base/locale.c. A layer uses its own symbols and headers and those
-that USES allows it, and no others."""
+nothing that depends on the locale of the process but in base/locale.c, and their messages name no switches of the command.
+A layer uses its own symbols and headers and those that USES allows it, and no others."""
 import pathlib, re, subprocess, sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
@@ -36,6 +36,23 @@ BY_LOCALE = re.compile(r'^(__)?(isoc\d+_)?(strto[fd]|strtold|atof|strerror(_r)?|
 BY_CLASS = re.compile(r'\bis(alpha|alnum|space|print|punct|upper|lower|cntrl|graph|blank)\(')
 POINT = re.compile(r'\b(?:v?s?n?printf|v?f?sscanf)\((?:[^;"]|"(?:[^"\\]|\\.)*")*?'
                    r'"(?:[^"\\]|\\.)*?%[-+ #0]*[\d*]*(?:\.[\d*]*)?(?:l|L)?[aefgAEFG](?![a-z])')
+
+
+# Messages are for callers of all kinds, most of which have no switches. What is not a message: text of the verbs of that name.
+SWITCH = re.compile(r'"(?:[^"\\\n]|\\.)*?(?<![\w<!-])--[a-z]')
+TEXT_OF_VERBS = ('output/report/text.c', 'output/info.c')
+
+
+def switches(text):
+    """The string literals that name a switch."""
+    return [found.group(0) for found in SWITCH.finditer(re.sub(r'/\*.*?\*/', '', text, flags=re.S))]
+
+
+def check_switches(sources, layer):
+    assert switches('fail("use --clock keep"); /* "--x" */') and not switches('put("<!--js-->", a--b, "a--b");')
+    return [f'{path.relative_to(sources)}: {found}: names a switch' for path in sorted((sources / layer).glob('**/*.[ch]'))
+            if str(path.relative_to(sources)) not in TEXT_OF_VERBS and not path.name.startswith('gen_')
+            for found in switches(path.read_text())]
 
 
 def symbols(path, *options):
@@ -104,6 +121,7 @@ def main():
         undefined[layer] = {name for kind, name in found if kind == 'U'}
     for layer in archives.keys() & USES.keys():
         wrong += check_calls(layer, undefined[layer]) + check_direction(layer, undefined[layer], defined)
+        wrong += check_switches(sources, layer)
         wrong += check_includes(sources, layer) + check_locale(sources, layer, archives[layer])
     print('\n'.join(wrong) or f'{len(libraries)} libraries, {len(archives)} layers: all as they should be')
     sys.exit(bool(wrong))

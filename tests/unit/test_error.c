@@ -24,6 +24,23 @@ static void test_without_place_or_taker(void **state)
     assert_int_equal(pf_fail(NULL, PERFILE_ERROR_READ, 0, "x", "y"), PERFILE_ERROR_READ);
 }
 
+static void test_token(void **state)
+{
+    (void)state;
+    struct perfile_error error;
+    char text[200];
+    memset(text, 'y', sizeof(text));
+    assert_int_equal(pf_about(&error, "cycels,x", 6, pf_fail(&error, PERFILE_ERROR_ARGUMENT, 0, "events", "which")),
+                     PERFILE_ERROR_ARGUMENT);
+    assert_string_equal(error.token, "cycels");
+    assert_string_equal(error.what, "events");
+    pf_about(&error, text, sizeof(text), pf_fail(&error, PERFILE_ERROR_ARGUMENT, 0, "events", "which"));
+    assert_int_equal(strlen(error.token), sizeof(error.token) - 1);
+    pf_fail_memory(&error, "window");
+    assert_string_equal(error.token, "");
+    assert_int_equal(pf_about(NULL, "x", 1, PERFILE_ERROR_READ), PERFILE_ERROR_READ);
+}
+
 static void test_long_texts_are_cut(void **state)
 {
     (void)state;
@@ -40,6 +57,7 @@ static void test_long_texts_are_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_token),
         cmocka_unit_test(test_message),
         cmocka_unit_test(test_without_place_or_taker),
         cmocka_unit_test(test_long_texts_are_cut),

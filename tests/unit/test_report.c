@@ -455,7 +455,7 @@ static void branches_are_rows(void **state)
     make_flat();
     wanted.sort = "dso_to";
     assert_int_equal(run(), PERFILE_ERROR_ARGUMENT);
-    assert_non_null(strstr(error.message, "--branch-stack"));
+    assert_non_null(strstr(error.message, "it needs rows of branches"));
     finish();
 }
 

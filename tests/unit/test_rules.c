@@ -9,6 +9,7 @@
 #include <perfile/edit.h>
 #include <perfile/profile.h>
 #include <perfile/recorder.h>
+#include <perfile/table.h>
 
 #include "recording.h"
 
@@ -216,6 +217,33 @@ static int open_unwinder(const void *sized)
     return perfile_unwinder_open(reader, sized, &unwinder, &error);
 }
 
+static int open_table(const void *sized)
+{
+    struct perfile_table *table;
+    return perfile_table_open(reader, "samples", sized, &table, &error);
+}
+
+static int filter_table(const void *sized)
+{
+    struct perfile_table_options options = PERFILE_TABLE_OPTIONS_INIT;
+    options.filter = sized;
+    return open_table(&options);
+}
+
+static int find_for_table(const void *sized)
+{
+    struct perfile_table_options options = PERFILE_TABLE_OPTIONS_INIT;
+    options.symbols = sized;
+    return open_table(&options);
+}
+
+static int table_by(const void *sized)
+{
+    struct perfile_table_options options = PERFILE_TABLE_OPTIONS_INIT;
+    options.report = sized;
+    return open_table(&options);
+}
+
 static int open_jit(const void *sized)
 {
     struct perfile_jit *jit;
@@ -244,6 +272,10 @@ static const struct {
     {visit_feature, sizeof(struct perfile_visitor)},
     {write_output, sizeof(struct perfile_output_options)},
     {open_stream, sizeof(struct perfile_stream_options)},
+    {open_table, sizeof(struct perfile_table_options)},
+    {filter_table, sizeof(struct perfile_filter)},
+    {find_for_table, sizeof(struct perfile_symbol_options)},
+    {table_by, sizeof(struct perfile_report_options)},
     {cut_by, sizeof(struct perfile_filter)},
     {filter_output, sizeof(struct perfile_filter)},
     {filter_stream, sizeof(struct perfile_filter)},
@@ -520,6 +552,90 @@ static void outputs_of_nothing(void **state)
     close_both();
 }
 
+/* ---- records in the structs of other versions --------------------------------------------------------------------- */
+
+static void records_of_other_versions(void **state)
+{
+    struct {
+        struct perfile_comm comm;
+        uint64_t behind;
+    } made = {.behind = 1};
+    const struct perfile_record *record;
+    (void)state;
+    open_both();
+    do
+        assert_int_equal(perfile_reader_next(reader, &record, &error), 1);
+    while (record->type != PERFILE_RECORD_COMM);
+    assert_int_equal(perfile_record_decode(reader, record, &made, sizeof(made), &error), 0);
+    assert_string_equal(made.comm.comm, "worker");
+    assert_int_equal(made.behind, 0);
+    /* a pointer's size where the struct's was meant */
+    assert_int_equal(perfile_record_decode(reader, record, &made, sizeof(&made), &error), PERFILE_ERROR_ARGUMENT);
+    assert_int_equal(perfile_writer_record(writer, PERFILE_RECORD_COMM, 0, &made, sizeof(made), NULL, &error), 0);
+    close_both();
+    open_both();
+    made.behind = 1;
+    assert_int_equal(perfile_writer_record(writer, PERFILE_RECORD_COMM, 0, &made, sizeof(made), NULL, &error),
+                     PERFILE_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "this version of the library does not know"));
+    close_both();
+    open_both();
+    assert_int_equal(perfile_writer_record(writer, PERFILE_RECORD_COMM, 0, &made, 8, NULL, &error),
+                     PERFILE_ERROR_ARGUMENT);
+    close_both();
+}
+
+/* ---- the word that is wrong -------------------------------------------------------------------------------------- */
+
+static int token_of_output(const char *kind, struct perfile_output_options *options)
+{
+    return perfile_output_write(reader, kind, NULL, options, &nowhere, &error);
+}
+
+static void expect_token(int result, const char *token)
+{
+    assert_true(result < 0);
+    assert_string_equal(error.token, token);
+    assert_int_equal(perfile_reader_rewind(reader, NULL), 0);
+}
+
+static void tokens(void **state)
+{
+    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    struct perfile_filter filter = PERFILE_FILTER_INIT;
+    struct perfile_report_options rows = PERFILE_REPORT_OPTIONS_INIT;
+    struct perfile_flame_options flame = PERFILE_FLAME_OPTIONS_INIT;
+    struct perfile_convert_options convert = PERFILE_CONVERT_OPTIONS_INIT;
+    (void)state;
+    open_both();
+    expect_token(token_of_output("scirpt", &options), "scirpt");
+    options.fields = "comm,tdi";
+    expect_token(token_of_output("script", &options), "tdi");
+    options.fields = NULL;
+    options.report = &rows;
+    rows.sort = "comm,dos";
+    expect_token(token_of_output("report", &options), "dos");
+    rows.sort = NULL;
+    rows.call_graph = "calle";
+    expect_token(token_of_output("report", &options), "calle");
+    options.report = NULL;
+    options.flame = &flame;
+    flame.by = "comm,time,cpus";
+    expect_token(token_of_output("flame", &options), "cpus");
+    options.flame = NULL;
+    options.filter = &filter;
+    filter.cpus = "1,x";
+    expect_token(token_of_output("script", &options), "x");
+    filter.cpus = NULL;
+    filter.events = "cycels";
+    expect_token(token_of_output("script", &options), "cycels");
+    convert.strip = "stack,reg";
+    expect_token(perfile_convert(reader, writer, &convert, NULL, &error), "reg");
+    assert_true(perfile_open_path("/nonexistent", NULL, &(struct perfile_reader *){NULL}, &error) < 0);
+    assert_string_equal(error.token, "");
+    close_both();
+}
+
 /* ---- pipes and sockets without a reader ------------------------------------------------------------------------- */
 
 /* In a process of its own, since it might be killed. 0: the write is an error and nothing else; else what is wrong. */
@@ -573,10 +689,16 @@ static void readers_of_pipes_that_are_gone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_that_are_not_set),         cmocka_unit_test(members_that_the_library_does_not_know),
-        cmocka_unit_test(reports_without_a_size),         cmocka_unit_test(reports_of_other_versions),
-        cmocka_unit_test(samples_of_other_versions),      cmocka_unit_test(readers_that_are_not_at_their_start),
-        cmocka_unit_test(one_session_at_a_time),          cmocka_unit_test(outputs_of_nothing),
+        cmocka_unit_test(sizes_that_are_not_set),
+        cmocka_unit_test(members_that_the_library_does_not_know),
+        cmocka_unit_test(reports_without_a_size),
+        cmocka_unit_test(reports_of_other_versions),
+        cmocka_unit_test(samples_of_other_versions),
+        cmocka_unit_test(records_of_other_versions),
+        cmocka_unit_test(tokens),
+        cmocka_unit_test(readers_that_are_not_at_their_start),
+        cmocka_unit_test(one_session_at_a_time),
+        cmocka_unit_test(outputs_of_nothing),
         cmocka_unit_test(readers_of_pipes_that_are_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -367,8 +367,9 @@ static int compile_parent(struct pf_report *report, struct perfile_error *error)
     pf_free(report->allocator, made, sizeof(*made));
     if (result == REG_ESPACE)
         return pf_fail_memory(error, "parent");
-    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "parent", "\"%.40s\" is no regular expression: %s",
-                   pattern, why);
+    return pf_about(error, pattern, strlen(pattern),
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "parent",
+                            "\"%.40s\" is no regular expression: %s", pattern, why));
 }
 
 /* ---- all together ---- */

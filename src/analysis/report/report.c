@@ -49,15 +49,17 @@ static int set_graph_word(struct pf_report *report, const char *word, struct per
                 return 0;
         for (size_t i = 0; i < PF_COUNT(later); i++)
             if (strcmp(word, later[i]) == 0)
-                return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "call-graph",
-                               "this version has no '%s' yet", word);
+                return pf_about(error, word, strlen(word),
+                                pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "call-graph",
+                                        "this version has no '%s' yet", word));
         (void)pf_parse_double(word, &end);
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "call-graph",
-                       *end || end == word
-                           ? "there is no '%.40s'; there is: none, caller, callee, graph, fractal, and a "
-                             "least percentage"
-                           : "%.40s is no percentage",
-                       word);
+        return pf_about(error, word, strlen(word),
+                        pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "call-graph",
+                                *end || end == word
+                                    ? "there is no '%.40s'; there is: none, caller, callee, graph, fractal, and a "
+                                      "least percentage"
+                                    : "%.40s is no percentage",
+                                word));
     }
     return 0;
 }
@@ -86,8 +88,9 @@ static int parse_limits(struct pf_report *report, struct perfile_error *error)
     report->max_stack = options->max_stack ? options->max_stack : UINT64_MAX;
     if (options->percent_limit) {
         if (!parse_percent(options->percent_limit, &report->limit_percent))
-            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "percent-limit",
-                           "\"%.40s\" is no percentage", options->percent_limit);
+            return pf_about(error, options->percent_limit, strlen(options->percent_limit),
+                            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "percent-limit",
+                                    "\"%.40s\" is no percentage", options->percent_limit));
         report->graph_limit_percent = report->limit_percent; /* as perf has it; -g may say more */
     }
     return 0;

@@ -138,8 +138,9 @@ static int check_branches(const struct pf_report *report, struct perfile_error *
 {
     for (size_t i = 0; i < report->key_count_of && !report->branches; i++)
         if (pf_report_is_branch_column(report->keys_of[i]))
-            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
-                           "'%s' is of branches: it needs --branch-stack", report->keys_of[i]->name);
+            return pf_about(error, report->keys_of[i]->name, strlen(report->keys_of[i]->name),
+                            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
+                                    "'%s' is of branches: it needs rows of branches", report->keys_of[i]->name));
     return 0;
 }
 

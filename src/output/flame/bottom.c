@@ -30,12 +30,14 @@ static int add_level(struct pf_bottom *bottom, const char *word, size_t bytes, s
     while (level < PF_BOTTOM_LEVELS && (strlen(levels[level].name) != bytes || memcmp(levels[level].name, word, bytes)))
         level++;
     if (level == PF_BOTTOM_LEVELS)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "by",
-                       "'%.*s' is none of comm, pid, tid, cpu, time", (int)pf_min(bytes, 80), word);
+        return pf_about(error, word, bytes,
+                        pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "by",
+                                "'%.*s' is none of comm, pid, tid, cpu, time", (int)pf_min(bytes, 80), word));
     for (size_t i = 0; i < bottom->level_count; i++)
         if (bottom->levels[i] == level)
-            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "by", "'%s' is given twice",
-                           levels[level].name);
+            return pf_about(error, word, bytes,
+                            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "by", "'%s' is given twice",
+                                    levels[level].name));
     bottom->levels[bottom->level_count++] = level;
     return 0;
 }
@@ -63,7 +65,7 @@ int pf_bottom_open(struct pf_bottom *bottom, const struct perfile_allocator *all
         result = pf_parse_duration(quantum, &bottom->quantum_ns, error);
     if (result == 0 && quantum && !pf_bottom_has_time(bottom))
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum",
-                         "it needs stacks by time, such as --by time");
+                         "it needs stacks by time, such as by \"time\"");
     return result;
 }
 

@@ -153,8 +153,9 @@ static int find_palette(const char *wanted, unsigned *palette, struct perfile_er
             return 0;
         snprintf(known + used, sizeof(known) - used, "%s%s", *palette ? ", " : "", name);
     }
-    return wanted ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "colors",
-                            "there is no '%.40s'; there is %s", wanted, known)
+    return wanted ? pf_about(error, wanted, strlen(wanted),
+                             pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "colors",
+                                     "there is no '%.40s'; there is %s", wanted, known))
                   : 0;
 }
 
@@ -166,8 +167,9 @@ static int parse_min_width(const char *text, struct pf_svg_options *svg, struct 
     if (!text)
         return 0;
     if (value < 0 || value > 100000 || (strcmp(end, "%") == 0 ? value > 100 : *end != 0))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "min-width",
-                       "'%.40s' is neither a number of pixels such as 0.5 nor a share such as 1%%", text);
+        return pf_about(error, text, strlen(text),
+                        pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "min-width",
+                                "'%.40s' is neither a number of pixels such as 0.5 nor a share such as 1%%", text));
     *(*end ? &svg->min_share : &svg->min_width) = *end ? value / 100 : value;
     if (value == 0)
         svg->min_share = 1e-18; /* everything that weighs something */

@@ -101,7 +101,8 @@ static bool is_later(struct span name)
 
 static int refuse(struct perfile_error *error, int code, const char *format, struct span name)
 {
-    return pf_fail(error, code, PERFILE_NO_OFFSET, "field list", format, (int)name.bytes, name.text);
+    return pf_about(error, name.text, name.bytes,
+                    pf_fail(error, code, PERFILE_NO_OFFSET, "field list", format, (int)name.bytes, name.text));
 }
 
 /* All names do not fit beside the sentence; a list that is cut off says so. */
@@ -111,8 +112,10 @@ static int refuse_unknown(struct perfile_error *error, struct span name)
     size_t used = 0;
     for (int i = 0; i < SCRIPT_FIELD_COUNT && used + 24 < sizeof(known); i++)
         used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? "," : "", pf_script_fields[i].name);
-    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "field list",
-                   "there is no field \"%.*s\"; there are %s ...", (int)pf_min(name.bytes, 32), name.text, known);
+    return pf_about(error, name.text, name.bytes,
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "field list",
+                            "there is no field \"%.*s\"; there are %s ...", (int)pf_min(name.bytes, 32), name.text,
+                            known));
 }
 
 /* One list: what it is for, and whether it changes the defaults or replaces them. */
@@ -303,9 +306,10 @@ static int check_type(struct pf_script_fields *fields, int type, const struct pe
         if (fields->asked_for[type] & bit && has_feature(reader, PERFILE_FEATURE_AUXTRACE))
             continue; /* events decoded from a trace may have what the recorded ones lack */
         if (fields->asked_for[type] & bit)
-            return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "field list",
-                           "samples of the event %s were recorded without %s, so \"%s\" cannot be printed", event->name,
-                           info->need_name, info->name);
+            return pf_about(error, info->name, strlen(info->name),
+                            pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "field list",
+                                    "samples of the event %s were recorded without %s, so \"%s\" cannot be printed",
+                                    event->name, info->need_name, info->name));
         fields->fields[type] &= ~bit;
     }
     return check_company(fields, type, reader, error);

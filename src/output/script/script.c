@@ -27,7 +27,7 @@ static int open_clock(struct pf_script *script)
                                NULL) == 0)
         return 0;
     return pf_script_fail(script, PERFILE_ERROR_ABSENT, "field list",
-                          "\"tod\" needs the feature CLOCK_DATA, which recordings made with -k (--clockid) have");
+                          "\"tod\" needs the feature CLOCK_DATA, which recordings have whose clock was chosen (-k)");
 }
 
 /*
