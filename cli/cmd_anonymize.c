@@ -19,41 +19,40 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_TEXT,
      .argument = "KEY",
      .offset = AT(hide_key),
-     .doc =
-         "What the names are made from: recordings that were made with the same key can be compared with each other, "
-         "and only who has the key can try out names. Others see a command line: better use --key-file. Without a "
-         "key a random one is taken, and forgotten."},
+     .doc = "The key that replacement names are derived from: recordings anonymized with the same key can be compared "
+            "with each other, and only someone who has the key can test guesses. Command lines are visible to others: "
+            "prefer --key-file. Without a key a random one is used and discarded."},
     {.name = "key-file",
      .kind = PF_OPTION_TEXT,
      .argument = "FILE",
      .offset = AT(hide_key_file),
-     .doc = "The key is what FILE holds, at most 64 KiB."},
+     .doc = "Read the key from FILE, at most 64 KiB."},
     {.name = "keep",
      .kind = PF_OPTION_LIST,
      .argument = "LIST",
      .offset = AT(hide_keep),
      .value_at = category_at,
-     .doc = "What stays as it is, secrets included."},
+     .doc = "Categories to keep unchanged, secrets included."},
     {.name = "change",
      .kind = PF_OPTION_LIST,
      .argument = "LIST",
      .offset = AT(hide_change),
      .value_at = category_at,
-     .doc = "What is replaced; times and pids are not otherwise."},
+     .doc = "Categories to replace; times and pids are kept by default."},
     {.name = "drop",
      .kind = PF_OPTION_LIST,
      .argument = "LIST",
      .offset = AT(hide_drop),
      .value_at = category_at,
-     .doc = "What is left out, or made empty where something must stand."},
+     .doc = "Categories to remove, or to make empty where the format needs a value."},
     {.name = "no-words",
      .kind = PF_OPTION_FLAG,
      .offset = AT(hide_words),
-     .doc = "No directory or file name and no tracepoint stays because everybody knows it."},
+     .doc = "Also replace well-known names of directories, files and tracepoints."},
     {.name = "vocabulary",
      .kind = PF_OPTION_FLAG,
      .offset = AT(list_words),
-     .doc = "Print the words that stay, one in a line, and do nothing else."},
+     .doc = "Print the well-known words that are kept, one per line, and exit."},
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
@@ -88,7 +87,7 @@ static int read_key(const char *path, struct key *key)
         pf_message("anonymize: out of memory");
         return PF_STATUS_MEMORY;
     }
-    pf_message("anonymize: --key-file %s: it cannot be read, is empty, or has more than 64 KiB", path);
+    pf_message("anonymize: --key-file %s: the file is unreadable, empty or larger than 64 KiB", path);
     return PF_STATUS_USAGE;
 }
 
@@ -97,7 +96,7 @@ static int find_key(const struct pf_settings *settings, struct key *key)
     const bool empty = settings->hide_key && !*settings->hide_key;
 
     if (empty || (settings->hide_key && settings->hide_key_file)) {
-        pf_message("anonymize: --key: %s", empty ? "it is empty" : "not together with --key-file");
+        pf_message("anonymize: --key: %s", empty ? "the key is empty" : "cannot be combined with --key-file");
         return PF_STATUS_USAGE;
     }
     if (settings->hide_key_file)
@@ -199,11 +198,11 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 const struct pf_command pf_command_anonymize = {
     .name = "anonymize",
-    .summary = "make a recording that strangers may have",
-    .doc = "Replaces or leaves out what a recording tells about people and machines: names of threads, files, control "
-           "groups and the host, command line, build ids, addresses, registers, stacks, data of tracepoints, "
-           "instruction traces. Equal names stay equal, and each sample stays at its place in its file. Says what was "
-           "changed, removed and kept. The exit status is 0 when nothing was lost but what was to go.",
+    .summary = "anonymize a recording so that it can be shared",
+    .doc = "Replaces or removes what a recording reveals about people and machines: names of threads, files, cgroups "
+           "and the host, command line, build ids, addresses, registers, stacks, tracepoint data, instruction traces. "
+           "Equal names stay equal, and samples keep their offsets in their files. Prints what was changed, removed "
+           "and kept. The exit status is 0 if nothing else was lost.",
     .operand = "[FILE]",
     .operand_max = 1,
     .groups = {&group, &pf_writing_group, &pf_input_group, &pf_limit_group, &pf_common_group},

@@ -291,7 +291,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 const struct pf_command pf_command_completion = {
     .name = "completion",
-    .summary = "code that completes verbs, options and values in a shell",
+    .summary = "print the completion script for a shell",
     .doc = "Prints code for a shell that completes verbs, options, their values and file names. In bash: "
            "eval \"$(perfile completion bash)\".",
     .operand = "SHELL",

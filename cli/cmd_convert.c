@@ -17,19 +17,18 @@ static const struct pf_option options[] = {
      .argument = "LIST",
      .offset = AT(convert_strip),
      .value_at = part_at,
-     .doc = "Leave these parts out of all samples, separated by commas. aux also leaves out the records of AUX areas "
-            "and all their data."},
+     .doc = "Remove these parts from all samples, separated by commas. aux also removes AUX records and all AUX data."},
     {.name = "for",
      .kind = PF_OPTION_TEXT,
      .argument = "VERSION",
      .offset = AT(convert_for),
-     .doc = "Write what perf of this version reads, from perf-3.0 to perf-7.x: leave out, or say in its way, what is "
-            "younger than it. The report counts both."},
+     .doc = "Write what this version of perf can read, from perf-3.0 to perf-7.x: newer things are removed or "
+            "converted to the older form. The report counts both."},
     {.name = "unwind",
      .kind = PF_OPTION_FLAG,
      .offset = AT(convert_unwind),
-     .doc = "Make callchains of dumped user stacks (perf record --call-graph dwarf), with the binaries of the "
-            "recording, and leave the stacks out. The records are then written in the order of time."},
+     .doc = "Unwind dumped user stacks (perf record --call-graph dwarf) into callchains, using the recorded binaries, "
+            "and remove the stacks. The records are then written in time order."},
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
@@ -64,10 +63,10 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 const struct pf_command pf_command_convert = {
     .name = "convert",
-    .summary = "write a recording as file, stream or directory, compressed or not, smaller, or for an older perf",
-    .doc = "Copies a recording into another container. The records stay what they are, byte for byte unless the byte "
-           "order changes or an option asks for a change. A file that becomes a directory has the records of every "
-           "processor in a file of their own.",
+    .summary = "convert to a file, stream or directory, compressed or not, smaller, or for an older perf",
+    .doc =
+        "Copies a recording into another container. Records are copied byte for byte unless the byte order changes or "
+        "an option asks for a change. When a file becomes a directory, each CPU's records get a file of their own.",
     .operand = "[FILE]",
     .operand_max = 1,
     .groups = {&group, &pf_writing_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},

@@ -16,23 +16,23 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_TEXT,
      .argument = "LIST",
      .offset = AT(cut_cgroups),
-     .doc = "Only these control groups and those below them: /system.slice,/user.slice."},
+     .doc = "Only samples of these cgroups and those below them: /system.slice,/user.slice."},
     {.name = "every",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(cut_every),
-     .doc = "Of these, keep every Nth sample of each event; its period becomes the sum of those it stands for."},
+     .doc = "Keep every Nth of these samples of each event; its period becomes the sum of the periods of the N."},
     {.name = "samples",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(cut_samples),
-     .doc = "Of these, keep at most N samples, spread evenly; periods likewise."},
+     .doc = "Keep at most N of these samples, evenly spread, with periods summed in the same way."},
     {.name = "split",
      .kind = PF_OPTION_TEXT,
      .argument = "BY",
      .offset = AT(cut_split),
      .doc = "Write several recordings: BY is time=DURATION (10ms, 1.5s), size=BYTES (100M), pid, tid, cpu, event or "
-            "comm. In -o FILE a % stands for the number, id or name of each part."},
+            "comm. A % in -o FILE is replaced by the number, id or name of each part."},
     {.name = "limit-parts",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
@@ -42,8 +42,8 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(cut_limit_open),
-     .doc = "Write at most N parts at the same time [64], of 400 KB of memory each, 1.5 MB with compression; for more "
-            "the recording is read again."},
+     .doc = "Write at most N parts at the same time [64], using 400 KB of memory each, 1.5 MB with compression; for "
+            "more parts the recording is read again."},
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
@@ -88,7 +88,7 @@ static bool write_whole(int to, const char *data, size_t bytes)
     return true;
 }
 
-/* What cannot be read fails later on, where such failures are told. */
+/* What cannot be read fails later on, where such errors are reported. */
 static bool copy_all(int from, int to)
 {
     char *data = malloc(1 << 20);
@@ -185,12 +185,12 @@ static bool parse_way(const char *text, const struct way **way, struct perfile_s
 static int refuse_way(const struct pf_command *command, const char *text, const struct way *way)
 {
     if (way && way->unit)
-        pf_message("%s: --split %s: a %s is needed, as in --split %s=%s", command->name, text,
+        pf_message("%s: --split %s: needs a %s, as in --split %s=%s", command->name, text,
                    way->by == PERFILE_SPLIT_TIME ? "duration" : "size", way->name,
                    way->by == PERFILE_SPLIT_TIME ? "10ms" : "100M");
     else
-        pf_message("%s: --split %s: there is time=DURATION, size=BYTES, pid, tid, cpu, event, comm", command->name,
-                   text);
+        pf_message("%s: unknown --split %s (valid: time=DURATION, size=BYTES, pid, tid, cpu, event, comm)",
+                   command->name, text);
     return PF_STATUS_USAGE;
 }
 
@@ -301,7 +301,7 @@ static int open_part(void *context, const struct perfile_split_part *part, struc
     if (!made->path)
         return fail(error, PERFILE_ERROR_MEMORY, "%s: out of memory", "split");
     if (pf_is_same_file(splitting->input.name, made->path))
-        return fail(error, PERFILE_ERROR_ARGUMENT, "%s is the recording itself", made->path);
+        return fail(error, PERFILE_ERROR_ARGUMENT, "%s is the input recording", made->path);
     splitting->log.input = made->path;
     const struct perfile_writer_options how = pf_writing_options(&splitting->input, made->path, &splitting->log);
     return perfile_writer_open_path(made->path, &how, writer, error);
@@ -397,7 +397,7 @@ static int run_split(const struct pf_command *command, struct pf_settings *setti
     if (!parse_way(settings->cut_split, &way, &split))
         return refuse_way(command, settings->cut_split, way);
     if (!settings->output || !has_place(settings->output)) {
-        pf_message("%s: --split needs -o FILE with a %% where the part's number or name goes", command->name);
+        pf_message("%s: --split needs -o FILE with a %% for the part's number or name", command->name);
         return PF_STATUS_USAGE;
     }
     split.limit_parts = settings->cut_limit_parts;
@@ -444,10 +444,9 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 const struct pf_command pf_command_cut = {
     .name = "cut",
     .summary = "keep some samples of a recording, or split it into several recordings",
-    .doc = "Writes a recording that has only the samples that match, and all that readers need to understand them: "
-           "maps, names, kernel symbols and header features. The records are copied byte for byte; only --every and "
-           "--samples change them, in their periods. With --split the samples go to several recordings, each complete "
-           "in itself.",
+    .doc = "Writes a recording with only the matching samples and all that readers need to interpret them: maps, "
+           "names, kernel symbols and header features. Records are copied byte for byte; only --every and --samples "
+           "change their periods. With --split the samples go to several recordings, each complete in itself.",
     .operand = "[FILE]",
     .operand_max = 1,
     .groups = {&group, &pf_filter_group, &pf_writing_group, &pf_input_group, &pf_limit_group, &pf_common_group},

@@ -19,7 +19,7 @@ static const struct pf_option options[] = {
      .hidden = true,
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, scdoc),
-     .doc = "Print the options of a verb, or the list of verbs, as a piece of a man page."},
+     .doc = "Print the options of a verb, or the list of verbs, in scdoc format."},
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
@@ -109,7 +109,7 @@ static void print_json(struct pf_stream *out)
         pf_stream_print(out, "%s\n", command == pf_commands ? "" : ",");
         print_json_verb(out, *command);
     }
-    pf_stream_print(out, "],\n\"exit_status\":{\"0\":\"fine\",\"1\":\"findings or damage\",\"2\":\"usage\","
+    pf_stream_print(out, "],\n\"exit_status\":{\"0\":\"success\",\"1\":\"findings or damage\",\"2\":\"usage\","
                          "\"3\":\"unreadable input\",\"4\":\"output failed\",\"5\":\"out of memory\"}}\n");
 }
 
@@ -194,8 +194,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 const struct pf_command pf_command_help = {
     .name = "help",
-    .summary = "this overview, or all about one verb",
-    .doc = "Explains perfile, or one verb with all its options.",
+    .summary = "print this overview, or the help of one verb",
+    .doc = "Prints an overview, or the help of one verb with all its options.",
     .operand = "[VERB]",
     .operand_max = 1,
     .pages = true,

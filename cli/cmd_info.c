@@ -6,7 +6,7 @@ static const struct pf_option options[] = {
     {.name = "count",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, print.count),
-     .doc = "Read the whole recording to count records, samples and losses. Without it only headers are read."},
+     .doc = "Read the whole recording to count records, samples and losses. By default only headers are read."},
     PF_OPTION_OUTPUT,
     {0},
 };
@@ -14,12 +14,10 @@ static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_info = {
     .name = "info",
-    .summary = "what a recording is: events, machine, command, damage",
-    .doc = "Prints what a recording says of itself: how, where and of what it was recorded, its events, its header "
-           "features, and what is damaged. All that the header holds, with caches, topology and attributes, is in "
-           "--format json and in `perfile dump --header-only`. Takes milliseconds whatever the size of the recording, "
-           "unless --count is "
-           "given.",
+    .summary = "summarize a recording: events, machine, command, damage",
+    .doc = "Prints how, where and of what a recording was made, its events, its header features, and what is damaged. "
+           "The whole header, including caches, topology and attributes, is in --format json and in `perfile dump "
+           "--header-only`. Takes milliseconds for any size of recording, unless --count is given.",
     .operand = "[FILE]",
     .operand_max = 1,
     .pages = true,

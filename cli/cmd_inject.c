@@ -14,48 +14,44 @@ static const struct pf_option options[] = {
      .letter = 'b',
      .kind = PF_OPTION_FLAG,
      .offset = AT(inject_build_ids),
-     .doc = "Add the build ids of the files that samples and callchains hit: those of the recording, else those of the "
-            "binaries that are found."},
+     .doc = "Add the build ids of the files that samples and callchains hit: those in the recording, else those of the "
+            "binaries found."},
     {.name = "buildid-all",
      .kind = PF_OPTION_FLAG,
      .offset = AT(inject_all_build_ids),
-     .doc = "Add the build ids of all files that are mapped, hit or not."},
+     .doc = "Add the build ids of all mapped files, hit or not."},
     {.name = "mmap2-buildids",
      .letter = 'B',
      .kind = PF_OPTION_FLAG,
      .offset = AT(inject_hit_maps),
-     .doc =
-         "Put build ids into the records of mappings, and leave out mappings that no sample hits. Of recordings with "
-         "dumped user stacks, deferred callchains or traces none is left out."},
+     .doc = "Put build ids into mapping records, and drop mappings that no sample hits. None is dropped from "
+            "recordings with dumped user stacks, deferred callchains or traces."},
     {.name = "mmap2-buildid-all",
      .kind = PF_OPTION_FLAG,
      .offset = AT(inject_all_maps),
-     .doc = "Put build ids into the records of all mappings."},
+     .doc = "Put build ids into all mapping records."},
     {.name = "jit",
      .letter = 'j',
      .kind = PF_OPTION_FLAG,
      .offset = AT(inject_jit),
-     .doc =
-         "Add the code that JIT compilers told of in jitdump files (jit-PID.dump): a mapping for each piece, and its "
-         "code, symbol and lines in jitted-PID-N.so beside the output. The recording must have been made with -k 1."},
+     .doc = "Add JIT-compiled code from jitdump files (jit-PID.dump): a mapping for each piece, with its code, symbol "
+            "and lines in jitted-PID-N.so beside the output. The recording must have been made with -k 1."},
     {.name = "jit-dir",
      .kind = PF_OPTION_TEXT,
      .argument = "DIR",
      .offset = AT(inject_jit_dir),
-     .doc =
-         "Write the files of -j to DIR. The default is the folder of the output, and the current one when that is no "
-         "file. The name of DIR goes into the output."},
+     .doc = "Write the files of -j to DIR. The default is the output's directory, or the current one if the output is "
+            "not a file. The output contains the name of DIR."},
     {.name = "sched-stat",
      .letter = 's',
      .kind = PF_OPTION_FLAG,
      .offset = AT(inject_sched_stat),
-     .doc =
-         "Show where threads slept, and how long: join sched:sched_stat_* with the sched:sched_switch before it. The "
-         "samples that are left are those of sched:sched_switch, with the time slept as their period."},
+     .doc = "Show where threads slept, and how long: join sched:sched_stat_* with the preceding sched:sched_switch. "
+            "The remaining samples are those of sched:sched_switch, with the time slept as their period."},
     {.name = "strip",
      .kind = PF_OPTION_FLAG,
      .offset = AT(inject_strip),
-     .doc = "Leave AUX data out, as convert --strip aux does."},
+     .doc = "Remove AUX data, as convert --strip aux does."},
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
@@ -110,7 +106,7 @@ static void print(FILE *to, bool json)
     char mappings[PF_GROUPED_BYTES], files[PF_GROUPED_BYTES], dumps[PF_GROUPED_BYTES];
 
     if (!json && counts.maps_added)
-        fprintf(to, "  %s mappings stand before what hits them\n", pf_grouped(counts.maps_added, mappings));
+        fprintf(to, "  %s mappings placed before their first sample\n", pf_grouped(counts.maps_added, mappings));
     if (json)
         fprintf(to,
                 ",\"code_added\":%" PRIu64 ",\"code_files\":%" PRIu64 ",\"jitdumps\":%" PRIu64
@@ -147,8 +143,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 const struct pf_command pf_command_inject = {
     .name = "inject",
-    .summary = "add to a recording: build ids, code of JITs, times slept",
-    .doc = "Writes a recording anew, in the order of time, with what can be known afterwards.",
+    .summary = "post-process a recording: add build ids, JIT code and sleep times",
+    .doc = "Rewrites a recording in time order, with data that is only available afterwards.",
     .operand = "[FILE]",
     .operand_max = 1,
     .groups = {&group, &pf_writing_group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},

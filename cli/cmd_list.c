@@ -8,7 +8,7 @@
 
 static const char *format_at(const struct pf_command *command, size_t index, const char **doc)
 {
-    static const char *const formats[][2] = {{"text", "for people"}, {"json", "an object on each line"}};
+    static const char *const formats[][2] = {{"text", "human-readable"}, {"json", "one object per line"}};
 
     (void)command;
     if (index >= sizeof(formats) / sizeof(formats[0]))
@@ -107,7 +107,7 @@ static int none(const struct pf_command *command, const char *pattern)
     /* all but the tracepoints may be read: what was seen until then is offered */
     if (perfile_known_events(NULL, offer, &nearest, &error) < 0 && error.code != PERFILE_ERROR_OPEN)
         pf_message("%s: %s", command->name, error.message);
-    pf_message("%s: no event of this machine has %s in its name%s", command->name, pattern,
+    pf_message("%s: no event of this machine matches %s%s", command->name, pattern,
                pf_guess_text(&nearest.guess, "", suggestion, sizeof(suggestion)));
     return PF_STATUS_USAGE;
 }
@@ -118,7 +118,7 @@ static int status_of(const struct pf_command *command, const struct list *list, 
                      const struct perfile_error *error)
 {
     if (result == PERFILE_ERROR_STOPPED || (result >= 0 && list->count))
-        return PF_STATUS_OK; /* the close of the stream tells what stopped it */
+        return PF_STATUS_OK; /* closing the stream reports what stopped it */
     if (result < 0)
         pf_message("%s: %s", command->name, error->message);
     if (list->count)
@@ -149,7 +149,7 @@ static const struct pf_option options[] = {
      .argument = "FORMAT",
      .offset = offsetof(struct pf_settings, format),
      .value_at = format_at,
-     .doc = "How to print."},
+     .doc = "The output format."},
     PF_OPTION_OUTPUT,
     {0},
 };
@@ -157,10 +157,10 @@ static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_list = {
     .name = "list",
-    .summary = "the events of this machine, and which of them work here",
-    .doc = "Prints the events that can be recorded on this machine, by kind, and whether they can be counted here and "
-           "now, which is tried. With PATTERN only those that have it in their name; with one of *?[ in it, PATTERN is "
-           "a glob for the whole name.",
+    .summary = "list the events of this machine, and which of them work",
+    .doc =
+        "Prints the events of this machine by kind, and whether they can be opened now, which is tried. With PATTERN, "
+        "only events whose names contain it; if it contains any of *?[, PATTERN is a glob for the whole name.",
     .operand = "[PATTERN]",
     .operand_max = 1,
     .pages = true,

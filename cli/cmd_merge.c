@@ -16,11 +16,10 @@ static const char *clock_at(const struct pf_command *command, size_t index, cons
         const char *name;
         const char *doc;
     } clocks[] = {
-        {"auto",
-         "align when all recordings have CLOCK_DATA (perf record -k) and come from different hosts or boots, the "
-         "default"},
-        {"align", "by the wall clock; fails when a recording has no CLOCK_DATA"},
-        {"keep", "times stay as recorded"},
+        {"auto", "align if all recordings have CLOCK_DATA (perf record -k) and come from different hosts or boots; the "
+                 "default"},
+        {"align", "align by wall clock time; fails if a recording has no CLOCK_DATA"},
+        {"keep", "keep times as recorded"},
     };
 
     (void)command;
@@ -36,13 +35,12 @@ static const struct pf_option options[] = {
      .argument = "HOW",
      .offset = offsetof(struct pf_settings, merge_clock),
      .value_at = clock_at,
-     .doc = "Whether times are moved to one clock."},
+     .doc = "Whether times are converted to one clock."},
     {.name = "separate-hosts",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, merge_separate_hosts),
-     .doc =
-         "Keep the processes of different hosts apart: 4194304 is added to the pids and tids of the second host, twice "
-         "that to those of the third, and so on, and threads are called HOST:COMM."},
+     .doc = "Keep processes of different hosts separate: 4194304 is added to the pids and tids of the second host, "
+            "twice that to those of the third, and so on, and threads are named HOST:COMM."},
     PF_OPTION_REPORT_FORMAT,
     {0},
 };
@@ -69,7 +67,7 @@ struct run {
     struct pf_progress progress;
     struct note *notes;
     size_t note_count;
-    bool notes_lost; /* memory was short */
+    bool notes_lost; /* out of memory */
     struct perfile_error error;
     struct perfile_merge_report report;
 };
@@ -94,23 +92,23 @@ static int choose(struct run *run)
     size_t streams = 0;
 
     if (!settings->output) {
-        pf_message("%s: where to? (-o FILE, or -o - for standard output)", run->command->name);
+        pf_message("%s: no output file given (use -o FILE, or -o - for standard output)", run->command->name);
         return PF_STATUS_USAGE;
     }
     if (!settings->operand_count) {
-        pf_message("%s: of what?", run->command->name);
+        pf_message("%s: no recordings given", run->command->name);
         return PF_STATUS_USAGE;
     }
     for (size_t i = 0; i < settings->operand_count; i++) {
         streams += !strcmp(settings->operands[i], "-");
         if (!pf_is_same_file(settings->operands[i], settings->output))
             continue;
-        pf_message("%s: --output %s is one of the recordings", run->command->name, settings->output);
+        pf_message("%s: --output %s is one of the input recordings", run->command->name, settings->output);
         return PF_STATUS_USAGE;
     }
     if (streams < 2)
         return pf_stream_check_recording(run->command->name, settings->output);
-    pf_message("%s: standard input is given twice", run->command->name);
+    pf_message("%s: standard input was given twice", run->command->name);
     return PF_STATUS_USAGE;
 }
 
@@ -144,10 +142,8 @@ static int open_inputs(struct run *run)
         struct pf_input *input = &run->inputs[run->count];
         int status = pf_input_open(input);
         if (status && wanted >= allowed)
-            pf_message(
-                "%s: all %zu recordings are open at the same time, and ulimit -n allows %llu files: raise it, or "
-                "merge in steps",
-                run->command->name, wanted, (unsigned long long)allowed);
+            pf_message("%s: cannot keep %zu recordings open: ulimit -n allows %llu files; raise it, or merge in steps",
+                       run->command->name, wanted, (unsigned long long)allowed);
         if (status)
             return status;
         run->readers[run->count] = input->reader;
@@ -282,10 +278,10 @@ static void print_counts(FILE *to, const char *name, const struct perfile_edit_r
     pf_print_name(name, to);
     fprintf(to, ": %s records, %s of them samples", pf_grouped(counts->records_kept, records),
             pf_grouped(counts->samples_kept, samples));
-    pf_report_count(to, counts->records_dropped, "that other parts have left out");
-    pf_report_count(to, counts->records_damaged, "damaged ones left out");
+    pf_report_count(to, counts->records_dropped, "present in other parts dropped");
+    pf_report_count(to, counts->records_damaged, "damaged records dropped");
     pf_report_count(to, counts->bytes_dropped, "bytes lost");
-    pf_report_count(to, counts->features_dropped, "features not taken");
+    pf_report_count(to, counts->features_dropped, "features not kept");
     fprintf(to, "\n");
 }
 
@@ -303,9 +299,9 @@ static void print_text(const struct run *run, FILE *to)
 
     print_counts(to, run->log.input, report->total);
     fprintf(to, "  %s events", pf_grouped(report->events, events));
-    pf_report_count(to, report->events_unified, "are the same as one of an earlier recording");
+    pf_report_count(to, report->events_unified, "identical to one of an earlier recording");
     pf_report_count(to, report->ids_renumbered, "ids renumbered");
-    pf_report_count(to, report->stacks_trimmed, "user stacks cut a little to make room for ids");
+    pf_report_count(to, report->stacks_trimmed, "user stacks truncated to make room for ids");
     pf_report_count(to, report->unordered, "records out of order");
     fprintf(to, "\n");
     for (size_t i = 0; i < run->count; i++) {
@@ -316,7 +312,7 @@ static void print_text(const struct run *run, FILE *to)
                 print_note(run->notes[j].message, to);
     }
     if (run->notes_lost)
-        fprintf(to, "  memory was short: not all is said\n");
+        fprintf(to, "  out of memory: the report is incomplete\n");
 }
 
 static int print_report(const struct run *run)
@@ -369,13 +365,12 @@ static int run_merge(const struct pf_command *command, struct pf_settings *setti
 
 const struct pf_command pf_command_merge = {
     .name = "merge",
-    .summary = "several recordings into one, in the order of time",
-    .doc =
-        "Writes one recording with the records of all: of any hosts, times, events, modes and byte orders. Events that "
-        "are the same in several recordings become one, ids that collide are renumbered, and what all events of one "
-        "recording must share is added where it lacks. What parts of one recording have alike besides samples is "
-        "written once, so that the parts of a recording that was split give it back. What differs in the headers and "
-        "cannot be said twice is the first recording's; the report says what that is.",
+    .summary = "merge several recordings into one, in time order",
+    .doc = "Writes one recording with the records of all: from any hosts, times, events, modes and byte orders. Events "
+           "that are the same in several recordings become one, colliding ids are renumbered, and fields that all "
+           "events of a recording must share are added where missing. Records other than samples that the parts of a "
+           "split recording have in common are written once, so that merging the parts restores it. Where headers "
+           "differ and only one value is possible, the first recording's is used; the report lists these.",
     .operand = "FILE...",
     .operand_max = SIZE_MAX,
     .groups = {&group, &pf_writing_group, &pf_reading_group, &pf_limit_group, &pf_common_group},

@@ -42,39 +42,37 @@ static const struct pf_option what_options[] = {
      .kind = PF_OPTION_EVENTS,
      .argument = "LIST",
      .offset = AT(events),
-     .doc = "The events, as perf has them: cycles:u, cpu-clock, sched:sched_switch, cpu/event=0x3c/, {a,b}:S. perfile "
-            "list "
-            "shows those of this machine. Without it the best one for sampling is taken, and named."},
+     .doc = "The events, in perf's syntax: cycles:u, cpu-clock, sched:sched_switch, cpu/event=0x3c/, {a,b}:S. perfile "
+            "list shows those of this machine. The default is the best one for sampling, which is printed."},
     {.name = "filter",
      .kind = PF_OPTION_FILTER,
      .argument = "FILTER",
      .offset = AT(filters),
-     .doc = "Only when the fields of the tracepoint before it, or of all that a wildcard stands for, are so: 'prev_pid "
-            "!= 0'."},
+     .doc =
+         "Only record the preceding tracepoint, or all that a wildcard matches, if its fields match: 'prev_pid != 0'."},
     {.name = "exclude-perf",
      .kind = PF_OPTION_EXCLUDE_SELF,
-     .doc = "Not when perfile itself meets the tracepoint before it."},
-    TEXT("freq", 'F', "N", frequency, "Take N samples a second on each processor [4000], or max: as many as allowed."),
+     .doc = "Do not record the preceding tracepoint for perfile itself."},
+    TEXT("freq", 'F', "N", frequency, "Take N samples per second on each CPU [4000], or max: as many as allowed."),
     NUMBER("count", 'c', "N", options.period, "Take a sample every N events."),
-    FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Record everything that runs; the default without a command."),
-    TEXT("cpu", 'C', "LIST", options.cpus, "Only on these processors: 0-3,7."),
-    TEXT("pid", 'p', "LIST", options.pids, "These processes with all their threads."),
-    TEXT("tid", 't', "LIST", options.tids, "These threads."),
-    TEXT("uid", 'u', "USER", options.user, "All processes of a user."),
-    TEXT("cgroup", 'G', "PATH", options.cgroup, "Only the processes of a control group; with --all-cpus."),
-    FLAG("no-inherit", 'i', PERFILE_RECORDER_NO_INHERIT, "Not the children of what is recorded."),
+    FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Record the whole system; the default without a command."),
+    TEXT("cpu", 'C', "LIST", options.cpus, "Only record these CPUs: 0-3,7."),
+    TEXT("pid", 'p', "LIST", options.pids, "Record these processes with all their threads."),
+    TEXT("tid", 't', "LIST", options.tids, "Record these threads."),
+    TEXT("uid", 'u', "USER", options.user, "Record all processes of a user."),
+    TEXT("cgroup", 'G', "PATH", options.cgroup, "Only record the processes of a cgroup; with --all-cpus."),
+    FLAG("no-inherit", 'i', PERFILE_RECORDER_NO_INHERIT, "Do not record child processes."),
     FLAG("per-thread", 0, PERFILE_RECORDER_NO_INHERIT,
-         "A buffer for each thread, not for each processor: the same as --no-inherit."),
-    FLAG("all-user", 0, PERFILE_RECORDER_ALL_USER, "Only user space, for all events."),
-    FLAG("all-kernel", 0, PERFILE_RECORDER_ALL_KERNEL, "Only the kernel, for all events."),
-    FLAG("no-samples", 'n', PERFILE_RECORDER_NO_SAMPLES,
-         "No samples: only what is started, mapped and ends is recorded."),
+         "Use a buffer per thread, not per CPU: the same as --no-inherit."),
+    FLAG("all-user", 0, PERFILE_RECORDER_ALL_USER, "Only record user space, for all events."),
+    FLAG("all-kernel", 0, PERFILE_RECORDER_ALL_KERNEL, "Only record the kernel, for all events."),
+    FLAG("no-samples", 'n', PERFILE_RECORDER_NO_SAMPLES, "Record no samples, only forks, exits, names and mappings."),
     TEXT("delay", 'D', "MS", delay,
-         "Start MS milliseconds after the command, or with -1 when --control says so; what it maps until then is "
-         "recorded."),
+         "Start MS milliseconds after the command, or with -1 when --control enables it; mappings are recorded from "
+         "the start."),
     TEXT("control", 0, "HOW", control,
-         "Hear commands from fd:CTL[,ACK] (descriptors) or fifo:CTL[,ACK] (named pipes): enable, disable, enable NAME, "
-         "disable NAME, ping, evlist, snapshot, stop; each that is done is answered with ack."),
+         "Accept commands from fd:CTL[,ACK] (descriptors) or fifo:CTL[,ACK] (named pipes): enable, disable, enable "
+         "NAME, disable NAME, ping, evlist, snapshot, stop; each successful one is answered with ack."),
     {0},
 };
 static const struct pf_option_group what_group = {"What is recorded", what_options};
@@ -86,11 +84,12 @@ static const struct pf_option sample_options[] = {
      .offset = AT(frame_pointers),
      .doc = "Callchains by frame pointers: --call-graph fp."},
     TEXT("call-graph", 0, "HOW", options.call_graph,
-         "Callchains: fp (frame pointers), dwarf or dwarf,BYTES (a copy of the stack, unwound later), lbr (branches)."),
+         "Record callchains: fp (frame pointers), dwarf or dwarf,BYTES (a copy of the stack, unwound later), lbr "
+         "(branches)."),
     FLAG("user-callchains", 0, PERFILE_RECORDER_USER_CALLCHAINS, "Callchains without the kernel's part."),
     FLAG("kernel-callchains", 0, PERFILE_RECORDER_KERNEL_CALLCHAINS, "Callchains without user space."),
     TEXT("user-regs", 0, "LIST", options.user_regs, "Registers of user space: ip,sp."),
-    TEXT("intr-regs", 'I', "LIST", options.intr_regs, "Registers at the interrupt."),
+    TEXT("intr-regs", 'I', "LIST", options.intr_regs, "Registers at the sampled instruction."),
     TEXT("branch-filter", 'j', "LIST", options.branch_filter, "Taken branches: any,u."),
     {.name = "branch-any",
      .letter = 'b',
@@ -101,22 +100,22 @@ static const struct pf_option sample_options[] = {
     FLAG("phys-data", 0, PERFILE_RECORDER_PHYS_ADDRESS, "Physical data addresses."),
     FLAG("data-page-size", 0, PERFILE_RECORDER_DATA_PAGE_SIZE, "The sizes of the pages of data addresses."),
     FLAG("code-page-size", 0, PERFILE_RECORDER_CODE_PAGE_SIZE, "The sizes of the pages of instructions."),
-    FLAG("weight", 'W', PERFILE_RECORDER_WEIGHT, "What an access cost."),
+    FLAG("weight", 'W', PERFILE_RECORDER_WEIGHT, "The cost of memory accesses."),
     FLAG("transaction", 0, PERFILE_RECORDER_TRANSACTION, "Flags of hardware transactions."),
-    {.name = "timestamp", .letter = 'T', .kind = PF_OPTION_IGNORE, .doc = "Accepted: samples have times anyway."},
+    {.name = "timestamp", .letter = 'T', .kind = PF_OPTION_IGNORE, .doc = "Ignored: samples always have times."},
     FLAG("period", 'P', PERFILE_RECORDER_PERIOD, "The period of each sample."),
     FLAG("sample-cpu", 0, PERFILE_RECORDER_CPU, "The processor of each sample."),
-    FLAG("raw-samples", 'R', PERFILE_RECORDER_RAW, "Raw data also of events that are no tracepoints."),
-    FLAG("stat", 's', PERFILE_RECORDER_STAT, "The counts of each thread."),
-    FLAG("switch-events", 0, PERFILE_RECORDER_SWITCHES, "When threads were switched in and out."),
+    FLAG("raw-samples", 'R', PERFILE_RECORDER_RAW, "Raw data of events other than tracepoints."),
+    FLAG("stat", 's', PERFILE_RECORDER_STAT, "Event counts per thread."),
+    FLAG("switch-events", 0, PERFILE_RECORDER_SWITCHES, "Context switches."),
     FLAG("namespaces", 0, PERFILE_RECORDER_NAMESPACES, "The namespaces of processes."),
     FLAG("all-cgroups", 0, PERFILE_RECORDER_CGROUPS, "The control groups of samples."),
     TEXT("clockid", 'k', "CLOCK", options.clock,
          "The clock of the times: monotonic, monotonic_raw, boottime, realtime, tai."),
-    NUMBER("kernel-maxstack", 0, "N", options.max_stack, "The longest callchains."),
+    NUMBER("kernel-maxstack", 0, "N", options.max_stack, "The maximum length of callchains."),
     {0},
 };
-static const struct pf_option_group sample_group = {"What samples hold", sample_options};
+static const struct pf_option_group sample_group = {"Contents of samples", sample_options};
 
 static const struct pf_option file_options[] = {
     {.name = "output",
@@ -125,53 +124,53 @@ static const struct pf_option file_options[] = {
      .argument = "FILE",
      .offset = offsetof(struct pf_settings, output),
      .doc =
-         "The recording [perf.data], - for a stream to standard output, where what the command prints goes to "
-         "standard error. A recording of that name becomes FILE.old. From the first moment on, what is in FILE can be "
-         "read."},
+         "The recording [perf.data], or - for a stream to standard output; the command's own output then goes to "
+         "standard error. An existing recording is renamed to FILE.old. FILE can be read at any time while it grows."},
     TEXT("mmap-pages", 'm', "SIZE", ring_size,
-         "The buffer of each processor: pages, or bytes with K or M [as many as 64 processors can have: 4M; less on "
-         "larger "
-         "machines, and 512K for users who may not lock more]."),
+         "The buffer size per CPU: pages, or bytes with K or M [4M; less on machines with more than 64 CPUs, and 512K "
+         "for users who may not lock more]."),
     {.name = "compression-level",
      .letter = 'z',
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .usual = "1",
      .offset = offsetof(struct pf_settings, write_level),
-     .doc = "Compress the records, from 1 (fast; without N, too) to 22 (small)."},
+     .doc = "Compress the records, from 1 (fast, the default) to 22 (small)."},
     {.name = "max-size",
      .kind = PF_OPTION_SIZE,
      .argument = "BYTES",
      .offset = AT(max_bytes),
-     .doc = "Stop when the recording has this size; the command goes on."},
-    TEXT("fail-on-lost", 0, "PERCENT", fail_on_lost, "Exit with 1 when more than this share of the samples was lost."),
+     .doc = "Stop when the recording reaches this size; the command continues."},
+    TEXT("fail-on-lost", 0, "PERCENT", fail_on_lost,
+         "Exit with 1 if more than this percentage of the samples was lost."),
     {.name = "no-clobber",
      .kind = PF_OPTION_FLAG,
      .offset = AT(no_clobber),
-     .doc = "Refuse to record when the output exists."},
+     .doc = "Refuse to record if the output exists."},
     TEXT("for", 0, "VERSION", options.for_perf,
-         "Record only what perf of this version knows, such as perf-5.10: from 4.1 on; for older ones see perfile "
+         "Record only what this version of perf can read, such as perf-5.10; from 4.1 on. For older ones see perfile "
          "convert."),
     FLAG("overwrite", 0, PERFILE_RECORDER_OVERWRITE,
-         "Keep the newest records only, as many as the buffers (-m) hold, and write them at the end and on SIGUSR2."),
+         "Keep only the newest records, as many as fit in the buffers (-m), and write them at the end and on SIGUSR2."),
     {.name = "switch-output",
      .kind = PF_OPTION_TEXT,
      .argument = "WHEN",
      .usual = "signal",
      .offset = AT(switch_output),
-     .doc = "Go on in another file on SIGUSR2 (signal), after a size such as 100M or a time such as 30s; each becomes "
-            "FILE.YYYYMMDDhhmmssNN and can be read without the others."},
+     .doc = "Switch to a new file on SIGUSR2 (signal), after a size such as 100M or a time such as 30s; each becomes "
+            "FILE.YYYYMMDDhhmmssNN and can be read independently."},
     {.name = "timestamp-filename",
      .kind = PF_OPTION_FLAG,
      .offset = AT(timestamp_filename),
-     .doc = "The recording gets a name with its time at the end, as those of --switch-output."},
+     .doc = "Append the time to the recording's name, as --switch-output does."},
     NUMBER("switch-max-files", 0, "N", switch_max_files, "Keep only the N newest of these files."),
-    FLAG("no-buildid", 'B', PERFILE_RECORDER_NO_BUILD_IDS, "Do not read the build ids of what is mapped."),
+    FLAG("no-buildid", 'B', PERFILE_RECORDER_NO_BUILD_IDS, "Do not read the build ids of mapped files."),
     {.name = "no-buildid-cache",
      .letter = 'N',
      .kind = PF_OPTION_IGNORE,
-     .doc = "Accepted: nothing is put into perf's build-id cache anyway."},
-    FLAG("tail-synthesize", 0, PERFILE_RECORDER_TAIL_SYNTHESIZE, "Say at the end, not at the start, what runs."),
+     .doc = "Ignored: perf's build-id cache is never written to."},
+    FLAG("tail-synthesize", 0, PERFILE_RECORDER_TAIL_SYNTHESIZE,
+         "Record running processes at the end, not at the start."),
     {0},
 };
 static const struct pf_option_group file_group = {"The recording", file_options};
@@ -212,7 +211,7 @@ static void note(void *context, const char *sentence)
 
 static int refuse(const char *option, const char *text, const char *wanted)
 {
-    pf_message("record: --%s needs %s, not \"%s\"", option, wanted, text);
+    pf_message("record: invalid value \"%s\" for --%s: expected %s", text, option, wanted);
     return PF_STATUS_USAGE;
 }
 
@@ -247,7 +246,7 @@ static int read_frequency(struct run *run)
     }
     return whole_number(text, &rest, &run->options.frequency) && !*rest && run->options.frequency
                ? PF_STATUS_OK
-               : refuse("freq", text, "a number of samples a second, or max");
+               : refuse("freq", text, "a number of samples per second, or max");
 }
 
 static int read_ring_size(struct run *run)
@@ -418,8 +417,8 @@ static bool is_large_enough(const struct run *run)
 static void give_up(struct run *run)
 {
     run->stopped = true;
-    pf_message("record: %s; the recording ends here%s", run->error.message,
-               run->workload.running ? ", the command goes on" : "");
+    pf_message("record: %s; recording stopped%s", run->error.message,
+               run->workload.running ? ", the command continues" : "");
     if (perfile_recorder_disable(run->recorder, NULL) < 0)
         return;
 }
@@ -503,7 +502,7 @@ static int take_snapshot(struct run *run)
 static int refuse_list(struct perfile_recorder *recorder, const char *name, struct perfile_error *error)
 {
     (void)recorder, (void)name;
-    snprintf(error->message, sizeof(error->message), "nothing may follow evlist, which lists the names of the events");
+    snprintf(error->message, sizeof(error->message), "evlist takes no arguments");
     return error->code = PERFILE_ERROR_ARGUMENT;
 }
 
@@ -581,8 +580,8 @@ static bool obey(void *context, const char *command)
             pf_message("record: %s: %s", command, run->error.message);
         return result == 0;
     }
-    pf_message("record: \"%s\" is no command; there is: enable, disable, enable NAME, disable NAME, ping, evlist, "
-               "snapshot, stop",
+    pf_message("record: unknown control command \"%s\" (valid: enable, disable, enable NAME, disable NAME, ping, "
+               "evlist, snapshot, stop)",
                command);
     return false;
 }
@@ -636,7 +635,7 @@ static int start(struct run *run)
         run->enable_at_ms = now_ms() + (int64_t)run->options.delay_ms;
     (void)pf_record_output_is_due(&run->output, 0, now_ms()); /* its time begins now */
     if (!status && run->unasked)
-        note(run, "no command and no process was named, so everything that runs is recorded, until Ctrl-C");
+        note(run, "no command or process given: recording the whole system until Ctrl-C");
     return status;
 }
 
@@ -665,7 +664,7 @@ static void print_losses(const struct run *run, uint64_t samples)
     uint64_t of_event;
     const char *name;
 
-    pf_message("record: %s samples LOST (%.2f %%): larger buffers (-m), fewer events or a lower rate (-F) lose less",
+    pf_message("record: %s samples LOST (%.2f %%): use larger buffers (-m), fewer events or a lower rate (-F)",
                pf_grouped(lost, text), 100 * (double)lost / (double)(lost + samples));
     for (size_t i = 0; (name = perfile_recorder_event_lost(run->recorder, i, &of_event)); i++)
         if (of_event && of_event != lost)
@@ -681,11 +680,11 @@ static void print_summary(const struct run *run)
         return;
     const uint64_t samples = run->stopped ? samples_in_file(run) : counts->samples;
     if (run->stopped && run->output.shown)
-        pf_message("%s: %s samples are in it", run->output.path, pf_grouped(samples, text));
+        pf_message("%s: contains %s samples", run->output.path, pf_grouped(samples, text));
     if (run->enable_at_ms)
-        pf_message("record: all was over before the delay of %" PRIu64 " ms", run->options.delay_ms);
+        pf_message("record: the command ended before the delay of %" PRIu64 " ms", run->options.delay_ms);
     if (counts->throttled)
-        pf_message("record: the kernel held events back %s times: a lower rate (-F) avoids that",
+        pf_message("record: the kernel throttled events %s times: use a lower rate (-F)",
                    pf_grouped(counts->throttled, text));
     if (counts->lost)
         print_losses(run, samples);
@@ -796,11 +795,10 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 const struct pf_command pf_command_record = {
     .name = "record",
-    .summary = "record a command, a process or everything that runs",
-    .doc =
-        "Runs a command, or looks at what runs already, and writes what happens into a recording that can be read from "
-        "the first moment on: when perfile is killed, the disk is full or the terminal closed, all that was written is "
-        "there. Without --event the best event for sampling is taken, with callchains by frame pointers.",
+    .summary = "record a command, a process or the whole system",
+    .doc = "Runs a command, or attaches to running processes or the whole system, and writes a recording that can be "
+           "read at any time: if perfile is killed, the disk is full or the terminal is closed, everything written so "
+           "far is there. The default is the best event for sampling, with callchains by frame pointers.",
     .operand = "[COMMAND [ARGUMENT...]]",
     .operand_max = SIZE_MAX,
     .takes_command = true,

@@ -22,11 +22,11 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 const struct pf_command pf_command_repair = {
     .name = "repair",
-    .summary = "save all that is whole of a damaged recording into a sound one",
-    .doc = "Writes every whole record of a recording, byte for byte and in order, into a new recording that every "
-           "reader opens: of recorders that were killed, of files that were cut off or overwritten, of streams that "
-           "broke off. Header features that are missing are made anew as far as the records tell. The exit status is 0 "
-           "when nothing was lost, 1 when bytes had to be left out.",
+    .summary = "write a valid recording from what is left of a damaged one",
+    .doc = "Writes every complete record of a recording, byte for byte and in order, into a new recording that every "
+           "reader opens: after a killed recorder, for truncated or overwritten files and interrupted streams. Missing "
+           "header features are rebuilt from the records where possible. The exit status is 0 if nothing was lost, 1 "
+           "if bytes had to be dropped.",
     .operand = "[FILE]",
     .operand_max = 1,
     .groups = {&group, &pf_writing_group, &pf_input_group, &pf_limit_group, &pf_common_group},

@@ -21,8 +21,8 @@ static const char *column_at(const struct pf_command *command, size_t index, con
 static const char *percentage_at(const struct pf_command *command, size_t index, const char **doc)
 {
     static const char *const values[][2] = {
-        {"absolute", "of all samples of the event, also of those that filters leave out; the default"},
-        {"relative", "of the samples that filters let pass"},
+        {"absolute", "of all samples of the event, including those that filters leave out; the default"},
+        {"relative", "of the samples that pass the filters"},
     };
 
     (void)command;
@@ -40,88 +40,87 @@ static const struct pf_option options[] = {
      .argument = "LIST",
      .offset = AT(sort),
      .value_at = column_at,
-     .doc =
-         "The columns that rows are made by and sorted by, separated by commas; perfile-report(1) has them all. +LIST "
-         "adds to the default, which is comm,dso,symbol, and trace where all events are tracepoints. By the weight "
-         "of rows first, unless the list has overhead, too."},
+     .doc = "The columns to group and sort rows by, separated by commas; perfile-report(1) lists them. +LIST adds to "
+            "the default, which is comm,dso,symbol, or trace if all events are tracepoints. Rows are sorted by "
+            "overhead first, unless the list has overhead itself."},
     {.name = "fields",
      .letter = 'F',
      .kind = PF_OPTION_FIELDS,
      .argument = "LIST",
      .offset = offsetof(struct pf_settings, fields),
      .value_at = column_at,
-     .doc = "The columns to print, in this order; rows are made by and sorted by these, too. +LIST adds to what is "
-            "printed anyway."},
+     .doc =
+         "The columns to print, in this order; rows are grouped and sorted by these, too. +LIST adds to the default."},
     FLAG("group", 0, PERFILE_REPORT_GROUP,
-         "text: show all events side by side in one table. Events that were recorded as a group are anyway."),
-    FLAG("no-group", 0, PERFILE_REPORT_NO_GROUP, "text: a table for each event, also of groups."),
-    FLAG("show-nr-samples", 'n', PERFILE_REPORT_SAMPLES, "Show the number of samples, too."),
-    FLAG("show-total-period", 0, PERFILE_REPORT_PERIOD, "Show the sum of the periods, too."),
-    FLAG("show-cpu-utilization", 0, PERFILE_REPORT_MODES, "Show the shares of kernel and user space, too."),
+         "text: show all events side by side in one table. The default for events that were recorded as a group."),
+    FLAG("no-group", 0, PERFILE_REPORT_NO_GROUP, "text: a table for each event, even in groups."),
+    FLAG("show-nr-samples", 'n', PERFILE_REPORT_SAMPLES, "Also show the number of samples."),
+    FLAG("show-total-period", 0, PERFILE_REPORT_PERIOD, "Also show the sum of the periods."),
+    FLAG("show-cpu-utilization", 0, PERFILE_REPORT_MODES, "Also show the percentages of kernel and user space."),
     {.name = "percentage",
      .kind = PF_OPTION_CHOICE,
      .argument = "HOW",
      .offset = AT(percentage),
      .value_at = percentage_at,
-     .doc = "What shares are of."},
-    TEXT("percent-limit", 0, "PERCENT", percent_limit,
-         "Leave out rows, and branches of call graphs, below this share."),
+     .doc = "What percentages are relative to."},
+    TEXT("percent-limit", 0, "PERCENT", percent_limit, "Hide rows and call graph branches below this percentage."),
     TEXT("dsos", 'd', "LIST", dsos, "Only samples in these files: libc.so.6,make."),
     TEXT("symbols", 'S', "LIST", symbols,
-         "Only samples in these functions; compute is also geometry::compute<int>(double)."),
-    TEXT("symbol-filter", 0, "TEXT", symbol_filter, "Only samples in functions whose names have this text in them."),
-    FLAG("hide-unresolved", 'U', PERFILE_REPORT_RESOLVED, "Only samples and callers that have a symbol."),
-    TEXT("time-quantum", 0, "TIME", time_quantum, "The steps of the column time, such as 1s or 20us [100ms]."),
+         "Only samples in these functions; compute also matches geometry::compute<int>(double)."),
+    TEXT("symbol-filter", 0, "TEXT", symbol_filter, "Only samples in functions whose names contain this text."),
+    FLAG("hide-unresolved", 'U', PERFILE_REPORT_RESOLVED, "Only samples and callers with a symbol."),
+    TEXT("time-quantum", 0, "TIME", time_quantum, "The resolution of the column time, such as 1s or 20us [100ms]."),
     TEXT("parent", 'p', "REGEX", parent,
-         "What the column parent looks for in stacks, an extended regular expression [^sys_|^do_page_fault]. Adds the "
-         "column."),
-    FLAG("exclude-other", 'x', PERFILE_REPORT_ONLY_PARENT, "Only samples with such a parent."),
+         "Add the column parent, which shows the first caller that matches this extended regular expression "
+         "[^sys_|^do_page_fault]."),
+    FLAG("exclude-other", 'x', PERFILE_REPORT_ONLY_PARENT, "Only samples with a parent that matches --parent."),
     {.name = "ns",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, print.nanoseconds),
      .doc = "Show times in nanoseconds."},
     FLAG("branch-stack", 'b', PERFILE_REPORT_BRANCHES,
-         "Sum up the taken branches of the samples: each weighs 1, by comm,dso_from,symbol_from,symbol_to,cycles. The "
-         "default where branches were recorded."),
-    FLAG("no-branch-stack", 0, PERFILE_REPORT_NO_BRANCHES, "Sum up the samples, also where branches were recorded."),
+         "Aggregate the taken branches of the samples, each counted as 1, by "
+         "comm,dso_from,symbol_from,symbol_to,cycles. The default where branches were recorded."),
+    FLAG("no-branch-stack", 0, PERFILE_REPORT_NO_BRANCHES, "Aggregate the samples even where branches were recorded."),
     FLAG("mem-mode", 0, PERFILE_REPORT_MEMORY,
-         "Sum up memory accesses: each weighs what it cost, by local_weight,mem,symbol,dso,dso_daddr,snoop,tlb,locked,"
+         "Aggregate memory accesses, weighted by their cost, by local_weight,mem,symbol,dso,dso_daddr,snoop,tlb,locked,"
          "blocked."),
     FLAG("hierarchy", 'H', PERFILE_REPORT_HIERARCHY,
-         "A tree with a level for each column of --sort: each entry has the sums of what is below it. {a,b} in --sort "
+         "Print a tree with a level for each column of --sort; each entry sums up what is below it. {a,b} in --sort "
          "makes one level of several columns."),
     FLAG("tasks", 0, PERFILE_REPORT_TASKS,
-         "Print no rows, but all processes and threads of the recording, each below the one that started it."),
-    TEXT("column-widths", 'w', "LIST", widths,
-         "text: fixed widths of the columns, such as 8,20; longer texts are cut."),
-    TEXT("field-separator", 't', "TEXT", separator, "csv: what stands between two fields [,]."),
+         "Print all processes and threads of the recording instead, each below its parent."),
+    TEXT("column-widths", 'w', "LIST", widths, "text: fixed column widths, such as 8,20; longer texts are truncated."),
+    TEXT("field-separator", 't', "TEXT", separator, "csv: the field separator [,]."),
     PF_OPTION_OUTPUT,
-    {.name = "stdio", .kind = PF_OPTION_IGNORE, .doc = "Accepted because perf has it: the output is always text."},
+    {.name = "stdio",
+     .kind = PF_OPTION_IGNORE,
+     .doc = "Ignored, for compatibility with perf: the output is always text."},
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
 
 static const struct pf_option graphs[] = {
     FLAG("children", 0, PERFILE_REPORT_CHILDREN,
-         "Have a row for every function that is anywhere in a stack, with the sum of what it called. The default where "
-         "there are callchains."),
-    FLAG("no-children", 0, PERFILE_REPORT_NO_CHILDREN, "Have rows for the functions only that were running."),
+         "Add each sample to all functions in its stack, not only to the one that was running. The default if there "
+         "are callchains."),
+    FLAG("no-children", 0, PERFILE_REPORT_NO_CHILDREN, "Only count the functions that were running."),
     {.name = "call-graph",
      .letter = 'g',
      .kind = PF_OPTION_TEXT,
      .argument = "[HOW]",
      .usual = "graph,0.5,caller",
      .offset = AT(call_graph),
-     .doc = "The graph below each row: none; caller (from the caller to what it called; the default with children), "
-            "callee (from the function to who called it); fractal (shares of the branch above instead of all); a "
-            "percentage below which branches are left out [0.5]. Several are separated by commas; without HOW it is "
-            "graph,0.5,caller. In json: print the graphs at all."},
+     .doc = "The call graph below each row: none; caller (from callers to callees; the default with --children) or "
+            "callee (from the function to its callers); fractal (percentages relative to the parent branch); a "
+            "percentage below which branches are hidden [0.5]. Several are separated by commas; the default HOW is "
+            "graph,0.5,caller. json: print call graphs."},
     FLAG("inverted", 'G', PERFILE_REPORT_INVERTED, "The same as --call-graph caller."),
     {.name = "max-stack",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(max_stack),
-     .doc = "Look at the N innermost frames of a stack only."},
+     .doc = "Only use the N innermost frames of a stack."},
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
     {0},
@@ -130,10 +129,10 @@ static const struct pf_option_group graph_group = {"Callchains", graphs};
 
 const struct pf_command pf_command_report = {
     .name = "report",
-    .summary = "where the samples are: functions, files, threads by their share",
-    .doc = "Sums up the samples of each event by thread, file and function (or what --sort says) and prints the rows "
-           "by their share, with the call graph of each where callchains were recorded. Shares are of all samples of "
-           "the event in the chosen time, on the chosen processors, also when other filters leave some of them out.",
+    .summary = "report functions, files and threads by overhead",
+    .doc = "Sums up the samples of each event by thread, file and function (or as --sort says) and prints the rows by "
+           "overhead, with their call graphs if callchains were recorded. Percentages are relative to all samples of "
+           "the event in the selected time and on the selected CPUs, even when other filters leave some of them out.",
     .operand = "[FILE]",
     .operand_max = 1,
     .pages = true,

@@ -21,15 +21,15 @@ static const struct pf_option options[] = {
      .argument = "LIST",
      .offset = AT(fields),
      .value_at = field_at,
-     .doc = "What to print of each sample, separated by commas. +FIELD adds to the default and -FIELD removes from it; "
-            "TYPE:LIST is for one type of event only: hw, sw, trace, raw, synth. May be given several times."},
+     .doc = "The fields to print, separated by commas. +FIELD adds to the default and -FIELD removes from it; "
+            "TYPE:LIST applies to one type of event only: hw, sw, trace, raw, synth. Can be given several times."},
     {.name = "ns",
      .kind = PF_OPTION_FLAG,
      .offset = AT(print.nanoseconds),
-     .doc = "Print times with 9 digits behind the point instead of 6."},
+     .doc = "Print times with 9 decimal places instead of 6."},
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
-    {.name = "inline", .kind = PF_OPTION_IGNORE, .doc = "Accepted because perf has it: the default."},
+    {.name = "inline", .kind = PF_OPTION_IGNORE, .doc = "The default; accepted for compatibility with perf."},
     {.name = "full-source-path",
      .kind = PF_OPTION_FLAG,
      .offset = AT(symbols.full_source_path),
@@ -55,9 +55,8 @@ static const struct pf_option_group show_group = {"Records between the samples",
 
 const struct pf_command pf_command_script = {
     .name = "script",
-    .summary = "every sample as text, in time order, as perf script prints it",
-    .doc = "Prints every sample in time order, line for line as perf script prints it, for the many programs that read "
-           "that text.",
+    .summary = "print every sample in time order, in the format of perf script",
+    .doc = "Prints every sample in time order, in the format of perf script, for the many programs that read it.",
     .operand = "[FILE]",
     .operand_max = 1,
     .pages = true,

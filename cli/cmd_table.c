@@ -49,14 +49,13 @@ static const struct pf_option options[] = {
      .argument = "FORMAT",
      .offset = offsetof(struct pf_settings, format),
      .value_at = format_at,
-     .doc = "How to print."},
+     .doc = "The output format."},
     {.name = "columns",
      .kind = PF_OPTION_LIST,
      .argument = "LIST",
      .offset = offsetof(struct pf_settings, columns),
-     .doc =
-         "Which columns, in this order: pid,comm,symbol. +NAME adds one to the usual ones, -NAME takes one away, all "
-         "is every column."},
+     .doc = "The columns, in this order: pid,comm,symbol. +NAME adds to the default, -NAME removes from it, all "
+            "selects every column."},
     {.name = "sort",
      .letter = 's',
      .kind = PF_OPTION_LIST,
@@ -72,11 +71,10 @@ static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_table = {
     .name = "table",
-    .summary = "what a recording holds, as a table of typed columns: text, csv, json, jsonl",
-    .doc =
-        "Prints a view of the recording, a row for each sample, function, thread and so on. Without VIEW it lists the "
-        "views. json says which columns there are, with their types and units; numbers are exact and in base units "
-        "(ns, bytes).",
+    .summary = "print a recording as a table of typed columns: text, csv, json, jsonl",
+    .doc = "Prints a view of the recording, with a row for each sample, function, thread and so on. Without VIEW it "
+           "lists the views. json describes the columns with their types and units; numbers are exact and in base "
+           "units (ns, bytes).",
     .operand = "[VIEW [FILE]]",
     .operand_max = 2,
     .operand_at = view_at,

@@ -42,7 +42,7 @@ static int take_descriptors(struct pf_control *control, const char *text)
         good = answer >= 0 && answer < 1 << 20;
     }
     if (!good || *end)
-        return refuse(text, "not fd:CTL or fd:CTL,ACK");
+        return refuse(text, "expected fd:CTL or fd:CTL,ACK");
     const int flags = fcntl((int)fd, F_GETFL);
     if (flags < 0 || (answer >= 0 && fcntl((int)answer, F_GETFL) < 0) ||
         fcntl((int)fd, F_SETFL, flags | O_NONBLOCK) < 0)
@@ -75,7 +75,7 @@ static int open_fifos(struct pf_control *control, const char *text)
     int status;
 
     if (!bytes || bytes >= sizeof(path) || (comma && !comma[1]))
-        return refuse(text, "not fifo:CTL or fifo:CTL,ACK");
+        return refuse(text, "expected fifo:CTL or fifo:CTL,ACK");
     memcpy(path, name, bytes);
     path[bytes] = 0;
     control->owned = true;
@@ -92,7 +92,7 @@ int pf_control_open(struct pf_control *control, const char *text)
         return take_descriptors(control, text);
     if (!strncmp(text, "fifo:", 5))
         return open_fifos(control, text);
-    return refuse(text, "not fd:CTL[,ACK] or fifo:CTL[,ACK]");
+    return refuse(text, "expected fd:CTL[,ACK] or fifo:CTL[,ACK]");
 }
 
 void pf_control_answer(const struct pf_control *control)
@@ -104,10 +104,10 @@ void pf_control_answer(const struct pf_control *control)
     if (control->ack < 0)
         return;
     if (poll(&ack, 1, 0) == 0) /* who does not read its answers does not hold up the recording */
-        pf_message("record: a command is not answered: nobody reads the answers before");
+        pf_message("record: control command not answered: the pipe for answers is full");
     /* perf writes the NUL, too: those who read five bytes wait for it */
     else if (write(control->ack, word, sizeof(word)) < 0)
-        pf_message("record: a command is not answered: %s", strerror(errno));
+        pf_message("record: control command not answered: %s", strerror(errno));
 }
 
 static void take_byte(struct pf_control *control, char byte, bool (*run)(void *context, const char *command),
@@ -120,7 +120,7 @@ static void take_byte(struct pf_control *control, char byte, bool (*run)(void *c
         return;
     }
     if (control->used == sizeof(control->line)) {
-        pf_message("record: a command of more than %zu bytes is not heard", sizeof(control->line) - 1);
+        pf_message("record: control command longer than %zu bytes ignored", sizeof(control->line) - 1);
         control->used = 0;
         return;
     }

@@ -27,7 +27,7 @@ static const struct choice modes[] = {
     {NULL, 0, NULL},
 };
 static const struct choice orders[] = {
-    {"same", PERFILE_ORDER_NATIVE, "as the recording, the default"},
+    {"same", PERFILE_ORDER_NATIVE, "as in the input, the default"},
     {"little", PERFILE_ORDER_LITTLE, "little endian"},
     {"big", PERFILE_ORDER_BIG, "big endian"},
     {NULL, 0, NULL},
@@ -39,8 +39,8 @@ static const struct choice compressions[] = {
     {NULL, 0, NULL},
 };
 static const struct choice formats[] = {
-    {"text", 0, "for people"},
-    {"json", 0, "one object"},
+    {"text", 0, "human-readable"},
+    {"json", 0, "one JSON object"},
     {NULL, 0, NULL},
 };
 
@@ -92,14 +92,14 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_TEXT,
      .argument = "FILE",
      .offset = AT(output),
-     .doc = "The recording to be written, - for standard output. FILE appears when it is complete; until then what has "
-            "the name stays."},
+     .doc = "The recording to write, - for standard output. FILE appears when it is complete; an existing file stays "
+            "until then."},
     {.name = "mode",
      .kind = PF_OPTION_CHOICE,
      .argument = "MODE",
      .offset = AT(write_mode),
      .value_at = mode_at,
-     .doc = "What to write."},
+     .doc = "The kind of recording to write."},
     {.name = "byte-order",
      .kind = PF_OPTION_CHOICE,
      .argument = "ORDER",
@@ -117,11 +117,11 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(write_level),
-     .doc = "The level of the compression, from 1 (fast) to 22 (small) [1]; implies --compress zstd."},
+     .doc = "The compression level, from 1 (fast) to 22 (small) [1]; implies --compress zstd."},
     {.name = "no-sync",
      .kind = PF_OPTION_FLAG,
      .offset = AT(write_no_sync),
-     .doc = "Do not wait until the output is on the disk."},
+     .doc = "Do not wait until the output is on disk."},
     {0},
 };
 const struct pf_option_group pf_writing_group = {"Writing", options};
@@ -144,12 +144,12 @@ static int check_output(struct run *run)
 
     run->output = run->input.settings->output;
     if (!run->output) {
-        pf_message("%s: where to? (-o FILE, or -o - for standard output)", verb);
+        pf_message("%s: no output file given (use -o FILE, or -o - for standard output)", verb);
         return PF_STATUS_USAGE;
     }
     if (!pf_is_same_file(run->input.name, run->output))
         return pf_stream_check_recording(verb, run->output);
-    pf_message("%s: --output %s is the recording itself", verb, run->output);
+    pf_message("%s: --output %s is the input recording", verb, run->output);
     return PF_STATUS_USAGE;
 }
 
@@ -254,17 +254,17 @@ void pf_report_text(const struct perfile_edit_report *report, const char *output
     fprintf(to, ": %s records kept, %s of them samples", pf_grouped(report->records_kept, records),
             pf_grouped(report->samples_kept, samples));
     pf_report_count(to, report->records_dropped, "left out");
-    pf_report_count(to, report->records_damaged, "damaged ones left out");
-    pf_report_count(to, report->records_mended, "mended");
+    pf_report_count(to, report->records_damaged, "damaged records dropped");
+    pf_report_count(to, report->records_mended, "corrected");
     pf_report_count(to, report->bytes_dropped, "bytes lost");
     pf_report_count(to, report->features_rebuilt, "features rebuilt");
     pf_report_count(to, report->features_dropped, "features lost");
-    pf_report_count(to, report->samples_unscaled, "samples stand for others and have no period to say so");
+    pf_report_count(to, report->samples_unscaled, "merged samples without a period (weights not preserved)");
     pf_report_count(to, report->events_changed, "events changed");
     pf_report_count(to, report->records_changed, "records changed");
     pf_report_count(to, report->bytes_stripped, "bytes stripped");
     pf_report_count(to, report->samples_unwound, "samples unwound");
-    pf_report_count(to, report->samples_without, "samples not to be unwound");
+    pf_report_count(to, report->samples_without, "samples could not be unwound");
     pf_report_count(to, report->build_ids_added, "build ids added");
     pf_report_count(to, report->build_ids_missing, "files without a known build id");
     fprintf(to, "\n");

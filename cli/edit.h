@@ -43,8 +43,8 @@ extern const struct pf_option_group pf_writing_group;
     {                                                                                                                  \
         .name = "format", .kind = PF_OPTION_CHOICE, .argument = "FORMAT",                                              \
         .offset = offsetof(struct pf_settings, format), .value_at = pf_report_format_at,                               \
-        .doc = "How to print the report of what was kept and what was not; it goes to standard output, or to "         \
-               "standard error when the recording goes there."                                                         \
+        .doc = "The format of the report of what was kept and what was dropped; it goes to standard output, or to "    \
+               "standard error if the recording goes there."                                                           \
     }
 pf_value_at pf_report_format_at;
 

@@ -25,20 +25,19 @@ int pf_help_version(void)
 
 static void print_overview(struct pf_stream *out)
 {
-    pf_stream_print(out, "perfile records, reads, checks, repairs, edits and explains Linux perf.data recordings.\n\n"
+    pf_stream_print(out, "perfile records, reads, checks, repairs, edits and analyses Linux perf.data recordings.\n\n"
                          "Usage: perfile VERB [OPTIONS] [FILE]\n\nVerbs:\n");
     for (const struct pf_command *const *command = pf_commands; *command; command++)
         pf_stream_print(out, "  %-12s %s\n", (*command)->name, (*command)->summary);
-    pf_stream_print(
-        out,
-        "\nFILE is perf.data unless given, and - is standard input. To begin with:\n\n"
-        "  perfile record COMMAND      record it, with callchains\n"
-        "  perfile info perf.data      what was recorded?\n"
-        "  perfile report perf.data    where did the time go?\n"
-        "  perfile script perf.data    every sample, as perf script prints it\n"
-        "  perfile check perf.data     is the file whole?\n\n"
-        "`perfile help VERB` explains a verb, `man perfile` tells the rest.\n"
-        "Exit status: 0 fine, 1 findings or damage, 2 usage, 3 unreadable input, 4 output failed, 5 out of memory.\n");
+    pf_stream_print(out, "\nFILE is perf.data unless given, and - is standard input. Getting started:\n\n"
+                         "  perfile record COMMAND      record it, with callchains\n"
+                         "  perfile info perf.data      what was recorded?\n"
+                         "  perfile report perf.data    where did the time go?\n"
+                         "  perfile script perf.data    every sample, as perf script prints it\n"
+                         "  perfile check perf.data     is the file valid?\n\n"
+                         "`perfile help VERB` prints the help of a verb; see also `man perfile`.\n"
+                         "Exit status: 0 success, 1 findings or damage, 2 usage, 3 unreadable input, 4 output failed, "
+                         "5 out of memory.\n");
 }
 
 static int overview(int fd)

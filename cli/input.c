@@ -51,8 +51,7 @@ void pf_input_set(struct pf_input *input, const struct pf_command *command, stru
 int pf_input_choose(struct pf_input *input, const struct pf_command *command, struct pf_settings *settings)
 {
     if (settings->operand_count && settings->input) {
-        pf_message("%s: the recording is given twice, as %s and as %s", command->name, settings->input,
-                   settings->operands[0]);
+        pf_message("%s: two recordings given, %s and %s", command->name, settings->input, settings->operands[0]);
         return PF_STATUS_USAGE;
     }
     const char *path = settings->operand_count ? settings->operands[0] : settings->input;
@@ -105,7 +104,7 @@ static const char *suggest_event(const struct pf_input *input, char buffer[80])
     return pf_guess_text(&guess, "", buffer, 80);
 }
 
-/* "there is no X; there is: ..." becomes "there is no X; did you mean Y? (there is: ...)". */
+/* "unknown X; valid: ..." becomes "unknown X; did you mean Y? (valid: ...)". */
 static void refuse(const struct pf_input *input, bool unknown)
 {
     const char *verb = input->command->name, *message = input->error.message, *list = strstr(message, "; ");

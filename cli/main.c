@@ -51,12 +51,13 @@ static int unknown_verb(const char *name)
     char suggestion[80];
 
     if (stat(name, &status) == 0) {
-        pf_message("%s is a file, not a verb; perhaps: perfile report %s (perfile help lists the verbs)", name, name);
+        pf_message("%s is a file, not a verb; did you mean: perfile report %s? (perfile help lists the verbs)", name,
+                   name);
         return PF_STATUS_USAGE;
     }
     for (const struct pf_command *const *command = pf_commands; *command; command++)
         pf_guess_offer(&guess, (*command)->name);
-    pf_message("there is no verb %s%s (perfile help lists the verbs)", name,
+    pf_message("unknown verb %s%s (perfile help lists the verbs)", name,
                pf_guess_text(&guess, "", suggestion, sizeof(suggestion)));
     return PF_STATUS_USAGE;
 }

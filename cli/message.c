@@ -153,8 +153,8 @@ static void hold_line(const char *line, size_t bytes)
     terminal.held_bytes += bytes;
 }
 
-/* One write per line: messages of parallel processes do not mix. A terminal that cannot be written to is nobody's
- * fault. */
+/* One write per line: messages of parallel processes do not mix. A terminal that cannot be written to is
+ * ignored. */
 static void print_line(enum tone tone, const char *text)
 {
     static const char *const colors[] = {"\033[1;31m", "\033[1;33m", "\033[1m"};

@@ -18,7 +18,7 @@ void pf_message_setup(const char *color, bool quiet, bool verbose);
 /* Prints "perfile: " and one line. */
 __attribute__((format(printf, 1, 2))) void pf_message(const char *format, ...);
 
-/* The same for what only -v is to tell. */
+/* The same, only shown with -v. */
 __attribute__((format(printf, 1, 2))) void pf_note(const char *format, ...);
 
 /* From _hold to _release messages for a terminal are kept, because a pager has it. */

@@ -14,7 +14,7 @@
 static const char *color_at(const struct pf_command *command, size_t index, const char **doc)
 {
     static const char *const values[][2] = {
-        {"auto", "on a terminal, unless NO_COLOR is set"},
+        {"auto", "on a terminal, unless NO_COLOR is set; the default"},
         {"always", NULL},
         {"never", NULL},
     };
@@ -29,8 +29,8 @@ static const char *color_at(const struct pf_command *command, size_t index, cons
 const char *pf_unwind_at(const struct pf_command *command, size_t index, const char **doc)
 {
     static const char *const values[][2] = {
-        {"cfi", "not at all, as perf: the stack ends before that frame; the default of script"},
-        {"fp", "by frame pointers, a guess; the default of report and flame"},
+        {"cfi", "not at all, as perf: the stack ends before that frame; the default for script"},
+        {"fp", "by frame pointers, heuristically; the default for report and flame"},
     };
 
     (void)command;
@@ -61,18 +61,18 @@ const char *pf_format_at(const struct pf_command *command, size_t index, const c
 #define JOBS_OPTION                                                                                                    \
     {                                                                                                                  \
         .name = "jobs", .letter = 'j', .kind = PF_OPTION_NUMBER, .argument = "N", .offset = AT(jobs),                  \
-        .doc = "Use up to N threads; 0, the default, is one per processor, at most 8. The output is the same for "     \
-               "every N. This version uses them in report, flame, script and dump."                                    \
+        .doc = "Use up to N threads; 0, the default, is one per CPU, at most 8. The output is the same for "           \
+               "every N. Used by report, flame, script and dump."                                                      \
     }
 #define STRICT_OPTION                                                                                                  \
     {                                                                                                                  \
         .name = "strict", .kind = PF_OPTION_FLAG, .offset = AT(open.strict),                                           \
-        .doc = "Stop at the first fault. By default everything that can be read is read, and the rest is reported."    \
+        .doc = "Stop at the first error. By default everything that can be read is read, and errors are reported."     \
     }
 #define FORCE_OPTION                                                                                                   \
     {                                                                                                                  \
         .name = "force", .letter = 'f', .kind = PF_OPTION_IGNORE,                                                      \
-        .doc = "Accepted and ignored, because perf has it: the owner of a recording is never checked."                 \
+        .doc = "Ignored, for compatibility with perf: the owner of a recording is never checked."                      \
     }
 static const struct pf_option input_options[] = {INPUT_OPTION, STRICT_OPTION, JOBS_OPTION, FORCE_OPTION, {0}};
 static const struct pf_option serial_options[] = {INPUT_OPTION, STRICT_OPTION, FORCE_OPTION, {0}};
@@ -87,17 +87,17 @@ const struct pf_option_group pf_serial_group = {"Reading", serial_options};     
     }
 static const struct pf_option filter_options[] = {
     FILTER("time", 0, "START,STOP", time,
-           "Only from START to STOP, in seconds as printed; either may be empty. +1.5,+3 counts from the first sample. "
-           "10%-20% is a part of the recording, 30%/2 the second 30 percent."),
-    FILTER("cpu", 'C', "LIST", cpus, "Only what ran on these processors: 0-3,7."),
+           "Only samples from START to STOP, in seconds as printed; either may be empty. +1.5,+3 counts from the first "
+           "sample. 10%-20% is a percentage range of the recording, 30%/2 the second 30 percent."),
+    FILTER("cpu", 'C', "LIST", cpus, "Only samples of these CPUs: 0-3,7."),
     FILTER("pid", 0, "LIST", pids, "Only these processes: 1,2."),
     FILTER("tid", 0, "LIST", tids, "Only these threads."),
     FILTER("comms", 'c', "LIST", comms, "Only threads with these names: make,cc1."),
     FILTER("events", 'e', "LIST", events, "Only these events: cycles,sched:sched_switch."),
     {0},
 };
-const struct pf_option_group pf_filter_group = {"Filters (all must match; samples that lack what one asks for stay)",
-                                                filter_options};
+const struct pf_option_group pf_filter_group = {
+    "Filters (all must match; samples without the field that a filter needs are kept)", filter_options};
 
 static const struct pf_option symbol_options[] = {
     {.name = "symfs",
@@ -146,7 +146,7 @@ static const struct pf_option limit_options[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(open.limit_ids),
-     .doc = "At most N ids of one event [16777216]."},
+     .doc = "At most N ids per event [16777216]."},
     {.name = "limit-feature-bytes",
      .kind = PF_OPTION_SIZE,
      .argument = "BYTES",
@@ -156,12 +156,12 @@ static const struct pf_option limit_options[] = {
      .kind = PF_OPTION_SIZE,
      .argument = "BYTES",
      .offset = AT(open.limit_queue_bytes),
-     .doc = "Memory for records that wait to be put in time order [512M]."},
+     .doc = "Memory for sorting records by time [512M]."},
     {.name = "limit-record-bytes",
      .kind = PF_OPTION_SIZE,
      .argument = "BYTES",
      .offset = AT(open.limit_record_bytes),
-     .doc = "The largest size of one compressed record after decompression [256M]."},
+     .doc = "The largest decompressed size of one compressed record [256M]."},
     {0},
 };
 const struct pf_option_group pf_limit_group = {"Limits against hostile files", limit_options};
@@ -171,37 +171,34 @@ static const struct pf_option common_options[] = {
      .letter = 'q',
      .kind = PF_OPTION_FLAG,
      .offset = AT(quiet),
-     .doc = "Print errors only: no warnings, no progress, no lines above the rows of report. The exit status is the "
-            "same."},
+     .doc = "Print errors only: no warnings, no progress, no header in report. The exit status is the same."},
     {.name = "verbose",
      .letter = 'v',
      .kind = PF_OPTION_FLAG,
      .offset = AT(verbose),
-     .doc =
-         "Also print notes about what is unusual but harmless, and every warning of a kind instead of the first ten."},
+     .doc = "Also print notes about unusual but harmless things, and all warnings of a kind instead of the first ten."},
     {.name = "color",
      .kind = PF_OPTION_CHOICE,
      .argument = "WHEN",
      .offset = AT(color),
      .value_at = color_at,
-     .doc = "Colour the messages, and the text of report, check and info."},
+     .doc = "Use colours in messages and in the text of report, check and info."},
     {.name = "pager",
      .kind = PF_OPTION_FLAG,
      .offset = AT(pager),
-     .doc = "Show the output in a pager, if standard output is a terminal. The default of report, script, dump, info, "
-            "list, "
-            "check and help."},
-    {.name = "paginate", .hidden = true, .kind = PF_OPTION_FLAG, .offset = AT(pager), .doc = "perf's name for it."},
+     .doc = "Show the output in a pager if standard output is a terminal. The default for report, script, dump, info, "
+            "list, check and help."},
+    {.name = "paginate",
+     .hidden = true,
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(pager),
+     .doc = "perf's name for --pager."},
     {.name = "no-pager", .kind = PF_OPTION_FLAG, .offset = AT(no_pager), .doc = "Do not use a pager."},
     {.name = "no-sandbox",
      .kind = PF_OPTION_FLAG,
      .offset = AT(no_sandbox),
-     .doc = "Keep the rights to write files, run programs and use the network: see perfile(1)."},
-    {.name = "help",
-     .letter = 'h',
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(help),
-     .doc = "Explain the verb and its options."},
+     .doc = "Keep the rights to write files, run programs and use the network; see perfile(1)."},
+    {.name = "help", .letter = 'h', .kind = PF_OPTION_FLAG, .offset = AT(help), .doc = "Print the help of the verb."},
     {0},
 };
 const struct pf_option_group pf_common_group = {"General", common_options};
@@ -381,13 +378,13 @@ static int set_number(const struct given *given, const char *text, void *to)
 
     if (parse_number(text, is_size, to))
         return PF_STATUS_OK;
-    return complain(given->command, "%s needs %s, not \"%s\"", given->spelling,
-                    is_size ? "a number of bytes from 1 on, such as 4096, 64K, 2G or unlimited" : "a whole number",
-                    text);
+    return complain(given->command, "invalid value \"%s\" for %s: expected %s", text, given->spelling,
+                    is_size ? "a positive number of bytes, such as 4096, 64K, 2G or unlimited"
+                            : "a whole number below 2^64");
 }
 
-/* The name of a fixed list of values; also used for operands. */
-static int check_choice(const struct pf_command *command, pf_value_at *value_at, const char *what, const char *text)
+/* The name of a fixed list of values, of an option or, without one, of an operand. */
+static int check_choice(const struct pf_command *command, pf_value_at *value_at, const char *option, const char *text)
 {
     struct pf_guess guess = pf_guess_start(text);
     char list[256] = "", suggestion[80];
@@ -401,7 +398,8 @@ static int check_choice(const struct pf_command *command, pf_value_at *value_at,
         pf_guess_offer(&guess, value);
         snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", value);
     }
-    return complain(command, "%s does not know \"%s\"%s (there is: %s)", what, text,
+    return complain(command, "invalid %s \"%s\"%s%s%s (valid: %s)", option ? "value" : "argument", text,
+                    option ? " for " : "", option ? option : "",
                     pf_guess_text(&guess, "", suggestion, sizeof(suggestion)), list);
 }
 
@@ -469,7 +467,7 @@ static int add_filter(const char *text, struct pf_record_settings *record)
     char **filters, *both = NULL;
 
     if (!count) {
-        pf_message("--filter and --exclude-perf belong behind the --event that they are for");
+        pf_message("--filter and --exclude-perf must follow the --event they apply to");
         return PF_STATUS_USAGE;
     }
     filters = realloc(record->filters, count * sizeof(*filters));
@@ -591,7 +589,7 @@ static int unknown_long(const struct pf_command *command, const char *name, size
         for (const struct pf_option *option = (*group)->options; option->name; option++)
             if (!option->hidden)
                 pf_guess_offer(&guess, option->name);
-    return complain(command, "there is no option --%s%s (%s)", wanted,
+    return complain(command, "unknown option --%s%s (%s)", wanted,
                     guess.best ? pf_guess_text(&guess, "--", suggestion, sizeof(suggestion))
                                : who_has(name, bytes, suggestion),
                     where_to_read(command, advice));
@@ -632,7 +630,8 @@ static int parse_long(struct parse *parse, const char *name)
     if (!given.option)
         given.option = find_beginning(parse->command, name, bytes, two);
     if (!given.option && two[0])
-        return complain(parse->command, "--%.*s can be --%s or --%s", (int)bytes, name, two[0]->name, two[1]->name);
+        return complain(parse->command, "ambiguous option --%.*s: --%s or --%s", (int)bytes, name, two[0]->name,
+                        two[1]->name);
     if (!given.option)
         return unknown_long(parse->command, name, bytes);
     snprintf(given.spelling, sizeof(given.spelling), "--%s", given.option->name);
@@ -651,8 +650,7 @@ static int parse_short(struct parse *parse, const char *letters)
         char advice[80];
 
         if (!given.option)
-            return complain(parse->command, "there is no option -%c (%s)", *letters,
-                            where_to_read(parse->command, advice));
+            return complain(parse->command, "unknown option -%c (%s)", *letters, where_to_read(parse->command, advice));
         if (given.option->argument)
             return apply(parse, &given, letters[1] ? letters + 1 : NULL);
         status = apply(parse, &given, NULL);
@@ -666,13 +664,13 @@ static int check_operands(const struct parse *parse)
     struct pf_settings *settings = parse->settings;
 
     if (settings->operand_count > command->operand_max) {
-        pf_message("%s: \"%s\" is one argument too many (usage: perfile %s [OPTIONS]%s%s)", command->name,
+        pf_message("%s: unexpected argument \"%s\" (usage: perfile %s [OPTIONS]%s%s)", command->name,
                    settings->operands[command->operand_max], command->name, command->operand ? " " : "",
                    command->operand ? command->operand : "");
         return PF_STATUS_USAGE;
     }
     if (command->operand_at && settings->operand_count &&
-        check_choice(command, command->operand_at, "perfile", settings->operands[0]))
+        check_choice(command, command->operand_at, NULL, settings->operands[0]))
         return PF_STATUS_USAGE;
     return PF_STATUS_OK;
 }

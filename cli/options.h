@@ -126,13 +126,13 @@ enum pf_option_kind {
 
 struct pf_command;
 
-/* The values that an option knows, by position; NULL behind the last. *doc may be NULL. */
+/* The values that an option knows, by position; NULL after the last. *doc may be NULL. */
 typedef const char *pf_value_at(const struct pf_command *command, size_t index, const char **doc);
 
 struct pf_option {
     const char *name;     /* without dashes; NULL ends a table */
     char letter;          /* 0: none */
-    bool hidden;          /* for the build, not for people */
+    bool hidden;          /* for the build, not for users */
     int kind;             /* enum pf_option_kind */
     const char *argument; /* NULL: a flag */
     const char *usual;    /* the value when none follows; NULL: one must */
@@ -182,7 +182,7 @@ extern const struct pf_option_group pf_common_group;  /* for every verb */
 #define PF_OPTION_FORMAT                                                                                               \
     {                                                                                                                  \
         .name = "format", .kind = PF_OPTION_CHOICE, .argument = "FORMAT",                                              \
-        .offset = offsetof(struct pf_settings, format), .value_at = pf_format_at, .doc = "How to print."               \
+        .offset = offsetof(struct pf_settings, format), .value_at = pf_format_at, .doc = "The output format."          \
     }
 #define PF_OPTION_NO_INLINE                                                                                            \
     {                                                                                                                  \

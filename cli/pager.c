@@ -235,6 +235,6 @@ int pf_pager_finish(void)
     pf_message_release();
     if (!WIFEXITED(state) || WEXITSTATUS(state) < 126)
         return PF_STATUS_OK;
-    pf_message("the pager could not be run, and nothing was shown (--no-pager prints without one)");
+    pf_message("the pager could not be run and nothing was shown (use --no-pager)");
     return PF_STATUS_OUTPUT;
 }

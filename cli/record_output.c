@@ -76,10 +76,9 @@ static int read_switching(struct pf_record_output *output)
     if (!record->switch_output)
         return PF_STATUS_OK;
     if (!parse_mode(output, record->switch_output)) {
-        pf_message(
-            "record: --switch-output needs signal, a size such as 100M (B, K, M, G) or a time such as 30s (s, m, "
-            "h, d), not \"%s\"",
-            record->switch_output);
+        pf_message("record: invalid --switch-output \"%s\": expected signal, a size such as 100M (B, K, M, G) or a "
+                   "time such as 30s (s, m, h, d)",
+                   record->switch_output);
         return PF_STATUS_USAGE;
     }
     if (record->switch_max_files > FILES_MAX) {
@@ -99,14 +98,14 @@ static int check(const struct pf_record_output *output)
 
     if (pf_record_output_streams(output)) {
         if (output->mode != PF_SWITCH_NEVER) {
-            pf_message("record: %s needs files, not -o -",
+            pf_message("record: %s cannot be combined with -o -",
                        pf_record_output_switches(output) ? "--switch-output" : "--timestamp-filename");
             return PF_STATUS_USAGE;
         }
         return pf_stream_check_recording("record", "-");
     }
     if (!output->path[0]) {
-        pf_message("record: --output needs a name, or -");
+        pf_message("record: --output needs a file name, or -");
         return PF_STATUS_USAGE;
     }
     if (stat(output->path, &status) < 0)
@@ -116,7 +115,8 @@ static int check(const struct pf_record_output *output)
         return PF_STATUS_OUTPUT;
     }
     if (output->mode != PF_SWITCH_NEVER && !S_ISREG(status.st_mode)) {
-        pf_message("record: --switch-output and --timestamp-filename need files, and %s is none", output->path);
+        pf_message("record: --switch-output and --timestamp-filename need a file, and %s is not a regular file",
+                   output->path);
         return PF_STATUS_USAGE;
     }
     if (!output->settings->record.no_clobber)
@@ -266,7 +266,7 @@ static int keep(struct pf_record_output *output, struct perfile_error *error)
     *place = strdup(output->last);
     if (*place)
         return 0;
-    fail(error, output->last, "cannot be remembered");
+    fail(error, output->last, "cannot be recorded as the last file");
     return PERFILE_ERROR_WRITE;
 }
 
@@ -294,11 +294,11 @@ int pf_record_output_finish(struct pf_record_output *output, struct perfile_erro
         output->shown = false;
         error->code = PERFILE_ERROR_WRITE;
         snprintf(error->message, sizeof(error->message),
-                 "%.150s was moved or replaced: recordings at the same time need different names (-o)", output->path);
+                 "%.150s was moved or replaced: use different names (-o) for simultaneous recordings", output->path);
         return PERFILE_ERROR_WRITE;
     }
     if (!stamp(output, output->last) || rename(output->path, output->last) < 0) {
-        fail(error, output->path, "cannot get its name with a time");
+        fail(error, output->path, "cannot be renamed to its timestamped name");
         return PERFILE_ERROR_WRITE;
     }
     output->shown = false;

@@ -34,7 +34,7 @@ static int check_output(const struct run *run, const struct pf_input *input)
 
     if (!output || !input->name || !pf_is_same_file(input->name, output))
         return PF_STATUS_OK;
-    pf_message("%s: --output %s is the recording itself", run->input.command->name, output);
+    pf_message("%s: --output %s is the input recording", run->input.command->name, output);
     return PF_STATUS_USAGE;
 }
 
@@ -43,7 +43,7 @@ static int status_of(const struct run *run, int result)
     if (result >= 0)
         return result ? PF_STATUS_FINDINGS : PF_STATUS_OK;
     if (result == PERFILE_ERROR_WRITE && run->stream.error)
-        return PF_STATUS_OK; /* the close of the stream tells */
+        return PF_STATUS_OK; /* closing the stream reports it */
     return pf_input_failure(&run->input, result);
 }
 

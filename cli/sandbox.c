@@ -523,7 +523,7 @@ void pf_sandbox_enter(const struct pf_command *command, struct pf_settings *sett
     if (settings->no_sandbox || COVERAGE)
         return;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
-        pf_note("there is no sandbox: %s", strerror(errno));
+        pf_note("no sandbox: %s", strerror(errno));
         return;
     }
     if (has_group(command, &pf_symbol_group)) {
@@ -531,7 +531,7 @@ void pf_sandbox_enter(const struct pf_command *command, struct pf_settings *sett
         settings->symbols.reach = pf_reach;
     }
     if ((error = fence_files(command, settings, who)) != 0)
-        pf_note("the sandbox does not keep files from being written (Landlock: %s)", strerror(error));
+        pf_note("the sandbox does not restrict file access (Landlock: %s)", strerror(error));
     if ((error = filter_calls(who)) != 0)
         pf_note("the sandbox does not filter system calls (seccomp: %s)", strerror(error));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is left to a process that reads a recording, which may come from anybody: a fault in it must not become a way to
+ * What is left to a process that reads a recording, which may come from anybody: a bug in it must not become a way to
  * write files, to run programs or to call home. The command puts it on; the library never changes the process.
  */
 #ifndef PERFILE_CLI_SANDBOX_H

@@ -93,6 +93,6 @@ bool pf_stdin_has_recording(const struct pf_command *command, const struct pf_se
     if (holds_recording(command, settings))
         return true;
     if (!settings->quiet)
-        pf_message("%s: the pipe on standard input holds no recording: perf.data is read", command->name);
+        pf_message("%s: no recording in the pipe on standard input; reading perf.data", command->name);
     return false;
 }

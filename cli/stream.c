@@ -155,6 +155,6 @@ int pf_stream_check_recording(const char *verb, const char *output)
 {
     if (strcmp(output, "-") || !isatty(STDOUT_FILENO))
         return PF_STATUS_OK;
-    pf_message("%s: a recording is nothing to look at: -o - needs a pipe or a file behind it", verb);
+    pf_message("%s: refusing to write a recording to a terminal; redirect -o - to a pipe or a file", verb);
     return PF_STATUS_USAGE;
 }

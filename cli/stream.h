@@ -13,7 +13,7 @@ struct pf_stream {
     size_t used;
     bool begun;       /* something was written */
     int error;        /* errno of the first failure */
-    bool closed_pipe; /* the reader of the pipe went away: no fault of ours or his */
+    bool closed_pipe; /* the reader of the pipe went away: no error */
 };
 
 /*

@@ -100,7 +100,7 @@ int pf_workload_status(const struct pf_workload *workload)
 {
     if (WIFEXITED(workload->status))
         return WEXITSTATUS(workload->status);
-    pf_message("record: %s was ended by signal %d (%s)", workload->name, WTERMSIG(workload->status),
+    pf_message("record: %s was killed by signal %d (%s)", workload->name, WTERMSIG(workload->status),
                strsignal(WTERMSIG(workload->status)));
     return STATUS_SIGNAL + WTERMSIG(workload->status);
 }

@@ -64,8 +64,8 @@ struct perfile_symbol_options {
 struct perfile_flame_options {
     size_t size; /* sizeof(struct perfile_flame_options) */
     /*
-     * What stands at the bottom of stacks, from the root on: "comm", "pid", "tid", "cpu", "time", or several of them:
-     * "cpu,comm". NULL: "comm"; for html "tid", since the page joins threads of one name itself.
+     * Grouping levels inserted above the root function, outermost first: "comm", "pid", "tid", "cpu", "time", or
+     * several of them: "cpu,comm". NULL: "comm"; for html "tid", since the page joins threads of one name itself.
      */
     const char *by;
     const char *time_quantum; /* by time: how long a piece is, "10ms"; NULL: "100ms" */
@@ -85,11 +85,11 @@ struct perfile_flame_options {
     bool count_samples;    /* every sample weighs 1, not its period */
     bool inverted;         /* svg: the root on top */
     bool reverse;          /* svg, html: leaves at the root */
-    bool annotate;         /* folded: _[k], _[i], _[j] behind kernel, inlined and JIT frames */
+    bool annotate;         /* folded: _[k], _[i], _[j] after kernel, inlined and JIT frames */
 };
 #define PERFILE_FLAME_OPTIONS_INIT PERFILE_SIZED(struct perfile_flame_options)
 
-/* The colours of flame graphs by position; NULL behind the last. Static text; doc may be NULL. */
+/* The colours of flame graphs by position; NULL after the last. Static text; doc may be NULL. */
 PERFILE_API const char *perfile_flame_palette_at(size_t index, const char **doc);
 
 /* How `report` looks at the samples. */
@@ -107,8 +107,8 @@ enum perfile_report_flags {
     PERFILE_REPORT_BRANCHES = 1 << 10,    /* rows are of taken branches; the default where they were recorded */
     PERFILE_REPORT_NO_BRANCHES = 1 << 11, /* rows are of samples */
     PERFILE_REPORT_MEMORY = 1 << 12,      /* samples weigh what their memory accesses cost */
-    PERFILE_REPORT_TASKS = 1 << 13,       /* no rows: the processes and threads, and who started whom */
-    PERFILE_REPORT_HIERARCHY = 1 << 14,   /* rows that agree in their first columns stand below their sums */
+    PERFILE_REPORT_TASKS = 1 << 13,       /* no rows: the processes and threads, each below its parent */
+    PERFILE_REPORT_HIERARCHY = 1 << 14,   /* a tree with a level for each column */
     PERFILE_REPORT_NO_HEADER = 1 << 15,   /* text: the rows alone, without the lines that begin with # */
 };
 
@@ -130,7 +130,7 @@ struct perfile_report_options {
 };
 #define PERFILE_REPORT_OPTIONS_INIT PERFILE_SIZED(struct perfile_report_options)
 
-/* The columns of reports by position; NULL behind the last. Static text; doc may be NULL. */
+/* The columns of reports by position; NULL after the last. Static text; doc may be NULL. */
 PERFILE_API const char *perfile_report_column_at(size_t index, const char **doc);
 
 struct perfile_output_options {
@@ -165,7 +165,7 @@ struct perfile_output_options {
      * are printed as they are, as perf does. The other texts for people always have them.
      */
     bool escape_names;
-    /* Called at the end for what the filters asked for in vain. May be NULL. */
+    /* Called at the end for filters that matched nothing. May be NULL. */
     perfile_unmatched_told *unmatched;
     void *unmatched_context;
     /*
@@ -181,7 +181,7 @@ struct perfile_output_info {
     const char *format; /* "text", "json", "folded", "svg", "html" */
     const char *doc;    /* one sentence */
 };
-/* The outputs of this build by position; NULL behind the last. Static. */
+/* The outputs of this build by position; NULL after the last. Static. */
 PERFILE_API const struct perfile_output_info *perfile_output_at(size_t index);
 
 /*
@@ -234,7 +234,7 @@ PERFILE_API void perfile_jit_close(struct perfile_jit *jit);
 /*
  * `jit` is a struct perfile_jit: this is a function for perfile_inject_options.follow_code. When the record maps a jitdump
  * file, each piece of code in it is written to a file of its own, jitted-PID-INDEX.so in the folder, with
- * its symbol and its lines. A jitdump that cannot be used is told to options->note, and so is what is damaged in one.
+ * its symbol and its lines. options->note gets a message for each jitdump file that cannot be used or is damaged.
  * Errors: WRITE (such a file), MEMORY, those of `add`.
  */
 PERFILE_API int perfile_jit_follow(void *jit, const struct perfile_record *record,
@@ -251,7 +251,7 @@ PERFILE_API uint64_t perfile_jit_files(const struct perfile_jit *jit, uint64_t *
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_cache_folder(char *path, size_t room);
 
-/* The fields that script's -F knows, by position; NULL behind the last. Static text. */
+/* The fields that script's -F knows, by position; NULL after the last. Static text. */
 PERFILE_API const char *perfile_script_field_at(size_t index, const char **doc);
 
 #ifdef __cplusplus

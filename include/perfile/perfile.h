@@ -18,7 +18,7 @@
  *              struct perfile_error (which may be NULL) says what, where and why. Nothing is printed, errno is not
  *              part of the interface, and no call ends the process.
  * Damage.      By default everything readable is read; what could not be read is reported as diagnostics, with
- *              offsets. With `strict` the first fault is an error.
+ *              offsets. With `strict` the first error ends reading.
  * Lifetimes.   | what                                            | valid until                                       |
  *              | records, and everything decoded from a record   | the next _next or _rewind, or the close           |
  *              | events, features, names, files of a reader      | the close (an event's name may be refined earlier)|
@@ -117,14 +117,14 @@ enum perfile_code {
     PERFILE_ERROR_TRUNCATED = -8,    /* the input ends too early */
     PERFILE_ERROR_COMPRESSION = -9,  /* a compressed stream that cannot be decompressed */
     PERFILE_ERROR_LIMIT = -10,       /* a limit of the options was reached; the message names the option */
-    PERFILE_ERROR_UNSUPPORTED = -11, /* sound, but not known to this version or build */
+    PERFILE_ERROR_UNSUPPORTED = -11, /* valid, but not supported by this version or build */
     PERFILE_ERROR_ABSENT = -12,      /* the recording does not hold what was asked for */
-    PERFILE_ERROR_EVENT = -13,       /* the event of a record cannot be told */
+    PERFILE_ERROR_EVENT = -13,       /* the event of a record cannot be determined */
     PERFILE_ERROR_STOPPED = -14,     /* a callback of the caller returned non-zero */
     PERFILE_ERROR_AGAIN = -15,       /* nothing more has been written yet: call again later; only with options.follow */
 };
 
-/* Where a thing that has no place in the file is said to be. */
+/* The offset of what has no position in the file. */
 #define PERFILE_NO_OFFSET UINT64_MAX
 
 /* Filled by the call that failed, owned by the caller. Needs no initialisation and no release. */
@@ -174,7 +174,7 @@ struct perfile_allocator {
 
 struct perfile_open_options {
     size_t size; /* sizeof(struct perfile_open_options) */
-    bool strict; /* stop at the first fault instead of reading on */
+    bool strict; /* stop at the first error instead of continuing */
     const struct perfile_allocator *allocator;
     /* Called for each diagnostic, from within the calls of the reader. May be NULL. */
     void (*diagnostic)(void *context, const struct perfile_diagnostic *diagnostic);
@@ -280,7 +280,7 @@ struct perfile_event_type {
     const char *name;
 };
 
-/* What the container says of itself, as it stands in the file. */
+/* The header of the container, as in the file. */
 struct perfile_file {
     int mode;            /* enum perfile_mode */
     int version;         /* 2, or 1 for PERFFILE */
@@ -303,7 +303,7 @@ PERFILE_API const struct perfile_file *perfile_reader_file(const struct perfile_
 
 /* ---- shapes that decoded records are made of ------------------------------------------------------------------ */
 
-/* A row of 64-bit numbers as they stand in the recording; read them with perfile_u64_at. */
+/* A row of 64-bit numbers as in the recording; read them with perfile_u64_at. */
 struct perfile_u64s {
     const uint8_t *data;
     uint64_t count;
@@ -365,10 +365,10 @@ struct perfile_stack {
     const uint8_t *data;
     uint64_t bytes;    /* room in the record */
     uint64_t used;     /* how many of them are valid */
-    uint64_t dyn_size; /* what the record says about that; never trust it */
+    uint64_t dyn_size; /* the record's value for it, not to be trusted */
 };
 
-/* CPU numbers, as they stand in the recording. */
+/* CPU numbers, as in the recording. */
 struct perfile_cpu_set {
     uint16_t map_type; /* PERFILE_CPU_MAP_*: list, mask or range */
     bool any_cpu;      /* range: also "any CPU" (-1) */
@@ -398,7 +398,7 @@ struct perfile_feature_body {
 
 struct perfile_event;
 
-/* One record as it stands in the recording. Made by the library. */
+/* One record as in the recording. Made by the library. */
 struct perfile_record {
     uint32_t type; /* PERF_RECORD_*: see perfile_record_name */
     uint16_t misc;
@@ -440,8 +440,8 @@ enum perfile_misc {
 PERFILE_API PERFILE_MUST_CHECK int
 perfile_reader_next(struct perfile_reader *reader, const struct perfile_record **record, struct perfile_error *error);
 /*
- * Back before the first record. ABSENT when the input is a stream that cannot be read twice, ARGUMENT while a session drives
- * the reader.
+ * Back before the first record. ABSENT when the input is a stream that cannot be read twice, ARGUMENT while a session
+ * drives the reader.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_reader_rewind(struct perfile_reader *reader, struct perfile_error *error);
 /* Nothing was read since the opening or the last _rewind, and no session drives the reader. */
@@ -456,14 +456,14 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_reader_payload(struct perfile_reader 
 
 /* What has been read so far. */
 struct perfile_counts {
-    uint64_t records; /* whole records, those inside compressed records included */
+    uint64_t records; /* complete records, including those inside compressed records */
     uint64_t samples;
     uint64_t damaged; /* records whose content could not be decoded */
     uint64_t unknown; /* records of unknown type */
     uint64_t notes;   /* diagnostics by severity */
     uint64_t warnings;
     uint64_t losses;
-    uint64_t bytes_lost; /* bytes that belong to no whole record */
+    uint64_t bytes_lost; /* bytes that belong to no complete record */
     /*
      * Lost while recording: what LOST records state, or the count that perf reads of each event at the end when it is
      * higher, and what the kernel's own LOST_SAMPLES records state.
@@ -473,7 +473,7 @@ struct perfile_counts {
     uint64_t inflated_bytes;
     uint64_t lost_samples; /* what all LOST_SAMPLES records state */
     uint64_t lost_told;    /* what LOST records state */
-    uint64_t lost_counted; /* of lost_samples: perf's records at the end, without a time, of which LOST records told */
+    uint64_t lost_counted; /* of lost_samples: perf's records at the end, without a time, already in LOST records */
     uint64_t aux_bytes;    /* AUX data (instruction traces and the like), which is not decoded */
     uint32_t aux_type;     /* what it is, see perfile_enum_name("auxtrace_type", type); 0: the recording does not say */
     uint64_t stat_counts;  /* STAT records: the values of `perf stat record` */
@@ -481,7 +481,7 @@ struct perfile_counts {
 PERFILE_API const struct perfile_counts *perfile_reader_counts(const struct perfile_reader *reader);
 
 /*
- * The diagnostics so far, by position: the first 4096, all are counted. NULL behind the last one that is kept.
+ * The diagnostics so far, by position: the first 4096, all are counted. NULL after the last one that is kept.
  */
 PERFILE_API const struct perfile_diagnostic *perfile_diagnostic_get(const struct perfile_reader *reader, size_t index);
 
@@ -498,7 +498,7 @@ struct perfile_event {
     const uint64_t *ids;
     size_t id_count;
     const char *name;      /* as `perf script` prints it; made from the attr when the file has no name. Never NULL */
-    const char *file_name; /* the name as it stands in the file, or NULL */
+    const char *file_name; /* the name as in the file, or NULL */
     const char *unit;      /* EVENT_UPDATE, or NULL */
     double scale;          /* EVENT_UPDATE, or 1 */
 };
@@ -541,7 +541,7 @@ PERFILE_API void perfile_read_at(const struct perfile_read *read, uint64_t index
 #define PERFILE_SAMPLE_INIT PERFILE_SIZED(struct perfile_sample)
 
 /*
- * Bytes behind the parts, in samples of kernels that are newer than this library, are left alone.
+ * Bytes after the known parts, in samples of kernels newer than this library, are ignored.
  * Errors: ARGUMENT (not a SAMPLE, or sample->size is not set), EVENT, DAMAGED (the parts do not fit into the record).
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_sample_decode(const struct perfile_record *record,
@@ -565,7 +565,7 @@ struct perfile_feature {
     uint32_t number;
     const char *name;               /* "HOSTNAME", or NULL for an unknown one */
     struct perfile_section section; /* as in the table; in pipe mode the record's payload */
-    bool readable;                  /* false: the section lies outside the file */
+    bool readable;                  /* false: the section is outside the file */
 };
 /* The features of the recording by position, in the order of the table (pipe mode: of their records). */
 PERFILE_API size_t perfile_feature_count(const struct perfile_reader *reader);
@@ -607,11 +607,11 @@ struct perfile_tracepoint {
     const char *system;
     const char *name;
     const char *format;    /* the whole text */
-    const char *print_fmt; /* the text behind "print fmt: ", or NULL */
+    const char *print_fmt; /* the text after "print fmt: ", or NULL */
     const struct perfile_tracepoint_field *fields;
     size_t field_count;
 };
-/* What the recording's tracing data says about all tracepoints. */
+/* The properties that all tracepoints of the recording share. */
 struct perfile_tracing {
     const char *version;
     bool big_endian;
@@ -705,10 +705,10 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_attr_visit(const struct perfile_event
 
 /* ---- names (all static text) ---------------------------------------------------------------------------------- */
 
-/* "MMAP2"; NULL for an unknown type. The types in ascending order: perfile_record_type_at(0 ...), 0 behind the last. */
+/* "MMAP2"; NULL for an unknown type. The types in ascending order: perfile_record_type_at(0 ...), 0 after the last. */
 PERFILE_API const char *perfile_record_name(uint32_t type);
 PERFILE_API uint32_t perfile_record_type_at(size_t index);
-/* "HOSTNAME"; NULL for an unknown number. perfile_feature_number_at(0 ...), 0 behind the last. */
+/* "HOSTNAME"; NULL for an unknown number. perfile_feature_number_at(0 ...), 0 after the last. */
 PERFILE_API const char *perfile_feature_name(uint32_t number);
 PERFILE_API uint32_t perfile_feature_number_at(size_t index);
 /* What a type or feature is for, in one sentence; NULL for unknown ones. */
@@ -727,8 +727,8 @@ PERFILE_API const char *perfile_register_name(const char *arch, unsigned number)
 /* ---- filters -------------------------------------------------------------------------------------------------- */
 
 /*
- * Which records are wanted. NULL members let everything pass; all that are given must match. Samples that do not say what is
- * asked for pass: without TIME in sample_type any time does.
+ * Which records are wanted. NULL members let everything pass; all that are given must match. Samples that do not say
+ * what is asked for pass: without TIME in sample_type any time does.
  */
 struct perfile_filter {
     size_t size; /* sizeof(struct perfile_filter) */
@@ -760,7 +760,7 @@ struct perfile_unmatched {
 /* Called at the end, once for each such part; what it is given is valid during the call. */
 typedef void perfile_unmatched_told(void *context, const struct perfile_unmatched *unmatched);
 
-/* ---- sessions: who was running what, when -------------------------------------------------------------------- */
+/* ---- sessions: threads, maps and names over time ---------------------------------------------------------------- */
 
 struct perfile_session;
 
@@ -804,7 +804,7 @@ PERFILE_API void perfile_session_keep_comms(struct perfile_session *session);
 struct perfile_map {
     size_t size;    /* sizeof(struct perfile_map) */
     uint64_t start; /* first address */
-    uint64_t end;   /* first address behind it */
+    uint64_t end;   /* first address after it */
     uint64_t pgoff; /* offset of `start` in the file; of the kernel itself: the address of the symbol in its name */
     const char *filename;
     int32_t pid;
@@ -824,7 +824,7 @@ struct perfile_map {
 PERFILE_API void perfile_session_follow_maps(struct perfile_session *session);
 
 /*
- * Adds a mapping that no record tells of, such as code that a jitdump file tells of: it holds from `time` on (ns on the
+ * Adds a mapping that has no record, such as code from a jitdump file: it is valid from `time` on (ns on the
  * recording's clock; a time that has passed: from the next record with a time on) and covers what was there. Of `map` all
  * members count but `id`; `filename` is copied. Records of anonymous memory of that process are passed over from now on: a
  * JIT changes the protection of memory that holds its code. Errors: ARGUMENT (empty, or its size is not set), LIMIT (2^19 of them), MEMORY.

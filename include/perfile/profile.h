@@ -4,7 +4,7 @@
  *
  *     perfile_stream_open -> perfile_stream_next ... -> perfile_stream_close
  *
- * Each sample has its whole stack as frame ids: callchains of every kind, the parts that come in later records or in the
+ * Each sample has its complete stack as frame ids: callchains of every kind, the parts that come in later records or in the
  * branches, unwound stacks, inlined functions. Equal ids are equal functions, so who adds up needs no text;
  * perfile_stream_frame and perfile_stream_module tell what an id stands for. Memory grows with what is distinct, not with
  * the number of samples. `perfile flame` and `perfile report` are made of the same stream.
@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* An id that stands for nothing. */
+/* No id. */
 #define PERFILE_NO_ID UINT32_MAX
 
 enum perfile_stream_flags {
@@ -98,7 +98,7 @@ struct perfile_module {
     const char *name;        /* as perf names it: the path in the recording, "[kernel.kallsyms]", "[vdso]" */
     const char *short_name;  /* the last part of it */
     const char *path;        /* of the file whose symbols are used, or NULL */
-    uint8_t build_id[20];    /* what the recording says */
+    uint8_t build_id[20];    /* as recorded */
     uint32_t build_id_bytes; /* 0: it does not */
     uint32_t state;          /* enum perfile_module_state */
     bool kernel;
@@ -111,7 +111,7 @@ struct perfile_losses {
     size_t size;
     uint64_t samples;    /* that were given */
     uint64_t filtered;   /* left out by the filter */
-    uint64_t lost;       /* lost while recording, as far as the recording says */
+    uint64_t lost;       /* lost while recording, if the recording says so */
     uint64_t unmapped;   /* the sampled address is in no mapping */
     uint64_t unresolved; /* the sampled address has no symbol */
     uint64_t truncated;  /* the dumped stack ends before the outermost caller */
@@ -135,12 +135,12 @@ PERFILE_API void perfile_stream_close(struct perfile_stream *stream);
 PERFILE_API PERFILE_MUST_CHECK int perfile_stream_next(struct perfile_stream *stream,
                                                        const struct perfile_stream_sample **sample,
                                                        struct perfile_error *error);
-/* What a frame of a sample that was given is. ARGUMENT: there is no such frame, or frame->size is not set. */
+/* What a frame of a sample that was given is. ARGUMENT: no such frame, or frame->size is not set. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_stream_frame(const struct perfile_stream *stream, uint32_t id,
                                                         struct perfile_frame *frame);
 /*
  * The frame as flame graphs name it: the function without its arguments, "[module]" where it has no name, and no ';' or
- * control characters. Valid as long as the stream. NULL: there is no such frame, or out of memory.
+ * control characters. Valid as long as the stream. NULL: no such frame, or out of memory.
  */
 PERFILE_API const char *perfile_stream_label(struct perfile_stream *stream, uint32_t id);
 /* The module of a frame of a sample that was given. ARGUMENT. Modules are numbered from 0. */

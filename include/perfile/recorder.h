@@ -58,9 +58,9 @@ enum perfile_recorder_flags {
     PERFILE_RECORDER_OVERWRITE = 1 << 16,       /* --overwrite: only the newest records, written by _snapshot */
     PERFILE_RECORDER_NO_SYNTHESIZE = 1 << 17,   /* do not say what ran before */
     PERFILE_RECORDER_TAIL_SYNTHESIZE = 1 << 18, /* say it at the end */
-    PERFILE_RECORDER_RAW = 1 << 19,             /* -R: raw data also of events that are no tracepoints */
+    PERFILE_RECORDER_RAW = 1 << 19,             /* -R: raw data of events other than tracepoints, too */
     PERFILE_RECORDER_TRACK =
-        1 << 20, /* an event more that tells of maps and names also while the others are disabled */
+        1 << 20, /* an additional event that records maps and names while the others are disabled */
     PERFILE_RECORDER_ALL_USER = 1 << 21,          /* --all-user: user space only, whatever the events say */
     PERFILE_RECORDER_ALL_KERNEL = 1 << 22,        /* --all-kernel; not with _ALL_USER */
     PERFILE_RECORDER_USER_CALLCHAINS = 1 << 23,   /* --user-callchains: without the kernel's part */
@@ -103,17 +103,17 @@ struct perfile_recorder_options {
 struct perfile_recorder;
 
 /*
- * Opens the events, disabled, and tells the writer of them, of this machine and of what runs on it. For tracepoints root
+ * Opens the events, disabled, and writes them, this machine's features and the running processes. For tracepoints root
  * gets tracefs mounted where it is not (a note). Errors: ARGUMENT (an
  * event or list that cannot be understood: the message names it, and what is near), UNSUPPORTED (this machine cannot
- * count that), OPEN (the system does not let us: the message says what would), ABSENT (no such process), MEMORY, WRITE.
+ * count that), OPEN (no permission: the message says what would help), ABSENT (no such process), MEMORY, WRITE.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_open(const struct perfile_recorder_options *options,
                                                          struct perfile_writer *writer,
                                                          struct perfile_recorder **recorder,
                                                          struct perfile_error *error);
 /*
- * Between _disable and _enable nothing tells of maps, names and the ends of threads, unless the recorder was opened with
+ * Between _disable and _enable maps, names and the ends of threads are not recorded, unless the recorder was opened with
  * PERFILE_RECORDER_TRACK, or for what runs already and its children. OPEN.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_enable(struct perfile_recorder *recorder,
@@ -136,7 +136,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_drain(struct perfile_recorde
 PERFILE_API int perfile_recorder_fd(const struct perfile_recorder *recorder);
 /*
  * Writes what is in the buffers now. With PERFILE_RECORDER_OVERWRITE these are the newest records that came since the
- * last snapshot, oldest first, and behind them what runs; while they are copied nothing is recorded, which is counted as
+ * last snapshot, oldest first, followed by what runs; while they are copied nothing is recorded, which is counted as
  * lost. It needs as much memory as one buffer has. WRITE, READ, MEMORY.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_snapshot(struct perfile_recorder *recorder,
@@ -145,7 +145,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_snapshot(struct perfile_reco
  * Ends the recording in the writer as _stop does, but goes on in another writer, which is new and gets the events, the
  * features and what runs now: each can be read without the others, no record is lost between them, and none is in both but
  * those that say who runs and what is mapped. Afterwards the former writer is the caller's to finish. On errors (those of
- * _open and _snapshot) the recorder can only be closed, and both writers behind it.
+ * _open and _snapshot) the recorder can only be closed, and then both writers.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_recorder_switch_output(struct perfile_recorder *recorder,
                                                                   struct perfile_writer *writer,
@@ -166,7 +166,7 @@ struct perfile_recorder_counts {
     uint64_t written; /* bytes of the recording in the current writer, as far as they are written */
 };
 PERFILE_API const struct perfile_recorder_counts *perfile_recorder_counts_get(const struct perfile_recorder *recorder);
-/* What was lost of the event at this position in the recording; NULL behind the last. */
+/* What was lost of the event at this position in the recording; NULL after the last. */
 PERFILE_API const char *perfile_recorder_event_lost(const struct perfile_recorder *recorder, size_t index,
                                                     uint64_t *lost);
 

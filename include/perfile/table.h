@@ -6,7 +6,7 @@
  *     perfile_table_open(reader, "samples", ...) -> perfile_table_stream: an ArrowArrayStream for pyarrow, DuckDB, R ...
  *     perfile_table_open(reader, "samples", ...) -> perfile_table_write: text, csv, json, jsonl
  *
- * A view says what the rows are; perfile_view_at() lists them. Rows come in batches, whose form is the Arrow C data
+ * A view defines what the rows are; perfile_view_at() lists them. Rows come in batches, whose form is the Arrow C data
  * interface (https://arrow.apache.org/docs/format/CDataInterface.html): two plain structs, which others take without a
  * copy, and which need no library to be read. Memory is that of a batch and of the distinct texts; views that add up keep
  * their rows, too.
@@ -75,7 +75,7 @@ struct perfile_view_info {
     const char *name; /* "samples" */
     const char *doc;  /* what a row is, one sentence */
 };
-/* The views of this build by position; NULL behind the last. Static. */
+/* The views of this build by position; NULL after the last. Static. */
 PERFILE_API const struct perfile_view_info *perfile_view_at(size_t index);
 
 /* What the values of a column are, and their Arrow format. The metadata of its schema has "type" (as below), "unit" and "doc". */
@@ -123,7 +123,7 @@ struct perfile_table_options {
     /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
-    /* Called at the end for what the filter asked for in vain. May be NULL. */
+    /* Called at the end for filters that matched nothing. May be NULL. */
     perfile_unmatched_told *unmatched;
     void *unmatched_context;
     /*
@@ -148,7 +148,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_table_open(struct perfile_reader *rea
 PERFILE_API void perfile_table_close(struct perfile_table *table);
 /* All columns that the view has of this recording, those that are shown first and in their order. */
 PERFILE_API size_t perfile_table_column_count(const struct perfile_table *table);
-/* ARGUMENT: there is no such column, or column->size is not set. */
+/* ARGUMENT: no such column, or column->size is not set. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_column(const struct perfile_table *table, size_t index,
                                                         struct perfile_column *column);
 /* The schema: the caller's, who calls schema->release. MEMORY. */
@@ -170,7 +170,7 @@ PERFILE_API void perfile_table_stream(struct perfile_table *table, struct ArrowA
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_losses(const struct perfile_table *table,
                                                         struct perfile_losses *losses);
 
-/* The formats of perfile_table_write by position; NULL behind the last. Static text; doc may be NULL. */
+/* The formats of perfile_table_write by position; NULL after the last. Static text; doc may be NULL. */
 PERFILE_API const char *perfile_table_format_at(size_t index, const char **doc);
 /*
  * Writes all rows that are left: "text" (for people), "csv" (RFC 4180, a header line), "json" (one object: columns, rows, losses,

@@ -150,13 +150,13 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_writer_record(struct perfile_writer *
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_sample(struct perfile_writer *writer, uint32_t index, uint16_t misc,
                                                          const struct perfile_sample *sample,
                                                          struct perfile_error *error);
-/* Whole records as they are to stand in the file, with their headers, in the recording's byte order; not AUXTRACE. */
+/* Complete records as they will be in the file, with their headers, in the recording's byte order; not AUXTRACE. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_records(struct perfile_writer *writer, const void *data, size_t bytes,
                                                           struct perfile_error *error);
 /* One of them, of any type. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_raw(struct perfile_writer *writer, const void *data, size_t bytes,
                                                       struct perfile_error *error);
-/* The bytes that belong behind the AUXTRACE record that was written last, in as many pieces as one likes. */
+/* The bytes that follow the last AUXTRACE record, in any number of pieces. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_payload(struct perfile_writer *writer, const void *data, size_t bytes,
                                                           struct perfile_error *error);
 /* Directory mode: in which file the next records go: 0 = data, n = data.(n-1). */
@@ -173,9 +173,9 @@ PERFILE_API PERFILE_MUST_CHECK int
 perfile_writer_copy_header(struct perfile_writer *writer, struct perfile_reader *reader, struct perfile_error *error);
 /*
  * One record with its payload, as perfile_reader_next gave it: byte for byte when both have the same byte order, else
- * with its fields turned. What the mode of the output says in another way (compression, and the records of pipe mode
- * that hold events and features) is said in that way. DAMAGED, TRUNCATED, EVENT, LIMIT, UNSUPPORTED: this record cannot
- * be copied, all others can; besides the errors of both sides.
+ * with its fields swapped. What the mode of the output expresses differently (compression, and the records of pipe mode
+ * that hold events and features) is converted. DAMAGED, TRUNCATED, EVENT, LIMIT, UNSUPPORTED: this record cannot be
+ * copied, all others can; besides the errors of both sides.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_writer_copy(struct perfile_writer *writer, struct perfile_reader *reader,
                                                        const struct perfile_record *record,
@@ -183,7 +183,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_writer_copy(struct perfile_writer *wr
 
 /* What was written so far. */
 struct perfile_writer_counts {
-    uint64_t records; /* those that stand for themselves: not events, features and compressed containers */
+    uint64_t records; /* without events, features and compressed containers */
     uint64_t samples;
     uint64_t bytes; /* of the files, as far as they are written */
 };

@@ -17,11 +17,11 @@ struct pf_delivery {
     bool arch_known; /* whether the recording says it or not: a stream may do so in its next feature */
 
     struct pf_counters counters;
-    uint64_t next_value; /* of the counters of the sample at hand; their count or more: none is left */
+    uint64_t next_value; /* of the counters of the current sample; their count or more: none is left */
     bool given;          /* a counter of it */
 
     struct pf_held_list held;                /* samples that wait for the user part of their callchains */
-    struct pf_held *released;                /* the sample at hand is this one; NULL: it is that of the last record */
+    struct pf_held *released;                /* the current sample is this one; NULL: it is that of the last record */
     struct perfile_callchain_deferred later; /* such a part, of the thread whose samples go now */
     int32_t later_tid;
     enum { HELD_WAIT, HELD_GO_THREAD, HELD_GO_ALL } release;
@@ -185,7 +185,7 @@ static bool has_counters(const struct perfile_sample *sample)
     return sample->present & PERFILE_SAMPLE_READ && (format & PERFILE_FORMAT_ID || !(format & PERFILE_FORMAT_GROUP));
 }
 
-/* The next counter of the sample at hand that counted something: 1, 0 when none is left, or an error. */
+/* The next counter of the current sample that counted something: 1, 0 when none is left, or an error. */
 static int next_counter(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
 {
     const struct perfile_read *read = &item->sample.read;
@@ -226,7 +226,7 @@ static int begin_sample(struct pf_delivery *delivery, struct pf_delivered *item,
 
 /* ---- samples whose user part of the stack comes later ------------------------------------------------------------ */
 
-/* The held sample is at hand. 1, 0: it is none, or an error. */
+/* The held sample is the current one. 1, 0: it is none, or an error. */
 static int take_held(struct pf_delivery *delivery, struct pf_held *held, struct pf_delivered *item,
                      struct perfile_error *error)
 {
@@ -241,7 +241,7 @@ static int take_held(struct pf_delivery *delivery, struct pf_held *held, struct 
     return begin_sample(delivery, item, error);
 }
 
-/* No sample is at hand. */
+/* There is no current sample. */
 static void put_back(struct pf_delivery *delivery, struct pf_delivered *item)
 {
     if (PF_UNLIKELY(delivery->released != NULL))
@@ -389,7 +389,7 @@ static inline int next_record(struct pf_delivery *delivery, const struct perfile
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
-/* The next counter of the sample at hand, or the next held sample that may go: 1, 0, or an error. */
+/* The next counter of the current sample, or the next held sample that may go: 1, 0, or an error. */
 static int next_known(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
 {
     const bool none = delivery->next_value == NO_VALUE && !delivery->released && delivery->release == HELD_WAIT;

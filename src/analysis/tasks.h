@@ -29,7 +29,7 @@ struct pf_tasks {
 };
 
 /*
- * Reads the whole recording, and lists what came before a fault, too. 0, an error of the reader, MEMORY. Close it also
+ * Reads the whole recording, and lists what came before an error, too. 0, an error of the reader, MEMORY. Close it also
  * then.
  */
 int pf_tasks_open(struct pf_tasks *tasks, struct perfile_reader *reader, const struct perfile_allocator *allocator,

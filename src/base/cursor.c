@@ -44,6 +44,6 @@ const char *pf_cursor_text(struct pf_cursor *c, size_t *bytes)
 
 int pf_cursor_error(const struct pf_cursor *c, const char *what, struct perfile_error *error)
 {
-    return pf_fail(error, PERFILE_ERROR_DAMAGED, c->failed_at, what, "%" PRIu64 " bytes needed, %" PRIu64 " are there",
+    return pf_fail(error, PERFILE_ERROR_DAMAGED, c->failed_at, what, "%" PRIu64 " bytes needed, %" PRIu64 " available",
                    c->wanted, c->had);
 }

@@ -106,7 +106,7 @@ static int parse_numbers(struct pf_filter *filter, struct pf_ranges *ranges, con
             return refuse(error, what, piece, "is not a number");
         last = first;
         if (spans && take_char(&rest, '-') && !take_number(&rest, INT32_MAX, &last))
-            return refuse(error, what, piece, "has no number behind the '-'");
+            return refuse(error, what, piece, "has no number after the '-'");
         if (rest.bytes)
             return refuse(error, what, piece, spans ? "is neither a number nor FIRST-LAST" : "is not a number");
         if (last < first)
@@ -134,10 +134,10 @@ static bool take_seconds(struct piece *piece, uint64_t *ns)
 
 static int fail_span(struct perfile_error *error, const char *what)
 {
-    return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "time range",
-                   "%s need the time of the first and the last sample, and the recording does not state it (feature "
-                   "SAMPLE_TIME)",
-                   what);
+    return pf_fail(
+        error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "time range",
+        "%s need the times of the first and last sample, which the recording does not state (feature SAMPLE_TIME)",
+        what);
 }
 
 /* "12.5", or "+12.5" counted from the first sample; nothing leaves *ns as it is. False: "+" without a span. */
@@ -164,7 +164,7 @@ static int parse_time_range(struct pf_filter *filter, struct piece piece, const 
     if (!take_bound(&rest, span, &last))
         return fail_span(error, "relative times");
     if (rest.bytes)
-        return refuse(error, "time range", piece, "is not START,STOP in seconds with up to 9 digits behind the point");
+        return refuse(error, "time range", piece, "is not START,STOP in seconds with up to 9 decimal places");
     if (last < first)
         return refuse(error, "time range", piece, "ends before it begins");
     return add_range(filter, &filter->times, first, last) < 0 ? pf_fail_memory(error, "time range") : 0;
@@ -211,7 +211,7 @@ static int parse_percents(struct pf_filter *filter, const char *list, const stru
     while (next_piece(&list, ",", &piece)) {
         double from, to, whole = (double)(span->last - span->first);
         if (!take_share(piece, &from, &to))
-            return refuse(error, "time range", piece, "is not a share such as 10%-20% or 10%/2");
+            return refuse(error, "time range", piece, "is not a percentage range such as 10%-20% or 10%/2");
         uint64_t first = span->first + (uint64_t)(from * whole + 0.5);
         uint64_t last = to >= 1 ? span->last : span->first + (uint64_t)(to * whole + 0.5);
         if (last > first && last != span->last)

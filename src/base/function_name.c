@@ -20,7 +20,7 @@ static const char *skip_operator(const char *at)
 /* What of a name is where; nothing within brackets counts. */
 struct parts {
     const char *qualified;  /* behind what is returned */
-    const char *last;       /* behind the last :: */
+    const char *last;       /* after the last :: */
     const char *arguments;  /* of the template; or the end */
     const char *parameters; /* or the end */
 };

@@ -22,7 +22,7 @@ struct pf_watch {
 
 /* `below` NULL: malloc's. The watch must not move while it is used. */
 void pf_watch_open(struct pf_watch *watch, const struct perfile_allocator *below);
-/* Memory was short; false too of an allocator that is not a watch's. */
+/* Out of memory; false too of an allocator that is not a watch's. */
 bool pf_memory_was_short(const struct perfile_allocator *allocator);
 /* Memory that was asked for elsewhere was short: by the C library, or by another one. Nothing without a watch. */
 void pf_memory_note_short(const struct perfile_allocator *allocator);

@@ -45,7 +45,7 @@ static inline unsigned pf_stages_items(unsigned threads)
 
 /* NULL when out of memory. Threads that cannot be had are done without. */
 struct pf_stages *pf_stages_open(const struct pf_stages_plan *plan, const struct perfile_allocator *allocator);
-/* The next item that has passed all stages; the one before goes back. NULL behind the last one. */
+/* The next item that has passed all stages; the one before goes back. NULL after the last one. */
 void *pf_stages_next(struct pf_stages *stages);
 /* Ends what is being done, drops the rest. When this returns, no other thread is left. NULL is taken. */
 void pf_stages_close(struct pf_stages *stages);

@@ -106,7 +106,8 @@ static int make_key(struct pf_anonymizer *a, const struct perfile_anonymize_opti
     const size_t got = random ? fread(a->key, sizeof(a->key), 1, random) : 0;
     if (random)
         fclose(random);
-    return got ? 0 : pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, what, "/dev/urandom gives no key");
+    return got ? 0
+               : pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, what, "no key can be read from /dev/urandom");
 }
 
 /* ---- events ---- */

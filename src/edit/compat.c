@@ -154,7 +154,7 @@ static int check_output(struct pf_compat *age, const char *version, struct perfi
     const char *unknown = pf_since_output(age->version, options->mode == PERFILE_MODE_PIPE,
                                           options->mode == PERFILE_MODE_DIRECTORY, options->compression);
     if (unknown)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "perf %s does not read %s", version,
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "perf %s cannot read %s", version,
                        unknown);
     if (age->version < PF_VERSION(6, 16))
         options->compressed_v1 = true;

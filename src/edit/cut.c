@@ -33,14 +33,14 @@ static int check_options(const struct pf_cut *cut, struct perfile_error *error)
     const struct perfile_split_options *split = &cut->split;
     if (cut->options.every > 1 && cut->options.samples)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "cut",
-                       "either every Nth sample or a number of samples");
+                       "every Nth sample and a number of samples exclude each other");
     if (!cut->splits)
         return 0;
     if (split->by < PERFILE_SPLIT_TIME || split->by > PERFILE_SPLIT_COMM || !split->open || !split->close)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "split",
-                       "no such way, or no functions that open and close parts");
+                       "unknown way to split, or no functions to open and close parts");
     if (split->by <= PERFILE_SPLIT_SIZE && !split->step)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "split", "parts of nothing");
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "split", "the size of parts is 0");
     return 0;
 }
 
@@ -135,7 +135,7 @@ static int cannot_rewind(struct perfile_error *error)
 {
     return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "cut",
                    "names, cgroups, parts, every Nth sample and a number of samples need a recording that can be read "
-                   "twice, not a stream");
+                   "twice; this is a stream");
 }
 
 /* Diagnostics come out of the last pass only. */
@@ -246,7 +246,7 @@ static int change_feature(void *context, struct perfile_reader *reader, uint32_t
         return PF_EDIT_KEEP;
     if (!output->cut->counted) {
         pf_writer_diagnose(writer, "feature-lost",
-                           "feature SAMPLE_TIME is left out: of a stream it is not known beforehand");
+                           "feature SAMPLE_TIME is dropped: it is not known in advance for a stream");
         writer->features_dropped++;
         return PF_EDIT_DROP;
     }
@@ -297,7 +297,7 @@ static int write_sample(struct writing *writing, struct pf_item *item, struct pe
     bool unscaled = false;
     bool kept = pf_cut_passes(cut, item);
     if (kept && cut->splits && !pf_cut_part_of(cut, pf_cut_key(cut, record, &name), &part))
-        return pf_fail(error, PERFILE_ERROR_READ, record->offset, "input", "it changed while it was read");
+        return pf_fail(error, PERFILE_ERROR_READ, record->offset, "input", "changed while it was being read");
     cut->bytes += kept ? record->bytes : 0;
     kept = kept && (!cut->thins || pf_cut_thin(cut, item, &unscaled));
     count_record(writing, item, kept);
@@ -311,7 +311,7 @@ static int write_sample(struct writing *writing, struct pf_item *item, struct pe
     }
     const uint64_t damaged = output->report.records_damaged;
     const int result = pf_edit_record(&output->edit, item, error);
-    writing->report->samples_kept -= output->report.records_damaged - damaged; /* it could not be written after all */
+    writing->report->samples_kept -= output->report.records_damaged - damaged; /* cannot be written after all */
     return result;
 }
 
@@ -407,9 +407,9 @@ static void warn_of_counters(const struct pf_cut *cut, const struct perfile_writ
         const struct perfile_attr *attr = &cut->reader->events[i]->attr;
         if (is_whole(cut) || cut->thins || !(attr->sample_type & PERFILE_SAMPLE_READ))
             continue;
-        pf_writer_diagnose(writer, "counter-start",
-                           "samples hold counters that go on: the first sample behind what was left out seems to count "
-                           "all before it");
+        pf_writer_diagnose(
+            writer, "counter-start",
+            "samples hold running counters: the first sample after a gap appears to count everything before it");
         return;
     }
 }

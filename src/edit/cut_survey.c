@@ -196,8 +196,8 @@ static int count_record(void *context, struct pf_item *item, struct perfile_erro
     if (!fits)
         return pf_fail_memory(error, "cut");
     if (cut->part_count > cut->split.limit_parts)
-        return pf_fail(error, PERFILE_ERROR_LIMIT, record->offset, "split",
-                       "there are more than %llu parts (limit_parts)", (unsigned long long)cut->split.limit_parts);
+        return pf_fail(error, PERFILE_ERROR_LIMIT, record->offset, "split", "more than %llu parts (limit_parts)",
+                       (unsigned long long)cut->split.limit_parts);
     return 0;
 }
 
@@ -245,7 +245,7 @@ static int renumber(struct pf_cut *cut, struct perfile_error *error)
     return 0;
 }
 
-/* Moments between the samples of two parts belong to the later one, those behind the last to the last. */
+/* Moments between the samples of two parts belong to the later one, those after the last to the last. */
 static void bound_parts(struct pf_cut *cut)
 {
     uint64_t last = 0;

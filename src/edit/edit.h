@@ -68,7 +68,7 @@ int pf_edit_run(struct pf_edit *edit, struct perfile_edit_report *report, struct
 int pf_edit_begin(struct pf_edit *edit, struct perfile_error *error);
 /* ... one record through the steps to the writer; errors of this record alone are counted and are none, ... */
 int pf_edit_record(struct pf_edit *edit, struct pf_item *item, struct perfile_error *error);
-/* ... what the steps do behind the last record, and the counts that are known then. */
+/* ... what the steps do after the last record, and the counts that are known then. */
 int pf_edit_end(struct pf_edit *edit, int result, struct perfile_error *error);
 /*
  * In a file, rounds of ring buffers would tell lies about the parts of a directory; in the order of time they cannot. In

@@ -38,7 +38,7 @@ static int add(void *context, uint64_t time, const struct perfile_map *map, stru
 {
     struct pf_code *code = context;
     if (code->count >= PIECES_MOST)
-        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "code", "there are %d pieces already",
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "code", "too many pieces, at most %d",
                        PIECES_MOST);
     int result = tell_session(code, time, map, error);
     if (result < 0)
@@ -109,7 +109,7 @@ static int write_rest(void *context, struct perfile_reader *reader, struct perfi
     char message[128];
     (void)reader;
     if (code->untold) {
-        snprintf(message, sizeof(message), "%llu pieces of code are not looked at for build ids: there are too many",
+        snprintf(message, sizeof(message), "build ids of %llu pieces of code are not searched: too many",
                  (unsigned long long)code->untold);
         pf_writer_diagnose(writer, "code-limit", message);
     }

@@ -89,7 +89,7 @@ int pf_inject_build_id(struct pf_inject_maps *maps, const struct perfile_map *ma
         bytes = maps->options->find_build_id(maps->options->find_context, map, build_id);
     if (bytes < 0 || bytes > 20)
         return pf_fail(error, bytes < 0 ? bytes : PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "build id",
-                       "%.60s cannot be looked for", map->filename);
+                       "cannot search for %.60s", map->filename);
     maps->missing += !bytes;
     int result = keep_file(maps, name, build_id, (uint8_t)bytes, error);
     return result < 0 ? result : bytes;
@@ -243,7 +243,7 @@ int pf_inject_add_build_id(struct pf_inject_maps *maps, struct pf_known_ids *ids
 void pf_inject_maps_tell(const struct pf_inject_maps *maps)
 {
     if (maps->kept_all && maps->options->map_build_ids == PERFILE_MAP_BUILD_IDS_HIT)
-        pf_writer_diagnose(maps->edit->writer, "maps-kept",
-                           "no mapping is left out: dumped user stacks, deferred callchains and traces need those that "
-                           "no sample hits");
+        pf_writer_diagnose(
+            maps->edit->writer, "maps-kept",
+            "all mappings are kept: dumped user stacks, deferred callchains and traces need those that no sample hits");
 }

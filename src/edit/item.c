@@ -55,7 +55,7 @@ int pf_item_encode(const struct pf_item *item, const struct pf_plan *plan, bool 
     const char *name = perfile_record_name(record->type);
     return fits ? 0
                 : pf_fail(error, PERFILE_ERROR_LIMIT, record->offset, name ? name : "record",
-                          "it does not fit into a record of 65,535 bytes any more");
+                          "it no longer fits in a record of 65,535 bytes");
 }
 
 int pf_item_put(const struct pf_item *item, struct perfile_writer *writer, struct perfile_error *error)

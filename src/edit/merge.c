@@ -212,7 +212,7 @@ static int check_aux(struct pf_merge *merge, const struct pf_merge_input *input,
         merge->aux_owner = input->twin;
     if (merge->aux_owner != input->twin)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "merge",
-                       "%s and %s both have AUX data, which one recording can hold of one recorder only",
+                       "%s and %s both have AUX data; a recording can hold AUX data of only one recorder",
                        merge->inputs[merge->aux_owner].name, input->name);
     if (input->shift_ns)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "merge",
@@ -227,7 +227,7 @@ static void check_stat(struct pf_merge *merge, const struct pf_merge_input *inpu
         merge->stat_owner = input->twin;
     if (merge->stat_owner != input->twin)
         pf_merge_note(merge, input, "stat", PERFILE_FEATURE_STAT,
-                      "it holds counts of perf stat as %s does: perf shows them with the threads and CPUs of the first",
+                      "it has counts of perf stat, as %s does: perf shows them with the threads and CPUs of the first",
                       merge->inputs[merge->stat_owner].name);
 }
 
@@ -365,7 +365,7 @@ static int open_merge(struct pf_merge *merge, struct perfile_writer *writer,
         return result;
     if (!merge->options.readers || !merge->options.reader_count || writer->event_count)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_merge", "%s",
-                       writer->event_count ? "the writer has events already" : "there are no readers");
+                       writer->event_count ? "the writer already has events" : "no readers given");
     merge->inputs = pf_new(merge->allocator, merge->options.reader_count * sizeof(*merge->inputs));
     merge->item = pf_new(merge->allocator, sizeof(*merge->item));
     merge->scratch = pf_resize(merge->allocator, NULL, 0, PF_MERGE_SCRATCH);
@@ -437,14 +437,13 @@ static void note_rest(const struct pf_merge *merge)
     for (size_t i = 0; i < merge->input_count; i++)
         if (merge->inputs[i].other_files)
             pf_merge_note(merge, &merge->inputs[i], "build-id-differs", PERFILE_FEATURE_BUILD_ID,
-                          "%" PRIu64 " of its files have another build id in a recording before: both are kept, and "
-                          "perf finds the symbols of one",
+                          "%" PRIu64 " of its files have a different build id in an earlier recording: both are kept, "
+                          "and perf finds the symbols of one",
                           merge->inputs[i].other_files);
     if (pf_dedup_full(merge->twins))
-        pf_merge_note(
-            merge, &merge->inputs[0], "twins-limit", 0,
-            "too many records to find those that several parts of one recording have: some stand in the output "
-            "more than once (limit_queue_bytes)");
+        pf_merge_note(merge, &merge->inputs[0], "twins-limit", 0,
+                      "too many records to find those that several parts of one recording have: some are in the output "
+                      "more than once (limit_queue_bytes)");
 }
 
 static int run(struct pf_merge *merge, struct perfile_error *error)

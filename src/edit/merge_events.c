@@ -354,8 +354,8 @@ int pf_merge_settle_events(struct pf_merge *merge, struct perfile_error *error)
     }
     if (merge->report->reshaped)
         pf_merge_note(merge, &merge->inputs[0], "events-reshaped", 0,
-                      "the events differ in where their samples state the id, in sample_id_all or in read_format: all "
-                      "get what one of them has, and their records with them");
+                      "the events differ in the position of the sample id, in sample_id_all or in read_format: all are "
+                      "extended to the same layout, with their records");
     return add_all_to_writer(merge, error);
 }
 
@@ -366,7 +366,7 @@ static int check_late(const struct pf_merge *merge, const struct pf_merge_input 
     for (size_t i = merge->events_added; i < merge->event_count && merge->input_count > 1; i++)
         if (!are_alike(merge, first, &merge->events[i].attr))
             return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, merge->events[i].from->attr_offset, "merge",
-                           "%s declares an event behind its first records that does not fit to the events before",
+                           "%s declares an event after its first records that is incompatible with earlier events",
                            input->name);
     return 0;
 }
@@ -384,7 +384,7 @@ int pf_merge_route_events(struct pf_merge *merge, struct pf_merge_input *input, 
         return 0;
     if (is_single_again(merge))
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "merge",
-                       "%s declares an event behind its first records", input->name);
+                       "%s declares an event after its first records", input->name);
     while (input->route_count < reader->event_count && result == 0)
         result = route_event(merge, input, &reader->events[input->route_count]->public);
     if (result < 0)

@@ -98,7 +98,7 @@ static int keep_first(struct pair *pair)
         return 0;
     pair->input->counts->features_dropped++;
     pf_merge_note(merge, pair->input, "feature-differs", pair->feature->number,
-                  "its feature %s differs: that of %s is kept", name ? name : "of unknown number",
+                  "feature %s differs: that of %s is kept", name ? name : "of unknown number",
                   merge->inputs[pair->feature->input].name);
     return 0;
 }
@@ -190,7 +190,7 @@ static int keep_groups(struct pair *pair)
             break;
         if (!route_group(pair, &group))
             pf_merge_note(pair->merge, pair->input, "group-lost", PERFILE_FEATURE_GROUP_DESC,
-                          "its event group %u is left out: its events do not stand side by side in the output", i);
+                          "event group %u is dropped: its events are not adjacent in the output", i);
         else if (!has_group(pair, &group) && add_group(pair, &group) < 0)
             return PERFILE_ERROR_MEMORY;
     }
@@ -344,9 +344,8 @@ static void drop_cpus(const struct pf_merge *merge, const struct pf_merge_input 
         return;
     input->counts->features_dropped++;
     pf_merge_note(merge, input, "feature-differs", number,
-                  "its feature %s differs: that of %s, which has the most CPUs, "
-                  "is kept",
-                  perfile_feature_name(number), merge->cpus->name);
+                  "feature %s differs: that of %s, which has the most CPUs, is kept", perfile_feature_name(number),
+                  merge->cpus->name);
 }
 
 static int take_turned(struct pf_merge *merge, struct pf_merge_input *input, uint32_t number,
@@ -374,7 +373,7 @@ bool pf_merge_refuses_feature(struct pf_merge *merge, struct pf_merge_input *inp
     if (pf_feature_is_valid(number))
         return false;
     input->counts->features_dropped++;
-    pf_merge_note(merge, input, "feature-number", 0, "invalid feature number %" PRIu64 ": it is left out", number);
+    pf_merge_note(merge, input, "feature-number", 0, "invalid feature number %" PRIu64 ": dropped", number);
     return true;
 }
 
@@ -392,8 +391,7 @@ int pf_merge_take_feature(struct pf_merge *merge, struct pf_merge_input *input, 
         return pf_fail_memory(error, "feature");
     if (!pf_feature_turn(input->reader, number, body->data, (size_t)body->bytes, turned))
         pf_merge_note(merge, input, "feature-order", number,
-                      "its feature %s is taken as it is: its byte order cannot "
-                      "be turned",
+                      "feature %s is copied unchanged: its byte order cannot be turned",
                       perfile_feature_name(number) ? perfile_feature_name(number) : "of unknown number");
     const struct perfile_bytes whole = {turned, body->bytes};
     int result = take_turned(merge, input, number, &whole, error);

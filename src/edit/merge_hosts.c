@@ -68,7 +68,7 @@ static void align_clocks(struct pf_merge *merge)
             continue;
         merge->report->clocks_aligned = true;
         pf_merge_note(merge, input, "clock-aligned", PERFILE_FEATURE_CLOCK_DATA,
-                      "its times are moved by %llu.%09llu s to the clock of %s, by the wall clock",
+                      "its times are shifted by %llu.%09llu s to the clock of %s, by wall clock time",
                       (unsigned long long)(input->shift_ns / 1000000000),
                       (unsigned long long)(input->shift_ns % 1000000000), oldest->name);
     }
@@ -111,7 +111,7 @@ static int settle_pids(struct pf_merge *merge, struct perfile_error *error)
             input->pid_offset = PF_PIDS_OF_A_HOST * hosts++;
         else
             return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "merge",
-                           "the pids of more than %d hosts cannot be kept apart", INT32_MAX / PF_PIDS_OF_A_HOST);
+                           "the pids of more than %d hosts cannot be kept separate", INT32_MAX / PF_PIDS_OF_A_HOST);
     }
     return 0;
 }
@@ -125,7 +125,7 @@ int pf_merge_settle_hosts(struct pf_merge *merge, struct perfile_error *error)
         const struct pf_merge_input *input = &merge->inputs[i];
         if (other_host(&merge->inputs[0], input))
             pf_merge_note(merge, input, "other-host", PERFILE_FEATURE_HOSTNAME,
-                          "it comes from another host, %s, than %s: kernel addresses%s share one space in the output",
+                          "it comes from host %s, %s from another: kernel addresses%s share one space in the output",
                           input->host, merge->inputs[0].name, merge->options.separate_hosts ? "" : ", pids and tids");
     }
     for (size_t i = 0; i < merge->input_count; i++) {

@@ -347,7 +347,7 @@ static int put_bytes(struct change *c, const struct perfile_record *record, stru
     struct perfile_writer *writer = c->merge->writer;
     struct perfile_bytes body;
     if (!pf_writer_sized(writer, record, &body))
-        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "its size is wrong");
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "invalid size");
     int result = pf_writer_put(writer, body.data, (size_t)body.bytes, error);
     return result < 0 ? result : put_payload(c, error);
 }

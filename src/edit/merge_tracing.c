@@ -47,7 +47,7 @@ static int add_tracepoint(struct pf_merge *merge, const struct pf_merge_input *i
         return 0;
     if (known)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "merge",
-                       "tracepoint %" PRIu32 " is %s:%s in %s and %s:%s%s in %s: one recording cannot say both",
+                       "tracepoint %" PRIu32 " is %s:%s in %s and %s:%s%s in %s: one recording cannot have both",
                        tracepoint->id, known->system, known->name, whose, tracepoint->system, tracepoint->name,
                        strcmp(known->name, tracepoint->name) ? "" : " with other fields", input->name);
     if (!pf_grow(merge->allocator, &merge->added, &merge->added_room, merge->added_count + 1, sizeof(*merge->added)))
@@ -59,8 +59,8 @@ static int add_tracepoint(struct pf_merge *merge, const struct pf_merge_input *i
 static int fail_layout(const struct pf_merge *merge, const struct pf_merge_input *input, struct perfile_error *error)
 {
     return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "merge",
-                   "the tracepoints of %s and %s are of machines with another byte order or size of long, which one "
-                   "recording cannot say, or their tracing data is damaged",
+                   "the tracepoints of %s and %s have different byte orders or sizes of long, which one recording "
+                   "cannot have, or their tracing data is damaged",
                    merge->tracing->name, input->name);
 }
 

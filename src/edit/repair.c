@@ -10,7 +10,7 @@
 struct repair {
     struct perfile_writer *writer;
     uint64_t seen; /* features of the recording, those below 64 */
-    uint64_t mended;
+    uint64_t corrected;
     uint64_t rebuilt;
     uint64_t first_time, last_time;
     bool has_branches;
@@ -201,7 +201,7 @@ static int mend_sample(struct repair *repair, struct pf_item *item, struct perfi
         return result;
     item->sample.stack_user.dyn_size = item->sample.stack_user.bytes;
     item->changed = true;
-    repair->mended++;
+    repair->corrected++;
     return PF_EDIT_KEEP;
 }
 
@@ -220,7 +220,7 @@ static int mend_id(struct repair *repair, struct pf_item *item)
     repair->record.data = repair->bytes;
     repair->record.event = &first->public;
     item->record = &repair->record;
-    repair->mended++;
+    repair->corrected++;
     return PF_EDIT_KEEP;
 }
 
@@ -242,7 +242,7 @@ static void mend_size(struct repair *repair, struct pf_item *item)
     repair->record.data = repair->bytes;
     repair->record.bytes = repair->record.stated_bytes = bytes;
     item->record = &repair->record;
-    repair->mended++;
+    repair->corrected++;
 }
 
 static int mend_record(void *context, struct pf_item *item, struct perfile_error *error)
@@ -275,7 +275,7 @@ static int repair(struct perfile_reader *reader, struct perfile_writer *writer,
     edit.step_count = 1;
     result = pf_edit_run(&edit, report, error);
     report->features_rebuilt = repair->rebuilt;
-    report->records_mended = repair->mended;
+    report->records_mended = repair->corrected;
     pf_free(reader->allocator, repair, sizeof(*repair));
     return result;
 }

@@ -198,8 +198,8 @@ static int take_kernel(const struct pf_edit *edit, struct perfile_error *error)
     if (result == 0 && count && !take)
         pf_writer_diagnose(edit->writer, "kernel-copy",
                            edit->no_kernel_copy
-                               ? "the copy of the kernel (kcore_dir) is left out"
-                               : "the copy of the kernel (kcore_dir) is left out: only a directory holds one");
+                               ? "the copy of the kernel (kcore_dir) is dropped"
+                               : "the copy of the kernel (kcore_dir) is dropped: only a directory holds one");
     return result;
 }
 

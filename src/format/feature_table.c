@@ -35,7 +35,7 @@ static int report_outside(struct perfile_reader *reader, const struct pf_feature
 {
     char label[64], message[192];
     const struct perfile_section *section = &feature->public.section;
-    snprintf(message, sizeof(message), "%s: its section of %" PRIu64 " bytes at 0x%" PRIx64 " lies outside the file",
+    snprintf(message, sizeof(message), "%s: section of %" PRIu64 " bytes at 0x%" PRIx64 " is outside the file",
              feature_label(label, sizeof(label), feature->public.number), section->bytes, section->offset);
     const struct perfile_diagnostic loss = {.rule = "feature-outside",
                                             .severity = PERFILE_LOSS,
@@ -50,7 +50,7 @@ static int report_table_cut(struct perfile_reader *reader, uint64_t offset, stru
     const struct perfile_diagnostic loss = {.rule = "feature-table-cut",
                                             .severity = PERFILE_LOSS,
                                             .offset = offset,
-                                            .message = "the table of the features lies outside the file"};
+                                            .message = "the feature table is outside the file"};
     return pf_diagnose(reader, NULL, &loss, error);
 }
 

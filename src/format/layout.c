@@ -826,7 +826,7 @@ static void emit_sample(const struct perfile_record *record, const struct pf_lay
 void pf_layout_emit(const struct perfile_record *record, const struct pf_layout *layout, struct pf_emit *e)
 {
     if (record->bytes < 8 || (record->damaged && record->bytes != record->stated_bytes)) {
-        show_error(e, record->stated_bytes < 8 ? "record size below 8" : "record does not fit into its place");
+        show_error(e, record->stated_bytes < 8 ? "record size below 8" : "record does not fit in its container");
         pf_emit_unsigned(e, "left", PERFILE_MEANS_BYTES, record->payload_bytes);
         return;
     }

@@ -370,11 +370,11 @@ int pf_plan_decode(const struct pf_plan *plan, const struct perfile_record *reco
 {
     if (!plan->known)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, record->offset, "SAMPLE record",
-                       "sample_type has bits that are not known");
+                       "unknown bits in sample_type");
     forget_stale(sample, plan->sample_type);
     if (record->bytes < plan->fixed_bytes)
-        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "SAMPLE record", "%u bytes, its event needs %u",
-                       record->bytes, plan->fixed_bytes);
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "SAMPLE record",
+                       "%u bytes, but its event needs %u", record->bytes, plan->fixed_bytes);
     if (PF_LIKELY(!plan->swap))
         take_fixed(plan, record->data + 8, false, sample);
     else

@@ -40,7 +40,7 @@ static void take_mark(struct blob *b, const char *mark, size_t bytes)
     if (!there || memcmp(there, mark, bytes) == 0)
         return;
     b->c.at = there;
-    damage(b, "it lacks its mark here");
+    damage(b, "magic missing here");
 }
 
 /* The blob has a byte order of its own, whatever that of the file. */
@@ -502,7 +502,7 @@ static int keep_blob(struct pf_tracing *tracing, struct blob *b)
     if (!is_blob)
         return b->result;
     if (k.bad_format && !b->result)
-        b->result = pf_fail(b->error, PERFILE_ERROR_DAMAGED, b->c.offset, blob_name, "a format without name or ID");
+        b->result = pf_fail(b->error, PERFILE_ERROR_DAMAGED, b->c.offset, blob_name, "format without name or ID");
     tracing->view.big_endian = b->big_endian;
     tracing->view.long_bytes = b->long_bytes;
     tracing->view.page_bytes = b->page_bytes;

@@ -9,7 +9,7 @@ static int fail_room(const struct perfile_record *record, struct perfile_error *
 {
     const char *name = perfile_record_name(record->type);
     return pf_fail(error, PERFILE_ERROR_LIMIT, record->offset, name ? name : "record",
-                   "it does not fit into a record of 65,535 bytes any more");
+                   "it no longer fits in a record of 65,535 bytes");
 }
 
 static int transcode_sample(const struct perfile_record *record, const struct pf_transcoding *how, struct pf_out *out,
@@ -38,7 +38,7 @@ int pf_transcode(struct perfile_reader *reader, const struct perfile_record *rec
                  struct pf_out *out, struct perfile_error *error)
 {
     if (record->damaged)
-        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "it is damaged");
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "damaged");
     if (record->type == PERFILE_RECORD_SAMPLE)
         return transcode_sample(record, how, out, error);
     const struct pf_record_info *info = pf_record_info(record->type);

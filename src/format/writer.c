@@ -92,7 +92,7 @@ static int end_opening(struct perfile_writer **writer, int result, struct perfil
     stream->open = result == 0;
     if (result == 0 && (*writer)->options.mode != PERFILE_MODE_PIPE && !stream->sink.seekable)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output",
-                         "only pipe mode can be written to what cannot seek");
+                         "only pipe mode can be written to an output that cannot seek");
     /* a stream begins at once: what it is made in is not needed for anything else yet */
     if (result == 0 && pf_writer_tells_now(*writer))
         result = pf_writer_start(*writer, error);
@@ -144,8 +144,7 @@ int perfile_writer_open_sink(const struct perfile_sink *sink, const struct perfi
         result =
             pf_sink_open_callback(&(*writer)->streams[0].sink, (*writer)->allocator, sink->write, sink->context, error);
     else
-        result =
-            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_open_sink", "there is no sink");
+        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_open_sink", "no sink given");
     return end_opening(writer, result, error);
 }
 
@@ -202,12 +201,12 @@ static int put_event_record(struct perfile_writer *writer, const struct pf_write
     struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
     size_t bytes = 8 + pf_align8(event->attr_bytes) + 8 * event->id_count;
     if (bytes > UINT16_MAX && writer->options.mode != PERFILE_MODE_PIPE) {
-        pf_writer_diagnose(writer, "ids", "the ids of an event can be told only at the end of the recording");
+        pf_writer_diagnose(writer, "ids", "the ids of an event are only known at the end of the recording");
         return 0;
     }
     if (bytes > UINT16_MAX)
         return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "event",
-                       "%zu ids do not fit into a record of pipe mode", event->id_count);
+                       "%zu ids do not fit in a record of pipe mode", event->id_count);
     pf_out_u32(&o, PERFILE_RECORD_HEADER_ATTR);
     pf_out_u16(&o, 0);
     pf_out_u16(&o, (uint16_t)bytes);
@@ -227,7 +226,7 @@ int pf_writer_put_name(struct perfile_writer *writer, const struct pf_writer_eve
     const struct pf_encoding encoding = {.type = PERFILE_RECORD_EVENT_UPDATE, .body_bytes = PF_ENCODE_ALL};
     struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
     if (!pf_encode_record(&encoding, &update, &o))
-        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "event", "its name is too long");
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "event", "name too long");
     return pf_writer_put_plain(writer, writer->record, pf_out_bytes_used(&o), error);
 }
 
@@ -451,7 +450,7 @@ static int finish(struct perfile_writer *writer, struct perfile_error *error)
         result = perfile_writer_part(writer, 1, error);
     if (result == 0 && writer->payload_left)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUXTRACE record",
-                         "its payload lacks %llu bytes", (unsigned long long)writer->payload_left);
+                         "%llu bytes of its payload are missing", (unsigned long long)writer->payload_left);
     for (size_t i = 0; i < writer->stream_count && result == 0; i++)
         result = pf_writer_flush(&writer->streams[i], writer, error);
     /* a live file that cannot be finished stays the stream that it is */
@@ -527,7 +526,7 @@ int perfile_writer_raw(struct perfile_writer *writer, const void *data, size_t b
         return result;
     if (bytes < 8 || bytes > UINT16_MAX || pf_load16((const uint8_t *)data + 6, writer->swap) != bytes)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_raw",
-                         "the record does not state its %zu bytes", bytes);
+                         "its size is not %zu bytes", bytes);
     else
         result = pf_writer_put(writer, data, bytes, error);
     return pf_writer_keep(writer, result, error);
@@ -539,7 +538,7 @@ static int encode(struct perfile_writer *writer, const struct pf_encoding *encod
     struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
     const char *name = perfile_record_name(encoding->type);
     if (!pf_encode_record(encoding, record, &o))
-        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, name, "it has more than 65,535 bytes");
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, name, "larger than 65,535 bytes");
     return pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
 }
 
@@ -584,10 +583,9 @@ static int put_sample(struct perfile_writer *writer, uint32_t index, uint16_t mi
 {
     struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
     if (index >= writer->event_count)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_sample",
-                       "there is no such event");
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_sample", "no such event");
     if (!pf_encode_sample(&writer->events[index].plan, misc, sample, &o))
-        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "SAMPLE record", "it has more than 65,535 bytes");
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "SAMPLE record", "larger than 65,535 bytes");
     return pf_writer_put(writer, writer->record, pf_out_bytes_used(&o), error);
 }
 

@@ -156,7 +156,7 @@ int perfile_writer_copy_header(struct perfile_writer *writer, struct perfile_rea
     int result = pf_writer_failed(writer, error);
     if (result == 0 && writer->event_count)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_copy_header",
-                         "the writer has events already");
+                         "the writer already has events");
     /* what a stream describes comes as records, but for events that were met before it was started again */
     const bool stream = reader->file.mode == PERFILE_MODE_PIPE;
     if (result == 0 && stream && !writer->hooks)
@@ -211,7 +211,7 @@ static int bytes_for(struct perfile_writer *writer, struct perfile_reader *reade
     if (reader->file.swapped == writer->swap) {
         if (pf_writer_sized(writer, record, body))
             return 0;
-        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "its size is wrong");
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "invalid size");
     }
     const struct perfile_event *event = record->event;
     const struct pf_transcoding how = {
@@ -392,7 +392,7 @@ int perfile_writer_copy(struct perfile_writer *writer, struct perfile_reader *re
     if (result < 0)
         return result;
     if (record->damaged) /* not a failure of the writer */
-        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "it is damaged, and not copied");
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, record->offset, "record", "damaged, not copied");
     result = special_copier(record->type)(writer, reader, record, error);
     return pf_writer_concerns_record(result) ? result : pf_writer_keep(writer, result, error);
 }

@@ -24,7 +24,7 @@ bool pf_writer_owns_feature(uint32_t number)
 void pf_writer_refuse_feature(struct perfile_writer *writer, uint64_t number)
 {
     char message[128];
-    snprintf(message, sizeof(message), "invalid feature number %" PRIu64 ": it is left out", number);
+    snprintf(message, sizeof(message), "invalid feature number %" PRIu64 ": dropped", number);
     pf_writer_diagnose(writer, "feature-number", message);
     writer->features_dropped++;
 }
@@ -100,7 +100,7 @@ static int put_tracing_record(struct perfile_writer *writer, const void *data, s
     struct pf_out o = pf_out_make(writer->record, PF_RECORD_ROOM, writer->swap);
     uint64_t padded = pf_align8(bytes);
     if (padded > UINT32_MAX)
-        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "TRACING_DATA", "%zu bytes are too many", bytes);
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "TRACING_DATA", "too large: %zu bytes", bytes);
     pf_out_u32(&o, PERFILE_RECORD_HEADER_TRACING_DATA);
     pf_out_u16(&o, 0);
     pf_out_u16(&o, 16);
@@ -324,10 +324,10 @@ static int check_number(uint32_t number, struct perfile_error *error)
     const char *name = perfile_feature_name(number);
     if (!pf_feature_is_valid(number))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_feature",
-                       "features have numbers from 1 to %d, not %u", PF_FEATURE_NUMBER_MAX, number);
+                       "invalid feature number: 1 to %d expected, not %u", PF_FEATURE_NUMBER_MAX, number);
     if (pf_writer_owns_feature(number))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_feature",
-                       "the writer makes %s itself", name ? name : "this one");
+                       "the writer creates %s itself", name ? name : "this one");
     return 0;
 }
 

@@ -38,7 +38,7 @@ int perfile_writer_part(struct perfile_writer *writer, uint32_t part, struct per
     char name[32];
     if (part && writer->options.mode != PERFILE_MODE_DIRECTORY) {
         int refused = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_part",
-                              "only a directory has parts");
+                              "only directories have parts");
         return pf_writer_keep(writer, refused, error);
     }
     if (part < writer->stream_count && writer->streams[part].open) {
@@ -163,7 +163,7 @@ int pf_writer_cut_payload(struct perfile_writer *writer, struct perfile_error *e
     struct pf_sink *sink = &pf_writer_stream(writer)->sink;
     uint64_t stated = pf_align8(sink->bytes - writer->payload_at), left = writer->payload_left;
     int result;
-    pf_writer_diagnose(writer, "payload-cut", "the data of an AUXTRACE record is cut off");
+    pf_writer_diagnose(writer, "payload-cut", "the data of an AUXTRACE record is truncated");
     writer->payload_left = 0;
     if (writer->options.mode == PERFILE_MODE_PIPE) /* what is cut is the end of the stream, but for damaged sizes */
         return put_zeros(sink, pf_min(left, PAYLOAD_ZEROS_MAX), error);
@@ -231,7 +231,7 @@ int pf_writer_put_many(struct perfile_writer *writer, const uint8_t *data, size_
     int result = writer->data_begun ? 0 : pf_writer_begin_data(writer, error);
     if (result == 0 && (writer->payload_left || !count_many(writer, data, bytes)))
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_records",
-                         "the bytes are not a row of whole records");
+                         "the bytes are not a sequence of complete records");
     if (result < 0)
         return result;
     if (!writer->options.compression)
@@ -253,7 +253,7 @@ int pf_writer_put(struct perfile_writer *writer, const void *data, size_t bytes,
         result = begin_data_before(writer, data, bytes, error);
     if (PF_UNLIKELY(writer->payload_left) && result == 0)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "AUXTRACE record",
-                         "its payload lacks %llu bytes", (unsigned long long)writer->payload_left);
+                         "%llu bytes of its payload are missing", (unsigned long long)writer->payload_left);
     if (PF_UNLIKELY(type == PERFILE_RECORD_AUXTRACE) && result == 0)
         result = note_auxtrace(writer, data, bytes, error);
     if (result < 0)
@@ -276,7 +276,7 @@ int perfile_writer_payload(struct perfile_writer *writer, const void *data, size
         return result;
     if (bytes > writer->payload_left) {
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_payload",
-                         "%zu bytes given, the record before states %llu more", bytes,
+                         "%zu bytes given, but the preceding record states %llu more", bytes,
                          (unsigned long long)writer->payload_left);
     } else {
         writer->payload_left -= bytes;

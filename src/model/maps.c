@@ -260,7 +260,7 @@ int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_
     if (like->start >= like->end)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "map", "it is empty");
     if (maps->later_count >= LATER_MOST)
-        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "map", "there are %d already", LATER_MOST);
+        return pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "map", "too many, at most %d", LATER_MOST);
     const struct perfile_map *map = make_map(maps, like, like->end);
     /* at equal times what was added first holds first */
     const struct pf_heap_item item = {.time = time, .number = maps->later_count, .value = (uintptr_t)map};

@@ -115,13 +115,13 @@ static void put_count(struct checked *checked, const struct perfile_diagnostic *
 static void check_order(struct checked *checked, const char *rule, int severity)
 {
     put_count(checked, &(struct perfile_diagnostic){.rule = rule, .severity = severity}, checked->unordered,
-              "records came later than their time allows");
+              "records are out of order");
 }
 
 static void check_unknown(struct checked *checked, const char *rule, int severity)
 {
     put_count(checked, &(struct perfile_diagnostic){.rule = rule, .severity = severity},
-              perfile_reader_counts(checked->reader)->unknown, "records are of types that are not known");
+              perfile_reader_counts(checked->reader)->unknown, "records have unknown types");
 }
 
 static void check_lost(struct checked *checked, const char *rule, int severity)
@@ -142,7 +142,7 @@ static void check_events(struct checked *checked, const char *rule, int severity
         put_finding(checked, &(struct perfile_diagnostic){.rule = rule,
                                                           .severity = severity,
                                                           .offset = PERFILE_NO_OFFSET,
-                                                          .message = "the recording describes no event"});
+                                                          .message = "the recording has no events"});
 }
 
 static const struct {
@@ -203,11 +203,11 @@ static int write_check_json(struct perfile_reader *reader, const struct perfile_
 }
 
 const struct pf_output pf_output_check_text = {
-    .info = {"check", "text", "a line for each finding, and a summary"},
+    .info = {"check", "text", "one line per finding, and a summary"},
     .write = write_check_text,
 };
 
 const struct pf_output pf_output_check_json = {
-    .info = {"check", "json", "an object for each finding, a line each"},
+    .info = {"check", "json", "one object per finding and line"},
     .write = write_check_json,
 };

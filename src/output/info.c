@@ -314,7 +314,7 @@ static void put_text_aux(const struct info *info, struct pf_text *out)
     if (pf_note_aux(info->reader, note))
         put_row(out, "not shown", note);
     else if (!info->counted && has_feature(info, PERFILE_FEATURE_AUXTRACE))
-        put_row(out, "not shown", "AUX data; --count tells of what and how much");
+        put_row(out, "not shown", "AUX data; --count shows its kind and size");
 }
 
 static void put_text_counts(const struct info *info, struct pf_text *out)
@@ -566,7 +566,7 @@ static int write_info_json(struct perfile_reader *reader, const struct perfile_o
 }
 
 const struct pf_output pf_output_info_text = {
-    .info = {"info", "text", "a summary for people"},
+    .info = {"info", "text", "a human-readable summary"},
     .write = write_info_text,
 };
 

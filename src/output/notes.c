@@ -58,15 +58,15 @@ bool pf_note_no_samples(const struct perfile_reader *reader, uint64_t filtered, 
     const struct perfile_counts *counts = perfile_reader_counts(reader);
     const char *why = NULL;
     if (filtered)
-        snprintf(note, PF_NOTE_BYTES, "The filters let none of %" PRIu64 " samples pass", filtered);
+        snprintf(note, PF_NOTE_BYTES, "None of %" PRIu64 " samples passes the filters", filtered);
     else if (is_of_stat(reader))
         why = "This is a recording of `perf stat`: counters, not samples; `perfile script` prints them";
     else if (counts->aux_bytes)
-        why = "There is nothing beside the AUX data";
+        why = "It contains only AUX data";
     else if (!perfile_event_count(reader))
         why = "No event was recorded";
     else if (has_only_tracking(reader))
-        why = "The events only tell of threads and mappings (dummy), they take no samples";
+        why = "The events only record threads and mappings (dummy), no samples";
     if (why)
         snprintf(note, PF_NOTE_BYTES, "%s", why);
     return why || filtered;

@@ -83,7 +83,7 @@ static int check_arguments(const struct perfile_reader *reader, const char *kind
 {
     const char *why = NULL;
     if (!reader || !kind || !sink || !sink->write)
-        why = !reader ? "there is no reader" : !kind ? "there is no kind" : "there is no sink";
+        why = !reader ? "no reader given" : !kind ? "no kind given" : "no sink given";
     else if (!perfile_reader_is_at_start(reader))
         why = "the reader is not at its start: perfile_reader_rewind";
     return why ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "%s", why) : 0;
@@ -148,7 +148,7 @@ int perfile_output_write(struct perfile_reader *reader, const char *kind, const 
         result = pf_fail_memory(error, "output");
     else if (!written && (result >= 0 || result == PERFILE_ERROR_WRITE))
         result = pf_fail(error, text.failed, PERFILE_NO_OFFSET, "output",
-                         text.failed == PERFILE_ERROR_MEMORY ? "out of memory" : "the sink refused the text");
+                         text.failed == PERFILE_ERROR_MEMORY ? "out of memory" : "the sink failed");
     pf_text_close(&text);
     return result;
 }

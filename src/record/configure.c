@@ -327,7 +327,7 @@ static int configure_event(struct pf_listed_event *event, const struct pf_target
     return result < 0 ? result : configure_clock(attr, options->clock, error);
 }
 
-/* An event without samples, which tells of maps, comms and tasks from its opening on. */
+/* An event without samples, which records maps, comms and tasks from its opening on. */
 static int configure_dummy(struct pf_listed_event *event, const struct pf_target *target,
                            const struct perfile_recorder_options *options, struct perfile_error *error)
 {
@@ -340,7 +340,7 @@ static int configure_dummy(struct pf_listed_event *event, const struct pf_target
     return configure_clock(attr, options->clock, error);
 }
 
-/* One event tells what else happens. */
+/* One event records what else happens. */
 static void configure_tracking(struct perfile_attr *attr, unsigned flags)
 {
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
@@ -392,7 +392,7 @@ static bool overwrites(const struct pf_event_list *chosen, const struct perfile_
 }
 
 /*
- * What runs already forks while the recorder starts: its children are recorded, and nothing would tell of those that come
+ * What runs already forks while the recorder starts: its children are recorded, and nothing would record those that come
  * between the opening of the events and their start.
  */
 static bool may_fork_meanwhile(const struct pf_target *target, const struct perfile_recorder_options *options)
@@ -405,11 +405,11 @@ static int configure_overwrite(struct pf_listed_event *event, bool overwrite, st
     event->attr.write_backward = overwrite;
     if (overwrite && event->overwrite == 0)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "no-overwrite",
-                       "the newest records are kept of all events, or of none");
+                       "overwriting must be used for all events or for none");
     return 0;
 }
 
-/* "cgroup, namespaces" for people: a list that grows. */
+/* "cgroup, namespaces" as text: a growing list. */
 static void add_word(char *list, size_t room, const char *word)
 {
     const size_t used = strlen(list);
@@ -461,7 +461,7 @@ static void configure_age(struct pf_event_list *chosen, const struct perfile_rec
     for (; young; young &= young - 1)
         add_word(list, sizeof(list), perfile_sample_field_name(young & -young));
     if (list[0])
-        pf_events_note(options, "recorded without %s, which that perf does not know", list);
+        pf_events_note(options, "recorded without %s, which that version of perf cannot read", list);
 }
 
 int pf_events_configure(struct pf_event_list *chosen, const struct pf_target *target,

@@ -64,11 +64,11 @@ static bool wanted(const struct known *known, const char *name)
     return !bytes;
 }
 
-static int tell(struct known *known, const struct perfile_known_event *event)
+static int report(struct known *known, const struct perfile_known_event *event)
 {
     if (known->each(known->context, event) == 0)
         return 0;
-    return pf_fail(known->parser.error, PERFILE_ERROR_STOPPED, PERFILE_NO_OFFSET, "events", "the caller stopped");
+    return pf_fail(known->parser.error, PERFILE_ERROR_STOPPED, PERFILE_NO_OFFSET, "events", "stopped by the caller");
 }
 
 /* What the text chooses is tried; 0, or an error of the system. */
@@ -84,31 +84,31 @@ static int try_event(struct known *known, const struct pf_event_text *text, bool
     return chosen == PERFILE_ERROR_MEMORY ? pf_sys_memory(&known->parser.sys) : 0;
 }
 
-static int tell_tried(struct known *known, struct perfile_known_event event, const struct pf_event_text *text)
+static int report_tried(struct known *known, struct perfile_known_event event, const struct pf_event_text *text)
 {
     const int result = try_event(known, text, &event.works);
-    return result < 0 ? result : tell(known, &event);
+    return result < 0 ? result : report(known, &event);
 }
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
-static int tell_name(struct known *known, const struct pf_known_name *name)
+static int report_name(struct known *known, const struct pf_known_name *name)
 {
     const struct pf_event_text text = {.whole = pf_piece_of(name->name), .name = pf_piece_of(name->name)};
     char doc[128];
     if (!wanted(known, name->name) && !wanted(known, name->other))
         return 0;
     snprintf(doc, sizeof(doc), "%s%s%s", name->doc, name->other ? "; also " : "", name->other ? name->other : "");
-    return tell_tried(known, (struct perfile_known_event){name->name, name->kind, doc, false}, &text);
+    return report_tried(known, (struct perfile_known_event){name->name, name->kind, doc, false}, &text);
 }
 
-static int tell_names(struct known *known)
+static int report_names(struct known *known)
 {
     struct pf_known_name name;
     char buffer[PF_CACHE_NAME_BYTES];
     int result = 0;
     for (size_t i = 0; result >= 0 && pf_known_name_at(i, &name, buffer); i++)
-        result = tell_name(known, &name);
+        result = report_name(known, &name);
     return result;
 }
 
@@ -128,16 +128,16 @@ static size_t shared_bytes(const struct pf_sys *sys, size_t index)
     return first == index ? base.bytes : 0;
 }
 
-static int tell_pmu_event(struct known *known, struct pf_piece pmu, const char *event)
+static int report_pmu_event(struct known *known, struct pf_piece pmu, const char *event)
 {
     const struct pf_piece terms = pf_piece_of(event);
     char name[512];
     snprintf(name, sizeof(name), "%.*s/%s/", (int)pmu.bytes, pmu.text, event);
     const struct pf_event_text text = {.whole = pf_piece_of(name), .name = pmu, .terms = terms, .has_terms = true};
-    return wanted(known, name) ? tell_tried(known, (struct perfile_known_event){name, "pmu", NULL, false}, &text) : 0;
+    return wanted(known, name) ? report_tried(known, (struct perfile_known_event){name, "pmu", NULL, false}, &text) : 0;
 }
 
-static int tell_pmus(struct known *known)
+static int report_pmus(struct known *known)
 {
     struct pf_sys *sys = &known->parser.sys;
     int result = 0;
@@ -147,7 +147,7 @@ static int tell_pmus(struct known *known)
         if (pmu.bytes && pf_pmu_events(sys, &sys->pmus[i], &names) == ENOMEM)
             result = pf_sys_memory(sys);
         for (size_t j = 0; result >= 0 && j < names.count; j++)
-            result = tell_pmu_event(known, pmu, names.items[j]);
+            result = report_pmu_event(known, pmu, names.items[j]);
         pf_names_close(sys, &names);
     }
     return result;
@@ -165,7 +165,7 @@ static void list_terms(const struct pf_pmu *pmu, char *text, size_t bytes)
     }
 }
 
-static int tell_terms(struct known *known, size_t index)
+static int report_terms(struct known *known, size_t index)
 {
     struct pf_sys *sys = &known->parser.sys;
     struct pf_pmu *pmu = &sys->pmus[index];
@@ -178,29 +178,29 @@ static int tell_terms(struct known *known, size_t index)
     if (result < 0 || !pmu->format_count)
         return result;
     list_terms(pmu, doc, sizeof(doc));
-    return tell(known, &(struct perfile_known_event){name, "raw", doc, true});
+    return report(known, &(struct perfile_known_event){name, "raw", doc, true});
 }
 
-static int tell_raw(struct known *known)
+static int report_raw(struct known *known)
 {
     static const char raw[] = "rHEX", memory[] = "mem:ADDRESS[/LENGTH][:ACCESS]";
     const struct pf_event_text numbers = {.whole = pf_piece_of("r0"), .name = pf_piece_of("r0")};
     char address[32];
     int result = 0;
     if (wanted(known, raw))
-        result = tell_tried(known, (struct perfile_known_event){raw, "raw", "config of the processor's PMU", false},
-                            &numbers);
+        result = report_tried(known, (struct perfile_known_event){raw, "raw", "config of the processor's PMU", false},
+                              &numbers);
     for (size_t i = 0; result >= 0 && i < known->parser.sys.pmu_count; i++)
-        result = tell_terms(known, i);
+        result = report_terms(known, i);
     if (result < 0 || !wanted(known, memory))
         return result;
     snprintf(address, sizeof(address), "%#llx", (unsigned long long)(uintptr_t)known & ~7ull);
-    return tell_tried(
+    return report_tried(
         known, (struct perfile_known_event){memory, "breakpoint", "accesses to an address; ACCESS of r, w, x", false},
         &(struct pf_event_text){.whole = pf_piece_of(memory), .address = pf_piece_of(address)});
 }
 
-static int tell_system(struct known *known, const char *folder, const char *system)
+static int report_system(struct known *known, const char *folder, const char *system)
 {
     struct pf_sys *sys = &known->parser.sys;
     struct pf_names names = {0};
@@ -211,13 +211,13 @@ static int tell_system(struct known *known, const char *folder, const char *syst
         snprintf(name, sizeof(name), "%s:%s", system, names.items[i]);
         const char *id = wanted(known, name) ? pf_sys_path(sys, "%s/%s/%s/id", path, system, names.items[i]) : NULL;
         if (id && access(id, F_OK) == 0)
-            result = tell(known, &(struct perfile_known_event){name, "tracepoint", NULL, true});
+            result = report(known, &(struct perfile_known_event){name, "tracepoint", NULL, true});
     }
     pf_names_close(sys, &names);
     return result;
 }
 
-static int tell_tracepoints(struct known *known)
+static int report_tracepoints(struct known *known)
 {
     struct pf_sys *sys = &known->parser.sys;
     const char *folder = pf_sys_tracing(sys);
@@ -228,7 +228,7 @@ static int tell_tracepoints(struct known *known)
     if (pf_sys_list(sys, folder, &systems) == ENOMEM)
         result = pf_sys_memory(sys);
     for (size_t i = 0; result >= 0 && i < systems.count; i++)
-        result = tell_system(known, folder, systems.items[i]);
+        result = report_system(known, folder, systems.items[i]);
     pf_names_close(sys, &systems);
     return result;
 }
@@ -238,7 +238,7 @@ int pf_known_events(const struct pf_known_options *options, const char *pattern,
                     struct perfile_error *error)
 {
     struct known known = {.pattern = pattern, .each = each, .context = context, .probe = !options->sysfs};
-    int (*const parts[])(struct known *) = {tell_names, tell_pmus, tell_raw, tell_tracepoints};
+    int (*const parts[])(struct known *) = {report_names, report_pmus, report_raw, report_tracepoints};
     pf_event_list_open(&known.chosen, options->allocator);
     known.parser = (struct pf_event_parser){.chosen = &known.chosen, .error = error};
     pf_sys_open(&known.parser.sys, &known.chosen.arena, options->sysfs, error);

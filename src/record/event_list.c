@@ -52,10 +52,10 @@ static int read_modifiers(struct pf_event_parser *parser, struct pf_piece of, st
     for (size_t i = 0; i < text.bytes; i++) {
         const char letter = text.text[i];
         if (!letter || !strchr(letters, letter))
-            return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT,
-                                   "\"%c\" behind %.*s is no modifier; there is: u k h (modes), G H (guest, host), I "
-                                   "p P S D W e",
-                                   letter >= ' ' && letter <= '~' ? letter : '?', PF_SHOW(of));
+            return pf_parse_refuse(
+                parser, PERFILE_ERROR_ARGUMENT,
+                "invalid modifier \"%c\" of %.*s; valid: u k h (modes), G H (guest, host), I p P S D W e",
+                letter >= ' ' && letter <= '~' ? letter : '?', PF_SHOW(of));
         if (++modifiers->given[(unsigned char)letter] > (letter == 'p' ? PRECISE_MAX : 1))
             return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "the modifiers %.*s have %s", PF_SHOW(text),
                                    letter == 'p' ? "more than three p" : "a letter twice");
@@ -151,7 +151,7 @@ static int take_terms(struct pf_event_parser *parser, struct pf_piece *rest, str
     struct pf_piece inner = skip(*rest, 1), terms;
     pf_piece_next(&inner, '/', &terms);
     if (!inner.text)
-        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "the terms of %.*s/%.*s have no / behind them",
+        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "missing / after the terms of %.*s/%.*s",
                                PF_SHOW(text->name), PF_SHOW(terms));
     text->has_terms = true;
     text->terms = terms;
@@ -209,7 +209,7 @@ static int take_word(struct pf_event_parser *parser, struct pf_piece *rest, stru
     *rest = skip(*rest, 1);
     const struct pf_piece word = take_until(rest, "/:,{}");
     if (!word.bytes)
-        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "there is nothing behind the colon of %.*s",
+        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "missing text after the colon of %.*s",
                                PF_SHOW(text->name));
     const bool goes_on = at(*rest, '/') || at(*rest, ':');
     if (pf_piece_number(text->name, &number))
@@ -224,7 +224,7 @@ static int take_word(struct pf_event_parser *parser, struct pf_piece *rest, stru
 static int refuse_empty(struct pf_event_parser *parser, struct pf_piece rest)
 {
     return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT,
-                           rest.bytes ? "there is no event in front of \"%.*s\"" : "an event is missing at the end%.*s",
+                           rest.bytes ? "missing event before \"%.*s\"" : "missing event at the end%.*s",
                            PF_SHOW(rest));
 }
 
@@ -345,7 +345,7 @@ static int choose_group(struct pf_event_parser *parser, struct pf_piece *rest)
         *rest = skip_space(*rest);
     } while (at(*rest, ','));
     if (!at(*rest, '}'))
-        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "a group has no } behind its last event");
+        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "missing } after the last event of a group");
     *rest = skip(*rest, 1);
     if (at(*rest, ':')) {
         *rest = skip(*rest, 1);
@@ -381,7 +381,7 @@ static int choose_item(struct pf_event_parser *parser, struct pf_piece *rest)
     const int result = choose_one(parser, rest);
     for (size_t i = first; result >= 0 && i < parser->chosen->count; i++)
         if (parser->chosen->items[i].weak)
-            return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%s: W is for groups",
+            return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%s: W is only valid for groups",
                                    parser->chosen->items[i].name);
     return result;
 }
@@ -397,8 +397,7 @@ static int choose_list(struct pf_event_parser *parser, struct pf_piece rest)
         if (!rest.bytes)
             return 0;
         if (!at(rest, ','))
-            return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "there is no comma in front of \"%.*s\"",
-                                   PF_SHOW(rest));
+            return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "missing comma before \"%.*s\"", PF_SHOW(rest));
         rest = skip(rest, 1);
     }
 }

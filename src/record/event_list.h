@@ -41,7 +41,7 @@ struct pf_event_list {
     size_t count;
     size_t room;
     uint32_t places;   /* events that the text has */
-    size_t tracking;   /* the event that tells of maps, comms and tasks */
+    size_t tracking;   /* the event that records maps, comms and tasks */
     uint32_t version;  /* PF_VERSION of the perf that is to read it; 0: any */
     bool overwrite;    /* the buffers are written backward, and read when somebody asks for what is in them */
     bool mounted;      /* tracefs, which was not */

@@ -14,7 +14,7 @@ int pf_event_parser_add(struct pf_event_parser *parser, struct pf_piece name, st
 {
     struct pf_event_list *chosen = parser->chosen;
     if (chosen->count == PF_CHOSEN_MAX)
-        return pf_parse_refuse(parser, PERFILE_ERROR_LIMIT, "they are more than %d", PF_CHOSEN_MAX);
+        return pf_parse_refuse(parser, PERFILE_ERROR_LIMIT, "more than %d", PF_CHOSEN_MAX);
     if (!pf_grow(chosen->allocator, &chosen->items, &chosen->room, chosen->count + 1, sizeof(*chosen->items)))
         return pf_sys_memory(&parser->sys);
     *event = &chosen->items[chosen->count];
@@ -67,10 +67,10 @@ static int choose_breakpoint(struct pf_event_parser *parser, const struct pf_eve
     uint64_t address, length = 0;
     const uint32_t type = take_access(&access);
     if (!pf_piece_number(text->address, &address))
-        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "mem:%.*s: the address is no number",
+        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "mem:%.*s: the address is not a number",
                                PF_SHOW(text->address));
     if (access.bytes)
-        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "mem:%.*s: %.*s is no access; there is: r, w, x",
+        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "mem:%.*s: unknown access %.*s; valid: r, w, x",
                                PF_SHOW(text->address), PF_SHOW(text->access));
     if (text->length.text &&
         (!pf_piece_number(text->length, &length) || !length || length > 8 || (length & (length - 1))))
@@ -311,8 +311,8 @@ static int refuse_pmu(struct pf_event_parser *parser, const struct pf_event_text
     const struct pf_sys *sys = &parser->sys;
     for (size_t i = 0; i < sys->pmu_count; i++)
         pf_near_offer(&near, sys->pmus[i].name, sys->pmus[i].name);
-    return pf_parse_refuse(parser, PERFILE_ERROR_ABSENT, "there is no PMU or event %.*s%s%s", PF_SHOW(text->name),
-                           sys->core_count ? "" : "; the processor's PMU is missing, as in many virtual machines",
+    return pf_parse_refuse(parser, PERFILE_ERROR_ABSENT, "unknown PMU or event %.*s%s%s", PF_SHOW(text->name),
+                           sys->core_count ? "" : "; this machine has no CPU PMU, like many virtual machines",
                            pf_near_text(&near, PF_NEAR_TEXT));
 }
 

@@ -127,7 +127,7 @@ struct pf_known_name {
     uint32_t type;
     uint64_t config;
 };
-/* Hardware, software and cache events, one after the other; false behind the last. `buffer` holds names of caches. */
+/* Hardware, software and cache events, one after the other; false after the last. `buffer` holds names of caches. */
 #define PF_CACHE_NAME_BYTES 64
 bool pf_known_name_at(size_t index, struct pf_known_name *known, char buffer[PF_CACHE_NAME_BYTES]);
 /* Type and config of a hardware, software or cache event in any spelling. */

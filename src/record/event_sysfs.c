@@ -306,7 +306,7 @@ int pf_sys_closed(struct pf_sys *sys, const char *tracing, const char *path)
 {
     /* mode=755, which perf advises, opens the folders only: the files are the group's */
     return pf_fail(sys->error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "tracepoints",
-                   "you may not read %s; for your group: sudo mount -o remount,mode=750,gid=$(id -g) %.*s", path,
+                   "no permission to read %s; for your group: sudo mount -o remount,mode=750,gid=$(id -g) %.*s", path,
                    (int)(strlen(tracing) - strlen("/events")), tracing);
 }
 

@@ -96,7 +96,7 @@ static const struct known_term *find_term(struct pf_piece name, bool *off)
 static int set_number(struct pf_event_parser *parser, const struct term *term, uint64_t max, uint64_t *number)
 {
     if (!term->value.text || !pf_piece_number(term->value, number))
-        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s wants a number: %.*s=N", PF_SHOW(term->whole),
+        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s needs a number: %.*s=N", PF_SHOW(term->whole),
                                PF_SHOW(term->name));
     if (*number > max)
         return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s is too large: at most %llu", PF_SHOW(term->whole),
@@ -107,7 +107,7 @@ static int set_number(struct pf_event_parser *parser, const struct term *term, u
 static int set_text(struct pf_event_parser *parser, const struct term *term, const char **text)
 {
     if (!term->value.text || !term->value.bytes)
-        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s wants a value: %.*s=...", PF_SHOW(term->whole),
+        return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT, "%.*s needs a value: %.*s=...", PF_SHOW(term->whole),
                                PF_SHOW(term->name));
     *text = pf_arena_text(&parser->chosen->arena, term->value.text, term->value.bytes);
     return *text ? 0 : pf_sys_memory(&parser->sys);
@@ -123,8 +123,7 @@ static int set_action(struct pf_event_parser *parser, const struct term *term, s
         attr->aux_start_paused = 1;
     else
         return pf_parse_refuse(parser, PERFILE_ERROR_ARGUMENT,
-                               "%.*s is no action of the AUX area; there is: pause, resume, start-paused",
-                               PF_SHOW(term->whole));
+                               "invalid AUX action %.*s; valid: pause, resume, start-paused", PF_SHOW(term->whole));
     return 0;
 }
 

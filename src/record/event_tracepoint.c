@@ -50,7 +50,7 @@ static int add_tracepoint(struct tracing *tracing, const char *system, const cha
         return pf_sys_closed(&parser->sys, tracing->folder, path_of(tracing, system, name, "id"));
     if (!number || !pf_piece_number(pf_piece_of(number), &id))
         return pf_parse_refuse(parser, PERFILE_ERROR_OPEN, "the id of %s:%s cannot be read: %s", system, name,
-                               number ? "it is no number" : pf_error_text(reason));
+                               number ? "not a number" : pf_error_text(reason));
     snprintf(shown, sizeof(shown), "%s:%s", system, name);
     const int result = pf_event_parser_add(parser, pf_piece_of(shown), &event);
     if (result < 0)
@@ -100,9 +100,9 @@ static int refuse(struct tracing *tracing, const struct pf_names *systems)
         pf_names_close(sys, &names);
     }
     if (!tracing->systems)
-        return pf_parse_refuse(tracing->parser, PERFILE_ERROR_ABSENT,
-                               "there are no tracepoints of %.*s, as in %.*s:%.*s%s", PF_SHOW(text->name),
-                               PF_SHOW(text->name), PF_SHOW(text->tracepoint), pf_near_text(&near, PF_NEAR_TEXT));
+        return pf_parse_refuse(tracing->parser, PERFILE_ERROR_ABSENT, "no tracepoints of %.*s, as in %.*s:%.*s%s",
+                               PF_SHOW(text->name), PF_SHOW(text->name), PF_SHOW(text->tracepoint),
+                               pf_near_text(&near, PF_NEAR_TEXT));
     return pf_parse_refuse(tracing->parser, PERFILE_ERROR_ABSENT, "%.*s has no tracepoint %.*s%s", PF_SHOW(text->name),
                            PF_SHOW(text->tracepoint), pf_near_text(&near, PF_NEAR_TEXT));
 }

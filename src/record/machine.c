@@ -240,7 +240,7 @@ int pf_machine_features_of(const char *root, struct perfile_writer *writer, cons
     struct pf_body body = {.allocator = pf_allocator_or_default(events->allocator), .events = events, .text = &text};
     body.root = pf_root_open(root);
     if (body.root < 0)
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, root ? root : "/", "it cannot be opened");
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, root ? root : "/", "cannot be opened");
     int result = pf_text_open(&text, body.allocator, NULL, NULL);
     if (result < 0) {
         close(body.root);

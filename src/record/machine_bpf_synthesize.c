@@ -11,7 +11,7 @@
 
 enum { PROGRAMS_MAX = 100000, NAME_ROOM = 512 };
 
-struct telling {
+struct synthesizing {
     const struct pf_kernel *kernel;
     struct perfile_error *error;
     int result;
@@ -44,8 +44,8 @@ static void make_name(char name[NAME_ROOM], const uint8_t *tag, const char *part
         snprintf(at, (size_t)(name + NAME_ROOM - at), "_%s", part);
 }
 
-static int tell_parts(const struct pf_kernel *kernel, const struct pf_bpf_program *program, const uint8_t *btf,
-                      uint32_t btf_bytes, struct perfile_error *error)
+static int synthesize_parts(const struct pf_kernel *kernel, const struct pf_bpf_program *program, const uint8_t *btf,
+                            uint32_t btf_bytes, struct perfile_error *error)
 {
     uint32_t count = program->info.nr_jited_ksyms;
     const uint8_t *addresses = pf_bpf_array(program, PF_BPF_KSYMS, count, 8);
@@ -66,12 +66,12 @@ static int tell_parts(const struct pf_kernel *kernel, const struct pf_bpf_progra
     return result;
 }
 
-static int tell_program(const struct pf_kernel *kernel, const struct pf_bpf_program *program,
-                        struct perfile_error *error)
+static int synthesize_program(const struct pf_kernel *kernel, const struct pf_bpf_program *program,
+                              struct perfile_error *error)
 {
     uint32_t bytes = 0;
     uint8_t *btf = program->info.btf_id ? pf_bpf_types_read(kernel->allocator, program->info.btf_id, &bytes) : NULL;
-    int result = tell_parts(kernel, program, btf, bytes, error);
+    int result = synthesize_parts(kernel, program, btf, bytes, error);
     if (btf)
         pf_free(kernel->allocator, btf, bytes);
     struct perfile_bpf_event record = {.bpf_type = PERFILE_BPF_EVENT_PROG_LOAD, .id = program->info.id};
@@ -80,9 +80,9 @@ static int tell_program(const struct pf_kernel *kernel, const struct pf_bpf_prog
 }
 
 /* Trampolines and dispatchers have no entry of their own in the system call; each is a page. */
-static bool tell_image(void *context, const struct pf_kernel_symbol *symbol)
+static bool synthesize_image(void *context, const struct pf_kernel_symbol *symbol)
 {
-    struct telling *telling = context;
+    struct synthesizing *synthesizing = context;
     char name[NAME_ROOM];
     size_t length = strcspn(symbol->name, "\t");
     if ((!pf_starts_with(symbol->name, "bpf_trampoline_") && !pf_starts_with(symbol->name, "bpf_dispatcher_")) ||
@@ -100,16 +100,16 @@ static bool tell_image(void *context, const struct pf_kernel_symbol *symbol)
 
 int pf_bpf_synthesize(const struct pf_kernel *kernel, struct perfile_error *error)
 {
-    struct telling telling = {.kernel = kernel, .error = error};
+    struct synthesizing synthesizing = {.kernel = kernel, .error = error};
     uint32_t seen = 0;
-    for (uint32_t id = 0; telling.result == 0 && (id = pf_bpf_next_program(id)) && seen < PROGRAMS_MAX; seen++) {
+    for (uint32_t id = 0; synthesizing.result == 0 && (id = pf_bpf_next_program(id)) && seen < PROGRAMS_MAX; seen++) {
         struct pf_bpf_program program;
         if (!pf_bpf_program_read(kernel->allocator, id, &program))
             continue;
-        telling.result = tell_program(kernel, &program, error);
+        synthesizing.result = synthesize_program(kernel, &program, error);
         pf_bpf_program_free(kernel->allocator, &program);
     }
-    if (telling.result == 0 && seen)
-        pf_kernel_symbols(kernel->root, tell_image, &telling);
-    return telling.result;
+    if (synthesizing.result == 0 && seen)
+        pf_kernel_symbols(kernel->root, synthesize_image, &synthesizing);
+    return synthesizing.result;
 }

@@ -41,9 +41,9 @@ static bool is_folder(int root, const char *path)
     return fstatat(root, path, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
 }
 
-static int tell_folder(struct walk *walk, unsigned depth, struct perfile_error *error);
+static int synthesize_folder(struct walk *walk, unsigned depth, struct perfile_error *error);
 
-static int tell_inner(struct walk *walk, unsigned depth, struct perfile_error *error)
+static int synthesize_inner(struct walk *walk, unsigned depth, struct perfile_error *error)
 {
     struct pf_listing names;
     size_t length = strlen(walk->path);
@@ -52,14 +52,14 @@ static int tell_inner(struct walk *walk, unsigned depth, struct perfile_error *e
     for (size_t i = 0; read && i < names.count && result == 0; i++) {
         if (pf_path(walk->path + length, sizeof(walk->path) - length, "/%s", names.items[i]) &&
             is_folder(walk->kernel->root, walk->path))
-            result = tell_folder(walk, depth + 1, error);
+            result = synthesize_folder(walk, depth + 1, error);
         walk->path[length] = 0;
     }
     pf_listing_close(&names);
     return result;
 }
 
-static int tell_folder(struct walk *walk, unsigned depth, struct perfile_error *error)
+static int synthesize_folder(struct walk *walk, unsigned depth, struct perfile_error *error)
 {
     const struct pf_synthesis *synthesis = walk->kernel->synthesis;
     const char *inner = walk->path + walk->mount;
@@ -67,16 +67,16 @@ static int tell_folder(struct walk *walk, unsigned depth, struct perfile_error *
     int result = 0;
     if (record.id)
         result = synthesis->put(synthesis->context, PERFILE_RECORD_CGROUP, 0, &record, sizeof(record), error);
-    return result < 0 || depth >= DEPTH_MAX ? result : tell_inner(walk, depth, error);
+    return result < 0 || depth >= DEPTH_MAX ? result : synthesize_inner(walk, depth, error);
 }
 
 int pf_cgroups_synthesize(const struct pf_kernel *kernel, struct perfile_error *error)
 {
     struct walk walk = {.kernel = kernel};
     if (!pf_find_cgroups(kernel->allocator, kernel->root, walk.path)) {
-        pf_kernel_note(kernel, "no hierarchy of control groups is mounted: their names are not recorded");
+        pf_kernel_note(kernel, "no cgroup hierarchy is mounted: names of cgroups are not recorded");
         return 0;
     }
     walk.mount = strlen(walk.path);
-    return tell_folder(&walk, 0, error);
+    return synthesize_folder(&walk, 0, error);
 }

@@ -80,8 +80,7 @@ static int make_set(const char *cpus, uint32_t version, struct cpu_words *made, 
         highest = last > highest ? last : highest;
     }
     if (!ranges || !(*at == 0 || *at == '\n') || highest >= MASK_CPUS)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "list of CPUs", "'%s' cannot be understood",
-                       cpus);
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "list of CPUs", "invalid list '%s'", cpus);
     made->set.end_cpu = (uint16_t)highest;
     if (version && version < PF_VERSION(6, 1))
         return list_cpus(cpus, made, error);
@@ -124,7 +123,8 @@ int pf_synthesize_cpu_map(const char *cpus, const struct pf_synthesis *synthesis
 
 enum { UPDATE_UNIT, UPDATE_SCALE, UPDATE_NAME, UPDATE_CPUS };
 
-static int tell_cpus(const char *cpus, uint64_t id, const struct pf_synthesis *synthesis, struct perfile_error *error)
+static int synthesize_cpus(const char *cpus, uint64_t id, const struct pf_synthesis *synthesis,
+                           struct perfile_error *error)
 {
     struct cpu_words made;
     int result = make_set(cpus, synthesis->version, &made, error);
@@ -136,8 +136,8 @@ static int tell_cpus(const char *cpus, uint64_t id, const struct pf_synthesis *s
     return result;
 }
 
-static int tell_update(const struct pf_listed_event *event, uint64_t id, bool names,
-                       const struct pf_synthesis *synthesis, struct perfile_error *error)
+static int synthesize_update(const struct pf_listed_event *event, uint64_t id, bool names,
+                             const struct pf_synthesis *synthesis, struct perfile_error *error)
 {
     struct perfile_event_update record = {.update_type = UPDATE_UNIT, .id = id, .unit = event->unit};
     int result = 0;
@@ -148,7 +148,7 @@ static int tell_update(const struct pf_listed_event *event, uint64_t id, bool na
         result = put(synthesis, PERFILE_RECORD_EVENT_UPDATE, &record, sizeof(record), error);
     }
     if (result == 0 && event->cpus && event->cpus[0])
-        result = tell_cpus(event->cpus, id, synthesis, error);
+        result = synthesize_cpus(event->cpus, id, synthesis, error);
     if (result == 0 && names && event->name) {
         record = (struct perfile_event_update){.update_type = UPDATE_NAME, .id = id, .name = event->name};
         result = put(synthesis, PERFILE_RECORD_EVENT_UPDATE, &record, sizeof(record), error);
@@ -161,7 +161,7 @@ int pf_synthesize_event_updates(const struct pf_event_list *events, const uint64
 {
     int result = 0;
     for (size_t i = 0; i < events->count && result == 0; i++)
-        result = tell_update(&events->items[i], first_ids[i], names, synthesis, error);
+        result = synthesize_update(&events->items[i], first_ids[i], names, synthesis, error);
     return result;
 }
 

@@ -114,7 +114,7 @@ static int put_map(const struct pf_kernel *kernel, const struct perfile_mmap *ma
                           error);
 }
 
-static int tell_text(const struct pf_kernel *kernel, bool *hidden, struct perfile_error *error)
+static int synthesize_text(const struct pf_kernel *kernel, bool *hidden, struct perfile_error *error)
 {
     struct text_range range = {0};
     struct pf_build_id id = {.size = 0};
@@ -124,9 +124,9 @@ static int tell_text(const struct pf_kernel *kernel, bool *hidden, struct perfil
     if (*hidden && kernel->options->user_only)
         return 0;
     if (*hidden) {
-        pf_kernel_note(kernel, readable ? "the addresses of the kernel are hidden, so its functions cannot be named: "
-                                          "record as root, or set /proc/sys/kernel/kptr_restrict to 0"
-                                        : "/proc/kallsyms cannot be read, so functions of the kernel cannot be named");
+        pf_kernel_note(kernel, readable ? "kernel addresses are hidden, so kernel functions will have no names: record "
+                                          "as root, or set /proc/sys/kernel/kptr_restrict to 0"
+                                        : "/proc/kallsyms cannot be read, so kernel functions will have no names");
         return 0;
     }
     if (kernel->options->build_ids)
@@ -191,8 +191,8 @@ static bool find_file(const char *dependencies, const char *name, char *path, si
     return false;
 }
 
-static int tell_module(const struct pf_kernel *kernel, const struct module *module, const struct module_files *files,
-                       struct perfile_error *error)
+static int synthesize_module(const struct pf_kernel *kernel, const struct module *module,
+                             const struct module_files *files, struct perfile_error *error)
 {
     char file[2048], path[PF_PATH_ROOM], notes[512];
     struct pf_build_id id = {.size = 0};
@@ -214,9 +214,9 @@ static int compare_modules(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-/* What is told of a module is the sum of its pieces: it may reach into the next one. */
-static int tell_list(const struct pf_kernel *kernel, struct module *modules, size_t count,
-                     const struct module_files *files, struct perfile_error *error)
+/* What is synthesized for a module is the sum of its pieces: it may reach into the next one. */
+static int synthesize_list(const struct pf_kernel *kernel, struct module *modules, size_t count,
+                           const struct module_files *files, struct perfile_error *error)
 {
     int result = 0;
     if (count)
@@ -224,13 +224,13 @@ static int tell_list(const struct pf_kernel *kernel, struct module *modules, siz
     for (size_t i = 0; i < count && result == 0; i++) {
         if (i + 1 < count && modules[i + 1].start > modules[i].start)
             modules[i].bytes = pf_min(modules[i].bytes, modules[i + 1].start - modules[i].start);
-        result = tell_module(kernel, &modules[i], files, error);
+        result = synthesize_module(kernel, &modules[i], files, error);
     }
     return result;
 }
 
-static int tell_modules_of(const struct pf_kernel *kernel, char *text, const struct module_files *files,
-                           struct perfile_error *error)
+static int synthesize_modules_of(const struct pf_kernel *kernel, char *text, const struct module_files *files,
+                                 struct perfile_error *error)
 {
     struct module *modules = NULL, module;
     size_t count = 0, room = 0;
@@ -245,13 +245,13 @@ static int tell_modules_of(const struct pf_kernel *kernel, char *text, const str
             result = pf_fail_memory(error, "modules");
     }
     if (result == 0)
-        result = tell_list(kernel, modules, count, files, error);
+        result = synthesize_list(kernel, modules, count, files, error);
     pf_free(kernel->allocator, modules, room * sizeof(*modules));
     return result;
 }
 
 /* A kernel without modules has no such file. */
-static int tell_modules(const struct pf_kernel *kernel, struct perfile_error *error)
+static int synthesize_modules(const struct pf_kernel *kernel, struct perfile_error *error)
 {
     struct module_files files;
     struct pf_text text;
@@ -271,7 +271,7 @@ static int tell_modules(const struct pf_kernel *kernel, struct perfile_error *er
         pf_put_char(&text, 0);
         pf_put_char(&files.list, 0);
         result = text.failed || files.list.failed ? pf_fail_memory(error, "modules")
-                                                  : tell_modules_of(kernel, text.data, &files, error);
+                                                  : synthesize_modules_of(kernel, text.data, &files, error);
     }
     pf_text_close(&files.list);
     pf_text_close(&text);
@@ -281,6 +281,6 @@ static int tell_modules(const struct pf_kernel *kernel, struct perfile_error *er
 int pf_kernel_synthesize(const struct pf_kernel *kernel, struct perfile_error *error)
 {
     bool hidden;
-    int result = tell_text(kernel, &hidden, error);
-    return result < 0 || hidden ? result : tell_modules(kernel, error);
+    int result = synthesize_text(kernel, &hidden, error);
+    return result < 0 || hidden ? result : synthesize_modules(kernel, error);
 }

@@ -169,7 +169,7 @@ static void name_anonymous(const struct pf_walk *walk, struct mapping *mapping)
 }
 
 /* A line without its newline. */
-static bool tell_line(struct pf_walker *walker, char *line, int process, int32_t pid)
+static bool synthesize_line(struct pf_walker *walker, char *line, int process, int32_t pid)
 {
     struct mapping mapping = {.record = {.pid = pid, .tid = pid}, .process = process};
     if (!parse_line(walker->walk, line, &mapping))
@@ -188,13 +188,13 @@ static bool tell_line(struct pf_walker *walker, char *line, int process, int32_t
 }
 
 /* Hands on the whole lines of the buffer and moves the rest to its front; false: stop. */
-static bool tell_lines(struct pf_walker *walker, size_t *used, int process, int32_t pid)
+static bool synthesize_lines(struct pf_walker *walker, size_t *used, int process, int32_t pid)
 {
     char *at = walker->file, *end = at + *used, *newline;
     bool go_on = true;
     for (; go_on && (newline = memchr(at, '\n', (size_t)(end - at))); at = newline + 1) {
         *newline = 0;
-        go_on = tell_line(walker, at, process, pid);
+        go_on = synthesize_line(walker, at, process, pid);
     }
     if (at == walker->file && *used == sizeof(walker->file) - 1)
         at = end; /* no path is so long */
@@ -213,6 +213,6 @@ void pf_maps_synthesize(struct pf_walker *walker, int process, int maps, int32_t
         if (got <= 0)
             return; /* what is left is no whole line: the process has ended meanwhile */
         used += (size_t)got;
-        go_on = tell_lines(walker, &used, process, pid);
+        go_on = synthesize_lines(walker, &used, process, pid);
     }
 }

@@ -100,7 +100,7 @@ static bool parse_stat(char *text, struct process *process)
     return sscanf(end + 1, " %c %d %*d %*d %*d %*d %lu", &process->state, &process->ppid, &process->flags) == 3;
 }
 
-static void tell_maps(struct pf_walker *walker, const struct process *process, int32_t tid)
+static void synthesize_maps(struct pf_walker *walker, const struct process *process, int32_t tid)
 {
     char path[64];
     if (!pf_path(path, sizeof(path), "task/%d/maps", tid))
@@ -116,7 +116,7 @@ static void tell_maps(struct pf_walker *walker, const struct process *process, i
 }
 
 /* An entry of /proc/PID/task. */
-static bool tell_thread(struct pf_walker *walker, struct process *process, int tasks, const char *name)
+static bool synthesize_thread(struct pf_walker *walker, struct process *process, int tasks, const char *name)
 {
     char path[64], comm[64], *end;
     long tid = strtol(name, &end, 10);
@@ -133,7 +133,7 @@ static bool tell_thread(struct pf_walker *walker, struct process *process, int t
         return false;
     if (process->state == 'Z') { /* the first thread has ended, and its mappings went with it */
         process->state = 'S';
-        tell_maps(walker, process, (int32_t)tid);
+        synthesize_maps(walker, process, (int32_t)tid);
     }
     return true;
 }
@@ -147,7 +147,7 @@ struct entry {
     char name[];
 };
 
-static void tell_threads(struct pf_walker *walker, struct process *process)
+static void synthesize_threads(struct pf_walker *walker, struct process *process)
 {
     bool go_on = true;
     int tasks = openat(process->folder, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -158,7 +158,7 @@ static void tell_threads(struct pf_walker *walker, struct process *process)
             const struct entry *entry = (const struct entry *)(const void *)(walker->entries + at);
             at += entry->bytes;
             if (entry->name[0] >= '0' && entry->name[0] <= '9')
-                go_on = tell_thread(walker, process, tasks, entry->name);
+                go_on = synthesize_thread(walker, process, tasks, entry->name);
         }
     close(tasks);
 }
@@ -175,9 +175,9 @@ void pf_process_synthesize(struct pf_walker *walker, int32_t pid)
         parse_stat(walker->file, &process) && put_thread(walker, &process, pid, process.comm)) {
         bool has_maps = !(process.flags & KERNEL_THREAD);
         if (has_maps && process.state != 'Z')
-            tell_maps(walker, &process, pid);
+            synthesize_maps(walker, &process, pid);
         if (has_maps)
-            tell_threads(walker, &process);
+            synthesize_threads(walker, &process);
     }
     close(process.folder);
 }

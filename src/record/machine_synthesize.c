@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All that is told of what ran before: which processes, and in which order. */
+/* Synthesizes records of what ran before: which processes, and in which order. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static int add_all(struct pf_walk *walk, int root, struct perfile_error *error)
     int result = 0;
     bool read = pf_listing_open(&names, walk->options->allocator, root, "proc");
     if (!read)
-        result = pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "/proc", "it cannot be read");
+        result = pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "/proc", "cannot be read");
     for (size_t i = 0; result == 0 && i < names.count; i++) {
         char *end;
         long pid = strtol(names.items[i], &end, 10);
@@ -82,7 +82,7 @@ static int find_pids(struct pf_walk *walk, int root, struct perfile_error *error
 
 /* ---- all of it ---- */
 
-static int tell_machine(struct pf_walk *walk, struct perfile_error *error)
+static int synthesize_machine(struct pf_walk *walk, struct perfile_error *error)
 {
     const struct pf_machine_options *options = walk->options;
     const struct pf_kernel kernel = {.options = options,
@@ -117,7 +117,7 @@ static void note_forbidden(const struct pf_walk *walk)
     walk->options->note(walk->options->note_context, sentence);
 }
 
-static int tell_from(struct pf_walk *walk, int root, struct perfile_error *error)
+static int synthesize_from(struct pf_walk *walk, int root, struct perfile_error *error)
 {
     const struct perfile_allocator *allocator = pf_allocator_or_default(walk->options->allocator);
     struct pf_build_ids *ids = pf_resize(allocator, NULL, 0, sizeof(*ids));
@@ -128,7 +128,7 @@ static int tell_from(struct pf_walk *walk, int root, struct perfile_error *error
     find_hugetlbfs(walk, root);
     int result = find_pids(walk, root, error);
     if (result == 0)
-        result = pf_walk_all(walk, walk->options->threads, tell_machine, error);
+        result = pf_walk_all(walk, walk->options->threads, synthesize_machine, error);
     if (result == 0)
         note_forbidden(walk);
     pf_free(allocator, walk->pids, walk->room * sizeof(*walk->pids));
@@ -144,9 +144,9 @@ int pf_machine_synthesize(const struct pf_machine_options *options, const struct
     int result, root = pf_root_open(options->root);
     walk.proc = root < 0 ? -1 : openat(root, "proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (walk.proc < 0)
-        result = pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "/proc", "it cannot be read: is it mounted?");
+        result = pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "/proc", "cannot be read; is it mounted?");
     else
-        result = tell_from(&walk, root, error);
+        result = synthesize_from(&walk, root, error);
     if (walk.proc >= 0)
         close(walk.proc);
     if (root >= 0)

@@ -191,7 +191,7 @@ int pf_machine_tracing_of(const char *root, struct perfile_writer *writer, const
     int result;
     if (folder < 0)
         result = pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, "tracefs",
-                         "it cannot be found or read; as root: mount -t tracefs none /sys/kernel/tracing");
+                         "cannot be found or read; as root: mount -t tracefs none /sys/kernel/tracing");
     else
         result = put_tracing(folder, writer, events, error);
     if (folder >= 0)

@@ -37,7 +37,7 @@ struct pf_walk {
     struct pf_team *team;
 };
 
-/* All processes. `first` tells what comes before them, in the caller's thread, while the others read already. */
+/* All processes. `first` synthesizes what comes before them, in the caller's thread, while the others read already. */
 int pf_walk_all(struct pf_walk *walk, unsigned threads, int (*first)(struct pf_walk *walk, struct perfile_error *error),
                 struct perfile_error *error);
 

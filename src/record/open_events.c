@@ -89,9 +89,9 @@ static bool relax(struct pf_event_list *chosen, size_t *next, const struct perfi
             there |= steps[*next].drop(&chosen->items[i].attr);
         if (!there)
             continue;
-        pf_events_note(options, "recorded without %s, which this kernel or processor does not have%s%s%s",
-                       steps[*next].what, steps[*next].since ? " (Linux has it since " : "",
-                       steps[*next].since ? steps[*next].since : "", steps[*next].since ? ")" : "");
+        pf_events_note(options, "recorded without %s: not supported by this kernel or CPU%s%s%s", steps[*next].what,
+                       steps[*next].since ? " (Linux has it since " : "", steps[*next].since ? steps[*next].since : "",
+                       steps[*next].since ? ")" : "");
         (*next)++;
         return true;
     }
@@ -110,7 +110,7 @@ static bool leave_kernel_out(struct pf_event_list *chosen, const struct perfile_
         changed = true;
     }
     if (changed)
-        pf_events_note(options, "only user space is recorded: the system does not let this user look at the kernel "
+        pf_events_note(options, "only recording user space: no permission to record the kernel "
                                 "(/proc/sys/kernel/perf_event_paranoid is above 1)");
     return changed;
 }
@@ -211,7 +211,7 @@ static int explain(const struct pf_listed_event *event, const struct pf_target *
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, name,
                        "callchains may not be so long: /proc/sys/kernel/perf_event_max_stack");
     case ESRCH:
-        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, name, "what was to be recorded has ended");
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, name, "the process to record has ended");
     default:
         return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name, "%s", pf_error_text(why));
     }
@@ -359,7 +359,7 @@ static int open_cgroup(struct pf_opened_set *opened, const struct pf_target *tar
         opened->cgroup = open(whole, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return opened->cgroup >= 0 ? 0
                                : pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "control group",
-                                         "there is no %.100s below /%.100s", path, mount);
+                                         "no %.100s below /%.100s", path, mount);
 }
 
 /* The kernel refuses higher rates, and lowers its limit by itself when interrupts take long; perf goes down to it, too. */

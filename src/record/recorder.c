@@ -34,8 +34,8 @@ struct perfile_recorder {
     const struct perfile_allocator *allocator;
     struct perfile_recorder_options options;
     struct perfile_writer *writer;
-    struct pf_writer_thread *behind; /* NULL: records go straight to the writer */
-    struct perfile_writer *other;    /* gets what is told of the machine, too; NULL: there is none */
+    struct pf_writer_thread *writer_thread; /* NULL: records go straight to the writer */
+    struct perfile_writer *other;           /* gets the synthesized records, too; NULL: there is none */
     struct pf_event_list chosen;
     struct pf_target target;
     struct pf_opened_set opened;
@@ -46,7 +46,7 @@ struct perfile_recorder {
     struct pf_map opened_of_id; /* index */
     uint64_t *lost;             /* of each event */
     bool said_something;        /* in this round */
-    bool told_before;           /* what runs */
+    bool synthesized_before;    /* what runs */
     struct pf_pids pids;        /* of processes that were started meanwhile; unless everybody is recorded */
     uint16_t time_at;           /* of samples; the same for all events */
     uint16_t tid_at;
@@ -54,7 +54,7 @@ struct perfile_recorder {
     struct perfile_recorder_counts counts;
 };
 
-/* The event that was opened to tell of maps goes on all the time. */
+/* The event that was opened to record maps goes on all the time. */
 static bool only_tracks(const struct perfile_recorder *recorder, uint32_t event)
 {
     return recorder->chosen.tracking && event == recorder->chosen.tracking;
@@ -74,7 +74,7 @@ static uint64_t usual_ring_bytes(const struct perfile_recorder *recorder)
     return pf_max(RING_BYTES_LEAST, pf_min(RING_BYTES_MOST, RINGS_BYTES / ring_places(recorder)));
 }
 
-/* The event that tells of maps must not be overwritten by samples: then it has buffers of its own. */
+/* The event that records maps must not be overwritten by samples: then it has buffers of its own. */
 static bool is_apart(const struct perfile_recorder *recorder, uint32_t event)
 {
     return recorder->chosen.overwrite && event == recorder->chosen.tracking;
@@ -163,7 +163,7 @@ static int open_poll(struct perfile_recorder *recorder, struct perfile_error *er
     return 0;
 }
 
-/* ---- what the writer is told at the start ---- */
+/* ---- what is written at the start ---- */
 
 static int write_event(struct perfile_recorder *recorder, uint32_t index, struct perfile_error *error)
 {
@@ -269,11 +269,11 @@ static int write_machine(struct perfile_recorder *recorder, struct perfile_error
                                                           : online > 8     ? 8
                                                                            : (unsigned)online,
                                                .allocator = options->allocator,
-                                               .note = recorder->told_before ? NULL : options->note,
+                                               .note = recorder->synthesized_before ? NULL : options->note,
                                                .note_context = options->note_context};
     result = pf_machine_synthesize(&machine, &synthesis, error);
     pf_free(recorder->allocator, tids, count * sizeof(*tids));
-    recorder->told_before = true;
+    recorder->synthesized_before = true;
     return result < 0 ? result : put_told(recorder, PERFILE_RECORD_FINISHED_INIT, 0, NULL, 0, error);
 }
 
@@ -333,7 +333,7 @@ static int check_output(struct perfile_recorder *recorder, struct perfile_error 
                                    : pf_since_output(version, options->mode == PERFILE_MODE_PIPE,
                                                      options->mode == PERFILE_MODE_DIRECTORY, options->compression);
     if (unknown)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "perf %u.%u does not read %s",
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "perf %u.%u cannot read %s",
                        version / 1000, version % 1000, unknown);
     options->compressed_v1 |= version && version < PF_VERSION(6, 16);
     return 0;
@@ -369,7 +369,7 @@ static bool synthesizes_first(const struct perfile_recorder *recorder)
 
 /*
  * The next recording needs to know who ran when the buffers were emptied for the last time. Some of them end before they
- * can be asked: so it is found out before, and what happens in between is told to both.
+ * can be asked: so it is found out before, and what happens in between is written to both.
  */
 static int begin_next(struct perfile_recorder *recorder, struct perfile_writer *next, struct perfile_error *error)
 {
@@ -396,7 +396,7 @@ static int choose(struct perfile_recorder *recorder, struct perfile_error *error
     const char *events = recorder->options.events ? recorder->options.events : "cycles:P";
     int result = pf_event_list_parse(&recorder->chosen, events, error);
     if (recorder->chosen.mounted)
-        pf_events_note(&recorder->options, "tracefs was not mounted: it is now, at /sys/kernel/tracing");
+        pf_events_note(&recorder->options, "tracefs was not mounted; mounted it at /sys/kernel/tracing");
     if (result == PERFILE_ERROR_ABSENT && error)
         error->code = PERFILE_ERROR_ARGUMENT;
     return result == PERFILE_ERROR_ABSENT ? PERFILE_ERROR_ARGUMENT : result;
@@ -447,7 +447,7 @@ static int open_recorder(struct perfile_recorder *recorder, struct perfile_error
     find_places(recorder);
     recorder->first_time = UINT64_MAX;
     if (result == 0 && recorder->writer->options.compression)
-        recorder->behind = pf_writer_thread_open(recorder->writer, recorder->allocator);
+        recorder->writer_thread = pf_writer_thread_open(recorder->writer, recorder->allocator);
     return result;
 }
 
@@ -457,7 +457,7 @@ int perfile_recorder_open(const struct perfile_recorder_options *options, struct
     struct perfile_recorder_options all = PERFILE_RECORDER_OPTIONS_INIT;
     *recorder = NULL;
     if (!options)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "recorder options", "there are none");
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "recorder options", "missing");
     int result = pf_sized_take(&all, sizeof(all), options, "recorder options", error);
     if (result < 0)
         return result;
@@ -487,7 +487,7 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
     if (!recorder)
         return;
     const struct perfile_allocator *allocator = recorder->allocator;
-    pf_writer_thread_close(recorder->behind);
+    pf_writer_thread_close(recorder->writer_thread);
     close_rings(recorder);
     pf_free(allocator, recorder->rings, recorder->ring_room * sizeof(*recorder->rings));
     if (recorder->poll >= 0)
@@ -506,7 +506,7 @@ void perfile_recorder_close(struct perfile_recorder *recorder)
 /* Afterwards the writer is not used by another thread, until buffers are emptied again. */
 static int settle(const struct perfile_recorder *recorder, struct perfile_error *error)
 {
-    return recorder->behind ? pf_writer_thread_settle(recorder->behind, error) : 0;
+    return recorder->writer_thread ? pf_writer_thread_settle(recorder->writer_thread, error) : 0;
 }
 
 static int switch_all(const struct perfile_recorder *recorder, unsigned long request, struct perfile_error *error)
@@ -548,8 +548,8 @@ static int switch_named(const struct perfile_recorder *recorder, const char *nam
             return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, name, "%s", pf_error_text(errno));
     }
     return found ? 0
-                 : pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "event",
-                           "none of those recorded is called %s", name);
+                 : pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "event", "no recorded event is named %s",
+                           name);
 }
 
 int perfile_recorder_enable_event(struct perfile_recorder *recorder, const char *name, struct perfile_error *error)
@@ -636,8 +636,8 @@ static int take_records(void *context, const uint8_t *records, size_t bytes, str
     look_through(recorder, records, bytes);
     recorder->said_something = true;
     recorder->counts.bytes += bytes;
-    int result = recorder->behind ? pf_writer_thread_put(recorder->behind, records, bytes, error)
-                                  : perfile_writer_records(recorder->writer, records, bytes, error);
+    int result = recorder->writer_thread ? pf_writer_thread_put(recorder->writer_thread, records, bytes, error)
+                                         : perfile_writer_records(recorder->writer, records, bytes, error);
     return result < 0 || !recorder->other ? result : copy_state(recorder->other, records, bytes, error);
 }
 
@@ -648,8 +648,9 @@ static int put_round(struct perfile_recorder *recorder, struct perfile_error *er
         uint32_t type;
         uint16_t misc, size;
     } round = {PERFILE_RECORD_FINISHED_ROUND, 0, 8};
-    return recorder->behind ? pf_writer_thread_put(recorder->behind, (const uint8_t *)&round, sizeof(round), error)
-                            : perfile_writer_records(recorder->writer, &round, sizeof(round), error);
+    return recorder->writer_thread
+               ? pf_writer_thread_put(recorder->writer_thread, (const uint8_t *)&round, sizeof(round), error)
+               : perfile_writer_records(recorder->writer, &round, sizeof(round), error);
 }
 
 static int drain_all(struct perfile_recorder *recorder, struct perfile_error *error)
@@ -663,12 +664,12 @@ static int drain_all(struct perfile_recorder *recorder, struct perfile_error *er
         result = put_round(recorder, error);
     if (result < 0)
         return result;
-    if (recorder->behind)
-        result = pf_writer_thread_flush(recorder->behind, error);
+    if (recorder->writer_thread)
+        result = pf_writer_thread_flush(recorder->writer_thread, error);
     else
         result = perfile_writer_flush(recorder->writer, error);
-    recorder->counts.written = recorder->behind ? pf_writer_thread_written(recorder->behind)
-                                                : perfile_writer_progress(recorder->writer)->bytes;
+    recorder->counts.written = recorder->writer_thread ? pf_writer_thread_written(recorder->writer_thread)
+                                                       : perfile_writer_progress(recorder->writer)->bytes;
     return result;
 }
 
@@ -809,8 +810,8 @@ int perfile_recorder_switch_output(struct perfile_recorder *recorder, struct per
     if (result == 0)
         result = perfile_writer_flush(writer, error);
     recorder->writer = writer;
-    if (result == 0 && recorder->behind)
-        pf_writer_thread_switch(recorder->behind, writer);
+    if (result == 0 && recorder->writer_thread)
+        pf_writer_thread_switch(recorder->writer_thread, writer);
     if (result == 0)
         recorder->counts.written = perfile_writer_progress(writer)->bytes;
     recorder->first_time = UINT64_MAX;

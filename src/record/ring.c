@@ -56,7 +56,7 @@ static int measure(const struct pf_ring *ring, uint64_t at, uint64_t left, size_
         const uint16_t bytes = size_at(ring, at + *whole);
         if (bytes < 8 || bytes % 8 || bytes > left - *whole)
             return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "ring buffer",
-                           "a record of %u bytes where %llu are there", bytes, (unsigned long long)(left - *whole));
+                           "a record of %u bytes where only %llu are left", bytes, (unsigned long long)(left - *whole));
         if (bytes > room - *whole) {
             *split = bytes;
             return 0;
@@ -132,7 +132,7 @@ int pf_ring_drain(struct pf_ring *ring, pf_ring_taker *take, void *context, stru
         return drain_backward(ring, take, context, error);
     const uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
     if (head - ring->tail > ring->bytes)
-        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "ring buffer", "the kernel went round it unseen");
+        return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "ring buffer", "overrun by the kernel");
     int result = take_range(ring, ring->tail, head - ring->tail, take, context, error);
     ring->tail = head;
     __atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);

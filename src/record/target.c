@@ -98,7 +98,7 @@ static int add_threads_of(struct pf_target *target, int32_t pid, struct perfile_
     snprintf(path, sizeof(path), "/proc/%d/task", pid);
     DIR *tasks = opendir(path);
     if (!tasks)
-        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "process", "there is no process %d", pid);
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "process", "no process %d", pid);
     int result = 0;
     for (const struct dirent *entry; result == 0 && (entry = readdir(tasks));)
         if (entry->d_name[0] != '.')
@@ -134,7 +134,7 @@ static int find_user(const char *user, uid_t *uid, struct perfile_error *error)
         return 0;
     }
     if (getpwnam_r(user, &entry, text, sizeof(text), &found) != 0 || !found)
-        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "user", "there is no user %s", user);
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "user", "unknown user %s", user);
     *uid = found->pw_uid;
     return 0;
 }
@@ -235,7 +235,7 @@ int pf_target_open(struct pf_target *target, const struct perfile_recorder_optio
     target->everybody = !target->tid_count;
     target->some_cpus = options->cpus != NULL;
     if (target->everybody && !(options->flags & PERFILE_RECORDER_ALL_CPUS) && !options->cpus)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "target", "nothing to record is named");
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "target", "nothing to record given");
     if (target->everybody && add_tid(target, -1) < 0)
         return pf_fail_memory(error, "threads");
     /* a buffer of a thread that children write to, too, must belong to one processor */

@@ -12,7 +12,7 @@ struct block {
     size_t used;
 };
 
-/* The blocks that wait stand in a ring, and behind them, but for the thread not there, the one that is filled. */
+/* A ring of waiting blocks, followed by the one being filled, which the thread does not see yet. */
 struct pf_writer_thread {
     const struct perfile_allocator *allocator;
     struct perfile_writer *writer;
@@ -31,128 +31,128 @@ struct pf_writer_thread {
     uint64_t written;
 };
 
-static struct block *last_block(struct pf_writer_thread *behind)
+static struct block *last_block(struct pf_writer_thread *worker)
 {
-    return &behind->blocks[(behind->first + behind->count) % PF_WRITER_THREAD_BLOCKS];
+    return &worker->blocks[(worker->first + worker->count) % PF_WRITER_THREAD_BLOCKS];
 }
 
 /* ---- the thread ---- */
 
 /* Lets go of the lock while it writes; NULL: only flushes. */
-static void use_writer(struct pf_writer_thread *behind, const struct block *block)
+static void use_writer(struct pf_writer_thread *worker, const struct block *block)
 {
     struct perfile_error error;
-    const bool failed = behind->result < 0;
-    behind->busy = true;
-    pthread_mutex_unlock(&behind->mutex);
+    const bool failed = worker->result < 0;
+    worker->busy = true;
+    pthread_mutex_unlock(&worker->mutex);
     int result = 0;
     if (!failed)
-        result = block ? perfile_writer_records(behind->writer, block->data, block->used, &error)
-                       : perfile_writer_flush(behind->writer, &error);
-    const uint64_t written = perfile_writer_progress(behind->writer)->bytes;
-    pthread_mutex_lock(&behind->mutex);
-    behind->busy = false;
-    behind->written = written;
+        result = block ? perfile_writer_records(worker->writer, block->data, block->used, &error)
+                       : perfile_writer_flush(worker->writer, &error);
+    const uint64_t written = perfile_writer_progress(worker->writer)->bytes;
+    pthread_mutex_lock(&worker->mutex);
+    worker->busy = false;
+    worker->written = written;
     if (result < 0) {
-        behind->result = result;
-        behind->error = error;
+        worker->result = result;
+        worker->error = error;
     }
-    pthread_cond_signal(&behind->room);
+    pthread_cond_signal(&worker->room);
 }
 
-static void write_first(struct pf_writer_thread *behind)
+static void write_first(struct pf_writer_thread *worker)
 {
-    struct block *block = &behind->blocks[behind->first];
-    use_writer(behind, block);
+    struct block *block = &worker->blocks[worker->first];
+    use_writer(worker, block);
     block->used = 0;
-    behind->first = (behind->first + 1) % PF_WRITER_THREAD_BLOCKS;
-    behind->count--;
+    worker->first = (worker->first + 1) % PF_WRITER_THREAD_BLOCKS;
+    worker->count--;
 }
 
 /* A block that is not full is taken only when there is nothing else to do: else small ones would fill the ring. */
 static void *run(void *context)
 {
-    struct pf_writer_thread *behind = context;
-    pthread_mutex_lock(&behind->mutex);
-    while (!behind->stop) {
-        if (behind->count) {
-            write_first(behind);
-        } else if (behind->flush && behind->filling) {
-            behind->filling = false;
-            behind->count++;
-        } else if (behind->flush) {
-            behind->flush = false;
-            use_writer(behind, NULL);
+    struct pf_writer_thread *worker = context;
+    pthread_mutex_lock(&worker->mutex);
+    while (!worker->stop) {
+        if (worker->count) {
+            write_first(worker);
+        } else if (worker->flush && worker->filling) {
+            worker->filling = false;
+            worker->count++;
+        } else if (worker->flush) {
+            worker->flush = false;
+            use_writer(worker, NULL);
         } else {
-            pthread_cond_wait(&behind->ready, &behind->mutex);
+            pthread_cond_wait(&worker->ready, &worker->mutex);
         }
     }
-    pthread_mutex_unlock(&behind->mutex);
+    pthread_mutex_unlock(&worker->mutex);
     return NULL;
 }
 
 /* ---- the caller ---- */
 
 /* Signals are for the threads of the caller. */
-static bool start_thread(struct pf_writer_thread *behind)
+static bool start_thread(struct pf_writer_thread *worker)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool started = pthread_create(&behind->thread, NULL, run, behind) == 0;
+    const bool started = pthread_create(&worker->thread, NULL, run, worker) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }
 
 struct pf_writer_thread *pf_writer_thread_open(struct perfile_writer *writer, const struct perfile_allocator *allocator)
 {
-    struct pf_writer_thread *behind = pf_new(allocator, sizeof(*behind));
-    if (!behind)
+    struct pf_writer_thread *worker = pf_new(allocator, sizeof(*worker));
+    if (!worker)
         return NULL;
-    behind->allocator = allocator;
-    behind->writer = writer;
-    pthread_mutex_init(&behind->mutex, NULL);
-    pthread_cond_init(&behind->ready, NULL);
-    pthread_cond_init(&behind->room, NULL);
-    if (start_thread(behind))
-        return behind;
-    pf_free(allocator, behind, sizeof(*behind));
+    worker->allocator = allocator;
+    worker->writer = writer;
+    pthread_mutex_init(&worker->mutex, NULL);
+    pthread_cond_init(&worker->ready, NULL);
+    pthread_cond_init(&worker->room, NULL);
+    if (start_thread(worker))
+        return worker;
+    pf_free(allocator, worker, sizeof(*worker));
     return NULL;
 }
 
-void pf_writer_thread_close(struct pf_writer_thread *behind)
+void pf_writer_thread_close(struct pf_writer_thread *worker)
 {
-    if (!behind)
+    if (!worker)
         return;
-    pthread_mutex_lock(&behind->mutex);
-    behind->stop = true;
-    pthread_cond_signal(&behind->ready);
-    pthread_mutex_unlock(&behind->mutex);
-    pthread_join(behind->thread, NULL);
-    pthread_cond_destroy(&behind->ready);
-    pthread_cond_destroy(&behind->room);
-    pthread_mutex_destroy(&behind->mutex);
+    pthread_mutex_lock(&worker->mutex);
+    worker->stop = true;
+    pthread_cond_signal(&worker->ready);
+    pthread_mutex_unlock(&worker->mutex);
+    pthread_join(worker->thread, NULL);
+    pthread_cond_destroy(&worker->ready);
+    pthread_cond_destroy(&worker->room);
+    pthread_mutex_destroy(&worker->mutex);
     for (size_t i = 0; i < PF_WRITER_THREAD_BLOCKS; i++)
-        pf_free(behind->allocator, behind->blocks[i].data, PF_WRITER_THREAD_BLOCK_BYTES);
-    pf_free(behind->allocator, behind, sizeof(*behind));
+        pf_free(worker->allocator, worker->blocks[i].data, PF_WRITER_THREAD_BLOCK_BYTES);
+    pf_free(worker->allocator, worker, sizeof(*worker));
 }
 
-static int failure_of(const struct pf_writer_thread *behind, struct perfile_error *error)
+static int failure_of(const struct pf_writer_thread *worker, struct perfile_error *error)
 {
-    if (behind->result < 0 && error)
-        *error = behind->error;
-    return behind->result;
+    if (worker->result < 0 && error)
+        *error = worker->error;
+    return worker->result;
 }
 
 /* A block to fill. */
-static int begin_block(struct pf_writer_thread *behind, struct perfile_error *error)
+static int begin_block(struct pf_writer_thread *worker, struct perfile_error *error)
 {
-    while (behind->count == PF_WRITER_THREAD_BLOCKS)
-        pthread_cond_wait(&behind->room, &behind->mutex);
-    struct block *block = last_block(behind);
-    if (!block->data && !(block->data = pf_resize(behind->allocator, NULL, 0, PF_WRITER_THREAD_BLOCK_BYTES)))
+    while (worker->count == PF_WRITER_THREAD_BLOCKS)
+        pthread_cond_wait(&worker->room, &worker->mutex);
+    struct block *block = last_block(worker);
+    if (!block->data && !(block->data = pf_resize(worker->allocator, NULL, 0, PF_WRITER_THREAD_BLOCK_BYTES)))
         return pf_fail_memory(error, "records that wait");
-    behind->filling = true;
+    worker->filling = true;
     return 0;
 }
 
@@ -168,13 +168,13 @@ static size_t fitting(const uint8_t *records, size_t bytes, size_t room)
 }
 
 /* *taken 0: the block is full. */
-static int fill(struct pf_writer_thread *behind, const uint8_t *records, size_t bytes, size_t *taken,
+static int fill(struct pf_writer_thread *worker, const uint8_t *records, size_t bytes, size_t *taken,
                 struct perfile_error *error)
 {
-    int result = behind->filling ? 0 : begin_block(behind, error);
+    int result = worker->filling ? 0 : begin_block(worker, error);
     if (result < 0)
         return result;
-    struct block *block = last_block(behind);
+    struct block *block = last_block(worker);
     *taken = fitting(records, bytes, PF_WRITER_THREAD_BLOCK_BYTES - block->used);
     memcpy(block->data + block->used, records, *taken);
     block->used += *taken;
@@ -182,58 +182,58 @@ static int fill(struct pf_writer_thread *behind, const uint8_t *records, size_t 
         return 0;
     if (!block->used) /* no record is larger than a block */
         return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, "ring buffer", "a record without a size");
-    behind->filling = false;
-    behind->count++;
-    pthread_cond_signal(&behind->ready);
+    worker->filling = false;
+    worker->count++;
+    pthread_cond_signal(&worker->ready);
     return 0;
 }
 
-int pf_writer_thread_put(struct pf_writer_thread *behind, const uint8_t *records, size_t bytes,
+int pf_writer_thread_put(struct pf_writer_thread *worker, const uint8_t *records, size_t bytes,
                          struct perfile_error *error)
 {
     int result;
-    pthread_mutex_lock(&behind->mutex);
-    result = failure_of(behind, error);
+    pthread_mutex_lock(&worker->mutex);
+    result = failure_of(worker, error);
     for (size_t at = 0, taken = 0; at < bytes && result == 0; at += taken)
-        result = fill(behind, records + at, bytes - at, &taken, error);
-    pthread_mutex_unlock(&behind->mutex);
+        result = fill(worker, records + at, bytes - at, &taken, error);
+    pthread_mutex_unlock(&worker->mutex);
     return result;
 }
 
-int pf_writer_thread_flush(struct pf_writer_thread *behind, struct perfile_error *error)
+int pf_writer_thread_flush(struct pf_writer_thread *worker, struct perfile_error *error)
 {
-    pthread_mutex_lock(&behind->mutex);
-    const int result = failure_of(behind, error);
-    behind->flush = true;
-    pthread_cond_signal(&behind->ready);
-    pthread_mutex_unlock(&behind->mutex);
+    pthread_mutex_lock(&worker->mutex);
+    const int result = failure_of(worker, error);
+    worker->flush = true;
+    pthread_cond_signal(&worker->ready);
+    pthread_mutex_unlock(&worker->mutex);
     return result;
 }
 
-int pf_writer_thread_settle(struct pf_writer_thread *behind, struct perfile_error *error)
+int pf_writer_thread_settle(struct pf_writer_thread *worker, struct perfile_error *error)
 {
-    pthread_mutex_lock(&behind->mutex);
-    behind->flush = true;
-    pthread_cond_signal(&behind->ready);
-    while (behind->count || behind->filling || behind->flush || behind->busy)
-        pthread_cond_wait(&behind->room, &behind->mutex);
-    const int result = failure_of(behind, error);
-    pthread_mutex_unlock(&behind->mutex);
+    pthread_mutex_lock(&worker->mutex);
+    worker->flush = true;
+    pthread_cond_signal(&worker->ready);
+    while (worker->count || worker->filling || worker->flush || worker->busy)
+        pthread_cond_wait(&worker->room, &worker->mutex);
+    const int result = failure_of(worker, error);
+    pthread_mutex_unlock(&worker->mutex);
     return result;
 }
 
-void pf_writer_thread_switch(struct pf_writer_thread *behind, struct perfile_writer *writer)
+void pf_writer_thread_switch(struct pf_writer_thread *worker, struct perfile_writer *writer)
 {
-    pthread_mutex_lock(&behind->mutex);
-    behind->writer = writer;
-    behind->written = perfile_writer_progress(writer)->bytes;
-    pthread_mutex_unlock(&behind->mutex);
+    pthread_mutex_lock(&worker->mutex);
+    worker->writer = writer;
+    worker->written = perfile_writer_progress(writer)->bytes;
+    pthread_mutex_unlock(&worker->mutex);
 }
 
-uint64_t pf_writer_thread_written(struct pf_writer_thread *behind)
+uint64_t pf_writer_thread_written(struct pf_writer_thread *worker)
 {
-    pthread_mutex_lock(&behind->mutex);
-    const uint64_t written = behind->written;
-    pthread_mutex_unlock(&behind->mutex);
+    pthread_mutex_lock(&worker->mutex);
+    const uint64_t written = worker->written;
+    pthread_mutex_unlock(&worker->mutex);
     return written;
 }

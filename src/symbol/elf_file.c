@@ -90,7 +90,7 @@ void pf_elf_read_segments(Elf *elf, const struct perfile_allocator *allocator)
 static int read_header(struct pf_elf *elf, struct perfile_error *error)
 {
     if (elf_kind(elf->elf) != ELF_K_ELF)
-        return begins_as_elf(elf) ? pf_fail(error, PERFILE_ERROR_DAMAGED, 0, "ELF file", "header is cut off")
+        return begins_as_elf(elf) ? pf_fail(error, PERFILE_ERROR_DAMAGED, 0, "ELF file", "truncated header")
                                   : pf_fail(error, PERFILE_ERROR_FORMAT, 0, "ELF file", "it is none");
     if (!gelf_getehdr(elf->elf, &elf->header))
         return fail(elf, "header", error);
@@ -135,7 +135,7 @@ static int read_sections(struct pf_elf *elf, struct perfile_error *error)
     if (elf_getshdrnum(elf->elf, &count) < 0)
         return fail(elf, "section headers", error);
     if (!holds_section_headers(elf, count))
-        return pf_fail(error, PERFILE_ERROR_DAMAGED, elf->header.e_shoff, "ELF file", "section headers are cut off");
+        return pf_fail(error, PERFILE_ERROR_DAMAGED, elf->header.e_shoff, "ELF file", "truncated section headers");
     if (count == 0)
         return 0;
     elf->sections = pf_new(elf->allocator, count * sizeof(*elf->sections));

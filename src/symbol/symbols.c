@@ -151,7 +151,7 @@ static void check_symfs(const struct pf_find_options *find)
         return;
     const bool exists = stat(find->symfs, &about) == 0;
     if (!exists || !S_ISDIR(about.st_mode))
-        pf_find_note(find, "no binaries were found below %s: %s", find->symfs, pf_error_text(exists ? ENOTDIR : errno));
+        pf_find_note(find, "no binaries found below %s: %s", find->symfs, pf_error_text(exists ? ENOTDIR : errno));
 }
 
 int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options *find, struct pf_symbols **symbols,
@@ -224,7 +224,7 @@ static void tell_debuginfod(const struct pf_symbols *symbols)
 {
     const struct pf_debuginfod *d = &symbols->debuginfod;
     if (d->absent)
-        pf_find_note(&symbols->find, "debuginfod has not %u of %u files", d->absent, d->asked);
+        pf_find_note(&symbols->find, "debuginfod does not have %u of %u files", d->absent, d->asked);
     if (d->failed)
         pf_find_note(&symbols->find, "debuginfod failed for %u of %u files: %s", d->failed, d->asked,
                      pf_error_text(d->last_error));
@@ -578,7 +578,7 @@ static bool load_vmlinux(struct pf_symbols *symbols, struct module *module)
         return false;
     const int bytes = pf_memory_heed(symbols->allocator, pf_elf_build_id(elf, id));
     if (bytes < 0) {
-        wrong = "it is no ELF file";
+        wrong = "not an ELF file";
     } else if (bytes && module->build_id_bytes &&
                !same_build_id(id, (size_t)bytes, module->build_id, module->build_id_bytes)) {
         module->public.build_id_differs = true;
@@ -588,7 +588,7 @@ static bool load_vmlinux(struct pf_symbols *symbols, struct module *module)
         wrong = error.message;
     }
     if (wrong)
-        pf_find_note(&symbols->find, "%s was not used: %s", elf, wrong);
+        pf_find_note(&symbols->find, "%s is not used: %s", elf, wrong);
     else
         module->public.path = elf;
     return !wrong;
@@ -607,8 +607,7 @@ static void load_kernel(struct pf_symbols *symbols, struct module *module)
         (void)pf_symbol_table_from_kallsyms(symbols->kallsyms, symbols->kallsyms_bytes, NULL, symbols->allocator,
                                             &module->table, NULL);
     if (!done && symbols->find.kallsyms && !(module->table && module->table->count))
-        pf_find_note(&symbols->find, "%s was not used: there are no symbols with addresses in it",
-                     symbols->find.kallsyms);
+        pf_find_note(&symbols->find, "%s is not used: it has no symbols with addresses", symbols->find.kallsyms);
     if (module->table)
         relocate(symbols, module);
     drop_kernel_lines(symbols);
@@ -889,7 +888,7 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
 
 /*
  * The vdso of a 32-bit program, of whatever machine: it lies below 4 GiB, and as perf wants it, the first binary below it
- * that is at hand has 32 bits.
+ * that is available has 32 bits.
  */
 static bool is_vdso32(struct pf_symbols *symbols, const struct perfile_space *space, const struct perfile_map *vdso)
 {

@@ -85,7 +85,7 @@ struct pf_unwinding {
     const struct perfile_space *space; /* of the process */
     const char *arch;                  /* uname -m of the recording */
     bool
-        only_known; /* as perf: stop before the first frame whose binary is not at hand; else frame pointers are tried */
+        only_known; /* as perf: stop before the first frame whose binary is not available; else frame pointers are tried */
 };
 /*
  * Leaf first; callers are one byte before their return addresses, where their calls are. No addresses also when there is
@@ -110,7 +110,7 @@ size_t pf_symbols_inlined(struct pf_symbols *symbols, const struct pf_location *
  */
 bool pf_symbols_may_inline(const struct pf_symbols *symbols, uint32_t module);
 /*
- * The machine code from an address on, as it lies in the binary: at most `room` bytes, 0 when the binary is not at hand.
+ * The machine code from an address on, as it lies in the binary: at most `room` bytes, 0 when the binary is not available.
  * What was mapped need not have been the same: code that patches itself is not there. The kernel's is not read.
  */
 size_t pf_symbols_code(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip, uint8_t *code,

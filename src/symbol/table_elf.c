@@ -4,7 +4,7 @@
 
 /* ---- which symbols ---- */
 
-/* Marks between code and data, of the ABIs of these machines: not for people. */
+/* Marks between code and data, of the ABIs of these machines, of no use to readers. */
 static bool is_mapping_symbol(const char *name, unsigned machine)
 {
     if (name[0] != '$')

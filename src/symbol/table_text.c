@@ -28,7 +28,7 @@ char *pf_read_text(const char *path, size_t *bytes)
     char *text = NULL;
     size_t room = 0;
     ssize_t got = -1;
-    errno = 0; /* so that a look at it can tell when memory was short */
+    errno = 0; /* so that a look at it can tell when out of memory */
     int fd = open_text(path);
     *bytes = 0;
     while (fd >= 0 && *bytes < TEXT_BYTES_MAX) {
@@ -60,7 +60,7 @@ struct line {
     const char *end;
 };
 
-/* The next line of a text, without its end; false behind the last. */
+/* The next line of a text, without its end; false after the last. */
 static bool next_line(struct line *rest, struct line *line)
 {
     if (rest->at == rest->end)

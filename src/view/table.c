@@ -206,9 +206,9 @@ static int check_arguments(const struct perfile_reader *reader, const char *view
         *table = NULL;
     if (!reader || !view || !table)
         return fail(error, PERFILE_ERROR_ARGUMENT,
-                    !reader ? "there is no reader"
-                    : !view ? "there is no view"
-                            : "there is no place for the table");
+                    !reader ? "no reader given"
+                    : !view ? "no view given"
+                            : "no pointer to the table given");
     if (!perfile_reader_is_at_start(reader))
         return fail(error, PERFILE_ERROR_ARGUMENT, "the reader is not at its start: perfile_reader_rewind");
     return 0;

@@ -339,7 +339,7 @@ def test_no_next_file(folder):
                                      '--switch-output', *more, '--', 'sh', '-c', 'kill -USR2 $PPID; sleep 0.6; exit 3'],
                                     stderr=subprocess.PIPE, text=True)
         message = recorder.communicate(timeout=60)[1]
-        expect(recorder.returncode == 4 and 'the command goes on' in message, 'no next file', (recorder.returncode, message))
+        expect(recorder.returncode == 4 and 'the command continues' in message, 'no next file', (recorder.returncode, message))
         expect(samples(folder / name) >= 0, 'what was recorded before there was no next file')
     output = folder / 'taken.data'
     recorder = subprocess.Popen([PERFILE, 'record', '-e', 'cpu-clock', '-o', str(output), '--switch-output', '--', 'sh', '-c',
@@ -626,12 +626,12 @@ def test_nobody(folder):
     except PermissionError:
         print('skipped: an ordinary user cannot reach', PERFILE)
         return
-    expect(done.returncode == 0 and 'only user space' in done.stderr, 'an ordinary user', done)
+    expect(done.returncode == 0 and 'only recording user space' in done.stderr, 'an ordinary user', done)
     expect('addresses of the kernel' not in done.stderr, 'an ordinary user misses no names of the kernel', done)
     done = run('record', '-a', '-e', 'cpu-clock', '-o', str(place / 'a.data'), 'true', **become)
     expect(done.returncode == 3 and re.search(r'perf_event_paranoid \(now \d\) to 0$', done.stderr.strip()),
            'an ordinary user and everything', done)
-    expect('only user space' not in done.stderr, 'an ordinary user and everything: not even user space', done)
+    expect('only recording user space' not in done.stderr, 'an ordinary user and everything: not even user space', done)
     expect(not (place / 'a.data').exists(), 'an ordinary user and everything: no file')
 
 

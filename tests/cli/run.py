@@ -8,7 +8,7 @@ A file of cases holds commands and what comes of them:
 
     # a remark
     $ perfile infoo
-    ! perfile: there is no verb infoo; did you mean info? (perfile help lists the verbs)
+    ! perfile: unknown verb infoo; did you mean info? (perfile help lists the verbs)
     ? 2
 
 `$` is a line for sh, run in an empty folder that the cases of one file share; $DATA is the folder tests/data,
@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 LINKS = {'examples': HERE.parent.parent / 'examples', 'data': HERE.parent / 'data'}
 TIMEOUT_SECONDS = 60
 # what -v says of kernels that have none
-NO_SANDBOX = re.compile('^perfile: (the sandbox does not|there is no sandbox).*\n', re.MULTILINE)
+NO_SANDBOX = re.compile('^perfile: (the sandbox does not|no sandbox).*\n', re.MULTILINE)
 
 
 def read_cases(text):

@@ -71,9 +71,9 @@ def what_holds(t):
     """What this kernel keeps from happening, by what the command says of it."""
     said = t.run('info', '-v', RECORDING).stderr.decode()
     held = set()
-    if 'does not keep files' not in said and 'there is no sandbox' not in said:
+    if 'does not keep files' not in said and 'no sandbox' not in said:
         held |= FILES | {'spawn', 'exec'}
-    if 'does not filter' not in said and 'there is no sandbox' not in said:
+    if 'does not filter' not in said and 'no sandbox' not in said:
         held |= CALLS
     return held, said.strip()
 

@@ -247,7 +247,7 @@ def test_progress_of_a_stream(t):
 
 def test_files(t):
     status, text = t.run('good')
-    expect('a file is no verb', status == 2 and 'good is a file, not a verb; perhaps: perfile report good' in text, text)
+    expect('a file is no verb', status == 2 and 'good is a file, not a verb; did you mean: perfile report good?' in text, text)
 
 
 def test_recordings_are_not_shown(t):
@@ -255,7 +255,7 @@ def test_recordings_are_not_shown(t):
                       ['inject', '-b', 'good'], ['merge', 'good', 'long']):
         status, text = t.run(*arguments, '-o', '-', NO_COLOR='1')
         expect(f'{arguments[0]} to a terminal', status == 2 and text.count('\n') == 1 and
-               text.startswith(f'perfile: {arguments[0]}: a recording is nothing to look at'), (status, text[:200]))
+               text.startswith(f'perfile: {arguments[0]}: refusing to write a recording to a terminal'), (status, text[:200]))
 
 
 def make_recordings(assemble, folder):

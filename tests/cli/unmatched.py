@@ -84,8 +84,8 @@ def main():
                         wanted += f'perfile: {file}: flame graph: no sample passes the filters\n'
                     expect(f'{verb} {filters} {file}', error == wanted and status == (2 if nothing else 0), (status, error))
                 status, _, error = run(*verb.split(), '-e', 'page-fault', file)
-                expect(f'{verb} -e page-fault {file}', status == 2 and 'no event is called "page-fault"; did you mean '
-                       'page-faults? (there are cpu-clock:u page-faults)' in error, (status, error))
+                expect(f'{verb} -e page-fault {file}', status == 2 and 'unknown event "page-fault"; did you mean '
+                       'page-faults? (valid: cpu-clock:u page-faults)' in error, (status, error))
         for filters, said in REPORT.items():
             status, _, error = run('report', *filters.split(), 'file')
             expect(f'report {filters}', status == 0 and error.startswith(f'perfile: file: {said}') and

@@ -138,7 +138,7 @@ static void test_hierarchies_with_short_memory(void **state)
     report_flags = 0;
 }
 
-/* The output's own allocator: all comes from it, all goes back. How much was written, 0: memory was short, and it said so. */
+/* The output's own allocator: all comes from it, all goes back. How much was written, 0: out of memory, and it said so. */
 static size_t write_with(const uint8_t *data, size_t bytes, const struct perfile_output_info *info, int left)
 {
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;

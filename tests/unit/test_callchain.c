@@ -86,7 +86,7 @@ static void held_samples_go_by_thread_oldest_first(void **state)
     pf_held_free(&list, held);
     pf_held_free(&list, held = pf_held_take(&list, &second));
     assert_null(pf_held_take(&list, &second));
-    assert_true(pf_held_add(&list, &record, second, 9)); /* behind the last that is left */
+    assert_true(pf_held_add(&list, &record, second, 9)); /* after the last that is left */
     held = pf_held_take(&list, NULL);
     assert_int_equal(held->cookie, 0);
     pf_held_free(&list, held);

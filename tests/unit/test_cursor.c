@@ -35,7 +35,7 @@ static void test_failure_is_for_good(void **state)
     assert_int_equal(pf_cursor_left(&c), 0);
     assert_int_equal(pf_cursor_error(&c, "thing", &error), PERFILE_ERROR_DAMAGED);
     assert_int_equal(error.offset, 0x104); /* of the first failure */
-    assert_string_equal(error.message, "thing at 0x104: 8 bytes needed, 2 are there");
+    assert_string_equal(error.message, "thing at 0x104: 8 bytes needed, 2 available");
 }
 
 static void test_taking_nothing_at_the_end(void **state)

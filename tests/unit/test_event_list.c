@@ -313,18 +313,18 @@ static void messages_name_the_piece(void **state)
         int code;
         const char *message;
     } rows[] = {
-        {"cpu-clok", NONE, "events: there is no event cpu-clok; did you mean cpu-clock?"},
-        {"cs,cycels:u", NONE, "events: there is no event cycels; did you mean cycles?"},
-        {"shced_switch", NONE, "events: there is no event shced_switch; did you mean sched:sched_switch?"},
-        {"qwertyuiop", NONE, "events: there is no event qwertyuiop"},
+        {"cpu-clok", NONE, "events: unknown event cpu-clok; did you mean cpu-clock?"},
+        {"cs,cycels:u", NONE, "events: unknown event cycels; did you mean cycles?"},
+        {"shced_switch", NONE, "events: unknown event shced_switch; did you mean sched:sched_switch?"},
+        {"qwertyuiop", NONE, "events: unknown event qwertyuiop"},
         {"L1-icache-stores", NONE,
-         "events: there is no event L1-icache-stores; did you mean "
+         "events: unknown event L1-icache-stores; did you mean "
          "L1-dcache-stores?"},
-        {"cpuu/event=1/", NONE, "events: there is no PMU or event cpuu; did you mean cpu?"},
+        {"cpuu/event=1/", NONE, "events: unknown PMU or event cpuu; did you mean cpu?"},
         {"cpu/evnt=1/", A, "events: the PMU cpu has no term or event evnt; did you mean event?"},
         {"msr/tcs/", A, "events: the PMU msr has no term or event tcs; did you mean tsc?"},
         {"cpu/umask=0x1ff/", A, "events: umask=0x1ff is too large: at most 255"},
-        {"cpu/event=x/", A, "events: event=x wants a number: event=N"},
+        {"cpu/event=x/", A, "events: event=x needs a number: event=N"},
         {"cpu/cpu-cycles,instructions/", A, "events: cpu-cycles and instructions are two events of cpu"},
         {"cpu/=1/", A, "events: =1 has no name in front of the ="},
         {"hv_24x7/ticks/", A, "events: this event of hv_24x7 needs a value of yours: core=N"},
@@ -332,28 +332,28 @@ static void messages_name_the_piece(void **state)
         {"strange/bad=1/", A, "events: the PMU strange has no term or event bad"},
         {"msr", A, "events: msr is a PMU; name its event: msr/.../"},
         {"shed:sched_switch", NONE,
-         "events: there are no tracepoints of shed, as in shed:sched_switch; did you mean sched?"},
+         "events: no tracepoints of shed, as in shed:sched_switch; did you mean sched?"},
         {"sched:sched_swich", NONE, "events: sched has no tracepoint sched_swich; did you mean sched_switch?"},
         {"cs:x", A,
-         "events: \"x\" behind cs is no modifier; there is: u k h (modes), G H (guest, host), I p P S D W e"},
+         "events: invalid modifier \"x\" of cs; valid: u k h (modes), G H (guest, host), I p P S D W e"},
         {"cs:uu", A, "events: the modifiers uu have a letter twice"},
         {"cs:pppp", A, "events: the modifiers pppp have more than three p"},
         {"cs:pP", A, "events: the modifiers pP have both p and P"},
-        {"cs:W", A, "events: cs:W: W is for groups"},
-        {"cs:", A, "events: there is nothing behind the colon of cs"},
-        {"", A, "events: an event is missing at the end"},
-        {"cs,", A, "events: an event is missing at the end"},
-        {",cs", A, "events: there is no event in front of \",cs\""},
-        {"{cs", A, "events: a group has no } behind its last event"},
+        {"cs:W", A, "events: cs:W: W is only valid for groups"},
+        {"cs:", A, "events: missing text after the colon of cs"},
+        {"", A, "events: missing event at the end"},
+        {"cs,", A, "events: missing event at the end"},
+        {",cs", A, "events: missing event before \",cs\""},
+        {"{cs", A, "events: missing } after the last event of a group"},
         {"{cs,faults}:x", A,
-         "events: \"x\" behind the group is no modifier; there is: u k h (modes), G H (guest, host), I p P S D W e"},
-        {"cs}", A, "events: there is no comma in front of \"}\""},
-        {"cs/period=1", A, "events: the terms of cs/period=1 have no / behind them"},
+         "events: invalid modifier \"x\" of the group; valid: u k h (modes), G H (guest, host), I p P S D W e"},
+        {"cs}", A, "events: missing comma before \"}\""},
+        {"cs/period=1", A, "events: missing / after the terms of cs/period=1"},
         {"cs/period=1,freq=2/", A, "events: period=1,freq=2: period and freq exclude each other"},
         {"cs/max-stack=0x100000000/", A, "events: max-stack=0x100000000 is too large: at most 4294967295"},
-        {"cs/name=/", A, "events: name= wants a value: name=..."},
+        {"cs/name=/", A, "events: name= needs a value: name=..."},
         {"cs/ratio-to-prev=2/", PERFILE_ERROR_UNSUPPORTED, "events: ratio-to-prev cannot be recorded"},
-        {"mem:abc", A, "events: mem:abc: the address is no number"},
+        {"mem:abc", A, "events: mem:abc: the address is not a number"},
         {"mem:0x10/3", A, "events: mem:0x10/3: the length is not 1, 2, 4 or 8"},
         {"1:x", A, "events: 1:x is not TYPE:CONFIG, two numbers"},
     };
@@ -367,7 +367,7 @@ static void a_guest_without_pmu_and_tracefs(void **state)
     char message[256];
     (void)state;
     refuses(guest, "cpu/event=1/", PERFILE_ERROR_ABSENT,
-            "events: there is no PMU or event cpu; the processor's PMU is missing, as in many virtual machines");
+            "events: unknown PMU or event cpu; this machine has no CPU PMU, like many virtual machines");
     snprintf(message, sizeof(message),
              "tracepoints: tracefs is not mounted; as root: mount -t tracefs tracefs %s/kernel/tracing", guest);
     refuses(guest, "sched:sched_switch", PERFILE_ERROR_OPEN, message);
@@ -400,7 +400,7 @@ static void too_many_events(void **state)
     for (size_t i = 0; i < TIMES; i++)
         memcpy(list + i * 3, "r1,", 3);
     list[TIMES * 3 - 1] = '\0';
-    refuses(guest, list, PERFILE_ERROR_LIMIT, "events: they are more than 65536");
+    refuses(guest, list, PERFILE_ERROR_LIMIT, "events: more than 65536");
     free(list);
 }
 

@@ -601,8 +601,8 @@ static const struct damaged {
     {2, make_small_build_id_record,
      "{\"records\":[{\"type\":0,\"misc\":1,\"size\":38,\"pid\":-1,\"build_id\":<" AB20 ">,\"filename\":\"a\"}]}",
      "feature BUILD_ID at 0x126: a record of 8 bytes in 38 bytes"},
-    {3, make_long_text, "null", "feature HOSTNAME at 0x104: 100 bytes needed, 6 are there"},
-    {10, make_nothing, "null", "feature TOTAL_MEM at 0x100: 8 bytes needed, 0 are there"},
+    {3, make_long_text, "null", "feature HOSTNAME at 0x104: 100 bytes needed, 6 available"},
+    {10, make_nothing, "null", "feature TOTAL_MEM at 0x100: 8 bytes needed, 0 available"},
     {11, make_too_many, "[\"/usr/bin/perf\",\"record\"]",
      "feature CMDLINE at 0x104: 2130706434 entries of at least 5 bytes in 80 bytes"},
     {11, make_empty_text, "[\"a\"]", "feature CMDLINE at 0x110: a text of 0 bytes"},
@@ -616,10 +616,10 @@ static const struct damaged {
     {31, make_too_many_caps, "[]", "feature PMU_CAPS at 0x104: 1 entries of at least 9 bytes in 4 bytes"},
     {128, make_bad_file_before_good,
      "[{\"path\":\"x\"},{\"path\":\"d\",\"type\":3,\"min_vaddr\":0,\"symbols\":[],\"dex_file_offsets\":[300]}]",
-     "feature FILE at 0x106: 4 bytes needed, 0 are there"},
-    {129, make_odd_meta_info, "{}", "feature META_INFO at 0x104: 4 bytes needed, 3 are there"},
+     "feature FILE at 0x106: 4 bytes needed, 0 available"},
+    {129, make_odd_meta_info, "{}", "feature META_INFO at 0x104: 4 bytes needed, 3 available"},
     {132, make_endless_varint, "[{\"path\":\"\",\"type\":0,\"min_vaddr\":0,\"symbols\":[]}]",
-     "feature FILE2 at 0x10f: 1 bytes needed, 2 are there"},
+     "feature FILE2 at 0x10f: 1 bytes needed, 2 available"},
 };
 
 static void test_damage_is_named(void **state)

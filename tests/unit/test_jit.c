@@ -288,9 +288,9 @@ static void test_not_used(void **state)
     recording_sample(&r, 0x10000, PID, 1011);
     char expected[512];
     snprintf(expected, sizeof(expected),
-             "/w/jit-7.dump was not used: its times are CLOCK_MONOTONIC's, and the recording's are not (perf record -k "
-             "1)\n/w/jit-8.dump was not used: its times are ticks of a counter that the recording does not explain\n"
-             "jitdump at 0x0: %s/w/jit-9.dump is no jitdump file of version 1\n/w/jit-10.dump was not found\n",
+             "/w/jit-7.dump is not used: its clock is CLOCK_MONOTONIC, and the recording's is not (perf record -k "
+             "1)\n/w/jit-8.dump is not used: its times are in ticks of a counter that the recording does not describe\n"
+             "jitdump at 0x0: %s/w/jit-9.dump is not a jitdump file of version 1\n/w/jit-10.dump was not found\n",
              made_directory);
     expect(&r, "11:-+10000, ", expected);
 }
@@ -529,7 +529,7 @@ static void test_damaged_files(void **state)
     dump_close(&d, "w/jit-7.dump");
     assert_int_equal(write_files(&error), 0);
     assert_string_equal(taken, "20:10000+3c@80 /w/jitted-7-103.so, ");
-    assert_string_equal(notes, "/w/jit-7.dump ends within a record: the code that it told of last is missing\n"
+    assert_string_equal(notes, "/w/jit-7.dump ends within a record: its last piece of code is missing\n"
                                "/w/jit-7.dump is damaged: 3 pieces of code cannot be used\n");
 }
 

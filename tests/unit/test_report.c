@@ -230,7 +230,7 @@ static void bad_requests_are_named(void **state)
         const char *sort, *call_graph, *percent_limit, *words;
         int code;
     } cases[] = {
-        {"comm,nosuch", NULL, NULL, "'nosuch'; there is: overhead_children", PERFILE_ERROR_ARGUMENT},
+        {"comm,nosuch", NULL, NULL, "'nosuch'; valid: overhead_children", PERFILE_ERROR_ARGUMENT},
         {"", NULL, NULL, "''", PERFILE_ERROR_ARGUMENT},
         {"typeoff", NULL, NULL, "'typeoff'", PERFILE_ERROR_UNSUPPORTED},
         {"{comm,{dso}}", NULL, NULL, "braces", PERFILE_ERROR_ARGUMENT},

@@ -219,7 +219,7 @@ static void offsets_need_symbols(void **state)
     (void)state;
     expect_failure("ip,symoff", "goes with \"sym\"");
     expect_failure("-sym", "goes with \"sym\"");
-    expect_failure("metric", "is not in this version");
+    expect_failure("metric", "is not supported yet");
 }
 
 int main(void)

@@ -320,7 +320,7 @@ static int count_bytes(void *context, const void *data, size_t bytes)
     return 0;
 }
 
-/* What was put in after memory was short may lack a name: none of it is given. */
+/* What was put in after out of memory may lack a name: none of it is given. */
 static void test_nothing_is_given_after_short_memory(void **state)
 {
     struct pf_watch watch;

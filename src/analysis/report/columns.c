@@ -535,7 +535,7 @@ static int add_column(struct pf_report *report, const char *word, size_t bytes,
 static int fail_braces(struct perfile_error *error)
 {
     return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
-                   "braces go around columns of one level, such as comm,{dso,symbol}, and not into each other");
+                   "braces group the columns of one level, such as comm,{dso,symbol}, and cannot be nested");
 }
 
 static void note_brace(struct pf_report *report, const struct pf_report_column *column)

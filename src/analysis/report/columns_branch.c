@@ -202,7 +202,7 @@ int pf_report_choose_branches(struct pf_report *report, struct perfile_error *er
     if (flags & PERFILE_REPORT_BRANCHES) {
         if (perfile_event_count(report->reader) && !(types & PERFILE_SAMPLE_BRANCH_STACK))
             return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "branch-stack",
-                           "the recording has no branches: none of its events was recorded with them");
+                           "the recording has no branches: no event was recorded with them");
         report->branches = true;
     } else if (!(flags & (PERFILE_REPORT_NO_BRANCHES | PERFILE_REPORT_MEMORY))) {
         report->branches =

@@ -23,7 +23,7 @@ static const struct perfile_tracepoint_field *find_field(const struct pf_report 
     return NULL;
 }
 
-/* The field of the event in hand, looked up once for neighbours of one event. */
+/* The field of the current event, looked up once for neighbours of one event. */
 static const struct perfile_tracepoint_field *field_of(struct pf_report *report, struct pf_report_field *field,
                                                        const struct perfile_event *event)
 {

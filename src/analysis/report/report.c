@@ -899,7 +899,7 @@ int pf_report_open(struct pf_report *report, struct perfile_reader *reader,
         tell_unmatched(report);
     if (result < 0 && !report->passed)
         return result;
-    int table = make_table(report, error); /* also of what came before a fault: the caller tells of both */
+    int table = make_table(report, error); /* also of what came before an error: the caller tells of both */
     return table < 0 ? table : result;
 }
 

@@ -184,7 +184,7 @@ int pf_report_columns_parse(struct pf_report *report, const char *list,
 bool pf_report_is_branch_column(const struct pf_report_column *column);
 /* columns_branch.c: whether rows are of branches. ARGUMENT: they are asked for, and no event has any. */
 int pf_report_choose_branches(struct pf_report *report, struct perfile_error *error);
-/* Names what kinds of branches there are, and how many of each; false behind the last. */
+/* Names what kinds of branches there are, and how many of each; false after the last. */
 bool pf_report_branches_at(const struct pf_report *report, size_t index, const char **name, uint64_t *count);
 uint64_t pf_report_branch_count(const struct pf_profile_sample *sample);
 /* One sample as those of its branches, `add` for each; false when it failed. */
@@ -333,7 +333,7 @@ struct pf_report {
     bool by_weight;               /* samples weigh what their access cost */
     const char *sort_order;       /* what --sort comes to; NULL: only --fields says */
     bool branches;                /* rows are of branches */
-    struct perfile_branch branch; /* in hand, and its frames */
+    struct perfile_branch branch; /* the current one, and its frames */
     uint32_t branch_from, branch_to;
     struct pf_report_branches branch_counts;
     uint64_t without_branches; /* samples that are in no row for that */
@@ -500,7 +500,7 @@ struct pf_report_line {
     size_t next_entry, next_row;
     size_t hidden; /* what is below this level is not shown */
 };
-/* Before the first line; then lines that are shown, false behind the last one. */
+/* Before the first line; then lines that are shown, false after the last one. */
 void pf_report_open_lines(const struct pf_report *report, const struct pf_report_event *event,
                           struct pf_report_line *line);
 bool pf_report_next_line(const struct pf_report *report, const struct pf_report_event *event,

@@ -217,7 +217,7 @@ static void parse_entries(struct parser *parser, struct pf_trace_node *node)
             return;
         }
         if (!take(parser, "{"))
-            break; /* a comma behind the last one */
+            break; /* a comma after the last one */
         struct pf_trace_node *value = parse_choice(parser);
         if (!pf_trace_constant(value, &entry->value))
             fail(parser);

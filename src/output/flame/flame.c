@@ -29,9 +29,9 @@ static int refuse(struct perfile_error *error, const char *what, const char *why
 static int check_options(const struct perfile_flame_options *options, struct perfile_error *error)
 {
     if ((options->normalize || options->negate) && !options->before)
-        return refuse(error, options->normalize ? "normalize" : "negate", "there is no recording to compare with");
+        return refuse(error, options->normalize ? "normalize" : "negate", "no recording to compare with");
     if (options->before && options->by && strstr(options->by, "time"))
-        return refuse(error, "by", "two recordings have no times in common, so that they cannot be compared by time");
+        return refuse(error, "by", "two recordings cannot be compared by time");
     return 0;
 }
 
@@ -182,7 +182,7 @@ static int parse_svg_options(struct flame *flame)
     enum { MIN_WIDTH = 200, MAX_WIDTH = 100000 };
     if (options->width && (options->width < MIN_WIDTH || options->width > MAX_WIDTH))
         return pf_fail(flame->error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "width",
-                       "%" PRIu64 " pixels are not from %d to %d", options->width, MIN_WIDTH, MAX_WIDTH);
+                       "%" PRIu64 " pixels are out of range, %d to %d", options->width, MIN_WIDTH, MAX_WIDTH);
     flame->svg = (struct pf_svg_options){.width = (uint32_t)options->width,
                                          .inverted = options->inverted,
                                          .reverse = options->reverse,

@@ -40,7 +40,7 @@ static const struct {
     struct palette palette;
     const char *doc;
 } palettes[] = {
-    {{"kind", {0, 0, 0}, {0, 0, 0}}, "user, kernel, inlined, JIT frames and such without a symbol have their own"},
+    {{"kind", {0, 0, 0}, {0, 0, 0}}, "separate colours for user, kernel, inlined, JIT and unknown frames"},
     {{"hot", {205, 0, 0}, {50, 230, 55}}, "red to yellow: FlameGraph's default"},
     {{"mem", {30, 175, 70}, {40, 65, 110}}, "green: for memory"},
     {{"io", {70, 100, 185}, {60, 65, 60}}, "blue: for input and output"},

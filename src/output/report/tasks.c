@@ -41,7 +41,7 @@ static void put_text(const struct page *page, const struct pf_task *task)
 static void end_text(const struct page *page)
 {
     if (page->tasks->replaced)
-        pf_put_format(page->out, "# Not shown: %" PRIu64 " earlier tasks whose ids were used again\n",
+        pf_put_format(page->out, "# Not shown: %" PRIu64 " earlier tasks whose ids were reused\n",
                       page->tasks->replaced);
 }
 

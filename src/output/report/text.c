@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report as a table for people, laid out as perf report --stdio does it. */
+/* The report as text, laid out as perf report --stdio does it. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -75,10 +75,10 @@ static const struct pf_text *cell_of(struct table *table, const struct pf_report
 /* Why, and what may help. */
 static const char *const lacks[PF_LACK_COUNT] = {
     [PF_LACK_FILE] = "not on this machine (see --symfs, --archive, DEBUGINFOD_URLS)",
-    [PF_LACK_BUILD] = "the file of that name is another build (see --symfs, --archive, DEBUGINFOD_URLS)",
-    [PF_LACK_NAMES] = "stripped, or without names there (see DEBUGINFOD_URLS, or install the debug files)",
-    [PF_LACK_KERNEL] = "nothing here knows this kernel (see --kallsyms, --vmlinux, --archive)",
-    [PF_LACK_JIT] = "made at run time, and there is no perf-PID.map or jitdump file (see --symfs)",
+    [PF_LACK_BUILD] = "the file has a different build id (see --symfs, --archive, DEBUGINFOD_URLS)",
+    [PF_LACK_NAMES] = "stripped, or without symbols there (see DEBUGINFOD_URLS, or install the debug files)",
+    [PF_LACK_KERNEL] = "no symbols of this kernel found (see --kallsyms, --vmlinux, --archive)",
+    [PF_LACK_JIT] = "generated code without a perf-PID.map or jitdump file (see --symfs)",
 };
 
 /* NULL: all is well with the module. */
@@ -107,7 +107,7 @@ static void put_lack(struct table *table, enum pf_lack lack)
             more++;
         if (!module || named == MOST_MODULES)
             continue;
-        pf_put_string(table->out, named++ ? ", " : "# No symbols were found for ");
+        pf_put_string(table->out, named++ ? ", " : "# No symbols found for ");
         pf_put_name(table->out, module->short_name);
         if (lack == PF_LACK_BUILD)
             put_builds(table->out, module);
@@ -131,7 +131,7 @@ static void put_unread(struct table *table)
     if (pf_note_aux(table->report->reader, note))
         pf_put_format(table->out, "# %s\n", note);
     if (table->report->without_branches)
-        pf_put_format(table->out, "# %" PRIu64 " samples have no branches and are in no row\n",
+        pf_put_format(table->out, "# %" PRIu64 " samples have no branches and are not shown\n",
                       table->report->without_branches);
 }
 
@@ -144,11 +144,11 @@ static void put_losses(struct table *table)
                       pf_report_percent(totals->unresolved, totals->samples), totals->samples,
                       pf_report_percent(totals->unmapped, totals->samples));
     if (totals->truncated)
-        pf_put_format(table->out, "# The dumped stacks of %" PRIu64 " samples end before their callers do\n",
+        pf_put_format(table->out, "# Stack dumps of %" PRIu64 " samples are too short: callers are missing\n",
                       totals->truncated);
     if (totals->guessed)
         pf_put_format(table->out,
-                      "# Callers in the dumped stacks of %" PRIu64 " samples are guessed from frame pointers\n",
+                      "# Callers in the stack dumps of %" PRIu64 " samples come from frame pointers and may be wrong\n",
                       totals->guessed);
     put_modules_without_symbols(table);
     put_unread(table);
@@ -873,6 +873,6 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
 }
 
 const struct pf_output pf_output_report_text = {
-    .info = {"report", "text", "a table for people, as perf report --stdio prints it"},
+    .info = {"report", "text", "a table, as perf report --stdio prints it"},
     .write = write_report,
 };

@@ -6,9 +6,9 @@
 
 enum {
     BLOCK_BYTES = 16384, /* perf shows no longer blocks */
-    INSN_BYTES = 15,     /* what is read behind the last address of a block */
+    INSN_BYTES = 15,     /* what is read after the last address of a block */
     INSN_WIDTH = 30,     /* of the last instruction of a block, before what is known of its branch */
-    SCAN_BYTES = 128,    /* behind the last branch, when the sample is before it */
+    SCAN_BYTES = 128,    /* after the last branch, when the sample is before it */
 };
 
 /* ---- the sampled instruction ------------------------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ struct blocks {
     bool shows_source;
     bool shows_words;
     bool shows_counters;
-    uint64_t counter; /* of the block that ends at the branch in hand */
+    uint64_t counter; /* of the block that ends at the current branch */
 };
 
 /* Addresses of the upper half are the kernel's on all machines that record branches. */

@@ -136,7 +136,7 @@ static int apply_field(struct pf_script_fields *fields, struct request request, 
             return refuse_unknown(error, name);
         if (remove)
             return 0;
-        return refuse(error, PERFILE_ERROR_UNSUPPORTED, "\"%.*s\" is not in this version", name);
+        return refuse(error, PERFILE_ERROR_UNSUPPORTED, "\"%.*s\" is not supported yet", name);
     }
     unsigned types = request.types & ~pf_script_fields[field].not_for;
     if (!types)
@@ -166,8 +166,8 @@ static int parse_type(const char **list, unsigned *types, struct perfile_error *
             return 0;
         }
     }
-    return refuse(error, PERFILE_ERROR_ARGUMENT,
-                  "there is no event type \"%.*s\"; there are hw, sw, trace, raw, break and synth", name);
+    return refuse(error, PERFILE_ERROR_ARGUMENT, "unknown event type \"%.*s\"; valid: hw, sw, trace, raw, break, synth",
+                  name);
 }
 
 static void begin_list(struct pf_script_fields *fields, struct request request)
@@ -212,7 +212,7 @@ int pf_script_fields_parse(struct pf_script_fields *fields, const char *request,
     while (next_span(&request, ';', &span)) {
         char list[1024];
         if (span.bytes >= sizeof(list))
-            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "field list", "it is too long");
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "field list", "too long");
         memcpy(list, span.text, span.bytes);
         list[span.bytes] = '\0';
         int result = parse_list(fields, list, error);

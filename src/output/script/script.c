@@ -215,7 +215,7 @@ int pf_script_text(struct perfile_reader *reader, const struct perfile_output_op
     if (result == 0)
         pf_delivery_tell_unmatched(script->delivery, options->unmatched, options->unmatched_context);
     if (result == 0 && out->failed)
-        result = pf_fail(error, out->failed, PERFILE_NO_OFFSET, "output", "it could not be written");
+        result = pf_fail(error, out->failed, PERFILE_NO_OFFSET, "output", "cannot be written");
     close_script(script);
     pf_free(out->allocator, script, sizeof(*script));
     return result;

@@ -193,7 +193,7 @@ struct pf_script {
     int failed; /* an error code: stop */
     unsigned name_width;
 
-    /* the line in hand */
+    /* the current line */
     const struct pf_script_plan *plan;
     struct pf_delivered item;          /* what it is of; of other records the sample has what heads their lines */
     struct pf_stack stack;             /* of the sample */
@@ -230,7 +230,7 @@ struct pf_script {
     struct pf_script_team *team; /* NULL: one thread does it all */
     bool is_copy;                /* one of the team's: it formats, and asks neither the reader nor the session */
     bool in_order;               /* of a copy: it goes behind all samples before, and has locked the team */
-    bool waits;                  /* of a copy: the sample in hand must be formatted in order */
+    bool waits;                  /* of a copy: the current sample must be formatted in order */
 };
 
 /* Remembers the first failure; returns its code. */
@@ -251,7 +251,7 @@ static inline char *pf_script_enter(struct pf_script *script)
 /* plan.c: the plan of an event, made at its first use; NULL after a failure. */
 const struct pf_script_plan *pf_script_plan(struct pf_script *script, const struct perfile_event *event);
 
-/* samples.c: the line of the sample in hand. */
+/* samples.c: the line of the current sample. */
 void pf_script_put_sample(struct pf_script *script);
 /* The fields up to the time, for the lines of other records. */
 void pf_script_put_head(struct pf_script *script);
@@ -264,7 +264,7 @@ bool pf_script_open_formatting(struct pf_script *script, struct pf_text *out);
 void pf_script_close_formatting(struct pf_script *script, struct pf_text *out);
 /* Prints the item of the delivery; an error code to stop. */
 int pf_script_take(struct pf_script *script);
-/* The stack of the sample in hand, for its line. */
+/* The stack of the current sample, for its line. */
 void pf_script_gather_stack(struct pf_script *script);
 
 /* symbols.c: the texts of a style, kept for all events that have it; NULL when out of memory. */
@@ -273,7 +273,7 @@ struct pf_script_places *pf_script_places(struct pf_script *script, unsigned sty
 void pf_script_put_place(struct pf_script *script, struct pf_script_places *places, uint64_t address);
 /* The same of the sample's own address, in the space of its mode. */
 void pf_script_put_ip_text(struct pf_script *script, struct pf_script_places *places);
-/* The hash of the address of the sample in hand, for pf_script_expect_ip; any number when it is not looked up. */
+/* The hash of the address of the current sample, for pf_script_expect_ip; any number when it is not looked up. */
 uint64_t pf_script_hash_ip(struct pf_script *script);
 /* It will be looked up soon: first its slot, then the text is fetched. */
 void pf_script_expect_ip(const struct pf_script_plan *plan, uint64_t hash, bool text);
@@ -300,7 +300,7 @@ void pf_script_put_branch_counter(struct pf_script *script, uint64_t value);
 
 /* source.c */
 void pf_script_source_close(struct pf_script *script);
-/* The line of source code at an address of the thread in hand, with `lead` before it, unless it is the last again. */
+/* The line of source code at an address of the current thread, with `lead` before it, unless it is the last again. */
 void pf_script_put_source_code(struct pf_script *script, unsigned mode, uint64_t address, const char *lead,
                                const char *end);
 
@@ -320,7 +320,7 @@ int pf_script_team_drive(struct pf_script *script);
 void pf_script_team_close(struct pf_script *script);
 /* False: the fields ask the reader or the session while they are formatted. */
 bool pf_script_team_can(const struct pf_script *script);
-/* The sample in hand will be printed. */
+/* The current sample will be printed. */
 void pf_script_team_add(struct pf_script *script);
 /*
  * Around what several threads do: looking into symbols, adding what is kept of them. `reading`: the caller is the thread

@@ -272,7 +272,7 @@ static void fail_memory(struct batch *batch)
         batch->result = pf_fail_memory(&batch->error, "script");
 }
 
-/* Puts the sample in hand as it was when it was read, and prints it. */
+/* Puts the current sample as it was when it was read, and prints it. */
 static void print_task(struct pf_script *script, const struct batch *batch, struct task *task)
 {
     struct pf_delivered *item = &script->item;

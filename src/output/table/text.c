@@ -73,4 +73,4 @@ static void end(struct pf_sheet *sheet)
     (void)sheet;
 }
 
-const struct pf_table_format pf_table_format_text = {"text", "for people", true, begin, put_row, end};
+const struct pf_table_format pf_table_format_text = {"text", "human-readable", true, begin, put_row, end};

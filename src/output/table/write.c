@@ -131,7 +131,7 @@ int pf_table_write(struct perfile_table *table, const char *format, struct pf_te
     struct pf_sheet sheet = {.table = table, .out = out};
     if (!found)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table",
-                       "unknown format '%.40s'; there are text, csv, json, jsonl", format);
+                       "unknown format '%.40s'; valid: text, csv, json, jsonl", format);
     out->escapes = found->escapes;
     int result = pf_text_open(&sheet.cell, table->allocator, NULL, NULL);
     if (result == 0)
@@ -146,13 +146,13 @@ int perfile_table_write(struct perfile_table *table, const char *format, const s
 {
     struct pf_text out;
     if (!sink || !sink->write)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table", "there is no sink");
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table", "no sink given");
     int result = PERFILE_ERROR_MEMORY;
     if (pf_text_open(&out, table->allocator, sink->write, sink->context) == 0) {
         result = pf_table_write(table, format, &out, error);
         const bool written = pf_text_flush(&out) == 0;
         if (!written && (result >= 0 || result == PERFILE_ERROR_WRITE))
-            result = pf_fail(error, out.failed, PERFILE_NO_OFFSET, "table", "the sink refused the text");
+            result = pf_fail(error, out.failed, PERFILE_NO_OFFSET, "table", "the sink failed");
     }
     pf_text_close(&out);
     return result == PERFILE_ERROR_MEMORY ? pf_fail_memory(error, "table") : result;

@@ -352,7 +352,7 @@ static int finish_tables(struct tables *t, struct pf_inlines **result, struct pe
     if (b->failed || !fill_tables(t) || !drop_unused_nodes(t))
         return pf_fail_memory(error, what);
     if (!t->segment_count && !t->row_count)
-        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what, "holds no line and no function");
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, what, "no lines and no functions");
     struct pf_inlines *inlines = pf_new(b->allocator, sizeof(*inlines));
     if (!inlines)
         return pf_fail_memory(error, what);

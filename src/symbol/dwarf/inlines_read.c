@@ -584,7 +584,7 @@ static int read_module(struct reading *r, const char *path, const char *alternat
         return result;
     GElf_Ehdr header;
     if (!gelf_getehdr(r->file.elf, &header) || header.e_type == ET_REL)
-        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, path, "debug info of a file not linked");
+        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, path, "debug info of an unlinked file");
     struct stat status;
     if (fstat(r->file.fd, &status) < 0)
         return pf_fail(error, PERFILE_ERROR_READ, PERFILE_NO_OFFSET, path, "%s", pf_error_text(errno));

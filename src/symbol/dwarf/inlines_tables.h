@@ -111,7 +111,7 @@ struct pf_line_span {
 
 struct pf_inlines_builder {
     const struct perfile_allocator *allocator;
-    bool failed;    /* memory was short; sticky */
+    bool failed;    /* out of memory; sticky */
     uint64_t steps; /* that are left: hostile files must not cost more than their size lets expect */
     char *text;
     size_t text_used, text_room;

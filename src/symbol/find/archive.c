@@ -203,7 +203,7 @@ struct unpacking {
 static const char *why_of(const struct unpacking *u)
 {
     const char *why = u->archive ? u->l->why(u->archive) : "out of memory";
-    return why ? why : "it is damaged";
+    return why ? why : "damaged";
 }
 
 /* NULL, or what went wrong. */
@@ -311,9 +311,9 @@ static bool unpack(struct unpacking *u)
     const char *wrong = open_archive(u) ? take_members(u) : why_of(u);
     const bool is_short = wrong && note_failure(u->options);
     if (wrong)
-        pf_find_note(u->options, "%s: %s; %u binaries were taken from it", u->path, wrong, u->files);
+        pf_find_note(u->options, "%s: %s; %u binaries used", u->path, wrong, u->files);
     else if (!u->files)
-        pf_find_note(u->options, "%s holds no binaries as `perf archive` puts them", u->path);
+        pf_find_note(u->options, "%s has no binaries in the layout of `perf archive`", u->path);
     if (u->archive)
         u->l->close(u->archive);
     free(u->block);
@@ -331,7 +331,7 @@ static bool unpack_as(struct unpacking *u, const char *folder)
     if (any && access(folder, R_OK) == 0)
         return true;
     if (any)
-        pf_find_note(u->options, "%s was not read: %s: %s", u->path, folder, pf_error_text(why));
+        pf_find_note(u->options, "%s is not read: %s: %s", u->path, folder, pf_error_text(why));
     return false;
 }
 
@@ -345,9 +345,9 @@ static bool unpack_into(const struct pf_find_options *options, const char *path,
     errno = 0;
     if (!load_libarchive(&l)) {
         (void)note_failure(options);
-        pf_find_note(options, "%s was not read: that needs libarchive (libarchive.so.13)", path);
+        pf_find_note(options, "%s is not read: libarchive (libarchive.so.13) is missing", path);
     } else if (!pf_make_folders(u.folder) || !mkdtemp(u.folder))
-        pf_find_note(options, "%s was not read: %s: %s", path, cache, pf_error_text(errno));
+        pf_find_note(options, "%s is not read: %s: %s", path, cache, pf_error_text(errno));
     else
         done = unpack_as(&u, folder);
     if (l.library)
@@ -379,7 +379,7 @@ static int open_file(const struct pf_find_options *options, const char *path, co
         return PERFILE_ERROR_MEMORY;
     }
     if (!cache)
-        pf_find_note(options, "%s was not read: there is no folder to unpack it in (HOME or XDG_CACHE_HOME)", path);
+        pf_find_note(options, "%s is not read: no directory to unpack it in (HOME or XDG_CACHE_HOME)", path);
     if (folder && utimensat(AT_FDCWD, folder, NULL, AT_SYMLINK_NOFOLLOW) < 0) {
         make_room(cache);
         if (!unpack_into(options, path, cache, folder)) {
@@ -401,6 +401,6 @@ int pf_archive_open(const struct pf_find_options *options, const char *path, cha
         return open_file(options, path, &about, directory);
     if (exists && S_ISDIR(about.st_mode))
         return (*directory = strdup(path)) ? 0 : PERFILE_ERROR_MEMORY;
-    pf_find_note(options, "%s was not read: %s", path, exists ? "it is no file" : pf_error_text(errno));
+    pf_find_note(options, "%s is not read: %s", path, exists ? "not a regular file" : pf_error_text(errno));
     return 0;
 }

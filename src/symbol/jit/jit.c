@@ -114,7 +114,7 @@ static void put_note(struct pf_jit *jit, const char *text)
     if (jit->note_count < NOTES_MAX)
         pf_find_note(&jit->find, "%s", text);
     else if (jit->note_count == NOTES_MAX)
-        pf_find_note(&jit->find, "there are more jitdump files that could not be used");
+        pf_find_note(&jit->find, "more jitdump files could not be used");
     jit->note_count++;
 }
 
@@ -294,10 +294,10 @@ static const char *wrong_clock(const struct pf_jit *jit, const struct pf_jitdump
 {
     if (file->has_ticks)
         return jit->has_clock ? NULL
-                              : "was not used: its times are ticks of a counter that the recording does not explain";
+                              : "is not used: its times are in ticks of a counter that the recording does not describe";
     return has_same_clock(jit)
                ? NULL
-               : "was not used: its times are CLOCK_MONOTONIC's, and the recording's are not (perf record "
+               : "is not used: its clock is CLOCK_MONOTONIC, and the recording's is not (perf record "
                  "-k 1)";
 }
 
@@ -322,9 +322,9 @@ static void tell_losses(const struct reading *r, int result)
     const char *name = r->jit->dumps[r->number].name;
     char text[96];
     if (result == PERFILE_ERROR_LIMIT)
-        note_about(r->jit, name, "was not read to its end: it tells of too much code");
+        note_about(r->jit, name, "was not read completely: too much code");
     if (result == 0 && r->file.is_cut)
-        note_about(r->jit, name, "ends within a record: the code that it told of last is missing");
+        note_about(r->jit, name, "ends within a record: its last piece of code is missing");
     snprintf(text, sizeof(text), "is damaged: %" PRIu64 " pieces of code cannot be used", r->file.damaged);
     if (r->file.damaged)
         note_about(r->jit, name, text);

@@ -61,7 +61,7 @@ static int read_header(struct pf_jitdump *dump, const char *path, struct perfile
     uint32_t magic = pf_cursor_u32(&c);
     c.swap = dump->swap = magic != MAGIC;
     if ((dump->swap && magic != __builtin_bswap32(MAGIC)) || pf_cursor_u32(&c) != VERSION)
-        return pf_fail(error, PERFILE_ERROR_FORMAT, 0, "jitdump", "%s is no jitdump file of version 1", path);
+        return pf_fail(error, PERFILE_ERROR_FORMAT, 0, "jitdump", "%s is not a jitdump file of version 1", path);
     uint32_t bytes = pf_cursor_u32(&c);
     dump->machine = pf_cursor_u32(&c);
     pf_cursor_take(&c, 4); /* padding */
@@ -69,7 +69,7 @@ static int read_header(struct pf_jitdump *dump, const char *path, struct perfile
     pf_cursor_take(&c, 8); /* time */
     dump->has_ticks = pf_cursor_u64(&c) & FLAG_ARCH_TIMESTAMP;
     if (c.failed || bytes < HEADER_BYTES)
-        return pf_fail(error, PERFILE_ERROR_FORMAT, 0, "jitdump", "the header of %s is cut off", path);
+        return pf_fail(error, PERFILE_ERROR_FORMAT, 0, "jitdump", "the header of %s is truncated", path);
     dump->at = bytes;
     return 0;
 }

@@ -291,7 +291,7 @@ static int read_header(struct pf_cfi *cfi, const struct file *file, const char *
         return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, path, "not an ELF file");
     cfi->arch = pf_unwind_arch_of_machine(header.e_machine, header.e_ident[EI_CLASS] == ELFCLASS64);
     if (!cfi->arch)
-        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, path, "machine %u is not known",
+        return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, path, "unknown machine %u",
                        header.e_machine);
     cfi->swap = (header.e_ident[EI_DATA] == ELFDATA2MSB) != PF_NATIVE_BIG_ENDIAN;
     return 0;
