@@ -92,7 +92,7 @@ static const struct pf_option_group svg_group = {"Drawing (svg)", svg_options};
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     if (settings->flame_bits && settings->flame.by) {
-        pf_message("%s: --by says already what stacks are kept apart by", command->name);
+        pf_message("%s: --by-pid and --by-tid cannot be combined with --by", command->name);
         return PF_STATUS_USAGE;
     }
     if (settings->flame_bits)

@@ -33,7 +33,7 @@ static const struct pf_option options[] = {
     {.name = "full-source-path",
      .kind = PF_OPTION_FLAG,
      .offset = AT(symbols.full_source_path),
-     .doc = "Print the files of source lines with their directories."},
+     .doc = "Print source files with their directories."},
     PF_OPTION_OUTPUT,
     {0},
 };

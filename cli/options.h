@@ -187,7 +187,7 @@ extern const struct pf_option_group pf_common_group;  /* for every verb */
 #define PF_OPTION_NO_INLINE                                                                                            \
     {                                                                                                                  \
         .name = "no-inline", .kind = PF_OPTION_FLAG, .offset = offsetof(struct pf_settings, symbols.no_inline),        \
-        .doc = "Leave out functions that were inlined, and do not read debug info for them."                           \
+        .doc = "Omit inlined functions, and do not read debug info for them."                                          \
     }
 #define PF_OPTION_UNWIND                                                                                               \
     {                                                                                                                  \

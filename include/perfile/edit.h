@@ -22,7 +22,7 @@ extern "C" {
 /* What became of the records. Filled also when a call fails, as far as it came. */
 struct perfile_edit_report {
     size_t size;           /* sizeof(struct perfile_edit_report) */
-    uint64_t records_kept; /* those that stand for themselves: not the containers of compressed ones */
+    uint64_t records_kept; /* without the containers of compressed records */
     uint64_t samples_kept;
     uint64_t records_dropped; /* because the call was to leave them out */
     uint64_t samples_dropped;
@@ -343,8 +343,7 @@ struct perfile_anonymize_options {
 #define PERFILE_ANONYMIZE_OPTIONS_INIT PERFILE_SIZED(struct perfile_anonymize_options)
 
 /*
- * A recording that strangers may have, and that is still worth having: who ran, which files were mapped where, what was
- * on stacks and in tracepoints is replaced by names and numbers that only the key could tell, or left out; what each
+ * Anonymizes a recording so that it can be shared and is still useful: names, files, addresses, stacks and tracepoint data are replaced by names and numbers that depend on the key, or left out; what each
  * sample hit, relative to its mapping, stays. Records come in the order of time. What is not understood is left out and
  * counted. Errors: ARGUMENT (a category that is unknown, or that cannot be treated
  * like that), and those of reading and writing.

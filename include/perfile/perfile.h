@@ -132,7 +132,7 @@ struct perfile_error {
     int code;          /* enum perfile_code */
     uint64_t offset;   /* bytes from the start of the file or stream, or PERFILE_NO_OFFSET */
     char what[48];     /* the part in question: "MMAP2 record", "feature NUMA_TOPOLOGY" */
-    char message[256]; /* one whole sentence without a newline, with `what` and the offset in it */
+    char message[256]; /* one complete sentence without a newline, including `what` and the offset */
     /*
      * Of what the caller gave: the word that is wrong or that nothing has, such as an event, a field, a column, a value of a
      * filter; its first 63 bytes. "": it is not a word.
@@ -491,7 +491,7 @@ PERFILE_API const struct perfile_diagnostic *perfile_diagnostic_get(const struct
 struct perfile_event {
     uint32_t index;                  /* position in the file; what `event` is in JSON */
     const struct perfile_attr *attr; /* fields that the file does not have are 0 */
-    uint64_t attr_offset;            /* where it stands */
+    uint64_t attr_offset;            /* its offset in the file */
     const uint8_t *attr_data;        /* attr_bytes bytes as in the file */
     uint32_t attr_bytes;
     struct perfile_section ids_section; /* as in the file; zeros in pipe mode */
@@ -512,7 +512,7 @@ PERFILE_API const struct perfile_event *perfile_event_find(const struct perfile_
 
 /*
  * Decodes a record into the struct of its type in records.h: `struct perfile_mmap2` for MMAP2 ... `out_bytes` is the
- * size of that struct in the caller's build; what the record lacks is 0. Errors: ARGUMENT (out_bytes is less than the
+ * size of that struct in the caller's build; what is missing in the record is 0. Errors: ARGUMENT (out_bytes is less than the
  * struct had in 0.1), UNSUPPORTED (no struct for this type; SAMPLE has its own call), DAMAGED, TRUNCATED.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_record_decode(const struct perfile_reader *reader,
@@ -775,7 +775,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_session_open(struct perfile_reader *r
 /* Does not close the reader. NULL is allowed. */
 PERFILE_API void perfile_session_close(struct perfile_session *session);
 /*
- * As perfile_reader_next, but by time. Records without a time come where they stand in the file. Errors: those of
+ * As perfile_reader_next, but by time. Records without a time keep their position in the file. Errors: those of
  * perfile_reader_next, MEMORY.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_session_next(struct perfile_session *session,

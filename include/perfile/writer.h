@@ -20,7 +20,7 @@
  *     perfile_writer_close(writer);
  *
  * Order.     Events first, then features, then records. In file and directory mode events and features may come at any
- *            time; in pipe mode they stand in the stream where they were given.
+ *            time; in pipe mode they are in the stream where they were given.
  * Errors.    Every call: ARGUMENT (what it does not take, or not here: the message says what), MEMORY, WRITE, LIMIT (what
  *            the format has no room for), and what is said with it. A failed call changes nothing that was written before, but the failure is kept: _finish reports it again,
  *            and makes nothing appear. Look at the results, or at that of _finish alone.

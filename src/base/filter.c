@@ -47,7 +47,7 @@ int pf_parse_duration(const char *text, uint64_t *ns, struct perfile_error *erro
             return 0;
     return pf_about(error, text, strlen(text),
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum",
-                            "'%.80s' is no length of time such as 100ms: a whole number with s, ms, us or ns", text));
+                            "invalid time '%.80s': expected a whole number with s, ms, us or ns, such as 100ms", text));
 }
 
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
@@ -559,6 +559,6 @@ int pf_filter_check_events(const struct pf_filter *filter, const struct perfile_
     }
     return pf_about(error, filter->wanted.events, strlen(filter->wanted.events),
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event list",
-                            used ? "no event is called \"%.40s\"; there are%s" : "no event is called \"%.40s\"%s",
+                            used ? "unknown event \"%.40s\"; valid:%s" : "unknown event \"%.40s\"%s",
                             filter->wanted.events, known));
 }

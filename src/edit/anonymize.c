@@ -57,7 +57,7 @@ static int choose_one(struct pf_anonymizer *a, const char *name, size_t bytes, u
         if (!(categories[i].allowed & action))
             return pf_about(error, name, bytes,
                             pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what,
-                                    "%s: cannot be asked for of '%s'", action_name(action), categories[i].name));
+                                    "%s: not supported for '%s'", action_name(action), categories[i].name));
         a->action[i] = action;
         return 0;
     }

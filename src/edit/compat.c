@@ -176,7 +176,7 @@ int pf_compat_open(const char *version, struct pf_edit *edit, struct pf_compat *
     if (!parsed)
         return pf_about(error, version, strlen(version),
                         pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "version",
-                                "%.30s is no version of perf from 3.0 to 7.x, such as 6.1", version));
+                                "invalid perf version %.30s: expected 3.0 to 7.x, such as 6.1", version));
     struct pf_compat *made = pf_new(edit->reader->allocator, sizeof(*made));
     if (!made)
         return pf_fail_memory(error, "conversion");

@@ -17,7 +17,7 @@ int pf_cut_open_cgroups(struct pf_cut *cut, struct perfile_error *error)
         if (*path != '/')
             return pf_about(error, path, strlen(path),
                             pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "cgroup list",
-                                    "\"%.64s\" does not begin with a slash", path));
+                                    "invalid path \"%.64s\": it does not begin with a slash", path));
         while (bytes && path[bytes - 1] == '/')
             path[--bytes] = 0;
         cut->cgroups.items[cut->cgroups.count++] = path;

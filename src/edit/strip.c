@@ -46,8 +46,8 @@ static int fail_name(const char *name, size_t bytes, struct perfile_error *error
     for (size_t i = 0; i < PF_COUNT(parts); i++)
         used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", parts[i].name);
     return pf_about(error, name, bytes,
-                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "strip",
-                            "unknown part %.*s; there are %s", (int)pf_min(bytes, 30), name, known));
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "strip", "unknown part %.*s; valid: %s",
+                            (int)pf_min(bytes, 30), name, known));
 }
 
 static uint64_t part_of(const char *name, size_t bytes)

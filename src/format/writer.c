@@ -282,7 +282,7 @@ int perfile_writer_add_event(struct perfile_writer *writer, const struct perfile
     if (result < 0)
         return result;
     result = event ? pf_sized_take(&all, sizeof(all), event, "event", error)
-                   : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event", "there is none");
+                   : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event", "missing");
     if (result == 0 && !all.attr)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "event", "there is no attr");
     if (result == 0)
@@ -569,7 +569,7 @@ int perfile_writer_record(struct perfile_writer *writer, uint32_t type, uint16_t
         return result;
     if (!info || type == PERFILE_RECORD_SAMPLE)
         result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "perfile_writer_record",
-                         "records of type %u are not written from a struct", type);
+                         "records of type %u cannot be written from a struct", type);
     else
         result = pf_sized_take(&trailer, sizeof(trailer), id, "sample_id", error);
     if (result == 0)

@@ -399,7 +399,7 @@ int perfile_writer_build_id(struct perfile_writer *writer, uint16_t misc, const 
     if (result < 0)
         return pf_writer_keep(writer, result, error);
     if (!pf_encode_record(&encoding, &any, &o))
-        result = pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "build id", "its file name is too long");
+        result = pf_fail(error, PERFILE_ERROR_LIMIT, PERFILE_NO_OFFSET, "build id", "file name too long");
     else if (pf_writer_tells_now(writer))
         result = pf_writer_put_plain(writer, writer->record, pf_out_bytes_used(&o), error);
     if (result == 0 && writer->options.mode != PERFILE_MODE_PIPE) {

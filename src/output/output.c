@@ -48,12 +48,11 @@ static int fail_unknown(const char *kind, const char *format, struct perfile_err
         strncat(known, outputs[i]->info.format, sizeof(known) - strlen(known) - 1);
     }
     if (!*known)
-        return pf_about(
-            error, kind, strlen(kind),
-            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "there is no kind '%s'", kind));
+        return pf_about(error, kind, strlen(kind),
+                        pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "unknown kind '%s'", kind));
     return pf_about(error, format, strlen(format),
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output",
-                            "'%s' has no format '%s'; it has %s", kind, format ? format : "", known));
+                            "unknown format '%2$s' of '%1$s'; valid: %3$s", kind, format ? format : "", known));
 }
 
 void pf_output_progress(struct perfile_reader *reader, const struct perfile_output_options *options)

@@ -33,7 +33,7 @@ static int refuse(struct perfile_error *error, const char *what, const char *giv
 {
     return pf_about(error, given, strlen(given),
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what,
-                            "there is no \"%.40s\"; there is: %s", given, known));
+                            "invalid value \"%.40s\"; valid: %s", given, known));
 }
 
 /* ---- words of the options ---- */
@@ -123,7 +123,7 @@ static int add_registers(const char *list, uint64_t *mask, struct perfile_error 
         if (number == 64)
             return pf_about(error, at, bytes,
                             pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "registers",
-                                    "there is no register \"%.*s\" on %s", (int)pf_min(bytes, 20), at, architecture));
+                                    "unknown register \"%.*s\" of %s", (int)pf_min(bytes, 20), at, architecture));
         *mask |= 1ull << number;
         at += bytes + (at[bytes] == ',');
     }
@@ -139,7 +139,7 @@ static int configure_dwarf(struct perfile_attr *attr, const char *bytes, struct 
     if ((end && *end) || wanted == 0 || wanted > STACK_BYTES_MAX)
         return pf_about(error, bytes + 1, strlen(bytes + 1),
                         pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "call graph",
-                                "\"%.40s\" is no number of bytes from 8 to %d", bytes + 1, STACK_BYTES_MAX));
+                                "invalid stack size \"%.40s\": expected 8 to %d bytes", bytes + 1, STACK_BYTES_MAX));
     attr->sample_type |= PERFILE_SAMPLE_CALLCHAIN | PERFILE_SAMPLE_REGS_USER | PERFILE_SAMPLE_STACK_USER;
     attr->sample_regs_user = all_registers;
     attr->sample_stack_user = (uint32_t)pf_align8(wanted);

@@ -301,7 +301,7 @@ static int refuse_event(struct pf_event_parser *parser, const struct pf_event_te
                                             PF_SHOW(text->name), PF_SHOW(text->name)));
     offer_tracepoints(parser, &near);
     return pf_about(parser->error, text->name.text, text->name.bytes,
-                    pf_parse_refuse(parser, PERFILE_ERROR_ABSENT, "there is no event %.*s%s", PF_SHOW(text->name),
+                    pf_parse_refuse(parser, PERFILE_ERROR_ABSENT, "unknown event %.*s%s", PF_SHOW(text->name),
                                     pf_near_text(&near, PF_NEAR_TEXT)));
 }
 

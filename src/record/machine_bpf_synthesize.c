@@ -94,8 +94,8 @@ static bool synthesize_image(void *context, const struct pf_kernel_symbol *symbo
                                            .len = (uint32_t)sysconf(_SC_PAGESIZE),
                                            .ksym_type = PERFILE_KSYMBOL_TYPE_BPF,
                                            .name = name};
-    telling->result = put(telling->kernel, PERFILE_RECORD_KSYMBOL, &record, sizeof(record), telling->error);
-    return telling->result == 0;
+    synthesizing->result = put(synthesizing->kernel, PERFILE_RECORD_KSYMBOL, &record, sizeof(record), synthesizing->error);
+    return synthesizing->result == 0;
 }
 
 int pf_bpf_synthesize(const struct pf_kernel *kernel, struct perfile_error *error)

@@ -421,7 +421,7 @@ static int read_version(struct perfile_recorder *recorder, struct perfile_error 
                ? 0
                : pf_about(error, text, strlen(text),
                           pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "version",
-                                  "%.30s is no version of perf from 4.1 to 7.x, such as 6.1", text));
+                                  "invalid perf version %.30s: expected 4.1 to 7.x, such as 6.1", text));
 }
 
 static int open_recorder(struct perfile_recorder *recorder, struct perfile_error *error)

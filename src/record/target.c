@@ -71,9 +71,9 @@ bool pf_list_holds(const char *list, int32_t number)
 
 static int refuse_list(const char *what, const char *list, struct perfile_error *error)
 {
-    return pf_about(
-        error, list, strlen(list),
-        pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what, "\"%.64s\" is no list such as 1,4-6", list));
+    return pf_about(error, list, strlen(list),
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what,
+                            "invalid list \"%.64s\": expected numbers and ranges such as 1,4-6", list));
 }
 
 static int add_cpus(struct pf_target *target, const char *list, struct perfile_error *error)

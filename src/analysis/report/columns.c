@@ -500,7 +500,7 @@ static int fail_unknown(const char *word, size_t bytes, struct perfile_error *er
         if (is_named(later[i], word, bytes))
             return pf_about(error, word, bytes,
                             pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "sort",
-                                    "this version cannot sort by '%s' yet", later[i]));
+                                    "sorting by '%s' is not supported yet", later[i]));
     for (size_t i = 0; i < PF_COUNT(pf_report_columns); i++) {
         const size_t used = strlen(known);
         const bool fits = used + strlen(pf_report_columns[i].name) + sizeof(", , ...") <= sizeof(known);
@@ -510,7 +510,7 @@ static int fail_unknown(const char *word, size_t bytes, struct perfile_error *er
     }
     return pf_about(error, word, bytes,
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "sort",
-                            "there is no '%.*s'; there is: %s", (int)pf_min(bytes, 40), word, known));
+                            "unknown column '%.*s'; valid: %s", (int)pf_min(bytes, 40), word, known));
 }
 
 static int add_column(struct pf_report *report, const char *word, size_t bytes,

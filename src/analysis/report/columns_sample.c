@@ -369,7 +369,7 @@ static int compile_parent(struct pf_report *report, struct perfile_error *error)
         return pf_fail_memory(error, "parent");
     return pf_about(error, pattern, strlen(pattern),
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "parent",
-                            "\"%.40s\" is no regular expression: %s", pattern, why));
+                            "invalid regular expression \"%.40s\": %s", pattern, why));
 }
 
 /* ---- all together ---- */

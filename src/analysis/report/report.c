@@ -51,15 +51,15 @@ static int set_graph_word(struct pf_report *report, const char *word, struct per
             if (strcmp(word, later[i]) == 0)
                 return pf_about(error, word, strlen(word),
                                 pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "call-graph",
-                                        "this version has no '%s' yet", word));
+                                        "'%s' is not supported yet", word));
         (void)pf_parse_double(word, &end);
-        return pf_about(error, word, strlen(word),
-                        pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "call-graph",
-                                *end || end == word
-                                    ? "there is no '%.40s'; there is: none, caller, callee, graph, fractal, and a "
-                                      "least percentage"
-                                    : "%.40s is no percentage",
-                                word));
+        return pf_about(
+            error, word, strlen(word),
+            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "call-graph",
+                    *end || end == word
+                        ? "unknown value '%.40s'; valid: none, caller, callee, graph, fractal, and a least percentage"
+                        : "invalid percentage %.40s",
+                    word));
     }
     return 0;
 }
@@ -90,7 +90,7 @@ static int parse_limits(struct pf_report *report, struct perfile_error *error)
         if (!parse_percent(options->percent_limit, &report->limit_percent))
             return pf_about(error, options->percent_limit, strlen(options->percent_limit),
                             pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "percent-limit",
-                                    "\"%.40s\" is no percentage", options->percent_limit));
+                                    "invalid percentage \"%.40s\" (expected 0 to 100)", options->percent_limit));
         report->graph_limit_percent = report->limit_percent; /* as perf has it; -g may say more */
     }
     return 0;

@@ -32,7 +32,8 @@ static int add_level(struct pf_bottom *bottom, const char *word, size_t bytes, s
     if (level == PF_BOTTOM_LEVELS)
         return pf_about(error, word, bytes,
                         pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "by",
-                                "'%.*s' is none of comm, pid, tid, cpu, time", (int)pf_min(bytes, 80), word));
+                                "unknown level '%.*s'; valid: comm, pid, tid, cpu, time", (int)pf_min(bytes, 80),
+                                word));
     for (size_t i = 0; i < bottom->level_count; i++)
         if (bottom->levels[i] == level)
             return pf_about(error, word, bytes,

@@ -155,7 +155,7 @@ static int find_palette(const char *wanted, unsigned *palette, struct perfile_er
     }
     return wanted ? pf_about(error, wanted, strlen(wanted),
                              pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "colors",
-                                     "there is no '%.40s'; there is %s", wanted, known))
+                                     "unknown palette '%.40s'; valid: %s", wanted, known))
                   : 0;
 }
 
@@ -169,7 +169,8 @@ static int parse_min_width(const char *text, struct pf_svg_options *svg, struct 
     if (value < 0 || value > 100000 || (strcmp(end, "%") == 0 ? value > 100 : *end != 0))
         return pf_about(error, text, strlen(text),
                         pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "min-width",
-                                "'%.40s' is neither a number of pixels such as 0.5 nor a share such as 1%%", text));
+                                "invalid width '%.40s': expected pixels such as 0.5 or a percentage such as 1%%",
+                                text));
     *(*end ? &svg->min_share : &svg->min_width) = *end ? value / 100 : value;
     if (value == 0)
         svg->min_share = 1e-18; /* everything that weighs something */

@@ -246,7 +246,7 @@ static int fail_event(const struct pf_flame_recording *g, const char *name, stru
     }
     return pf_about(error, name, strlen(name),
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "flame graph",
-                            "no samples of an event '%.80s'; there are some of %s", name, known));
+                            "no samples of event '%.80s'; samples exist for %s", name, known));
 }
 
 int pf_flame_recording_event(const struct pf_flame_recording *g, const char *name, uint32_t *event,

@@ -114,8 +114,7 @@ static int refuse_unknown(struct perfile_error *error, struct span name)
         used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? "," : "", pf_script_fields[i].name);
     return pf_about(error, name.text, name.bytes,
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "field list",
-                            "there is no field \"%.*s\"; there are %s ...", (int)pf_min(name.bytes, 32), name.text,
-                            known));
+                            "unknown field \"%.*s\"; valid: %s ...", (int)pf_min(name.bytes, 32), name.text, known));
 }
 
 /* One list: what it is for, and whether it changes the defaults or replaces them. */
@@ -308,8 +307,8 @@ static int check_type(struct pf_script_fields *fields, int type, const struct pe
         if (fields->asked_for[type] & bit)
             return pf_about(error, info->name, strlen(info->name),
                             pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "field list",
-                                    "samples of the event %s were recorded without %s, so \"%s\" cannot be printed",
-                                    event->name, info->need_name, info->name));
+                                    "samples of event %s have no %s: \"%s\" cannot be printed", event->name,
+                                    info->need_name, info->name));
         fields->fields[type] &= ~bit;
     }
     return check_company(fields, type, reader, error);
