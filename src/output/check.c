@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "output/json.h"
+#include "base/json.h"
 #include "output/output.h"
 
 enum { PROGRESS_RECORDS = 65536 };

@@ -9,6 +9,7 @@
  */
 #include "output/dump.h"
 
+#include "analysis/trace/trace_visit.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/stages.h"
@@ -17,6 +18,7 @@ enum { PROGRESS_RECORDS = 4096, BATCH_BYTES = 128 * 1024 };
 
 struct copy {
     struct perfile_record record;
+    const struct perfile_tracepoint *tracepoint;
     size_t at;        /* of its bytes */
     size_t lines_end; /* of what was printed while reading, before this record */
 };
@@ -36,27 +38,42 @@ struct dump {
     const struct perfile_output_options *options;
     pf_dump_put *put;
     const struct perfile_allocator *allocator;
+    struct pf_trace_events events;
     struct batch *batches;
     unsigned batch_count;
     uint64_t count; /* records */
     bool stopped;   /* nothing is wanted any more; atomic */
 };
 
+int pf_dump_visit(struct perfile_reader *reader, const struct pf_dumped *dumped, const struct perfile_visitor *visitor,
+                  struct perfile_error *error)
+{
+    const int result = perfile_record_visit(reader, dumped->record, visitor, error);
+    if (PF_LIKELY(!dumped->tracepoint) || result < 0)
+        return result;
+    return pf_trace_visit(dumped->tracepoint, dumped->record, perfile_reader_file(reader)->swapped, visitor);
+}
+
 /* ---- one thread -------------------------------------------------------------------------------------------------- */
 
-static int next_record(struct dump *dump, const struct perfile_record **record, struct perfile_error *error)
+static int next_record(struct dump *dump, struct pf_dumped *next, struct perfile_error *error)
 {
     if (dump->count++ % PROGRESS_RECORDS == 1)
         pf_output_progress(dump->reader, dump->options);
-    return perfile_reader_next(dump->reader, record, error);
+    const int result = perfile_reader_next(dump->reader, &next->record, error);
+    /* descriptions that are too large are told of with the feature: the data stands there as it is */
+    if (result > 0 &&
+        pf_trace_events_take(&dump->events, next->record, &next->tracepoint, NULL) == PERFILE_ERROR_MEMORY)
+        return pf_fail_memory(error, "dump");
+    return result;
 }
 
 static int dump_alone(struct dump *dump, struct pf_text *out, struct perfile_error *error)
 {
-    const struct perfile_record *record;
+    struct pf_dumped next;
     int result;
-    while ((result = next_record(dump, &record, error)) > 0)
-        if ((result = dump->put(dump->reader, dump->options, out, record, error)) < 0)
+    while ((result = next_record(dump, &next, error)) > 0)
+        if ((result = dump->put(dump->reader, dump->options, out, &next, error)) < 0)
             break;
     return result;
 }
@@ -68,23 +85,24 @@ static int fail_memory(struct batch *batch)
     return pf_fail_memory(&batch->error, "dump");
 }
 
-static int copy_record(const struct dump *dump, struct batch *batch, const struct perfile_record *record)
+static int copy_record(const struct dump *dump, struct batch *batch, const struct pf_dumped *next)
 {
     static const char zeros[8];
+    const struct perfile_record *record = next->record;
     if (!pf_grow(dump->allocator, &batch->copies, &batch->room, batch->count + 1, sizeof(*batch->copies)))
         return fail_memory(batch);
     batch->copies[batch->count++] =
-        (struct copy){.record = *record, .at = batch->bytes.used, .lines_end = batch->lines.used};
+        (struct copy){*record, next->tracepoint, .at = batch->bytes.used, .lines_end = batch->lines.used};
     pf_put(&batch->bytes, record->data, record->bytes);
     pf_put(&batch->bytes, zeros, (8 - record->bytes % 8) % 8);
     return batch->bytes.failed ? fail_memory(batch) : 1;
 }
 
-static int take_record(const struct dump *dump, struct batch *batch, const struct perfile_record *record)
+static int take_record(const struct dump *dump, struct batch *batch, const struct pf_dumped *next)
 {
-    if (record->type < PERFILE_RECORD_HEADER_ATTR)
-        return copy_record(dump, batch, record);
-    const int result = dump->put(dump->reader, dump->options, &batch->lines, record, &batch->error);
+    if (next->record->type < PERFILE_RECORD_HEADER_ATTR)
+        return copy_record(dump, batch, next);
+    const int result = dump->put(dump->reader, dump->options, &batch->lines, next, &batch->error);
     if (batch->lines.failed)
         return fail_memory(batch);
     return result < 0 ? result : 1;
@@ -94,13 +112,13 @@ static bool read_batch(void *context, void *item, unsigned worker)
 {
     struct dump *dump = context;
     struct batch *batch = item;
-    const struct perfile_record *record;
+    struct pf_dumped next;
     (void)worker;
     batch->count = batch->bytes.used = batch->lines.used = batch->text.used = 0;
     do {
-        batch->result = next_record(dump, &record, &batch->error);
+        batch->result = next_record(dump, &next, &batch->error);
         if (batch->result > 0)
-            batch->result = take_record(dump, batch, record);
+            batch->result = take_record(dump, batch, &next);
     } while (batch->result > 0 && batch->bytes.used + batch->lines.used < BATCH_BYTES &&
              !__atomic_load_n(&dump->stopped, __ATOMIC_RELAXED));
     return batch->result > 0;
@@ -119,7 +137,8 @@ static bool print_batch(void *context, void *item, unsigned worker)
         pf_put(text, batch->lines.data + lines, copy->lines_end - lines);
         lines = copy->lines_end;
         copy->record.data = (const uint8_t *)batch->bytes.data + copy->at;
-        result = dump->put(dump->reader, dump->options, text, &copy->record, NULL);
+        const struct pf_dumped dumped = {&copy->record, copy->tracepoint};
+        result = dump->put(dump->reader, dump->options, text, &dumped, NULL);
     }
     pf_put(text, batch->lines.data + lines, batch->lines.used - lines);
     if (text->failed || result < 0)
@@ -189,6 +208,8 @@ int pf_dump_records(struct perfile_reader *reader, const struct perfile_output_o
                     pf_dump_put *put, struct perfile_error *error)
 {
     struct dump dump = {.reader = reader, .options = options, .put = put, .allocator = out->allocator};
+    pf_trace_events_open(&dump.events, reader, out->allocator);
     const int result = options->threads > 1 ? dump_together(&dump, out, error) : dump_alone(&dump, out, error);
+    pf_trace_events_close(&dump.events);
     return result == PERFILE_ERROR_STOPPED ? PERFILE_ERROR_WRITE : result;
 }

@@ -5,12 +5,19 @@
 
 #include "output/output.h"
 
-/*
- * Prints a record. 0, or an error: STOPPED when the text has failed. Records of the kernel may be copies, of which
- * several threads print one each while another reads on.
- */
+/* A record to be printed. Those of the kernel may be copies, of which several threads print one each while another reads on. */
+struct pf_dumped {
+    const struct perfile_record *record;
+    const struct perfile_tracepoint *tracepoint; /* of a sample; NULL: none */
+};
+
+/* Prints a record. 0, or an error: STOPPED when the text has failed. */
 typedef int pf_dump_put(struct perfile_reader *reader, const struct perfile_output_options *options,
-                        struct pf_text *out, const struct perfile_record *record, struct perfile_error *error);
+                        struct pf_text *out, const struct pf_dumped *dumped, struct perfile_error *error);
+
+/* The body of the record, and the fields of a tracepoint. 0, or an error. */
+int pf_dump_visit(struct perfile_reader *reader, const struct pf_dumped *dumped, const struct perfile_visitor *visitor,
+                  struct perfile_error *error);
 
 /* All records in the order of the file, with options->threads. 0, or an error: WRITE when the text has failed. */
 int pf_dump_records(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,

@@ -3,8 +3,9 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "output/dump.h"
-#include "output/json.h"
+#include "output/features.h"
 
 static void put_section(struct pf_json *json, const char *name, const struct perfile_section *section)
 {
@@ -114,8 +115,9 @@ static struct pf_json json_of(struct pf_text *text, const struct perfile_output_
 }
 
 static int put_record(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
-                      const struct perfile_record *record, struct perfile_error *error)
+                      const struct pf_dumped *dumped, struct perfile_error *error)
 {
+    const struct perfile_record *record = dumped->record;
     struct pf_json own = json_of(out, options), *json = &own;
     const struct perfile_visitor visitor = pf_json_visitor(json);
     const char *name = perfile_record_name(record->type);
@@ -130,7 +132,7 @@ static int put_record(struct perfile_reader *reader, const struct perfile_output
     pf_json_unsigned(json, "size", record->stated_bytes);
     if (record->event)
         pf_json_unsigned(json, "event", record->event->index);
-    int result = perfile_record_visit(reader, record, &visitor, error);
+    int result = pf_dump_visit(reader, dumped, &visitor, error);
     if (record->part)
         pf_json_string(json, "file", perfile_reader_file(reader)->parts[record->part - 1]);
     if (record->compressed) {

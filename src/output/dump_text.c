@@ -134,8 +134,9 @@ static void put_part(struct pf_text *text, const char *name)
 }
 
 static int put_record(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
-                      const struct perfile_record *record, struct perfile_error *error)
+                      const struct pf_dumped *dumped, struct perfile_error *error)
 {
+    const struct perfile_record *record = dumped->record;
     struct lines lines = lines_of(out, options);
     const struct perfile_visitor visitor = {sizeof(visitor), &lines, visit_begin, visit_end, visit_value};
     const char *name = perfile_record_name(record->type);
@@ -152,7 +153,7 @@ static int put_record(struct perfile_reader *reader, const struct perfile_output
     if (record->event)
         pf_put_format(out, " event=%u", record->event->index);
     lines.space = true;
-    int result = perfile_record_visit(reader, record, &visitor, error);
+    int result = pf_dump_visit(reader, dumped, &visitor, error);
     pf_put_char(out, '\n');
     return result;
 }

@@ -7,8 +7,9 @@
 #include "analysis/profile.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/map.h"
-#include "output/json.h"
+#include "output/features.h"
 #include "output/notes.h"
 #include "output/output.h"
 

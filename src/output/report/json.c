@@ -2,7 +2,7 @@
 /* The report as one JSON object: what was lost, then the events with their rows. */
 #include "analysis/report/report.h"
 #include "base/error.h"
-#include "output/json.h"
+#include "base/json.h"
 #include "output/notes.h"
 #include "output/output.h"
 #include "output/report/tasks.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "analysis/tasks.h"
-#include "output/json.h"
+#include "base/json.h"
 #include "output/report/csv.h"
 
 struct page {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One object with all rows, or an object for each row. Numbers are exact integers in base units. */
-#include "output/json.h"
-
+#include "base/json.h"
 #include "output/notes.h"
 #include "output/table/format.h"
 

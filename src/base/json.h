@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A visitor that writes JSON. */
-#ifndef PF_OUTPUT_JSON_H
-#define PF_OUTPUT_JSON_H
+#ifndef PF_BASE_JSON_H
+#define PF_BASE_JSON_H
 
 #include <perfile/perfile.h>
 
@@ -15,13 +15,6 @@ struct pf_json {
 
 /* A visitor whose members go into the object that is open. */
 struct perfile_visitor pf_json_visitor(struct pf_json *json);
-
-/*
- * All header features that are `wanted` (NULL: all) as one object, with "NAME error" beside what of one could be read.
- * MEMORY, STOPPED.
- */
-int pf_json_features(struct perfile_reader *reader, struct pf_json *json, const char *name,
-                     bool (*wanted)(uint32_t number), struct perfile_error *error);
 
 /* The same by hand; `name` is NULL inside a list. */
 void pf_json_begin(struct pf_json *json, const char *name, bool list);
