@@ -18,6 +18,7 @@
 #include "symbol/unwind/callchain.h"
 #include "symbol/demangle/demangle.h"
 #include "symbol/embedded.h"
+#include "symbol/recorded_ids.h"
 #include "symbol/table_elf.h"
 
 enum module_kind {
@@ -66,11 +67,6 @@ struct recent {
 };
 enum { RECENT_BITS = 14 };
 
-struct known_id {
-    uint8_t bytes[20];
-    uint8_t count;
-};
-
 struct pf_symbols {
     const struct perfile_allocator *allocator;
     struct pf_arena arena;
@@ -78,16 +74,15 @@ struct pf_symbols {
     struct pf_find_options find;
     struct pf_segments modules; /* struct module: others may look at those they know of while more come */
     size_t count;
-    struct pf_map by_key;    /* hash of name and build id to the number of a module */
-    struct pf_map build_ids; /* hash of a name to what feature BUILD_ID says, a pointer */
+    struct pf_map by_key; /* hash of name and build id to the number of a module */
+    struct pf_recorded_ids recorded_ids;
     uint32_t *module_of_map; /* by the id of the map; module + 1 */
     size_t map_room;
     char *kallsyms; /* the text of kallsyms_path; NULL: there is none */
     size_t kallsyms_bytes;
     const char *kallsyms_path;
-    bool kallsyms_whole;    /* else only the lines of modules are left */
-    bool kernel_is_vmlinux; /* the recorder found it there, says feature BUILD_ID */
-    uint32_t code_module;   /* whose binary is open for its code; module + 1 */
+    bool kallsyms_whole;  /* else only the lines of modules are left */
+    uint32_t code_module; /* whose binary is open for its code; module + 1 */
     int code_file;
     struct pf_insn_machine code_machine;
     char *archive; /* the folder that it stands for, or NULL */
@@ -107,41 +102,6 @@ static struct module *module_at(const struct pf_symbols *symbols, size_t number)
 }
 
 /* ---- names and build ids ---- */
-
-/* Collects the records of feature BUILD_ID: each has a build id before its file name. */
-struct collector {
-    struct pf_symbols *symbols;
-    struct known_id id;
-    uint64_t misc;
-};
-
-static bool is_vmlinux(const struct collector *c, const struct perfile_value *filename)
-{
-    return (c->misc & PERFILE_MISC_CPUMODE_MASK) == PERFILE_MISC_KERNEL &&
-           memmem(filename->data, filename->bytes, "vmlinux", 7);
-}
-
-static int collect(void *context, const struct perfile_value *value)
-{
-    struct collector *c = context;
-    if (!value->name)
-        return 0;
-    if (strcmp(value->name, "misc") == 0) {
-        c->misc = value->number.u;
-    } else if (strcmp(value->name, "build_id") == 0) {
-        c->id.count = (uint8_t)pf_min(value->bytes, sizeof(c->id.bytes));
-        memcpy(c->id.bytes, value->data, c->id.count);
-    } else if (strcmp(value->name, "filename") == 0 && c->id.count) {
-        struct known_id *kept = pf_arena_new(&c->symbols->arena, sizeof(*kept));
-        uint64_t hash = pf_hash_bytes(PF_HASH_START, value->data, value->bytes);
-        c->symbols->kernel_is_vmlinux |= is_vmlinux(c, value);
-        if (!kept || !pf_map_put(&c->symbols->build_ids, hash, (uintptr_t)kept))
-            return 1;
-        *kept = c->id;
-        c->id.count = 0;
-    }
-    return 0;
-}
 
 /* perf takes a folder that is none for an empty one. */
 static void check_symfs(const struct pf_find_options *find)
@@ -171,17 +131,13 @@ int pf_symbols_open(struct perfile_reader *reader, const struct pf_find_options 
     pf_arena_open(&made->arena, allocator);
     pf_segments_open(&made->modules, sizeof(struct module), allocator);
     pf_map_open(&made->by_key, allocator);
-    pf_map_open(&made->build_ids, allocator);
     if (pf_embedded_open(&made->embedded, reader, allocator, error) < 0) {
         pf_symbols_close(made);
         return PERFILE_ERROR_MEMORY;
     }
-    struct collector collector = {.symbols = made};
-    const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &collector, .value = collect};
-    const int visited = perfile_feature_visit(reader, PERFILE_FEATURE_BUILD_ID, &visitor, error);
-    if (visited == PERFILE_ERROR_STOPPED || visited == PERFILE_ERROR_MEMORY) {
+    if (pf_recorded_ids_open(&made->recorded_ids, reader, allocator, error) < 0) {
         pf_symbols_close(made);
-        return pf_fail_memory(error, "build ids");
+        return PERFILE_ERROR_MEMORY;
     }
     check_symfs(&made->find);
     pf_debuginfod_limit(&made->debuginfod, made->find.debuginfod_seconds, made->find.debuginfod_bytes);
@@ -258,7 +214,7 @@ void pf_symbols_close(struct pf_symbols *symbols)
     free(symbols->cache);
     free(symbols->archive);
     pf_map_close(&symbols->by_key);
-    pf_map_close(&symbols->build_ids);
+    pf_recorded_ids_close(&symbols->recorded_ids);
     pf_arena_close(&symbols->arena);
     pf_free(symbols->allocator, symbols, sizeof(*symbols));
 }
@@ -289,7 +245,7 @@ static enum module_kind kind_of(const struct perfile_map *map)
         return KIND_SYMBOL;
     if (map->code)
         return KIND_JIT;
-    if (pf_starts_with(map->filename, "[kernel.kallsyms]") || pf_starts_with(map->filename, "[guest.kernel.kallsyms"))
+    if (pf_is_kernel_map(map->filename))
         return KIND_KERNEL;
     if (map->kernel)
         return KIND_KERNEL_MODULE;
@@ -311,7 +267,7 @@ static const char *shown_name(struct pf_symbols *symbols, const struct perfile_m
     if (kind == KIND_VDSO32)
         return "[vdso32]";
     if (kind == KIND_KERNEL)
-        return pf_starts_with(map->filename, "[guest") ? "[guest.kernel.kallsyms]" : "[kernel.kallsyms]";
+        return pf_kernel_name(map->filename);
     return pf_arena_text(&symbols->arena, map->filename, strlen(map->filename));
 }
 
@@ -354,7 +310,8 @@ static const char *short_name(struct pf_symbols *symbols, const struct perfile_m
     const size_t part = module->kind == KIND_KERNEL_MODULE ? module_part(last) : 0;
     if (part)
         return bracketed(symbols, last, part);
-    if (module->kind == KIND_KERNEL && symbols->kernel_is_vmlinux && !pf_starts_with(map->filename, "[guest"))
+    if (module->kind == KIND_KERNEL && symbols->recorded_ids.kernel_is_vmlinux &&
+        !pf_starts_with(map->filename, "[guest"))
         return "[kernel.vmlinux]";
     if (module->kind != KIND_PERF_MAP)
         return last;
@@ -366,7 +323,6 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
 {
     struct module *module =
         symbols->count < PF_NO_SYMBOL - 1 ? pf_segments_make(&symbols->modules, (uint32_t)symbols->count) : NULL;
-    uint64_t known;
     if (!module)
         return false;
     module->kind = kind;
@@ -386,8 +342,8 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
     module->public.short_name = short_name(symbols, map, module);
     if (!module->public.short_name)
         return false;
-    if (!module->build_id_bytes && pf_map_get(&symbols->build_ids, pf_hash_text(module->public.name), &known)) {
-        const struct known_id *id = (const struct known_id *)(uintptr_t)known;
+    const struct pf_recorded_id *id = pf_recorded_ids_find(&symbols->recorded_ids, module->public.name);
+    if (!module->build_id_bytes && id) {
         module->build_id_bytes = id->count;
         memcpy(module->build_id, id->bytes, sizeof(module->build_id));
     }
@@ -632,13 +588,12 @@ static void load_module_file(struct pf_symbols *symbols, struct module *module)
 static const struct module *kernel_of(const struct pf_symbols *symbols, struct module *made)
 {
     static const char name[] = "[kernel.kallsyms]";
-    uint64_t known;
     for (size_t i = 0; i < symbols->count; i++)
         if (module_at(symbols, i)->kind == KIND_KERNEL)
             return module_at(symbols, i);
     *made = (struct module){.map_name = name};
-    if (pf_map_get(&symbols->build_ids, pf_hash_text(name), &known)) {
-        const struct known_id *id = (const struct known_id *)(uintptr_t)known;
+    const struct pf_recorded_id *id = pf_recorded_ids_find(&symbols->recorded_ids, name);
+    if (id) {
         made->build_id_bytes = id->count;
         memcpy(made->build_id, id->bytes, sizeof(made->build_id));
     }
