@@ -14,61 +14,129 @@ static struct pf_task *find_task(const struct pf_tasks *tasks, int32_t tid)
     return pf_map_get(&tasks->places, (uint32_t)tid, &place) ? &tasks->tasks[place] : NULL;
 }
 
+/* A new one at the end; NULL when out of memory. */
+static struct pf_task *add_task(struct pf_tasks *tasks, int32_t pid, int32_t tid)
+{
+    if (tasks->count >= UINT32_MAX - 1 ||
+        !pf_grow(tasks->allocator, &tasks->tasks, &tasks->room, tasks->count + 1, sizeof(*tasks->tasks)))
+        return NULL;
+    tasks->tasks[tasks->count] = (struct pf_task){.pid = pid, .tid = tid, .ppid = -1, .parent_pid = -1};
+    return &tasks->tasks[tasks->count++];
+}
+
 /* The task with this thread id, a new one when there is none. NULL when out of memory. */
 static struct pf_task *note_task(struct pf_tasks *tasks, int32_t pid, int32_t tid)
 {
     struct pf_task *known = find_task(tasks, tid);
     if (known)
         return known;
-    if (tasks->count >= UINT32_MAX - 1 ||
-        !pf_grow(tasks->allocator, &tasks->tasks, &tasks->room, tasks->count + 1, sizeof(*tasks->tasks)) ||
-        !pf_map_put(&tasks->places, (uint32_t)tid, tasks->count))
+    struct pf_task *made = add_task(tasks, pid, tid);
+    return made && pf_map_put(&tasks->places, (uint32_t)tid, tasks->count - 1) ? made : NULL;
+}
+
+struct pf_task *pf_tasks_of(struct pf_tasks *tasks, int32_t pid, int32_t tid)
+{
+    const uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+    struct pf_task *known = note_task(tasks, pid, tid);
+    uint64_t place;
+    tasks->idle_told |= tid == 0;
+    if (!known || known->pid == pid)
+        return known;
+    if (pf_map_get(&tasks->others, key, &place))
+        return &tasks->tasks[place];
+    struct pf_task *made = add_task(tasks, pid, tid);
+    if (!made || !pf_map_put(&tasks->others, key, tasks->count - 1))
         return NULL;
-    tasks->tasks[tasks->count] = (struct pf_task){.pid = pid, .tid = tid, .ppid = -1};
-    return &tasks->tasks[tasks->count++];
+    made->earlier = true; /* not in the order, which is by thread id */
+    return made;
+}
+
+/* Each name once: what a thread is called in turn must not add up. */
+static const char *keep_comm(struct pf_tasks *tasks, const char *comm)
+{
+    const uint64_t hash = pf_hash_text(comm);
+    uint64_t known;
+    if (pf_map_get(&tasks->comms, hash, &known) && strcmp((const char *)(uintptr_t)known, comm) == 0)
+        return (const char *)(uintptr_t)known;
+    const char *copy = pf_arena_text(&tasks->arena, comm, strlen(comm));
+    return copy && pf_map_put(&tasks->comms, hash, (uintptr_t)copy) ? copy : NULL;
 }
 
 static bool name_task(struct pf_tasks *tasks, struct pf_task *task, const char *comm)
 {
     if (!task || (task->comm && strcmp(task->comm, comm) == 0))
         return task;
-    task->comm = pf_arena_text(&tasks->arena, comm, strlen(comm));
+    task->comm = keep_comm(tasks, comm);
+    task->first_comm = task->first_comm ? task->first_comm : task->comm;
     return task->comm;
 }
 
-/* An id that is used again is another task. */
-static void replace(struct pf_tasks *tasks, struct pf_task *task, int32_t pid)
+/* An id that is used again is another task; the earlier one goes to the end. False when out of memory. */
+static bool replace(struct pf_tasks *tasks, int32_t tid, int32_t pid)
 {
-    *task = (struct pf_task){.pid = pid, .tid = task->tid, .ppid = -1};
+    struct pf_task *copy = add_task(tasks, pid, tid), *task = find_task(tasks, tid);
+    if (!copy)
+        return false;
+    *copy = *task;
+    copy->earlier = true;
+    *task = (struct pf_task){.pid = pid, .tid = tid, .ppid = -1, .parent_pid = -1};
     tasks->replaced++;
+    return true;
+}
+
+/*
+ * A thread that was there when the recorder looked may be told of once more by the kernel, when it started just then; what
+ * the recorder wrote has no time.
+ */
+static bool is_known(const struct pf_task *task, const struct perfile_fork *fork)
+{
+    return task->pid == fork->pid && task->ppid == fork->ptid && task->parent_pid == fork->ppid && !task->start &&
+           !task->end;
 }
 
 static bool fork_task(struct pf_tasks *tasks, const struct perfile_fork *fork)
 {
-    struct pf_task *child = find_task(tasks, fork->tid);
-    if (child)
-        replace(tasks, child, fork->pid);
-    if (!note_task(tasks, fork->ppid, fork->ptid) || !(child = note_task(tasks, fork->pid, fork->tid)))
+    struct pf_task *child = find_task(tasks, fork->tid), *parent;
+    if (child && !is_known(child, fork) && !replace(tasks, fork->tid, fork->pid))
         return false;
-    struct pf_task *parent = find_task(tasks, fork->ptid);
-    if (parent->pid != fork->ppid)
-        replace(tasks, parent, fork->ppid);
+    if (!note_task(tasks, fork->ppid, fork->ptid) || !note_task(tasks, fork->pid, fork->tid))
+        return false;
+    if (find_task(tasks, fork->ptid)->pid != fork->ppid && !replace(tasks, fork->ptid, fork->ppid))
+        return false;
+    child = find_task(tasks, fork->tid);
+    parent = find_task(tasks, fork->ptid);
     child->ppid = fork->ptid;
+    child->parent_pid = fork->ppid;
+    child->start = fork->time;
     child->comm = parent->comm;
+    child->first_comm = child->first_comm ? child->first_comm : parent->comm;
+    tasks->idle_told |= fork->tid == 0 || fork->ptid == 0;
     return true;
 }
 
-/* False when out of memory. */
-static bool take_record(struct pf_tasks *tasks, const struct perfile_record *record)
+static void end_task(struct pf_tasks *tasks, const struct perfile_exit *gone)
+{
+    struct pf_task *task = find_task(tasks, gone->tid);
+    if (task && task->pid == gone->pid)
+        task->end = gone->time;
+}
+
+bool pf_tasks_take(struct pf_tasks *tasks, const struct perfile_record *record)
 {
     struct perfile_fork fork;
+    struct perfile_exit gone;
     struct perfile_comm comm;
+    if (record->type == PERFILE_RECORD_EXIT &&
+        perfile_record_decode(tasks->reader, record, &gone, sizeof(gone), NULL) >= 0)
+        end_task(tasks, &gone);
     if (record->type == PERFILE_RECORD_FORK &&
         perfile_record_decode(tasks->reader, record, &fork, sizeof(fork), NULL) >= 0)
         return fork_task(tasks, &fork);
     if (record->type == PERFILE_RECORD_COMM &&
-        perfile_record_decode(tasks->reader, record, &comm, sizeof(comm), NULL) >= 0)
+        perfile_record_decode(tasks->reader, record, &comm, sizeof(comm), NULL) >= 0) {
+        tasks->idle_told |= comm.tid == 0;
         return name_task(tasks, note_task(tasks, comm.pid, comm.tid), comm.comm);
+    }
     return true;
 }
 
@@ -80,7 +148,7 @@ static int read_tasks(struct pf_tasks *tasks, struct perfile_error *error)
     if (result < 0)
         return result;
     while ((result = perfile_session_next(session, &record, error)) > 0)
-        if (!take_record(tasks, record)) {
+        if (!pf_tasks_take(tasks, record)) {
             result = pf_fail_memory(error, "tasks");
             break;
         }
@@ -107,15 +175,15 @@ static uint32_t parent_of(const struct pf_tasks *tasks, const struct pf_task *ta
 }
 
 /* Children by thread id. */
-static void link_tasks(struct pf_tasks *tasks)
+static void link_tasks(struct pf_tasks *tasks, const uint32_t *by_tid, size_t count)
 {
-    for (size_t i = tasks->count; i-- > 0;) {
-        struct pf_task *task = &tasks->tasks[tasks->order[i]];
+    for (size_t i = count; i-- > 0;) {
+        struct pf_task *task = &tasks->tasks[by_tid[i]];
         task->parent = parent_of(tasks, task);
         if (!task->parent)
             continue;
         task->sibling = tasks->tasks[task->parent - 1].child;
-        tasks->tasks[task->parent - 1].child = tasks->order[i] + 1;
+        tasks->tasks[task->parent - 1].child = by_tid[i] + 1;
     }
 }
 
@@ -158,13 +226,14 @@ static bool list_tasks(struct pf_tasks *tasks)
         pf_free(tasks->allocator, by_tid, room * sizeof(*by_tid));
         return false;
     }
+    size_t count = 0;
     for (uint32_t i = 0; i < tasks->count; i++)
-        tasks->order[i] = i;
-    qsort_r(tasks->order, tasks->count, sizeof(*tasks->order), compare_tids, tasks->tasks);
-    link_tasks(tasks);
-    memcpy(by_tid, tasks->order, tasks->count * sizeof(*by_tid));
+        if (!tasks->tasks[i].earlier)
+            by_tid[count++] = i;
+    qsort_r(by_tid, count, sizeof(*by_tid), compare_tids, tasks->tasks);
+    link_tasks(tasks, by_tid, count);
     list_family(tasks, 0, 0);
-    for (size_t i = 0; i < tasks->count; i++)
+    for (size_t i = 0; i < count; i++)
         if (!tasks->tasks[by_tid[i]].listed)
             list_family(tasks, by_tid[i], 1);
     pf_free(tasks->allocator, by_tid, room * sizeof(*by_tid));
@@ -173,13 +242,20 @@ static bool list_tasks(struct pf_tasks *tasks)
 
 /* ---- all of it ---- */
 
-int pf_tasks_open(struct pf_tasks *tasks, struct perfile_reader *reader, const struct perfile_allocator *allocator,
-                  struct perfile_error *error)
+bool pf_tasks_begin(struct pf_tasks *tasks, struct perfile_reader *reader, const struct perfile_allocator *allocator)
 {
     *tasks = (struct pf_tasks){.reader = reader, .allocator = pf_allocator_or_default(allocator)};
     pf_arena_open(&tasks->arena, tasks->allocator);
     pf_map_open(&tasks->places, tasks->allocator);
-    int result = name_task(tasks, note_task(tasks, 0, 0), "swapper") ? 0 : pf_fail_memory(error, "tasks");
+    pf_map_open(&tasks->others, tasks->allocator);
+    pf_map_open(&tasks->comms, tasks->allocator);
+    return name_task(tasks, note_task(tasks, 0, 0), "swapper");
+}
+
+int pf_tasks_open(struct pf_tasks *tasks, struct perfile_reader *reader, const struct perfile_allocator *allocator,
+                  struct perfile_error *error)
+{
+    int result = pf_tasks_begin(tasks, reader, allocator) ? 0 : pf_fail_memory(error, "tasks");
     if (result == 0)
         result = read_tasks(tasks, error);
     if (!tasks->count || !list_tasks(tasks))
@@ -192,5 +268,7 @@ void pf_tasks_close(struct pf_tasks *tasks)
     pf_free(tasks->allocator, tasks->tasks, tasks->room * sizeof(*tasks->tasks));
     pf_free(tasks->allocator, tasks->order, tasks->order_room * sizeof(*tasks->order));
     pf_map_close(&tasks->places);
+    pf_map_close(&tasks->others);
+    pf_map_close(&tasks->comms);
     pf_arena_close(&tasks->arena);
 }

@@ -10,7 +10,14 @@
 struct pf_task {
     int32_t pid, tid;
     int32_t ppid;                    /* thread that started it; -1: not known */
+    int32_t parent_pid;              /* the process of that; -1: not known */
     const char *comm;                /* last; NULL: not known */
+    const char *first_comm;          /* what it was called at first; NULL: not known */
+    uint64_t start, end;             /* FORK and EXIT, ns; 0: not known */
+    uint64_t samples, lost;          /* for who counts them */
+    uint64_t first_time, last_time;  /* of its samples */
+    bool timed;                      /* they are known */
+    bool earlier;                    /* its id was used again */
     unsigned level;                  /* of starters above it; 0: the idle task */
     uint32_t parent, child, sibling; /* places among the tasks plus one, 0: none */
     bool listed;
@@ -21,9 +28,12 @@ struct pf_tasks {
     const struct perfile_allocator *allocator;
     struct pf_arena arena;
     struct pf_map places; /* by thread id */
+    struct pf_map others; /* by process and thread id: threads that samples put into another process */
+    struct pf_map comms;  /* hash of a name to the name */
     struct pf_task *tasks;
     size_t count, room;
-    uint64_t replaced; /* their ids were used again */
+    uint64_t replaced; /* their ids were used again: they are among the tasks, but not in the order */
+    bool idle_told;    /* records tell of the idle task, which is the first one */
     uint32_t *order;   /* each task behind the one that started it, by thread id */
     size_t order_count, order_room;
 };
@@ -35,5 +45,12 @@ struct pf_tasks {
 int pf_tasks_open(struct pf_tasks *tasks, struct perfile_reader *reader, const struct perfile_allocator *allocator,
                   struct perfile_error *error);
 void pf_tasks_close(struct pf_tasks *tasks);
+
+/* The same piece by piece, without the order: false when out of memory. Close it also then. */
+bool pf_tasks_begin(struct pf_tasks *tasks, struct perfile_reader *reader, const struct perfile_allocator *allocator);
+/* The next record in the order of time. */
+bool pf_tasks_take(struct pf_tasks *tasks, const struct perfile_record *record);
+/* The thread that a sample or another record names, a new one when there is none; valid until the next call. NULL: out of memory. */
+struct pf_task *pf_tasks_of(struct pf_tasks *tasks, int32_t pid, int32_t tid);
 
 #endif
