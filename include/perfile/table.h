@@ -110,7 +110,7 @@ struct perfile_column {
 
 struct perfile_table_options {
     size_t size;                                  /* sizeof(struct perfile_table_options) */
-    const struct perfile_filter *filter;          /* which samples; NULL: all */
+    const struct perfile_filter *filter;          /* which samples, or rows; NULL: all */
     const struct perfile_symbol_options *symbols; /* where symbols are; NULL: where perf would look */
     const struct perfile_report_options *report;  /* functions: what rows are of and which; NULL: by dso and symbol */
     /*
@@ -138,8 +138,8 @@ struct perfile_table;
 
 /*
  * The reader must be at its start; until perfile_table_close it is the table's. What the options point at must live as long as the
- * table; `options` may be NULL. Errors: ARGUMENT (unknown view or column, invalid filter: the message lists what
- * there is; the reader is not at its start), ABSENT, MEMORY, and those of perfile_session_open and _next.
+ * table; `options` may be NULL. Errors: ARGUMENT (unknown view or column, invalid filter, or one that says nothing about the
+ * rows of the view; the reader is not at its start), ABSENT, MEMORY, and those of perfile_session_open and _next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_open(struct perfile_reader *reader, const char *view,
                                                       const struct perfile_table_options *options,
@@ -174,7 +174,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_table_losses(const struct perfile_tab
 PERFILE_API const char *perfile_table_format_at(size_t index, const char **doc);
 /*
  * Writes all rows that are left: "text" (for people), "csv" (RFC 4180, a header line), "json" (one object: columns, rows, losses,
- * notes), "jsonl" (an object for each row). Numbers are exact. NULL is text. Errors: ARGUMENT (unknown format), WRITE, and those
+ * notes), "jsonl" (an object for each row). Numbers are exact. NULL is text. 0, or 1: something could not be read that
+ * perfile_reader_counts does not count, which the rows tell. Errors: ARGUMENT (unknown format), WRITE, and those
  * of perfile_table_next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_write(struct perfile_table *table, const char *format,

@@ -28,6 +28,15 @@ void pf_dictionary_close(struct pf_dictionary *dictionary)
     *dictionary = (struct pf_dictionary){0};
 }
 
+void pf_dictionary_clear(struct pf_dictionary *dictionary)
+{
+    const struct perfile_allocator *allocator = dictionary->allocator, *lasting = dictionary->lasting;
+    if (!dictionary->count)
+        return;
+    pf_dictionary_close(dictionary);
+    pf_dictionary_open(dictionary, allocator, lasting);
+}
+
 /* ---- finding and adding ------------------------------------------------------------------------------------------ */
 
 /* Where the text is, or the empty slot where it belongs. */

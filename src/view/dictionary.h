@@ -37,6 +37,8 @@ struct pf_dictionary {
 void pf_dictionary_open(struct pf_dictionary *dictionary, const struct perfile_allocator *allocator,
                         const struct perfile_allocator *lasting);
 void pf_dictionary_close(struct pf_dictionary *dictionary);
+/* Forgets all texts; copies stay. */
+void pf_dictionary_clear(struct pf_dictionary *dictionary);
 /* The number of a text; 0 when out of memory, which the allocator is told, or full. Bytes that are not UTF-8 become \xNN. */
 uint32_t pf_dictionary_put(struct pf_dictionary *dictionary, const char *text, size_t bytes);
 /* The same for a text that stays where it is, unchanged, as long as the dictionary. */

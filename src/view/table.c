@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/filter.h"
 #include "base/sized.h"
 #include "view/arrow.h"
 #include "view/view.h"
 
-enum { BATCH_ROWS = 65536, MOST_BATCH_ROWS = 1 << 24, BATCH_ITEMS = 1 << 24 };
+enum { BATCH_ROWS = 65536, MOST_BATCH_ROWS = 1 << 24, BATCH_ITEMS = 1 << 24, BATCH_TEXT = 1 << 26 };
 
 #define VIEW(name) extern const struct pf_view pf_view_##name;
 #include "view/views.def"
@@ -29,10 +30,12 @@ static int fail(struct perfile_error *error, int code, const char *text)
     return pf_fail(error, code, PERFILE_NO_OFFSET, "table", "%s", text);
 }
 
+/* Words that find no room are left out. */
 static void add_word(char *list, size_t room, const char *word)
 {
     const size_t used = strlen(list);
-    snprintf(list + used, room - used, "%s%s", used ? ", " : "", word);
+    if (used + strlen(word) + sizeof(", ") <= room)
+        snprintf(list + used, room - used, "%s%s", used ? ", " : "", word);
 }
 
 static int find_view(const char *name, const struct pf_view **view, struct perfile_error *error)
@@ -214,9 +217,27 @@ static int check_arguments(const struct perfile_reader *reader, const char *view
     return 0;
 }
 
+/* A filter that could change nothing would look as if all had passed. */
+static int check_filter(const struct pf_view *view, const struct perfile_filter *filter, struct perfile_error *error)
+{
+    const struct {
+        unsigned part;
+        const char *name, *wanted;
+    } parts[] = {{PF_FILTER_TIMES, "time", filter->time},   {PF_FILTER_CPUS, "cpus", filter->cpus},
+                 {PF_FILTER_PIDS, "pids", filter->pids},    {PF_FILTER_TIDS, "tids", filter->tids},
+                 {PF_FILTER_COMMS, "comms", filter->comms}, {PF_FILTER_EVENTS, "events", filter->events}};
+    for (size_t i = 0; i < PF_COUNT(parts); i++)
+        if (parts[i].wanted && view->not_filtered & parts[i].part)
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "filter",
+                           "the rows of the view %s cannot be chosen by %s", view->info.name, parts[i].name);
+    return 0;
+}
+
 static int open_view(struct perfile_table *table, struct perfile_error *error)
 {
-    int result = table->view->open(table, &table->state, error);
+    int result = check_filter(table->view, table->options.filter, error);
+    if (result == 0)
+        result = table->view->open(table, &table->state, error);
     if (result == 0)
         result = choose_columns(table, error);
     return pf_memory_was_short(table->allocator) ? pf_fail_memory(error, "table") : result;
@@ -301,9 +322,11 @@ static bool is_full(const struct perfile_table *table)
 {
     if (table->rows == table->options.batch_rows)
         return true;
-    for (size_t i = 0; i < table->shown; i++)
-        if (table->columns[i].item_count >= BATCH_ITEMS)
+    for (size_t i = 0; i < table->shown; i++) {
+        const struct pf_vector *one = &table->columns[i];
+        if (one->item_count >= BATCH_ITEMS || (one->column.fresh && one->dictionary.text_used >= BATCH_TEXT))
             return true;
+    }
     return false;
 }
 
@@ -336,9 +359,12 @@ static void tell_unmatched(struct perfile_table *table)
 int pf_table_fill(struct perfile_table *table, struct perfile_error *error)
 {
     table->rows = 0;
-    for (size_t i = 0; i < table->shown; i++)
+    for (size_t i = 0; i < table->shown; i++) {
+        if (table->columns[i].column.fresh)
+            pf_dictionary_clear(&table->columns[i].dictionary);
         if (!pf_vector_begin(&table->columns[i], table->options.batch_rows))
             return pf_fail_memory(error, "table");
+    }
     while (table->pending == 1 && !is_full(table)) {
         table->pending = table->view->next(table->state, &table->error);
         if (table->pending == 1)
@@ -351,7 +377,7 @@ int pf_table_fill(struct perfile_table *table, struct perfile_error *error)
         return 1;
     if (table->pending == 0)
         tell_unmatched(table);
-    else
+    else if (error)
         *error = table->error;
     return table->pending;
 }

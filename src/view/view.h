@@ -9,6 +9,7 @@
  *     dictionary.c  its distinct texts
  *     arrow.c       the Arrow C data interface
  *     fields.def    what a sample has: the columns of the view `samples`
+ *     reading.h     for views that read records themselves
  */
 #ifndef PF_VIEW_VIEW_H
 #define PF_VIEW_VIEW_H
@@ -18,8 +19,20 @@
 #include "base/text.h"
 #include "view/vector.h"
 
+/* Rows of a view's table of columns; put_<name> puts it. */
+#define PF_COLUMN(field, kind, what, text)                                                                             \
+    {                                                                                                                  \
+        .name = #field, .type = PERFILE_COLUMN_##kind, .unit = what, .doc = text, .put = put_##field                   \
+    }
+#define PF_EXTRA(field, kind, what, text)                                                                              \
+    {                                                                                                                  \
+        .name = #field, .type = PERFILE_COLUMN_##kind, .unit = what, .doc = text, .put = put_##field, .extra = true    \
+    }
+#define PF_PUT(name) static void put_##name(void *state, struct pf_vector *vector)
+
 struct pf_view {
     struct perfile_view_info info;
+    unsigned not_filtered; /* PF_FILTER_...: parts of a filter that say nothing about its rows, and are refused */
     /* Adds the columns (pf_table_add). *state is given to all else, and to _close also after an error. */
     int (*open)(struct perfile_table *table, void **state, struct perfile_error *error);
     /* The next row: 1, 0 at the end, or an error. */
@@ -29,6 +42,8 @@ struct pf_view {
     void (*losses)(const void *state, struct perfile_losses *losses);
     /* May be NULL: filters do not matter. At the end. */
     void (*unmatched)(const void *state, perfile_unmatched_told *told, void *context);
+    /* At the end: something could not be read that the reader does not count as damage. May be NULL: nothing. */
+    bool (*found)(const void *state);
 };
 
 struct perfile_table {

@@ -22,7 +22,7 @@ USES = {
     'record': ['base', 'io', 'schema', 'format'],
     'symbol': ['base', 'public'],
     'analysis': ['base', 'symbol', 'public'],
-    'view': ['base', 'symbol', 'analysis', 'public'],
+    'view': ['base', 'schema', 'symbol', 'analysis', 'public'],
     'output': ['base', 'symbol', 'analysis', 'view', 'public'],
 }
 FORBIDDEN = re.compile(r'^(__)?(v?f?printf|puts|putchar|perror|fputs|fputc|fwrite|exit|_exit|_Exit|quick_exit|abort|'

@@ -107,9 +107,10 @@ static int write_rows(struct pf_sheet *sheet, const struct pf_table_format *form
         pf_table_drop_rows(sheet->table);
         result = pf_table_fill(sheet->table, error);
     }
-    if (result == 0)
-        format->end(sheet);
-    return result < 0 ? result : 0;
+    if (result < 0)
+        return result;
+    format->end(sheet);
+    return sheet->table->view->found && sheet->table->view->found(sheet->table->state);
 }
 
 static int write_sheet(struct pf_sheet *sheet, const struct pf_table_format *format, struct perfile_error *error)

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* What is odd about the recording, place by place: what the reader tells, and features that cannot be read. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "view/reading.h"
+
+struct diagnostics {
+    struct pf_reading reading; /* first */
+    struct perfile_diagnostic one;
+    char message[sizeof(((struct perfile_error *)0)->message)]; /* of rows that are not the reader's */
+    size_t kept;                                                /* that the reader has */
+    size_t next_feature;
+    bool told; /* how many the reader does not have */
+    bool found;
+};
+
+#define ONE const struct perfile_diagnostic *one = &((const struct diagnostics *)state)->one
+
+PF_PUT(rule)
+{
+    ONE;
+    pf_set_text(vector, one->rule);
+}
+
+PF_PUT(severity)
+{
+    ONE;
+    static const char *const severities[] = {"note", "warning", "loss"};
+    pf_set_lasting(vector, severities[one->severity]);
+}
+
+PF_PUT(offset)
+{
+    ONE;
+    if (one->offset != PERFILE_NO_OFFSET)
+        pf_set_u64(vector, one->offset);
+    else
+        pf_set_null(vector);
+}
+
+PF_PUT(length)
+{
+    ONE;
+    if (one->length)
+        pf_set_u64(vector, one->length);
+    else
+        pf_set_null(vector);
+}
+
+PF_PUT(file)
+{
+    ONE;
+    pf_set_text(vector, one->file);
+}
+
+PF_PUT(message)
+{
+    ONE;
+    pf_set_text(vector, one->message);
+}
+
+static const struct pf_column columns[] = {
+    PF_COLUMN(rule, TEXT, "", "Id of the kind of oddity, as of check."),
+    PF_COLUMN(severity, TEXT, "",
+              "note: harmless; warning: the recording says so itself; loss: bytes could not be used."),
+    PF_COLUMN(offset, U64, "bytes", "Where, in the file or the stream; null: it has no place."),
+    PF_COLUMN(length, BYTES, "bytes", "How much is concerned; null: not known, or nothing."),
+    PF_COLUMN(file, TEXT, "", "Directories: which file; null: the first one."),
+    PF_COLUMN(message, TEXT, "", "What is wrong, as a sentence."),
+};
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+/* The reader counts all of them, but keeps only the first ones. */
+static bool tell_rest(struct diagnostics *diagnostics)
+{
+    const struct perfile_counts *counts = perfile_reader_counts(diagnostics->reading.table->reader);
+    const uint64_t all = counts->notes + counts->warnings + counts->losses;
+    if (diagnostics->told || all <= diagnostics->kept)
+        return false;
+    diagnostics->told = true;
+    snprintf(diagnostics->message, sizeof(diagnostics->message), "%" PRIu64 " further ones are not listed",
+             all - diagnostics->kept);
+    diagnostics->one = (struct perfile_diagnostic){.rule = "not-listed",
+                                                   .severity = counts->losses ? PERFILE_LOSS : PERFILE_WARNING,
+                                                   .offset = PERFILE_NO_OFFSET,
+                                                   .message = diagnostics->message};
+    return true;
+}
+
+/* The next feature that cannot be read: 1, 0 when none is left, or MEMORY. */
+static int tell_feature(struct diagnostics *diagnostics, struct perfile_error *error)
+{
+    const struct perfile_visitor nobody = {.size = sizeof(nobody)};
+    struct perfile_reader *reader = diagnostics->reading.table->reader;
+    const struct perfile_feature *feature;
+    struct perfile_error damage;
+    while ((feature = perfile_feature_get(reader, diagnostics->next_feature++)) != NULL) {
+        if (!feature->readable || perfile_feature_visit(reader, feature->number, &nobody, &damage) >= 0)
+            continue;
+        if (damage.code == PERFILE_ERROR_MEMORY)
+            return pf_fail_memory(error, "diagnostics");
+        memcpy(diagnostics->message, damage.message, sizeof(diagnostics->message));
+        diagnostics->one = (struct perfile_diagnostic){.rule = "feature-content",
+                                                       .severity = PERFILE_WARNING,
+                                                       .offset = feature->section.offset,
+                                                       .length = feature->section.bytes,
+                                                       .message = diagnostics->message};
+        diagnostics->found = true;
+        return 1;
+    }
+    return 0;
+}
+
+static int next_diagnostic(void *state, struct perfile_error *error)
+{
+    struct diagnostics *diagnostics = state;
+    struct pf_reading *reading = &diagnostics->reading;
+    const struct perfile_diagnostic *one;
+    pf_reading_all(reading, NULL, NULL);
+    if (reading->result != PERFILE_ERROR_MEMORY) {
+        if ((one = perfile_diagnostic_get(reading->table->reader, diagnostics->kept)) != NULL) {
+            diagnostics->one = *one;
+            diagnostics->kept++;
+            return 1;
+        }
+        const int more = tell_rest(diagnostics) ? 1 : tell_feature(diagnostics, error);
+        if (more != 0)
+            return more;
+    }
+    return pf_reading_row(reading, 0, error);
+}
+
+static int open_diagnostics(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    struct diagnostics *diagnostics = pf_new(table->allocator, sizeof(*diagnostics));
+    *state = diagnostics;
+    if (!diagnostics)
+        return pf_fail_memory(error, "diagnostics");
+    diagnostics->reading.table = table;
+    if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
+        return pf_fail_memory(error, "diagnostics");
+    return pf_reading_open(&diagnostics->reading, table, PF_BY_FILE, error);
+}
+
+static void close_diagnostics(void *state)
+{
+    struct diagnostics *diagnostics = state;
+    if (!diagnostics)
+        return;
+    const struct perfile_allocator *allocator = diagnostics->reading.table->allocator;
+    pf_reading_close(&diagnostics->reading);
+    pf_free(allocator, diagnostics, sizeof(*diagnostics));
+}
+
+static bool found(const void *state)
+{
+    const struct diagnostics *diagnostics = state;
+    return diagnostics->found;
+}
+
+const struct pf_view pf_view_diagnostics = {
+    .info = {"diagnostics", "what is odd about the recording, place by place"},
+    .not_filtered = ~0u,
+    .open = open_diagnostics,
+    .next = next_diagnostic,
+    .close = close_diagnostics,
+    .found = found,
+};

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* The events: what was recorded how. The members of attr are those of schema/attr.def. */
+#include <stddef.h>
+
+#include "base/error.h"
+#include "schema/undef.h"
+#include "view/reading.h"
+
+struct events {
+    struct pf_reading reading; /* first */
+    const struct perfile_event *event;
+    uint64_t *samples; /* by index */
+    size_t room;
+};
+
+#define EVENT const struct perfile_event *event = ((const struct events *)state)->event
+
+/* ---- members of attr --------------------------------------------------------------------------------------------- */
+
+/* Where a member stands in struct perfile_attr, and which bytes of the file's it needs. */
+static const struct member {
+    size_t offset;
+    unsigned bytes, wire_end;
+} members[] = {
+#define MEMBER(at, field, width)                                                                                       \
+    {offsetof(struct perfile_attr, field), sizeof(((struct perfile_attr *)0)->field), (at) + (width)},
+#define U16(at, field, ...) MEMBER(at, field, 2)
+#define U32(at, field, ...) MEMBER(at, field, 4)
+#define U64(at, field, ...) MEMBER(at, field, 8)
+#define S32(at, field, ...) MEMBER(at, field, 4)
+#define FLAGS(at, bits)
+#define BITS(first, width, field, ...) MEMBER(0, field, 0)
+#define END_FLAGS()
+#include "schema/attr.def"
+#include "schema/undef.h"
+#undef MEMBER
+};
+
+static uint64_t value_of(const struct perfile_attr *attr, const struct member *member)
+{
+    const uint8_t *at = (const uint8_t *)attr + member->offset;
+    switch (member->bytes) {
+    case 1:
+        return *at;
+    case 2:
+        return pf_load16(at, false);
+    case 4:
+        return pf_load32(at, false);
+    default:
+        return pf_load64(at, false);
+    }
+}
+
+PF_PUT(member)
+{
+    EVENT;
+    const struct member *member = &members[vector->column.index];
+    const uint64_t value = value_of(event->attr, member);
+    if (event->attr_bytes < member->wire_end)
+        pf_set_null(vector);
+    else if (vector->column.type == PERFILE_COLUMN_BOOL)
+        pf_set_bool(vector, value);
+    else if (pf_column_width(&vector->column) == sizeof(uint32_t))
+        pf_set_u32(vector, (uint32_t)value);
+    else
+        pf_set_u64(vector, value);
+}
+
+static const struct pf_column member_columns[] = {
+#define MEMBER(field, kind, text)                                                                                      \
+    {.name = #field, .type = PERFILE_COLUMN_##kind, .unit = "", .doc = text, .put = put_member, .extra = true},
+#define U16(at, field, meaning, text) MEMBER(field, U32, text)
+#define U32(at, field, meaning, text) MEMBER(field, U32, text)
+#define U64(at, field, meaning, text) MEMBER(field, U64, text)
+#define S32(at, field, meaning, text) MEMBER(field, I32, text)
+#define FLAGS(at, bits)
+#define BITS(first, width, field, text)                                                                                \
+    {.name = #field,                                                                                                   \
+     .type = (width) == 1 ? PERFILE_COLUMN_BOOL : PERFILE_COLUMN_U32,                                                  \
+     .unit = "",                                                                                                       \
+     .doc = text,                                                                                                      \
+     .put = put_member,                                                                                                \
+     .extra = true},
+#define END_FLAGS()
+#include "schema/attr.def"
+#include "schema/undef.h"
+#undef MEMBER
+};
+
+/* ---- what is made of them ---------------------------------------------------------------------------------------- */
+
+PF_PUT(index)
+{
+    EVENT;
+    pf_set_u32(vector, event->index);
+}
+
+PF_PUT(name)
+{
+    EVENT;
+    pf_set_text(vector, event->name);
+}
+
+PF_PUT(period)
+{
+    EVENT;
+    if (event->attr->freq)
+        pf_set_null(vector);
+    else
+        pf_set_u64(vector, event->attr->sample_period_or_freq);
+}
+
+PF_PUT(frequency)
+{
+    EVENT;
+    if (event->attr->freq)
+        pf_set_u64(vector, event->attr->sample_period_or_freq);
+    else
+        pf_set_null(vector);
+}
+
+PF_PUT(sample_fields)
+{
+    EVENT;
+    for (unsigned bit = 0; bit < 64; bit++) {
+        const char *name = perfile_sample_field_name(1ull << bit);
+        if (event->attr->sample_type >> bit & 1 && name)
+            pf_add_code(vector, pf_dictionary_put_lasting(&vector->dictionary, name));
+    }
+    pf_end_list(vector);
+}
+
+PF_PUT(unit)
+{
+    EVENT;
+    char unit[64];
+    pf_set_text(vector, perfile_event_unit(event, unit, sizeof(unit)));
+}
+
+PF_PUT(ids)
+{
+    EVENT;
+    pf_set_u64(vector, event->id_count);
+}
+
+PF_PUT(samples)
+{
+    const struct events *events = state;
+    const uint32_t index = events->event->index;
+    pf_set_u64(vector, index < events->room ? events->samples[index] : 0);
+}
+
+PF_PUT(file_name)
+{
+    EVENT;
+    pf_set_text(vector, event->file_name);
+}
+
+PF_PUT(stat_unit)
+{
+    EVENT;
+    pf_set_text(vector, event->unit);
+}
+
+PF_PUT(stat_scale)
+{
+    EVENT;
+    pf_set_f64(vector, event->scale);
+}
+
+PF_PUT(attr_offset)
+{
+    EVENT;
+    pf_set_u64(vector, event->attr_offset);
+}
+
+static const struct pf_column first_columns[] = {
+    PF_COLUMN(index, U32, "", "Position among the events of the recording."),
+    PF_COLUMN(name, TEXT, "", "Its name."),
+};
+static const struct pf_column last_columns[] = {
+    PF_COLUMN(period, U64, "", "Every how many of them a sample is taken; null where there is a frequency."),
+    PF_COLUMN(frequency, U64, "", "How many samples a second are aimed at; null where there is a period."),
+    PF_COLUMN(sample_fields, TEXTS, "", "What its samples have: the names of the bits of sample_type."),
+    PF_COLUMN(unit, TEXT, "", "What the period counts: ns, cycles, events ..."),
+    PF_COLUMN(ids, U64, "", "How many instances it has, one for each processor or thread."),
+    PF_COLUMN(samples, U64, "", "Samples of it in the recording, damaged ones not counted."),
+    PF_EXTRA(file_name, TEXT, "", "The name that the file has for it; null: it has none."),
+    PF_EXTRA(stat_unit, TEXT, "", "Unit of its counters, of perf stat."),
+    PF_EXTRA(stat_scale, F64, "", "What its counters are multiplied by."),
+    PF_EXTRA(attr_offset, U64, "bytes", "Where its attributes stand in the file."),
+};
+
+static bool add_columns(struct perfile_table *table)
+{
+    static const char *const shown[] = {"type", "config", "precise_ip"};
+    bool enough = pf_table_add_all(table, first_columns, PF_COUNT(first_columns));
+    for (uint32_t i = 0; enough && i < PF_COUNT(member_columns); i++) {
+        struct pf_column column = member_columns[i];
+        column.index = i;
+        for (size_t k = 0; k < PF_COUNT(shown); k++)
+            column.extra &= strcmp(shown[k], column.name) != 0;
+        enough = pf_table_add(table, &column);
+    }
+    return enough && pf_table_add_all(table, last_columns, PF_COUNT(last_columns));
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+static int count_sample(void *state, const struct perfile_record *record, struct perfile_error *error)
+{
+    struct events *events = state;
+    const size_t room = events->room;
+    if (record->type != PERFILE_RECORD_SAMPLE || record->damaged || !record->event)
+        return 0;
+    if (!pf_grow(events->reading.table->allocator, &events->samples, &events->room, record->event->index + 1,
+                 sizeof(*events->samples)))
+        return pf_fail_memory(error, "events");
+    if (room < events->room)
+        memset(events->samples + room, 0, (events->room - room) * sizeof(*events->samples));
+    events->samples[record->event->index]++;
+    return 0;
+}
+
+static int next_event(void *state, struct perfile_error *error)
+{
+    struct events *events = state;
+    struct perfile_reader *reader = events->reading.table->reader;
+    int result;
+    pf_reading_all(&events->reading, count_sample, events); /* a stream tells of its events in records */
+    while ((result = pf_reading_row(&events->reading, perfile_event_count(reader), error)) > 0) {
+        events->event = perfile_event_get(reader, events->reading.row);
+        const struct pf_filter_subject subject = {PF_NO_TIME,   PF_NO_NUMBER, PF_NO_NUMBER,
+                                                  PF_NO_NUMBER, NULL,         events->event};
+        if (pf_reading_passes(&events->reading, &subject))
+            break;
+    }
+    return result;
+}
+
+static int open_events(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    struct events *events = pf_new(table->allocator, sizeof(*events));
+    *state = events;
+    if (!events)
+        return pf_fail_memory(error, "events");
+    events->reading.table = table;
+    if (!add_columns(table))
+        return pf_fail_memory(error, "events");
+    return pf_reading_open(&events->reading, table, PF_BY_FILE, error);
+}
+
+static void close_events(void *state)
+{
+    struct events *events = state;
+    if (!events)
+        return;
+    const struct perfile_allocator *allocator = events->reading.table->allocator;
+    pf_reading_close(&events->reading);
+    pf_free(allocator, events->samples, events->room * sizeof(*events->samples));
+    pf_free(allocator, events, sizeof(*events));
+}
+
+const struct pf_view pf_view_events = {
+    .info = {"events", "the events: name, attributes, how often they were sampled"},
+    .not_filtered = PF_FILTER_TIMES | PF_FILTER_CPUS | PF_FILTER_PIDS | PF_FILTER_TIDS | PF_FILTER_COMMS,
+    .open = open_events,
+    .next = next_event,
+    .close = close_events,
+    .unmatched = pf_reading_unmatched,
+};

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* Every mapping that the recording tells of, as its records have it: nothing is looked up on this machine. */
+#include "base/error.h"
+#include "symbol/recorded_ids.h"
+#include "view/reading.h"
+
+enum { BUILD_ID_BYTES = 20, KERNEL_PID = -1 };
+
+struct maps {
+    struct pf_reading reading; /* first */
+    struct pf_recorded_ids ids;
+    struct perfile_sample_id id; /* of the record in hand */
+    const struct perfile_record *record;
+    struct perfile_mmap2 map; /* what it says; of others than MMAP2, as far as they say it */
+    bool removed;
+};
+
+#define MAPS const struct maps *maps = state
+
+static bool is_of(const struct maps *maps, uint32_t type)
+{
+    return maps->record->type == type;
+}
+
+static bool is_kernel(const struct maps *maps)
+{
+    const unsigned mode = maps->record->misc & PERFILE_MISC_CPUMODE_MASK;
+    return mode == 1 || mode == 4 || is_of(maps, PERFILE_RECORD_KSYMBOL);
+}
+
+/* ---- what the columns put ---------------------------------------------------------------------------------------- */
+
+PF_PUT(time)
+{
+    MAPS;
+    if (maps->id.present & PERFILE_SAMPLE_TIME && maps->id.time)
+        pf_set_u64(vector, maps->id.time);
+    else
+        pf_set_null(vector);
+}
+
+PF_PUT(record)
+{
+    MAPS;
+    pf_set_lasting(vector, perfile_record_name(maps->record->type));
+}
+
+PF_PUT(pid)
+{
+    MAPS;
+    pf_set_i32(vector, maps->map.pid);
+}
+
+PF_PUT(tid)
+{
+    MAPS;
+    if (is_of(maps, PERFILE_RECORD_KSYMBOL))
+        pf_set_null(vector);
+    else
+        pf_set_i32(vector, maps->map.tid);
+}
+
+PF_PUT(start)
+{
+    MAPS;
+    pf_set_u64(vector, maps->map.addr);
+}
+
+/* Behind the last address there is none. */
+PF_PUT(end)
+{
+    MAPS;
+    uint64_t end;
+    if (pf_add(maps->map.addr, maps->map.len, &end))
+        pf_set_u64(vector, end);
+    else
+        pf_set_null(vector);
+}
+
+PF_PUT(bytes)
+{
+    MAPS;
+    pf_set_u64(vector, maps->map.len);
+}
+
+PF_PUT(pgoff)
+{
+    MAPS;
+    if (is_of(maps, PERFILE_RECORD_KSYMBOL))
+        pf_set_null(vector);
+    else
+        pf_set_u64(vector, maps->map.pgoff);
+}
+
+PF_PUT(filename)
+{
+    MAPS;
+    pf_set_text(vector, maps->map.filename);
+}
+
+static void put_id_text(struct pf_vector *vector, const uint8_t *id, size_t bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[2 * BUILD_ID_BYTES];
+    for (size_t i = 0; i < bytes; i++) {
+        text[2 * i] = digits[id[i] >> 4];
+        text[2 * i + 1] = digits[id[i] & 15];
+    }
+    pf_set_u32(vector, pf_dictionary_put(&vector->dictionary, text, 2 * bytes));
+}
+
+/* The record's own, else what the header has for the file. */
+PF_PUT(build_id)
+{
+    MAPS;
+    const char *name = maps->map.filename;
+    const struct pf_recorded_id *known =
+        is_of(maps, PERFILE_RECORD_KSYMBOL)
+            ? NULL
+            : pf_recorded_ids_find(&maps->ids, pf_is_kernel_map(name) ? pf_kernel_name(name) : name);
+    if (maps->map.build_id_size)
+        put_id_text(vector, maps->map.build_id, pf_min(maps->map.build_id_size, BUILD_ID_BYTES));
+    else if (known)
+        put_id_text(vector, known->bytes, known->count);
+    else
+        pf_set_null(vector);
+}
+
+static void put_bits(const struct maps *maps, struct pf_vector *vector, uint32_t bits)
+{
+    if (is_of(maps, PERFILE_RECORD_MMAP2))
+        pf_set_u32(vector, bits);
+    else
+        pf_set_null(vector);
+}
+
+PF_PUT(prot)
+{
+    MAPS;
+    put_bits(maps, vector, maps->map.prot);
+}
+
+PF_PUT(flags)
+{
+    MAPS;
+    put_bits(maps, vector, maps->map.flags);
+}
+
+PF_PUT(kernel)
+{
+    MAPS;
+    pf_set_bool(vector, is_kernel(maps));
+}
+
+PF_PUT(data)
+{
+    MAPS;
+    pf_set_bool(vector, !is_of(maps, PERFILE_RECORD_KSYMBOL) && maps->record->misc & PERFILE_MISC_MMAP_DATA);
+}
+
+PF_PUT(removed)
+{
+    MAPS;
+    pf_set_bool(vector, maps->removed);
+}
+
+static const struct pf_column columns[] = {
+    PF_COLUMN(time, TIME, "ns", "When it was mapped; null: before the recording, or not known."),
+    PF_EXTRA(record, TEXT, "", "What tells of it: MMAP, MMAP2, KSYMBOL."),
+    PF_COLUMN(pid, I32, "", "Process; -1: the kernel."),
+    PF_COLUMN(tid, I32, "", "Thread that mapped it."),
+    PF_COLUMN(start, ADDRESS, "", "First address."),
+    PF_COLUMN(end, ADDRESS, "", "First address behind it; null: there is none."),
+    PF_EXTRA(bytes, BYTES, "bytes", "Its length."),
+    PF_COLUMN(pgoff, ADDRESS, "",
+              "Offset of the first address in the file; of the kernel, the address of the symbol in its name."),
+    PF_COLUMN(filename, TEXT, "", "File, or a name in brackets; of a KSYMBOL, the symbol."),
+    PF_COLUMN(build_id, TEXT, "",
+              "Build id of the file, in hexadecimal: the record's own, else that of the header's table."),
+    PF_COLUMN(prot, U32, "", "PROT_* bits; null: the record does not say."),
+    PF_EXTRA(flags, U32, "", "MAP_* bits; null: the record does not say."),
+    PF_EXTRA(kernel, BOOL, "", "Code or data of the kernel."),
+    PF_EXTRA(data, BOOL, "", "Not executable."),
+    PF_EXTRA(removed, BOOL, "", "The kernel's code vanished, which KSYMBOL records tell of."),
+};
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+static bool decode_mmap(struct maps *maps)
+{
+    struct perfile_mmap map;
+    if (perfile_record_decode(maps->reading.table->reader, maps->record, &map, sizeof(map), NULL) < 0)
+        return false;
+    maps->map = (struct perfile_mmap2){
+        .pid = map.pid, .tid = map.tid, .addr = map.addr, .len = map.len, .pgoff = map.pgoff, .filename = map.filename};
+    return true;
+}
+
+static bool decode_mmap2(struct maps *maps)
+{
+    struct perfile_mmap2 map;
+    if (perfile_record_decode(maps->reading.table->reader, maps->record, &map, sizeof(map), NULL) < 0)
+        return false;
+    maps->map = map;
+    if (!(maps->record->misc & PERFILE_MISC_MMAP_BUILD_ID))
+        maps->map.build_id_size = 0;
+    return true;
+}
+
+static bool decode_ksymbol(struct maps *maps)
+{
+    enum { UNREGISTER = 1 };
+    struct perfile_ksymbol symbol;
+    if (perfile_record_decode(maps->reading.table->reader, maps->record, &symbol, sizeof(symbol), NULL) < 0)
+        return false;
+    maps->removed = symbol.flags & UNREGISTER;
+    maps->map =
+        (struct perfile_mmap2){.pid = KERNEL_PID, .addr = symbol.addr, .len = symbol.len, .filename = symbol.name};
+    return true;
+}
+
+static bool decode(struct maps *maps)
+{
+    maps->removed = false;
+    if (maps->record->damaged)
+        return false; /* the reader counts it */
+    switch (maps->record->type) {
+    case PERFILE_RECORD_MMAP:
+        return decode_mmap(maps);
+    case PERFILE_RECORD_MMAP2:
+        return decode_mmap2(maps);
+    case PERFILE_RECORD_KSYMBOL:
+        return decode_ksymbol(maps);
+    default:
+        return false;
+    }
+}
+
+/* What is the kernel's, or was there before the recording, says nothing that is asked for. */
+static bool passes(struct maps *maps)
+{
+    const int32_t pid = maps->map.pid;
+    struct pf_filter_subject subject = pf_reading_subject(&maps->reading, &maps->id, NULL);
+    subject.time = subject.time ? subject.time : PF_NO_TIME;
+    subject.pid = pid < 0 || is_kernel(maps) ? PF_NO_NUMBER : pid;
+    subject.tid = pid < 0 || is_kernel(maps) ? PF_NO_NUMBER : maps->map.tid;
+    subject.comm = subject.pid == PF_NO_NUMBER ? NULL : perfile_session_comm(maps->reading.session, pid, maps->map.tid);
+    return pf_reading_passes(&maps->reading, &subject);
+}
+
+static int next_map(void *state, struct perfile_error *error)
+{
+    struct maps *maps = state;
+    int result;
+    while ((result = pf_reading_next(&maps->reading, &maps->record, error)) > 0) {
+        if (!decode(maps))
+            continue;
+        pf_reading_decode_id(&maps->reading, maps->record, &maps->id);
+        if (passes(maps))
+            return 1;
+    }
+    return result;
+}
+
+static int open_maps(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    struct maps *maps = pf_new(table->allocator, sizeof(*maps));
+    *state = maps;
+    if (!maps)
+        return pf_fail_memory(error, "maps");
+    maps->reading.table = table;
+    if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
+        return pf_fail_memory(error, "maps");
+    const int result = pf_recorded_ids_open(&maps->ids, table->reader, table->allocator, error);
+    return result < 0 ? result : pf_reading_open(&maps->reading, table, PF_BY_TIME, error);
+}
+
+static void close_maps(void *state)
+{
+    struct maps *maps = state;
+    if (!maps)
+        return;
+    const struct perfile_allocator *allocator = maps->reading.table->allocator;
+    pf_recorded_ids_close(&maps->ids);
+    pf_reading_close(&maps->reading);
+    pf_free(allocator, maps, sizeof(*maps));
+}
+
+const struct pf_view pf_view_maps = {
+    .info = {"maps", "every mapping that the recording tells of, in the order of time"},
+    .not_filtered = PF_FILTER_EVENTS,
+    .open = open_maps,
+    .next = next_map,
+    .close = close_maps,
+    .losses = pf_reading_losses,
+    .unmatched = pf_reading_unmatched,
+};

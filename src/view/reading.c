@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/reading.h"
+
+#include "analysis/delivery.h"
+#include "base/error.h"
+
+enum { PROGRESS_RECORDS = 4096 };
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+/* A name that no event has is a mistake; a stream tells of its events while it is read. */
+static int check_events(const struct pf_reading *reading, bool at_end, struct perfile_error *error)
+{
+    struct perfile_reader *reader = reading->table->reader;
+    const bool stream = perfile_reader_file(reader)->mode == PERFILE_MODE_PIPE;
+    if (!reading->filter.has_events || stream != at_end)
+        return 0;
+    return pf_filter_check_events(&reading->filter, reader, perfile_event_get, error);
+}
+
+int pf_reading_open(struct pf_reading *reading, struct perfile_table *table, enum pf_reading_order order,
+                    struct perfile_error *error)
+{
+    struct pf_range span;
+    int result = 0;
+    *reading = (struct pf_reading){.table = table};
+    if (table->options.filter)
+        result = pf_filter_open(&reading->filter, table->options.filter,
+                                pf_recording_span(table->reader, table->allocator, &span), table->allocator, error);
+    if (result == 0)
+        result = check_events(reading, false, error);
+    if (result == 0 && order == PF_BY_TIME)
+        result = perfile_session_open(table->reader, &reading->session, error);
+    return result;
+}
+
+void pf_reading_close(struct pf_reading *reading)
+{
+    perfile_session_close(reading->session);
+    pf_filter_close(&reading->filter);
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+static void tell_progress(struct pf_reading *reading)
+{
+    const struct perfile_table *table = reading->table;
+    reading->until_progress = PROGRESS_RECORDS;
+    if (table->options.progress)
+        table->options.progress(table->options.progress_context, perfile_reader_counts(table->reader)->data_bytes,
+                                perfile_reader_file(table->reader)->file_bytes);
+}
+
+int pf_reading_next(struct pf_reading *reading, const struct perfile_record **record, struct perfile_error *error)
+{
+    if (reading->until_progress-- == 0)
+        tell_progress(reading);
+    const int result = reading->session ? perfile_session_next(reading->session, record, error)
+                                        : perfile_reader_next(reading->table->reader, record, error);
+    return result == 0 ? check_events(reading, true, error) : result;
+}
+
+static void decode_sample(const struct perfile_record *record, struct perfile_sample_id *id)
+{
+    struct perfile_sample sample = PERFILE_SAMPLE_INIT;
+    if (perfile_sample_decode(record, &sample, NULL) == 0)
+        *id = (struct perfile_sample_id){.size = sizeof(*id),
+                                         .present = sample.present,
+                                         .pid = sample.pid,
+                                         .tid = sample.tid,
+                                         .time = sample.time,
+                                         .id = sample.id,
+                                         .stream_id = sample.stream_id,
+                                         .cpu = sample.cpu,
+                                         .identifier = sample.identifier};
+}
+
+void pf_reading_decode_id(const struct pf_reading *reading, const struct perfile_record *record,
+                          struct perfile_sample_id *id)
+{
+    *id = (struct perfile_sample_id)PERFILE_SAMPLE_ID_INIT;
+    if (record->damaged)
+        return;
+    if (record->type == PERFILE_RECORD_SAMPLE)
+        decode_sample(record, id);
+    else if (perfile_sample_id_decode(reading->table->reader, record, id, NULL) < 0)
+        *id = (struct perfile_sample_id)PERFILE_SAMPLE_ID_INIT;
+}
+
+/* ---- the filter -------------------------------------------------------------------------------------------------- */
+
+struct pf_filter_subject pf_reading_subject(const struct pf_reading *reading, const struct perfile_sample_id *id,
+                                            const struct perfile_event *event)
+{
+    const bool has_thread = id->present & PERFILE_SAMPLE_TID;
+    return (struct pf_filter_subject){
+        .time = id->present & PERFILE_SAMPLE_TIME ? id->time : PF_NO_TIME,
+        .cpu = id->present & PERFILE_SAMPLE_CPU ? (int32_t)id->cpu : PF_NO_NUMBER,
+        .pid = has_thread ? id->pid : PF_NO_NUMBER,
+        .tid = has_thread ? id->tid : PF_NO_NUMBER,
+        .comm = has_thread && reading->session ? perfile_session_comm(reading->session, id->pid, id->tid) : NULL,
+        .event = event};
+}
+
+bool pf_reading_passes(struct pf_reading *reading, const struct pf_filter_subject *subject)
+{
+    const bool passes = !reading->filter.active || pf_filter_passes(&reading->filter, subject);
+    reading->filtered += !passes;
+    return passes;
+}
+
+void pf_reading_losses(const void *state, struct perfile_losses *losses)
+{
+    const struct pf_reading *reading = state;
+    const struct perfile_counts *counts = perfile_reader_counts(reading->table->reader);
+    losses->filtered = reading->filtered;
+    losses->lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
+}
+
+void pf_reading_unmatched(const void *state, perfile_unmatched_told *told, void *context)
+{
+    const struct pf_reading *reading = state;
+    if (reading->filter.active)
+        pf_filter_tell_unmatched(&reading->filter, reading->table->reader, perfile_event_get, told, context);
+}
+
+/* ---- all before the first row ------------------------------------------------------------------------------------ */
+
+void pf_reading_all(struct pf_reading *reading, pf_reading_take *take, void *state)
+{
+    const struct perfile_record *record;
+    int result = 0;
+    if (reading->done)
+        return;
+    reading->done = true;
+    while (result >= 0 && (result = pf_reading_next(reading, &record, &reading->error)) > 0)
+        if (take)
+            result = take(state, record, &reading->error);
+    reading->result = result;
+}
+
+int pf_reading_row(struct pf_reading *reading, size_t count, struct perfile_error *error)
+{
+    if (reading->result < 0)
+        *error = reading->error;
+    if (reading->result == PERFILE_ERROR_MEMORY || reading->next_row >= count)
+        return reading->result;
+    reading->row = reading->next_row++;
+    return 1;
+}
