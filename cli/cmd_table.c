@@ -30,7 +30,7 @@ static int list_views(const struct pf_settings *settings)
     if (status)
         return status;
     for (size_t i = 0; (info = perfile_view_at(i)); i++)
-        pf_stream_print(&out, "%-10s  %s\n", info->name, info->doc);
+        pf_stream_print(&out, "%-12s  %s\n", info->name, info->doc);
     return pf_stream_close(&out, true);
 }
 

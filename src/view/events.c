@@ -198,6 +198,7 @@ static bool add_columns(struct perfile_table *table)
     for (uint32_t i = 0; enough && i < PF_COUNT(member_columns); i++) {
         struct pf_column column = member_columns[i];
         column.index = i;
+        column.doc = *column.doc ? column.doc : "Reserved.";
         for (size_t k = 0; k < PF_COUNT(shown); k++)
             column.extra &= strcmp(shown[k], column.name) != 0;
         enough = pf_table_add(table, &column);

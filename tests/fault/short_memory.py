@@ -45,7 +45,7 @@ sample misc=2 ip=0x%(here)x pid=7 tid=7 time=20 period=1 callchain=2,0xfffffffff
 '''
 FLAMES = [['flame', '--format', kind] for kind in ('folded', 'html', 'svg')]
 VERBS = [['report'], ['report', '--hierarchy'], ['report', '--sort', 'dso,sym,srcline'], ['report', '--format', 'json'], ['script'],
-         ['script', '-F', '+srcline'], ['dump'], ['info'], *FLAMES]
+         ['script', '-F', '+srcline'], ['dump'], ['info'], ['table', 'records', '--columns', 'all'], ['table', 'threads'], *FLAMES]
 
 
 def load_address(program):

@@ -5,6 +5,8 @@
  */
 #include "fault.h"
 
+#include <perfile/table.h>
+
 #include <stdatomic.h>
 
 static atomic_int left_to_succeed = -1; /* allocations; negative: all */
@@ -67,6 +69,64 @@ static int write_output(const uint8_t *data, size_t bytes, const struct perfile_
     return result;
 }
 
+/* A view with all its columns. */
+static int write_table(const uint8_t *data, size_t bytes, const char *view, const char *format, struct sink *sink)
+{
+    const struct perfile_symbol_options symbols = {
+        .size = sizeof(symbols), .symfs = "/nonexistent", .kallsyms = "/dev/null"};
+    struct perfile_table_options options = PERFILE_TABLE_OPTIONS_INIT;
+    const struct perfile_sink out = {sink, sink_write};
+    struct perfile_reader *reader;
+    struct perfile_table *table;
+    struct perfile_error error;
+    int left = left_to_succeed;
+    left_to_succeed = -1;
+    options.symbols = &symbols;
+    options.columns = "all";
+    assert_int_equal(perfile_open_memory(data, bytes, NULL, &reader, &error), 0);
+    left_to_succeed = left;
+    int result = perfile_table_open(reader, view, &options, &table, &error);
+    if (result == 0)
+        result = perfile_table_write(table, format, &out, &error);
+    left_to_succeed = -1;
+    perfile_table_close(table);
+    perfile_close(reader);
+    return result;
+}
+
+/* The same as batches; how many rows, or an error. */
+static int take_table(const uint8_t *data, size_t bytes, const char *view, int left)
+{
+    const struct perfile_symbol_options symbols = {
+        .size = sizeof(symbols), .symfs = "/nonexistent", .kallsyms = "/dev/null"};
+    struct perfile_table_options options = PERFILE_TABLE_OPTIONS_INIT;
+    struct perfile_reader *reader;
+    struct perfile_table *table;
+    struct ArrowSchema schema;
+    struct ArrowArray batch;
+    struct counting memory;
+    int rows = 0;
+    counting_open(&memory, left);
+    options.allocator = &memory.allocator;
+    options.symbols = &symbols;
+    options.columns = "all";
+    options.batch_rows = 5;
+    assert_int_equal(perfile_open_memory(data, bytes, NULL, &reader, NULL), 0);
+    int result = perfile_table_open(reader, view, &options, &table, NULL);
+    if (result == 0)
+        result = perfile_table_schema(table, &schema, NULL);
+    if (result == 0)
+        schema.release(&schema);
+    while (result >= 0 && (result = perfile_table_next(table, &batch, NULL)) > 0) {
+        rows += (int)batch.length;
+        batch.release(&batch);
+    }
+    perfile_table_close(table);
+    perfile_close(reader);
+    counting_close(&memory);
+    return result < 0 ? result : rows;
+}
+
 static void check_sink(const uint8_t *data, size_t bytes, const struct perfile_output_info *info)
 {
     for (int left = 1;; left++) {
@@ -90,6 +150,77 @@ static void test_sink_fails_at_each_call(void **state)
         uint8_t *data = recording_load(*path, &bytes);
         for (size_t i = 0; (info = perfile_output_at(i)); i++)
             check_sink(data, bytes, info);
+        free(data);
+    }
+}
+
+static void test_sink_of_tables_fails_at_each_call(void **state)
+{
+    const struct perfile_view_info *info;
+    const char *format;
+    size_t bytes;
+    uint8_t *data = recording_load(recordings[0], &bytes);
+    (void)state;
+    for (size_t i = 0; (info = perfile_view_at(i)); i++)
+        for (size_t k = 0; (format = perfile_table_format_at(k, NULL)); k++)
+            for (int left = 1;; left++) {
+                struct sink sink = {.left = left};
+                int result = write_table(data, bytes, info->name, format, &sink);
+                if (sink.left > 0) {
+                    assert_true(result >= 0);
+                    break;
+                }
+                assert_int_equal(result, PERFILE_ERROR_WRITE);
+                assert_int_equal(sink.after, 0);
+            }
+    free(data);
+}
+
+static void test_tables_with_short_memory(void **state)
+{
+    (void)state;
+    for (char **path = recordings; *path; path++) {
+        const struct perfile_view_info *info;
+        const char *format;
+        size_t bytes;
+        uint8_t *data = recording_load(*path, &bytes);
+        for (size_t i = 0; (info = perfile_view_at(i)); i++)
+            /* what is beside the rows does not depend on the recording */
+            for (size_t k = 0; (format = perfile_table_format_at(k, NULL)) && (path == recordings || !k); k++) {
+                struct sink right = {.left = -1};
+                assert_true(write_table(data, bytes, info->name, format, &right) >= 0);
+                for (int left = 0;; left++) {
+                    struct sink sink = {.left = -1};
+                    left_to_succeed = left;
+                    int result = write_table(data, bytes, info->name, format, &sink);
+                    assert_true(result >= 0 || result == PERFILE_ERROR_MEMORY);
+                    if (result >= 0) {
+                        assert_int_equal(sink.bytes, right.bytes);
+                        break;
+                    }
+                }
+            }
+        free(data);
+    }
+}
+
+/* The table's own allocator: all comes from it, all goes back. */
+static void test_batches_with_short_memory(void **state)
+{
+    (void)state;
+    for (char **path = recordings; *path; path++) {
+        const struct perfile_view_info *info;
+        size_t bytes;
+        uint8_t *data = recording_load(*path, &bytes);
+        for (size_t i = 0; (info = perfile_view_at(i)); i++) {
+            const int right = take_table(data, bytes, info->name, -1);
+            int rows = PERFILE_ERROR_MEMORY;
+            assert_true(right >= 0);
+            for (int left = 0; rows < 0; left++) {
+                rows = take_table(data, bytes, info->name, left);
+                assert_true(rows == PERFILE_ERROR_MEMORY || rows == right);
+            }
+        }
         free(data);
     }
 }
@@ -196,9 +327,11 @@ static void test_descriptions_that_are_too_large(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sink_fails_at_each_call),   cmocka_unit_test(test_outputs_with_short_memory),
-        cmocka_unit_test(test_threads_with_short_memory), cmocka_unit_test(test_hierarchies_with_short_memory),
-        cmocka_unit_test(test_the_outputs_own_allocator), cmocka_unit_test(test_descriptions_that_are_too_large),
+        cmocka_unit_test(test_sink_fails_at_each_call),           cmocka_unit_test(test_outputs_with_short_memory),
+        cmocka_unit_test(test_threads_with_short_memory),         cmocka_unit_test(test_hierarchies_with_short_memory),
+        cmocka_unit_test(test_sink_of_tables_fails_at_each_call), cmocka_unit_test(test_tables_with_short_memory),
+        cmocka_unit_test(test_batches_with_short_memory),         cmocka_unit_test(test_the_outputs_own_allocator),
+        cmocka_unit_test(test_descriptions_that_are_too_large),
     };
     (void)count;
     tracepoints = arguments[1];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Every output of a recording, `script` with many fields and filters, and `report` as a tree. */
+/* Every output of a recording, `script` with many fields and filters, `report` as a tree, and every view as a table. */
 #include "fuzz.h"
+
+#include <perfile/table.h>
 
 /* What lies on this machine must not matter. */
 static const struct perfile_symbol_options no_symbols = {
@@ -56,6 +58,67 @@ static void write_hierarchy(const uint8_t *data, size_t bytes, const struct perf
     write_output(data, bytes, info, &options);
 }
 
+static struct perfile_table *open_table(const uint8_t *data, size_t bytes, const char *view,
+                                        struct perfile_reader **reader)
+{
+    struct perfile_open_options open = fuzz_options();
+    struct perfile_table_options options = PERFILE_TABLE_OPTIONS_INIT;
+    struct perfile_table *table = NULL;
+    options.symbols = &no_symbols;
+    options.columns = "all";
+    options.batch_rows = 256;
+    if (perfile_open_memory(data, bytes, &open, reader, NULL) < 0)
+        return NULL;
+    if (perfile_table_open(*reader, view, &options, &table, NULL) == 0)
+        return table;
+    perfile_close(*reader);
+    return NULL;
+}
+
+static void write_tables(const uint8_t *data, size_t bytes, const char *view)
+{
+    struct perfile_reader *reader;
+    struct perfile_table *table;
+    const char *format;
+    for (size_t i = 0; (format = perfile_table_format_at(i, NULL)); i++) {
+        if (!(table = open_table(data, bytes, view, &reader)))
+            return;
+        const int result = perfile_table_write(table, format, &fuzz_sink, NULL);
+        FUZZ_REQUIRE(result != PERFILE_ERROR_WRITE && result != PERFILE_ERROR_ARGUMENT && result <= 1);
+        perfile_table_close(table);
+        perfile_close(reader);
+    }
+}
+
+static void touch_texts(const struct ArrowArray *texts)
+{
+    const int32_t *offsets = texts->buffers[1];
+    if (texts->length)
+        fuzz_touch(texts->buffers[2], (uint64_t)offsets[texts->length]);
+}
+
+static void take_batches(const uint8_t *data, size_t bytes, const char *view)
+{
+    struct perfile_reader *reader;
+    struct perfile_table *table = open_table(data, bytes, view, &reader);
+    struct ArrowArray batch;
+    if (!table)
+        return;
+    while (perfile_table_next(table, &batch, NULL) > 0) {
+        for (int64_t i = 0; i < batch.n_children; i++) {
+            const struct ArrowArray *column = batch.children[i];
+            FUZZ_REQUIRE(column->length == batch.length && column->null_count <= batch.length);
+            const struct ArrowArray *values = column->n_children ? column->children[0] : column;
+            fuzz_touch(values->buffers[1], (uint64_t)(values->length + 7) / 8);
+            if (values->dictionary)
+                touch_texts(values->dictionary);
+        }
+        batch.release(&batch);
+    }
+    perfile_table_close(table);
+    perfile_close(reader);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
@@ -68,6 +131,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
             write_scripts(data, bytes, info);
         if (strcmp(info->kind, "report") == 0)
             write_hierarchy(data, bytes, info);
+    }
+    const struct perfile_view_info *view;
+    for (size_t i = 0; (view = perfile_view_at(i)); i++) {
+        write_tables(data, bytes, view->name);
+        take_batches(data, bytes, view->name);
     }
     return 0;
 }
