@@ -166,7 +166,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_table_next(struct perfile_table *tabl
  */
 PERFILE_API void perfile_table_stream(struct perfile_table *table, struct ArrowArrayStream *stream);
 
-/* What the rows do not show, in samples. Final at the end. ARGUMENT: losses->size is not set. */
+/* What the rows do not show, in samples; of the view `records`, in records, and of `maps`, in mappings. Final at the end. ARGUMENT: losses->size is not set. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_losses(const struct perfile_table *table,
                                                         struct perfile_losses *losses);
 

@@ -123,7 +123,13 @@ static const struct pf_column columns[] = {
     PF_COLUMN(cpu, I32, "", "Processor, as the record itself says."),
     PF_EXTRA(id, U64, "", "Id of the event instance."),
     PF_COLUMN(damaged, BOOL, "", "Its content contradicts its event or its size."),
-    PF_EXTRA(fields, TEXT, "", "All that it holds, as a JSON object; the same members as in a dump."),
+    {.name = "fields",
+     .type = PERFILE_COLUMN_TEXT,
+     .unit = "",
+     .doc = "All that it holds, as a JSON object with the members that a dump has.",
+     .put = put_fields,
+     .extra = true,
+     .fresh = true},
 };
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -164,7 +170,6 @@ static int open_records(struct perfile_table *table, void **state, struct perfil
     if (pf_text_open(&records->fields, table->allocator, NULL, NULL) < 0 ||
         !pf_table_add_all(table, columns, PF_COUNT(columns)))
         return pf_fail_memory(error, "records");
-    table->columns[table->column_count - 1].column.fresh = true;
     return pf_reading_open(&records->reading, table, PF_BY_FILE, error);
 }
 

@@ -161,22 +161,34 @@ static int compare(const void *left, const void *right, void *context)
     return i < k ? -1 : i > k;
 }
 
+/* The filter asks for samples, but one that names a thread without any has not asked in vain. */
+static bool passes(struct pf_filter *filter, const struct pf_task *task, const char *comm)
+{
+    const struct pf_filter_subject subject = {PF_NO_TIME, PF_NO_NUMBER, task->pid, task->tid, comm, NULL};
+    const unsigned unmatched = filter->unmatched;
+    const size_t known = filter->known.count;
+    const bool events = filter->has_events;
+    if (filter->has_comms && !comm)
+        return false;
+    filter->unmatched = 0;
+    filter->has_events = false; /* threads have none */
+    const bool passed = pf_filter_passes(filter, &subject);
+    filter->has_events = events;
+    filter->unmatched = unmatched;
+    if (passed && unmatched)
+        pf_filter_note(filter, &subject);
+    filter->known.count = known;
+    return passed;
+}
+
 /* A thread whose samples passed, or that the filter names. */
 static bool is_shown(struct threads *threads, const struct pf_task *task)
 {
     struct pf_filter *filter = &threads->reading.filter;
-    const struct pf_filter_subject last = {PF_NO_TIME, PF_NO_NUMBER, task->pid, task->tid, task->comm, NULL};
-    struct pf_filter_subject first = last;
-    first.comm = task->first_comm;
     if (task == threads->tasks.tasks && !threads->tasks.idle_told)
         return false; /* nothing tells of it */
-    if (task->samples || !filter->active)
-        return true;
-    const bool events = filter->has_events;
-    filter->has_events = false; /* threads have none */
-    const bool shown = pf_filter_passes(filter, &last) || pf_filter_passes(filter, &first);
-    filter->has_events = events;
-    return shown;
+    return task->samples || !filter->active || passes(filter, task, task->comm) ||
+           passes(filter, task, task->first_comm);
 }
 
 static int list_threads(struct threads *threads, struct perfile_error *error)

@@ -305,6 +305,30 @@ static void test_the_outputs_own_allocator(void **state)
     free(data);
 }
 
+/* They are an error where nothing else would say so; a dump says it where they stand, and shows the data as it is. */
+static void test_fields_whose_descriptions_are_too_large(void **state)
+{
+    struct perfile_open_options how = PERFILE_OPEN_OPTIONS_INIT;
+    struct perfile_output_options print = PERFILE_OUTPUT_OPTIONS_INIT;
+    struct perfile_reader *reader;
+    struct perfile_table *table;
+    struct ArrowArray batch;
+    struct sink sink = {.left = -1};
+    const struct perfile_sink out = {&sink, sink_write};
+    (void)state;
+    how.limit_feature_bytes = 1000;
+    assert_int_equal(perfile_open_path(tracepoints, &how, &reader, NULL), 0);
+    assert_int_equal(perfile_output_write(reader, "dump", "json", &print, &out, NULL), 0);
+    perfile_close(reader);
+    assert_int_equal(perfile_open_path(tracepoints, &how, &reader, NULL), 0);
+    assert_int_equal(perfile_table_open(reader, "records", NULL, &table, NULL), 0);
+    assert_int_equal(perfile_table_next(table, &batch, NULL), 1); /* those before the first sample */
+    batch.release(&batch);
+    assert_int_equal(perfile_table_next(table, &batch, NULL), PERFILE_ERROR_LIMIT);
+    perfile_table_close(table);
+    perfile_close(reader);
+}
+
 /* The text of a tracepoint is in the tracing data, and nothing else takes its place when that is larger than allowed. */
 static void test_descriptions_that_are_too_large(void **state)
 {
@@ -327,10 +351,15 @@ static void test_descriptions_that_are_too_large(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sink_fails_at_each_call),           cmocka_unit_test(test_outputs_with_short_memory),
-        cmocka_unit_test(test_threads_with_short_memory),         cmocka_unit_test(test_hierarchies_with_short_memory),
-        cmocka_unit_test(test_sink_of_tables_fails_at_each_call), cmocka_unit_test(test_tables_with_short_memory),
-        cmocka_unit_test(test_batches_with_short_memory),         cmocka_unit_test(test_the_outputs_own_allocator),
+        cmocka_unit_test(test_sink_fails_at_each_call),
+        cmocka_unit_test(test_outputs_with_short_memory),
+        cmocka_unit_test(test_threads_with_short_memory),
+        cmocka_unit_test(test_hierarchies_with_short_memory),
+        cmocka_unit_test(test_sink_of_tables_fails_at_each_call),
+        cmocka_unit_test(test_tables_with_short_memory),
+        cmocka_unit_test(test_batches_with_short_memory),
+        cmocka_unit_test(test_fields_whose_descriptions_are_too_large),
+        cmocka_unit_test(test_the_outputs_own_allocator),
         cmocka_unit_test(test_descriptions_that_are_too_large),
     };
     (void)count;
