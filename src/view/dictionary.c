@@ -80,7 +80,8 @@ static uint32_t add(struct pf_dictionary *dictionary, size_t slot, const char *t
         dictionary->full = true;
         return 0;
     }
-    if (!pf_grow(allocator, &dictionary->text, &dictionary->text_room, dictionary->text_used + bytes, 1) ||
+    /* also for the empty text there is a place */
+    if (!pf_grow(allocator, &dictionary->text, &dictionary->text_room, dictionary->text_used + bytes + 1, 1) ||
         !pf_grow(allocator, &dictionary->offsets, &dictionary->offset_room, dictionary->count + 2,
                  sizeof(*dictionary->offsets)))
         return 0;

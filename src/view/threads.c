@@ -177,6 +177,7 @@ static bool passes(struct pf_filter *filter, const struct pf_task *task, const c
     filter->unmatched = unmatched;
     if (passed && unmatched)
         pf_filter_note(filter, &subject);
+    filter->unmatched |= unmatched & (PF_FILTER_TIMES | PF_FILTER_CPUS); /* a thread has none */
     filter->known.count = known;
     return passed;
 }

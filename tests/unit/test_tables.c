@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "made.h"
+#include "view/dictionary.h"
 
 static char **recordings;
 
@@ -425,6 +426,23 @@ static void rows_are_as_many_as_the_reader_counts(void **state)
     }
 }
 
+/* For UBSan: there were no bytes to point at. */
+static void the_empty_text_alone(void **state)
+{
+    struct pf_dictionary dictionary;
+    size_t bytes;
+    (void)state;
+    pf_dictionary_open(&dictionary, pf_allocator_or_default(NULL), pf_allocator_or_default(NULL));
+    assert_int_equal(pf_dictionary_put(&dictionary, "", 0), 0);
+    assert_int_equal(pf_dictionary_put(&dictionary, "", 0), 0);
+    assert_non_null(pf_dictionary_at(&dictionary, 0, &bytes));
+    struct pf_dictionary_copy *copy = pf_dictionary_copy(&dictionary);
+    assert_non_null(copy);
+    assert_int_equal(copy->count, 1);
+    pf_dictionary_drop(copy);
+    pf_dictionary_close(&dictionary);
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
@@ -432,6 +450,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(batches_of_any_size_have_the_same_rows),
         cmocka_unit_test(columns_come_as_they_are_asked_for),
         cmocka_unit_test(a_column_does_not_depend_on_others),
+        cmocka_unit_test(the_empty_text_alone),
         cmocka_unit_test(rows_are_as_many_as_the_reader_counts),
     };
     (void)count;
