@@ -103,7 +103,7 @@ static const struct pf_column columns[] = {
 
 static int take_record(void *state, const struct perfile_record *record, struct perfile_error *error)
 {
-    enum { LOST_DATA = 1 | 4 | 8 }; /* truncated, partial, collision */
+    enum { LOST_DATA = PERFILE_AUX_FLAG_TRUNCATED | PERFILE_AUX_FLAG_PARTIAL | PERFILE_AUX_FLAG_COLLISION };
     struct losses *losses = state;
     struct perfile_aux aux;
     (void)error;

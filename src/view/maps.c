@@ -25,7 +25,7 @@ static bool is_of(const struct maps *maps, uint32_t type)
 static bool is_kernel(const struct maps *maps)
 {
     const unsigned mode = maps->record->misc & PERFILE_MISC_CPUMODE_MASK;
-    return mode == 1 || mode == 4 || is_of(maps, PERFILE_RECORD_KSYMBOL);
+    return mode == PERFILE_MISC_KERNEL || mode == PERFILE_MISC_GUEST_KERNEL || is_of(maps, PERFILE_RECORD_KSYMBOL);
 }
 
 /* ---- what the columns put ---------------------------------------------------------------------------------------- */
@@ -209,11 +209,10 @@ static bool decode_mmap2(struct maps *maps)
 
 static bool decode_ksymbol(struct maps *maps)
 {
-    enum { UNREGISTER = 1 };
     struct perfile_ksymbol symbol;
     if (perfile_record_decode(maps->reading.table->reader, maps->record, &symbol, sizeof(symbol), NULL) < 0)
         return false;
-    maps->removed = symbol.flags & UNREGISTER;
+    maps->removed = symbol.flags & PERFILE_KSYMBOL_FLAGS_UNREGISTER;
     maps->map =
         (struct perfile_mmap2){.pid = KERNEL_PID, .addr = symbol.addr, .len = symbol.len, .filename = symbol.name};
     return true;

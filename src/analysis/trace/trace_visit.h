@@ -27,9 +27,8 @@ int pf_trace_events_find(struct pf_trace_events *events, const struct perfile_re
 static inline int pf_trace_events_take(struct pf_trace_events *events, const struct perfile_record *record,
                                        const struct perfile_tracepoint **tracepoint, struct perfile_error *error)
 {
-    enum { TYPE_TRACEPOINT = 2 };
     const bool is_sample =
-        record->event && record->event->attr->type == TYPE_TRACEPOINT && record->type == PERFILE_RECORD_SAMPLE;
+        record->event && record->event->attr->type == PERFILE_TYPE_TRACEPOINT && record->type == PERFILE_RECORD_SAMPLE;
     *tracepoint = NULL;
     if (!is_sample && record->type != PERFILE_RECORD_HEADER_TRACING_DATA)
         return 0;
