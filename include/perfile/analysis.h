@@ -155,6 +155,7 @@ struct perfile_output_options {
      * every number. The sink is called from the caller's thread only. With more than one, `progress`, `symbols->note` and
      * what the reader was opened with (its allocator, `diagnostic`) may be called from another one, but never two of
      * these at a time.
+     * None is started for little input, nor where there is only one processor.
      * Other threads block all signals, and are gone when the call returns. Not counted, and there for any number, is the
      * thread that asks debuginfod when DEBUGINFOD_URLS is set: it calls nothing of the caller's, and may outlive the call
      * when the server is slow.

@@ -9,39 +9,78 @@ enum { FIRST_BITS = 4, LIMIT_STEP = 2 << 20 };
 
 void pf_address_cache_open(struct pf_address_cache *places, const struct perfile_allocator *allocator)
 {
-    *places = (struct pf_address_cache){.allocator = allocator, .last_number = NO_NUMBER, .limit = LIMIT_STEP};
+    *places = (struct pf_address_cache){.allocator = allocator, .limit = LIMIT_STEP};
+    pf_segments_open(&places->tables, sizeof(struct pf_address_table), allocator);
     pf_map_open(&places->numbers, allocator);
 }
 
-static size_t table_bytes(const struct pf_address_table *table)
+static size_t bytes_of(unsigned bits)
 {
-    return table->bits ? sizeof(*table->slots) << table->bits : 0;
+    return sizeof(struct pf_address_slots) + (sizeof(struct pf_address_slot) << bits);
 }
 
-static void forget(struct pf_address_cache *places, struct pf_address_table *table)
+static void free_slots(struct pf_address_cache *places, struct pf_address_slots *slots)
 {
-    places->bytes -= table_bytes(table);
-    pf_free(places->allocator, table->slots, table_bytes(table));
-    *table = (struct pf_address_table){.slots = NULL};
+    pf_free(places->allocator, slots, bytes_of(slots->bits));
+}
+
+/* Frees what was replaced before so many passes. */
+static void free_replaced(struct pf_address_cache *places, uint64_t passes)
+{
+    struct pf_address_slots **at = &places->replaced;
+    while (*at && (*at)->replaced >= passes)
+        at = &(*at)->next;
+    struct pf_address_slots *old = *at;
+    *at = NULL;
+    while (old) {
+        struct pf_address_slots *next = old->next;
+        free_slots(places, old);
+        old = next;
+    }
+}
+
+/* The table has other slots, or none, from now on. */
+static void replace(struct pf_address_cache *places, struct pf_address_table *table, struct pf_address_slots *slots)
+{
+    struct pf_address_slots *old = table->slots;
+    places->bytes += slots ? bytes_of(slots->bits) : 0;
+    __atomic_store_n(&table->slots, slots, __ATOMIC_RELEASE);
+    if (!old)
+        return;
+    places->bytes -= bytes_of(old->bits);
+    old->next = places->replaced;
+    old->replaced = places->passes;
+    places->replaced = old;
+    if (!places->lag)
+        free_replaced(places, UINT64_MAX);
+}
+
+void pf_address_cache_pass(struct pf_address_cache *places)
+{
+    places->passes++;
+    if (PF_UNLIKELY(places->replaced && places->passes > places->lag))
+        free_replaced(places, places->passes - places->lag);
 }
 
 void pf_address_cache_close(struct pf_address_cache *places)
 {
-    for (size_t i = 0; i < places->count; i++)
-        forget(places, &places->tables[i]);
-    pf_free(places->allocator, places->tables, places->room * sizeof(*places->tables));
+    for (uint32_t i = 0; i < places->known; i++)
+        replace(places, pf_address_cache_table(places, i), NULL);
+    free_replaced(places, UINT64_MAX);
+    pf_segments_close(&places->tables);
     pf_map_close(&places->numbers);
     pf_address_cache_open(places, places->allocator);
 }
 
+/* ---- numbers ---- */
+
 static uint32_t add_space(struct pf_address_cache *places, const void *space)
 {
     const size_t number = places->count;
-    if (number >= NO_NUMBER ||
-        !pf_grow(places->allocator, &places->tables, &places->room, number + 1, sizeof(*places->tables)) ||
-        !pf_map_put(&places->numbers, (uintptr_t)space, number))
+    struct pf_address_table *table = number < NO_NUMBER ? pf_segments_make(&places->tables, (uint32_t)number) : NULL;
+    if (!table || !pf_map_put(&places->numbers, (uintptr_t)space, number))
         return NO_NUMBER;
-    places->tables[number] = (struct pf_address_table){.slots = NULL};
+    table->space = space;
     places->count++;
     return (uint32_t)number;
 }
@@ -58,57 +97,73 @@ uint32_t pf_address_cache_number(struct pf_address_cache *places, const void *sp
             return NO_NUMBER;
         *recent = (struct pf_recent_number){space, (uint32_t)number + 1};
     }
-    places->tables[number].asked = true;
-    return places->last_number = (uint32_t)number;
+    return (uint32_t)number;
 }
 
-static void forget_old(struct pf_address_cache *places)
+/* ---- addresses ---- */
+
+/* But the one that is at work. */
+static void forget_old(struct pf_address_cache *places, const struct pf_address_table *working)
 {
-    for (size_t i = 0; i < places->count; i++) {
-        if (!places->tables[i].asked)
-            forget(places, &places->tables[i]);
-        places->tables[i].asked = i == places->last_number;
+    for (uint32_t i = 0; i < places->known; i++) {
+        struct pf_address_table *table = pf_address_cache_table(places, i);
+        if (!table->asked && table != working) {
+            replace(places, table, NULL);
+            table->used = 0;
+        }
+        table->asked = table == working;
     }
     places->limit = places->bytes + LIMIT_STEP;
+    __atomic_store_n(&places->forgotten, places->forgotten + 1, __ATOMIC_RELEASE);
 }
 
-static struct pf_address_slot *look(const struct pf_address_cache *places, const struct pf_address_table *table,
-                                    uint64_t ip)
+static struct pf_address_slot *look(const struct pf_address_cache *places, struct pf_address_slots *slots, uint64_t ip)
 {
-    const size_t mask = ((size_t)1 << table->bits) - 1;
-    size_t i = pf_pair_hash(places->seed, 64 - table->bits, ip, 0);
-    while (table->slots[i].value && table->slots[i].ip != ip)
+    const size_t mask = ((size_t)1 << slots->bits) - 1;
+    size_t i = pf_address_slots_first(places, slots, ip);
+    while (slots->at[i].value && slots->at[i].ip != ip)
         i = (i + 1) & mask;
-    return &table->slots[i];
+    return &slots->at[i];
 }
 
 static bool grow(struct pf_address_cache *places, struct pf_address_table *table)
 {
-    struct pf_address_table bigger = *table;
-    bigger.bits = table->bits ? table->bits + 1 : FIRST_BITS;
-    bigger.slots = pf_new(places->allocator, table_bytes(&bigger));
-    if (!bigger.slots)
+    const struct pf_address_slots *old = table->slots;
+    const unsigned bits = old ? old->bits + 1 : FIRST_BITS;
+    struct pf_address_slots *bigger = pf_new(places->allocator, bytes_of(bits));
+    if (!bigger)
         return false;
+    bigger->bits = bits;
     if (!places->seed)
-        places->seed = (uintptr_t)bigger.slots;
-    for (size_t i = 0; table->bits && i < (size_t)1 << table->bits; i++)
-        if (table->slots[i].value)
-            *look(places, &bigger, table->slots[i].ip) = table->slots[i];
-    places->bytes += table_bytes(&bigger) - table_bytes(table);
-    pf_free(places->allocator, table->slots, table_bytes(table));
-    *table = bigger;
+        places->seed = (uintptr_t)bigger;
+    for (size_t i = 0; old && i < (size_t)1 << old->bits; i++)
+        if (old->at[i].value)
+            *look(places, bigger, old->at[i].ip) = old->at[i];
+    replace(places, table, bigger);
     if (places->bytes > places->limit)
-        forget_old(places);
+        forget_old(places, table);
     return true;
 }
 
-struct pf_address_slot *pf_address_cache_find(struct pf_address_cache *places, uint64_t ip)
+static bool is_full(const struct pf_address_table *table)
 {
-    struct pf_address_table *table = &places->tables[places->last_number];
-    if (PF_UNLIKELY((!table->bits || table->used * (uint64_t)4 >= (uint64_t)3 << table->bits)) && !grow(places, table))
+    return table->used * (uint64_t)4 >= (uint64_t)3 << table->slots->bits;
+}
+
+/* Tables grow with what is new: however often the rest is asked for, it is the same tables. */
+struct pf_address_slot *pf_address_cache_find(struct pf_address_cache *places, uint32_t number, uint64_t ip)
+{
+    struct pf_address_table *table = pf_address_cache_table(places, number);
+    if (!table->slots && !grow(places, table))
         return NULL;
-    struct pf_address_slot *place = look(places, table, ip);
-    if (!place->value)
-        place->ip = ip;
+    struct pf_address_slot *place = look(places, table->slots, ip);
+    if (PF_LIKELY(place->value))
+        return place;
+    if (PF_UNLIKELY(is_full(table))) {
+        if (!grow(places, table))
+            return NULL;
+        place = look(places, table->slots, ip);
+    }
+    place->ip = ip;
     return place;
 }

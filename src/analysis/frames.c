@@ -14,6 +14,7 @@ void pf_frames_open(struct pf_frames *frames, struct pf_symbols *symbols, const 
     const size_t bytes = options->by_address ? sizeof(struct pf_frame_address) : sizeof(struct pf_frame_info);
     *frames = (struct pf_frames){.allocator = allocator, .symbols = symbols, .options = *options};
     pf_segments_open(&frames->frames, bytes, allocator);
+    pf_segments_open(&frames->lists, sizeof(uint32_t *), allocator);
     pf_arena_open(&frames->arena, allocator);
     pf_address_cache_open(&frames->places, allocator);
     pf_pairs_open(&frames->numbered, allocator);
@@ -26,8 +27,8 @@ void pf_frames_close(struct pf_frames *frames)
     pf_address_cache_close(&frames->places);
     pf_pairs_close(&frames->numbered);
     pf_segments_close(&frames->frames);
+    pf_segments_close(&frames->lists);
     pf_arena_close(&frames->arena);
-    pf_free(frames->allocator, frames->expanded, frames->expanded_room * sizeof(*frames->expanded));
 }
 
 void pf_frames_end(struct pf_frames *frames)
@@ -135,30 +136,38 @@ static uint32_t number_inlined(struct pf_frames *frames, const struct pf_locatio
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
+/* Room for a list of so many frames, which is its first number. NULL: out of memory. */
+static uint32_t *make_list(struct pf_frames *frames, size_t count)
+{
+    uint32_t **at = frames->list_count < PF_EXPANDED - 1 ? pf_segments_make(&frames->lists, frames->list_count) : NULL;
+    uint32_t *list = at ? pf_arena_new(&frames->arena, (count + 1) * sizeof(*list)) : NULL;
+    if (!list)
+        return NULL;
+    *at = list;
+    *list = (uint32_t)count;
+    return list;
+}
+
 /* The frame of the location, or PF_EXPANDED when functions were inlined there; PF_NO_FRAME: out of memory. */
 static uint32_t expand(struct pf_frames *frames, const struct pf_location *location, uint64_t ip, uint32_t frame)
 {
     struct pf_source_frame sources[INLINES_MAX];
-    const size_t start = frames->expanded_count;
     const size_t count = pf_symbols_inlined(frames->symbols, location, sources, INLINES_MAX);
     size_t inlined = 0;
     while (inlined < count && sources[inlined].inlined)
         inlined++;
     if (!inlined)
         return frame;
-    if (start + inlined + 2 >= PF_EXPANDED - 1 || !pf_grow(frames->allocator, &frames->expanded, &frames->expanded_room,
-                                                           start + inlined + 2, sizeof(*frames->expanded)))
-        return PF_NO_FRAME;
-    uint32_t *list = frames->expanded + start;
-    *list++ = (uint32_t)inlined + 1;
-    for (size_t i = 0; i < inlined; i++, list++) {
+    uint32_t *list = make_list(frames, inlined + 1);
+    for (size_t i = 0; list && i < inlined; i++) {
         const uint32_t function = number_inlined(frames, location, sources[i].function);
-        if ((*list = number_address(frames, function, location, ip, &sources[i])) == PF_NO_FRAME)
+        if ((list[i + 1] = number_address(frames, function, location, ip, &sources[i])) == PF_NO_FRAME)
             return PF_NO_FRAME;
     }
-    *list = frame;
-    frames->expanded_count += inlined + 2;
-    return (uint32_t)start | PF_EXPANDED;
+    if (!list)
+        return PF_NO_FRAME;
+    list[inlined + 1] = frame;
+    return frames->list_count++ | PF_EXPANDED;
 }
 
 /*
@@ -178,19 +187,27 @@ static bool locate(struct pf_frames *frames, const struct perfile_space *space, 
 }
 
 /* No leaf is one byte before a return address: that would be inside of the call. */
-uint32_t pf_frames_place(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns)
+uint32_t pf_frames_place_in(struct pf_frames *frames, uint32_t space, uint64_t ip, bool returns)
 {
-    const uint32_t number = pf_address_cache_number(&frames->places, space);
-    struct pf_address_slot *at = number == UINT32_MAX ? NULL : pf_address_cache_find(&frames->places, ip - returns);
+    struct pf_address_slot *at = pf_address_cache_find(&frames->places, space, ip - returns);
     if (PF_LIKELY(at && at->value))
         return at->value - 1;
     struct pf_location location;
-    if (!at || !locate(frames, space, ip, returns, &location))
+    if (!at || !locate(frames, pf_address_cache_table(&frames->places, space)->space, ip, returns, &location))
         return PF_NO_FRAME;
     uint32_t place = number_location(frames, &location, ip);
     if (place != PF_NO_FRAME && frames->options.inlines && location.symbol != PF_NO_SYMBOL)
         place = expand(frames, &location, ip, place);
     if (place != PF_NO_FRAME)
-        pf_address_cache_fill(&frames->places, at, place);
+        pf_address_cache_fill(&frames->places, space, at, place);
     return place;
+}
+
+uint32_t pf_frames_place(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns)
+{
+    const uint32_t number = pf_address_cache_number(&frames->places, space);
+    if (number == UINT32_MAX)
+        return PF_NO_FRAME;
+    pf_address_cache_ask(&frames->places, number);
+    return pf_frames_place_in(frames, number, ip, returns);
 }

@@ -51,13 +51,13 @@ struct pf_frames {
     struct pf_pairs numbered;       /* (module and kind, symbol or address) to frame */
     struct pf_segments frames; /* pf_frame_info, or _address: others may look at those they know of while more come */
     size_t count;
-    uint32_t *expanded; /* lists: how many, and the frames, innermost first; the last is no inlined one */
-    size_t expanded_count, expanded_room;
+    struct pf_segments lists; /* pointers to how many, and the frames, innermost first; the last is no inlined one */
+    uint32_t list_count;
 };
 
 #define PF_NO_FRAME UINT32_MAX
 
-/* Of a place: where in `expanded` its list of frames is, not a frame. */
+/* Of a place: the number of its list of frames, not a frame. */
 #define PF_EXPANDED ((uint32_t)1 << 31)
 
 /* The symbols must outlive them. Zeroes may be closed, too. */
@@ -72,15 +72,17 @@ void pf_frames_end(struct pf_frames *frames);
  * its call is, one byte before. PF_NO_FRAME: out of memory.
  */
 uint32_t pf_frames_place(struct pf_frames *frames, const struct perfile_space *space, uint64_t ip, bool returns);
+/* The same for who has the space's number in `places`, where it was asked for. */
+uint32_t pf_frames_place_in(struct pf_frames *frames, uint32_t space, uint64_t ip, bool returns);
 
-/* The frames of a place, innermost first; valid until the next place is asked for. How many there are, at least 1. */
+/* The frames of a place, innermost first. How many there are, at least 1. */
 static inline size_t pf_frames_of(const struct pf_frames *frames, const uint32_t *place, const uint32_t **list)
 {
     *list = place;
     if (PF_LIKELY(!(*place & PF_EXPANDED)))
         return 1;
-    *list = frames->expanded + (*place & ~PF_EXPANDED) + 1;
-    return (*list)[-1];
+    *list = *(uint32_t **)pf_segments_at(&frames->lists, *place & ~PF_EXPANDED);
+    return *(*list)++;
 }
 
 /* The frame of a place that is no inlined function. */

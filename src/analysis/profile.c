@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/profile.h"
 
-#include "analysis/profile_ahead.h"
+#include "analysis/profile_blocks.h"
 #include "analysis/stack.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -18,37 +18,66 @@ struct pf_profile {
     bool gives_decoded;
     void (*note)(void *context, const char *text); /* as in struct pf_find_options */
     void *note_context;
+    struct pf_guard guard;
+    struct pf_find_options find_jit; /* code of JITs */
     struct pf_arena arena;
     struct pf_map cgroup_links; /* thread to device and inode of its cgroup namespace, a pointer */
     uint32_t *stack;
     size_t stack_room;
     struct pf_profile_sample sample;
     struct pf_profile_totals totals;
-    struct pf_profile_drive drive;
-    struct pf_ahead *ahead; /* reads this profile in another thread; NULL: the caller does */
+    struct pf_blocks *blocks; /* NULL: samples are read one by one */
 };
+
+/* Samples are read in blocks, by other threads, too. False: out of memory. */
+static bool open_blocks(struct pf_profile *profile, const struct pf_profile_options *options,
+                        struct pf_find_options *find)
+{
+    pf_guard_notes(&profile->guard, find);
+    const struct pf_blocks_options how = {.allocator = profile->allocator,
+                                          .frames = &profile->frames,
+                                          .policy = profile->policy,
+                                          .threads = options->drive.threads,
+                                          .guard = &profile->guard,
+                                          .note = find->note,
+                                          .note_context = find->note_context};
+    profile->blocks = pf_blocks_open(&how);
+    return profile->blocks;
+}
+
+static int open_delivery(struct pf_profile *profile, const struct pf_profile_options *options,
+                         struct perfile_error *error)
+{
+    struct pf_delivery_options delivery = {.allocator = profile->allocator,
+                                           .filter = options->filter,
+                                           .find = &profile->find_jit,
+                                           .keeps_comms = options->keeps_comms,
+                                           .gives_records = options->decoded,
+                                           .progress = options->drive.progress,
+                                           .progress_context = options->drive.progress_context};
+    profile->find_jit = options->find;
+    if (profile->blocks)
+        pf_blocks_attend(profile->blocks, &delivery, &profile->find_jit);
+    return pf_delivery_open(profile->reader, &delivery, &profile->delivery, error);
+}
 
 static int open_parts(struct pf_profile *profile, const struct pf_profile_options *options, struct perfile_error *error)
 {
-    const struct pf_delivery_options delivery = {.allocator = profile->allocator,
-                                                 .filter = options->filter,
-                                                 .find = &options->find,
-                                                 .keeps_comms = options->keeps_comms,
-                                                 .gives_records = options->decoded,
-                                                 .progress = options->drive.progress,
-                                                 .progress_context = options->drive.progress_context};
+    struct pf_find_options find = options->find;
+    const bool in_blocks = !options->decoded && (options->in_blocks || options->drive.threads > 1);
     int result = pf_unwind_policy_parse(options->unwind, PF_UNWIND_FP, &profile->policy, error);
+    if (result == 0 && in_blocks && !open_blocks(profile, options, &find))
+        result = pf_fail_memory(error, "profile");
     if (result == 0)
-        result = pf_symbols_open(profile->reader, &options->find, &profile->symbols, error);
+        result = pf_symbols_open(profile->reader, &find, &profile->symbols, error);
     if (result == 0)
-        result = pf_delivery_open(profile->reader, &delivery, &profile->delivery, error);
+        result = open_delivery(profile, options, error);
     if (result < 0)
         return result;
     pf_symbols_use_jit(profile->symbols, pf_delivery_jit(profile->delivery));
     pf_frames_open(&profile->frames, profile->symbols, &options->frames, profile->allocator);
-    const bool alone = profile->drive.threads <= 1 || options->decoded;
-    if (!alone && !(profile->ahead = pf_ahead_open(profile, profile->drive.threads, profile->allocator)))
-        return pf_fail_memory(error, "profile");
+    if (profile->blocks)
+        pf_blocks_begin(profile->blocks, profile->delivery);
     return 0;
 }
 
@@ -62,9 +91,9 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->allocator = allocator;
     made->reader = reader;
     made->gives_decoded = options->decoded;
-    made->drive = options->drive;
     made->note = options->find.note;
     made->note_context = options->find.note_context;
+    pf_guard_open(&made->guard);
     pf_map_open(&made->cgroup_links, allocator);
     pf_arena_open(&made->arena, allocator);
     int result = open_parts(made, options, error);
@@ -79,12 +108,13 @@ void pf_profile_close(struct pf_profile *profile)
 {
     if (!profile)
         return;
-    pf_ahead_close(profile->ahead);
+    pf_blocks_close(profile->blocks);
     pf_frames_close(&profile->frames);
     pf_symbols_close(profile->symbols);
     pf_delivery_close(profile->delivery);
     pf_map_close(&profile->cgroup_links);
     pf_arena_close(&profile->arena);
+    pf_guard_close(&profile->guard);
     pf_free(profile->allocator, profile->stack, profile->stack_room * sizeof(*profile->stack));
     pf_free(profile->allocator, profile, sizeof(*profile));
 }
@@ -236,10 +266,9 @@ static void end_reading(struct pf_profile *profile)
     pf_give_back(profile->allocator);
 }
 
-int pf_profile_read(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
+static int next_alone(struct pf_profile *profile, struct perfile_error *error)
 {
     int result;
-    *sample = &profile->sample;
     while ((result = pf_delivery_next(profile->delivery, &profile->item, error)) > 0) {
         if (PF_UNLIKELY(!profile->item.is_sample)) {
             if (!keep_namespaces(profile, profile->item.record))
@@ -252,14 +281,19 @@ int pf_profile_read(struct pf_profile *profile, const struct pf_profile_sample *
         count_sample(profile);
         return 1;
     }
-    end_reading(profile);
-    pf_filter_tell(pf_delivery_filter(profile->delivery), profile->note, profile->note_context);
     return result;
 }
 
 int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
 {
-    return profile->ahead ? pf_ahead_next(profile->ahead, sample, error) : pf_profile_read(profile, sample, error);
+    *sample = &profile->sample;
+    const int result = profile->blocks ? pf_blocks_next(profile->blocks, sample, &profile->totals, error)
+                                       : next_alone(profile, error);
+    if (PF_LIKELY(result > 0))
+        return result;
+    end_reading(profile);
+    pf_filter_tell(pf_delivery_filter(profile->delivery), profile->note, profile->note_context);
+    return result;
 }
 
 void pf_profile_tell_unmatched(const struct pf_profile *profile, perfile_unmatched_told *told, void *context)
@@ -269,13 +303,13 @@ void pf_profile_tell_unmatched(const struct pf_profile *profile, perfile_unmatch
 
 void pf_profile_stop(struct pf_profile *profile)
 {
-    if (profile->ahead)
-        pf_ahead_stop(profile->ahead);
+    if (profile->blocks)
+        pf_blocks_stop(profile->blocks);
 }
 
 size_t pf_profile_frame_count(const struct pf_profile *profile)
 {
-    return profile->frames.count;
+    return profile->blocks ? pf_blocks_frame_count(profile->blocks) : profile->frames.count;
 }
 
 const struct pf_frame_info *pf_profile_frame(const struct pf_profile *profile, uint32_t frame)

@@ -45,7 +45,7 @@ struct pf_profile;
 
 /*
  * How many threads read and resolve samples, the caller's included (0 is 1), and who is told how far they are. With more
- * than one, `progress` and the callbacks of the reader come from those threads, one at a time.
+ * than one, `progress`, notes and the callbacks of the reader come from those threads, one at a time.
  */
 struct pf_profile_drive {
     unsigned threads;
@@ -64,8 +64,9 @@ struct pf_profile_options {
     bool keeps_comms;                    /* threads that ended keep their names */
     struct pf_frames_options frames;     /* `leaf` is never an inlined one */
     const char *unwind;                  /* as in perfile_symbol_options */
-    /* Samples come with all that was recorded, valid as long as they are: no other thread reads ahead then. */
+    /* Samples come with all that was recorded, valid as long as they are: they are read one by one then. */
     bool decoded;
+    bool in_blocks; /* else so they are with one thread, too: a sample is given before the next one is there */
     struct pf_profile_drive drive;
 };
 

@@ -148,6 +148,14 @@ bool pf_stack_asks_binaries(const struct pf_delivered *item, const char *arch)
     return unwinds(item) || leaf_of(item, arch) != LEAF_IS_RIGHT;
 }
 
+bool pf_stack_is_plain(const struct pf_delivered *item, const char *arch)
+{
+    const uint64_t more = PERFILE_SAMPLE_STACK_USER | PERFILE_SAMPLE_BRANCH_STACK;
+    if (PF_UNLIKELY(item->user_chain.count || (item->sample.present & more && (unwinds(item) || has_branches(item)))))
+        return false;
+    return !item->sample.callchain.count || leaf_of(item, arch) == LEAF_IS_RIGHT;
+}
+
 static void add_unwound(struct pf_stack *stack, const struct pf_delivered *item, const struct pf_stack_options *options)
 {
     struct pf_unwound unwound = {.addresses = stack->user_part, .room = PF_CALLCHAIN_MAX};

@@ -50,6 +50,8 @@ struct pf_stack_address {
 
 /* Binaries are needed for it: to unwind a dumped stack, or to see which callers of the leaf are real. */
 bool pf_stack_asks_binaries(const struct pf_delivered *item, const char *arch);
+/* The stack is the callchain as it is. */
+bool pf_stack_is_plain(const struct pf_delivered *item, const char *arch);
 /* What the stack is of; valid as long as the item. */
 void pf_stack_gather(struct pf_stack *stack, const struct pf_delivered *item, const struct pf_stack_options *options);
 

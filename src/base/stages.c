@@ -2,7 +2,12 @@
 #include "base/stages.h"
 
 #include <pthread.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
 #include <signal.h>
+
+#include "base/bytes.h"
 
 struct thread {
     struct pf_stages *stages;
@@ -22,6 +27,7 @@ struct pf_stages {
     uint64_t back;  /* and has given back */
     uint64_t last;  /* how many items there are in all, once that is known */
     bool stopped;
+    bool started;                             /* the threads, or there are none to start */
     unsigned idle;                            /* threads that wait, without the caller */
     unsigned passed[2 * PF_THREADS_MOST + 1]; /* by item: stages that are done */
     unsigned thread_count;
@@ -45,10 +51,14 @@ static bool is_ready(struct pf_stages *stages, unsigned stage, unsigned worker)
     return number < stages->begun[0] && *passed(stages, number) == stage;
 }
 
-/* Does what is ready, the latest stage first: what is nearly done makes room. False: nothing is. Locked. */
+/*
+ * Does what is ready, the latest stage first: what is nearly done makes room. But what all others wait for, the first stage,
+ * goes on as long as a thread other than the caller's has time for it: going from one to another costs its cache. False:
+ * nothing is ready. Locked.
+ */
 static bool work(struct pf_stages *stages, unsigned worker)
 {
-    unsigned stage = stages->plan.stage_count;
+    unsigned stage = worker && is_ready(stages, 0, worker) ? 1 : stages->plan.stage_count;
     while (stage > 0 && !is_ready(stages, stage - 1, worker))
         stage--;
     if (stage-- == 0)
@@ -84,10 +94,26 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Signals are for the threads of the program. */
-static void start_threads(struct pf_stages *stages, unsigned count)
+/* Threads on one processor only take turns. */
+static bool has_processors(void)
 {
+#ifdef __linux__
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) > 1; /* more than it can count: it fails */
+#else
+    return true;
+#endif
+}
+
+/* Signals are for the threads of the program. */
+static void start_threads(struct pf_stages *stages)
+{
+    const unsigned threads = stages->plan.threads;
+    const unsigned count = threads > 1 && has_processors() ? (unsigned)pf_min(threads, PF_THREADS_MOST) - 1 : 0;
     sigset_t all, before;
+    stages->started = true;
+    if (!count)
+        return;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_mutex_lock(&stages->lock);
@@ -113,14 +139,14 @@ struct pf_stages *pf_stages_open(const struct pf_stages_plan *plan, const struct
     memcpy(stages->stages, plan->stages, plan->stage_count * sizeof(*plan->stages));
     pthread_mutex_init(&stages->lock, NULL);
     pthread_cond_init(&stages->changed, NULL);
-    if (plan->threads > 1)
-        start_threads(stages, (plan->threads < PF_THREADS_MOST ? plan->threads : PF_THREADS_MOST) - 1);
     return stages;
 }
 
 void *pf_stages_next(struct pf_stages *stages)
 {
     void *item = NULL;
+    if (!stages->started && stages->taken >= stages->plan.alone)
+        start_threads(stages);
     pthread_mutex_lock(&stages->lock);
     if (stages->back < stages->taken) {
         *passed(stages, stages->back++) = 0;

@@ -5,7 +5,7 @@
  * state; a parallel stage takes several at once. Threads do whatever is ready, the caller too while it waits, so that no
  * stage needs a thread of its own and results never depend on how many there are.
  *
- * Without further threads the caller does it all, one item at a time.
+ * Without further threads the caller does it all, one item at a time; so it does where there is only one processor.
  */
 #ifndef PF_BASE_STAGES_H
 #define PF_BASE_STAGES_H
@@ -27,6 +27,7 @@ struct pf_stages_plan {
     const struct pf_stage *stages;
     unsigned stage_count;
     unsigned threads; /* the caller included; 0 is 1 */
+    unsigned alone;   /* so many items the caller does alone: for fewer, others take longer to start than to work */
     void *context;
     void *items; /* an array; who opens the stages makes and releases it */
     size_t item_bytes;

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""jobs.py PERFILE RECORDINGS...: what is printed is the same for every number of threads.
+"""jobs.py [--samples] PERFILE RECORDINGS...: what is printed is the same for every number of threads.
 
 Output, messages and exit status of `-j1` are compared with those of other numbers, byte for byte. Recordings are files
-or folders; without any, those in the folder that PERFILE_CORPUS names.
+or folders; without any, those in the folder that PERFILE_CORPUS names. With --samples only what resolves samples is
+tried: enough for recordings that have many of them.
 """
 import os, pathlib, subprocess, sys, tempfile
 
@@ -14,7 +15,7 @@ TASKS = [['report'], ['report', '--no-children', '--call-graph', 'callee,fractal
          ['report', '--sort', 'dso', '--symbols', 'main', '--format', 'csv'],
          ['report', '--sort', 'srcline,cpu,symoff', '--no-group', '-n'], ['report', '--sort', 'time,tid,sym'],
          ['report', '-H', '--sort', 'dso,sym,comm', '--percent-limit', '0.1'],
-         ['flame', '--format', 'folded'], ['flame', '--format', 'html'], ['dump'], ['dump', '--format', 'json'],
+         ['flame', '--format', 'folded'], ['flame', '--format', 'html'], ['flame', '--format', 'svg'], ['dump'], ['dump', '--format', 'json'],
          ['dump', '--format', 'json', '--max-bytes', 'unlimited', '--strict'], ['script'],
          ['script', '--ns', '-F', '+symoff,+dsoff', '--show-task-events', '--show-mmap-events', '--show-switch-events',
           '--show-lost-events', '--show-bpf-events', '--show-cgroup-events', '--show-round-events'],
@@ -24,6 +25,9 @@ TASKS = [['report'], ['report', '--no-children', '--call-graph', 'callee,fractal
          ['script', '-F', 'comm,event,data_src,addr,insn,disasm'], ['script', '--strict', '--time', '20%-70%'],
          ['script', '-F', 'comm,event,cgroup', '--comms', 'sh,perf,sleep,stress'],
          ['script', '--full-source-path', '-F', '+srcline']]
+SAMPLES = [['report', '--format', 'json'], ['report', '--sort', 'cpu,tid,sym', '--percent-limit', '0.1'],
+           ['flame', '--format', 'folded'], ['flame', '--format', 'html'], ['flame', '--format', 'svg'],
+           ['flame', '--format', 'folded', '--by', 'cpu,pid'], ['script', '-F', 'comm,time,ip,sym']]
 JOBS = ['2', '3', '8']
 TIMEOUT_SECONDS = 60
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
@@ -51,7 +55,9 @@ def recordings_below(folder):
 
 def main():
     hermetic.settle()
-    perfile, given = sys.argv[1], sys.argv[2:]
+    words = sys.argv[1:]
+    tasks = SAMPLES if words[0] == '--samples' else TASKS
+    perfile, *given = words[1:] if tasks is SAMPLES else words
     if not given and not os.environ.get('PERFILE_CORPUS'):
         return hermetic.no_corpus()
     recordings = given or list(recordings_below(os.environ['PERFILE_CORPUS']))
@@ -59,7 +65,7 @@ def main():
     with tempfile.TemporaryDirectory() as cache:
         environment = hermetic.environment(XDG_CACHE_HOME=cache)
         for recording in recordings:
-            for task in TASKS:
+            for task in tasks:
                 expected = run([perfile, *task, '-j1'], recording, environment)
                 printed += len(expected[1])
                 for jobs in JOBS:

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/address_cache.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
 #include "base/bytes.h"
 
 #include "counting.h"
@@ -8,11 +12,15 @@
 /* What is stored for an address, which is found out again when it was forgotten. False when out of memory. */
 static bool ask(struct pf_address_cache *places, const void *space, uint64_t ip, uint32_t value, size_t *found_out)
 {
-    struct pf_address_slot *place;
-    if (pf_address_cache_number(places, space) == UINT32_MAX || !(place = pf_address_cache_find(places, ip)))
+    const uint32_t number = pf_address_cache_number(places, space);
+    if (number == UINT32_MAX)
+        return false;
+    pf_address_cache_ask(places, number);
+    struct pf_address_slot *place = pf_address_cache_find(places, number, ip);
+    if (!place)
         return false;
     if (!place->value) {
-        pf_address_cache_fill(places, place, value);
+        pf_address_cache_fill(places, number, place, value);
         ++*found_out;
     }
     assert_int_equal(place->value - 1, value);
@@ -35,8 +43,8 @@ static void each_space_has_its_own(void **state)
                 assert_true(
                     ask(&places, space ? &spaces[space] : NULL, i * (uint64_t)4096, space << 16 | i, &found_out));
     assert_int_equal(found_out, 3 * ADDRESSES);
-    assert_true(places.bytes == c.live_bytes - places.room * sizeof(*places.tables) -
-                                    places.numbers.size * sizeof(*places.numbers.slots));
+    const size_t tables = ((size_t)1 << PF_SEGMENT_FIRST_BITS) * sizeof(struct pf_address_table);
+    assert_true(places.bytes == c.live_bytes - tables - places.numbers.size * sizeof(*places.numbers.slots));
     pf_address_cache_close(&places);
     counting_close(&c);
 }
@@ -64,6 +72,70 @@ static void old_spaces_are_forgotten(void **state)
     pf_address_cache_close(&places);
 }
 
+/* ---- others look meanwhile ---- */
+
+enum { SHARED_SPACES = 300, SHARED_ADDRESSES = 2000, PASSES_BEHIND = 2 };
+
+struct looking {
+    struct pf_address_cache *places;
+    atomic_uint pass; /* that who looks may be behind by PASSES_BEHIND */
+    atomic_uint seen; /* that it began last */
+    atomic_bool ended;
+    bool wrong;
+};
+
+static void *look_all(void *context)
+{
+    struct looking *looking = context;
+    while (!atomic_load(&looking->ended)) {
+        const unsigned pass = atomic_load(&looking->pass);
+        atomic_store(&looking->seen, pass);
+        for (uint32_t space = 0; space < pass; space++) {
+            const struct pf_address_slots *slots = pf_address_cache_look(looking->places, space);
+            for (uint32_t ip = 0; slots && ip < SHARED_ADDRESSES; ip += 7) {
+                const size_t first = pf_address_slots_first(looking->places, slots, ip);
+                const uint32_t value = pf_address_slots_value(slots, first, ip);
+                looking->wrong |= value && value - 1 != (ip ^ space);
+            }
+        }
+    }
+    return NULL;
+}
+
+/* An entry is there as a whole or not at all, also in tables that are replaced or forgotten under who looks. */
+static void others_may_look(void **state)
+{
+    (void)state;
+    struct counting c;
+    struct pf_address_cache places;
+    static const char spaces[SHARED_SPACES];
+    counting_open(&c, -1);
+    pf_address_cache_open(&places, &c.allocator);
+    places.lag = PASSES_BEHIND;
+    struct looking looking = {.places = &places};
+    pthread_t other;
+    assert_int_equal(pthread_create(&other, NULL, look_all, &looking), 0);
+    for (uint32_t space = 0; space < SHARED_SPACES; space++) {
+        while (atomic_load(&looking.seen) + PASSES_BEHIND <= space)
+            sched_yield();
+        assert_int_equal(pf_address_cache_number(&places, &spaces[space]), space);
+        pf_address_cache_pass(&places);
+        pf_address_cache_ask(&places, space);
+        atomic_store(&looking.pass, space + 1);
+        for (uint32_t ip = 0; ip < SHARED_ADDRESSES; ip++) {
+            struct pf_address_slot *place = pf_address_cache_find(&places, space, ip);
+            assert_non_null(place);
+            pf_address_cache_fill(&places, space, place, ip ^ space);
+        }
+    }
+    atomic_store(&looking.ended, true);
+    pthread_join(other, NULL);
+    assert_false(looking.wrong);
+    assert_true(pf_address_cache_forgotten(&places) > 0);
+    pf_address_cache_close(&places);
+    counting_close(&c);
+}
+
 static void memory_may_be_short(void **state)
 {
     (void)state;
@@ -88,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_space_has_its_own),
+        cmocka_unit_test(others_may_look),
         cmocka_unit_test(old_spaces_are_forgotten),
         cmocka_unit_test(memory_may_be_short),
     };

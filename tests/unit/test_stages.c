@@ -151,6 +151,37 @@ static void test_many_threads_are_too_many(void **state)
     pf_stages_close(running);
 }
 
+static bool note_thread(void *context, void *item, unsigned worker)
+{
+    uint64_t *others = context;
+    *(uint64_t *)item += 1;
+    *others += worker != 0;
+    return *(uint64_t *)item < ITEMS;
+}
+
+/* For so few items no thread is started. */
+static void test_few_items_are_done_alone(void **state)
+{
+    (void)state;
+    static const struct pf_stage stage = {.work = note_thread};
+    uint64_t item = 0, others = 0;
+    const struct pf_stages_plan plan = {.stages = &stage,
+                                        .stage_count = 1,
+                                        .threads = 4,
+                                        .alone = ITEMS + 1,
+                                        .context = &others,
+                                        .items = &item,
+                                        .item_bytes = sizeof(item),
+                                        .item_count = 1};
+    struct pf_stages *running = pf_stages_open(&plan, pf_allocator_or_default(NULL));
+    assert_non_null(running);
+    while (pf_stages_next(running))
+        ;
+    pf_stages_close(running);
+    assert_int_equal(item, ITEMS);
+    assert_int_equal(others, 0);
+}
+
 static void test_short_memory(void **state)
 {
     (void)state;
@@ -170,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_closing_early),
         cmocka_unit_test(test_one_thread_makes_no_more_than_is_asked_for),
         cmocka_unit_test(test_many_threads_are_too_many),
+        cmocka_unit_test(test_few_items_are_done_alone),
         cmocka_unit_test(test_short_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,10 +127,16 @@ static int write_flame(struct flame *flame, struct perfile_reader *reader, bool 
 
 /* ---- folded ---- */
 
+/* The recording is drawn once. */
+static struct pf_flame_means means_of(struct flame *flame)
+{
+    return (struct pf_flame_means){flame->options->threads, &flame->now.stacks[flame->event].tree};
+}
+
 static int folded(struct flame *flame)
 {
-    const struct pf_folded_options options = {.names.annotate = flame->options->flame->annotate,
-                                              .before = flame->compared};
+    const struct pf_folded_options options = {
+        .names.annotate = flame->options->flame->annotate, .before = flame->compared, .means = means_of(flame)};
     return pf_flame_folded(&flame->now.set, flame->event, &options, flame->out);
 }
 
@@ -213,6 +219,7 @@ static int svg(struct flame *flame)
 {
     make_subtitle(flame);
     flame->svg.before = flame->compared;
+    flame->svg.means = means_of(flame);
     return pf_flame_svg(&flame->now.set, flame->event, &flame->svg, flame->out);
 }
 

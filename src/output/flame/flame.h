@@ -86,9 +86,18 @@ struct pf_flame_before {
 /* The event of this name; false when there is none. */
 bool pf_flame_event_find(const struct pf_flame_set *set, const char *name, uint32_t *event);
 
+/* What a writer of one event may use. */
+struct pf_flame_means {
+    unsigned threads;     /* the caller's included; 0 is 1 */
+    struct pf_tree *tree; /* the event's, when nobody needs it any more: it is left empty then. NULL: it stays */
+};
+/* For trees with fewer nodes threads take longer to start than to work. */
+enum { PF_FLAME_THREAD_NODES = 65536 };
+
 struct pf_folded_options {
     struct pf_flame_names names;
     struct pf_flame_before before;
+    struct pf_flame_means means;
 };
 
 /*
@@ -112,6 +121,7 @@ struct pf_svg_options {
      */
     struct pf_flame_before before;
     bool negated; /* what grew since `before` is blue */
+    struct pf_flame_means means;
 };
 
 int pf_flame_svg(const struct pf_flame_set *set, uint32_t event, const struct pf_svg_options *options,
@@ -144,6 +154,7 @@ struct pf_flame_view {
     uint64_t *before_self; /* ... and what of it is its own */
     uint64_t total;        /* what is 100 % */
     uint64_t before_total;
+    unsigned threads; /* what is worth it, of those it was opened with */
 };
 
 struct pf_flame_view_options {
@@ -152,6 +163,7 @@ struct pf_flame_view_options {
     bool by_kind;  /* the same name of another kind is another frame */
     bool reverse;
     struct pf_flame_before before;
+    struct pf_flame_means means;
 };
 
 int pf_flame_view_open(struct pf_flame_view *view, const struct perfile_allocator *allocator,

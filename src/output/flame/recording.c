@@ -29,29 +29,46 @@ static struct pf_flame_stacks *stacks_of(struct pf_flame_recording *g, const str
     return stacks;
 }
 
-static bool add_slice(struct pf_flame_recording *g, uint32_t event, uint64_t time, uint32_t node, uint64_t weight)
+/* The last slice of the node; NULL: out of memory. */
+static uint32_t *slice_of(struct pf_flame_recording *g, struct pf_flame_stacks *stacks, uint32_t node)
 {
+    const size_t room = stacks->slice_room;
+    if (PF_UNLIKELY(node >= room)) {
+        if (!pf_grow(g->allocator, &stacks->slice_of, &stacks->slice_room, (size_t)node + 1, sizeof(*stacks->slice_of)))
+            return NULL;
+        memset(stacks->slice_of + room, 0xff, (stacks->slice_room - room) * sizeof(*stacks->slice_of));
+    }
+    return &stacks->slice_of[node];
+}
+
+/* Times go up, nearly: where a node comes back to a bucket there are two slices for now. */
+static bool add_slice(struct pf_flame_recording *g, struct pf_flame_stacks *stacks)
+{
+    const uint64_t time = stacks->time, weight = stacks->weight;
+    const uint32_t node = stacks->arriving.entered;
     if (!g->span || time < g->first_time || time - g->first_time > g->span)
         return true;
     const uint32_t bucket = (uint32_t)((time - g->first_time) / (g->span / BUCKETS + 1));
-    const uint64_t key = (uint64_t)event << 32 | bucket;
-    uint32_t place;
-    if (!pf_pairs_get(&g->slice_of, key, node, &place)) {
-        place = (uint32_t)g->slice_count;
-        if (!pf_grow(g->allocator, &g->slices, &g->slice_room, g->slice_count + 1, sizeof(*g->slices)) ||
-            !pf_pairs_put(&g->slice_of, key, node, place))
-            return false;
-        g->slices[g->slice_count++] = (struct pf_flame_slice){.event = event, .bucket = bucket, .node = node};
+    uint32_t *place = slice_of(g, stacks, node);
+    if (!place)
+        return false;
+    if (*place != UINT32_MAX && g->slices[*place].bucket == bucket) {
+        g->slices[*place].weight += weight;
+        return true;
     }
-    g->slices[place].weight += weight;
+    if (g->slice_count >= UINT32_MAX ||
+        !pf_grow(g->allocator, &g->slices, &g->slice_room, g->slice_count + 1, sizeof(*g->slices)))
+        return false;
+    *place = (uint32_t)g->slice_count++;
+    g->slices[*place] = (struct pf_flame_slice){
+        .event = (uint32_t)(stacks - g->stacks), .bucket = bucket, .node = node, .weight = weight};
     return true;
 }
 
 /* The stack before the last one has come into the tree. */
-static bool note_entered(struct pf_flame_recording *g, const struct pf_flame_stacks *stacks)
+static bool note_entered(struct pf_flame_recording *g, struct pf_flame_stacks *stacks)
 {
-    return !stacks->samples ||
-           add_slice(g, (uint32_t)(stacks - g->stacks), stacks->time, stacks->arriving.entered, stacks->weight);
+    return !stacks->samples || add_slice(g, stacks);
 }
 
 static bool add_sample(struct pf_flame_recording *g, const struct pf_profile_sample *sample)
@@ -126,6 +143,20 @@ static int by_place(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
+/* In their order, each once. */
+static void order_slices(struct pf_flame_recording *g)
+{
+    size_t kept = 0;
+    if (g->slice_count)
+        qsort(g->slices, g->slice_count, sizeof(*g->slices), by_place);
+    for (size_t i = 0; i < g->slice_count; i++)
+        if (kept && by_place(&g->slices[kept - 1], &g->slices[i]) == 0)
+            g->slices[kept - 1].weight += g->slices[i].weight;
+        else
+            g->slices[kept++] = g->slices[i];
+    g->slice_count = kept;
+}
+
 static const char *unit_of(struct pf_flame_recording *g, const struct perfile_event *event)
 {
     char unit[64];
@@ -171,8 +202,7 @@ static bool make_set(struct pf_flame_recording *g)
     const char *host = NULL;
     if (!make_frames(g, plain) || !make_events(g, (uint32_t)plain))
         return false;
-    if (g->slice_count)
-        qsort(g->slices, g->slice_count, sizeof(*g->slices), by_place);
+    order_slices(g);
     if (pf_memory_heed(g->allocator, perfile_feature_text(g->reader, PERFILE_FEATURE_HOSTNAME, NULL, &host, NULL)) <
             0 ||
         !*host)
@@ -202,6 +232,7 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
                                      .find = pf_find_options_of(options->symbols),
                                      .unwind = options->symbols->unwind,
                                      .frames = {.inlines = !options->symbols->no_inline, .joins_unnamed = true},
+                                     .in_blocks = true,
                                      .drive = pf_profile_drive_of(options)};
     /* The page joins threads of one name by itself. */
     const char *by = options->flame->by ? options->flame->by : timeline ? "tid" : "comm";
@@ -209,7 +240,6 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
     if (reader == options->flame->before)
         how.find.recording = options->flame->before_path;
     *g = (struct pf_flame_recording){.allocator = allocator, .options = options, .reader = reader};
-    pf_pairs_open(&g->slice_of, allocator);
     int result = pf_bottom_open(&g->bottom, allocator, by, options->flame->time_quantum, error);
     if (result == 0)
         result = pf_profile_open(reader, &how, &g->profile, error);
@@ -225,15 +255,16 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
 void pf_flame_recording_close(struct pf_flame_recording *g)
 {
     for (size_t i = 0; i < g->stacks_count; i++) {
-        (void)pf_stacks_end(&g->stacks[i].arriving, &g->stacks[i].tree);
-        pf_tree_close(&g->stacks[i].tree);
+        struct pf_flame_stacks *stacks = &g->stacks[i];
+        (void)pf_stacks_end(&stacks->arriving, &stacks->tree);
+        pf_tree_close(&stacks->tree);
+        pf_free(g->allocator, stacks->slice_of, stacks->slice_room * sizeof(*stacks->slice_of));
     }
     pf_free(g->allocator, g->events, (g->stacks_count + 1) * sizeof(*g->events));
     pf_free(g->allocator, g->stacks, g->stacks_room * sizeof(*g->stacks));
     pf_free(g->allocator, g->slices, g->slice_room * sizeof(*g->slices));
     pf_free(g->allocator, g->frames, (g->frame_count + 1) * sizeof(*g->frames));
     pf_bottom_close(&g->bottom);
-    pf_pairs_close(&g->slice_of);
     pf_profile_close(g->profile);
 }
 

@@ -14,6 +14,8 @@ struct pf_flame_stacks {
     struct pf_stacks arriving;
     uint64_t samples;
     uint64_t time, weight; /* of the last one, which is not in the tree yet */
+    uint32_t *slice_of;    /* by node: the last of its slices; UINT32_MAX: there is none */
+    size_t slice_room;
 };
 
 struct pf_flame_recording {
@@ -24,7 +26,6 @@ struct pf_flame_recording {
     struct pf_bottom bottom;
     struct pf_flame_stacks *stacks;
     size_t stacks_count, stacks_room;
-    struct pf_pairs slice_of; /* (event and bucket, node) to its place in slices */
     struct pf_flame_slice *slices;
     size_t slice_count, slice_room;
     uint64_t first_time, span; /* 0: the header does not say when the samples are: no timeline */

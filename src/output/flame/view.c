@@ -7,6 +7,7 @@
 
 #include "analysis/label.h"
 #include "base/escape.h"
+#include "base/parts.h"
 
 struct entry {
     const char *text;
@@ -207,6 +208,41 @@ static int map_reversed(struct pf_flame_view *view, const struct pf_tree *tree, 
     return 0;
 }
 
+/* The tree becomes the view's, node by node where they stand: none gets behind its place. */
+static int take_nodes(struct pf_flame_view *view, const struct pf_tree *tree, const uint32_t *name_of,
+                      uint32_t *place_of)
+{
+    const size_t count = tree->count;
+    struct pf_tree_node *nodes = tree->nodes;
+    pf_tree_close(&view->tree);
+    view->tree = *tree;
+    view->tree.count = 1;
+    place_of[0] = 0;
+    for (size_t i = 1; i < count; i++) {
+        const struct pf_tree_node node = nodes[i];
+        place_of[i] = map_child(view, place_of[node.parent], name_of[node.frame]);
+        if (!place_of[i])
+            return PERFILE_ERROR_MEMORY;
+        nodes[place_of[i]].self += node.self;
+        nodes[place_of[i]].samples += node.samples;
+    }
+    if (view->tree.count == count)
+        return 0; /* with its totals */
+    return pf_tree_sum(&view->tree) ? 0 : PERFILE_ERROR_MEMORY;
+}
+
+static int take_tree(struct pf_flame_view *view, struct pf_tree *tree, const uint32_t *name_of)
+{
+    const size_t bytes = (tree->count + 1) * sizeof(uint32_t);
+    uint32_t *place_of = pf_new(view->allocator, bytes);
+    if (!place_of)
+        return PERFILE_ERROR_MEMORY;
+    const int result = take_nodes(view, tree, name_of, place_of);
+    *tree = (struct pf_tree){.allocator = tree->allocator};
+    pf_free(view->allocator, place_of, bytes);
+    return result;
+}
+
 static int weigh_before(struct pf_flame_view *view, const struct pf_tree *tree, const uint32_t *place_of)
 {
     const size_t count = view->tree.count;
@@ -250,53 +286,101 @@ static int make_first(struct pf_flame_view *view)
     return 0;
 }
 
-/* Counting sort by rank, then (stable) by parent: linear, however many children a node has. */
-static void sort_nodes(const struct pf_flame_view *view, unsigned which, uint32_t *starts, uint32_t *by_rank,
-                       uint32_t *children)
+/* ---- order ------------------------------------------------------------------------------------------------------- */
+
+struct sorting {
+    const struct pf_flame_view *view;
+    unsigned which;
+    uint32_t *children;
+};
+
+enum { SORTED_PARENTS = 16384 }; /* in a part */
+
+static uint32_t rank_of(const struct sorting *sorting, uint32_t node)
 {
-    const struct pf_tree_node *nodes = view->tree.nodes;
-    size_t count = view->tree.count, ranks = view->name_count * 2;
+    return sorting->view->ranks[2 * sorting->view->tree.nodes[node].frame + sorting->which];
+}
+
+/* Of one parent all ranks are different. */
+static int compare_children(const void *left, const void *right, void *sorting)
+{
+    const uint32_t a = rank_of(sorting, *(const uint32_t *)left), b = rank_of(sorting, *(const uint32_t *)right);
+    return (a > b) - (a < b);
+}
+
+static void sort_children(const struct sorting *sorting, uint32_t *children, size_t count)
+{
+    enum { FEW = 8 };
+    if (count > FEW) {
+        qsort_r(children, count, sizeof(*children), compare_children, (void *)(uintptr_t)sorting);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        const uint32_t child = children[i], rank = rank_of(sorting, child);
+        size_t at = i;
+        for (; at > 0 && rank_of(sorting, children[at - 1]) > rank; at--)
+            children[at] = children[at - 1];
+        children[at] = child;
+    }
+}
+
+static void sort_part(void *context, size_t part)
+{
+    const struct sorting *sorting = context;
+    const uint32_t *first = sorting->view->first;
+    const size_t start = part * SORTED_PARENTS, end = pf_min(start + SORTED_PARENTS, sorting->view->tree.count);
+    for (size_t i = start; i < end; i++)
+        if (first[i + 1] - first[i] > 1)
+            sort_children(sorting, sorting->children + first[i], first[i + 1] - first[i]);
+}
+
+/* By parent. `next` is of the size of the tree. */
+static void list_children(const struct pf_flame_view *view, uint32_t *next, uint32_t *children)
+{
+    const size_t count = view->tree.count;
+    memcpy(next, view->first, count * sizeof(*next));
     for (size_t i = 1; i < count; i++)
-        starts[view->ranks[2 * nodes[i].frame + which] + 1]++;
-    for (size_t i = 0; i < ranks; i++)
-        starts[i + 1] += starts[i];
-    for (size_t i = 1; i < count; i++)
-        by_rank[starts[view->ranks[2 * nodes[i].frame + which]]++] = (uint32_t)i;
-    memcpy(starts, view->first, count * sizeof(*starts));
-    for (size_t i = 0; i + 1 < count; i++)
-        children[starts[nodes[by_rank[i]].parent]++] = by_rank[i];
+        children[next[view->tree.nodes[i].parent]++] = (uint32_t)i;
 }
 
 uint32_t *pf_flame_view_sort(const struct pf_flame_view *view, unsigned which)
 {
-    size_t count = view->tree.count, ranks = view->name_count * 2;
-    size_t start_bytes = ((count > ranks ? count : ranks) + 2) * sizeof(uint32_t), bytes = count * sizeof(uint32_t);
-    uint32_t *starts = pf_new(view->allocator, start_bytes);
-    uint32_t *by_rank = pf_new(view->allocator, bytes);
-    uint32_t *children = pf_new(view->allocator, bytes);
-    if (starts && by_rank && children) {
-        sort_nodes(view, which, starts, by_rank, children);
+    const size_t count = view->tree.count, bytes = count * sizeof(uint32_t);
+    uint32_t *next = pf_new(view->allocator, bytes), *children = pf_new(view->allocator, bytes);
+    struct sorting sorting = {view, which, children};
+    const struct pf_parts parts = {sort_part, &sorting, (count + SORTED_PARENTS - 1) / SORTED_PARENTS, view->threads};
+    if (next && children) {
+        list_children(view, next, children);
+        pf_parts_do(&parts, view->allocator);
     } else {
         pf_free(view->allocator, children, bytes);
         children = NULL;
     }
-    pf_free(view->allocator, starts, start_bytes);
-    pf_free(view->allocator, by_rank, bytes);
+    pf_free(view->allocator, next, bytes);
     return children;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+static bool takes_tree(const struct pf_flame_view_options *options)
+{
+    return options->means.tree && !options->reverse && !options->before.set;
 }
 
 static int make_tree(struct pf_flame_view *view, const struct pf_flame_set *set, uint32_t event,
                      const struct pf_flame_view_options *options, const uint32_t *name_of)
 {
     const struct pf_flame_event *now = &set->events[event];
-    int result = map_tree(view, now->tree, name_of, options, false);
+    int result = takes_tree(options) ? take_tree(view, options->means.tree, name_of)
+                                     : map_tree(view, now->tree, name_of, options, false);
     if (result == 0 && options->before.set) {
         const struct pf_flame_event *before = &options->before.set->events[options->before.event];
         result = map_tree(view, before->tree, name_of + set->frame_count, options, true);
         view->before_total = result == 0 ? pf_max(before->total, view->before[0]) : 0;
     }
-    if (result == 0 && !pf_tree_sum(&view->tree))
+    if (result == 0 && !takes_tree(options) && !pf_tree_sum(&view->tree))
         result = PERFILE_ERROR_MEMORY;
+    view->threads = view->tree.count < PF_FLAME_THREAD_NODES ? 1 : options->means.threads;
     if (result == 0)
         view->total = pf_max(now->total, view->tree.totals[0]);
     if (result == 0)

@@ -16,6 +16,7 @@
 
 #include <pthread.h>
 
+#include "analysis/guard.h"
 #include "base/stages.h"
 
 enum {
@@ -71,49 +72,31 @@ struct pf_script_team {
     size_t batch_bytes;   /* of records in a batch; atomic */
     bool stopped;         /* nothing is wanted any more; atomic */
     struct perfile_error error;
-    pthread_rwlock_t texts;       /* for who looks at kept texts; exclusive: for who forgets them */
-    bool is_full;                 /* they are to be forgotten; atomic */
-    pthread_mutex_t lock;         /* of the symbols and of adding texts */
-    pthread_mutex_t calling_back; /* held by who reads, whose callbacks come any time; behind `lock` when both are */
-    void (*note)(void *context, const char *text);
-    void *note_context;
+    pthread_rwlock_t texts; /* for who looks at kept texts; exclusive: for who forgets them */
+    bool is_full;           /* they are to be forgotten; atomic */
+    struct pf_guard guard;  /* its lock is that of adding texts, too */
 };
 
 /* ---- locks ------------------------------------------------------------------------------------------------------- */
 
 void pf_script_team_lock(struct pf_script_team *team)
 {
-    pthread_mutex_lock(&team->lock);
+    pf_guard_lock(&team->guard);
 }
 
 void pf_script_team_unlock(struct pf_script_team *team)
 {
-    pthread_mutex_unlock(&team->lock);
+    pf_guard_unlock(&team->guard);
 }
 
 void pf_script_team_lock_reading(struct pf_script_team *team)
 {
-    pthread_mutex_unlock(&team->calling_back);
-    pthread_mutex_lock(&team->lock);
-    pthread_mutex_lock(&team->calling_back);
-}
-
-static void note_alone(void *context, const char *text)
-{
-    struct pf_script_team *team = context;
-    pthread_mutex_lock(&team->calling_back);
-    team->note(team->note_context, text);
-    pthread_mutex_unlock(&team->calling_back);
+    pf_guard_lock_reading(&team->guard);
 }
 
 void pf_script_team_guard(struct pf_script_team *team, struct pf_find_options *find)
 {
-    if (!find->note)
-        return;
-    team->note = find->note;
-    team->note_context = find->note_context;
-    find->note = note_alone;
-    find->note_context = team;
+    pf_guard_notes(&team->guard, find);
 }
 
 void pf_script_team_is_full(struct pf_script_team *team)
@@ -256,10 +239,10 @@ static bool read_batch(void *context, void *item, unsigned worker)
     team->filled = batch;
     script->out = &batch->lines;
     script->error = &team->error;
-    pthread_mutex_lock(&team->calling_back);
+    pf_guard_begin_reading(&team->guard);
     while (batch->result > 0 && !is_full(team, batch) && !__atomic_load_n(&team->stopped, __ATOMIC_RELAXED))
         read_on(team);
-    pthread_mutex_unlock(&team->calling_back);
+    pf_guard_end_reading(&team->guard);
     batch->symbols = script->symbols;
     return batch->result > 0;
 }
@@ -409,21 +392,6 @@ static void write_batch(struct pf_text *out, const struct batch *batch)
 
 /* ---- the team ---------------------------------------------------------------------------------------------------- */
 
-static void open_locks(struct pf_script_team *team)
-{
-    pthread_mutexattr_t kind;
-    pthread_mutexattr_init(&kind);
-    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE); /* symbols that are opened while reading have notes */
-    pthread_mutex_init(&team->calling_back, &kind);
-    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_DEFAULT);
-#ifdef __GLIBC__
-    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP); /* mostly held for one address: no time for sleep */
-#endif
-    pthread_mutex_init(&team->lock, &kind);
-    pthread_mutexattr_destroy(&kind);
-    pthread_rwlock_init(&team->texts, NULL);
-}
-
 static bool open_batch(struct batch *batch, const struct pf_text *out)
 {
     const struct perfile_allocator *allocator = out->allocator;
@@ -481,8 +449,7 @@ void pf_script_team_close(struct pf_script *script)
     pf_free(team->allocator, team->formatters, (team->thread_count + 1) * sizeof(*team->formatters));
     pf_free(team->allocator, team->batches, team->batch_count * sizeof(*team->batches));
     pthread_rwlock_destroy(&team->texts);
-    pthread_mutex_destroy(&team->lock);
-    pthread_mutex_destroy(&team->calling_back);
+    pf_guard_close(&team->guard);
     pf_free(team->allocator, team, sizeof(*team));
 }
 
@@ -514,7 +481,8 @@ int pf_script_team_drive(struct pf_script *script)
     team->thread_count = (unsigned)pf_min(script->options->threads, PF_THREADS_MOST);
     team->batch_count = pf_stages_items(team->thread_count);
     team->batch_bytes = BATCH_LEAST;
-    open_locks(team);
+    pf_guard_open(&team->guard);
+    pthread_rwlock_init(&team->texts, NULL);
     if (!open_team(team))
         return pf_fail_memory(error, "script");
     const struct pf_stages_plan plan = {.stages = stages,

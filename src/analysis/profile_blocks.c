@@ -1,0 +1,732 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/profile_blocks.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/stages.h"
+
+/*
+ * What a block holds at most: what is read by one thread has to be in its cache, and handing over a block costs as much as
+ * a few hundred addresses. The first blocks are read by the caller alone: others cost some time to start.
+ */
+enum { BLOCK_SAMPLES = 2048, BLOCK_ADDRESSES = 32 * 1024, BLOCK_BYTES = 256 * 1024, BLOCKS_ALONE = 4 };
+
+enum flags {
+    AGAIN = 1 << 0,    /* the stack of the sample before */
+    LATE = 1 << 1,     /* its record is kept: the stack is more than a callchain */
+    LACKS = 1 << 2,    /* some of its places are not known yet */
+    IN_LISTS = 1 << 3, /* its frames are in `lists` */
+    IS_LEAF = 1 << 4,  /* its leaf is its only frame */
+};
+
+struct block_sample {
+    struct pf_profile_sample
+        sample;            /* leaf and frame_count are of places, frames is not set, until they are all known */
+    uint32_t kernel, user; /* numbers of its spaces */
+    uint32_t at;           /* in ips and places, or in lists */
+    uint32_t ip_count;
+    uint32_t flags;
+};
+
+/* A sample whose stack needs all that was recorded: the record and what came later of its callchain are in `bytes`. */
+struct late {
+    struct perfile_record record;
+    size_t sample;
+    size_t at;
+    uint64_t chain_count;
+    struct perfile_u64s user_chain;
+    const char *arch;
+};
+
+struct block {
+    struct block_sample *samples;
+    size_t count, room;
+    size_t given;
+    uint64_t *ips; /* of callchains */
+    size_t ip_count, ip_room;
+    uint32_t *places; /* of samples: as far as they have ips at the same place; those of late ones are behind */
+    size_t place_count, place_room;
+    uint32_t *lists; /* of frames, where some are of inlined functions */
+    size_t list_count, list_room;
+    struct late *late;
+    size_t late_count, late_room;
+    uint8_t *bytes;
+    size_t byte_count, byte_room;
+    uint32_t *spaces; /* numbers of those that samples are in */
+    size_t space_count, space_room;
+    char *notes; /* each with a NUL behind it */
+    size_t note_bytes, note_room;
+    bool lacks;         /* one of its samples does */
+    uint64_t forgotten; /* pf_address_cache.forgotten when places were looked up */
+    size_t frame_count; /* there are, when all places are known */
+    struct pf_profile_totals totals;
+    int result;  /* what comes behind the samples: 1 for the next block, or what pf_profile_next returns */
+    bool failed; /* out of memory: nothing of it is good */
+    struct perfile_error error;
+};
+
+struct recent_space {
+    const struct perfile_space *space;
+    uint32_t number;
+    uint64_t block; /* that lists it; 0: it is none */
+};
+
+struct pf_blocks {
+    struct pf_blocks_options options;
+    struct pf_delivery *delivery;
+    struct pf_delivered item;         /* of who reads */
+    uint32_t nowhere;                 /* the number of the space that has no mappings */
+    struct recent_space kernel, user; /* of the last sample */
+    uint64_t *listed; /* by number of the space: the last block that has it among its spaces, from 1 on */
+    size_t listed_room;
+    uint64_t begun;           /* blocks */
+    struct block *filled;     /* the one that is read */
+    struct pf_delivered late; /* of who finds out */
+    struct block *blocks;
+    unsigned block_count;
+    struct pf_stages *stages;
+    struct block *given; /* the one that the caller has */
+};
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+static void clear(struct block *block)
+{
+    block->count = block->given = 0;
+    block->ip_count = block->place_count = block->list_count = 0;
+    block->late_count = block->byte_count = block->space_count = block->note_bytes = 0;
+    block->lacks = block->failed = false;
+    block->totals = (struct pf_profile_totals){0};
+    block->result = 1;
+}
+
+static bool list_space(struct pf_blocks *blocks, struct block *block, uint32_t number)
+{
+    const struct perfile_allocator *allocator = blocks->options.allocator;
+    const size_t room = blocks->listed_room;
+    if (number == UINT32_MAX)
+        return false;
+    if (number >= room) {
+        if (!pf_grow(allocator, &blocks->listed, &blocks->listed_room, (size_t)number + 1, sizeof(*blocks->listed)))
+            return false;
+        memset(blocks->listed + room, 0, (blocks->listed_room - room) * sizeof(*blocks->listed));
+    }
+    if (PF_LIKELY(blocks->listed[number] == blocks->begun))
+        return true;
+    blocks->listed[number] = blocks->begun;
+    if (!pf_grow(allocator, &block->spaces, &block->space_room, block->space_count + 1, sizeof(*block->spaces)))
+        return false;
+    block->spaces[block->space_count++] = number;
+    return true;
+}
+
+/* Samples tend to be in the same spaces as the one before. */
+static bool number_space(struct pf_blocks *blocks, struct block *block, struct recent_space *recent,
+                         const struct perfile_space *space)
+{
+    if (PF_LIKELY(recent->space == space && recent->block == blocks->begun))
+        return true;
+    const uint32_t number = pf_address_cache_number(&blocks->options.frames->places, space);
+    *recent = (struct recent_space){space, number, blocks->begun};
+    return list_space(blocks, block, number);
+}
+
+static bool number_spaces(struct pf_blocks *blocks, struct block *block, struct block_sample *sample)
+{
+    const struct pf_delivered *item = &blocks->item;
+    const bool enough = number_space(blocks, block, &blocks->kernel, item->kernel_space) &&
+                        number_space(blocks, block, &blocks->user, item->user_space);
+    sample->kernel = blocks->kernel.number;
+    sample->user = blocks->user.number;
+    return enough;
+}
+
+static bool keep_chain(const struct pf_blocks *blocks, struct block *block, struct block_sample *sample)
+{
+    const struct perfile_allocator *allocator = blocks->options.allocator;
+    const struct perfile_u64s *chain = &blocks->item.sample.callchain;
+    const size_t count = (size_t)chain->count, end = block->ip_count + count;
+    if (end > UINT32_MAX || !pf_grow(allocator, &block->ips, &block->ip_room, end, sizeof(*block->ips)) ||
+        !pf_grow(allocator, &block->places, &block->place_room, end, sizeof(*block->places)))
+        return false;
+    uint64_t *ips = block->ips + block->ip_count;
+    if (chain->swapped)
+        for (size_t i = 0; i < count; i++)
+            ips[i] = perfile_u64_at(chain, i);
+    else if (count)
+        memcpy(ips, chain->data, count * sizeof(*ips));
+    sample->at = (uint32_t)block->ip_count;
+    sample->ip_count = (uint32_t)count;
+    block->ip_count = end;
+    return true;
+}
+
+static bool copy_bytes(const struct pf_blocks *blocks, struct block *block, const void *data, size_t bytes)
+{
+    const size_t end = block->byte_count + ((bytes + 7) & ~(size_t)7);
+    if (!pf_grow(blocks->options.allocator, &block->bytes, &block->byte_room, end, 1))
+        return false;
+    if (bytes)
+        memcpy(block->bytes + block->byte_count, data, bytes);
+    block->byte_count = end;
+    return true;
+}
+
+static bool keep_record(const struct pf_blocks *blocks, struct block *block, struct block_sample *sample,
+                        const char *arch)
+{
+    const struct pf_delivered *item = &blocks->item;
+    const size_t at = block->byte_count;
+    if (!pf_grow(blocks->options.allocator, &block->late, &block->late_room, block->late_count + 1,
+                 sizeof(*block->late)) ||
+        !copy_bytes(blocks, block, item->record->data, item->record->bytes) ||
+        !copy_bytes(blocks, block, item->user_chain.data, (size_t)item->user_chain.count * sizeof(uint64_t)))
+        return false;
+    block->late[block->late_count++] = (struct late){.record = *item->record,
+                                                     .sample = (size_t)(sample - block->samples),
+                                                     .at = at,
+                                                     .chain_count = item->sample.callchain.count,
+                                                     .user_chain = item->user_chain,
+                                                     .arch = arch};
+    sample->flags |= LATE;
+    return true;
+}
+
+static void take_fields(const struct pf_delivered *item, struct block_sample *into)
+{
+    const struct perfile_sample *decoded = &item->sample;
+    const bool has_cpu = decoded->present & PERFILE_SAMPLE_CPU;
+    *into = (struct block_sample){.sample = {.event = item->event,
+                                             .time = decoded->present & PERFILE_SAMPLE_TIME ? decoded->time : 0,
+                                             .period = decoded->period,
+                                             .pid = decoded->pid,
+                                             .tid = decoded->tid,
+                                             .cpu = has_cpu ? decoded->cpu : 0,
+                                             .has_cpu = has_cpu,
+                                             .cpumode = item->record->misc & PERFILE_MISC_CPUMODE_MASK,
+                                             .comm = item->comm,
+                                             .ip = decoded->ip}};
+}
+
+/* False: out of memory. */
+static bool add_sample(struct pf_blocks *blocks, struct block *block)
+{
+    const struct pf_delivered *item = &blocks->item;
+    if (PF_UNLIKELY(block->count == block->room) &&
+        !pf_grow(blocks->options.allocator, &block->samples, &block->room, block->count + 1, sizeof(*block->samples)))
+        return false;
+    struct block_sample *sample = &block->samples[block->count++];
+    take_fields(item, sample);
+    if (item->again && block->count > 1) {
+        sample->flags |= AGAIN;
+        return true;
+    }
+    const char *arch = pf_delivery_arch(blocks->delivery);
+    return number_spaces(blocks, block, sample) &&
+           (PF_LIKELY(pf_stack_is_plain(item, arch)) ? keep_chain(blocks, block, sample)
+                                                     : keep_record(blocks, block, sample, arch));
+}
+
+static bool is_full(const struct block *block)
+{
+    return block->count >= BLOCK_SAMPLES || block->ip_count >= BLOCK_ADDRESSES || block->byte_count >= BLOCK_BYTES;
+}
+
+static bool read_block(void *context, void *item, unsigned worker)
+{
+    struct pf_blocks *blocks = context;
+    struct block *block = item;
+    (void)worker;
+    clear(block);
+    blocks->begun++;
+    blocks->filled = block;
+    pf_guard_begin_reading(blocks->options.guard);
+    bool enough = list_space(blocks, block, blocks->nowhere);
+    while (enough && !is_full(block)) {
+        block->result = pf_delivery_next(blocks->delivery, &blocks->item, &block->error);
+        if (block->result <= 0)
+            break;
+        enough = !blocks->item.is_sample || add_sample(blocks, block);
+    }
+    pf_guard_end_reading(blocks->options.guard);
+    block->place_count = block->ip_count;
+    block->failed |= !enough;
+    return block->result > 0 && !block->failed;
+}
+
+/* ---- looking up what is known ------------------------------------------------------------------------------------ */
+
+/* Tables are large: each address is asked for some time before it is looked at. */
+enum { AHEAD = 64 };
+
+struct look {
+    const struct pf_address_slots *slots;
+    size_t first;
+    uint64_t ip;
+    uint32_t *place;
+    struct block_sample *sample;
+};
+
+struct looks {
+    const struct pf_address_cache *places;
+    struct block *block;
+    uint32_t space; /* the last one, and its slots */
+    const struct pf_address_slots *slots;
+    unsigned count;
+    struct look looks[AHEAD];
+};
+
+static void look_at(struct looks *looks)
+{
+    for (unsigned i = 0; i < looks->count; i++) {
+        const struct look *look = &looks->looks[i];
+        const uint32_t value = look->slots ? pf_address_slots_value(look->slots, look->first, look->ip) : 0;
+        *look->place = value - 1;
+        if (PF_UNLIKELY(!value)) {
+            look->sample->flags |= LACKS;
+            looks->block->lacks = true;
+        }
+    }
+    looks->count = 0;
+}
+
+static void ask(struct looks *looks, struct block_sample *sample, uint32_t space, uint64_t ip, uint32_t *place)
+{
+    if (PF_UNLIKELY(looks->count == AHEAD))
+        look_at(looks);
+    if (space != looks->space) {
+        looks->space = space;
+        looks->slots = pf_address_cache_look(looks->places, space);
+    }
+    struct look *look = &looks->looks[looks->count++];
+    *look = (struct look){.slots = looks->slots, .ip = ip, .place = place, .sample = sample};
+    if (!look->slots)
+        return;
+    look->first = pf_address_slots_first(looks->places, look->slots, ip);
+    __builtin_prefetch(&look->slots->at[look->first]);
+}
+
+static uint32_t space_of(const struct pf_blocks *blocks, const struct block_sample *sample, unsigned mode)
+{
+    return mode == PERFILE_MISC_USER ? sample->user : mode == PERFILE_MISC_KERNEL ? sample->kernel : blocks->nowhere;
+}
+
+static void ask_for_chain(const struct pf_blocks *blocks, struct looks *looks, struct block_sample *sample)
+{
+    const struct block *block = looks->block;
+    const struct perfile_u64s chain = {(const uint8_t *)(block->ips + sample->at), sample->ip_count, false};
+    uint64_t ip;
+    for (struct pf_callchain_walk walk = pf_callchain_start(&chain); pf_callchain_next(&walk, &ip);)
+        ask(looks, sample, space_of(blocks, sample, walk.mode), ip - walk.calls,
+            &block->places[sample->at + sample->sample.frame_count++]);
+}
+
+static bool look_up(void *context, void *item, unsigned worker)
+{
+    const struct pf_blocks *blocks = context;
+    const struct pf_address_cache *places = &blocks->options.frames->places;
+    struct block *block = item;
+    struct looks looks = {.places = places, .block = block, .space = UINT32_MAX};
+    (void)worker;
+    block->forgotten = pf_address_cache_forgotten(places);
+    for (size_t i = 0; i < block->count && !block->failed; i++) {
+        struct block_sample *sample = &block->samples[i];
+        if (PF_UNLIKELY(sample->flags & AGAIN))
+            continue;
+        ask(&looks, sample, space_of(blocks, sample, sample->sample.cpumode), sample->sample.ip, &sample->sample.leaf);
+        if (sample->ip_count)
+            ask_for_chain(blocks, &looks, sample);
+    }
+    look_at(&looks);
+    return true;
+}
+
+/* ---- finding out the rest ---------------------------------------------------------------------------------------- */
+
+static bool find_out(const struct pf_blocks *blocks, uint32_t space, uint64_t ip, bool returns, uint32_t *place)
+{
+    if (*place == PF_NO_FRAME)
+        *place = pf_frames_place_in(blocks->options.frames, space, ip, returns);
+    return *place != PF_NO_FRAME;
+}
+
+static bool find_out_leaf(const struct pf_blocks *blocks, struct block_sample *sample)
+{
+    struct pf_profile_sample *of = &sample->sample;
+    return find_out(blocks, space_of(blocks, sample, of->cpumode), of->ip, false, &of->leaf);
+}
+
+static bool find_out_chain(const struct pf_blocks *blocks, const struct block *block, const struct block_sample *sample)
+{
+    const struct perfile_u64s chain = {(const uint8_t *)(block->ips + sample->at), sample->ip_count, false};
+    uint32_t *place = block->places + sample->at;
+    uint64_t ip;
+    for (struct pf_callchain_walk walk = pf_callchain_start(&chain); pf_callchain_next(&walk, &ip); place++)
+        if (!find_out(blocks, space_of(blocks, sample, walk.mode), ip, walk.calls, place))
+            return false;
+    return true;
+}
+
+/* The sample as it was when it was read. */
+static bool put_in_hand(struct pf_blocks *blocks, const struct block *block, struct late *late)
+{
+    const struct pf_address_cache *places = &blocks->options.frames->places;
+    const struct block_sample *sample = &block->samples[late->sample];
+    struct pf_delivered *item = &blocks->late;
+    late->record.data = block->bytes + late->at;
+    late->user_chain.data = late->record.data + ((late->record.bytes + 7) & ~7u);
+    item->record = &late->record;
+    item->event = sample->sample.event;
+    item->kernel_space = pf_address_cache_table(places, sample->kernel)->space;
+    item->user_space = pf_address_cache_table(places, sample->user)->space;
+    item->user_chain = late->user_chain;
+    if (!pf_delivered_decode(item))
+        return false; /* it could be decoded before */
+    item->sample.callchain.count = late->chain_count;
+    return true;
+}
+
+static bool find_out_stack(struct pf_blocks *blocks, struct block *block, struct late *late)
+{
+    const struct pf_stack_options options = {
+        .symbols = blocks->options.frames->symbols, .arch = late->arch, .policy = blocks->options.policy};
+    struct block_sample *sample = &block->samples[late->sample];
+    struct pf_stack stack;
+    struct pf_stack_address address;
+    sample->at = (uint32_t)block->place_count;
+    if (!put_in_hand(blocks, block, late))
+        return true;
+    pf_stack_gather(&stack, &blocks->late, &options);
+    block->totals.truncated += stack.truncated;
+    block->totals.guessed += stack.guessed;
+    for (struct pf_stack_walk walk = pf_stack_start(&stack); pf_stack_next(&walk, &address);) {
+        uint32_t place = PF_NO_FRAME;
+        if (block->place_count >= UINT32_MAX ||
+            !pf_grow(blocks->options.allocator, &block->places, &block->place_room, block->place_count + 1,
+                     sizeof(*block->places)) ||
+            !find_out(blocks, space_of(blocks, sample, address.mode), address.ip, address.returns, &place))
+            return false;
+        block->places[block->place_count++] = place;
+        sample->sample.frame_count++;
+    }
+    return true;
+}
+
+static bool find_out_rest(struct pf_blocks *blocks, struct block *block)
+{
+    size_t late = 0;
+    bool enough = true;
+    for (size_t i = 0; i < block->count && enough; i++) {
+        struct block_sample *sample = &block->samples[i];
+        if (sample->flags & LACKS)
+            enough = find_out_leaf(blocks, sample) && find_out_chain(blocks, block, sample);
+        if (sample->flags & LATE)
+            enough = enough && find_out_stack(blocks, block, &block->late[late++]);
+    }
+    return enough;
+}
+
+static void tell_notes(const struct pf_blocks *blocks, const struct block *block)
+{
+    for (size_t at = 0; at < block->note_bytes; at += strlen(block->notes + at) + 1)
+        blocks->options.note(blocks->options.note_context, block->notes + at);
+}
+
+/*
+ * What was forgotten meanwhile, with one thread it would have been before this block was looked up, and is to be found out
+ * as then.
+ */
+static void forget_places(struct block *block)
+{
+    block->lacks = true;
+    for (size_t i = 0; i < block->count; i++) {
+        struct block_sample *sample = &block->samples[i];
+        if (sample->flags & AGAIN)
+            continue;
+        sample->flags |= LACKS;
+        sample->sample.leaf = PF_NO_FRAME;
+        if (sample->ip_count)
+            memset(block->places + sample->at, 0xff, sample->ip_count * sizeof(*block->places));
+    }
+}
+
+static bool settle(void *context, void *item, unsigned worker)
+{
+    struct pf_blocks *blocks = context;
+    struct pf_frames *frames = blocks->options.frames;
+    struct block *block = item;
+    (void)worker;
+    tell_notes(blocks, block);
+    pf_address_cache_pass(&frames->places);
+    for (size_t i = 0; i < block->space_count; i++)
+        pf_address_cache_ask(&frames->places, block->spaces[i]);
+    if (PF_UNLIKELY(block->forgotten != pf_address_cache_forgotten(&frames->places)))
+        forget_places(block);
+    if ((block->lacks || block->late_count) && !block->failed) {
+        pf_guard_lock(blocks->options.guard);
+        block->failed = !find_out_rest(blocks, block);
+        pf_guard_unlock(blocks->options.guard);
+    }
+    block->frame_count = frames->count;
+    return true;
+}
+
+/* ---- rows of frames ---------------------------------------------------------------------------------------------- */
+
+static bool append_frames(const struct pf_blocks *blocks, struct block *block, uint32_t place)
+{
+    const uint32_t *frames;
+    const size_t count = pf_frames_of(blocks->options.frames, &place, &frames);
+    if (block->list_count + count > UINT32_MAX || !pf_grow(blocks->options.allocator, &block->lists, &block->list_room,
+                                                           block->list_count + count, sizeof(*block->lists)))
+        return false;
+    memcpy(block->lists + block->list_count, frames, count * sizeof(*frames));
+    block->list_count += count;
+    return true;
+}
+
+/* Frames instead of places. */
+static bool expand(const struct pf_blocks *blocks, struct block *block, struct block_sample *sample,
+                   const uint32_t *places)
+{
+    const size_t start = block->list_count, count = sample->sample.frame_count;
+    bool enough = true;
+    for (size_t i = 0; i < count && enough; i++)
+        enough = append_frames(blocks, block, places[i]);
+    sample->flags |= IN_LISTS;
+    sample->at = (uint32_t)start;
+    sample->sample.frame_count = block->list_count - start;
+    return enough;
+}
+
+static bool finish_stack(const struct pf_blocks *blocks, struct block *block, struct block_sample *sample)
+{
+    const uint32_t leaf = sample->sample.leaf, *places = block->places + sample->at;
+    uint32_t all = 0;
+    sample->sample.leaf = pf_frames_function(blocks->options.frames, leaf);
+    if (!sample->sample.frame_count) {
+        sample->sample.frame_count = 1;
+        sample->flags |= leaf & PF_EXPANDED ? 0 : IS_LEAF;
+        return !(leaf & PF_EXPANDED) || expand(blocks, block, sample, &leaf);
+    }
+    for (size_t i = 0; i < sample->sample.frame_count; i++)
+        all |= places[i];
+    return !(all & PF_EXPANDED) || expand(blocks, block, sample, places);
+}
+
+static void share_stack(struct block_sample *sample, const struct block_sample *before)
+{
+    sample->sample.leaf = before->sample.leaf;
+    sample->sample.frame_count = before->sample.frame_count;
+    sample->at = before->at;
+    sample->flags |= before->flags & (IN_LISTS | IS_LEAF);
+}
+
+static void count_sample(const struct pf_blocks *blocks, struct block *block, const struct block_sample *sample)
+{
+    const struct pf_frame_info *leaf = pf_frames_at(blocks->options.frames, sample->sample.leaf);
+    block->totals.samples++;
+    block->totals.unmapped += leaf->module == PF_NO_SYMBOL;
+    block->totals.unresolved += leaf->symbol == PF_NO_SYMBOL;
+}
+
+/* Nothing moves any more. */
+static void point_at_frames(struct block *block)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        struct block_sample *sample = &block->samples[i];
+        sample->sample.frames = sample->flags & IS_LEAF    ? &sample->sample.leaf
+                                : sample->flags & IN_LISTS ? block->lists + sample->at
+                                                           : block->places + sample->at;
+    }
+}
+
+static bool finish(void *context, void *item, unsigned worker)
+{
+    enum { INFO_AHEAD = 8 };
+    const struct pf_blocks *blocks = context;
+    struct block *block = item;
+    (void)worker;
+    for (size_t i = 0; i < block->count && !block->failed; i++) {
+        struct block_sample *sample = &block->samples[i];
+        if (i + INFO_AHEAD < block->count && !(sample[INFO_AHEAD].sample.leaf & PF_EXPANDED))
+            __builtin_prefetch(pf_frames_at(blocks->options.frames, sample[INFO_AHEAD].sample.leaf));
+        if (PF_UNLIKELY(sample->flags & AGAIN))
+            share_stack(sample, sample - 1);
+        else
+            block->failed = !finish_stack(blocks, block, sample);
+        if (!block->failed)
+            count_sample(blocks, block, sample);
+    }
+    point_at_frames(block);
+    block->failed |= pf_memory_was_short(blocks->options.allocator);
+    return true;
+}
+
+/* ---- giving ------------------------------------------------------------------------------------------------------ */
+
+/* Not before the first sample is asked for: until then the caller may look at the reader. */
+static bool start(struct pf_blocks *blocks)
+{
+    static const struct pf_stage stages[] = {{.work = read_block},
+                                             {.work = look_up, .parallel = true},
+                                             {.work = settle},
+                                             {.work = finish, .parallel = true}};
+    const struct pf_stages_plan plan = {.stages = stages,
+                                        .stage_count = PF_COUNT(stages),
+                                        .threads = blocks->options.threads,
+                                        .alone = BLOCKS_ALONE,
+                                        .context = blocks,
+                                        .items = blocks->blocks,
+                                        .item_bytes = sizeof(*blocks->blocks),
+                                        .item_count = blocks->block_count};
+    blocks->nowhere = pf_address_cache_number(&blocks->options.frames->places, NULL);
+    if (blocks->nowhere != UINT32_MAX)
+        blocks->stages = pf_stages_open(&plan, blocks->options.allocator);
+    return blocks->stages;
+}
+
+static int end(struct pf_blocks *blocks, struct perfile_error *error)
+{
+    const struct block *last = blocks->given;
+    pf_blocks_stop(blocks);
+    if (last->result < 0 && error)
+        *error = last->error;
+    return last->result;
+}
+
+static void add_totals(const struct pf_profile_totals *of, struct pf_profile_totals *totals)
+{
+    totals->samples += of->samples;
+    totals->unmapped += of->unmapped;
+    totals->unresolved += of->unresolved;
+    totals->truncated += of->truncated;
+    totals->guessed += of->guessed;
+}
+
+/* The next block that has samples: 1, 0 at the end, or an error. */
+static int next_block(struct pf_blocks *blocks, struct pf_profile_totals *totals, struct perfile_error *error)
+{
+    if (!blocks->given && !start(blocks))
+        return pf_fail_memory(error, "profile");
+    while (!blocks->given || blocks->given->given == blocks->given->count) {
+        if (blocks->given && blocks->given->result <= 0)
+            return end(blocks, error);
+        blocks->given = pf_stages_next(blocks->stages);
+        if (blocks->given->failed) {
+            pf_blocks_stop(blocks);
+            return pf_fail_memory(error, "profile");
+        }
+        add_totals(&blocks->given->totals, totals);
+    }
+    return 1;
+}
+
+int pf_blocks_next(struct pf_blocks *blocks, const struct pf_profile_sample **sample, struct pf_profile_totals *totals,
+                   struct perfile_error *error)
+{
+    if (PF_UNLIKELY(!blocks->given || blocks->given->given == blocks->given->count)) {
+        const int result = next_block(blocks, totals, error);
+        if (result <= 0)
+            return result;
+    }
+    *sample = &blocks->given->samples[blocks->given->given++].sample;
+    return 1;
+}
+
+size_t pf_blocks_frame_count(const struct pf_blocks *blocks)
+{
+    return blocks->given ? blocks->given->frame_count : 0;
+}
+
+/* ---- opening and closing ----------------------------------------------------------------------------------------- */
+
+struct pf_blocks *pf_blocks_open(const struct pf_blocks_options *options)
+{
+    struct pf_blocks *blocks = pf_new(options->allocator, sizeof(*blocks));
+    if (!blocks)
+        return NULL;
+    blocks->options = *options;
+    blocks->block_count = pf_stages_items(options->threads);
+    blocks->blocks = pf_new(options->allocator, blocks->block_count * sizeof(*blocks->blocks));
+    if (!blocks->blocks) {
+        pf_free(options->allocator, blocks, sizeof(*blocks));
+        return NULL;
+    }
+    return blocks;
+}
+
+static void keep_note(void *context, const char *text)
+{
+    const struct pf_blocks *blocks = context;
+    struct block *block = blocks->filled;
+    const size_t bytes = strlen(text) + 1;
+    if (!block) {
+        blocks->options.note(blocks->options.note_context, text); /* while it is opened */
+        return;
+    }
+    if (!pf_grow(blocks->options.allocator, &block->notes, &block->note_room, block->note_bytes + bytes, 1)) {
+        block->failed = true;
+        return;
+    }
+    memcpy(block->notes + block->note_bytes, text, bytes);
+    block->note_bytes += bytes;
+}
+
+static void lock(void *context)
+{
+    pf_guard_lock_reading(context);
+}
+
+static void unlock(void *context)
+{
+    pf_guard_unlock(context);
+}
+
+void pf_blocks_attend(struct pf_blocks *blocks, struct pf_delivery_options *delivery, struct pf_find_options *find)
+{
+    delivery->lock = lock;
+    delivery->unlock = unlock;
+    delivery->lock_context = blocks->options.guard;
+    if (find->note) {
+        find->note = keep_note;
+        find->note_context = blocks;
+    }
+}
+
+void pf_blocks_begin(struct pf_blocks *blocks, struct pf_delivery *delivery)
+{
+    blocks->delivery = delivery;
+    blocks->options.frames->places.lag = blocks->options.threads > 1 ? blocks->block_count : 0;
+}
+
+void pf_blocks_stop(struct pf_blocks *blocks)
+{
+    pf_stages_close(blocks->stages);
+    blocks->stages = NULL;
+}
+
+static void close_block(const struct perfile_allocator *allocator, const struct block *block)
+{
+    pf_free(allocator, block->samples, block->room * sizeof(*block->samples));
+    pf_free(allocator, block->ips, block->ip_room * sizeof(*block->ips));
+    pf_free(allocator, block->places, block->place_room * sizeof(*block->places));
+    pf_free(allocator, block->lists, block->list_room * sizeof(*block->lists));
+    pf_free(allocator, block->late, block->late_room * sizeof(*block->late));
+    pf_free(allocator, block->bytes, block->byte_room);
+    pf_free(allocator, block->spaces, block->space_room * sizeof(*block->spaces));
+    pf_free(allocator, block->notes, block->note_room);
+}
+
+void pf_blocks_close(struct pf_blocks *blocks)
+{
+    if (!blocks)
+        return;
+    const struct perfile_allocator *allocator = blocks->options.allocator;
+    pf_blocks_stop(blocks);
+    for (unsigned i = 0; i < blocks->block_count; i++)
+        close_block(allocator, &blocks->blocks[i]);
+    pf_free(allocator, blocks->blocks, blocks->block_count * sizeof(*blocks->blocks));
+    pf_free(allocator, blocks->listed, blocks->listed_room * sizeof(*blocks->listed));
+    pf_free(allocator, blocks, sizeof(*blocks));
+}
