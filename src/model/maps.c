@@ -20,6 +20,7 @@ void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocato
     *maps = (struct pf_maps){.random = (uintptr_t)maps | 1, .next_time = UINT64_MAX, .epoch = 1};
     pf_arena_open(&maps->arena, allocator);
     pf_map_open(&maps->spaces, allocator);
+    pf_stated_ids_open(&maps->stated, allocator);
     pf_map_open(&maps->overlaid, allocator);
     pf_heap_open(&maps->later, allocator);
 }
@@ -28,6 +29,7 @@ void pf_maps_close(struct pf_maps *maps)
 {
     pf_arena_close(&maps->arena);
     pf_map_close(&maps->spaces);
+    pf_stated_ids_close(&maps->stated);
     pf_map_close(&maps->overlaid);
     pf_heap_close(&maps->later);
 }
@@ -291,6 +293,7 @@ bool pf_maps_advance(struct pf_maps *maps, uint64_t time)
  */
 static bool add_recorded(struct pf_maps *maps, struct perfile_map *map)
 {
+    pf_stated_ids_fill(&maps->stated, map);
     if (map->kernel && !map->start) {
         if (!pf_starts_with(map->filename, "[kernel.kallsyms]") && !pf_starts_with(map->filename, "[guest.kernel."))
             return true;
@@ -382,10 +385,21 @@ static bool follow_ksymbol(struct pf_maps *maps, const struct perfile_reader *re
     return add(maps, KERNEL_PID, &map);
 }
 
-bool pf_maps_follow(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
+/* In a stream the features come first, as records. False when out of memory. */
+static bool know_stated(struct pf_maps *maps, struct perfile_reader *reader)
+{
+    if (!maps->stated_known && !pf_stated_ids_read(&maps->stated, reader))
+        return false;
+    maps->stated_known = true;
+    return true;
+}
+
+bool pf_maps_follow(struct pf_maps *maps, struct perfile_reader *reader, const struct perfile_record *record)
 {
     if (record->damaged)
         return true;
+    if ((record->type == PERFILE_RECORD_MMAP || record->type == PERFILE_RECORD_MMAP2) && !know_stated(maps, reader))
+        return false;
     switch (record->type) {
     case PERFILE_RECORD_MMAP:
         return follow_mmap(maps, reader, record);

@@ -11,6 +11,7 @@
 
 #include "base/heap.h"
 #include "base/map.h"
+#include "model/stated_ids.h"
 
 struct perfile_space; /* a node of the tree; the root stands for the whole */
 
@@ -25,17 +26,19 @@ struct pf_maps {
         const struct perfile_space *space;
         int32_t pid;
         bool known;
-    } recent[16];           /* that were asked for, by the last bits of their pids */
-    struct pf_heap later;   /* what pf_maps_add_later was given and does not hold yet */
-    size_t later_count;     /* of all that it was given */
-    uint64_t next_time;     /* when the next one comes to hold; UINT64_MAX: there is none */
+    } recent[16];                /* that were asked for, by the last bits of their pids */
+    struct pf_heap later;        /* what pf_maps_add_later was given and does not hold yet */
+    size_t later_count;          /* of all that it was given */
+    uint64_t next_time;          /* when the next one comes to hold; UINT64_MAX: there is none */
+    struct pf_stated_ids stated; /* build ids of files; read with the first mapping */
+    bool stated_known;
     struct pf_map overlaid; /* pids that have such maps: their anonymous memory is not followed */
 };
 
 void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocator);
 void pf_maps_close(struct pf_maps *maps);
 /* Takes over what the record says. False when out of memory. */
-bool pf_maps_follow(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record);
+bool pf_maps_follow(struct pf_maps *maps, struct perfile_reader *reader, const struct perfile_record *record);
 /* A map that no record tells of: it holds from `time` on. Errors as perfile_session_add_map. */
 int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_map *like, struct perfile_error *error);
 /* The name of memory that is no file. */
