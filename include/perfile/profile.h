@@ -92,6 +92,14 @@ enum perfile_module_state {
     PERFILE_MODULE_SYMBOLS,
 };
 
+enum perfile_module_kind {
+    PERFILE_MODULE_FILE,          /* a program or library */
+    PERFILE_MODULE_KERNEL,        /* the kernel itself, also that of guests */
+    PERFILE_MODULE_KERNEL_MODULE, /* loaded into it, BPF programs among them */
+    PERFILE_MODULE_VDSO,          /* the kernel's code in processes */
+    PERFILE_MODULE_JIT,           /* made at run time */
+};
+
 /* A binary, the kernel, or another source of code. The texts are valid as long as the stream. */
 struct perfile_module {
     size_t size;
@@ -103,6 +111,7 @@ struct perfile_module {
     uint32_t state;          /* enum perfile_module_state */
     bool kernel;
     bool jit;
+    uint32_t kind; /* enum perfile_module_kind */
 };
 #define PERFILE_MODULE_INIT PERFILE_SIZED(struct perfile_module)
 

@@ -80,6 +80,8 @@ static uint32_t number_address(struct pf_frames *frames, uint32_t function, cons
     info.frame.function = function;
     info.frame.address = location->offset;
     info.ip = ip;
+    info.table_address = location->table_address;
+    info.in_module = location->in_module;
     if (source) {
         info.file = source->file;
         info.line = source->line;
@@ -130,7 +132,8 @@ static uint32_t number_inlined(struct pf_frames *frames, const struct pf_locatio
     const struct pf_frame_address info = {.frame = {.module = location->module,
                                                     .symbol = PF_NO_SYMBOL,
                                                     .name = name ? name : "[unknown]",
-                                                    .kind = PF_FRAME_INLINED}};
+                                                    .kind = PF_FRAME_INLINED},
+                                          .raw_name = function};
     return number_frame(frames, a, b, &info);
 }
 
@@ -183,6 +186,8 @@ static bool locate(struct pf_frames *frames, const struct perfile_space *space, 
     if (returns && location->symbol == PF_NO_SYMBOL)
         return locate(frames, space, ip, false, location);
     location->offset += returns;
+    location->in_module += returns;
+    location->table_address += returns;
     return true;
 }
 

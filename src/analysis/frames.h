@@ -26,8 +26,11 @@ struct pf_frame_info {
 /* What all frames are with pf_frames_options.by_address. */
 struct pf_frame_address {
     struct pf_frame_info frame;
-    uint64_t ip;      /* in memory; 0: the frame is a function */
-    const char *file; /* source file, NULL: not known */
+    uint64_t ip;            /* in memory; 0: the frame is a function */
+    uint64_t table_address; /* this and the next as in struct pf_location */
+    uint64_t in_module;
+    const char *raw_name; /* of an inlined function, as it is linked; else NULL */
+    const char *file;     /* source file, NULL: not known */
     uint32_t line;
 };
 static inline const struct pf_frame_address *pf_frame_address(const struct pf_frame_info *frame)

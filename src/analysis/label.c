@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
+
 static const char unknown[] = "[unknown]";
 
 char *pf_label_make(struct pf_arena *arena, const char *name, const char *module, size_t more)
@@ -66,6 +68,18 @@ void pf_label_separators(char *name, bool thread)
     }
 }
 
+char *pf_label_one_line(struct pf_arena *arena, char *name, size_t more, bool thread)
+{
+    pf_label_separators(name, thread);
+    const size_t bytes = strlen(name), room = 4 * bytes + more + 1;
+    if (pf_printable_run(name, bytes) == bytes)
+        return name;
+    char *made = pf_arena_new(arena, room);
+    if (made)
+        perfile_text_escape(name, bytes, made, room);
+    return made;
+}
+
 void pf_label_tidy(char *name, bool jit)
 {
     cut_arguments(name);
@@ -74,4 +88,14 @@ void pf_label_tidy(char *name, bool jit)
         cut_java(name);
     if (!name[0])
         memcpy(name, "-", 2);
+}
+
+const char *pf_label_of_frame(struct pf_arena *arena, const char *name, const char *module, bool jit)
+{
+    char *label = pf_label_make(arena, name, module, 0);
+    if (label)
+        label = pf_label_one_line(arena, label, 0, false);
+    if (label)
+        pf_label_tidy(label, jit);
+    return label;
 }

@@ -12,7 +12,14 @@
 char *pf_label_make(struct pf_arena *arena, const char *name, const char *module, size_t more);
 /* Replaces what separates frames and lines; of names of threads the spaces, too. */
 void pf_label_separators(char *name, bool thread);
+/*
+ * The name without separators, and with escapes for what cannot be printed; with room for `more` bytes behind it. NULL: out of
+ * memory.
+ */
+char *pf_label_one_line(struct pf_arena *arena, char *name, size_t more, bool thread);
 /* Takes out arguments and quotes; an empty name becomes "-": there is room for at least one character. */
 void pf_label_tidy(char *name, bool jit);
+/* All of these together: the name of a frame in folded stacks. NULL: out of memory. */
+const char *pf_label_of_frame(struct pf_arena *arena, const char *name, const char *module, bool jit);
 
 #endif

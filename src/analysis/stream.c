@@ -2,19 +2,17 @@
 /* <perfile/profile.h>: resolved samples for others. */
 #include <perfile/profile.h>
 
-#include "analysis/label.h"
+#include "analysis/describe.h"
 #include "analysis/profile.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/map.h"
 #include "base/sized.h"
 
 struct perfile_stream {
     struct pf_watch watch;
     struct pf_profile *profile;
     struct perfile_stream_sample sample;
-    struct pf_arena labels;
-    struct pf_map label_of; /* frames */
+    struct pf_labels labels;
 };
 
 /* ---- the stream -------------------------------------------------------------------------------------------------- */
@@ -37,8 +35,7 @@ int perfile_stream_open(struct perfile_reader *reader, const struct perfile_stre
     if (!made)
         return pf_fail_memory(error, "stream");
     pf_watch_open(&made->watch, NULL);
-    pf_map_open(&made->label_of, &made->watch.allocator);
-    pf_arena_open(&made->labels, &made->watch.allocator);
+    pf_labels_open(&made->labels, &made->watch.allocator);
     struct pf_profile_options how = {
         .filter = &filter,
         .find = pf_find_options_of(&symbols),
@@ -63,8 +60,7 @@ void perfile_stream_close(struct perfile_stream *stream)
     if (!stream)
         return;
     pf_profile_close(stream->profile);
-    pf_map_close(&stream->label_of);
-    pf_arena_close(&stream->labels);
+    pf_labels_close(&stream->labels);
     pf_free(pf_allocator_or_default(NULL), stream, sizeof(*stream));
 }
 
@@ -95,72 +91,25 @@ int perfile_stream_next(struct perfile_stream *stream, const struct perfile_stre
 
 /* ---- what ids stand for ------------------------------------------------------------------------------------------ */
 
-_Static_assert((int)PERFILE_FRAME_USER == PF_FRAME_USER && (int)PERFILE_FRAME_KERNEL == PF_FRAME_KERNEL &&
-                   (int)PERFILE_FRAME_INLINED == PF_FRAME_INLINED && (int)PERFILE_FRAME_JIT == PF_FRAME_JIT &&
-                   (int)PERFILE_FRAME_UNKNOWN == PF_FRAME_UNKNOWN,
-               "the kinds of frames are public");
+/* NULL: there is no such frame. */
+static const struct pf_frame_info *frame_at(const struct perfile_stream *stream, uint32_t id)
+{
+    return id < pf_profile_frame_count(stream->profile) ? pf_profile_frame(stream->profile, id) : NULL;
+}
 
 int perfile_stream_frame(const struct perfile_stream *stream, uint32_t id, struct perfile_frame *frame)
 {
-    const struct pf_frame_info *info =
-        id < pf_profile_frame_count(stream->profile) ? pf_profile_frame(stream->profile, id) : NULL;
-    if (!info)
-        return PERFILE_ERROR_ARGUMENT;
-    struct perfile_frame all = {.name = info->name,
-                                .module = info->module,
-                                .function = info->function,
-                                .offset = info->address,
-                                .kind = info->kind};
-    if (pf_profile_is_by_address(stream->profile)) {
-        const struct pf_frame_address *place = pf_frame_address(info);
-        all.address = place->ip;
-        all.file = place->file;
-        all.line = place->line;
-    }
-    return pf_sized_give(frame, &all, sizeof(all));
-}
-
-static const char *make_label(struct perfile_stream *stream, const struct pf_frame_info *info)
-{
-    const struct pf_module *module = pf_symbols_module(pf_profile_symbols(stream->profile), info->module);
-    char *label = pf_label_make(&stream->labels, info->name, module ? module->name : NULL, 0);
-    if (label) {
-        pf_label_separators(label, false);
-        pf_label_tidy(label, info->kind == PF_FRAME_JIT);
-    }
-    return label;
+    return pf_describe_frame(frame_at(stream, id), pf_profile_is_by_address(stream->profile), frame);
 }
 
 const char *perfile_stream_label(struct perfile_stream *stream, uint32_t id)
 {
-    const struct pf_frame_info *info =
-        id < pf_profile_frame_count(stream->profile) ? pf_profile_frame(stream->profile, id) : NULL;
-    uint64_t label = 0;
-    if (!info || pf_map_get(&stream->label_of, id, &label))
-        return (const char *)(uintptr_t)label;
-    const char *made = make_label(stream, info);
-    return made && pf_map_put(&stream->label_of, id, (uintptr_t)made) ? made : NULL;
+    return pf_labels_get(&stream->labels, pf_profile_symbols(stream->profile), id, frame_at(stream, id));
 }
 
 int perfile_stream_module(const struct perfile_stream *stream, uint32_t id, struct perfile_module *module)
 {
-    const struct pf_symbols *symbols = pf_profile_symbols(stream->profile);
-    const struct pf_module *known = pf_symbols_module(symbols, id);
-    const uint8_t *build_id;
-    if (!known)
-        return PERFILE_ERROR_ARGUMENT;
-    struct perfile_module all = {.name = known->name,
-                                 .short_name = known->short_name,
-                                 .path = known->path,
-                                 .build_id_bytes = (uint32_t)pf_symbols_build_id(symbols, id, &build_id),
-                                 .state = known->table              ? PERFILE_MODULE_SYMBOLS
-                                          : known->build_id_differs ? PERFILE_MODULE_OTHER_BUILD
-                                          : known->path             ? PERFILE_MODULE_NO_SYMBOLS
-                                                                    : PERFILE_MODULE_NO_FILE,
-                                 .kernel = known->kernel,
-                                 .jit = known->jit};
-    memcpy(all.build_id, build_id, all.build_id_bytes);
-    return pf_sized_give(module, &all, sizeof(all));
+    return pf_describe_module(pf_profile_symbols(stream->profile), id, module);
 }
 
 void pf_profile_losses(const struct pf_profile *profile, struct perfile_losses *losses)

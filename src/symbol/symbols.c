@@ -790,7 +790,7 @@ static void locate_code(const struct pf_symbols *symbols, struct module *module,
         return;
     location->symbol = 0;
     location->offset -= PF_JIT_TEXT_OFFSET;
-    location->address = code->address + location->offset;
+    location->address = location->table_address = code->address + location->offset;
     module->public.resolved++;
 }
 
@@ -809,7 +809,8 @@ static struct module *loaded_module_of(struct pf_symbols *symbols, const struct 
 bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip,
                        struct pf_location *location)
 {
-    *location = (struct pf_location){.module = PF_NO_SYMBOL, .symbol = PF_NO_SYMBOL, .offset = ip};
+    *location = (struct pf_location){
+        .module = PF_NO_SYMBOL, .symbol = PF_NO_SYMBOL, .offset = ip, .in_module = ip, .table_address = ip};
     if (!map)
         return true;
     uint32_t number;
@@ -818,6 +819,7 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
         return false;
     location->module = number;
     location->offset = module->kind == KIND_ELF ? ip - map->start + map->pgoff : is_vdso(module) ? ip - map->start : ip;
+    location->in_module = location->table_address = location->offset;
     module->public.addresses++;
     if (module->kind == KIND_SYMBOL) {
         location->symbol = 0;
@@ -833,6 +835,7 @@ bool pf_symbols_locate(struct pf_symbols *symbols, const struct perfile_map *map
     if (!module->table || !table_address(module, map, ip, &address))
         return true;
     location->address = module->kind == KIND_ELF || is_vdso(module) ? address : 0;
+    location->table_address = address;
     location->symbol = symbol_at(symbols, module->table, number, address);
     if (location->symbol != PF_NO_SYMBOL) {
         location->offset = address - module->table->symbols[location->symbol].start;

@@ -44,10 +44,12 @@ struct pf_module {
 
 /* A place in the code. */
 struct pf_location {
-    uint32_t module;  /* PF_NO_SYMBOL: no mapping holds the address */
-    uint32_t symbol;  /* index in the module's table, or PF_NO_SYMBOL */
-    uint64_t offset;  /* bytes from the start of the symbol; without one the address in the module (perf's `dsoff`) */
-    uint64_t address; /* the ELF address, for line tables; 0 when the module is no ELF file */
+    uint32_t module;    /* PF_NO_SYMBOL: no mapping holds the address */
+    uint32_t symbol;    /* index in the module's table, or PF_NO_SYMBOL */
+    uint64_t offset;    /* bytes from the start of the symbol; without one the address in the module (perf's `dsoff`) */
+    uint64_t address;   /* the ELF address, for line tables; 0 when the module is no ELF file */
+    uint64_t in_module; /* the address in the module, as in `offset`, whether there is a symbol or not */
+    uint64_t table_address; /* as the module's symbols count; without any as `in_module` */
 };
 
 struct pf_symbols;

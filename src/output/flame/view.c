@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "analysis/label.h"
-#include "base/escape.h"
 #include "base/parts.h"
 
 struct entry {
@@ -19,19 +18,6 @@ struct rank {
     const char *text;
     uint32_t place; /* odd: a ';' follows */
 };
-
-/* The name without separators, and with escapes for what cannot be printed; with room for the suffix. NULL: no memory. */
-static char *one_line(struct pf_arena *arena, char *name, const char *suffix, bool thread)
-{
-    pf_label_separators(name, thread);
-    const size_t bytes = strlen(name), room = 4 * bytes + strlen(suffix) + 1;
-    if (pf_printable_run(name, bytes) == bytes)
-        return name;
-    char *made = pf_arena_new(arena, room);
-    if (made)
-        perfile_text_escape(name, bytes, made, room);
-    return made;
-}
 
 static const char *suffix_of(uint8_t kind)
 {
@@ -48,7 +34,7 @@ static const char *bottom_name(struct pf_arena *arena, const struct pf_flame_fra
         snprintf(ids, sizeof(ids), "-%u/%u", frame->pid, frame->tid);
     char *name = pf_label_make(arena, frame->name, NULL, sizeof(ids));
     if (name && (options->one_line || !options->names.raw))
-        name = one_line(arena, name, ids, true);
+        name = pf_label_one_line(arena, name, sizeof(ids), true);
     return name ? strcat(name, ids) : NULL;
 }
 
@@ -60,7 +46,7 @@ static const char *frame_name(struct pf_arena *arena, const struct pf_flame_fram
     const char *suffix = options->names.annotate ? suffix_of(frame->kind) : "";
     char *name = pf_label_make(arena, frame->name, frame->module, strlen(suffix));
     if (name && (options->one_line || !options->names.raw))
-        name = one_line(arena, name, suffix, false);
+        name = pf_label_one_line(arena, name, strlen(suffix), false);
     if (!name)
         return NULL;
     if (!options->names.raw)

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/describe.h"
+
+#include "analysis/label.h"
+#include "base/bytes.h"
+#include "base/sized.h"
+
+_Static_assert((int)PERFILE_FRAME_USER == PF_FRAME_USER && (int)PERFILE_FRAME_KERNEL == PF_FRAME_KERNEL &&
+                   (int)PERFILE_FRAME_INLINED == PF_FRAME_INLINED && (int)PERFILE_FRAME_JIT == PF_FRAME_JIT &&
+                   (int)PERFILE_FRAME_UNKNOWN == PF_FRAME_UNKNOWN,
+               "the kinds of frames are public");
+
+int pf_describe_frame(const struct pf_frame_info *info, bool by_address, struct perfile_frame *frame)
+{
+    if (!info)
+        return PERFILE_ERROR_ARGUMENT;
+    struct perfile_frame all = {.name = info->name,
+                                .module = info->module,
+                                .function = info->function,
+                                .offset = info->address,
+                                .kind = info->kind};
+    if (by_address) {
+        const struct pf_frame_address *place = pf_frame_address(info);
+        all.address = place->ip;
+        all.file = place->file;
+        all.line = place->line;
+    }
+    return pf_sized_give(frame, &all, sizeof(all));
+}
+
+static uint32_t state_of(const struct pf_module *module)
+{
+    return module->table              ? PERFILE_MODULE_SYMBOLS
+           : module->build_id_differs ? PERFILE_MODULE_OTHER_BUILD
+           : module->path             ? PERFILE_MODULE_NO_SYMBOLS
+                                      : PERFILE_MODULE_NO_FILE;
+}
+
+static uint32_t kind_of(const struct pf_module *module)
+{
+    if (module->jit)
+        return PERFILE_MODULE_JIT;
+    if (pf_starts_with(module->name, "[vdso"))
+        return PERFILE_MODULE_VDSO;
+    if (!module->kernel)
+        return PERFILE_MODULE_FILE;
+    const bool is_itself = pf_starts_with(module->name, "[kernel.") || pf_starts_with(module->name, "[guest.kernel.");
+    return is_itself ? PERFILE_MODULE_KERNEL : PERFILE_MODULE_KERNEL_MODULE;
+}
+
+int pf_describe_module(const struct pf_symbols *symbols, uint32_t id, struct perfile_module *module)
+{
+    const struct pf_module *known = pf_symbols_module(symbols, id);
+    const uint8_t *build_id;
+    if (!known)
+        return PERFILE_ERROR_ARGUMENT;
+    struct perfile_module all = {.name = known->name,
+                                 .short_name = known->short_name,
+                                 .path = known->path,
+                                 .build_id_bytes = (uint32_t)pf_symbols_build_id(symbols, id, &build_id),
+                                 .state = state_of(known),
+                                 .kernel = known->kernel,
+                                 .jit = known->jit,
+                                 .kind = kind_of(known)};
+    memcpy(all.build_id, build_id, all.build_id_bytes);
+    return pf_sized_give(module, &all, sizeof(all));
+}
+
+/* ---- labels ---- */
+
+void pf_labels_open(struct pf_labels *labels, const struct perfile_allocator *allocator)
+{
+    pf_arena_open(&labels->arena, allocator);
+    pf_map_open(&labels->of, allocator);
+}
+
+void pf_labels_close(struct pf_labels *labels)
+{
+    pf_map_close(&labels->of);
+    pf_arena_close(&labels->arena);
+}
+
+const char *pf_labels_get(struct pf_labels *labels, const struct pf_symbols *symbols, uint32_t id,
+                          const struct pf_frame_info *info)
+{
+    uint64_t label = 0;
+    if (!info || pf_map_get(&labels->of, id, &label))
+        return (const char *)(uintptr_t)label;
+    const struct pf_module *module = pf_symbols_module(symbols, info->module);
+    const char *made =
+        pf_label_of_frame(&labels->arena, info->name, module ? module->name : NULL, info->kind == PF_FRAME_JIT);
+    return made && pf_map_put(&labels->of, id, (uintptr_t)made) ? made : NULL;
+}

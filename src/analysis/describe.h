@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames and modules as the public structs have them. */
+#ifndef PF_ANALYSIS_DESCRIBE_H
+#define PF_ANALYSIS_DESCRIBE_H
+
+#include <perfile/profile.h>
+
+#include "analysis/frames.h"
+
+/* `info` may be NULL: ARGUMENT. */
+int pf_describe_frame(const struct pf_frame_info *info, bool by_address, struct perfile_frame *frame);
+/* ARGUMENT: there is no such module, or module->size is not set. */
+int pf_describe_module(const struct pf_symbols *symbols, uint32_t id, struct perfile_module *module);
+
+/* Names of frames as flame graphs have them, each made once. */
+struct pf_labels {
+    struct pf_arena arena;
+    struct pf_map of; /* frames, to pointers */
+};
+void pf_labels_open(struct pf_labels *labels, const struct perfile_allocator *allocator);
+void pf_labels_close(struct pf_labels *labels);
+/* `info`, that of frame `id`, may be NULL. NULL then, or when out of memory. */
+const char *pf_labels_get(struct pf_labels *labels, const struct pf_symbols *symbols, uint32_t id,
+                          const struct pf_frame_info *info);
+
+#endif
