@@ -808,10 +808,10 @@ struct perfile_map {
     uint64_t pgoff; /* offset of `start` in the file; of the kernel itself: the address of the symbol in its name */
     const char *filename;
     int32_t pid;
-    uint32_t id;    /* counts the mappings of the recording; the pieces of one that was cut share it */
-    uint32_t prot;  /* PROT_* bits; 0 when the recording does not say */
-    uint32_t flags; /* MAP_* bits */
-    uint8_t build_id[20];   /* what the recording says: the record, or else the feature BUILD_ID for files of that name */
+    uint32_t id;          /* counts the mappings of the recording; the pieces of one that was cut share it */
+    uint32_t prot;        /* PROT_* bits; 0 when the recording does not say */
+    uint32_t flags;       /* MAP_* bits */
+    uint8_t build_id[20]; /* what the recording says: the record, or else the feature BUILD_ID for files of that name */
     uint8_t build_id_bytes; /* 0: it does not */
     bool kernel;
     bool data;     /* not executable */

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfile/profile.h: the samples of a recording with their stacks resolved to functions (libperfile-analysis).
+ * perfile/profile.h: the samples of a recording with their stacks resolved to functions (libperfile-analysis), in three
+ * forms: one after the other, added up, and single addresses for those who read records themselves.
  *
  *     perfile_stream_open -> perfile_stream_next ... -> perfile_stream_close
+ *     perfile_profile_open (-> perfile_profile_merge) -> perfile_profile_*_at ... -> perfile_profile_close
+ *     perfile_resolver_open -> perfile_resolver_frames ... -> perfile_resolver_close
+ *
+ * ---- streams ----
  *
  * Each sample has its complete stack as frame ids: callchains of every kind, the parts that come in later records or in the
  * branches, unwound stacks, inlined functions. Equal ids are equal functions, so who adds up needs no text;
@@ -164,6 +169,288 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_stream_losses(const struct perfile_st
  * most `room` bytes with the NUL; returns `text`.
  */
 PERFILE_API const char *perfile_event_unit(const struct perfile_event *event, char *text, size_t room);
+
+/* ---- aggregated profiles ----------------------------------------------------------------------------------------- */
+
+/*
+ * The samples of a recording, or of several, added up: tables of what is distinct, each numbered from 0 without gaps.
+ *
+ *     recordings    where it is from
+ *     events        what was counted; each has its value types
+ *     value types   what a value means: samples, period, weight
+ *     modules       binaries
+ *     functions     of modules
+ *     frames        places in functions; without PERFILE_STREAM_ADDRESSES one for each function
+ *     stacks        a prefix tree of frames: a stack is a node, with its caller's node as parent
+ *     threads       that had samples
+ *     samples       the rows: a stack, the keys by which it was kept apart, a value for each value type of its event
+ *
+ * A profile never changes once it is made; any number of threads may read it. It needs neither the reader nor the profiles
+ * that it was made from, and all texts of it are valid as long as it is. Memory grows with what is distinct, not with the
+ * number of samples. Each _at fills a struct of the caller's whose `size` is set, in constant time, and returns 0, or
+ * ARGUMENT: there is no such number, or size is not set.
+ *
+ * Everything is numbered in the order in which samples have it, so the number of threads makes no difference.
+ */
+struct perfile_profile;
+
+struct perfile_profile_options {
+    size_t size;                                  /* sizeof(struct perfile_profile_options) */
+    const struct perfile_filter *filter;          /* which samples; NULL: all */
+    const struct perfile_symbol_options *symbols; /* where symbols are; NULL: where perf would look */
+    uint32_t flags;                               /* enum perfile_stream_flags, but for DECODED */
+    unsigned threads;                             /* as in perfile_output_options */
+    /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
+    void (*progress)(void *context, uint64_t done, uint64_t total);
+    void *progress_context;
+    /*
+     * By what samples of a stack are kept apart: a list of event (always), pid, tid (and pid), comm, cpu, time, such as
+     * "comm,cpu". NULL: by event alone. What is not in the list is not known of rows.
+     */
+    const char *keys;
+    uint64_t time_quantum; /* ns, the steps of the key time; 0: 100 ms */
+    const char *path;      /* of the recording, or NULL; symbols->recording, too, where that is not set */
+    /*
+     * For all but what other libraries take; must live as long as the profile. NULL: malloc. With more than one thread it
+     * may be called from several at a time.
+     */
+    const struct perfile_allocator *allocator;
+};
+#define PERFILE_PROFILE_OPTIONS_INIT PERFILE_SIZED(struct perfile_profile_options)
+
+/*
+ * Reads all of the recording. The reader must be at its start, and is at its end then; it is the caller's again. `options`
+ * NULL: the defaults. A recording without samples gives a profile without rows. Errors: ARGUMENT (an option that is invalid:
+ * the message says which; the reader is not at its start), MEMORY, and those of perfile_session_open and _next.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_profile_open(struct perfile_reader *reader,
+                                                        const struct perfile_profile_options *options,
+                                                        struct perfile_profile **profile, struct perfile_error *error);
+
+struct perfile_profile_merge_options {
+    size_t size;                               /* sizeof(struct perfile_profile_merge_options) */
+    const struct perfile_allocator *allocator; /* must live as long as the profile; NULL: malloc */
+};
+#define PERFILE_PROFILE_MERGE_OPTIONS_INIT PERFILE_SIZED(struct perfile_profile_merge_options)
+
+/*
+ * One profile of several; they stay as they are. Equal are
+ *     events      of the same name and unit (the second of that name in a recording equals the second in others);
+ *     modules     of the same build id and file name, in whatever folders, or without build ids of the same path;
+ *     functions   of equal modules with the same name and address;
+ *     frames      of equal functions at the same place, stacks of equal frames;
+ *     threads     of the same pid and tid;
+ *     rows        of equal stacks with the same keys, times as they are: clocks of other machines are other clocks.
+ * Values, totals and losses are added. The order of the profiles decides only the numbers: first come those of the first.
+ * A profile merged alone is the same again, and it makes no difference whether what is merged was merged before.
+ * `options` NULL: the defaults; `count` 0: an empty profile. Errors: ARGUMENT, MEMORY (also for 2^32 of something).
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_profile_merge(const struct perfile_profile *const *profiles, size_t count,
+                                                         const struct perfile_profile_merge_options *options,
+                                                         struct perfile_profile **merged, struct perfile_error *error);
+/* NULL is allowed. */
+PERFILE_API void perfile_profile_close(struct perfile_profile *profile);
+
+/* A recording that the profile is made of: of a merged one all, in order. NULL and 0 where the recording does not say. */
+struct perfile_profile_recording {
+    size_t size;
+    const char *path; /* as perfile_profile_options had it */
+    const char *hostname;
+    const char *os_release; /* of the kernel */
+    const char *arch;       /* uname -m */
+    const char *cpu;        /* its name */
+    const char *version;    /* of the recorder */
+    const char *const *cmdline;
+    size_t cmdline_count;
+    uint64_t first_time; /* of its samples that are in the profile, ns on its clock; UINT64_MAX and 0: there are none */
+    uint64_t last_time;
+    int32_t clock; /* CLOCK_* of its times, as in Linux; -1: the recorder's own choice, which is not wall-clock time */
+    uint64_t wall_time;  /* ns since 1970 when the clock was at clock_time; 0: not known */
+    uint64_t clock_time; /* ns */
+};
+#define PERFILE_PROFILE_RECORDING_INIT PERFILE_SIZED(struct perfile_profile_recording)
+
+struct perfile_profile_event {
+    size_t size;
+    const char *name;
+    const char *unit;     /* of periods, as perfile_event_unit says it */
+    uint64_t config;      /* of its attr */
+    uint32_t type;        /* of its attr: PERF_TYPE_* */
+    uint32_t first_value; /* its value types: first_value, first_value + 1 ... */
+    uint32_t value_count;
+};
+#define PERFILE_PROFILE_EVENT_INIT PERFILE_SIZED(struct perfile_profile_event)
+
+/* The first of an event are its samples, the second its periods; the third is there where weights were recorded. */
+struct perfile_profile_value_type {
+    size_t size;
+    const char *name; /* "samples"; the event's, of periods; "weight" */
+    const char *unit; /* "count"; the event's, of periods; "count" */
+    uint32_t event;
+    uint64_t total; /* of all rows; modulo 2^64, as all values are */
+};
+#define PERFILE_PROFILE_VALUE_TYPE_INIT PERFILE_SIZED(struct perfile_profile_value_type)
+
+struct perfile_profile_function {
+    size_t size;
+    const char *name;     /* demangled; NULL: no symbol */
+    const char *raw_name; /* as in the symbol table or, inlined, as linked (with ADDRESSES only); NULL: not known */
+    const char *label;    /* as flame graphs name it, see perfile_stream_label; never NULL */
+    uint32_t module;      /* PERFILE_NO_ID: nothing is mapped there */
+    uint32_t kind;        /* enum perfile_frame_kind */
+    /*
+     * Where it begins as its symbol table counts: for ELF files a virtual address of the file, else an address in memory.
+     * Without a symbol the frame's, 0 where addresses were joined; 0 for inlined functions.
+     */
+    uint64_t address;
+    uint64_t bytes;      /* its length; 0: not known */
+    const char *file;    /* with ADDRESSES: the source of where it begins, NULL: not known ... */
+    uint32_t start_line; /* ... and the line there; 0: not known */
+};
+#define PERFILE_PROFILE_FUNCTION_INIT PERFILE_SIZED(struct perfile_profile_function)
+
+/* All but `function` and `kind` are 0 without PERFILE_STREAM_ADDRESSES. Callers' addresses are return addresses. */
+struct perfile_profile_frame {
+    size_t size;
+    uint32_t function;
+    uint32_t kind;        /* enum perfile_frame_kind */
+    uint64_t offset;      /* from the start of the function; 0 when it has no symbol, or is inlined */
+    uint64_t address;     /* as the function's counts; of inlined functions that of the code they are in */
+    uint64_t file_offset; /* of that address in the binary, whether it was found or not; 0: it is no file */
+    const char *file;     /* the source file of the address (of callers: of the call), or NULL */
+    uint32_t line;
+};
+#define PERFILE_PROFILE_FRAME_INIT PERFILE_SIZED(struct perfile_profile_frame)
+
+/* The stack of a node is its frame, its parent's, and so on up to the outermost caller. */
+struct perfile_profile_stack {
+    size_t size;
+    uint32_t parent; /* a smaller number; PERFILE_NO_ID: the frame has no caller */
+    uint32_t frame;
+};
+#define PERFILE_PROFILE_STACK_INIT PERFILE_SIZED(struct perfile_profile_stack)
+
+struct perfile_profile_thread {
+    size_t size;
+    int32_t pid; /* -1: not recorded */
+    int32_t tid;
+    const char *comm;         /* its name at its last sample */
+    const char *const *comms; /* all that its samples have, in order */
+    size_t comm_count;
+    uint64_t first_time; /* of its samples; UINT64_MAX and 0: not recorded */
+    uint64_t last_time;
+    uint64_t samples; /* of all events */
+};
+#define PERFILE_PROFILE_THREAD_INIT PERFILE_SIZED(struct perfile_profile_thread)
+
+/* A row. No two have the same stack, leaf and keys. */
+struct perfile_profile_sample {
+    size_t size;
+    uint32_t event;
+    uint32_t stack; /* the node where it ends, of its innermost frame */
+    /*
+     * The frame of the sampled address itself, never an inlined one: mostly the first of the stack that is none, but a
+     * callchain need not begin where the sample was taken. Reports count the sample for its function.
+     */
+    uint32_t leaf;
+    uint32_t value_count;   /* as the event's */
+    int32_t cpu;            /* -1: not recorded, or not kept apart; the same goes for all that follow */
+    const uint64_t *values; /* of the event's value types, in order */
+    int32_t pid;            /* -1 */
+    int32_t tid;            /* -1 */
+    const char *comm;       /* NULL. Equal names are equal pointers */
+    uint64_t time;          /* where the step of time begins, ns; UINT64_MAX */
+};
+#define PERFILE_PROFILE_SAMPLE_INIT PERFILE_SIZED(struct perfile_profile_sample)
+
+PERFILE_API size_t perfile_profile_recording_count(const struct perfile_profile *profile);
+PERFILE_API size_t perfile_profile_event_count(const struct perfile_profile *profile);
+PERFILE_API size_t perfile_profile_value_type_count(const struct perfile_profile *profile);
+PERFILE_API size_t perfile_profile_module_count(const struct perfile_profile *profile);
+PERFILE_API size_t perfile_profile_function_count(const struct perfile_profile *profile);
+PERFILE_API size_t perfile_profile_frame_count(const struct perfile_profile *profile);
+PERFILE_API size_t perfile_profile_stack_count(const struct perfile_profile *profile);
+PERFILE_API size_t perfile_profile_thread_count(const struct perfile_profile *profile);
+PERFILE_API size_t perfile_profile_sample_count(const struct perfile_profile *profile);
+
+PERFILE_API PERFILE_MUST_CHECK int perfile_profile_recording_at(const struct perfile_profile *profile, size_t index,
+                                                                struct perfile_profile_recording *recording);
+PERFILE_API PERFILE_MUST_CHECK int perfile_profile_event_at(const struct perfile_profile *profile, size_t index,
+                                                            struct perfile_profile_event *event);
+PERFILE_API PERFILE_MUST_CHECK int perfile_profile_value_type_at(const struct perfile_profile *profile, size_t index,
+                                                                 struct perfile_profile_value_type *type);
+/* As streams have them; of equal modules with several paths the first in byte order. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_profile_module_at(const struct perfile_profile *profile, size_t index,
+                                                             struct perfile_module *module);
+PERFILE_API PERFILE_MUST_CHECK int perfile_profile_function_at(const struct perfile_profile *profile, size_t index,
+                                                               struct perfile_profile_function *function);
+PERFILE_API PERFILE_MUST_CHECK int perfile_profile_frame_at(const struct perfile_profile *profile, size_t index,
+                                                            struct perfile_profile_frame *frame);
+PERFILE_API PERFILE_MUST_CHECK int perfile_profile_stack_at(const struct perfile_profile *profile, size_t index,
+                                                            struct perfile_profile_stack *stack);
+PERFILE_API PERFILE_MUST_CHECK int perfile_profile_thread_at(const struct perfile_profile *profile, size_t index,
+                                                             struct perfile_profile_thread *thread);
+PERFILE_API PERFILE_MUST_CHECK int perfile_profile_sample_at(const struct perfile_profile *profile, size_t index,
+                                                             struct perfile_profile_sample *sample);
+/* Sums over all recordings. ARGUMENT: losses->size is not set. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_profile_losses(const struct perfile_profile *profile,
+                                                          struct perfile_losses *losses);
+
+/* ---- single addresses -------------------------------------------------------------------------------------------- */
+
+/*
+ * What is at an address, for who walks the records of a session: names, lines and inlined functions as streams have them.
+ * Answers are kept, so asking again is cheap; memory grows with the distinct addresses asked for.
+ */
+struct perfile_resolver;
+
+enum perfile_resolve_flags {
+    PERFILE_RESOLVE_RETURN = 1 << 0, /* a return address: the call is one byte before it */
+};
+
+struct perfile_resolver_options {
+    size_t size;                                  /* sizeof(struct perfile_resolver_options) */
+    const struct perfile_symbol_options *symbols; /* where symbols are; NULL: where perf would look */
+    uint32_t flags;                               /* enum perfile_stream_flags, but for DECODED */
+    const struct perfile_allocator *allocator;    /* must live as long as the resolver; NULL: malloc */
+};
+#define PERFILE_RESOLVER_OPTIONS_INIT PERFILE_SIZED(struct perfile_resolver_options)
+
+/*
+ * `session` is one of the reader; both must live as long as the resolver, and so must what the options point at. From now
+ * on the session follows mappings: open the resolver before the session's first _next. Code of JITs is named by its
+ * perf-PID.map; jitdump files are for streams. Errors: ARGUMENT, MEMORY, those of perfile_feature_visit.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_resolver_open(struct perfile_reader *reader, struct perfile_session *session,
+                                                         const struct perfile_resolver_options *options,
+                                                         struct perfile_resolver **resolver,
+                                                         struct perfile_error *error);
+/* NULL is allowed. */
+PERFILE_API void perfile_resolver_close(struct perfile_resolver *resolver);
+
+struct perfile_place {
+    size_t size;      /* sizeof(struct perfile_place) */
+    uint64_t address; /* in memory */
+    int32_t pid;      /* whose memory; not looked at in the kernel */
+    unsigned cpumode; /* as in struct perfile_stream_sample; only 1 and 2 have mappings */
+    uint32_t flags;   /* enum perfile_resolve_flags */
+};
+#define PERFILE_PLACE_INIT PERFILE_SIZED(struct perfile_place)
+
+/*
+ * The frames at an address at the moment of the session, that of the record it delivered last: inlined functions, innermost
+ * first, then the one that they are in. Writes at most `room` ids and returns how many there are, at least 1: where nothing
+ * is known the frame says so. Errors: ARGUMENT (size is not set), MEMORY.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_resolver_frames(struct perfile_resolver *resolver,
+                                                           const struct perfile_place *place, uint32_t *frames,
+                                                           size_t room, struct perfile_error *error);
+/* As perfile_stream_frame, _label and _module. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_resolver_frame(const struct perfile_resolver *resolver, uint32_t id,
+                                                          struct perfile_frame *frame);
+PERFILE_API const char *perfile_resolver_label(struct perfile_resolver *resolver, uint32_t id);
+PERFILE_API PERFILE_MUST_CHECK int perfile_resolver_module(const struct perfile_resolver *resolver, uint32_t id,
+                                                           struct perfile_module *module);
 
 #ifdef __cplusplus
 }

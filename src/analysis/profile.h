@@ -17,6 +17,7 @@ struct pf_profile_sample {
     const struct perfile_event *event;
     uint64_t time; /* ns */
     uint64_t period;
+    uint64_t weight; /* 0: not recorded */
     int32_t pid;
     int32_t tid;
     uint32_t cpu; /* 0: also when it is not known */

@@ -14,6 +14,7 @@ EXAMPLES = {
     'write_profile': ('perfile', None),
     'folded_stacks': ('perfile-analysis', ['flame', '--format', 'folded']),
     'hot_functions': ('perfile-analysis', None),
+    'top_modules': ('perfile-analysis', None),
 }
 SKIP = 77
 
@@ -38,6 +39,14 @@ def check_hot(text):
     return len(counts) == 10 and counts == sorted(counts, reverse=True) and '/usr/bin/gzip 5dc767c0' in text
 
 
+def check_top(text):
+    """At most ten lines, the most samples first; a recording twice has each module once."""
+    lines = [line.split() for line in text.splitlines()]
+    counts = [int(words[0]) for words in lines]
+    return 0 < len(counts) <= 10 and counts == sorted(counts, reverse=True) and \
+        sum('/usr/bin/gzip 5dc767c0' in line for line in text.splitlines()) == 1
+
+
 def main():
     hermetic.settle()
     build, examples, compiler = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
@@ -57,11 +66,12 @@ def main():
         for name, (package, same) in EXAMPLES.items():
             program = compile_one(examples / f'{name}.c', package, compiler, root, environment)
             argument = str(root / 'made.data') if name == 'write_profile' else recording
-            printed = run([str(program), argument], env=environment)
+            twice = [recording] if name == 'top_modules' else []
+            printed = run([str(program), argument, *twice], env=environment)
             if same and printed != run([str(command), *same, recording], env=environment):
                 print(f'{name} and perfile {" ".join(same)} differ')
                 wrong += 1
-            if name == 'hot_functions' and not check_hot(printed):
+            if (name == 'hot_functions' and not check_hot(printed)) or (name == 'top_modules' and not check_top(printed)):
                 print(f'{name}:\n{printed}')
                 wrong += 1
         print(f'{len(EXAMPLES)} examples, {wrong} wrong')

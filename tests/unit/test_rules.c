@@ -250,6 +250,45 @@ static int open_jit(const void *sized)
     return perfile_jit_open(reader, sized, "/nonexistent", &jit, &error);
 }
 
+static int open_profile(const void *sized)
+{
+    struct perfile_profile *profile;
+    return perfile_profile_open(reader, sized, &profile, &error);
+}
+
+static int merge_profiles(const void *sized)
+{
+    struct perfile_profile *merged;
+    return perfile_profile_merge(NULL, 0, sized, &merged, &error);
+}
+
+static int filter_profile(const void *sized)
+{
+    struct perfile_profile_options options = PERFILE_PROFILE_OPTIONS_INIT;
+    options.filter = sized;
+    return open_profile(&options);
+}
+
+static int find_for_profile(const void *sized)
+{
+    struct perfile_profile_options options = PERFILE_PROFILE_OPTIONS_INIT;
+    options.symbols = sized;
+    return open_profile(&options);
+}
+
+static int open_resolver(const void *sized)
+{
+    struct perfile_resolver *resolver;
+    return perfile_resolver_open(reader, NULL, sized, &resolver, &error);
+}
+
+static int find_for_resolver(const void *sized)
+{
+    struct perfile_resolver_options options = PERFILE_RESOLVER_OPTIONS_INIT;
+    options.symbols = sized;
+    return open_resolver(&options);
+}
+
 static const struct {
     int (*call)(const void *sized);
     size_t bytes;
@@ -285,6 +324,12 @@ static const struct {
     {open_jit, sizeof(struct perfile_symbol_options)},
     {draw, sizeof(struct perfile_flame_options)},
     {report_by, sizeof(struct perfile_report_options)},
+    {open_profile, sizeof(struct perfile_profile_options)},
+    {merge_profiles, sizeof(struct perfile_profile_merge_options)},
+    {filter_profile, sizeof(struct perfile_filter)},
+    {find_for_profile, sizeof(struct perfile_symbol_options)},
+    {open_resolver, sizeof(struct perfile_resolver_options)},
+    {find_for_resolver, sizeof(struct perfile_symbol_options)},
 };
 
 /* A struct with nothing set but its size, and the byte behind what the library knows. */
@@ -486,6 +531,8 @@ static void expect_not_at_start(void)
     assert_int_equal(perfile_session_open(reader, &session, &error), PERFILE_ERROR_ARGUMENT);
     assert_null(session);
     assert_int_equal(open_stream(NULL), PERFILE_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "perfile_reader_rewind"));
+    assert_int_equal(open_profile(NULL), PERFILE_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "perfile_reader_rewind"));
     for (size_t i = 0; perfile_output_at(i); i++) {
         const struct perfile_output_info *info = perfile_output_at(i);

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Aggregated profiles: what struct perfile_profile is, and how one is put together. It is a list for each kind of thing;
+ * while it grows, equal things of a kind are found by an index and get the same number. What makes them equal is said in one
+ * place for each kind (aggregate_equal.c), so that reading a recording and merging profiles agree.
+ */
+#ifndef PF_ANALYSIS_AGGREGATE_H
+#define PF_ANALYSIS_AGGREGATE_H
+
+#include <perfile/profile.h>
+
+#include "base/memory.h"
+
+/* The lists; those before PF_AGGREGATE_INDEXED hold no two that are equal. What a thing refers to stands before it. */
+enum pf_aggregate_kind {
+    PF_AGGREGATE_EVENTS,
+    PF_AGGREGATE_MODULES,
+    PF_AGGREGATE_FUNCTIONS,
+    PF_AGGREGATE_FRAMES,
+    PF_AGGREGATE_THREADS,
+    PF_AGGREGATE_COMMS,
+    PF_AGGREGATE_KEYS,
+    PF_AGGREGATE_NODES,
+    PF_AGGREGATE_ROWS,
+    PF_AGGREGATE_VALUE_TYPES,
+    PF_AGGREGATE_RECORDINGS,
+    PF_AGGREGATE_KINDS
+};
+enum { PF_AGGREGATE_INDEXED = PF_AGGREGATE_VALUE_TYPES };
+
+enum { PF_AGGREGATE_VALUES = 3 }; /* samples, period, weight */
+
+/* Texts of all of these are pf_aggregate_text's: equal ones are equal pointers. */
+
+struct pf_aggregate_event {
+    const char *name, *unit;
+    uint32_t nth; /* of its recording with this name and unit */
+    uint32_t type;
+    uint64_t config;
+    bool has_weight;
+    uint32_t first_value; /* when the profile is ready */
+};
+
+struct pf_aggregate_module {
+    const char *name, *short_name, *path;
+    uint8_t build_id[20];
+    uint32_t build_id_bytes;
+    uint32_t state, kind;
+    bool kernel, jit;
+};
+
+struct pf_aggregate_function {
+    const char *name, *raw_name, *label, *file;
+    uint64_t address, bytes;
+    uint32_t module, kind, start_line;
+};
+
+struct pf_aggregate_frame {
+    const char *file;
+    uint64_t offset, address, file_offset;
+    uint32_t function, kind, line;
+};
+
+struct pf_aggregate_node {
+    uint32_t parent, frame;
+};
+
+struct pf_aggregate_thread {
+    int32_t pid, tid;
+    const char *comm;
+    const char **comms; /* when the profile is ready */
+    size_t comm_count;
+    uint64_t first_time, last_time, samples;
+};
+
+/* A name of a thread. */
+struct pf_aggregate_comm {
+    uint32_t thread;
+    const char *text;
+};
+
+struct pf_aggregate_key {
+    uint32_t event;
+    int32_t pid, tid, cpu;
+    const char *comm;
+    uint64_t time;
+};
+
+struct pf_aggregate_row {
+    uint32_t node, key;
+    uint32_t leaf; /* frame */
+    uint64_t values[PF_AGGREGATE_VALUES];
+};
+
+struct pf_aggregate_value_type {
+    const char *name, *unit;
+    uint32_t event;
+    uint64_t total;
+};
+
+struct pf_aggregate_recording {
+    const char *path, *hostname, *os_release, *arch, *cpu, *version;
+    const char **cmdline;
+    size_t cmdline_count;
+    uint64_t first_time, last_time;
+    int32_t clock;
+    uint64_t wall_time, clock_time;
+};
+
+struct pf_aggregate_list {
+    void *items;
+    size_t count, room;
+};
+
+struct perfile_profile {
+    struct pf_watch watch;
+    struct pf_arena arena; /* texts */
+    struct pf_aggregate_list lists[PF_AGGREGATE_KINDS];
+    struct perfile_losses losses;
+};
+
+/* What finds equal things: open addressing, with the hashes beside the numbers. */
+struct pf_aggregate_slot {
+    uint32_t tag;    /* of the hash */
+    uint32_t number; /* plus one; 0: empty */
+};
+struct pf_aggregate_index {
+    struct pf_aggregate_slot *slots;
+    size_t size, used;
+};
+
+/* A profile that grows. */
+struct pf_aggregate {
+    struct perfile_profile *profile;
+    const struct perfile_allocator *allocator;
+    uint64_t seed[2]; /* not known to who makes a file: things that all collide cannot be made */
+    struct pf_aggregate_index index[PF_AGGREGATE_INDEXED];
+    struct pf_aggregate_index text_index;
+    const char **texts;
+    size_t text_count, text_room;
+};
+
+#define PF_AGGREGATE_NONE UINT32_MAX
+
+/* `allocator` may be NULL. False when out of memory. Close it after failures, too. */
+bool pf_aggregate_open(struct pf_aggregate *aggregate, const struct perfile_allocator *allocator);
+/* What is left of it is the profile, which is NULL when that was taken. */
+void pf_aggregate_close(struct pf_aggregate *aggregate);
+/*
+ * The number of what equals the item; when there is none, of a copy of it. Otherwise what is known of both is joined. NONE:
+ * out of memory, or 2^32 of them.
+ */
+uint32_t pf_aggregate_number(struct pf_aggregate *aggregate, enum pf_aggregate_kind kind, const void *item);
+/* Appends it, equal or not. NONE as above. */
+uint32_t pf_aggregate_append(struct pf_aggregate *aggregate, enum pf_aggregate_kind kind, const void *item);
+/* Equal texts are equal pointers; NULL stays NULL. False when out of memory. */
+bool pf_aggregate_text(struct pf_aggregate *aggregate, const char **text);
+/* Nothing more comes: fills in what follows from the rest. False when out of memory. */
+bool pf_aggregate_finish(struct pf_aggregate *aggregate);
+/* aggregate_merge.c: adds all of a profile that is ready. False when out of memory. */
+bool pf_aggregate_add(struct pf_aggregate *aggregate, const struct perfile_profile *from);
+/* aggregate_facts.c: what the header says, when the reader has read all. False when out of memory. */
+bool pf_aggregate_facts(struct pf_aggregate *aggregate, struct perfile_reader *reader,
+                        struct pf_aggregate_recording *recording);
+
+/* How large an item of a list is. */
+size_t pf_aggregate_bytes(enum pf_aggregate_kind kind);
+/* aggregate_equal.c: what makes items equal, in words; returns how many. At most PF_AGGREGATE_WORDS. */
+enum { PF_AGGREGATE_WORDS = 6 };
+size_t pf_aggregate_words(enum pf_aggregate_kind kind, const void *item, uint64_t words[PF_AGGREGATE_WORDS]);
+/* Puts into `known` what an equal item says besides. */
+void pf_aggregate_join(enum pf_aggregate_kind kind, void *known, const void *item);
+
+static inline size_t pf_aggregate_count(const struct perfile_profile *profile, enum pf_aggregate_kind kind)
+{
+    return profile->lists[kind].count;
+}
+
+static inline const struct pf_aggregate_event *pf_aggregate_event(const struct perfile_profile *profile, size_t i)
+{
+    return (const struct pf_aggregate_event *)profile->lists[PF_AGGREGATE_EVENTS].items + i;
+}
+
+static inline uint32_t pf_aggregate_value_count(const struct pf_aggregate_event *event)
+{
+    return event->has_weight ? 3 : 2;
+}
+
+#endif

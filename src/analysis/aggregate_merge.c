@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Several profiles into one: each thing gets the number that equal ones have there already, or the next one. */
+#include "analysis/aggregate.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/sized.h"
+
+struct merge {
+    struct pf_aggregate *into;
+    const struct perfile_profile *from;
+    uint32_t *numbers[PF_AGGREGATE_INDEXED]; /* by kind: from a number there to that here */
+};
+
+static bool take_event(struct merge *m, void *item)
+{
+    struct pf_aggregate_event *event = item;
+    return pf_aggregate_text(m->into, &event->name) && pf_aggregate_text(m->into, &event->unit);
+}
+
+static bool take_module(struct merge *m, void *item)
+{
+    struct pf_aggregate_module *module = item;
+    return pf_aggregate_text(m->into, &module->name) && pf_aggregate_text(m->into, &module->short_name) &&
+           pf_aggregate_text(m->into, &module->path);
+}
+
+static bool take_function(struct merge *m, void *item)
+{
+    struct pf_aggregate_function *function = item;
+    if (function->module != PERFILE_NO_ID)
+        function->module = m->numbers[PF_AGGREGATE_MODULES][function->module];
+    return pf_aggregate_text(m->into, &function->name) && pf_aggregate_text(m->into, &function->raw_name) &&
+           pf_aggregate_text(m->into, &function->label) && pf_aggregate_text(m->into, &function->file);
+}
+
+static bool take_frame(struct merge *m, void *item)
+{
+    struct pf_aggregate_frame *frame = item;
+    frame->function = m->numbers[PF_AGGREGATE_FUNCTIONS][frame->function];
+    return pf_aggregate_text(m->into, &frame->file);
+}
+
+static bool take_thread(struct merge *m, void *item)
+{
+    struct pf_aggregate_thread *thread = item;
+    thread->comms = NULL;
+    thread->comm_count = 0;
+    return pf_aggregate_text(m->into, &thread->comm);
+}
+
+static bool take_comm(struct merge *m, void *item)
+{
+    struct pf_aggregate_comm *comm = item;
+    comm->thread = m->numbers[PF_AGGREGATE_THREADS][comm->thread];
+    return pf_aggregate_text(m->into, &comm->text);
+}
+
+static bool take_key(struct merge *m, void *item)
+{
+    struct pf_aggregate_key *key = item;
+    key->event = m->numbers[PF_AGGREGATE_EVENTS][key->event];
+    return pf_aggregate_text(m->into, &key->comm);
+}
+
+/* Parents stand before their children. */
+static bool take_node(struct merge *m, void *item)
+{
+    struct pf_aggregate_node *node = item;
+    if (node->parent != PERFILE_NO_ID)
+        node->parent = m->numbers[PF_AGGREGATE_NODES][node->parent];
+    node->frame = m->numbers[PF_AGGREGATE_FRAMES][node->frame];
+    return true;
+}
+
+static bool take_row(struct merge *m, void *item)
+{
+    struct pf_aggregate_row *row = item;
+    if (row->node != PERFILE_NO_ID)
+        row->node = m->numbers[PF_AGGREGATE_NODES][row->node];
+    row->key = m->numbers[PF_AGGREGATE_KEYS][row->key];
+    row->leaf = m->numbers[PF_AGGREGATE_FRAMES][row->leaf];
+    return true;
+}
+
+/* What an item of the profile is here: its texts and the numbers in it. False when out of memory. */
+static bool (*const takes[PF_AGGREGATE_INDEXED])(struct merge *m, void *item) = {
+    [PF_AGGREGATE_EVENTS] = take_event, [PF_AGGREGATE_MODULES] = take_module, [PF_AGGREGATE_FUNCTIONS] = take_function,
+    [PF_AGGREGATE_FRAMES] = take_frame, [PF_AGGREGATE_THREADS] = take_thread, [PF_AGGREGATE_COMMS] = take_comm,
+    [PF_AGGREGATE_KEYS] = take_key,     [PF_AGGREGATE_NODES] = take_node,     [PF_AGGREGATE_ROWS] = take_row,
+};
+
+union item {
+    struct pf_aggregate_event event;
+    struct pf_aggregate_module module;
+    struct pf_aggregate_function function;
+    struct pf_aggregate_frame frame;
+    struct pf_aggregate_thread thread;
+    struct pf_aggregate_comm comm;
+    struct pf_aggregate_key key;
+    struct pf_aggregate_node node;
+    struct pf_aggregate_row row;
+};
+
+static bool take_list(struct merge *m, enum pf_aggregate_kind kind)
+{
+    const struct pf_aggregate_list *list = &m->from->lists[kind];
+    const size_t bytes = pf_aggregate_bytes(kind);
+    uint32_t *numbers = m->numbers[kind] = pf_new(m->into->allocator, (list->count + 1) * sizeof(*numbers));
+    union item item;
+    if (!numbers)
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        memcpy(&item, (const char *)list->items + i * bytes, bytes);
+        if (!takes[kind](m, &item) || (numbers[i] = pf_aggregate_number(m->into, kind, &item)) == PF_AGGREGATE_NONE)
+            return false;
+    }
+    return true;
+}
+
+static bool take_recordings(struct merge *m)
+{
+    const struct pf_aggregate_list *list = &m->from->lists[PF_AGGREGATE_RECORDINGS];
+    for (size_t i = 0; i < list->count; i++) {
+        struct pf_aggregate_recording recording = ((const struct pf_aggregate_recording *)list->items)[i];
+        const char **texts[] = {&recording.path, &recording.hostname, &recording.os_release,
+                                &recording.arch, &recording.cpu,      &recording.version};
+        const char *const *words = recording.cmdline;
+        for (size_t k = 0; k < PF_COUNT(texts); k++)
+            if (!pf_aggregate_text(m->into, texts[k]))
+                return false;
+        recording.cmdline =
+            pf_arena_new(&m->into->profile->arena, (recording.cmdline_count + 1) * sizeof(*recording.cmdline));
+        for (size_t k = 0; k < recording.cmdline_count && recording.cmdline; k++) {
+            recording.cmdline[k] = words[k];
+            if (!pf_aggregate_text(m->into, &recording.cmdline[k]))
+                return false;
+        }
+        if (!recording.cmdline ||
+            pf_aggregate_append(m->into, PF_AGGREGATE_RECORDINGS, &recording) == PF_AGGREGATE_NONE)
+            return false;
+    }
+    return true;
+}
+
+static void add_losses(struct perfile_losses *sum, const struct perfile_losses *more)
+{
+    sum->samples += more->samples;
+    sum->filtered += more->filtered;
+    sum->lost += more->lost;
+    sum->unmapped += more->unmapped;
+    sum->unresolved += more->unresolved;
+    sum->truncated += more->truncated;
+    sum->guessed += more->guessed;
+}
+
+bool pf_aggregate_add(struct pf_aggregate *aggregate, const struct perfile_profile *from)
+{
+    struct merge m = {.into = aggregate, .from = from};
+    bool fine = true;
+    for (size_t kind = 0; fine && kind < PF_AGGREGATE_INDEXED; kind++)
+        fine = take_list(&m, kind);
+    fine = fine && take_recordings(&m);
+    add_losses(&aggregate->profile->losses, &from->losses);
+    for (size_t kind = 0; kind < PF_AGGREGATE_INDEXED; kind++)
+        pf_free(aggregate->allocator, m.numbers[kind], (from->lists[kind].count + 1) * sizeof(*m.numbers[kind]));
+    return fine;
+}
+
+static bool add_all(struct pf_aggregate *into, const struct perfile_profile *const *profiles, size_t count)
+{
+    bool fine = true;
+    for (size_t i = 0; fine && i < count; i++)
+        fine = pf_aggregate_add(into, profiles[i]);
+    return fine && pf_aggregate_finish(into);
+}
+
+int perfile_profile_merge(const struct perfile_profile *const *profiles, size_t count,
+                          const struct perfile_profile_merge_options *options, struct perfile_profile **merged,
+                          struct perfile_error *error)
+{
+    struct perfile_profile_merge_options all = PERFILE_PROFILE_MERGE_OPTIONS_INIT;
+    struct pf_aggregate into;
+    *merged = NULL;
+    const int result = pf_sized_take(&all, sizeof(all), options, "merge options", error);
+    if (result < 0)
+        return result;
+    for (size_t i = 0; i < count; i++)
+        if (!profiles || !profiles[i])
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "profiles", "one is NULL");
+    const bool fine = pf_aggregate_open(&into, all.allocator) && add_all(&into, profiles, count);
+    if (fine) {
+        *merged = into.profile;
+        return 0;
+    }
+    pf_aggregate_close(&into);
+    return pf_fail_memory(error, "profile");
+}

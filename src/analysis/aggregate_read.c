@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a recording to its profile. While samples come, stacks are a tree of the frames of pf_profile, and each node knows the
+ * row that a sample of it went to last: one whose keys are the same as then costs no search. What the frames stand for is
+ * looked up once for each, at the end.
+ */
+#include "analysis/aggregate_names.h"
+#include "analysis/profile.h"
+#include "analysis/stacks.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/sized.h"
+
+enum { BY_PID = 1 << 0, BY_TID = 1 << 1, BY_COMM = 1 << 2, BY_CPU = 1 << 3, BY_TIME = 1 << 4 };
+
+static const uint64_t default_quantum_ns = 100000000;
+
+/* What a sample adds to the row of its stack, once it is known where that is. */
+struct arriving {
+    uint32_t key;
+    uint32_t leaf;
+    uint64_t values[PF_AGGREGATE_VALUES];
+};
+
+/* A thread that had a sample not long ago: processors take turns. */
+enum { RECENT = 256 };
+struct recent {
+    const char *said; /* the name that its sample had, and the profile's text */
+    const char *comm;
+    uint32_t thread; /* plus one; 0: empty */
+    uint32_t key;    /* of its last sample, of this event; NONE: another one's may be another */
+    const struct perfile_event *event;
+};
+
+struct reading {
+    struct pf_aggregate *aggregate;
+    const struct perfile_profile_options *options;
+    struct pf_profile *profile;
+    unsigned keys; /* BY_* */
+    uint64_t quantum_ns;
+    struct pf_tree tree;
+    struct pf_stacks stacks;
+    struct arriving last; /* whose stack is not in the tree yet */
+    bool has_last;
+    struct pf_map events; /* of struct perfile_event, pointers */
+    struct pf_map comms;  /* of texts of the profile, pointers */
+    struct pf_aggregate_key key;
+    uint32_t key_number; /* NONE: there was no sample */
+    struct recent recent[RECENT];
+    struct pf_aggregate_recording recording;
+    struct pf_aggregate_named named;
+};
+
+/* ---- options ---- */
+
+static const struct {
+    const char *name;
+    unsigned by;
+} key_words[] = {{"event", 0},      {"pid", BY_PID}, {"tid", BY_PID | BY_TID},
+                 {"comm", BY_COMM}, {"cpu", BY_CPU}, {"time", BY_TIME}};
+
+static int parse_keys(struct reading *r, const char *text, struct perfile_error *error)
+{
+    for (size_t bytes; text && *text; text += bytes + (text[bytes] == ',')) {
+        size_t i = 0;
+        bytes = strcspn(text, ",");
+        while (i < PF_COUNT(key_words) &&
+               (strlen(key_words[i].name) != bytes || memcmp(key_words[i].name, text, bytes) != 0))
+            i++;
+        if (i == PF_COUNT(key_words))
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
+                           "'%.*s' is none of event, pid, tid, comm, cpu, time", (int)pf_min(bytes, 80), text);
+        r->keys |= key_words[i].by;
+    }
+    return 0;
+}
+
+static int check_options(struct reading *r, struct perfile_error *error)
+{
+    const uint32_t known = PERFILE_STREAM_ADDRESSES | PERFILE_STREAM_NO_INLINES | PERFILE_STREAM_JOIN_UNNAMED;
+    r->quantum_ns = r->options->time_quantum ? r->options->time_quantum : default_quantum_ns;
+    if (r->options->flags & ~known)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "flags", "0x%x is not for profiles",
+                       r->options->flags & ~known);
+    const int result = parse_keys(r, r->options->keys, error);
+    if (result == 0 && r->options->time_quantum && !(r->keys & BY_TIME))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum",
+                       "it needs samples that are kept apart by time");
+    return result;
+}
+
+/* ---- events ---- */
+
+static bool is_event_of(const struct pf_aggregate_event *event, const struct pf_aggregate_event *other)
+{
+    return event->name == other->name && event->unit == other->unit;
+}
+
+static uint32_t add_event(struct reading *r, const struct perfile_event *event)
+{
+    enum { WEIGHTS = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT };
+    char unit[64] = "events";
+    if (event)
+        perfile_event_unit(event, unit, sizeof(unit));
+    struct pf_aggregate_event made = {.name = event ? event->name : "[unknown]", .unit = unit};
+    if (!pf_aggregate_text(r->aggregate, &made.name) || !pf_aggregate_text(r->aggregate, &made.unit))
+        return PF_AGGREGATE_NONE;
+    if (event) {
+        made.type = event->attr->type;
+        made.config = event->attr->config;
+        made.has_weight = event->attr->sample_type & WEIGHTS;
+    }
+    const size_t count = pf_aggregate_count(r->aggregate->profile, PF_AGGREGATE_EVENTS);
+    for (size_t i = 0; i < count; i++)
+        made.nth += is_event_of(pf_aggregate_event(r->aggregate->profile, i), &made);
+    return pf_aggregate_number(r->aggregate, PF_AGGREGATE_EVENTS, &made);
+}
+
+static uint32_t event_of(struct reading *r, const struct perfile_event *event)
+{
+    uint64_t known;
+    if (pf_map_get(&r->events, (uintptr_t)event, &known))
+        return (uint32_t)known;
+    const uint32_t number = add_event(r, event);
+    const bool fine = number != PF_AGGREGATE_NONE && pf_map_put(&r->events, (uintptr_t)event, number);
+    return fine ? number : PF_AGGREGATE_NONE;
+}
+
+/* ---- threads and keys ---- */
+
+/* The profile's text; NULL when out of memory. */
+static const char *comm_of(struct reading *r, const char *comm)
+{
+    uint64_t known;
+    if (pf_map_get(&r->comms, (uintptr_t)comm, &known))
+        return (const char *)(uintptr_t)known;
+    const char *text = comm ? comm : "[unknown]";
+    const bool fine = pf_aggregate_text(r->aggregate, &text) && pf_map_put(&r->comms, (uintptr_t)comm, (uintptr_t)text);
+    return fine ? text : NULL;
+}
+
+static struct pf_aggregate_thread *thread_at(const struct reading *r, uint32_t number)
+{
+    return (struct pf_aggregate_thread *)r->aggregate->profile->lists[PF_AGGREGATE_THREADS].items + number;
+}
+
+static bool find_thread(struct reading *r, const struct pf_profile_sample *sample, struct recent *recent)
+{
+    const char *text = comm_of(r, sample->comm);
+    const struct pf_aggregate_thread like = {
+        .pid = sample->pid, .tid = sample->tid, .comm = text, .first_time = UINT64_MAX};
+    const uint32_t thread = text ? pf_aggregate_number(r->aggregate, PF_AGGREGATE_THREADS, &like) : PF_AGGREGATE_NONE;
+    const struct pf_aggregate_comm comm = {thread, text};
+    *recent = (struct recent){.said = sample->comm, .comm = text, .thread = thread + 1, .key = PF_AGGREGATE_NONE};
+    return thread != PF_AGGREGATE_NONE &&
+           pf_aggregate_number(r->aggregate, PF_AGGREGATE_COMMS, &comm) != PF_AGGREGATE_NONE;
+}
+
+static bool is_recent(const struct reading *r, const struct recent *recent, const struct pf_profile_sample *sample)
+{
+    if (!recent->thread || recent->said != sample->comm)
+        return false;
+    const struct pf_aggregate_thread *thread = thread_at(r, recent->thread - 1);
+    return thread->tid == sample->tid && thread->pid == sample->pid;
+}
+
+/* Notes that the thread had this sample. NULL when out of memory. */
+static struct recent *note_thread(struct reading *r, const struct pf_profile_sample *sample)
+{
+    struct recent *recent = &r->recent[(uint32_t)sample->tid % RECENT];
+    if (!is_recent(r, recent, sample) && !find_thread(r, sample, recent))
+        return NULL;
+    struct pf_aggregate_thread *thread = thread_at(r, recent->thread - 1);
+    thread->comm = recent->comm;
+    thread->samples++;
+    if (sample->event && !(sample->event->attr->sample_type & PERFILE_SAMPLE_TIME))
+        return recent;
+    thread->first_time = pf_min(thread->first_time, sample->time);
+    thread->last_time = pf_max(thread->last_time, sample->time);
+    return recent;
+}
+
+/* What of the sample keeps it apart. */
+static struct pf_aggregate_key key_of(const struct reading *r, const struct pf_profile_sample *sample, uint32_t event,
+                                      const char *comm)
+{
+    const uint64_t parts = sample->event ? sample->event->attr->sample_type : 0;
+    const bool timed = r->keys & BY_TIME && parts & PERFILE_SAMPLE_TIME;
+    return (struct pf_aggregate_key){.event = event,
+                                     .pid = r->keys & BY_PID ? sample->pid : -1,
+                                     .tid = r->keys & BY_TID ? sample->tid : -1,
+                                     .cpu = r->keys & BY_CPU && sample->has_cpu ? (int32_t)sample->cpu : -1,
+                                     .comm = r->keys & BY_COMM ? comm : NULL,
+                                     .time = timed ? sample->time - sample->time % r->quantum_ns : UINT64_MAX};
+}
+
+static bool is_same_key(const struct pf_aggregate_key *a, const struct pf_aggregate_key *b)
+{
+    return a->event == b->event && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu && a->comm == b->comm &&
+           a->time == b->time;
+}
+
+static uint32_t find_key(struct reading *r, const struct pf_profile_sample *sample, const char *comm)
+{
+    const uint32_t event = event_of(r, sample->event);
+    if (event == PF_AGGREGATE_NONE)
+        return event;
+    const struct pf_aggregate_key key = key_of(r, sample, event, comm);
+    if (r->key_number != PF_AGGREGATE_NONE && is_same_key(&key, &r->key))
+        return r->key_number;
+    r->key = key;
+    return r->key_number = pf_aggregate_number(r->aggregate, PF_AGGREGATE_KEYS, &key);
+}
+
+/* NONE: out of memory. Without processor and time the keys of a thread and an event are always the same. */
+static uint32_t number_key(struct reading *r, const struct pf_profile_sample *sample)
+{
+    struct recent *recent = note_thread(r, sample);
+    if (!recent)
+        return PF_AGGREGATE_NONE;
+    if (recent->key != PF_AGGREGATE_NONE && recent->event == sample->event)
+        return recent->key;
+    const uint32_t key = find_key(r, sample, recent->comm);
+    recent->key = r->keys & (BY_CPU | BY_TIME) ? PF_AGGREGATE_NONE : key;
+    recent->event = sample->event;
+    return key;
+}
+
+/* ---- samples ---- */
+
+/*
+ * The sample before the last one has come into the tree, and goes to its row. The weights of the tree are not needed: there
+ * is the number of the row, plus one.
+ */
+static bool enter(struct reading *r)
+{
+    struct pf_tree_node *node = &r->tree.nodes[r->stacks.entered];
+    struct pf_aggregate_row *rows = r->aggregate->profile->lists[PF_AGGREGATE_ROWS].items;
+    struct pf_aggregate_row *row = PF_LIKELY(node->self) ? &rows[node->self - 1] : NULL;
+    if (PF_LIKELY(row && row->key == r->last.key && row->leaf == r->last.leaf)) {
+        for (size_t i = 0; i < PF_AGGREGATE_VALUES; i++)
+            row->values[i] += r->last.values[i];
+        return true;
+    }
+    struct pf_aggregate_row made = {.node = r->stacks.entered, .key = r->last.key, .leaf = r->last.leaf};
+    memcpy(made.values, r->last.values, sizeof(made.values));
+    const uint32_t number = pf_aggregate_number(r->aggregate, PF_AGGREGATE_ROWS, &made);
+    node->self = (uint64_t)number + 1;
+    return number != PF_AGGREGATE_NONE;
+}
+
+static bool add_sample(struct reading *r, const struct pf_profile_sample *sample)
+{
+    const struct pf_stack_frames stack = {
+        .frames = sample->frames, .frame_count = sample->frame_count, .leaf = PF_STACK_NO_LEAF};
+    if (!pf_stacks_add(&r->stacks, &r->tree, &stack) || (r->has_last && !enter(r)))
+        return false;
+    r->last = (struct arriving){
+        .key = number_key(r, sample), .leaf = sample->leaf, .values = {1, sample->period, sample->weight}};
+    r->has_last = true;
+    return r->last.key != PF_AGGREGATE_NONE;
+}
+
+static bool end_samples(struct reading *r)
+{
+    return pf_stacks_end(&r->stacks, &r->tree) && (!r->has_last || enter(r));
+}
+
+/* ---- the whole ---- */
+
+static void take_totals(struct reading *r)
+{
+    const struct pf_profile_totals *totals = pf_profile_totals(r->profile);
+    r->aggregate->profile->losses = (struct perfile_losses){.samples = totals->samples,
+                                                            .filtered = totals->filtered,
+                                                            .lost = totals->lost,
+                                                            .unmapped = totals->unmapped,
+                                                            .unresolved = totals->unresolved,
+                                                            .truncated = totals->truncated,
+                                                            .guessed = totals->guessed};
+    const struct pf_aggregate_thread *threads = r->aggregate->profile->lists[PF_AGGREGATE_THREADS].items;
+    r->recording.path = r->options->path;
+    r->recording.first_time = UINT64_MAX;
+    for (size_t i = 0; i < pf_aggregate_count(r->aggregate->profile, PF_AGGREGATE_THREADS); i++) {
+        r->recording.first_time = pf_min(r->recording.first_time, threads[i].first_time);
+        r->recording.last_time = pf_max(r->recording.last_time, threads[i].last_time);
+    }
+}
+
+static int read_samples(struct reading *r, struct perfile_reader *reader, struct perfile_error *error)
+{
+    const struct pf_profile_sample *sample;
+    int result;
+    while ((result = pf_profile_next(r->profile, &sample, error)) > 0)
+        if (!add_sample(r, sample))
+            return pf_fail_memory(error, "profile");
+    if (result < 0)
+        return result;
+    take_totals(r);
+    r->named = (struct pf_aggregate_named){r->aggregate, r->profile, &r->tree};
+    if (!end_samples(r) || !pf_aggregate_name(&r->named) || !pf_aggregate_facts(r->aggregate, reader, &r->recording))
+        return pf_fail_memory(error, "profile");
+    return 0;
+}
+
+static int open_profile(struct reading *r, struct perfile_reader *reader, struct perfile_error *error)
+{
+    const struct perfile_symbol_options *symbols = r->options->symbols;
+    const uint32_t flags = r->options->flags;
+    struct pf_profile_options how = {
+        .filter = r->options->filter,
+        .find = pf_find_options_of(symbols),
+        .unwind = symbols->unwind,
+        .frames = {.by_address = flags & PERFILE_STREAM_ADDRESSES,
+                   .inlines = !(symbols->no_inline || flags & PERFILE_STREAM_NO_INLINES),
+                   .joins_unnamed = flags & PERFILE_STREAM_JOIN_UNNAMED},
+        .drive = {r->options->threads, r->options->progress, r->options->progress_context}};
+    how.find.allocator = r->aggregate->allocator;
+    if (!how.find.recording)
+        how.find.recording = r->options->path;
+    return pf_profile_open(reader, &how, &r->profile, error);
+}
+
+/*
+ * Frames of the recording can be equal here, where modules of several names are one: then nodes are equal, too, which only
+ * merging finds. False when out of memory.
+ */
+static bool join_equal_nodes(struct pf_aggregate *aggregate)
+{
+    struct pf_aggregate other;
+    const bool fine = pf_aggregate_open(&other, aggregate->profile->watch.below) &&
+                      pf_aggregate_add(&other, aggregate->profile) && pf_aggregate_finish(&other);
+    pf_aggregate_close(fine ? aggregate : &other);
+    if (fine)
+        *aggregate = other;
+    return fine;
+}
+
+static int read_all(struct reading *r, struct perfile_reader *reader, struct perfile_error *error)
+{
+    int result = check_options(r, error);
+    if (result == 0 && pf_tree_open(&r->tree, r->aggregate->allocator) < 0)
+        result = pf_fail_memory(error, "profile");
+    if (result == 0)
+        result = open_profile(r, reader, error);
+    if (result == 0)
+        result = read_samples(r, reader, error);
+    if (r->tree.allocator) {
+        (void)pf_stacks_end(&r->stacks, &r->tree);
+        pf_tree_close(&r->tree);
+    }
+    pf_profile_close(r->profile);
+    pf_map_close(&r->events);
+    pf_map_close(&r->comms);
+    return result;
+}
+
+int perfile_profile_open(struct perfile_reader *reader, const struct perfile_profile_options *options,
+                         struct perfile_profile **profile, struct perfile_error *error)
+{
+    struct perfile_profile_options all = PERFILE_PROFILE_OPTIONS_INIT;
+    struct pf_aggregate aggregate;
+    *profile = NULL;
+    struct perfile_filter filter = PERFILE_FILTER_INIT;
+    struct perfile_symbol_options symbols = PERFILE_SYMBOL_OPTIONS_INIT;
+    int result = pf_sized_take(&all, sizeof(all), options, "profile options", error);
+    if (result == 0)
+        result = pf_sized_take(&filter, sizeof(filter), all.filter, "filter", error);
+    if (result == 0)
+        result = pf_sized_take(&symbols, sizeof(symbols), all.symbols, "symbol options", error);
+    if (result < 0)
+        return result;
+    all.filter = &filter;
+    all.symbols = &symbols;
+    if (!pf_aggregate_open(&aggregate, all.allocator))
+        return pf_fail_memory(error, "profile");
+    struct reading r = {.aggregate = &aggregate, .options = &all, .key_number = PF_AGGREGATE_NONE};
+    pf_map_open(&r.events, aggregate.allocator);
+    pf_map_open(&r.comms, aggregate.allocator);
+    result = read_all(&r, reader, error);
+    if (result == 0 && !(r.named.joined ? join_equal_nodes(&aggregate) : pf_aggregate_finish(&aggregate)))
+        result = pf_fail_memory(error, "profile");
+    if (result == 0)
+        *profile = aggregate.profile;
+    else
+        pf_aggregate_close(&aggregate);
+    return result;
+}

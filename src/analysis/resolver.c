@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* <perfile/profile.h>: single addresses for those who walk a session. */
+#include <perfile/profile.h>
+
+#include "analysis/describe.h"
+#include "base/error.h"
+#include "base/sized.h"
+
+struct perfile_resolver {
+    struct pf_watch watch;
+    struct perfile_session *session;
+    struct pf_symbols *symbols;
+    struct pf_frames frames;
+    struct pf_labels labels;
+};
+
+static int open_parts(struct perfile_resolver *made, struct perfile_reader *reader,
+                      const struct perfile_resolver_options *options, struct perfile_error *error)
+{
+    struct pf_find_options find = pf_find_options_of(options->symbols);
+    const struct pf_frames_options frames = {
+        .by_address = options->flags & PERFILE_STREAM_ADDRESSES,
+        .inlines = !(options->symbols->no_inline || options->flags & PERFILE_STREAM_NO_INLINES),
+        .joins_unnamed = options->flags & PERFILE_STREAM_JOIN_UNNAMED};
+    find.allocator = &made->watch.allocator;
+    const int result = pf_symbols_open(reader, &find, &made->symbols, error);
+    if (result < 0)
+        return result;
+    pf_frames_open(&made->frames, made->symbols, &frames, &made->watch.allocator);
+    perfile_session_follow_maps(made->session);
+    return 0;
+}
+
+int perfile_resolver_open(struct perfile_reader *reader, struct perfile_session *session,
+                          const struct perfile_resolver_options *options, struct perfile_resolver **resolver,
+                          struct perfile_error *error)
+{
+    struct perfile_resolver_options all = PERFILE_RESOLVER_OPTIONS_INIT;
+    const uint32_t known = PERFILE_STREAM_ADDRESSES | PERFILE_STREAM_NO_INLINES | PERFILE_STREAM_JOIN_UNNAMED;
+    *resolver = NULL;
+    struct perfile_symbol_options symbols = PERFILE_SYMBOL_OPTIONS_INIT;
+    int result = pf_sized_take(&all, sizeof(all), options, "resolver options", error);
+    if (result == 0)
+        result = pf_sized_take(&symbols, sizeof(symbols), all.symbols, "symbol options", error);
+    if (result < 0)
+        return result;
+    all.symbols = &symbols;
+    if (all.flags & ~known)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "flags", "0x%x is not for resolvers",
+                       all.flags & ~known);
+    struct perfile_resolver *made = pf_new(pf_allocator_or_default(all.allocator), sizeof(*made));
+    if (!made)
+        return pf_fail_memory(error, "resolver");
+    pf_watch_open(&made->watch, all.allocator);
+    pf_labels_open(&made->labels, &made->watch.allocator);
+    made->session = session;
+    result = open_parts(made, reader, &all, error);
+    if (result == 0)
+        *resolver = made;
+    else
+        perfile_resolver_close(made);
+    return result;
+}
+
+void perfile_resolver_close(struct perfile_resolver *resolver)
+{
+    if (!resolver)
+        return;
+    pf_frames_close(&resolver->frames);
+    pf_symbols_close(resolver->symbols);
+    pf_labels_close(&resolver->labels);
+    pf_free(resolver->watch.below, resolver, sizeof(*resolver));
+}
+
+int perfile_resolver_frames(struct perfile_resolver *resolver, const struct perfile_place *place, uint32_t *frames,
+                            size_t room, struct perfile_error *error)
+{
+    struct perfile_place all = PERFILE_PLACE_INIT;
+    const uint32_t *list;
+    if (!place)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "place", "it is NULL");
+    const int result = pf_sized_take(&all, sizeof(all), place, "place", error);
+    if (result < 0)
+        return result;
+    const struct perfile_space *space =
+        all.cpumode == PERFILE_MISC_KERNEL ? perfile_session_space(resolver->session, -1)
+        : all.cpumode == PERFILE_MISC_USER ? perfile_session_space(resolver->session, all.pid)
+                                           : NULL;
+    const uint32_t found = pf_frames_place(&resolver->frames, space, all.address, all.flags & PERFILE_RESOLVE_RETURN);
+    if (found == PF_NO_FRAME || pf_memory_was_short(&resolver->watch.allocator))
+        return pf_fail_memory(error, "resolver");
+    const size_t count = pf_frames_of(&resolver->frames, &found, &list);
+    for (size_t i = 0; i < count && i < room; i++)
+        frames[i] = list[i];
+    return (int)count;
+}
+
+/* NULL: there is no such frame. */
+static const struct pf_frame_info *frame_at(const struct perfile_resolver *resolver, uint32_t id)
+{
+    return id < resolver->frames.count ? pf_frames_at(&resolver->frames, id) : NULL;
+}
+
+int perfile_resolver_frame(const struct perfile_resolver *resolver, uint32_t id, struct perfile_frame *frame)
+{
+    return pf_describe_frame(frame_at(resolver, id), resolver->frames.options.by_address, frame);
+}
+
+const char *perfile_resolver_label(struct perfile_resolver *resolver, uint32_t id)
+{
+    return pf_labels_get(&resolver->labels, resolver->symbols, id, frame_at(resolver, id));
+}
+
+int perfile_resolver_module(const struct perfile_resolver *resolver, uint32_t id, struct perfile_module *module)
+{
+    return pf_describe_module(resolver->symbols, id, module);
+}

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a profile of <perfile/profile.h> holds is what the command prints, and profiles of parts make that of the whole.
+
+    profiles.py PERFILE PROFILES FILE...      recordings
+    profiles.py PERFILE PROFILES --corpus     those below $PERFILE_CORPUS; exit 77 without it
+
+PROFILES prints profiles, see profiles.c. For each recording: its stacks are those of `perfile flame --format folded`, byte
+for byte; the sums of its functions are the rows of `perfile report`; the number of threads makes no difference; the
+profiles of its parts by `perfile cut --split` are that of the whole when they are merged; and the rules of merging hold.
+"""
+import collections, os, pathlib, re, subprocess, sys, tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
+COLUMNS = 'overhead_children,sample,period,dso,symbol'
+WAYS = ('time=3ms', 'cpu', 'event')
+SAMPLE_READ = 1 << 4
+PARTS_MAX = 60
+# recordings whose parts say more than they do, or say it in another order
+NO_PARTS = {
+    'mixed_cg.perf.data',    # callers unwound and by frame pointers at one call: the first of them is the address of both
+    'p6-buildid-all.data',   # a stream with its build ids among its samples, which parts have in their headers
+    'p6-pipe-tail.data',     # a stream with its events behind its samples, which parts have before them
+}
+WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
+
+
+def run(*args):
+    """What is printed; None when that failed."""
+    done = subprocess.run([*WRAPPER, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if done.returncode < 0 or done.returncode == 1 and 'profiles' in args[0]:
+        raise AssertionError(f'{" ".join(map(str, args))}: {done.returncode}')
+    return done.stdout if done.returncode == 0 else None
+
+
+def number(symbol):
+    """Addresses have digits of several kinds."""
+    return b'%x' % int(symbol, 16) if len(symbol) in (16, 18) and symbol.strip(b'0123456789abcdefx') == b'' else symbol
+
+
+def rows(text, escape, has_children):
+    """The rows with what equal names have together."""
+    sums = collections.Counter()
+    shares = collections.defaultdict(list)
+    for line in text.splitlines():
+        event, children, samples, period, dso, symbol = escape(line)
+        key = (event, dso, number(symbol))
+        sums[key, 'samples'] += int(samples)
+        sums[key, 'period'] += int(period)
+        if has_children or int(samples):
+            shares[key].append(children)
+    return +sums, {key: sorted(shares[key]) for key in shares} if has_children else set(shares)
+
+
+def reported(perfile, path):
+    text = run(perfile, 'report', '--no-branch-stack', '--format', 'csv', '-t', '\t', '-g', 'none', '--no-inline', '-F', COLUMNS, path)
+    if not text:
+        return None
+    head, _, text = text.partition(b'\n')
+    has_children = b'overhead_children' in head
+    def split(line):
+        parts = line.split(b'\t')
+        if not has_children:
+            parts.insert(1, b'')
+        return [*parts[:5], parts[5][4:]]  # without "[k] "
+    return has_children, rows(text, split, has_children)
+
+
+
+
+def check_report(perfile, profiles, path):
+    wanted = reported(perfile, path)
+    if wanted is None:
+        return 0
+    found = rows(run(profiles, 'report', path), lambda line: line.split(b'\t'), wanted[0])
+    if found != wanted[1]:
+        more = [str(pair) for pair in found[0].items() if wanted[1][0][pair[0]] != pair[1]][:3]
+        raise AssertionError(f'{path}: functions are not as reported: {more}')
+    return 1
+
+
+def check_folded(perfile, profiles, path):
+    wanted = run(perfile, 'flame', '--format', 'folded', path)
+    if wanted is None:
+        return 0
+    if run(profiles, 'folded', path) != wanted:
+        raise AssertionError(f'{path}: stacks are not as in a flame graph')
+    return 1
+
+
+def check_threads(perfile, profiles, path):
+    if run(profiles, 'dump', '-j1', path) != run(profiles, 'dump', '-j3', path):
+        raise AssertionError(f'{path}: three threads make another profile')
+    return 1
+
+
+def reads_groups(perfile, path):
+    """Counters of groups are read as sums: a part cannot know what its first sample added."""
+    types = re.findall(rb'"sample_type":(\d+)', run(perfile, 'dump', '--format', 'json', path) or b'')
+    return any(int(parts) & SAMPLE_READ for parts in types)
+
+
+def check_parts(perfile, profiles, path):
+    if pathlib.Path(path).name in NO_PARTS or reads_groups(perfile, path):
+        return 0
+    whole, checked = run(profiles, 'content', path, path), 0
+    for way in WAYS if whole else ():
+        with tempfile.TemporaryDirectory() as folder:
+            if run(perfile, 'cut', '-q', '--no-sync', '--limit-parts', str(PARTS_MAX), '--split', way, path, '-o',
+                   f'{folder}/%.data') is None:
+                continue
+            parts = sorted(str(part) for part in pathlib.Path(folder).iterdir())
+            merged = run(profiles, 'content', path, *parts)
+            if merged != whole:
+                more = set(merged.splitlines()) ^ set(whole.splitlines())
+                raise AssertionError(f'{path}: {len(parts)} parts by {way} are not the whole: {sorted(more)[:4]}')
+            checked += len(parts) > 1
+    return checked
+
+
+def check_rules(profiles, first, second):
+    if None in (run(profiles, 'content', first, first), run(profiles, 'content', second, second)):
+        return 0
+    done = subprocess.run([*WRAPPER, profiles, 'rules', first, second], stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise AssertionError(f'{first} and {second}: {done.stdout}')
+    return 1
+
+
+def corpus():
+    """Whole recordings that are not too large."""
+    return [str(p) for p in sorted(pathlib.Path(os.environ['PERFILE_CORPUS']).rglob('*'))
+            if p.is_file() and 16 < p.stat().st_size < 4 << 20 and not {'expect', 'broken'} & set(p.parts)
+            and p.open('rb').read(8) in (b'PERFILE2', b'2ELIFREP')]
+
+
+def main():
+    hermetic.settle()
+    perfile, profiles, files = sys.argv[1], sys.argv[2], sys.argv[3:]
+    if files == ['--corpus']:
+        if 'PERFILE_CORPUS' not in os.environ:
+            return hermetic.no_corpus()
+        files = corpus()
+    counts, failed = collections.Counter(), 0
+    checks = {check.__name__: check for check in (check_folded, check_report, check_threads, check_parts)}
+    for i, path in enumerate(files):
+        for name, check in [*checks.items(), ('check_rules', lambda _, p, path: check_rules(p, path, files[i - 1]))]:
+            try:
+                counts[name] += check(perfile, profiles, path)
+            except AssertionError as error:
+                failed += 1
+                print(error)
+    print(', '.join(f'{name} {counts[name]}' for name in counts), f'{failed} failed')
+    return failed > 0 or not all(counts.values())
+
+
+sys.exit(main())
