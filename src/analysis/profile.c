@@ -188,14 +188,6 @@ static bool resolve(struct pf_profile *profile)
 
 /* ---- samples ---- */
 
-/* Of three costs the first. */
-static uint64_t weight_of(const struct perfile_sample *decoded)
-{
-    if (PF_LIKELY(!(decoded->present & (PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT))))
-        return 0;
-    return decoded->present & PERFILE_SAMPLE_WEIGHT_STRUCT ? (uint32_t)decoded->weight : decoded->weight;
-}
-
 static void fill_sample(struct pf_profile *profile)
 {
     const struct pf_delivered *item = &profile->item;
@@ -204,7 +196,7 @@ static void fill_sample(struct pf_profile *profile)
     sample->event = item->event;
     sample->time = decoded->present & PERFILE_SAMPLE_TIME ? decoded->time : 0;
     sample->period = decoded->period;
-    sample->weight = weight_of(decoded);
+    sample->weight = pf_profile_weight(decoded);
     sample->pid = decoded->pid;
     sample->tid = decoded->tid;
     sample->has_cpu = decoded->present & PERFILE_SAMPLE_CPU;

@@ -199,6 +199,7 @@ static void take_fields(const struct pf_delivered *item, struct block_sample *in
     *into = (struct block_sample){.sample = {.event = item->event,
                                              .time = decoded->present & PERFILE_SAMPLE_TIME ? decoded->time : 0,
                                              .period = decoded->period,
+                                             .weight = pf_profile_weight(decoded),
                                              .pid = decoded->pid,
                                              .tid = decoded->tid,
                                              .cpu = has_cpu ? decoded->cpu : 0,

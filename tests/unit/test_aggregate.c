@@ -187,24 +187,32 @@ static void rows_by_keys(void **state)
     perfile_profile_close(profile);
 }
 
-static void weights_are_values(void **state)
+static void check_weights(unsigned threads)
 {
+    struct perfile_profile_options options = PERFILE_PROFILE_OPTIONS_INIT;
     struct perfile_profile_value_type type = PERFILE_PROFILE_VALUE_TYPE_INIT;
     struct perfile_sample sample = sample_at(0x1800);
     struct maker maker;
-    (void)state;
     begin(&maker);
     add_event(&maker, "mem-loads", 1, PERFILE_SAMPLE_WEIGHT_STRUCT);
     sample.weight = (uint64_t)9 << 32 | 40; /* the others are no part of it */
     put(&maker, 0, &sample);
     put(&maker, 0, &sample);
-    struct perfile_profile *profile = finish_profile(&maker, NULL);
+    options.threads = threads;
+    struct perfile_profile *profile = finish_profile(&maker, &options);
     assert_int_equal(perfile_profile_value_type_count(profile), 3);
     assert_int_equal(perfile_profile_value_type_at(profile, 2, &type), 0);
     assert_string_equal(type.name, "weight");
     assert_int_equal(type.total, 80);
     assert_int_equal(row_of(profile, 0).values[2], 80);
     perfile_profile_close(profile);
+}
+
+static void weights_are_values(void **state)
+{
+    (void)state;
+    check_weights(1);
+    check_weights(3);
 }
 
 /* Recorders can be told to count the same event twice. */
