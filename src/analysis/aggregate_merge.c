@@ -186,7 +186,7 @@ int perfile_profile_merge(const struct perfile_profile *const *profiles, size_t 
         return result;
     for (size_t i = 0; i < count; i++)
         if (!profiles || !profiles[i])
-            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "profiles", "one is NULL");
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "profiles", "a profile is NULL");
     const bool fine = pf_aggregate_open(&into, all.allocator) && add_all(&into, profiles, count);
     if (fine) {
         *merged = into.profile;

@@ -69,8 +69,10 @@ static int parse_keys(struct reading *r, const char *text, struct perfile_error 
                (strlen(key_words[i].name) != bytes || memcmp(key_words[i].name, text, bytes) != 0))
             i++;
         if (i == PF_COUNT(key_words))
-            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
-                           "'%.*s' is none of event, pid, tid, comm, cpu, time", (int)pf_min(bytes, 80), text);
+            return pf_about(error, text, bytes,
+                            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
+                                    "unknown key '%.*s'; there are event, pid, tid, comm, cpu, time",
+                                    (int)pf_min(bytes, 80), text));
         r->keys |= key_words[i].by;
     }
     return 0;
@@ -81,12 +83,11 @@ static int check_options(struct reading *r, struct perfile_error *error)
     const uint32_t known = PERFILE_STREAM_ADDRESSES | PERFILE_STREAM_NO_INLINES | PERFILE_STREAM_JOIN_UNNAMED;
     r->quantum_ns = r->options->time_quantum ? r->options->time_quantum : default_quantum_ns;
     if (r->options->flags & ~known)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "flags", "0x%x is not for profiles",
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "flags", "unknown flags 0x%x",
                        r->options->flags & ~known);
     const int result = parse_keys(r, r->options->keys, error);
     if (result == 0 && r->options->time_quantum && !(r->keys & BY_TIME))
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum",
-                       "it needs samples that are kept apart by time");
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum", "needs the key time");
     return result;
 }
 

@@ -46,7 +46,7 @@ int perfile_resolver_open(struct perfile_reader *reader, struct perfile_session 
         return result;
     all.symbols = &symbols;
     if (all.flags & ~known)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "flags", "0x%x is not for resolvers",
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "flags", "unknown flags 0x%x",
                        all.flags & ~known);
     struct perfile_resolver *made = pf_new(pf_allocator_or_default(all.allocator), sizeof(*made));
     if (!made)
@@ -78,7 +78,7 @@ int perfile_resolver_frames(struct perfile_resolver *resolver, const struct perf
     struct perfile_place all = PERFILE_PLACE_INIT;
     const uint32_t *list;
     if (!place)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "place", "it is NULL");
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "place", "is NULL");
     const int result = pf_sized_take(&all, sizeof(all), place, "place", error);
     if (result < 0)
         return result;

@@ -343,10 +343,11 @@ static void options_that_are_refused(void **state)
     const struct perfile_profile *const none[] = {NULL};
     (void)state;
     options.keys = "comm,gid";
-    refuse(&options, "'gid' is none of event, pid, tid, comm, cpu, time");
+    refuse(&options, "unknown key 'gid'; there are event, pid, tid, comm, cpu, time");
+    assert_string_equal(error.token, "gid");
     options.keys = "comm,";
     options.time_quantum = 1;
-    refuse(&options, "kept apart by time");
+    refuse(&options, "needs the key time");
     options.time_quantum = 0;
     options.flags = PERFILE_STREAM_DECODED;
     refuse(&options, "flags");
