@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "output/dump.h"
-#include "output/features.h"
+#include "output/feature_json.h"
 
 static void put_section(struct pf_json *json, const char *name, const struct perfile_section *section)
 {

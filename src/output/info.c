@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/map.h"
-#include "output/features.h"
+#include "output/feature_json.h"
 #include "output/notes.h"
 #include "output/output.h"
 

@@ -76,20 +76,20 @@ static int script(struct perfile_reader *reader)
 
 static int repair(struct perfile_reader *reader, struct perfile_writer *writer, struct perfile_error *error)
 {
-    struct perfile_edit_report report;
+    struct perfile_edit_report report = PERFILE_EDIT_REPORT_INIT;
     return perfile_repair(reader, writer, NULL, &report, error);
 }
 
 static int convert(struct perfile_reader *reader, struct perfile_writer *writer, struct perfile_error *error)
 {
-    struct perfile_edit_report report;
+    struct perfile_edit_report report = PERFILE_EDIT_REPORT_INIT;
     return perfile_convert(reader, writer, NULL, &report, error);
 }
 
 static int merge(struct perfile_reader *reader, struct perfile_writer *writer, struct perfile_error *error)
 {
     struct perfile_merge_options options = PERFILE_MERGE_OPTIONS_INIT;
-    struct perfile_merge_report report;
+    struct perfile_merge_report report = PERFILE_MERGE_REPORT_INIT;
     options.readers = &reader;
     options.reader_count = 1;
     return perfile_merge(writer, &options, &report, error);

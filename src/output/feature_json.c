@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "output/features.h"
+#include "output/feature_json.h"
 
 #include <stdio.h>
 

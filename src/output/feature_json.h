@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The header features as JSON. */
-#ifndef PF_OUTPUT_FEATURES_H
-#define PF_OUTPUT_FEATURES_H
+#ifndef PF_OUTPUT_FEATURE_JSON_H
+#define PF_OUTPUT_FEATURE_JSON_H
 
 #include "base/json.h"
 
