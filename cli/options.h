@@ -53,6 +53,7 @@ struct pf_settings {
     const char *color;
     const char *view;    /* table: which; NULL: the verb prints an output */
     const char *columns; /* table */
+    const char *keys;    /* table */
     char *fields;        /* -F, joined from all that were given; owned */
     uint64_t jobs;
     bool help;

@@ -70,6 +70,7 @@ static int write_table(struct run *run, const struct perfile_sink *sink)
     options.symbols = print->symbols;
     options.report = print->report;
     options.columns = input->settings->columns;
+    options.keys = input->settings->keys;
     options.threads = print->threads;
     options.progress = print->progress;
     options.progress_context = print->progress_context;

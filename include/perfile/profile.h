@@ -210,6 +210,9 @@ struct perfile_profile_options {
     const char *keys;
     uint64_t time_quantum; /* ns, the steps of the key time; 0: 100 ms */
     const char *path;      /* of the recording, or NULL; symbols->recording, too, where that is not set */
+    /* Called at the end for filters that matched nothing. May be NULL. */
+    perfile_unmatched_told *unmatched;
+    void *unmatched_context;
     /*
      * For all but what other libraries take; must live as long as the profile. NULL: malloc. With more than one thread it
      * may be called from several at a time.

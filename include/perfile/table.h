@@ -118,6 +118,7 @@ struct perfile_table_options {
      * column. NULL: the usual ones, of what the recording has.
      */
     const char *columns;
+    const char *keys;    /* stacks: by what samples are kept apart, as in perfile_profile_options: "comm,cpu" */
     uint64_t batch_rows; /* at most; 0: 65,536 */
     unsigned threads;    /* as in perfile_output_options */
     /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */

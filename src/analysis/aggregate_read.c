@@ -347,6 +347,8 @@ static int read_all(struct reading *r, struct perfile_reader *reader, struct per
         result = open_profile(r, reader, error);
     if (result == 0)
         result = read_samples(r, reader, error);
+    if (result == 0 && r->options->unmatched)
+        pf_profile_tell_unmatched(r->profile, r->options->unmatched, r->options->unmatched_context);
     if (r->tree.allocator) {
         (void)pf_stacks_end(&r->stacks, &r->tree);
         pf_tree_close(&r->tree);

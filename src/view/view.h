@@ -10,6 +10,7 @@
  *     arrow.c       the Arrow C data interface
  *     fields.def    what a sample has: the columns of the view `samples`
  *     reading.h     for views that read records themselves
+ *     profiled.h    for views of an aggregated profile
  */
 #ifndef PF_VIEW_VIEW_H
 #define PF_VIEW_VIEW_H

@@ -7,6 +7,8 @@ static int write_view(struct perfile_reader *reader, const struct perfile_output
                       const char *format, struct pf_text *out, struct perfile_error *error)
 {
     struct perfile_table *table;
+    if (options->report->flags & PERFILE_REPORT_TASKS)
+        view = "threads";
     const struct perfile_table_options how = {.size = sizeof(how),
                                               .filter = options->filter,
                                               .symbols = options->symbols,

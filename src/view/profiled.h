@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What views of an aggregated profile share: its opening, and the row in hand. */
+#ifndef PF_VIEW_PROFILED_H
+#define PF_VIEW_PROFILED_H
+
+#include "view/view.h"
+
+/* To be the first member of a view's state. All zeros may be closed, too. */
+struct pf_profiled {
+    struct perfile_table *table;
+    struct perfile_profile *profile;
+    size_t row, count; /* the row that comes next, and how many there are */
+};
+
+/* `flags`: enum perfile_stream_flags. */
+int pf_profiled_open(struct pf_profiled *profiled, struct perfile_table *table, uint32_t flags,
+                     struct perfile_error *error);
+void pf_profiled_close(struct pf_profiled *profiled);
+/* For struct pf_view. */
+void pf_profiled_losses(const void *state, struct perfile_losses *losses);
+/* Hexadecimal; null without one. */
+void pf_profiled_put_build_id(struct pf_vector *vector, const struct perfile_module *module);
+/* "user", "kernel" ...: static. */
+const char *pf_profiled_kind(uint32_t kind);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* The distinct stacks with what they weigh, kept apart by the keys that are asked for: what `flame --format folded` draws. */
+#include "base/error.h"
+#include "view/profiled.h"
+
+struct stacks {
+    struct pf_profiled profiled; /* first */
+    struct perfile_profile_sample sample;
+    struct perfile_profile_event event;
+};
+
+#define STACKS const struct stacks *stacks = state
+
+PF_PUT(event)
+{
+    STACKS;
+    pf_set_lasting(vector, stacks->event.name);
+}
+
+PF_PUT(time)
+{
+    STACKS;
+    if (stacks->sample.time == UINT64_MAX)
+        pf_set_null(vector);
+    else
+        pf_set_u64(vector, stacks->sample.time);
+}
+
+static void put_id(struct pf_vector *vector, int32_t id)
+{
+    if (id == -1)
+        pf_set_null(vector);
+    else
+        pf_set_i32(vector, id);
+}
+
+PF_PUT(pid)
+{
+    STACKS;
+    put_id(vector, stacks->sample.pid);
+}
+
+PF_PUT(tid)
+{
+    STACKS;
+    put_id(vector, stacks->sample.tid);
+}
+
+PF_PUT(cpu)
+{
+    STACKS;
+    put_id(vector, stacks->sample.cpu);
+}
+
+PF_PUT(comm)
+{
+    STACKS;
+    pf_set_lasting(vector, stacks->sample.comm);
+}
+
+static const char *label_of(const struct perfile_profile *profile, uint32_t frame)
+{
+    struct perfile_profile_frame place = PERFILE_PROFILE_FRAME_INIT;
+    struct perfile_profile_function function = PERFILE_PROFILE_FUNCTION_INIT;
+    (void)!perfile_profile_frame_at(profile, frame, &place); /* numbers of the profile are valid */
+    (void)!perfile_profile_function_at(profile, place.function, &function);
+    return function.label;
+}
+
+PF_PUT(stack)
+{
+    STACKS;
+    const struct perfile_profile *profile = stacks->profiled.profile;
+    struct perfile_profile_stack node = PERFILE_PROFILE_STACK_INIT;
+    for (uint32_t at = stacks->sample.stack; at != PERFILE_NO_ID; at = node.parent) {
+        (void)!perfile_profile_stack_at(profile, at, &node);
+        pf_add_code(vector, pf_dictionary_put_lasting(&vector->dictionary, label_of(profile, node.frame)));
+    }
+    pf_end_list(vector);
+}
+
+PF_PUT(leaf)
+{
+    STACKS;
+    pf_set_lasting(vector, label_of(stacks->profiled.profile, stacks->sample.leaf));
+}
+
+PF_PUT(samples)
+{
+    STACKS;
+    pf_set_u64(vector, stacks->sample.values[0]);
+}
+
+PF_PUT(period)
+{
+    STACKS;
+    pf_set_u64(vector, stacks->sample.values[1]);
+}
+
+PF_PUT(unit)
+{
+    STACKS;
+    pf_set_lasting(vector, stacks->event.unit);
+}
+
+PF_PUT(weight)
+{
+    STACKS;
+    if (stacks->sample.value_count > 2)
+        pf_set_u64(vector, stacks->sample.values[2]);
+    else
+        pf_set_null(vector);
+}
+
+/* Those of keys are there when they are asked for. */
+static const struct {
+    struct pf_column column;
+    const char *key;
+} columns[] = {
+    {PF_COLUMN(event, TEXT, "", "Name of the event."), NULL},
+    {PF_COLUMN(time, TIME, "ns", "Where the step of time begins."), "time"},
+    {PF_COLUMN(pid, I32, "", "Process."), "pid"},
+    {PF_COLUMN(tid, I32, "", "Thread."), "tid"},
+    {PF_COLUMN(comm, TEXT, "", "Name of the thread."), "comm"},
+    {PF_COLUMN(cpu, I32, "", "Processor."), "cpu"},
+    {PF_COLUMN(stack, TEXTS, "", "Functions, leaf first, with inlined ones; [dso] where a function is not known."),
+     NULL},
+    {PF_EXTRA(leaf, TEXT, "", "Function of the sampled address, never an inlined one."), NULL},
+    {PF_COLUMN(samples, U64, "samples", "Number of samples."), NULL},
+    {PF_COLUMN(period, U64, "", "What they stand for, in the unit of the event."), NULL},
+    {PF_COLUMN(unit, TEXT, "", "What the period counts: ns, cycles, events ..."), NULL},
+    {PF_EXTRA(weight, U64, "", "Sum of the recorded weights."), NULL},
+};
+
+static bool has_key(const struct perfile_table *table, const char *key)
+{
+    const size_t bytes = strlen(key);
+    for (const char *at = table->options.keys; at && *at; at += strspn(at, ", ")) {
+        const size_t length = strcspn(at, ", ");
+        if ((length == bytes && memcmp(at, key, bytes) == 0) || (!strncmp(at, "tid", length) && !strcmp(key, "pid")))
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+static int open_stacks(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    struct stacks *stacks = pf_new(table->allocator, sizeof(*stacks));
+    *state = stacks;
+    if (!stacks)
+        return pf_fail_memory(error, "stacks");
+    const int result = pf_profiled_open(&stacks->profiled, table, PERFILE_STREAM_JOIN_UNNAMED, error);
+    if (result < 0)
+        return result;
+    stacks->profiled.count = perfile_profile_sample_count(stacks->profiled.profile);
+    for (size_t i = 0; i < PF_COUNT(columns); i++)
+        if ((!columns[i].key || has_key(table, columns[i].key)) && !pf_table_add(table, &columns[i].column))
+            return pf_fail_memory(error, "stacks");
+    return 0;
+}
+
+static int next_stack(void *state, struct perfile_error *error)
+{
+    struct stacks *stacks = state;
+    struct pf_profiled *profiled = &stacks->profiled;
+    (void)error;
+    if (profiled->row == profiled->count)
+        return 0;
+    stacks->sample.size = sizeof(stacks->sample);
+    stacks->event.size = sizeof(stacks->event);
+    (void)!perfile_profile_sample_at(profiled->profile, profiled->row++, &stacks->sample);
+    (void)!perfile_profile_event_at(profiled->profile, stacks->sample.event, &stacks->event);
+    return 1;
+}
+
+static void close_stacks(void *state)
+{
+    struct stacks *stacks = state;
+    if (!stacks)
+        return;
+    const struct perfile_allocator *allocator = stacks->profiled.table->allocator;
+    pf_profiled_close(&stacks->profiled);
+    pf_free(allocator, stacks, sizeof(*stacks));
+}
+
+const struct pf_view pf_view_stacks = {
+    .info = {"stacks",
+             "the distinct stacks of each event, with their samples and periods; --by keeps threads, names ... apart"},
+    .open = open_stacks,
+    .next = next_stack,
+    .close = close_stacks,
+    .losses = pf_profiled_losses,
+};
