@@ -8,7 +8,7 @@
 #include "view/arrow.h"
 #include "view/view.h"
 
-enum { BATCH_ROWS = 65536, MOST_BATCH_ROWS = 1 << 24, BATCH_ITEMS = 1 << 24, BATCH_TEXT = 1 << 26 };
+enum { BATCH_ROWS = 65536, MOST_BATCH_ROWS = 1 << 24, FIRST_ROWS = 512, BATCH_ITEMS = 1 << 24, BATCH_TEXT = 1 << 26 };
 
 #define VIEW(name) extern const struct pf_view pf_view_##name;
 #include "view/views.def"
@@ -320,7 +320,7 @@ void pf_table_drop_rows(struct perfile_table *table)
 /* Lists of all rows together are bounded, too. */
 static bool is_full(const struct perfile_table *table)
 {
-    if (table->rows == table->options.batch_rows)
+    if (table->rows == table->room)
         return true;
     for (size_t i = 0; i < table->shown; i++) {
         const struct pf_vector *one = &table->columns[i];
@@ -359,10 +359,11 @@ static void tell_unmatched(struct perfile_table *table)
 int pf_table_fill(struct perfile_table *table, struct perfile_error *error)
 {
     table->rows = 0;
+    table->room = pf_min(table->room ? table->options.batch_rows : FIRST_ROWS, table->options.batch_rows);
     for (size_t i = 0; i < table->shown; i++) {
         if (table->columns[i].column.fresh)
             pf_dictionary_clear(&table->columns[i].dictionary);
-        if (!pf_vector_begin(&table->columns[i], table->options.batch_rows))
+        if (!pf_vector_begin(&table->columns[i], table->room))
             return pf_fail_memory(error, "table");
     }
     while (table->pending == 1 && !is_full(table)) {
