@@ -185,8 +185,8 @@ static void close_stacks(void *state)
 }
 
 const struct pf_view pf_view_stacks = {
-    .info = {"stacks",
-             "the distinct stacks of each event, with their samples and periods; --by keeps threads, names ... apart"},
+    .info = {"stacks", "the distinct stacks of each event, with their samples and periods; threads, names and more "
+                       "apart when asked for"},
     .open = open_stacks,
     .next = next_stack,
     .close = close_stacks,
