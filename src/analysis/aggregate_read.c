@@ -5,6 +5,7 @@
  * looked up once for each, at the end.
  */
 #include "analysis/aggregate_names.h"
+#include "analysis/describe.h"
 #include "analysis/profile.h"
 #include "analysis/stacks.h"
 #include "base/bytes.h"
@@ -308,14 +309,11 @@ static int read_samples(struct reading *r, struct perfile_reader *reader, struct
 static int open_profile(struct reading *r, struct perfile_reader *reader, struct perfile_error *error)
 {
     const struct perfile_symbol_options *symbols = r->options->symbols;
-    const uint32_t flags = r->options->flags;
     struct pf_profile_options how = {
         .filter = r->options->filter,
         .find = pf_find_options_of(symbols),
         .unwind = symbols->unwind,
-        .frames = {.by_address = flags & PERFILE_STREAM_ADDRESSES,
-                   .inlines = !(symbols->no_inline || flags & PERFILE_STREAM_NO_INLINES),
-                   .joins_unnamed = flags & PERFILE_STREAM_JOIN_UNNAMED},
+        .frames = pf_describe_options(r->options->flags, symbols),
         .drive = {r->options->threads, r->options->progress, r->options->progress_context}};
     how.find.allocator = r->aggregate->allocator;
     if (!how.find.recording)

@@ -10,6 +10,19 @@ _Static_assert((int)PERFILE_FRAME_USER == PF_FRAME_USER && (int)PERFILE_FRAME_KE
                    (int)PERFILE_FRAME_UNKNOWN == PF_FRAME_UNKNOWN,
                "the kinds of frames are public");
 
+struct pf_frames_options pf_describe_options(uint32_t flags, const struct perfile_symbol_options *symbols)
+{
+    return (struct pf_frames_options){.by_address = flags & PERFILE_STREAM_ADDRESSES,
+                                      .inlines = !(symbols->no_inline || flags & PERFILE_STREAM_NO_INLINES),
+                                      .joins_unnamed = flags & PERFILE_STREAM_JOIN_UNNAMED};
+}
+
+const char *pf_describe_kind(uint32_t kind)
+{
+    static const char *const kinds[] = {"user", "kernel", "inlined", "jit", "unknown"};
+    return kinds[kind < PF_COUNT(kinds) ? kind : PERFILE_FRAME_UNKNOWN];
+}
+
 int pf_describe_frame(const struct pf_frame_info *info, bool by_address, struct perfile_frame *frame)
 {
     if (!info)

@@ -7,6 +7,10 @@
 
 #include "analysis/frames.h"
 
+/* What frames are with these enum perfile_stream_flags. */
+struct pf_frames_options pf_describe_options(uint32_t flags, const struct perfile_symbol_options *symbols);
+/* "user", "kernel" ... of an enum perfile_frame_kind. Static. */
+const char *pf_describe_kind(uint32_t kind);
 /* `info` may be NULL: ARGUMENT. */
 int pf_describe_frame(const struct pf_frame_info *info, bool by_address, struct perfile_frame *frame);
 /* ARGUMENT: there is no such module, or module->size is not set. */

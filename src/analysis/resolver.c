@@ -18,10 +18,7 @@ static int open_parts(struct perfile_resolver *made, struct perfile_reader *read
                       const struct perfile_resolver_options *options, struct perfile_error *error)
 {
     struct pf_find_options find = pf_find_options_of(options->symbols);
-    const struct pf_frames_options frames = {
-        .by_address = options->flags & PERFILE_STREAM_ADDRESSES,
-        .inlines = !(options->symbols->no_inline || options->flags & PERFILE_STREAM_NO_INLINES),
-        .joins_unnamed = options->flags & PERFILE_STREAM_JOIN_UNNAMED};
+    const struct pf_frames_options frames = pf_describe_options(options->flags, options->symbols);
     find.allocator = &made->watch.allocator;
     const int result = pf_symbols_open(reader, &find, &made->symbols, error);
     if (result < 0)

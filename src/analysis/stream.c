@@ -36,15 +36,12 @@ int perfile_stream_open(struct perfile_reader *reader, const struct perfile_stre
         return pf_fail_memory(error, "stream");
     pf_watch_open(&made->watch, NULL);
     pf_labels_open(&made->labels, &made->watch.allocator);
-    struct pf_profile_options how = {
-        .filter = &filter,
-        .find = pf_find_options_of(&symbols),
-        .unwind = symbols.unwind,
-        .decoded = all.flags & PERFILE_STREAM_DECODED,
-        .frames = {.by_address = all.flags & PERFILE_STREAM_ADDRESSES,
-                   .inlines = !(symbols.no_inline || all.flags & PERFILE_STREAM_NO_INLINES),
-                   .joins_unnamed = all.flags & PERFILE_STREAM_JOIN_UNNAMED},
-        .drive = {all.threads, all.progress, all.progress_context}};
+    struct pf_profile_options how = {.filter = &filter,
+                                     .find = pf_find_options_of(&symbols),
+                                     .unwind = symbols.unwind,
+                                     .decoded = all.flags & PERFILE_STREAM_DECODED,
+                                     .frames = pf_describe_options(all.flags, &symbols),
+                                     .drive = {all.threads, all.progress, all.progress_context}};
     how.find.allocator = &made->watch.allocator;
     result = pf_profile_open(reader, &how, &made->profile, error);
     if (result < 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The distinct places in the code that stacks have: an address with its function, module, source file and line. */
+#include "analysis/describe.h"
 #include "base/error.h"
 #include "view/profiled.h"
 
@@ -34,7 +35,7 @@ PF_PUT(raw_symbol)
 PF_PUT(kind)
 {
     FRAMES;
-    pf_set_lasting(vector, pf_profiled_kind(frames->frame.kind));
+    pf_set_lasting(vector, pf_describe_kind(frames->frame.kind));
 }
 
 PF_PUT(dso)

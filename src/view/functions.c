@@ -3,6 +3,7 @@
  * The rows of `perfile report`: for each event the functions, or whatever rows are asked for, with what they weigh. The
  * first columns are the report's own (src/analysis/report/columns.def).
  */
+#include "analysis/describe.h"
 #include "analysis/report/report.h"
 #include "base/error.h"
 #include "view/view.h"
@@ -87,9 +88,8 @@ PUT(address)
 
 PUT(kind)
 {
-    static const char *const kinds[] = {"user", "kernel", "inlined", "jit", "unknown"};
     const struct pf_frame_info *frame = frame_of(state);
-    pf_set_lasting(vector, frame ? kinds[frame->kind] : NULL);
+    pf_set_lasting(vector, frame ? pf_describe_kind(frame->kind) : NULL);
 }
 
 /* ---- what they weigh --------------------------------------------------------------------------------------------- */

@@ -44,9 +44,3 @@ void pf_profiled_put_build_id(struct pf_vector *vector, const struct perfile_mod
         snprintf(digits + 2 * i, sizeof(digits) - 2 * i, "%02x", module->build_id[i]);
     pf_set_text(vector, digits);
 }
-
-const char *pf_profiled_kind(uint32_t kind)
-{
-    static const char *const kinds[] = {"user", "kernel", "inlined", "jit", "unknown"};
-    return kinds[kind < PF_COUNT(kinds) ? kind : PERFILE_FRAME_UNKNOWN];
-}

@@ -20,7 +20,5 @@ void pf_profiled_close(struct pf_profiled *profiled);
 void pf_profiled_losses(const void *state, struct perfile_losses *losses);
 /* Hexadecimal; null without one. */
 void pf_profiled_put_build_id(struct pf_vector *vector, const struct perfile_module *module);
-/* "user", "kernel" ...: static. */
-const char *pf_profiled_kind(uint32_t kind);
 
 #endif
