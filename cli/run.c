@@ -94,6 +94,21 @@ static int write_all(struct run *run, const struct perfile_sink *sink)
                                 &input->error);
 }
 
+static int check_terminal(const struct run *run)
+{
+    const struct pf_command *command = run->input.command;
+    const char *format = run->input.settings->format;
+    const struct perfile_output_info *info;
+
+    for (size_t i = 0; format && isatty(run->stream.fd) && (info = perfile_output_at(i)) != NULL; i++)
+        if (info->binary && !strcmp(info->kind, command->name) && !strcmp(info->format, format)) {
+            pf_message("%s: refusing to write %s to a terminal; use -o OUT, or redirect the output", command->name,
+                       format);
+            return PF_STATUS_USAGE;
+        }
+    return PF_STATUS_OK;
+}
+
 static int print(struct run *run)
 {
     struct pf_input *input = &run->input;
@@ -132,7 +147,8 @@ static int write_output(struct run *run)
     run->input.settings->flame.before = run->before.reader;
     run->input.settings->flame.before_path = run->before.name;
     if (!status) {
-        status = print(run);
+        status = check_terminal(run);
+        status = status ? status : print(run);
         written = pf_stream_close(&run->stream, status <= PF_STATUS_FINDINGS);
         status = written ? written : status;
     }

@@ -174,13 +174,15 @@ struct perfile_output_options {
      * another thread, and with more than one thread from several at a time.
      */
     const struct perfile_allocator *allocator;
+    bool gzip; /* what is written is a gzip file */
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 
 struct perfile_output_info {
-    const char *kind;   /* "dump", "script", "info", "check", "flame" */
-    const char *format; /* "text", "json", "folded", "svg", "html" */
+    const char *kind;   /* "dump", "script", "info", "check", "report", "flame", "export" */
+    const char *format; /* "text", "json", "folded", "svg", "html" ... */
     const char *doc;    /* one sentence */
+    bool binary;        /* nothing for a terminal */
 };
 /* The outputs of this build by position; NULL after the last. Static. */
 PERFILE_API const struct perfile_output_info *perfile_output_at(size_t index);

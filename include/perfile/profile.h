@@ -46,6 +46,14 @@ struct perfile_stream_options {
     /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
+    /* Called at the end for filters that matched nothing. May be NULL. */
+    perfile_unmatched_told *unmatched;
+    void *unmatched_context;
+    /*
+     * For all but what other libraries take; must live as long as the stream. NULL: malloc. With more than one thread it
+     * may be called from several at a time.
+     */
+    const struct perfile_allocator *allocator;
 };
 #define PERFILE_STREAM_OPTIONS_INIT PERFILE_SIZED(struct perfile_stream_options)
 

@@ -10,9 +10,12 @@
 
 struct perfile_stream {
     struct pf_watch watch;
+    const struct perfile_allocator *allocator; /* of the stream itself, which has the watch */
     struct pf_profile *profile;
     struct perfile_stream_sample sample;
     struct pf_labels labels;
+    perfile_unmatched_told *unmatched;
+    void *unmatched_context;
 };
 
 /* ---- the stream -------------------------------------------------------------------------------------------------- */
@@ -31,10 +34,14 @@ int perfile_stream_open(struct perfile_reader *reader, const struct perfile_stre
         result = pf_sized_take(&symbols, sizeof(symbols), all.symbols, "symbol options", error);
     if (result < 0)
         return result;
-    struct perfile_stream *made = pf_new(pf_allocator_or_default(NULL), sizeof(*made));
+    const struct perfile_allocator *allocator = pf_allocator_or_default(all.allocator);
+    struct perfile_stream *made = pf_new(allocator, sizeof(*made));
     if (!made)
         return pf_fail_memory(error, "stream");
-    pf_watch_open(&made->watch, NULL);
+    made->allocator = allocator;
+    made->unmatched = all.unmatched;
+    made->unmatched_context = all.unmatched_context;
+    pf_watch_open(&made->watch, allocator);
     pf_labels_open(&made->labels, &made->watch.allocator);
     struct pf_profile_options how = {.filter = &filter,
                                      .find = pf_find_options_of(&symbols),
@@ -58,7 +65,7 @@ void perfile_stream_close(struct perfile_stream *stream)
         return;
     pf_profile_close(stream->profile);
     pf_labels_close(&stream->labels);
-    pf_free(pf_allocator_or_default(NULL), stream, sizeof(*stream));
+    pf_free(stream->allocator, stream, sizeof(*stream));
 }
 
 int perfile_stream_next(struct perfile_stream *stream, const struct perfile_stream_sample **sample,
@@ -66,6 +73,10 @@ int perfile_stream_next(struct perfile_stream *stream, const struct perfile_stre
 {
     const struct pf_profile_sample *next;
     const int result = pf_profile_next(stream->profile, &next, error);
+    if (result == 0) {
+        pf_profile_tell_unmatched(stream->profile, stream->unmatched, stream->unmatched_context);
+        stream->unmatched = NULL; /* once */
+    }
     if (result <= 0)
         return result;
     stream->sample = (struct perfile_stream_sample){.size = sizeof(stream->sample),

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/sized.h"
+#include "output/gzip.h"
 #include "output/notes.h"
 
 #define OUTPUT(name) extern const struct pf_output pf_output_##name;
@@ -118,6 +119,43 @@ static int take_wishes(struct wishes *wishes, const struct perfile_output_option
     return result;
 }
 
+static int write_to(const struct pf_output *output, struct perfile_reader *reader,
+                    const struct perfile_output_options *options, const struct perfile_sink *sink,
+                    struct perfile_error *error)
+{
+    struct pf_text text;
+    if (pf_text_open(&text, options->allocator, sink->write, sink->context) < 0)
+        return pf_fail_memory(error, "output");
+    text.escapes = output != &pf_output_script_text || options->escape_names;
+    int result = output->write(reader, options, &text, error);
+    if (output->tells)
+        tell(reader, options);
+    const bool written = pf_text_flush(&text) == 0;
+    if (pf_memory_was_short(options->allocator))
+        result = pf_fail_memory(error, "output");
+    else if (!written && (result >= 0 || result == PERFILE_ERROR_WRITE))
+        result = pf_fail(error, text.failed, PERFILE_NO_OFFSET, "output",
+                         text.failed == PERFILE_ERROR_MEMORY ? "out of memory" : "the sink failed");
+    pf_text_close(&text);
+    return result;
+}
+
+static int write_gzip(const struct pf_output *output, struct perfile_reader *reader,
+                      const struct perfile_output_options *options, const struct perfile_sink *sink,
+                      struct perfile_error *error)
+{
+    struct pf_gzip *gzip;
+    int result = pf_gzip_open(&gzip, options->allocator, sink, error);
+    if (result < 0)
+        return result;
+    const struct perfile_sink within = {gzip, pf_gzip_write};
+    result = write_to(output, reader, options, &within, error);
+    if (result >= 0 && pf_gzip_finish(gzip) != 0)
+        result = pf_fail(error, PERFILE_ERROR_WRITE, PERFILE_NO_OFFSET, "output", "the sink failed");
+    pf_gzip_close(gzip);
+    return result;
+}
+
 int perfile_output_write(struct perfile_reader *reader, const char *kind, const char *format,
                          const struct perfile_output_options *options, const struct perfile_sink *sink,
                          struct perfile_error *error)
@@ -132,22 +170,8 @@ int perfile_output_write(struct perfile_reader *reader, const char *kind, const 
     result = take_wishes(&wishes, options, error);
     if (result < 0)
         return result;
-    struct pf_text text;
     struct pf_watch watch; /* names that are missing would be other text: it goes nowhere once memory was short */
     pf_watch_open(&watch, wishes.all.allocator);
     wishes.all.allocator = &watch.allocator;
-    if (pf_text_open(&text, &watch.allocator, sink->write, sink->context) < 0)
-        return pf_fail_memory(error, "output");
-    text.escapes = output != &pf_output_script_text || wishes.all.escape_names;
-    result = output->write(reader, &wishes.all, &text, error);
-    if (output->tells)
-        tell(reader, &wishes.all);
-    const bool written = pf_text_flush(&text) == 0;
-    if (pf_memory_was_short(&watch.allocator))
-        result = pf_fail_memory(error, "output");
-    else if (!written && (result >= 0 || result == PERFILE_ERROR_WRITE))
-        result = pf_fail(error, text.failed, PERFILE_NO_OFFSET, "output",
-                         text.failed == PERFILE_ERROR_MEMORY ? "out of memory" : "the sink failed");
-    pf_text_close(&text);
-    return result;
+    return (wishes.all.gzip ? write_gzip : write_to)(output, reader, &wishes.all, sink, error);
 }

@@ -9,7 +9,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
 SKIP = 77
-OTHERS = ('zstd.h', 'zstd_errors.h', 'libelf.h', 'gelf.h', 'dwarf.h', 'elfutils', 'lzma.h', 'lzma', 'capstone', 'linux', 'asm-generic')
+OTHERS = ('zlib.h', 'zconf.h', 'zstd.h', 'zstd_errors.h', 'libelf.h', 'gelf.h', 'dwarf.h', 'elfutils', 'lzma.h', 'lzma', 'capstone', 'linux', 'asm-generic')
 FLAGS = ['-std=gnu11', '-D_GNU_SOURCE', '-D_FILE_OFFSET_BITS=64', '-DPF_VERSION_TEXT="0"', '-Wall', '-Wextra', '-Werror',
          '-Wno-missing-field-initializers']
 PROGRAM = '''#include <perfile/perfile.h>

@@ -19,7 +19,7 @@ CALLS = {'chmod', 'spawn', 'connect', 'ptrace', 'process_vm_readv', 'kill', 'mou
 # What each verb that reads a recording is run with; {o} is a file to be written.
 VERBS = {
     'info': ['info', RECORDING], 'report': ['report', RECORDING], 'script': ['script', RECORDING],
-    'table': ['table', 'samples', RECORDING],
+    'table': ['table', 'samples', RECORDING], 'export': ['export', '--format', 'folded', '-o', '{o}', RECORDING],
     'dump': ['dump', RECORDING], 'check': ['check', RECORDING],
     'flame': ['flame', '--format', 'folded', '--before', RECORDING, RECORDING],
     'convert': ['convert', '-o', '{o}', RECORDING], 'repair': ['repair', '-o', '{o}', RECORDING],

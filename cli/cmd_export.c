@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "message.h"
+#include "options.h"
+#include <stdio.h>
+
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t bytes = strlen(text), wanted = strlen(end);
+
+    return bytes >= wanted && !strcmp(text + bytes - wanted, end);
+}
+
+static int refuse_without_format(const struct pf_command *command)
+{
+    char known[256] = "";
+    const char *doc, *name;
+
+    for (size_t i = 0; (name = pf_format_at(command, i, &doc)) != NULL; i++)
+        snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", name);
+    pf_message("%s: no --format given; valid: %s", command->name, known);
+    return PF_STATUS_USAGE;
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    if (!settings->format)
+        return refuse_without_format(command);
+    if (settings->output && !strcmp(settings->output, "-"))
+        settings->output = NULL;
+    settings->print.gzip = settings->output && ends_in(settings->output, ".gz");
+    return pf_run_output(command, settings);
+}
+
+static const struct pf_option options[] = {
+    PF_OPTION_FORMAT,
+    PF_OPTION_NO_INLINE,
+    PF_OPTION_UNWIND,
+    {.name = "output",
+     .letter = 'o',
+     .kind = PF_OPTION_TEXT,
+     .argument = "OUT",
+     .offset = offsetof(struct pf_settings, output),
+     .doc =
+         "Write to OUT, which appears when it is complete, instead of standard output. OUT is compressed when its name "
+         "ends in .gz; - is standard output."},
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+const struct pf_command pf_command_export = {
+    .name = "export",
+    .summary = "write a profile for other programs",
+    .doc = "Writes the samples of a recording with their stacks in the format of another program. Weights, inlined "
+           "functions, source lines, build ids, threads and times are kept where the format has room for them; what it "
+           "has no room for is said on standard error.",
+    .operand = "[FILE]",
+    .operand_max = 1,
+    .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .run = run,
+};

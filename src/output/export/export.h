@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Profiles for other programs: one file for each format, with its `const struct pf_output pf_output_export_<format>` and a
+ * line in outputs.def. All are made from <perfile/profile.h> (what is added up, or one sample after the other) or from
+ * tables. What a format has no room for is told with pf_export_tell.
+ */
+#ifndef PF_OUTPUT_EXPORT_EXPORT_H
+#define PF_OUTPUT_EXPORT_EXPORT_H
+
+#include <perfile/profile.h>
+
+#include "output/output.h"
+
+/* The recording added up: perfile_profile_open with what the options of the output say. Ids of frames are addresses. */
+int pf_export_profile(struct perfile_reader *reader, const struct perfile_output_options *options, const char *keys,
+                      struct perfile_profile **profile, struct perfile_error *error);
+/* The samples one after the other, `flags` as perfile_stream_options. */
+int pf_export_stream(struct perfile_reader *reader, const struct perfile_output_options *options, uint32_t flags,
+                     struct perfile_stream **stream, struct perfile_error *error);
+/* A sentence for the user, without a line end. */
+void pf_export_tell(const struct perfile_output_options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
