@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "edit.h"
+#include "inputs.h"
 #include "sandbox.h"
 #include "stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 /* ---- options ---- */
 
@@ -58,10 +58,7 @@ struct note {
 struct run {
     const struct pf_command *command;
     struct pf_settings *settings;
-    struct pf_input *inputs;
-    struct perfile_reader **readers;
-    const char **names;
-    size_t count;
+    struct pf_inputs inputs;
     struct perfile_writer *writer;
     struct pf_log log;
     struct pf_progress progress;
@@ -89,7 +86,6 @@ static void keep_note(void *context, const struct perfile_merge_note *note)
 static int choose(struct run *run)
 {
     const struct pf_settings *settings = run->settings;
-    size_t streams = 0;
 
     if (!settings->output) {
         pf_message("%s: no output file given (use -o FILE, or -o - for standard output)", run->command->name);
@@ -99,62 +95,21 @@ static int choose(struct run *run)
         pf_message("%s: no recordings given", run->command->name);
         return PF_STATUS_USAGE;
     }
-    for (size_t i = 0; i < settings->operand_count; i++) {
-        streams += !strcmp(settings->operands[i], "-");
-        if (!pf_is_same_file(settings->operands[i], settings->output))
-            continue;
-        pf_message("%s: --output %s is one of the input recordings", run->command->name, settings->output);
-        return PF_STATUS_USAGE;
-    }
-    if (streams < 2)
-        return pf_stream_check_recording(run->command->name, settings->output);
-    pf_message("%s: standard input was given twice", run->command->name);
+    int status = pf_stream_check_recording(run->command->name, settings->output);
+    if (!status)
+        status = pf_inputs_check(run->command, settings->operands, settings->operand_count);
+    if (!status)
+        status = pf_inputs_set(&run->inputs, run->command, run->settings, settings->operands, settings->operand_count);
+    if (status || !pf_inputs_have(&run->inputs, settings->output))
+        return status;
+    pf_message("%s: --output %s is one of the input recordings", run->command->name, settings->output);
     return PF_STATUS_USAGE;
-}
-
-/* All recordings are open at the same time. Returns how many files may be: as many as the administrator allows. */
-static rlim_t allow_open_files(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return RLIM_INFINITY;
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
-    return limit.rlim_max;
-}
-
-static int open_inputs(struct run *run)
-{
-    const size_t wanted = run->settings->operand_count;
-    const rlim_t allowed = allow_open_files();
-    run->inputs = calloc(wanted, sizeof(*run->inputs));
-    run->readers = calloc(wanted, sizeof(*run->readers));
-    run->names = calloc(wanted, sizeof(*run->names));
-    if (!run->inputs || !run->readers || !run->names) {
-        pf_message("%s: out of memory", run->command->name);
-        return PF_STATUS_MEMORY;
-    }
-    for (size_t i = 0; i < wanted; i++)
-        pf_input_set(&run->inputs[i], run->command, run->settings, run->settings->operands[i]);
-    pf_sandbox_enter(run->command, run->settings);
-    for (; run->count < wanted; run->count++) {
-        struct pf_input *input = &run->inputs[run->count];
-        int status = pf_input_open(input);
-        if (status && wanted >= allowed)
-            pf_message("%s: cannot keep %zu recordings open: ulimit -n allows %llu files; raise it, or merge in steps",
-                       run->command->name, wanted, (unsigned long long)allowed);
-        if (status)
-            return status;
-        run->readers[run->count] = input->reader;
-        run->names[run->count] = input->log.input;
-    }
-    return PF_STATUS_OK;
 }
 
 static int open_writer(struct run *run)
 {
-    const struct perfile_writer_options made = pf_writing_options(&run->inputs[0], run->settings->output, &run->log);
+    const struct perfile_writer_options made =
+        pf_writing_options(&run->inputs.inputs[0], run->settings->output, &run->log);
     int result = perfile_writer_open_path(run->settings->output, &made, &run->writer, &run->error);
 
     run->log.input = strcmp(run->settings->output, "-") ? run->settings->output : "standard output";
@@ -185,8 +140,8 @@ static int failure(const struct run *run, int result)
         return PF_STATUS_OUTPUT;
     if (result == PERFILE_ERROR_ARGUMENT || result == PERFILE_ERROR_UNSUPPORTED || result == PERFILE_ERROR_ABSENT)
         return PF_STATUS_USAGE;
-    for (size_t i = 0; i < run->count; i++)
-        if (perfile_reader_counts(run->readers[i])->records)
+    for (size_t i = 0; i < run->inputs.count; i++)
+        if (perfile_reader_counts(run->inputs.readers[i])->records)
             return pf_status_of_error(result, PF_STATUS_FINDINGS);
     return pf_status_of_error(result, PF_STATUS_UNREADABLE);
 }
@@ -195,9 +150,9 @@ static int merge(struct run *run)
 {
     struct perfile_merge_options made = PERFILE_MERGE_OPTIONS_INIT;
 
-    made.readers = run->readers;
-    made.reader_count = run->count;
-    made.names = run->names;
+    made.readers = run->inputs.readers;
+    made.reader_count = run->inputs.count;
+    made.names = run->inputs.names;
     made.clock = clock_of(run->settings->merge_clock);
     made.separate_hosts = run->settings->merge_separate_hosts;
     made.note = keep_note;
@@ -211,8 +166,8 @@ static int merge(struct run *run)
     if (result == 0)
         result = perfile_writer_finish(run->writer, &run->error);
     pf_progress_clear();
-    for (size_t i = 0; i < run->count; i++)
-        pf_log_finish(&run->inputs[i].log);
+    for (size_t i = 0; i < run->inputs.count; i++)
+        pf_log_finish(&run->inputs.inputs[i].log);
     pf_log_finish(&run->log);
     return result < 0 ? failure(run, result) : PF_STATUS_OK;
 }
@@ -233,7 +188,7 @@ static void print_json_note(FILE *to, const struct run *run, const struct note *
     const char *feature = note->feature ? perfile_feature_name(note->feature) : NULL;
 
     fprintf(to, "{\"input\":");
-    pf_json_text(run->names[note->input], to);
+    pf_json_text(run->inputs.names[note->input], to);
     fprintf(to, ",\"rule\":\"%s\"", note->rule);
     if (feature)
         fprintf(to, ",\"feature\":\"%s\"", feature);
@@ -256,9 +211,9 @@ static void print_json(const struct run *run, FILE *to)
             report->events, report->events_unified, report->ids_renumbered, report->records_unified,
             report->stacks_trimmed, report->unordered, report->reshaped ? "true" : "false",
             report->clocks_aligned ? "true" : "false");
-    for (size_t i = 0; i < run->count; i++) {
+    for (size_t i = 0; i < run->inputs.count; i++) {
         fprintf(to, "%s{\"name\":", i ? "," : "");
-        pf_json_text(run->names[i], to);
+        pf_json_text(run->inputs.names[i], to);
         fprintf(to, ",");
         print_json_counts(to, report->inputs[i]);
         fprintf(to, "}");
@@ -304,9 +259,9 @@ static void print_text(const struct run *run, FILE *to)
     pf_report_count(to, report->stacks_trimmed, "user stacks truncated to make room for ids");
     pf_report_count(to, report->unordered, "records out of order");
     fprintf(to, "\n");
-    for (size_t i = 0; i < run->count; i++) {
+    for (size_t i = 0; i < run->inputs.count; i++) {
         fprintf(to, "  ");
-        print_counts(to, run->names[i], report->inputs[i]);
+        print_counts(to, run->inputs.names[i], report->inputs[i]);
         for (size_t j = 0; j < run->note_count; j++)
             if (run->notes[j].input == i)
                 print_note(run->notes[j].message, to);
@@ -340,9 +295,8 @@ static int run_open(struct run *run)
         status = merge(run);
     if (!status)
         status = print_report(run);
-    for (size_t i = 0; i < run->count && status <= PF_STATUS_FINDINGS; i++)
-        if (pf_input_losses(&run->inputs[i]))
-            status = PF_STATUS_FINDINGS;
+    if (status <= PF_STATUS_FINDINGS && pf_inputs_losses(&run->inputs))
+        status = PF_STATUS_FINDINGS;
     perfile_writer_close(run->writer);
     return status;
 }
@@ -352,13 +306,13 @@ static int run_merge(const struct pf_command *command, struct pf_settings *setti
     struct run run = {.command = command, .settings = settings, .report = PERFILE_MERGE_REPORT_INIT};
     int status;
 
-    if ((status = choose(&run)) == PF_STATUS_OK && (status = open_inputs(&run)) == PF_STATUS_OK)
+    if ((status = choose(&run)) == PF_STATUS_OK) {
+        pf_sandbox_enter(command, settings);
+        status = pf_inputs_open(&run.inputs);
+    }
+    if (status == PF_STATUS_OK)
         status = run_open(&run);
-    for (size_t i = 0; i < run.count; i++)
-        perfile_close(run.readers[i]);
-    free(run.inputs);
-    free(run.readers);
-    free(run.names);
+    pf_inputs_close(&run.inputs);
     free(run.notes);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "input.h"
+#include "inputs.h"
 #include "sandbox.h"
 #include "stream.h"
 
@@ -11,6 +11,7 @@
 struct run {
     struct pf_input input;
     struct pf_input before; /* what it is compared with; name NULL: nothing */
+    struct pf_inputs more;  /* further recordings, of verbs that take several */
     struct pf_stream stream;
     struct pf_progress progress;
 };
@@ -28,11 +29,25 @@ static int choose_before(struct run *run)
     return PF_STATUS_USAGE;
 }
 
-static int check_output(const struct run *run, const struct pf_input *input)
+static int choose_more(struct run *run)
 {
-    const char *output = run->input.settings->output;
+    struct pf_settings *settings = run->input.settings;
 
-    if (!output || !input->name || !pf_is_same_file(input->name, output))
+    int status;
+
+    if (settings->operand_count < 2)
+        return PF_STATUS_OK;
+    if ((status = pf_inputs_check(run->input.command, settings->operands, settings->operand_count)))
+        return status;
+    return pf_inputs_set(&run->more, run->input.command, settings, settings->operands + 1, settings->operand_count - 1);
+}
+
+static int check_output(const struct run *run)
+{
+    const char *output = run->input.settings->output, *before = run->before.name;
+
+    if (!output || !(pf_is_same_file(run->input.name, output) || (before && pf_is_same_file(before, output)) ||
+                     pf_inputs_have(&run->more, output)))
         return PF_STATUS_OK;
     pf_message("%s: --output %s is the input recording", run->input.command->name, output);
     return PF_STATUS_USAGE;
@@ -134,8 +149,11 @@ static int print(struct run *run)
     pf_log_finish(&input->log);
     if (run->before.reader)
         pf_log_finish(&run->before.log);
+    for (size_t i = 0; i < run->more.count; i++)
+        pf_log_finish(&run->more.inputs[i].log);
     status = status_of(run, result);
-    if (status <= PF_STATUS_FINDINGS && !run->stream.error && (pf_input_losses(input) | pf_input_losses(&run->before)))
+    if (status <= PF_STATUS_FINDINGS && !run->stream.error &&
+        (pf_input_losses(input) | pf_input_losses(&run->before) | pf_inputs_losses(&run->more)))
         status = PF_STATUS_FINDINGS;
     return status;
 }
@@ -146,6 +164,9 @@ static int write_output(struct run *run)
 
     run->input.settings->flame.before = run->before.reader;
     run->input.settings->flame.before_path = run->before.name;
+    run->input.settings->print.more = run->more.readers;
+    run->input.settings->print.more_paths = run->more.paths;
+    run->input.settings->print.more_count = run->more.count;
     if (!status) {
         status = check_terminal(run);
         status = status ? status : print(run);
@@ -155,19 +176,26 @@ static int write_output(struct run *run)
     return status;
 }
 
+static int read_and_write(struct run *run, const struct pf_command *command, struct pf_settings *settings)
+{
+    int status;
+
+    if ((status = pf_input_choose(&run->input, command, settings)) || (status = choose_before(run)) ||
+        (status = choose_more(run)) || (status = check_output(run)))
+        return status;
+    pf_sandbox_enter(command, settings);
+    if ((status = pf_input_open(&run->input)) || (run->before.name && (status = pf_input_open(&run->before))) ||
+        (status = pf_inputs_open(&run->more)))
+        return status;
+    return write_output(run);
+}
+
 int pf_run_output(const struct pf_command *command, struct pf_settings *settings)
 {
     struct run run = {0};
-    int status;
+    int status = read_and_write(&run, command, settings);
 
-    if ((status = pf_input_choose(&run.input, command, settings)) || (status = choose_before(&run)) ||
-        (status = check_output(&run, &run.input)) || (status = check_output(&run, &run.before)))
-        return status;
-    pf_sandbox_enter(command, settings);
-    if ((status = pf_input_open(&run.input)))
-        return status;
-    if (!run.before.name || (status = pf_input_open(&run.before)) == PF_STATUS_OK)
-        status = write_output(&run);
+    pf_inputs_close(&run.more);
     perfile_close(run.before.reader);
     perfile_close(run.input.reader);
     return status;

@@ -175,6 +175,13 @@ struct perfile_output_options {
      */
     const struct perfile_allocator *allocator;
     bool gzip; /* what is written is a gzip file */
+    /*
+     * export: further recordings, whose profiles are merged with that of the reader. Each must be at its start, and is read
+     * to its end. `more_paths` (as perfile_symbol_options.recording) or members of it may be NULL.
+     */
+    struct perfile_reader *const *more;
+    const char *const *more_paths;
+    size_t more_count;
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

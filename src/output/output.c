@@ -89,6 +89,20 @@ static int check_arguments(const struct perfile_reader *reader, const char *kind
     return why ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "%s", why) : 0;
 }
 
+static int check_more(const struct pf_output *output, const struct perfile_output_options *options,
+                      struct perfile_error *error)
+{
+    const char *why = options->more_count && !options->more ? "no readers given"
+                      : options->more_count && !output->merges
+                          ? "this format takes one recording; merge them into one first"
+                          : NULL;
+    for (size_t i = 0; i < options->more_count && !why; i++)
+        if (!options->more[i] || !perfile_reader_is_at_start(options->more[i]))
+            why = "a reader is missing, or not at its start: perfile_reader_rewind";
+    return why ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "%s: %s", output->info.format, why)
+               : 0;
+}
+
 /* What the caller wishes, as outputs see it: nothing that the options point at is NULL. */
 struct wishes {
     struct perfile_output_options all;
@@ -168,6 +182,8 @@ int perfile_output_write(struct perfile_reader *reader, const char *kind, const 
     if (!output)
         return fail_unknown(kind, format, error);
     result = take_wishes(&wishes, options, error);
+    if (result == 0)
+        result = check_more(output, &wishes.all, error);
     if (result < 0)
         return result;
     struct pf_watch watch; /* names that are missing would be other text: it goes nowhere once memory was short */

@@ -15,7 +15,8 @@ struct pf_output {
      */
     int (*write)(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                  struct perfile_error *error);
-    bool tells; /* what the recording holds that the output does not show is told to who called */
+    bool merges; /* takes further recordings, perfile_output_options.more */
+    bool tells;  /* what the recording holds that the output does not show is told to who called */
 };
 
 /* Tells the caller how far the reading is, now and then. */

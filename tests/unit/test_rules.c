@@ -582,6 +582,18 @@ static void one_session_at_a_time(void **state)
     close_both();
 }
 
+static void outputs_of_one_recording(void **state)
+{
+    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
+    (void)state;
+    open_both();
+    options.more = &reader;
+    options.more_count = 1;
+    assert_int_equal(write_output(&options), PERFILE_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "one recording"));
+    close_both();
+}
+
 static void outputs_of_nothing(void **state)
 {
     const struct perfile_sink no_function = {.context = NULL};
@@ -745,6 +757,7 @@ int main(void)
         cmocka_unit_test(tokens),
         cmocka_unit_test(readers_that_are_not_at_their_start),
         cmocka_unit_test(one_session_at_a_time),
+        cmocka_unit_test(outputs_of_one_recording),
         cmocka_unit_test(outputs_of_nothing),
         cmocka_unit_test(readers_of_pipes_that_are_gone),
     };

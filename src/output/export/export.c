@@ -3,23 +3,94 @@
 
 #include <stdio.h>
 
+#include "base/bytes.h"
+
+/* All but the keys and flags of `how` is what the options of the output say. */
+static int open_profile(struct perfile_reader *reader, const struct perfile_output_options *options,
+                        struct perfile_profile_options how, struct perfile_profile **profile,
+                        struct perfile_error *error)
+{
+    how.size = sizeof(how);
+    how.filter = options->filter;
+    how.symbols = options->symbols;
+    how.flags |= options->symbols->no_inline ? PERFILE_STREAM_NO_INLINES : 0;
+    how.threads = options->threads;
+    how.progress = options->progress;
+    how.progress_context = options->progress_context;
+    how.unmatched = options->unmatched;
+    how.unmatched_context = options->unmatched_context;
+    how.allocator = options->allocator;
+    return perfile_profile_open(reader, &how, profile, error);
+}
+
+/* The profile of the nth of the further recordings. */
+static int open_further(const struct perfile_output_options *options, const struct perfile_profile_options *how,
+                        size_t nth, struct perfile_profile **profile, struct perfile_error *error)
+{
+    struct perfile_symbol_options symbols = *options->symbols;
+    struct perfile_output_options of_it = *options;
+    symbols.recording = options->more_paths ? options->more_paths[nth] : NULL;
+    of_it.symbols = &symbols;
+    struct perfile_profile_options its = *how;
+    its.path = symbols.recording;
+    return open_profile(options->more[nth], &of_it, its, profile, error);
+}
+
+/* Profiles that wait to be merged: many at a time, since each time all is copied that they have. */
+struct waiting {
+    struct perfile_profile *profiles[16];
+    size_t count;
+};
+
+static void drop_all(struct waiting *waiting)
+{
+    while (waiting->count)
+        perfile_profile_close(waiting->profiles[--waiting->count]);
+}
+
+static int merge_all(struct waiting *waiting, const struct perfile_output_options *options, struct perfile_error *error)
+{
+    const struct perfile_profile_merge_options how = {.size = sizeof(how), .allocator = options->allocator};
+    const struct perfile_profile *parts[PF_COUNT(waiting->profiles)];
+    struct perfile_profile *merged;
+    for (size_t i = 0; i < waiting->count; i++)
+        parts[i] = waiting->profiles[i];
+    int result = perfile_profile_merge(parts, waiting->count, &how, &merged, error);
+    drop_all(waiting);
+    if (result == 0)
+        waiting->profiles[waiting->count++] = merged;
+    return result;
+}
+
+int pf_export_profile_as(struct perfile_reader *reader, const struct perfile_output_options *options,
+                         const struct perfile_profile_options *how, struct perfile_profile **profile,
+                         struct perfile_error *error)
+{
+    struct perfile_profile_options first = *how;
+    struct waiting waiting = {.count = 0};
+    first.path = options->symbols->recording;
+    int result = open_profile(reader, options, first, &waiting.profiles[0], error);
+    waiting.count = result == 0;
+    for (size_t i = 0; i < options->more_count && result == 0; i++) {
+        result = open_further(options, how, i, &waiting.profiles[waiting.count], error);
+        waiting.count += result == 0;
+        if (result == 0 && waiting.count == PF_COUNT(waiting.profiles))
+            result = merge_all(&waiting, options, error);
+    }
+    if (result == 0 && waiting.count > 1)
+        result = merge_all(&waiting, options, error);
+    if (result == 0)
+        *profile = waiting.profiles[0];
+    else
+        drop_all(&waiting);
+    return result;
+}
+
 int pf_export_profile(struct perfile_reader *reader, const struct perfile_output_options *options, const char *keys,
                       struct perfile_profile **profile, struct perfile_error *error)
 {
-    const struct perfile_profile_options how = {.size = sizeof(how),
-                                                .filter = options->filter,
-                                                .symbols = options->symbols,
-                                                .flags = PERFILE_STREAM_ADDRESSES |
-                                                         (options->symbols->no_inline ? PERFILE_STREAM_NO_INLINES : 0),
-                                                .threads = options->threads,
-                                                .progress = options->progress,
-                                                .progress_context = options->progress_context,
-                                                .keys = keys,
-                                                .path = options->symbols->recording,
-                                                .unmatched = options->unmatched,
-                                                .unmatched_context = options->unmatched_context,
-                                                .allocator = options->allocator};
-    return perfile_profile_open(reader, &how, profile, error);
+    const struct perfile_profile_options how = {.keys = keys, .flags = PERFILE_STREAM_ADDRESSES};
+    return pf_export_profile_as(reader, options, &how, profile, error);
 }
 
 int pf_export_stream(struct perfile_reader *reader, const struct perfile_output_options *options, uint32_t flags,

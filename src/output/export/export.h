@@ -11,9 +11,15 @@
 
 #include "output/output.h"
 
-/* The recording added up: perfile_profile_open with what the options of the output say. Ids of frames are addresses. */
+/*
+ * The recording added up, merged with the further ones: perfile_profile_open with what the options of the output say. Frames
+ * are addresses. _as: with the keys and flags of `how`, whose other members are not looked at.
+ */
 int pf_export_profile(struct perfile_reader *reader, const struct perfile_output_options *options, const char *keys,
                       struct perfile_profile **profile, struct perfile_error *error);
+int pf_export_profile_as(struct perfile_reader *reader, const struct perfile_output_options *options,
+                         const struct perfile_profile_options *how, struct perfile_profile **profile,
+                         struct perfile_error *error);
 /* The samples one after the other, `flags` as perfile_stream_options. */
 int pf_export_stream(struct perfile_reader *reader, const struct perfile_output_options *options, uint32_t flags,
                      struct perfile_stream **stream, struct perfile_error *error);

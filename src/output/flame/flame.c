@@ -268,10 +268,3 @@ const struct pf_output pf_output_flame_folded = {
     .write = write_folded,
     .tells = true,
 };
-
-const struct pf_output pf_output_export_folded = {
-    .info = {"export", "folded",
-             "a line for each stack and its weight, as flame prints it: FlameGraph, inferno, speedscope"},
-    .write = write_folded,
-    .tells = true,
-};
