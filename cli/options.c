@@ -88,7 +88,9 @@ const struct pf_option_group pf_serial_group = {"Reading", serial_options};     
 static const struct pf_option filter_options[] = {
     FILTER("time", 0, "START,STOP", time,
            "Only samples from START to STOP, in seconds as printed; either may be empty. +1.5,+3 counts from the first "
-           "sample. 10%-20% is a percentage range of the recording, 30%/2 the second 30 percent."),
+           "sample. 10%-20% is a percentage range of the recording, 30%/2 the second 30 percent. Where the header does "
+           "not "
+           "say when the samples are, they are read ahead, which a stream does not allow."),
     FILTER("cpu", 'C', "LIST", cpus, "Only samples of these CPUs: 0-3,7."),
     FILTER("pid", 0, "LIST", pids, "Only these processes: 1,2."),
     FILTER("tid", 0, "LIST", tids, "Only these threads."),

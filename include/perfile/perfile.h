@@ -444,6 +444,14 @@ perfile_reader_next(struct perfile_reader *reader, const struct perfile_record *
  * drives the reader.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_reader_rewind(struct perfile_reader *reader, struct perfile_error *error);
+/*
+ * When the samples are, ns on the recording's clock: as the header says (feature SAMPLE_TIME) or, when it does not, by reading
+ * the whole recording, without diagnostics. The reader must be at its start, and is there again. 1 and the times; 0: they are
+ * not known, for samples have no times, or the input is a stream that cannot be read twice, or a recording that is
+ * followed. Errors: ARGUMENT, MEMORY, and those of perfile_reader_next.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_reader_span(struct perfile_reader *reader, uint64_t *first, uint64_t *last,
+                                                       struct perfile_error *error);
 /* Nothing was read since the opening or the last _rewind, and no session drives the reader. */
 PERFILE_API bool perfile_reader_is_at_start(const struct perfile_reader *reader);
 

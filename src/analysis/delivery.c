@@ -50,6 +50,15 @@ const struct pf_range *pf_recording_span(struct perfile_reader *reader, const st
     return known && span->first <= span->last && span->last ? span : NULL;
 }
 
+int pf_recording_filter(struct perfile_reader *reader, const struct perfile_filter *wanted,
+                        const struct perfile_allocator *allocator, struct pf_filter *filter,
+                        struct perfile_error *error)
+{
+    struct pf_range span;
+    const int known = pf_filter_needs_span(wanted) ? perfile_reader_span(reader, &span.first, &span.last, error) : 0;
+    return known < 0 ? known : pf_filter_open(filter, wanted, known ? &span : NULL, allocator, error);
+}
+
 /* A name that no event has is a mistake; a stream tells of its events while it is read. */
 static int check_events(const struct pf_delivery *delivery, bool at_end, struct perfile_error *error)
 {
@@ -64,12 +73,9 @@ static int check_events(const struct pf_delivery *delivery, bool at_end, struct 
 static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
 {
     const struct pf_delivery_options *options = &delivery->options;
-    struct pf_range span;
     int result = 0;
     if (options->filter)
-        result =
-            pf_filter_open(&delivery->filter, options->filter,
-                           pf_recording_span(delivery->reader, delivery->allocator, &span), delivery->allocator, error);
+        result = pf_recording_filter(delivery->reader, options->filter, delivery->allocator, &delivery->filter, error);
     if (result == 0)
         result = check_events(delivery, false, error);
     if (result == 0)

@@ -66,6 +66,11 @@ struct pf_delivery;
 const struct pf_range *pf_recording_span(struct perfile_reader *reader, const struct perfile_allocator *allocator,
                                          struct pf_range *span);
 
+/* pf_filter_open with the span of the recording, which is read for it once where the filter needs what no header says. */
+int pf_recording_filter(struct perfile_reader *reader, const struct perfile_filter *wanted,
+                        const struct perfile_allocator *allocator, struct pf_filter *filter,
+                        struct perfile_error *error);
+
 /* The reader must be at its start and is driven by the delivery. What the options point at must outlive it. */
 int pf_delivery_open(struct perfile_reader *reader, const struct pf_delivery_options *options,
                      struct pf_delivery **delivery, struct perfile_error *error);

@@ -134,10 +134,11 @@ static bool take_seconds(struct piece *piece, uint64_t *ns)
 
 static int fail_span(struct perfile_error *error, const char *what)
 {
-    return pf_fail(
-        error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "time range",
-        "%s need the times of the first and last sample, which the recording does not state (feature SAMPLE_TIME)",
-        what);
+    return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "time range",
+                   "%s need the times of the first and last sample: the header does not state them (feature "
+                   "SAMPLE_TIME), and they "
+                   "cannot be read ahead, for it is a stream or its samples have no times",
+                   what);
 }
 
 /* "12.5", or "+12.5" counted from the first sample; nothing leaves *ns as it is. False: "+" without a span. */
@@ -312,6 +313,11 @@ static int parse(struct pf_filter *filter, const struct perfile_filter *wanted, 
     if (result == 0 && filter->has_events)
         result = parse_names(filter, &filter->events, wanted->events, error);
     return result;
+}
+
+bool pf_filter_needs_span(const struct perfile_filter *wanted)
+{
+    return wanted->time && strpbrk(wanted->time, "%+");
 }
 
 int pf_filter_open(struct pf_filter *filter, const struct perfile_filter *wanted, const struct pf_range *span,

@@ -79,6 +79,7 @@ struct pf_filter_subject {
  * ARGUMENT (the message names the faulty part), ABSENT (they are wanted without span), MEMORY. Close it also after a
  * failure.
  */
+bool pf_filter_needs_span(const struct perfile_filter *wanted);
 int pf_filter_open(struct pf_filter *filter, const struct perfile_filter *wanted, const struct pf_range *span,
                    const struct perfile_allocator *allocator, struct perfile_error *error);
 void pf_filter_close(struct pf_filter *filter);

@@ -21,12 +21,10 @@ static int check_events(const struct pf_reading *reading, bool at_end, struct pe
 int pf_reading_open(struct pf_reading *reading, struct perfile_table *table, enum pf_reading_order order,
                     struct perfile_error *error)
 {
-    struct pf_range span;
     int result = 0;
     *reading = (struct pf_reading){.table = table};
     if (table->options.filter)
-        result = pf_filter_open(&reading->filter, table->options.filter,
-                                pf_recording_span(table->reader, table->allocator, &span), table->allocator, error);
+        result = pf_recording_filter(table->reader, table->options.filter, table->allocator, &reading->filter, error);
     if (result == 0)
         result = check_events(reading, false, error);
     if (result == 0 && order == PF_BY_TIME)

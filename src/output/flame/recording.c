@@ -103,15 +103,22 @@ static bool end_stacks(struct pf_flame_recording *g)
     return true;
 }
 
-static int gather(struct pf_flame_recording *g, bool timeline, struct perfile_error *error)
+/* Before the reader is driven by who reads the samples. */
+static int find_span(struct pf_flame_recording *g, struct perfile_error *error)
+{
+    uint64_t first, last;
+    const int known = perfile_reader_span(g->reader, &first, &last, error);
+    if (known > 0 && first < last) {
+        g->first_time = first;
+        g->span = last - first;
+    }
+    return known < 0 ? known : 0;
+}
+
+static int gather(struct pf_flame_recording *g, struct perfile_error *error)
 {
     const struct pf_profile_sample *sample;
-    struct pf_range span;
     int result;
-    if (timeline && pf_recording_span(g->reader, g->allocator, &span) && span.first < span.last) {
-        g->first_time = span.first;
-        g->span = span.last - span.first;
-    }
     while ((result = pf_profile_next(g->profile, &sample, error)) > 0)
         if (sample->event && !add_sample(g, sample))
             return pf_fail_memory(error, "flame graph");
@@ -241,10 +248,12 @@ int pf_flame_recording_open(struct pf_flame_recording *g, struct perfile_reader 
         how.find.recording = options->flame->before_path;
     *g = (struct pf_flame_recording){.allocator = allocator, .options = options, .reader = reader};
     int result = pf_bottom_open(&g->bottom, allocator, by, options->flame->time_quantum, error);
+    if (result == 0 && timeline)
+        result = find_span(g, error);
     if (result == 0)
         result = pf_profile_open(reader, &how, &g->profile, error);
     if (result == 0)
-        result = gather(g, timeline, error);
+        result = gather(g, error);
     if (result == 0 && reader != options->flame->before)
         pf_profile_tell_unmatched(g->profile, options->unmatched, options->unmatched_context);
     if (result == 0 && !make_set(g))

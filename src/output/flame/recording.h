@@ -28,7 +28,7 @@ struct pf_flame_recording {
     size_t stacks_count, stacks_room;
     struct pf_flame_slice *slices;
     size_t slice_count, slice_room;
-    uint64_t first_time, span; /* 0: the header does not say when the samples are: no timeline */
+    uint64_t first_time, span; /* 0: it is not known when the samples are: no timeline */
     struct pf_flame_event *events;
     struct pf_flame_frame *frames;
     size_t frame_count;
