@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "message.h"
 #include "stream.h"
 
 #include <perfile/table.h>
+
+#include <unistd.h>
 
 static const char *format_at(const struct pf_command *command, size_t index, const char **doc)
 {
@@ -40,6 +43,12 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         return list_views(settings);
     settings->view = *settings->operands++;
     settings->operand_count--;
+    if (!settings->output && isatty(STDOUT_FILENO) && settings->format &&
+        perfile_table_format_is_binary(settings->format)) {
+        pf_message("%s: refusing to write %s to a terminal; name a file with -o, or use a pipe", command->name,
+                   settings->format);
+        return PF_STATUS_USAGE;
+    }
     return pf_run_output(command, settings);
 }
 
@@ -76,10 +85,10 @@ static const struct pf_option_group group = {"Options", options};
 
 const struct pf_command pf_command_table = {
     .name = "table",
-    .summary = "print a recording as a table of typed columns: text, csv, json, jsonl",
+    .summary = "print a recording as a table of typed columns: text, csv, json, jsonl, parquet, arrow",
     .doc = "Prints a view of the recording, with a row for each sample, function, thread and so on. Without VIEW it "
            "lists the views. json describes the columns with their types and units; numbers are exact and in base "
-           "units (ns, bytes).",
+           "units (ns, bytes). parquet and arrow are binary, for DuckDB, ClickHouse, pyarrow and the like.",
     .operand = "[VIEW [FILE]]",
     .operand_max = 2,
     .operand_at = view_at,

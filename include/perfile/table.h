@@ -173,6 +173,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_table_losses(const struct perfile_tab
 
 /* The formats of perfile_table_write by position; NULL after the last. Static text; doc may be NULL. */
 PERFILE_API const char *perfile_table_format_at(size_t index, const char **doc);
+/* It is not for terminals. False of formats that there are not. */
+PERFILE_API bool perfile_table_format_is_binary(const char *format);
 /*
  * Writes all rows that are left: "text" (for people), "csv" (RFC 4180, a header line), "json" (one object: columns, rows, losses,
  * notes), "jsonl" (an object for each row). Numbers are exact. NULL is text. 0, or 1: something could not be read that

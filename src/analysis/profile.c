@@ -288,8 +288,8 @@ static int next_alone(struct pf_profile *profile, struct perfile_error *error)
 int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample **sample, struct perfile_error *error)
 {
     *sample = &profile->sample;
-    const int result = profile->blocks ? pf_blocks_next(profile->blocks, sample, &profile->totals, error)
-                                       : next_alone(profile, error);
+    const int result =
+        profile->blocks ? pf_blocks_next(profile->blocks, sample, &profile->totals, error) : next_alone(profile, error);
     if (PF_LIKELY(result > 0))
         return result;
     end_reading(profile);

@@ -36,8 +36,8 @@ void pf_blocks_attend(struct pf_blocks *blocks, struct pf_delivery_options *deli
 /* Then nobody else uses the delivery and the frames until the end. */
 void pf_blocks_begin(struct pf_blocks *blocks, struct pf_delivery *delivery);
 /* 1, 0 at the end, or an error: at these two no thread is left. Adds to the totals what comes with the sample's block. */
-int pf_blocks_next(struct pf_blocks *blocks, const struct pf_profile_sample **sample,
-                   struct pf_profile_totals *totals, struct perfile_error *error);
+int pf_blocks_next(struct pf_blocks *blocks, const struct pf_profile_sample **sample, struct pf_profile_totals *totals,
+                   struct perfile_error *error);
 /* How many frames the samples that were given can have. */
 size_t pf_blocks_frame_count(const struct pf_blocks *blocks);
 /* Ends the threads. */

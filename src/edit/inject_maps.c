@@ -157,7 +157,8 @@ static void read_map(const struct pf_item *item, struct perfile_map *map)
 {
     const struct perfile_record *record = item->record;
     const unsigned mode = record->misc & PERFILE_MISC_CPUMODE_MASK;
-    *map = (struct perfile_map){.size = sizeof(*map), .kernel = mode == PERFILE_MISC_KERNEL, .data = record->misc & PERFILE_MISC_MMAP_DATA};
+    *map = (struct perfile_map){
+        .size = sizeof(*map), .kernel = mode == PERFILE_MISC_KERNEL, .data = record->misc & PERFILE_MISC_MMAP_DATA};
     if (record->type == PERFILE_RECORD_MMAP) {
         map->filename = item->body.mmap.filename;
         map->prot = map->kernel ? 0 : PERFILE_PROT_READ | (map->data ? 0 : PERFILE_PROT_EXEC);

@@ -94,7 +94,8 @@ static bool synthesize_image(void *context, const struct pf_kernel_symbol *symbo
                                            .len = (uint32_t)sysconf(_SC_PAGESIZE),
                                            .ksym_type = PERFILE_KSYMBOL_TYPE_BPF,
                                            .name = name};
-    synthesizing->result = put(synthesizing->kernel, PERFILE_RECORD_KSYMBOL, &record, sizeof(record), synthesizing->error);
+    synthesizing->result =
+        put(synthesizing->kernel, PERFILE_RECORD_KSYMBOL, &record, sizeof(record), synthesizing->error);
     return synthesizing->result == 0;
 }
 

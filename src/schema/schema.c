@@ -202,8 +202,8 @@ uint32_t perfile_version_number(void)
 
 const char *perfile_code_name(int code)
 {
-    static const char *const names[] = {"ok",    "argument",    "memory",  "open",      "read",
-                                        "write", "format",      "damaged", "truncated", "compression",
-                                        "limit", "unsupported", "absent",  "event",     "stopped", "again"};
+    static const char *const names[] = {"ok",     "argument", "memory",    "open",        "read",  "write",
+                                        "format", "damaged",  "truncated", "compression", "limit", "unsupported",
+                                        "absent", "event",    "stopped",   "again"};
     return code <= 0 && -code < (int)PF_COUNT(names) ? names[-code] : "unknown";
 }

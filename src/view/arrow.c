@@ -113,6 +113,8 @@ static void set_column_schema(struct schema_block *block, size_t index, const st
     struct ArrowSchema *node = &block->nodes[NODES * index];
     struct ArrowSchema *values = set_schema(block, node, types[column->type].format, keep_text(block, column->name));
     node->metadata = keep_metadata(block, column);
+    if (column->required)
+        node->flags = 0;
     block->columns[index] = node;
     if (pf_column_is_list(column)) {
         values = set_schema(block, &node[1], pf_column_is_text(column) ? "i" : "L", "item");

@@ -62,13 +62,13 @@ PF_PUT(message)
 }
 
 static const struct pf_column columns[] = {
-    PF_COLUMN(rule, TEXT, "", "Id of the kind of oddity, as of check."),
-    PF_COLUMN(severity, TEXT, "",
-              "note: harmless; warning: the recording says so itself; loss: bytes could not be used."),
+    PF_REQUIRED(rule, TEXT, "", "Id of the kind of oddity, as of check."),
+    PF_REQUIRED(severity, TEXT, "",
+                "note: harmless; warning: the recording says so itself; loss: bytes could not be used."),
     PF_COLUMN(offset, U64, "bytes", "Where, in the file or the stream; null: it has no place."),
     PF_COLUMN(length, BYTES, "bytes", "How much is concerned; null: not known, or nothing."),
     PF_COLUMN(file, TEXT, "", "Directories: which file; null: the first one."),
-    PF_COLUMN(message, TEXT, "", "What is wrong, as a sentence."),
+    PF_REQUIRED(message, TEXT, "", "What is wrong, as a sentence."),
 };
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */

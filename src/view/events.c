@@ -175,20 +175,20 @@ PF_PUT(attr_offset)
 }
 
 static const struct pf_column first_columns[] = {
-    PF_COLUMN(index, U32, "", "Position among the events of the recording."),
-    PF_COLUMN(name, TEXT, "", "Its name."),
+    PF_REQUIRED(index, U32, "", "Position among the events of the recording."),
+    PF_REQUIRED(name, TEXT, "", "Its name."),
 };
 static const struct pf_column last_columns[] = {
     PF_COLUMN(period, U64, "", "Every how many of them a sample is taken; null where there is a frequency."),
     PF_COLUMN(frequency, U64, "", "How many samples a second are aimed at; null where there is a period."),
-    PF_COLUMN(sample_fields, TEXTS, "", "What its samples have: the names of the bits of sample_type."),
-    PF_COLUMN(unit, TEXT, "", "What the period counts: ns, cycles, events ..."),
-    PF_COLUMN(ids, U64, "", "How many instances it has, one for each processor or thread."),
-    PF_COLUMN(samples, U64, "", "Samples of it in the recording, damaged ones not counted."),
+    PF_REQUIRED(sample_fields, TEXTS, "", "What its samples have: the names of the bits of sample_type."),
+    PF_REQUIRED(unit, TEXT, "", "What the period counts: ns, cycles, events ..."),
+    PF_REQUIRED(ids, U64, "", "How many instances it has, one for each processor or thread."),
+    PF_REQUIRED(samples, U64, "", "Samples of it in the recording, damaged ones not counted."),
     PF_EXTRA(file_name, TEXT, "", "The name that the file has for it; null: it has none."),
     PF_EXTRA(stat_unit, TEXT, "", "Unit of its counters, of perf stat."),
-    PF_EXTRA(stat_scale, F64, "", "What its counters are multiplied by."),
-    PF_EXTRA(attr_offset, U64, "bytes", "Where its attributes stand in the file."),
+    PF_REQUIRED_EXTRA(stat_scale, F64, "", "What its counters are multiplied by."),
+    PF_REQUIRED_EXTRA(attr_offset, U64, "bytes", "Where its attributes stand in the file."),
 };
 
 static bool add_columns(struct perfile_table *table)

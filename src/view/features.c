@@ -56,11 +56,11 @@ PF_PUT(value)
 }
 
 static const struct pf_column columns[] = {
-    PF_COLUMN(number, U32, "", "Which feature."),
+    PF_REQUIRED(number, U32, "", "Which feature."),
     PF_COLUMN(name, TEXT, "", "Its name; null: it is unknown."),
-    PF_EXTRA(offset, U64, "bytes", "Where it stands in the file, or in the stream."),
-    PF_COLUMN(bytes, BYTES, "bytes", "How much it takes."),
-    PF_COLUMN(readable, BOOL, "", "All of it could be read."),
+    PF_REQUIRED_EXTRA(offset, U64, "bytes", "Where it stands in the file, or in the stream."),
+    PF_REQUIRED(bytes, BYTES, "bytes", "How much it takes."),
+    PF_REQUIRED(readable, BOOL, "", "All of it could be read."),
     PF_COLUMN(doc, TEXT, "", "What it is for; null: it is unknown."),
     PF_EXTRA(error, TEXT, "", "Why not all of it could be read."),
     PF_COLUMN(value, TEXT, "", "What it holds, as JSON, as far as it could be read."),

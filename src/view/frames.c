@@ -94,12 +94,12 @@ PF_PUT(srcline)
 
 static const struct pf_column columns[] = {
     PF_COLUMN(symbol, TEXT, "", "Function at the address."),
-    PF_EXTRA(label, TEXT, "", "The function as flame graphs name it; never null."),
+    PF_REQUIRED_EXTRA(label, TEXT, "", "The function as flame graphs name it; never null."),
     PF_EXTRA(raw_symbol, TEXT, "", "The function's name in the symbol table."),
-    PF_COLUMN(kind, TEXT, "", "Where it ran: user, kernel, inlined, jit, unknown."),
+    PF_REQUIRED(kind, TEXT, "", "Where it ran: user, kernel, inlined, jit, unknown."),
     PF_COLUMN(dso, TEXT, "", "File or module that holds the address."),
     PF_COLUMN(build_id, TEXT, "", "Build id of the file as the recording has it, in hexadecimal."),
-    PF_COLUMN(address, ADDRESS, "", "Address as the symbols of the module count: for ELF files a virtual address."),
+    PF_REQUIRED(address, ADDRESS, "", "Address as the symbols of the module count: for ELF files a virtual address."),
     PF_COLUMN(offset, BYTES, "bytes", "Distance from the start of the function."),
     PF_EXTRA(file_offset, BYTES, "bytes", "Offset of the address in the file."),
     PF_COLUMN(srcfile, TEXT, "", "Source file; of callers, of the call."),

@@ -119,8 +119,12 @@ PUT(unit)
     pf_set_text(vector, perfile_event_unit(functions->of->event, unit, sizeof(unit)));
 }
 
-static const struct pf_column event_column = {
-    .name = "event", .type = PERFILE_COLUMN_TEXT, .unit = "", .doc = "Name of the event.", .put = put_event};
+static const struct pf_column event_column = {.name = "event",
+                                              .type = PERFILE_COLUMN_TEXT,
+                                              .unit = "",
+                                              .doc = "Name of the event.",
+                                              .put = put_event,
+                                              .required = true};
 static const struct pf_column frame_columns[] = {
     {.name = "kind",
      .type = PERFILE_COLUMN_TEXT,
@@ -144,22 +148,26 @@ static const struct pf_column weights[] = {
      .type = PERFILE_COLUMN_U64,
      .unit = "samples",
      .doc = "Samples that were in it.",
-     .put = put_samples},
+     .put = put_samples,
+     .required = true},
     {.name = "self",
      .type = PERFILE_COLUMN_U64,
      .unit = "",
      .doc = "Period of these samples, in the unit of the event.",
-     .put = put_self},
+     .put = put_self,
+     .required = true},
     {.name = "total",
      .type = PERFILE_COLUMN_U64,
      .unit = "",
      .doc = "Period of the samples that have it anywhere in their stack; without stacks, as self.",
-     .put = put_total},
+     .put = put_total,
+     .required = true},
     {.name = "unit",
      .type = PERFILE_COLUMN_TEXT,
      .unit = "",
      .doc = "What the periods count: ns, cycles, events ...",
-     .put = put_unit},
+     .put = put_unit,
+     .required = true},
 };
 
 static bool add_key(struct functions *functions, uint32_t index)

@@ -93,10 +93,10 @@ PF_PUT(note)
 }
 
 static const struct pf_column columns[] = {
-    PF_COLUMN(kind, TEXT, "", "What was lost, or could not be read."),
-    PF_COLUMN(count, U64, "", "How much, in the unit of the row."),
-    PF_COLUMN(unit, TEXT, "", "What is counted."),
-    PF_COLUMN(note, TEXT, "", "What it means."),
+    PF_REQUIRED(kind, TEXT, "", "What was lost, or could not be read."),
+    PF_REQUIRED(count, U64, "", "How much, in the unit of the row."),
+    PF_REQUIRED(unit, TEXT, "", "What is counted."),
+    PF_REQUIRED(note, TEXT, "", "What it means."),
 };
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */

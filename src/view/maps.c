@@ -166,12 +166,12 @@ PF_PUT(removed)
 
 static const struct pf_column columns[] = {
     PF_COLUMN(time, TIME, "ns", "When it was mapped; null: before the recording, or not known."),
-    PF_EXTRA(record, TEXT, "", "What tells of it: MMAP, MMAP2, KSYMBOL."),
-    PF_COLUMN(pid, I32, "", "Process; -1: the kernel."),
+    PF_REQUIRED_EXTRA(record, TEXT, "", "What tells of it: MMAP, MMAP2, KSYMBOL."),
+    PF_REQUIRED(pid, I32, "", "Process; -1: the kernel."),
     PF_COLUMN(tid, I32, "", "Thread that mapped it."),
-    PF_COLUMN(start, ADDRESS, "", "First address."),
+    PF_REQUIRED(start, ADDRESS, "", "First address."),
     PF_COLUMN(end, ADDRESS, "", "First address behind it; null: there is none."),
-    PF_EXTRA(bytes, BYTES, "bytes", "Its length."),
+    PF_REQUIRED_EXTRA(bytes, BYTES, "bytes", "Its length."),
     PF_COLUMN(pgoff, ADDRESS, "",
               "Offset of the first address in the file; of the kernel, the address of the symbol in its name."),
     PF_COLUMN(filename, TEXT, "", "File, or a name in brackets; of a KSYMBOL, the symbol."),
@@ -179,9 +179,9 @@ static const struct pf_column columns[] = {
               "Build id of the file, in hexadecimal: the record's own, else that of the header's table."),
     PF_COLUMN(prot, U32, "", "PROT_* bits; null: the record does not say."),
     PF_EXTRA(flags, U32, "", "MAP_* bits; null: the record does not say."),
-    PF_EXTRA(kernel, BOOL, "", "Code or data of the kernel."),
-    PF_EXTRA(data, BOOL, "", "Not executable."),
-    PF_EXTRA(removed, BOOL, "", "The kernel's code vanished, which KSYMBOL records tell of."),
+    PF_REQUIRED_EXTRA(kernel, BOOL, "", "Code or data of the kernel."),
+    PF_REQUIRED_EXTRA(data, BOOL, "", "Not executable."),
+    PF_REQUIRED_EXTRA(removed, BOOL, "", "The kernel's code vanished, which KSYMBOL records tell of."),
 };
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */

@@ -108,12 +108,12 @@ PF_PUT(fields)
 }
 
 static const struct pf_column columns[] = {
-    PF_COLUMN(offset, U64, "bytes", "Where the record stands; of a compressed one, in the decompressed stream."),
-    PF_COLUMN(type, TEXT, "", "What it is: SAMPLE, MMAP2 ...; the number of an unknown one."),
-    PF_COLUMN(misc, U32, "", "Bits whose meaning depends on the type."),
-    PF_COLUMN(size, BYTES, "bytes", "The size that its header states."),
+    PF_REQUIRED(offset, U64, "bytes", "Where the record stands; of a compressed one, in the decompressed stream."),
+    PF_REQUIRED(type, TEXT, "", "What it is: SAMPLE, MMAP2 ...; the number of an unknown one."),
+    PF_REQUIRED(misc, U32, "", "Bits whose meaning depends on the type."),
+    PF_REQUIRED(size, BYTES, "bytes", "The size that its header states."),
     PF_EXTRA(part, TEXT, "", "Directories: the file that holds it; null: the first one."),
-    PF_EXTRA(compressed, BOOL, "", "It came out of a compressed record."),
+    PF_REQUIRED_EXTRA(compressed, BOOL, "", "It came out of a compressed record."),
     PF_EXTRA(container, U64, "bytes", "Where that compressed record stands."),
     PF_COLUMN(event, TEXT, "", "Name of the event it belongs to."),
     PF_EXTRA(event_index, U32, "", "Position of that event among the events."),
@@ -122,7 +122,7 @@ static const struct pf_column columns[] = {
     PF_COLUMN(tid, I32, "", "Thread that ran, as the record itself says."),
     PF_COLUMN(cpu, I32, "", "Processor, as the record itself says."),
     PF_EXTRA(id, U64, "", "Id of the event instance."),
-    PF_COLUMN(damaged, BOOL, "", "Its content contradicts its event or its size."),
+    PF_REQUIRED(damaged, BOOL, "", "Its content contradicts its event or its size."),
     {.name = "fields",
      .type = PERFILE_COLUMN_TEXT,
      .unit = "",

@@ -297,16 +297,20 @@ static const struct {
     struct pf_column column;
     uint64_t needs;
 } fields[] = {
-#define FIELD(field, other, kind, what, bits, rare, text)                                                              \
+#define ONE(field, other, kind, what, bits, rare, text, sure)                                                          \
     {{.name = #field,                                                                                                  \
       .alias = other,                                                                                                  \
       .type = PERFILE_COLUMN_##kind,                                                                                   \
       .unit = what,                                                                                                    \
       .doc = text,                                                                                                     \
       .put = put_##field,                                                                                              \
-      .extra = rare},                                                                                                  \
+      .extra = rare,                                                                                                   \
+      .required = sure},                                                                                               \
      bits},
+#define FIELD(...) ONE(__VA_ARGS__, false)
+#define SURE(...) ONE(__VA_ARGS__, true)
 #include "view/fields.def"
+#undef ONE
 };
 
 static bool add_columns(struct samples *samples)

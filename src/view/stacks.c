@@ -117,18 +117,18 @@ static const struct {
     struct pf_column column;
     const char *key;
 } columns[] = {
-    {PF_COLUMN(event, TEXT, "", "Name of the event."), NULL},
+    {PF_REQUIRED(event, TEXT, "", "Name of the event."), NULL},
     {PF_COLUMN(time, TIME, "ns", "Where the step of time begins."), "time"},
     {PF_COLUMN(pid, I32, "", "Process."), "pid"},
     {PF_COLUMN(tid, I32, "", "Thread."), "tid"},
     {PF_COLUMN(comm, TEXT, "", "Name of the thread."), "comm"},
     {PF_COLUMN(cpu, I32, "", "Processor."), "cpu"},
-    {PF_COLUMN(stack, TEXTS, "", "Functions, leaf first, with inlined ones; [dso] where a function is not known."),
+    {PF_REQUIRED(stack, TEXTS, "", "Functions, leaf first, with inlined ones; [dso] where a function is not known."),
      NULL},
-    {PF_EXTRA(leaf, TEXT, "", "Function of the sampled address, never an inlined one."), NULL},
-    {PF_COLUMN(samples, U64, "samples", "Number of samples."), NULL},
-    {PF_COLUMN(period, U64, "", "What they stand for, in the unit of the event."), NULL},
-    {PF_COLUMN(unit, TEXT, "", "What the period counts: ns, cycles, events ..."), NULL},
+    {PF_REQUIRED_EXTRA(leaf, TEXT, "", "Function of the sampled address, never an inlined one."), NULL},
+    {PF_REQUIRED(samples, U64, "samples", "Number of samples."), NULL},
+    {PF_REQUIRED(period, U64, "", "What they stand for, in the unit of the event."), NULL},
+    {PF_REQUIRED(unit, TEXT, "", "What the period counts: ns, cycles, events ..."), NULL},
     {PF_EXTRA(weight, U64, "", "Sum of the recorded weights."), NULL},
 };
 

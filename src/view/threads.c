@@ -73,8 +73,8 @@ static const struct pf_column columns[] = {
     PF_COLUMN(end_time, TIME, "ns", "When it ended; null: after the recording, or not known."),
     PF_COLUMN(first_time, TIME, "ns", "Its first sample."),
     PF_COLUMN(last_time, TIME, "ns", "Its last sample."),
-    PF_COLUMN(samples, U64, "", "Its samples."),
-    PF_COLUMN(lost, U64, "records", "What was lost while it ran, as records say: its own or that of others."),
+    PF_REQUIRED(samples, U64, "", "Its samples."),
+    PF_REQUIRED(lost, U64, "records", "What was lost while it ran, as records say: its own or that of others."),
 };
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */

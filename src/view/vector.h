@@ -19,6 +19,7 @@ struct pf_column {
     /* Puts one value: exactly one pf_set_..., or pf_end_list. */
     void (*put)(void *state, struct pf_vector *vector);
     bool extra;     /* shown only when it is asked for */
+    bool required;  /* never null, whatever the recording */
     bool fresh;     /* its texts hardly repeat: each batch has a dictionary of its own */
     uint32_t index; /* for the view: columns that share a function */
 };

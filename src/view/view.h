@@ -21,14 +21,16 @@
 #include "view/vector.h"
 
 /* Rows of a view's table of columns; put_<name> puts it. */
-#define PF_COLUMN(field, kind, what, text)                                                                             \
+#define PF_COLUMN_AS(field, kind, what, text, ...)                                                                     \
     {                                                                                                                  \
-        .name = #field, .type = PERFILE_COLUMN_##kind, .unit = what, .doc = text, .put = put_##field                   \
+        .name = #field, .type = PERFILE_COLUMN_##kind, .unit = what, .doc = text, .put = put_##field, __VA_ARGS__      \
     }
-#define PF_EXTRA(field, kind, what, text)                                                                              \
-    {                                                                                                                  \
-        .name = #field, .type = PERFILE_COLUMN_##kind, .unit = what, .doc = text, .put = put_##field, .extra = true    \
-    }
+#define PF_COLUMN(field, kind, what, text) PF_COLUMN_AS(field, kind, what, text, .extra = false)
+#define PF_EXTRA(field, kind, what, text) PF_COLUMN_AS(field, kind, what, text, .extra = true)
+/* Never null. */
+#define PF_REQUIRED(field, kind, what, text) PF_COLUMN_AS(field, kind, what, text, .required = true)
+#define PF_REQUIRED_EXTRA(field, kind, what, text)                                                                     \
+    PF_COLUMN_AS(field, kind, what, text, .required = true, .extra = true)
 #define PF_PUT(name) static void put_##name(void *state, struct pf_vector *vector)
 
 struct pf_view {

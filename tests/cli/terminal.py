@@ -258,6 +258,15 @@ def test_recordings_are_not_shown(t):
                text.startswith(f'perfile: {arguments[0]}: refusing to write a recording to a terminal'), (status, text[:200]))
 
 
+def test_files_of_columns_are_not_shown(t):
+    for form in ('parquet', 'arrow'):
+        status, text = t.run('table', 'samples', '--format', form, 'good', PERFILE_PAGER=PREFIX)
+        expect(f'{form} on a terminal', status == 2 and f'table: refusing to write {form} to a terminal' in text,
+               (status, text[:200]))
+        status, text = t.run('table', 'samples', '--format', form, '-o', 'written', 'good')
+        expect(f'{form} in a file', (status, text) == (0, ''), (status, text[:200]))
+
+
 def make_recordings(assemble, folder):
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
@@ -282,7 +291,8 @@ def main():
         make_recordings(assemble, folder)
         t = Terminal(perfile, folder)
         for test in (test_who_pages, test_status, test_missing_pager, test_environment, test_colors, test_interrupt,
-                     test_progress, test_progress_of_a_stream, test_files, test_recordings_are_not_shown):
+                     test_progress, test_progress_of_a_stream, test_files, test_recordings_are_not_shown,
+                     test_files_of_columns_are_not_shown):
             test(t)
     sys.exit(f'{len(failures)} facts are wrong' if failures else 0)
 

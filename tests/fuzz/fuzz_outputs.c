@@ -101,13 +101,15 @@ static void take_batches(const uint8_t *data, size_t bytes, const char *view)
 {
     struct perfile_reader *reader;
     struct perfile_table *table = open_table(data, bytes, view, &reader);
+    struct ArrowSchema schema;
     struct ArrowArray batch;
-    if (!table)
+    if (!table || perfile_table_schema(table, &schema, NULL) < 0)
         return;
     while (perfile_table_next(table, &batch, NULL) > 0) {
         for (int64_t i = 0; i < batch.n_children; i++) {
             const struct ArrowArray *column = batch.children[i];
             FUZZ_REQUIRE(column->length == batch.length && column->null_count <= batch.length);
+            FUZZ_REQUIRE(!column->null_count || schema.children[i]->flags & ARROW_FLAG_NULLABLE);
             const struct ArrowArray *values = column->n_children ? column->children[0] : column;
             fuzz_touch(values->buffers[1], (uint64_t)(values->length + 7) / 8);
             if (values->dictionary)
@@ -115,6 +117,7 @@ static void take_batches(const uint8_t *data, size_t bytes, const char *view)
         }
         batch.release(&batch);
     }
+    schema.release(&schema);
     perfile_table_close(table);
     perfile_close(reader);
 }

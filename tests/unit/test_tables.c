@@ -123,7 +123,7 @@ static void check_values(const struct ArrowSchema *schema, const struct ArrowArr
 static void check_column(const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t rows)
 {
     assert_int_equal(array->length, rows);
-    assert_true(schema->flags & ARROW_FLAG_NULLABLE);
+    assert_true(schema->flags & ARROW_FLAG_NULLABLE || !array->null_count);
     assert_true(schema->name && *schema->name && schema->metadata);
     assert_int_equal(schema->n_children, array->n_children);
     check_validity(array);

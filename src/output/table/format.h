@@ -3,6 +3,7 @@
 #ifndef PF_OUTPUT_TABLE_FORMAT_H
 #define PF_OUTPUT_TABLE_FORMAT_H
 
+#include "base/json.h"
 #include "view/view.h"
 
 struct pf_sheet {
@@ -11,6 +12,7 @@ struct pf_sheet {
     struct pf_text cell; /* without a sink */
     size_t *widths;      /* of text; one for each shown column */
     uint64_t rows;       /* written so far */
+    void *state;         /* the format's own */
 };
 
 struct pf_table_format {
@@ -19,6 +21,12 @@ struct pf_table_format {
     void (*begin)(struct pf_sheet *sheet); /* the vectors have the first rows, if there are any */
     void (*row)(struct pf_sheet *sheet, size_t row);
     void (*end)(struct pf_sheet *sheet);
+    /*
+     * Of files of columns, which are binary: all rows that the vectors have, instead of `row`; else NULL. Memory that is
+     * short is left to the table's allocator to tell.
+     */
+    void (*batch)(struct pf_sheet *sheet);
+    void (*close)(struct pf_sheet *sheet); /* releases the state, which may be NULL; NULL: there is none */
 };
 
 static inline bool pf_vector_is_null(const struct pf_vector *vector, size_t row)
@@ -30,6 +38,9 @@ static inline bool pf_vector_is_null(const struct pf_vector *vector, size_t row)
 void pf_table_put_plain(struct pf_text *out, const struct pf_vector *vector, size_t row, bool people);
 /* All rows that are left: perfile_table_write into a text. */
 int pf_table_write(struct perfile_table *table, const char *format, struct pf_text *out, struct perfile_error *error);
+/* As in the format json; `name` NULL: not in an object. */
+void pf_table_put_recording(struct pf_json *json, const char *name, struct perfile_table *table);
+void pf_table_put_losses(struct pf_json *json, const char *name, const struct perfile_table *table);
 /* One number or name, of a row or of the items of lists. */
 void pf_table_put_item(struct pf_text *out, const struct pf_vector *vector, size_t at);
 

@@ -33,7 +33,7 @@ static void put_value(struct pf_text *out, const struct pf_vector *vector, size_
 
 /* ---- one object -------------------------------------------------------------------------------------------------- */
 
-static void put_recording(struct pf_json *json, struct perfile_table *table)
+void pf_table_put_recording(struct pf_json *json, const char *name, struct perfile_table *table)
 {
     static const char *const modes[] = {"file", "pipe", "directory"};
     const struct perfile_file *file = perfile_reader_file(table->reader);
@@ -42,7 +42,7 @@ static void put_recording(struct pf_json *json, struct perfile_table *table)
         const char *name;
         uint32_t number;
     } facts[] = {{"host", HOSTNAME}, {"kernel", OSRELEASE}, {"recorded_with", VERSION}, {"arch", ARCH}};
-    pf_json_begin(json, "recording", false);
+    pf_json_begin(json, name, false);
     pf_json_string(json, "path", table->symbols.recording);
     pf_json_string(json, "mode", modes[file->mode]);
     for (size_t i = 0; i < PF_COUNT(facts); i++) {
@@ -60,7 +60,7 @@ static void begin_page(struct pf_sheet *sheet)
     pf_json_begin(&json, NULL, false);
     pf_json_unsigned(&json, "version", 1);
     pf_json_string(&json, "view", sheet->table->view->info.name);
-    put_recording(&json, sheet->table);
+    pf_table_put_recording(&json, "recording", sheet->table);
     pf_json_begin(&json, "columns", true);
     for (size_t i = 0; i < sheet->table->shown; i++) {
         const struct pf_column *column = &sheet->table->columns[i].column;
@@ -85,12 +85,12 @@ static void put_page_row(struct pf_sheet *sheet, size_t row)
     pf_put_char(sheet->out, ']');
 }
 
-static void put_losses(struct pf_json *json, const struct perfile_table *table)
+void pf_table_put_losses(struct pf_json *json, const char *name, const struct perfile_table *table)
 {
     struct perfile_losses losses = PERFILE_LOSSES_INIT;
     (void)!perfile_table_losses(table, &losses); /* the size is set */
     const struct perfile_counts *counts = perfile_reader_counts(table->reader);
-    pf_json_begin(json, "losses", false);
+    pf_json_begin(json, name, false);
     pf_json_unsigned(json, "filtered", losses.filtered);
     pf_json_unsigned(json, "lost", losses.lost);
     pf_json_unsigned(json, "unmapped", losses.unmapped);
@@ -108,7 +108,7 @@ static void end_page(struct pf_sheet *sheet)
     char note[PF_NOTE_BYTES];
     pf_put_string(sheet->out, "\n");
     pf_json_end(&json, true);
-    put_losses(&json, sheet->table);
+    pf_table_put_losses(&json, "losses", sheet->table);
     pf_json_begin(&json, "notes", true);
     if (pf_note_aux(sheet->table->reader, note))
         pf_json_string(&json, NULL, note);
@@ -117,8 +117,12 @@ static void end_page(struct pf_sheet *sheet)
     pf_put_string(sheet->out, "\n");
 }
 
-const struct pf_table_format pf_table_format_json = {
-    "json", "one object: columns, rows, losses, notes", false, begin_page, put_page_row, end_page};
+const struct pf_table_format pf_table_format_json = {.name = "json",
+                                                     .doc = "one object: columns, rows, losses, notes",
+                                                     .escapes = false,
+                                                     .begin = begin_page,
+                                                     .row = put_page_row,
+                                                     .end = end_page};
 
 /* ---- an object for each row -------------------------------------------------------------------------------------- */
 
@@ -140,4 +144,9 @@ static void nothing(struct pf_sheet *sheet)
 }
 
 const struct pf_table_format pf_table_format_jsonl = {
-    "jsonl", "an object on a line for each row, with the columns as members", false, nothing, put_line, nothing};
+    .name = "jsonl",
+    .doc = "an object on a line for each row, with the columns as members",
+    .escapes = false,
+    .begin = nothing,
+    .row = put_line,
+    .end = nothing};

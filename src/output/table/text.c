@@ -73,4 +73,5 @@ static void end(struct pf_sheet *sheet)
     (void)sheet;
 }
 
-const struct pf_table_format pf_table_format_text = {"text", "human-readable", true, begin, put_row, end};
+const struct pf_table_format pf_table_format_text = {
+    .name = "text", .doc = "human-readable", .escapes = true, .begin = begin, .row = put_row, .end = end};

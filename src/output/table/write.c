@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables as text: batch by batch through one of the formats. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "output/table/format.h"
@@ -30,6 +31,21 @@ static const struct pf_table_format *find(const char *name)
         if (!name || strcmp(formats[i]->name, name) == 0)
             return formats[i];
     return NULL;
+}
+
+static int fail_format(const char *name, struct perfile_error *error)
+{
+    char valid[160] = "";
+    for (size_t i = 0, used = 0; i < PF_COUNT(formats) && used < sizeof(valid); i++)
+        used += (size_t)snprintf(valid + used, sizeof(valid) - used, "%s%s", i ? ", " : "", formats[i]->name);
+    return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table", "unknown format '%.40s'; valid: %s", name,
+                   valid);
+}
+
+bool perfile_table_format_is_binary(const char *name)
+{
+    const struct pf_table_format *found = find(name);
+    return found && found->batch;
 }
 
 /* ---- values as plain text ---------------------------------------------------------------------------------------- */
@@ -95,6 +111,17 @@ void pf_table_put_plain(struct pf_text *out, const struct pf_vector *vector, siz
 
 /* ---- all rows ---------------------------------------------------------------------------------------------------- */
 
+static void put_rows(struct pf_sheet *sheet, const struct pf_table_format *format)
+{
+    if (format->batch) {
+        format->batch(sheet);
+        sheet->rows += sheet->table->rows;
+        return;
+    }
+    for (size_t row = 0; row < sheet->table->rows; row++, sheet->rows++)
+        format->row(sheet, row);
+}
+
 static int write_rows(struct pf_sheet *sheet, const struct pf_table_format *format, struct perfile_error *error)
 {
     int result = pf_table_fill(sheet->table, error);
@@ -102,8 +129,7 @@ static int write_rows(struct pf_sheet *sheet, const struct pf_table_format *form
         return result;
     format->begin(sheet);
     while (result == 1 && !sheet->out->failed) {
-        for (size_t row = 0; row < sheet->table->rows; row++, sheet->rows++)
-            format->row(sheet, row);
+        put_rows(sheet, format);
         pf_table_drop_rows(sheet->table);
         result = pf_table_fill(sheet->table, error);
     }
@@ -122,6 +148,8 @@ static int write_sheet(struct pf_sheet *sheet, const struct pf_table_format *for
     sheet->cell.escapes = format->escapes;
     if (sheet->widths)
         result = write_rows(sheet, format, error);
+    if (format->close)
+        format->close(sheet);
     pf_free(allocator, sheet->widths, bytes);
     return result;
 }
@@ -131,8 +159,7 @@ int pf_table_write(struct perfile_table *table, const char *format, struct pf_te
     const struct pf_table_format *found = find(format);
     struct pf_sheet sheet = {.table = table, .out = out};
     if (!found)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table",
-                       "unknown format '%.40s'; valid: text, csv, json, jsonl", format);
+        return fail_format(format, error);
     out->escapes = found->escapes;
     int result = pf_text_open(&sheet.cell, table->allocator, NULL, NULL);
     if (result == 0)
