@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The distinct places in the code that stacks have: an address with its function, module, source file and line. */
+/*
+ * The distinct places in the code that stacks have: an address with its function, module, source file and line. By the key
+ * `function` they are what the ids of functions in the view `stacks` stand for, once each.
+ */
 #include "analysis/describe.h"
 #include "base/error.h"
+#include "base/map.h"
+#include "view/ids.h"
 #include "view/profiled.h"
 
 struct frames {
     struct pf_profiled profiled; /* first */
+    uint64_t *ids;               /* of functions; NULL: nobody asked for them */
+    size_t id_count;
+    struct pf_map known; /* ids that were given, by function */
+    bool by_function;
+    uint64_t id; /* of the function in hand */
     struct perfile_profile_frame frame;
     struct perfile_profile_function function;
     struct perfile_module module;
@@ -13,6 +23,22 @@ struct frames {
 };
 
 #define FRAMES const struct frames *frames = state
+
+PF_PUT(function_id)
+{
+    FRAMES;
+    pf_set_u64(vector, frames->id);
+}
+
+/* Where the kernel and code of JITs lie is another place each time. */
+PF_PUT(frame_id)
+{
+    FRAMES;
+    const uint32_t kind = frames->frame.kind;
+    const bool moves = kind == PERFILE_FRAME_KERNEL || kind == PERFILE_FRAME_JIT;
+    const uint64_t place = moves && frames->function.name ? frames->frame.offset : frames->frame.address;
+    pf_set_u64(vector, pf_place_id(frames->id, place, kind == PERFILE_FRAME_INLINED ? frames->frame.line : 0));
+}
 
 PF_PUT(symbol)
 {
@@ -35,7 +61,7 @@ PF_PUT(raw_symbol)
 PF_PUT(kind)
 {
     FRAMES;
-    pf_set_lasting(vector, pf_describe_kind(frames->frame.kind));
+    pf_set_lasting(vector, pf_describe_kind(frames->by_function ? frames->function.kind : frames->frame.kind));
 }
 
 PF_PUT(dso)
@@ -49,6 +75,30 @@ PF_PUT(build_id)
     FRAMES;
     if (frames->mapped)
         pf_profiled_put_build_id(vector, &frames->module);
+    else
+        pf_set_null(vector);
+}
+
+PF_PUT(start)
+{
+    FRAMES;
+    if (frames->function.name && frames->function.kind != PERFILE_FRAME_INLINED)
+        pf_set_u64(vector, frames->function.address);
+    else
+        pf_set_null(vector);
+}
+
+PF_PUT(start_file)
+{
+    FRAMES;
+    pf_set_lasting(vector, frames->function.file);
+}
+
+PF_PUT(start_line)
+{
+    FRAMES;
+    if (frames->function.file && frames->function.start_line)
+        pf_set_u32(vector, frames->function.start_line);
     else
         pf_set_null(vector);
 }
@@ -92,7 +142,12 @@ PF_PUT(srcline)
         pf_set_null(vector);
 }
 
+#define FUNCTION_ID "The same for equal functions in all recordings: a hash of module and name."
+
 static const struct pf_column columns[] = {
+    PF_REQUIRED_EXTRA(frame_id, U64, "",
+                      "The same for equal places in all recordings: a hash of function and address."),
+    PF_REQUIRED_EXTRA(function_id, U64, "", FUNCTION_ID),
     PF_COLUMN(symbol, TEXT, "", "Function at the address."),
     PF_REQUIRED_EXTRA(label, TEXT, "", "The function as flame graphs name it; never null."),
     PF_EXTRA(raw_symbol, TEXT, "", "The function's name in the symbol table."),
@@ -106,32 +161,79 @@ static const struct pf_column columns[] = {
     PF_COLUMN(srcline, U32, "", "Line in that source file."),
 };
 
+static const struct pf_column columns_by_function[] = {
+    PF_REQUIRED(function_id, U64, "", FUNCTION_ID),
+    PF_COLUMN(symbol, TEXT, "", "Function; null: the code of the module that has no symbol."),
+    PF_REQUIRED(label, TEXT, "", "The function as flame graphs name it."),
+    PF_COLUMN(raw_symbol, TEXT, "", "The function's name in the symbol table."),
+    PF_REQUIRED(kind, TEXT, "", "Where it ran: user, kernel, inlined, jit, unknown."),
+    PF_COLUMN(dso, TEXT, "", "File or module that holds it."),
+    PF_COLUMN(build_id, TEXT, "", "Build id of the file as the recording has it, in hexadecimal."),
+    PF_COLUMN(start, ADDRESS, "",
+              "Where it begins as the symbols of the module count: for ELF files a virtual address."),
+    {.name = "srcfile",
+     .type = PERFILE_COLUMN_TEXT,
+     .unit = "",
+     .doc = "Source file of where it begins.",
+     .put = put_start_file},
+    {.name = "srcline", .type = PERFILE_COLUMN_U32, .unit = "", .doc = "Line there.", .put = put_start_line},
+};
+
+static bool add_columns(struct frames *frames, struct perfile_table *table)
+{
+    frames->by_function = pf_profiled_is_by(table, table->view->own_key);
+    frames->profiled.count = perfile_profile_frame_count(frames->profiled.profile);
+    if (!frames->by_function)
+        return pf_table_add_all(table, columns, PF_COUNT(columns));
+    frames->profiled.count = perfile_profile_function_count(frames->profiled.profile);
+    return pf_table_add_all(table, columns_by_function, PF_COUNT(columns_by_function));
+}
+
 static int open_frames(struct perfile_table *table, void **state, struct perfile_error *error)
 {
     struct frames *frames = pf_new(table->allocator, sizeof(*frames));
     *state = frames;
     if (!frames)
         return pf_fail_memory(error, "frames");
+    pf_map_open(&frames->known, table->allocator);
     const int result = pf_profiled_open(&frames->profiled, table, PERFILE_STREAM_ADDRESSES, error);
     if (result < 0)
         return result;
-    frames->profiled.count = perfile_profile_frame_count(frames->profiled.profile);
-    return pf_table_add_all(table, columns, PF_COUNT(columns)) ? 0 : pf_fail_memory(error, "frames");
+    if (!add_columns(frames, table))
+        return pf_fail_memory(error, "frames");
+    if (frames->by_function || pf_table_may_show(table, "function_id") || pf_table_may_show(table, "frame_id"))
+        if (!(frames->ids = pf_profiled_function_ids(&frames->profiled, &frames->id_count)))
+            return pf_fail_memory(error, "frames");
+    return 0;
+}
+
+/* Takes a function; false: out of memory. */
+static bool take_function(struct frames *frames, uint32_t number)
+{
+    frames->function.size = sizeof(frames->function);
+    frames->module.size = sizeof(frames->module);
+    (void)!perfile_profile_function_at(frames->profiled.profile, number, &frames->function);
+    frames->mapped = perfile_profile_module_at(frames->profiled.profile, frames->function.module, &frames->module) == 0;
+    frames->id = frames->ids ? frames->ids[number] : 0;
+    return !frames->by_function || pf_map_put(&frames->known, frames->id, number);
 }
 
 static int next_frame(void *state, struct perfile_error *error)
 {
     struct frames *frames = state;
     struct pf_profiled *profiled = &frames->profiled;
-    (void)error;
+    uint64_t known;
+    while (frames->by_function && profiled->row < profiled->count &&
+           pf_map_get(&frames->known, frames->ids[profiled->row], &known))
+        profiled->row++;
     if (profiled->row == profiled->count)
         return 0;
     frames->frame.size = sizeof(frames->frame);
-    frames->function.size = sizeof(frames->function);
-    frames->module.size = sizeof(frames->module);
-    (void)!perfile_profile_frame_at(profiled->profile, profiled->row++, &frames->frame);
-    (void)!perfile_profile_function_at(profiled->profile, frames->frame.function, &frames->function);
-    frames->mapped = perfile_profile_module_at(profiled->profile, frames->function.module, &frames->module) == 0;
+    if (!frames->by_function)
+        (void)!perfile_profile_frame_at(profiled->profile, profiled->row, &frames->frame);
+    if (!take_function(frames, frames->by_function ? (uint32_t)profiled->row : frames->frame.function))
+        return pf_fail_memory(error, "frames");
+    profiled->row++;
     return 1;
 }
 
@@ -142,11 +244,14 @@ static void close_frames(void *state)
         return;
     const struct perfile_allocator *allocator = frames->profiled.table->allocator;
     pf_profiled_close(&frames->profiled);
+    pf_map_close(&frames->known);
+    pf_free(allocator, frames->ids, (frames->id_count + 1) * sizeof(*frames->ids));
     pf_free(allocator, frames, sizeof(*frames));
 }
 
 const struct pf_view pf_view_frames = {
     .info = {"frames", "the distinct addresses that stacks have: function, module with build id, source line"},
+    .own_key = "function",
     .open = open_frames,
     .next = next_frame,
     .close = close_frames,

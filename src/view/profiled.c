@@ -3,9 +3,12 @@
 
 #include <stdio.h>
 
+#include "view/ids.h"
+
 int pf_profiled_open(struct pf_profiled *profiled, struct perfile_table *table, uint32_t flags,
                      struct perfile_error *error)
 {
+    const bool own_key = table->view->own_key && pf_profiled_is_by(table, table->view->own_key);
     const struct perfile_profile_options how = {.size = sizeof(how),
                                                 .filter = table->options.filter,
                                                 .symbols = &table->symbols,
@@ -13,12 +16,32 @@ int pf_profiled_open(struct pf_profiled *profiled, struct perfile_table *table, 
                                                 .threads = table->options.threads,
                                                 .progress = table->options.progress,
                                                 .progress_context = table->options.progress_context,
-                                                .keys = table->options.keys,
+                                                .keys = own_key ? NULL : table->options.keys,
                                                 .unmatched = table->options.unmatched,
                                                 .unmatched_context = table->options.unmatched_context,
                                                 .allocator = table->allocator};
     profiled->table = table;
     return perfile_profile_open(table->reader, &how, &profiled->profile, error);
+}
+
+bool pf_profiled_is_by(const struct perfile_table *table, const char *key)
+{
+    return table->options.keys && strcmp(table->options.keys, key) == 0;
+}
+
+uint64_t *pf_profiled_function_ids(const struct pf_profiled *profiled, size_t *count)
+{
+    const struct perfile_profile *profile = profiled->profile;
+    *count = perfile_profile_function_count(profile);
+    uint64_t *ids = pf_new(profiled->table->allocator, (*count + 1) * sizeof(*ids));
+    for (size_t i = 0; ids && i < *count; i++) {
+        struct perfile_profile_function function = PERFILE_PROFILE_FUNCTION_INIT;
+        struct perfile_module module = PERFILE_MODULE_INIT;
+        (void)!perfile_profile_function_at(profile, i, &function); /* it exists */
+        const bool mapped = perfile_profile_module_at(profile, function.module, &module) == 0;
+        ids[i] = pf_function_id_in(mapped ? &module : NULL, function.name, function.kind == PERFILE_FRAME_INLINED);
+    }
+    return ids;
 }
 
 void pf_profiled_close(struct pf_profiled *profiled)

@@ -18,6 +18,10 @@ int pf_profiled_open(struct pf_profiled *profiled, struct perfile_table *table, 
 void pf_profiled_close(struct pf_profiled *profiled);
 /* For struct pf_view. */
 void pf_profiled_losses(const void *state, struct perfile_losses *losses);
+/* The ids of all functions (ids.h) in a block for one more, for pf_free; NULL when out of memory. */
+uint64_t *pf_profiled_function_ids(const struct pf_profiled *profiled, size_t *count);
+/* What the rows are of is this key alone, which is the view's own; the others are the profile's. */
+bool pf_profiled_is_by(const struct perfile_table *table, const char *key);
 /* Hexadecimal; null without one. */
 void pf_profiled_put_build_id(struct pf_vector *vector, const struct perfile_module *module);
 

@@ -35,6 +35,7 @@
 
 struct pf_view {
     struct perfile_view_info info;
+    const char *own_key;   /* in perfile_table_options.keys: what its rows are of then; NULL: none */
     unsigned not_filtered; /* PF_FILTER_...: parts of a filter that say nothing about its rows, and are refused */
     /* Adds the columns (pf_table_add). *state is given to all else, and to _close also after an error. */
     int (*open)(struct perfile_table *table, void **state, struct perfile_error *error);

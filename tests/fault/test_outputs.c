@@ -11,6 +11,7 @@
 
 static atomic_int left_to_succeed = -1; /* allocations; negative: all */
 static unsigned threads, report_flags;
+static const char *keys;        /* of tables */
 static const char *tracepoints; /* a recording of them */
 
 void *__real_realloc(void *pointer, size_t bytes);
@@ -83,6 +84,7 @@ static int write_table(const uint8_t *data, size_t bytes, const char *view, cons
     left_to_succeed = -1;
     options.symbols = &symbols;
     options.columns = "all";
+    options.keys = keys;
     assert_int_equal(perfile_open_memory(data, bytes, NULL, &reader, &error), 0);
     left_to_succeed = left;
     int result = perfile_table_open(reader, view, &options, &table, &error);
@@ -176,6 +178,36 @@ static void test_sink_of_tables_fails_at_each_call(void **state)
     free(data);
 }
 
+/* Until there is enough of it. */
+static void check_short_table(const uint8_t *data, size_t bytes, const char *view, const char *format)
+{
+    struct sink right = {.left = -1};
+    int result = PERFILE_ERROR_MEMORY;
+    assert_true(write_table(data, bytes, view, format, &right) >= 0);
+    for (int left = 0; result < 0; left++) {
+        struct sink sink = {.left = -1};
+        left_to_succeed = left;
+        result = write_table(data, bytes, view, format, &sink);
+        assert_true(result >= 0 || result == PERFILE_ERROR_MEMORY);
+        if (result >= 0)
+            assert_int_equal(sink.bytes, right.bytes);
+    }
+}
+
+static void test_tables_by_keys_of_views_with_short_memory(void **state)
+{
+    static const char *const cases[][2] = {{"stacks", "stack"}, {"frames", "function"}};
+    size_t bytes;
+    uint8_t *data = recording_load(recordings[0], &bytes);
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        keys = cases[i][1];
+        check_short_table(data, bytes, cases[i][0], "jsonl");
+    }
+    keys = NULL;
+    free(data);
+}
+
 static void test_tables_with_short_memory(void **state)
 {
     (void)state;
@@ -186,20 +218,8 @@ static void test_tables_with_short_memory(void **state)
         uint8_t *data = recording_load(*path, &bytes);
         for (size_t i = 0; (info = perfile_view_at(i)); i++)
             /* what is beside the rows does not depend on the recording */
-            for (size_t k = 0; (format = perfile_table_format_at(k, NULL)) && (path == recordings || !k); k++) {
-                struct sink right = {.left = -1};
-                assert_true(write_table(data, bytes, info->name, format, &right) >= 0);
-                for (int left = 0;; left++) {
-                    struct sink sink = {.left = -1};
-                    left_to_succeed = left;
-                    int result = write_table(data, bytes, info->name, format, &sink);
-                    assert_true(result >= 0 || result == PERFILE_ERROR_MEMORY);
-                    if (result >= 0) {
-                        assert_int_equal(sink.bytes, right.bytes);
-                        break;
-                    }
-                }
-            }
+            for (size_t k = 0; (format = perfile_table_format_at(k, NULL)) && (path == recordings || !k); k++)
+                check_short_table(data, bytes, info->name, format);
         free(data);
     }
 }
@@ -357,6 +377,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_hierarchies_with_short_memory),
         cmocka_unit_test(test_sink_of_tables_fails_at_each_call),
         cmocka_unit_test(test_tables_with_short_memory),
+        cmocka_unit_test(test_tables_by_keys_of_views_with_short_memory),
         cmocka_unit_test(test_batches_with_short_memory),
         cmocka_unit_test(test_fields_whose_descriptions_are_too_large),
         cmocka_unit_test(test_the_outputs_own_allocator),

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "view/ids.h"
+
+/* What a module is known by: where it lies is the machine's, and the names of run-time code are those of processes. */
+enum kind { NOWHERE, BY_BUILD_ID, BY_NAME, RUN_TIME };
+
+static uint64_t hash_module(enum kind kind, const void *data, size_t bytes)
+{
+    const uint64_t key[2] = {0x70657266696c652dull, kind};
+    return pf_siphash(key, data, bytes);
+}
+
+static uint64_t hash_function(uint64_t module, const char *name, bool inlined)
+{
+    const uint64_t key[2] = {module, (name ? 1u : 0) + (inlined ? 2u : 0)};
+    return pf_siphash(key, name ? name : "", name ? strlen(name) : 0);
+}
+
+static uint64_t module_id(const uint8_t *build_id, size_t build_id_bytes, const char *name, bool jit)
+{
+    if (jit)
+        return hash_module(RUN_TIME, "", 0);
+    return build_id_bytes ? hash_module(BY_BUILD_ID, build_id, build_id_bytes)
+                          : hash_module(BY_NAME, name, strlen(name));
+}
+
+uint64_t pf_function_id(const struct pf_symbols *symbols, uint32_t module, const char *name, bool inlined)
+{
+    const struct pf_module *known = pf_symbols_module(symbols, module);
+    const uint8_t *build_id;
+    if (!known)
+        return hash_function(hash_module(NOWHERE, "", 0), name, inlined);
+    const size_t bytes = pf_symbols_build_id(symbols, module, &build_id);
+    return hash_function(module_id(build_id, bytes, known->name, known->jit), name, inlined);
+}
+
+uint64_t pf_function_id_in(const struct perfile_module *module, const char *name, bool inlined)
+{
+    return hash_function(module ? module_id(module->build_id, module->build_id_bytes, module->name, module->jit)
+                                : hash_module(NOWHERE, "", 0),
+                         name, inlined);
+}
+
+uint64_t pf_place_id(uint64_t function, uint64_t address, uint32_t line)
+{
+    return pf_stack_id(pf_stack_id(function, address), line);
+}

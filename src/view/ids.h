@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ids of functions and stacks that are the same in all recordings: hashes of what they are called, not numbers that depend on
+ * the order in which they come. The same on every machine; they never change, as tables of other versions are joined by them.
+ */
+#ifndef PF_VIEW_IDS_H
+#define PF_VIEW_IDS_H
+
+#include <perfile/profile.h>
+
+#include "base/siphash.h"
+#include "symbol/symbols.h"
+
+/* A function is a name in a module, and an inlined one another. `module` PF_NO_SYMBOL: nothing is mapped; `name` NULL: no symbol. */
+uint64_t pf_function_id(const struct pf_symbols *symbols, uint32_t module, const char *name, bool inlined);
+/* The same of a module of a profile; NULL: nothing is mapped. */
+uint64_t pf_function_id_in(const struct perfile_module *module, const char *name, bool inlined);
+/* A place in a function. */
+uint64_t pf_place_id(uint64_t function, uint64_t address, uint32_t line);
+
+/* A stack is its outermost function (of the stack PF_STACK_START), and what that calls. */
+#define PF_STACK_START 0x706572662d737461ull
+static inline uint64_t pf_stack_id(uint64_t caller, uint64_t function)
+{
+    uint64_t id = caller * 0x9e3779b97f4a7c15ull + function; /* mixed as by SplitMix64 */
+    id = (id ^ id >> 30) * 0xbf58476d1ce4e5b9ull;
+    id = (id ^ id >> 27) * 0x94d049bb133111ebull;
+    return id ^ id >> 31;
+}
+
+#endif
