@@ -4,12 +4,22 @@
  *
  *     perfile_table_open(reader, "samples", ...) -> perfile_table_next ... -> perfile_table_close
  *     perfile_table_open(reader, "samples", ...) -> perfile_table_stream: an ArrowArrayStream for pyarrow, DuckDB, R ...
- *     perfile_table_open(reader, "samples", ...) -> perfile_table_write: text, csv, json, jsonl
+ *     perfile_table_open(reader, "samples", ...) -> perfile_table_write: text, csv, json, jsonl, parquet, arrow
  *
  * A view defines what the rows are; perfile_view_at() lists them. Rows come in batches, whose form is the Arrow C data
  * interface (https://arrow.apache.org/docs/format/CDataInterface.html): two plain structs, which others take without a
  * copy, and which need no library to be read. Memory is that of a batch and of the distinct texts; views that add up keep
  * their rows, too.
+ *
+ * Tables of many recordings can be put behind each other: whether a column may be null depends on the view alone (schemas say
+ * it), and equal stacks and functions have equal ids:
+ *
+ *     samples.stack_id -> stacks.stack_id, stacks.function_ids -> frames.function_id (also frames.frame_id of each place)
+ *
+ * A function is its module (the build id, else the path; all code of JITs is one) and its name, or "no symbol"; an inlined one is
+ * another. A stack is its functions. Ids are 64-bit hashes of these, the same on every machine and in every version. By chance two of
+ * n different ones are equal with a probability of n^2 / 2^65: of 10^8 stacks 0.03 %, of 10^9 2.7 %. With
+ * perfile_table_options.keys "stack" the view stacks has each stack once, with "function" frames has each function once.
  */
 #ifndef PERFILE_TABLE_H
 #define PERFILE_TABLE_H
@@ -78,7 +88,8 @@ struct perfile_view_info {
 /* The views of this build by position; NULL after the last. Static. */
 PERFILE_API const struct perfile_view_info *perfile_view_at(size_t index);
 
-/* What the values of a column are, and their Arrow format. The metadata of its schema has "type" (as below), "unit" and "doc". */
+/* What the values of a column are, and their Arrow format. The metadata of its schema has "type" (as below), "unit" and "doc"; columns that
+ * are never null, in whatever recording, are not ARROW_FLAG_NULLABLE. */
 enum perfile_column_type {
     PERFILE_COLUMN_BOOL,      /* "bool": b */
     PERFILE_COLUMN_I32,       /* "i32": i */
@@ -118,7 +129,11 @@ struct perfile_table_options {
      * column. NULL: the usual ones, of what the recording has.
      */
     const char *columns;
-    const char *keys;    /* stacks: by what samples are kept apart, as in perfile_profile_options: "comm,cpu" */
+    /*
+     * stacks: by what samples are kept apart, as in perfile_profile_options: "comm,cpu"; or "stack": a row for each stack_id, of
+     * all events together. frames: "function": a row for each function_id, not for each address.
+     */
+    const char *keys;
     uint64_t batch_rows; /* at most; 0: 65,536 */
     unsigned threads;    /* as in perfile_output_options */
     /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
@@ -177,9 +192,20 @@ PERFILE_API const char *perfile_table_format_at(size_t index, const char **doc);
 PERFILE_API bool perfile_table_format_is_binary(const char *format);
 /*
  * Writes all rows that are left: "text" (for people), "csv" (RFC 4180, a header line), "json" (one object: columns, rows, losses,
- * notes), "jsonl" (an object for each row). Numbers are exact. NULL is text. 0, or 1: something could not be read that
- * perfile_reader_counts does not count, which the rows tell. Errors: ARGUMENT (unknown format), WRITE, and those
- * of perfile_table_next.
+ * notes), "jsonl" (an object for each row). Numbers are exact. NULL is text. Two are binary:
+ *
+ *     "parquet"   row groups of about 2^20 rows (or 64 MiB) with the range of each column, pages compressed with zstd. Types are those
+ *                 that all SQL engines have: BOOLEAN, INT32 (i32), INT64 (all other integers, by their bits: what is above 2^63 is
+ *                 negative), DOUBLE, STRING, LIST. Memory is that of a compressed row group.
+ *     "arrow"     an Arrow IPC file with the types of perfile_table_schema, not compressed; the dictionaries stand behind the
+ *                 batches, and texts that hardly repeat have none
+ *
+ * In both, a column of type time is followed by the same as a time of day (us, UTC) if the recording has a CLOCK_DATA feature:
+ * `timestamp` behind `time`, `start_timestamp` behind `start_time`. Key-value metadata: perfile.view, .version, and as JSON .columns
+ * (name, type, unit, doc), .recording, .losses.
+ *
+ * 0, or 1: something could not be read that perfile_reader_counts does not count, which the rows tell. Errors: ARGUMENT (unknown
+ * format), WRITE, and those of perfile_table_next.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_write(struct perfile_table *table, const char *format,
                                                        const struct perfile_sink *sink, struct perfile_error *error);

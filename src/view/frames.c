@@ -175,13 +175,26 @@ static const struct pf_column columns_by_function[] = {
      .type = PERFILE_COLUMN_TEXT,
      .unit = "",
      .doc = "Source file of where it begins.",
-     .put = put_start_file},
-    {.name = "srcline", .type = PERFILE_COLUMN_U32, .unit = "", .doc = "Line there.", .put = put_start_line},
+     .put = put_start_file,
+     .extra = true},
+    {.name = "srcline",
+     .type = PERFILE_COLUMN_U32,
+     .unit = "",
+     .doc = "Line there.",
+     .put = put_start_line,
+     .extra = true},
 };
+
+/* Functions need no addresses, but for their source lines. */
+static uint32_t flags_of(const struct frames *frames, const struct perfile_table *table)
+{
+    return frames->by_function && !pf_table_may_show(table, "srcfile") && !pf_table_may_show(table, "srcline")
+               ? PERFILE_STREAM_JOIN_UNNAMED
+               : PERFILE_STREAM_ADDRESSES;
+}
 
 static bool add_columns(struct frames *frames, struct perfile_table *table)
 {
-    frames->by_function = pf_profiled_is_by(table, table->view->own_key);
     frames->profiled.count = perfile_profile_frame_count(frames->profiled.profile);
     if (!frames->by_function)
         return pf_table_add_all(table, columns, PF_COUNT(columns));
@@ -196,7 +209,8 @@ static int open_frames(struct perfile_table *table, void **state, struct perfile
     if (!frames)
         return pf_fail_memory(error, "frames");
     pf_map_open(&frames->known, table->allocator);
-    const int result = pf_profiled_open(&frames->profiled, table, PERFILE_STREAM_ADDRESSES, error);
+    frames->by_function = pf_profiled_is_by(table, table->view->own_key);
+    const int result = pf_profiled_open(&frames->profiled, table, flags_of(frames, table), error);
     if (result < 0)
         return result;
     if (!add_columns(frames, table))

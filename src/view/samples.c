@@ -66,7 +66,7 @@ PUT_RECORDED(cgroup, PERFILE_SAMPLE_CGROUP, pf_set_text, pf_profile_cgroup(sampl
 PUT(event)
 {
     SAMPLES;
-    pf_set_text(vector, samples->sample->event ? samples->sample->event->name : NULL);
+    pf_set_lasting(vector, samples->sample->event ? samples->sample->event->name : NULL);
 }
 
 PUT(mode)

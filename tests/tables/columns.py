@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""columns.py PERFILE ASSEMBLE UNZSTD RECORDING...: tables in files of columns hold what they hold as jsonl.
+"""columns.py PERFILE ASSEMBLE UNZSTD [--large] RECORDING...: tables in files of columns hold what they hold as jsonl.
 
 Every view with all its columns is read by decoders that share nothing with the library (parquet.py, arrowfile.py), which
 also look at what the files say of themselves: ranges, counts, sizes, places. Times of day are those of the clock that the
-recording names. Beside the given recordings there are made ones: names that are hostile, nothing at all, many values."""
+recording names. Beside the given recordings there are made ones: names that are hostile, nothing at all, many values. --large: of recordings with more samples than a row
+group has rows, the numbers in Parquet are those of csv."""
 import json, pathlib, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
@@ -164,8 +165,34 @@ def views_of(perfile):
     return [line.split()[0] for line in output(perfile, 'table').decode().splitlines()]
 
 
+def check_large(perfile, unzstd, path):
+    """What is wrong with numbers of many rows."""
+    names = ['time', 'tid', 'period', 'ip', 'stack_id']
+    table = parquet.Table(output(perfile, 'table', 'samples', '--columns', ','.join(names), '--format', 'parquet', path), unzstd)
+    lines = output(perfile, 'table', 'samples', '--columns', ','.join(names), '--format', 'csv', path).decode().splitlines()[1:]
+    if len(table.groups) < 2:
+        yield 'it has one row group only'
+    if table.encodings != {parquet.PLAIN, parquet.RLE, parquet.DELTA, parquet.DICTIONARY}:
+        yield f'encodings are {table.encodings}'
+    for i, values in enumerate(zip(*(map(int, line.split(',')) for line in lines))):
+        if [unsigned(value) for value in table.values[names[i]]] != list(values):
+            yield f'{names[i]} differs'
+
+
+def main_large(perfile, unzstd, recordings):
+    wrong = 0
+    for path in recordings:
+        for text in check_large(perfile, unzstd, path):
+            print(f'{pathlib.Path(path).name}: {text}')
+            wrong += 1
+    print(f'{len(recordings)} large recordings, {wrong} facts are wrong')
+    return 1 if wrong else 0
+
+
 def main():
     perfile, assemble, unzstd, *recordings = sys.argv[1:]
+    if recordings[0] == '--large':
+        return main_large(perfile, unzstd, recordings[1:])
     schemas, wrong, count = {}, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         for path in [*make(assemble, folder), *recordings]:
