@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "message.h"
 #include "stream.h"
 
 #include <perfile/table.h>
-
-#include <unistd.h>
 
 static const char *format_at(const struct pf_command *command, size_t index, const char **doc)
 {
@@ -43,12 +40,6 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         return list_views(settings);
     settings->view = *settings->operands++;
     settings->operand_count--;
-    if (!settings->output && isatty(STDOUT_FILENO) && settings->format &&
-        perfile_table_format_is_binary(settings->format)) {
-        pf_message("%s: refusing to write %s to a terminal; name a file with -o, or use a pipe", command->name,
-                   settings->format);
-        return PF_STATUS_USAGE;
-    }
     return pf_run_output(command, settings);
 }
 

@@ -109,19 +109,28 @@ static int write_all(struct run *run, const struct perfile_sink *sink)
                                 &input->error);
 }
 
+static bool is_binary(const struct pf_command *command, const struct pf_settings *settings)
+{
+    const struct perfile_output_info *info;
+
+    if (settings->view)
+        return perfile_table_format_is_binary(settings->format);
+    for (size_t i = 0; (info = perfile_output_at(i)) != NULL; i++)
+        if (!strcmp(info->kind, command->name) && !strcmp(info->format, settings->format))
+            return info->binary;
+    return false;
+}
+
 static int check_terminal(const struct run *run)
 {
     const struct pf_command *command = run->input.command;
-    const char *format = run->input.settings->format;
-    const struct perfile_output_info *info;
+    const struct pf_settings *settings = run->input.settings;
 
-    for (size_t i = 0; format && isatty(run->stream.fd) && (info = perfile_output_at(i)) != NULL; i++)
-        if (info->binary && !strcmp(info->kind, command->name) && !strcmp(info->format, format)) {
-            pf_message("%s: refusing to write %s to a terminal; use -o OUT, or redirect the output", command->name,
-                       format);
-            return PF_STATUS_USAGE;
-        }
-    return PF_STATUS_OK;
+    if (!settings->format || !isatty(run->stream.fd) || !is_binary(command, settings))
+        return PF_STATUS_OK;
+    pf_message("%s: refusing to write %s to a terminal; use -o OUT, or redirect the output", command->name,
+               settings->format);
+    return PF_STATUS_USAGE;
 }
 
 static int print(struct run *run)

@@ -260,11 +260,12 @@ def test_recordings_are_not_shown(t):
 
 def test_files_of_columns_are_not_shown(t):
     for form in ('parquet', 'arrow'):
-        status, text = t.run('table', 'samples', '--format', form, 'good', PERFILE_PAGER=PREFIX)
-        expect(f'{form} on a terminal', status == 2 and f'table: refusing to write {form} to a terminal' in text,
-               (status, text[:200]))
-        status, text = t.run('table', 'samples', '--format', form, '-o', 'written', 'good')
-        expect(f'{form} in a file', (status, text) == (0, ''), (status, text[:200]))
+        for verb in (['table', 'samples'], ['script'], ['report']):
+            status, text = t.run(*verb, '--format', form, 'good', PERFILE_PAGER=PREFIX)
+            expect(f'{verb} {form} on a terminal', status == 2 and f'{verb[0]}: refusing to write {form} to a terminal' in text,
+                   (status, text[:200]))
+            status, text = t.run(*verb, '--format', form, '-o', 'written', 'good')
+            expect(f'{verb} {form} in a file', (status, text) == (0, ''), (status, text[:200]))
 
 
 def make_recordings(assemble, folder):
