@@ -4,14 +4,15 @@
 Every driver calls settle() first: pagers, colors, locales, time zones, caches, servers for debug information and the
 width of terminals are then the same everywhere. What a test wants to differ it names: environment(TERM='xterm').
 """
-import os, re, sys, tempfile
+import os, re, sys, tempfile, time
 
 # what programs need in order to run at all (loaders, emulators), and what tests are told
 KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'QEMU_LD_PREFIX', 'MALLOC_PERTURB_', 'MESON_EXE_WRAPPER', 'PERFILE_CORPUS',
         'PERFILE_SPEEDSCOPE', 'PERFILE_PROFILER_CLI')
 NO_HOME = '/dev/null'  # not even root can make a cache below it
-FIXED = {'HOME': NO_HOME, 'LC_ALL': 'C.UTF-8', 'PYTHONUTF8': '1', 'PYTHONDONTWRITEBYTECODE': '1', 'CCACHE_DISABLE': '1',
-         'PERFILE_SETTLED': '1'}
+FIXED = {'HOME': NO_HOME, 'LC_ALL': 'C.UTF-8', 'PYTHONUTF8': '1', 'PYTHONDONTWRITEBYTECODE': '1', 'CCACHE_DISABLE': '1'}
+# Python itself: no variables, no packages, no files left behind, UTF-8
+FLAGS = ['-E', '-S', '-B', '-X', 'utf8']
 
 
 def environment(**more):
@@ -21,9 +22,13 @@ def environment(**more):
 
 
 def settle():
-    """Goes on in these surroundings, with UTF-8 as the encoding of text."""
-    if 'PERFILE_SETTLED' not in os.environ:
-        os.execve(sys.executable, [sys.executable, *sys.argv], environment())
+    """Goes on in these surroundings, with UTF-8 as the encoding of text. Only Python without FLAGS begins anew."""
+    flags, wanted = sys.flags, environment()
+    if not (flags.ignore_environment and flags.no_site and flags.dont_write_bytecode and flags.utf8_mode):
+        os.execve(sys.executable, [sys.executable, *FLAGS, *sys.argv], wanted)
+    os.environ.clear()
+    os.environ.update(wanted)
+    time.tzset()
 
 
 def no_corpus():
