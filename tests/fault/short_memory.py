@@ -18,7 +18,8 @@ import hermetic
 
 SKIPPED, NO_MEMORY = 77, 5
 POINTS = 20  # of each case and kind of failure, without --all
-MIB = 1 << 20
+LIMITS, SOME_LIMITS = 40, 10  # of the address space, below what a case needs
+PAGE = 4096
 PROGRAM = '''
 #include <stdio.h>
 extern const char *const here;
@@ -71,50 +72,56 @@ def make_recording(folder, assemble, compiler):
     return recording
 
 
+Result = collections.namedtuple('Result', 'status allocations bytes text said')
+
+
 class Command:
     """One command line: what it does with enough memory, and without."""
 
     def __init__(self, perfile, shim, arguments, home):
         self.arguments = [perfile, *arguments]
-        self.shim = shim
-        self.environment = {'PATH': os.environ.get('PATH', ''), 'HOME': home, 'LC_ALL': 'C'}
-        self.right, self.allocations = self.run(0, 0)
+        self.environment = {'PATH': os.environ.get('PATH', ''), 'HOME': home, 'LC_ALL': 'C', 'LD_PRELOAD': shim}
+        self.right, = self.run([]) or [Result(0, 0, 0, '=', '')]
 
-    def start(self, shortage, **more):
-        failing = {'LD_PRELOAD': self.shim, 'SHORT_MEMORY': ','.join(map(str, shortage))}
-        return subprocess.run(self.arguments, stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
-                              env={**self.environment, **failing}, **more)
+    def run(self, attempts):
+        """The results: that with enough memory, then that of each attempt: see short_memory.c."""
+        with tempfile.TemporaryFile('w+') as asked, tempfile.TemporaryFile('w+', errors='replace') as told:
+            asked.writelines(f'{number} {behind} {limit}\n' for number, behind, limit in [(0, 0, 0), *attempts])
+            asked.flush()
+            files = [asked.fileno(), told.fileno()]
+            subprocess.run(self.arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=files,
+                           env={**self.environment, 'SHORT_MEMORY': ','.join(map(str, files))})
+            told.seek(0)
+            lines = [line.split(' ', 4) for line in told.read().split('\n')[:-1]]
+        return [Result(*map(int, line[:3]), *line[3:]) for line in lines]
 
-    def run(self, number, all_from_there):
-        """The result and how many allocations there were; those are 0 when it did not come to its end."""
-        with tempfile.TemporaryFile() as count:
-            result = self.start((number, all_from_there, count.fileno(), 0), pass_fds=[count.fileno()])
-            count.seek(0)
-            return result, int(count.read() or 0)
-
-    def run_within(self, mebibytes):
-        """The limit is set by the shim: Python starts a command that is to have one much more slowly."""
-        return self.start((0, 0, -1, mebibytes * MIB))
+    def attempts(self, every, index):
+        """Numbers of allocations, with those behind them and without, and limits of the address space."""
+        count, room = self.right.allocations, self.right.bytes
+        step = 1 if every else max(1, count // POINTS)
+        numbers = [(number, behind, 0) for behind in (0, 1) for number in range(1 + index % step, count + 1, step)]
+        return numbers + [(0, 0, limit) for limit in range(PAGE, room, max(PAGE, room // (LIMITS if every else SOME_LIMITS)))]
 
     def wrong(self, result):
         """None, or what is wrong."""
-        same = result.stdout == self.right.stdout
-        begins = self.right.stdout.startswith(result.stdout)
-        if result.returncode == self.right.returncode and same:
+        if result.status == self.right.status and result.text == '=':
             return None
-        if result.returncode == NO_MEMORY and begins and result.stderr:
+        if result.status == NO_MEMORY and result.text in '=<' and result.said:
             return None
-        text = 'the same text' if same else 'a part of the text' if begins else 'other text'
-        return f'status {result.returncode} with {text}: {result.stderr[:100].decode(errors="replace").strip()}'
+        text = {'=': 'the same text', '<': 'a part of the text', '!': 'other text'}[result.text]
+        return f'status {result.status} with {text}: {result.said[:100]}'
 
 
-def try_all(name, command, attempts, run):
+def try_all(name, command, attempts):
     """Runs the command for each attempt; how often what was wrong."""
     found = collections.defaultdict(list)
-    for attempt in attempts:
-        wrong = command.wrong(run(attempt))
+    results = command.run(attempts)[1:]
+    for attempt, result in zip(attempts, results):
+        wrong = command.wrong(result)
         if wrong:
             found[wrong].append(attempt)
+    if len(results) < len(attempts):
+        found['the attempts ended early'].append(attempts[len(results)])
     for wrong, where in found.items():
         print(f'{name}: {wrong} ({len(where)} times, such as {where[0]})')
     return sum(len(where) for where in found.values())
@@ -139,16 +146,12 @@ def main():
             warm = Command(perfile, shim, line, str(folder / str(index)))
             cold = Command(perfile, shim, line, '/nonexistent')
             for kind, command in (('', cold), ('cached, ', warm)):
-                if not command.allocations:
+                if not command.right.allocations:
                     print('allocations cannot be made to fail here')
                     sys.exit(SKIPPED)
-                label = kind + ' '.join(line[:-1] + [os.path.basename(line[-1])])
-                step = 1 if every else max(1, command.allocations // POINTS)
-                points = [(n, mode) for mode in (0, 1) for n in range(1 + index % step, command.allocations + 1, step)]
-                limits = range(24, 200, 1 if every else 16)
-                tried += len(points) + len(limits)
-                pending.append(pool.submit(try_all, label, command, points, lambda at, c=command: c.run(*at)[0]))
-                pending.append(pool.submit(try_all, label + ', MiB', command, limits, command.run_within))
+                attempts = command.attempts(every, index)
+                tried += len(attempts)
+                pending.append(pool.submit(try_all, kind + ' '.join(line[:-1] + [os.path.basename(line[-1])]), command, attempts))
         wrong = sum(one.result() for one in pending)
     print(f'{tried} runs with too little memory, {wrong} of them wrong')
     sys.exit(wrong != 0)
