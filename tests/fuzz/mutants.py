@@ -5,18 +5,20 @@
     mutants.py PERFILE [--corpus DIR] [--count N] [--first N] [--timeout S] [--keep DIR] [--rss] [RECORDING ...]
 
 Mutant number n is the same for the same recordings everywhere, so `--first n --count 1` brings one back. --rss holds
-the memory of each run against 32 MiB + 4 times its input (with GNU time); leave it away for builds with sanitizers,
-which need more.
+the memory of each run against 32 MiB + 4 times its input; leave it away for builds with sanitizers, which need more.
 """
 import argparse
 import concurrent.futures
 import os
 import random
+import resource
+import select
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import hermetic
@@ -136,23 +138,27 @@ def limit_of(size):
 
 
 def run(command, stdin, options):
-    """Exit status (None: too slow), peak memory in bytes (0: not measured), and what was said on stderr."""
+    """Exit status (None: too slow), peak memory in bytes (never less than that of this process), what was said on stderr."""
     environment = hermetic.environment(
         ASAN_OPTIONS='exitcode=%d' % SANITIZER_STATUS,
         UBSAN_OPTIONS='halt_on_error=1:print_stacktrace=1:exitcode=%d' % SANITIZER_STATUS)
-    with tempfile.NamedTemporaryFile('r') as peak:
-        if options.rss:
-            # a child of this process would inherit its peak
-            command = ['time', '-q', '-f', '%M', '-o', peak.name, *command]
+    child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment,
+                             start_new_session=True)
+    said, late = b'', False
+    end = time.monotonic() + options.timeout
+    with child.stderr:
         # the end of a pipe wakes us at once; wait() with a time limit would sleep for longer than most runs take
-        child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                 env=environment, start_new_session=True)
-        try:
-            said, status = child.communicate(timeout=options.timeout)[1], child.returncode
-        except subprocess.TimeoutExpired:
+        while select.select([child.stderr], [], [], max(0, end - time.monotonic()))[0]:
+            more = os.read(child.stderr.fileno(), 65536)
+            if not more:
+                break
+            said = (said + more)[:2048]
+        else:
+            late = True
             os.killpg(child.pid, signal.SIGKILL)
-            said, status = child.communicate()[1], None
-        return status, int(peak.read() or 0) << 10, said[:2048].decode('utf-8', 'replace')
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return None if late else child.returncode, used.ru_maxrss << 10, said.decode('utf-8', 'replace')
 
 
 def judge(status, peak, size, options):
@@ -162,7 +168,7 @@ def judge(status, peak, size, options):
         return 'a sanitizer has found something'
     if status not in (0, 1, 2, 3):  # 2: the mutant lacks a field that was asked for
         return 'ended with status %d' % status
-    if peak > limit_of(size):
+    if options.rss and peak > limit_of(size):
         return 'needed %.1f MiB for %.1f KiB' % (peak / 2**20, size / 1024)
     return None
 
@@ -229,6 +235,10 @@ def judge_all(options):
             for command, finding, said in findings:
                 print('mutant %d of %s: perfile %s %s\n%s' % (number, path, command, finding, said), flush=True)
             bad += bool(findings)
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    if options.rss and own > limit_of(0):
+        print('memory cannot be held against its bound: this process has a peak of %.1f MiB itself' % (own / 2**20))
+        bad += 1
     print('%d mutants of %d recordings, %d runs each: %d with findings' % (
         options.count, len(sources), len(options.runs), bad))
     return bad > 0
