@@ -4,7 +4,7 @@
 
 Each case runs a real recording. Whatever was drained must be readable afterwards, the command must live or die as it is
 said, and a recording that was there before stays unless there is a new one."""
-import fcntl, json, os, pathlib, re, resource, select, shlex, shutil, signal, subprocess, sys, time
+import concurrent.futures, fcntl, json, os, pathlib, re, resource, select, shlex, shutil, signal, subprocess, sys, time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -156,10 +156,7 @@ def test_options(folder):
         return
     output.unlink()
     recorder = subprocess.Popen([PERFILE, *plain], stderr=subprocess.PIPE, text=True)
-    for _ in range(200):
-        time.sleep(0.05)
-        if output.exists():
-            break
+    wait_until(output.exists)
     time.sleep(0.1)
     recorder.send_signal(signal.SIGINT)
     said = recorder.communicate(timeout=60)[1]
@@ -228,7 +225,7 @@ def test_losses(folder):
     """What is said to be lost is what the recording says, to the last sample: also behind which no record came."""
     output = folder / 'losses.data'
     done = run('record', '-e', 'cpu-clock', '-c', '20000', '-m', '1', '-g', '--fail-on-lost', '0.001', '-o', str(output),
-               '--', 'sh', '-c', 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done')
+               '--', 'sh', '-c', 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done')
     records = run('dump', str(output)).stdout
     told = re.findall(r' LOST_SAMPLES .*? lost=(\d+)', records)
     if not told:
@@ -242,16 +239,17 @@ def test_delay(folder):
     """What the command mapped and was called before is known; its end and signals are heard."""
     output = folder / 'delay.data'
     done = run('record', '-q', '-D', '300', '-e', EVENT, '-o', str(output), '--', 'sh', '-c',
-               f'exec {CHILD.replace("0.3", "0.7")}')
+               f'exec timeout 0.6 sh -c "{SPIN}"')
     shown = run('script', '-F', 'comm,dso,ip,time,sym', str(output)).stdout
     expect(done.returncode == 124 and samples(output) > 0 and 'perfile' not in shown, 'the names behind a delay', done)
     expect('(/' in shown and '[unknown])' not in shown, 'the mappings behind a delay', shown[:500])
     begun = time.monotonic()
     done = run('record', '-D', '60000', '-e', 'cpu-clock', '-o', str(output), 'true')
     expect(done.returncode == 0 and 'delay' in done.stderr, 'a command that ends before the delay', done)
-    recorder = subprocess.Popen([PERFILE, 'record', '-q', '-D', '60000', '-e', 'cpu-clock', '-o', str(output), 'sleep',
-                                 '60'], start_new_session=True)
-    time.sleep(0.5)
+    runs = folder / 'delay.runs'
+    recorder = subprocess.Popen([PERFILE, 'record', '-q', '-D', '60000', '-e', 'cpu-clock', '-o', str(output), 'sh', '-c',
+                                 f': >{runs}; exec sleep 60'], start_new_session=True)
+    wait_until(runs.exists)
     recorder.send_signal(signal.SIGINT)
     expect(end(recorder) == 128 + signal.SIGTERM and time.monotonic() - begun < 30, 'Ctrl-C before the delay is over')
 
@@ -262,7 +260,7 @@ def known_share(path):
     return sum('([unknown])' not in line and not line.strip().startswith(':') for line in lines) / max(len(lines), 1)
 
 
-CHILD = f'timeout 0.3 sh -c "{SPIN}"'
+CHILD = f'timeout 0.2 sh -c "{SPIN}"'
 
 
 def wait_until(fact, seconds=30):
@@ -276,17 +274,21 @@ def wait_until(fact, seconds=30):
 def switched(folder, name, *more, signals=0, files=0):
     """The files of a recording of a command with children, in their order. It goes on until so many were there."""
     output, over, seen = folder / name, folder / f'{name}.over', set()
+    behind = output.resolve().name  # of a link, files have the name that it leads to
     recorder = subprocess.Popen([PERFILE, 'record', '-e', EVENT, '-F', '2000', '-o', str(output), *more, '--', 'sh', '-c',
-                                 f'until [ -e {over} ]; do {CHILD}; done; true'], stderr=subprocess.PIPE, text=True)
+                                 f'{CHILD}; : >{over}.runs; until [ -e {over} ]; do {CHILD}; sleep 0.1; done; true'],
+                                stderr=subprocess.PIPE, text=True)
 
     def seen_files():
-        seen.update(folder.glob(f'{name}.2*'))
+        seen.update(folder.glob(f'{behind}.2*'))
         return len(seen)
 
+    wait_until(pathlib.Path(f'{over}.runs').exists)
     for number in range(signals):
-        time.sleep(0.4)
+        time.sleep(0.2)
+        before = seen_files()
         recorder.send_signal(signal.SIGUSR2)
-        wait_until(lambda: seen_files() > min(number, files - 1), 5)
+        wait_until(lambda: seen_files() > before)
     wait_until(lambda: seen_files() >= files)
     over.touch()
     message = recorder.communicate(timeout=60)[1]
@@ -295,17 +297,20 @@ def switched(folder, name, *more, signals=0, files=0):
 
 
 def test_switch_output(folder):
-    for name, more, signals in [('signal', ['--switch-output'], 2), ('time', ['--switch-output=1s'], 0),
-                                ('size', ['--switch-output=20K'], 0), ('zstd', ['--switch-output', '-z', '3'], 2)]:
-        files, message = switched(folder, name, *more, signals=signals, files=2)
+    """At the same time: most of it is waiting."""
+    cases = {'signal': (['--switch-output'], 2, 2), 'time': (['--switch-output=1s'], 0, 2), 'size': (['--switch-output=20K'], 0, 2),
+             'zstd': (['--switch-output', '-z', '3'], 2, 2), 'most': (['--switch-output=20K', '--switch-max-files', '2'], 0, 4)}
+    with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
+        made = dict(zip(cases, pool.map(lambda name: switched(folder, name, *cases[name][0], signals=cases[name][1],
+                                                              files=cases[name][2]), cases)))
+    for name, (files, message) in made.items():
         expect(len(files) >= 2 and not (folder / name).exists(), f'{name}: as many files as there should be', files)
         for path in files:
             count = samples(path)
             said = f'{path}: {count:,} samples'
             expect(count >= 0 and said in message, f'{name}: each file is whole', (said, message))
             expect(count == 0 or known_share(path) > 0.99, f'{name}: each file has the names it needs', known_share(path))
-    files, message = switched(folder, 'most', '--switch-output=20K', '--switch-max-files', '2', files=4)
-    expect(len(files) == 2, 'only the newest files stay', files)
+    expect(len(made['most'][0]) == 2, 'only the newest files stay', made['most'][0])
     for option in ['--switch-output=3x', '--switch-output=0s', '--switch-output=', '--switch-max-files=3']:
         done = run('record', option, '-e', 'cpu-clock', '-o', str(folder / 'x'), 'true')
         expect(done.returncode == 2, option, done)
@@ -334,17 +339,21 @@ def test_link(folder):
 def test_no_next_file(folder):
     """A file that cannot be called as it should stays what it is, and the recording ends."""
     for more in [], ['-z', '3']:
-        name = 'n' * 245 + str(len(more))
-        recorder = subprocess.Popen([PERFILE, 'record', '-e', 'cpu-clock', '-F', '2000', '-o', str(folder / name),
-                                     '--switch-output', *more, '--', 'sh', '-c', 'kill -USR2 $PPID; sleep 0.6; exit 3'],
-                                    stderr=subprocess.PIPE, text=True)
-        message = recorder.communicate(timeout=60)[1]
+        name, over = 'n' * 245 + str(len(more)), folder / f'end.{len(more)}'
+        with open(folder / 'said', 'w+') as said:
+            recorder = subprocess.Popen([PERFILE, 'record', '-e', 'cpu-clock', '-F', '2000', '-o', str(folder / name),
+                                         '--switch-output', *more, '--', 'sh', '-c',
+                                         f'kill -USR2 $PPID; until [ -e {over} ]; do sleep 0.05; done; exit 3'], stderr=said)
+            wait_until(lambda: 'stopped' in (folder / 'said').read_text())
+            over.touch()
+            recorder.wait(timeout=60)
+            message = (folder / 'said').read_text()
         expect(recorder.returncode == 4 and 'the command continues' in message, 'no next file', (recorder.returncode, message))
         expect(samples(folder / name) >= 0, 'what was recorded before there was no next file')
     output = folder / 'taken.data'
     recorder = subprocess.Popen([PERFILE, 'record', '-e', 'cpu-clock', '-o', str(output), '--switch-output', '--', 'sh', '-c',
-                                 f'sleep 0.3; mv {output} {output}.mine; echo other >{output}'], stderr=subprocess.PIPE,
-                                text=True)
+                                 f'until [ -e {output} ]; do sleep 0.05; done; sleep 0.1; mv {output} {output}.mine; '
+                                 f'echo other >{output}'], stderr=subprocess.PIPE, text=True)
     message = recorder.communicate(timeout=60)[1]
     expect(recorder.returncode == 4 and 'different names' in message, 'a name that another took', message)
     expect(output.read_text() == 'other\n' and samples(f'{output}.mine') >= 0, 'what another wrote stays')
@@ -410,7 +419,8 @@ def test_forks_at_the_start(folder):
         output = folder / f'forks.{number}'
         recorder = subprocess.Popen([PERFILE, 'record', '-q', '-p', str(parent.pid), '-e', EVENT, '-F', '2000', '-o',
                                      str(output)])
-        time.sleep(0.45)
+        wait_until(output.exists)
+        time.sleep(0.3)
         recorder.send_signal(signal.SIGINT)
         recorder.wait(timeout=30)
         return 1 if samples(output) == 0 else known_share(output)
