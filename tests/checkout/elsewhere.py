@@ -6,11 +6,12 @@ Checkout and build are copied to a path with spaces and letters that are no ASCI
 run there with other locales, without a home, as another user, without the symbols of the kernel, and so on: all CHANGES at
 once. Each change has a planted expectation that depends on the machine: it holds here and must not hold there, or the
 change is not in force. Changes that cannot be made here are skipped, with the reason."""
-import argparse, collections, concurrent.futures, json, os, pathlib, shutil, subprocess, sys, tempfile
+import argparse, collections, concurrent.futures, json, os, pathlib, shutil, subprocess, sys, tempfile, zlib
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
+RECORDINGS = 3  # of each test, see fewer()
 ODD_NAME = 'pfäd mit spaces ☃'
 NOBODY = 65534
 SKIP, SLOWER = 77, 8
@@ -58,6 +59,15 @@ def make_locales(folder):
             return
 
 
+def fewer(test):
+    """The command of a test, with some of its recordings when it has many: a surrounding that matters does so for any, and
+    which they are depends on the name of the test, so that each is read by some."""
+    given = [word for word in test['cmd'] if word.endswith('.perf.data')]
+    first = zlib.crc32(test['name'].encode()) % max(1, len(given))
+    left_out = (given[first:] + given[:first])[RECORDINGS:]
+    return [word for word in test['cmd'] if word not in left_out]
+
+
 class Elsewhere:
     def __init__(self, build, tree, folder, chosen):
         self.build, self.tree, self.root, self.chosen = build, tree, folder / ODD_NAME, chosen
@@ -103,7 +113,7 @@ class Elsewhere:
         """Its name, what is wrong with it or '', and the reasons for what it skips."""
         if test['name'] in LEFT_OUT:
             return test['name'], '', [LEFT_OUT[test['name']]]
-        status, output = self.run(test['cmd'], test['timeout'] * SLOWER, test['env'])
+        status, output = self.run(fewer(test), test['timeout'] * SLOWER, test['env'])
         skipped = [line[len('skipped: '):] for line in output.splitlines() if line.startswith('skipped: ')]
         if status not in (0, SKIP):
             return test['name'], f'status {status}:\n{output}', []
