@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that hands over structs of every kind, compiled with the headers of one version and run with the library of
- * another: see grown.py. Prints what it gets, which must be the same with all. With GROWN its structs have a member
- * `grown_tail` at their end; with an argument the library is to refuse those that are set.
+ * The structs of libperfile, see grown.h. Prints what it gets, which must be the same with all versions; with a second
+ * argument the library is to refuse members that it does not know.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "grown.h"
 
 #include <perfile/edit.h>
 
@@ -15,51 +12,10 @@ enum {
            PERFILE_SAMPLE_READ | PERFILE_SAMPLE_BRANCH_STACK
 };
 
-/* A struct with memory behind it that nobody may touch. */
-#define BESIDE(type, name)                                                                                             \
-    struct {                                                                                                           \
-        struct type it;                                                                                                \
-        uint64_t behind[8];                                                                                            \
-    } name = {.behind = {1, 2, 3, 4, 5, 6, 7, 8}}
-#define UNTOUCHED(name)                                                                                                \
-    for (uint64_t i = 0; i < 8; i++)                                                                                   \
-    expect(name.behind[i] == i + 1, #name ": the library wrote behind it")
-#ifdef GROWN
-#define SET_TAIL(name) ((name).grown_tail = 1)
-#define CLEAR_TAIL(name) ((name).grown_tail = 0)
-#define TAIL_IS_ZERO(name)                                                                                             \
-    expect(!refuses || (name).grown_tail == 0, #name ": what the library does not know is not zero")
-#else
-#define SET_TAIL(name) ((void)(name))
-#define CLEAR_TAIL(name) ((void)(name))
-#define TAIL_IS_ZERO(name) ((void)(name))
-#endif
-
-static bool refuses; /* the library is older than the headers */
-static struct perfile_error error;
 static struct {
     uint8_t bytes[1 << 16];
     size_t count;
 } memory;
-
-static void expect(bool good, const char *what)
-{
-    if (good)
-        return;
-    fprintf(stderr, "%s (%d %s)\n", what, error.code, error.message);
-    exit(1);
-}
-
-/* The call with a member set that an older library does not know. */
-#define CALL(what, options, call)                                                                                      \
-    do {                                                                                                               \
-        if (refuses) {                                                                                                 \
-            SET_TAIL(options);                                                                                         \
-            expect((call) == PERFILE_ERROR_ARGUMENT, what ": not refused");                                            \
-            CLEAR_TAIL(options);                                                                                       \
-        }                                                                                                              \
-        expect((call) == 0, what);                                                                                     \
-    } while (0)
 
 static int store(void *context, const void *data, size_t bytes)
 {
@@ -445,7 +401,7 @@ static void merge_recording(void)
 int main(int count, char **arguments)
 {
     (void)arguments;
-    refuses = count > 1;
+    refuses = count > 2;
     write_recording();
     read_recording();
     add_map();

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""grown.py SOURCE LIBRARY.so JOBS CC...: programs and libraries of different versions get along.
+"""grown.py SOURCE BUILD JOBS CC...: programs and libraries of different versions get along.
 
-Makes headers in which every struct that may grow has one more member at its end, and a libperfile of these headers. Then
-grown.c, compiled with the headers of the tree and with the grown ones, runs with each of both libraries: it prints the
-same, nothing behind its structs is written, and an older library refuses members that it does not know."""
-import concurrent.futures, pathlib, re, subprocess, sys, tempfile
+Makes headers in which every struct that may grow has one more member at its end, and the libraries of these headers. Then
+grown.c and grown_analysis.c, compiled with the headers of the tree and with the grown ones, run with each of both versions:
+they print the same, nothing behind their structs is written, and older libraries refuse members that they do not know."""
+import concurrent.futures, os, pathlib, re, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -14,8 +14,13 @@ import hermetic
 FIXED = {'error', 'allocator', 'sink', 'section', 'value', 'event_type', 'tracepoint', 'tracepoint_field', 'u64s', 'bytes',
          'list', 'read', 'regs', 'branch_stack', 'stack', 'cpu_set', 'schedstat_counters', 'feature_body',
          'header_attr'}  # but by its attr, which is its last member
-HEADERS = ('perfile.h', 'records.h', 'writer.h', 'edit.h', 'recorder.h')
-LAYERS = ('base', 'io', 'schema', 'format', 'model', 'edit', 'record')
+# folders of sources, and what else is linked
+LIBRARIES = {
+    'libperfile': (('base', 'io', 'schema', 'format', 'model', 'edit', 'record'), ['-lzstd', '-pthread']),
+    'libperfile-analysis': (('base', 'symbol', 'analysis', 'view', 'output'), ['-lelf', '-ldw', '-lzstd', '-ldl', '-lm', '-pthread']),
+}
+PROGRAMS = {'grown': ['libperfile'], 'grown_analysis': ['libperfile-analysis', 'libperfile']}
+RECORDING = 'examples/demo.perf.data'
 FLAGS = ['-std=gnu11', '-O0', '-w', '-fPIC', '-D_GNU_SOURCE', '-DPF_VERSION_TEXT="0"', '-fvisibility=hidden']
 STRUCT = re.compile(r'^struct perfile_(\w+) \{\n(?:.*?\n)?\};', re.M | re.S)
 
@@ -43,8 +48,7 @@ def make_headers(source, to):
     (to / 'schema').mkdir()
     for path in (source / 'include/perfile').glob('*.h'):
         text = path.read_text()
-        if path.name in HEADERS:
-            text = grow(text, of_records if path.name == 'records.h' else grown)
+        text = grow(text, of_records if path.name == 'records.h' else grown)
         (to / 'include/perfile' / path.name).write_text(text)
     names = re.findall(r'^RECORD\(\d+, (\w+), (\w+),', (source / 'src/schema/records.def').read_text(), re.M)
     rows = [f'GREW({NAME}, {name}, {"attr.grown_tail" if name == "header_attr" else "grown_tail"})'
@@ -53,45 +57,55 @@ def make_headers(source, to):
     return len(grown) + len(of_records)
 
 
-def make_library(source, to, jobs, compiler):
+def make_libraries(source, build, to, jobs, compiler):
+    """With the names that programs look for, in the folder `to`."""
     flags = [*FLAGS, f'-I{to}', f'-I{to}/include', f'-I{source}/src']
-    sources = [path for layer in LAYERS for path in sorted((source / 'src' / layer).glob('**/*.c'))
-               if not path.name.startswith('gen_')]
-    objects = [to / f'{path.parent.name}-{path.stem}.o' for path in sources]
+    sources = {path: to / '-'.join(path.relative_to(source / 'src').with_suffix('.o').parts)
+               for path in sorted((source / 'src').glob('**/*.c')) if not path.name.startswith('gen_')}
+    sources[build / 'src/output/viewer.c'] = to / 'output-viewer.o'
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(lambda one: run([*compiler, *flags, '-c', one[0], '-o', one[1]]), zip(sources, objects)))
-    library = to / 'libperfile.so'
-    run([*compiler, '-shared', '-Wl,-soname,libperfile.so.0', f'-Wl,--version-script={source}/src/perfile.map',
-         '-Wl,-Bsymbolic-functions', '-o', library, *objects, '-lzstd', '-pthread'])
-    (to / 'libperfile.so.0').symlink_to(library)
-    return library
+        list(pool.map(lambda path: run([*compiler, *flags, '-c', path, '-o', sources[path]]), sources))
+    for name, (layers, others) in LIBRARIES.items():
+        objects = [made for made in sources.values() if made.name.split('-')[0] in layers]
+        run([*compiler, '-shared', f'-Wl,-soname,{name}.so.0', f'-Wl,--version-script={source}/src/perfile.map',
+             '-Wl,-Bsymbolic-functions', '-o', to / f'{name}.so.0', *objects,
+             *([] if name == 'libperfile' else [to / 'libperfile.so.0']), *others])
+
+
+def make_program(name, version, includes, source, build, to, compiler):
+    program = to / f'{name}-{version}'
+    run([*compiler, '-std=gnu11', '-O0', '-Wall', '-Wno-unused-value', *includes, source / f'tests/api/{name}.c', '-o', program,
+         f'-L{build}', f'-Wl,-rpath-link,{build}', *(f'-l:{library}.so.0' for library in PROGRAMS[name])])
+    return program
 
 
 def main():
     hermetic.settle()
-    source, library = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+    source, build = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     jobs, compiler = int(sys.argv[3]), sys.argv[4:]
+    pairs = wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         grown = pathlib.Path(folder)
         count = make_headers(source, grown)
-        libraries = {'this': library, 'grown': make_library(source, grown, jobs, compiler)}
+        make_libraries(source, build, grown, jobs, compiler)
+        libraries = {'this': build, 'grown': grown}
         includes = {'this': [f'-I{source}/include'], 'grown': [f'-I{grown}/include', '-DGROWN']}
-        programs = {}
-        for name, include in includes.items():
-            programs[name] = grown / f'program-{name}'
-            run([*compiler, '-std=gnu11', '-O0', '-Wall', '-Wno-unused-value', *include, source / 'tests/api/grown.c', '-o',
-                 programs[name], library])
-        printed = {}
-        for program, path in programs.items():
-            for name, used in libraries.items():
-                refuses = ['refuses'] if (program, name) == ('grown', 'this') else []
-                printed[program, name] = run([path, *refuses], env={'LD_LIBRARY_PATH': str(used.parent)})
-        first, wrong = printed['this', 'this'], 0
-        for (program, name), text in printed.items():
-            if text != first or not text:
-                wrong += 1
-                print(f'--- headers: {program}, library: {name}:\n{text}--- and with the same headers and library:\n{first}')
-        print(f'{count} structs grew; {len(printed) - wrong} of {len(printed)} pairs of headers and library agree')
+        for name in PROGRAMS:
+            printed = {}
+            for headers, flags in includes.items():
+                program = make_program(name, headers, flags, source, build, grown, compiler)
+                for version, place in libraries.items():
+                    refuses = ['refuses'] if (headers, version) == ('grown', 'this') else []
+                    printed[headers, version] = run([program, source / RECORDING, *refuses],
+                                                    env={**os.environ, 'LD_LIBRARY_PATH': str(place)})
+            first = printed['this', 'this']
+            for (headers, version), text in printed.items():
+                pairs += 1
+                if text != first or not text:
+                    wrong += 1
+                    print(f'--- {name}: headers: {headers}, library: {version}:\n{text}'
+                          f'--- and with the same headers and library:\n{first}')
+    print(f'{count} structs grew; {pairs - wrong} of {pairs} pairs of headers and library agree')
     sys.exit(wrong > 0)
 
 
