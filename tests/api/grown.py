@@ -17,7 +17,7 @@ FIXED = {'error', 'allocator', 'sink', 'section', 'value', 'event_type', 'tracep
 # folders of sources, and what else is linked
 LIBRARIES = {
     'libperfile': (('base', 'io', 'schema', 'format', 'model', 'edit', 'record'), ['-lzstd', '-pthread']),
-    'libperfile-analysis': (('base', 'symbol', 'analysis', 'view', 'output'), ['-lelf', '-ldw', '-lzstd', '-ldl', '-lm', '-pthread']),
+    'libperfile-analysis': (('base', 'symbol', 'analysis', 'view', 'output'), ['-lelf', '-ldw', '-lz', '-lzstd', '-ldl', '-lm', '-pthread']),
 }
 PROGRAMS = {'grown': ['libperfile'], 'grown_analysis': ['libperfile-analysis', 'libperfile']}
 RECORDING = 'examples/demo.perf.data'

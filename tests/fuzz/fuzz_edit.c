@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Recordings that are written from hostile ones: every edit in all its forms, into every mode, by a reader that was just
- * opened, or that has read all records and learnt what they tell. What comes out is read again. With FUZZ_VERB only the
- * forms of one verb; with FUZZ_EVERY, for many inputs, one of so many forms for each.
+ * opened, or that has read all records and learnt what they tell. What comes out is read again. Only the forms of
+ * fuzz_verb, if there is one; with FUZZ_EVERY, for many inputs, one of so many forms for each.
  */
 #include "fuzz.h"
 
@@ -10,6 +10,8 @@
 #include <perfile/edit.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+extern const char *const fuzz_verb; /* NULL: all */
 
 #ifndef FUZZ_EVERY
 #define FUZZ_EVERY 1
@@ -412,11 +414,8 @@ static void run_form(const uint8_t *data, size_t bytes, size_t number)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     for (size_t i = 0; i < PF_COUNT(forms); i++) {
-#ifdef FUZZ_VERB
-        if (strcmp(forms[i].verb, FUZZ_VERB) != 0)
-            continue;
-#endif
-        run_form(data, bytes, i);
+        if (!fuzz_verb || strcmp(forms[i].verb, fuzz_verb) == 0)
+            run_form(data, bytes, i);
     }
     return 0;
 }
