@@ -4,7 +4,7 @@
 Every driver calls settle() first: pagers, colors, locales, time zones, caches, servers for debug information and the
 width of terminals are then the same everywhere. What a test wants to differ it names: environment(TERM='xterm').
 """
-import os, re, sys, tempfile, time
+import os, re, site, sys, tempfile, time
 
 # what programs need in order to run at all (loaders, emulators), and what tests are told
 KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'QEMU_LD_PREFIX', 'MALLOC_PERTURB_', 'MESON_EXE_WRAPPER', 'PERFILE_CORPUS',
@@ -29,6 +29,11 @@ def settle():
     os.environ.clear()
     os.environ.update(wanted)
     time.tzset()
+
+
+def find_packages():
+    """For tests that try what is not of Python itself, where it is installed."""
+    site.main()
 
 
 def no_corpus():

@@ -4,7 +4,7 @@
 
 Each view goes through the C stream interface into a RecordBatchReader; pyarrow validates every buffer, and its rows are
 those of `perfile table --format jsonl`. Skipped where pyarrow is missing. The CPU time of the view `samples` is printed."""
-import ctypes, json, pathlib, site, subprocess, sys, time
+import ctypes, json, pathlib, subprocess, sys, time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -77,8 +77,8 @@ def main():
 
 if __name__ == '__main__':
     hermetic.settle()
+    hermetic.find_packages()
     try:
-        site.main()  # tests run without it, see hermetic.py
         import pyarrow
     except ImportError:
         print('skipped: pyarrow is not installed')

@@ -82,6 +82,7 @@ def main():
 
 if __name__ == '__main__':
     hermetic.settle()
+    hermetic.find_packages()
     pyarrow, duckdb = importable('pyarrow'), importable('duckdb')
     if not pyarrow and not duckdb:
         print('skipped: neither pyarrow nor duckdb is installed')
