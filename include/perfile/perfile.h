@@ -120,7 +120,7 @@ enum perfile_code {
     PERFILE_ERROR_UNSUPPORTED = -11, /* valid, but not supported by this version or build */
     PERFILE_ERROR_ABSENT = -12,      /* the recording does not hold what was asked for */
     PERFILE_ERROR_EVENT = -13,       /* the event of a record cannot be determined */
-    PERFILE_ERROR_STOPPED = -14,     /* a callback of the caller returned non-zero */
+    PERFILE_ERROR_STOPPED = -14,     /* a callback of the caller returned non-zero, or perfile_reader_stop was called */
     PERFILE_ERROR_AGAIN = -15,       /* nothing more has been written yet: call again later; only with options.follow */
 };
 
@@ -452,6 +452,11 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_reader_rewind(struct perfile_reader *
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_reader_span(struct perfile_reader *reader, uint64_t *first, uint64_t *last,
                                                        struct perfile_error *error);
+/*
+ * From now on every call that reads, whoever makes it, ends with STOPPED: a session, a table, a profile, an edit ... For
+ * callbacks such as `progress`, called from within the call that is to end, and between calls. Until _rewind.
+ */
+PERFILE_API void perfile_reader_stop(struct perfile_reader *reader);
 /* Nothing was read since the opening or the last _rewind, and no session drives the reader. */
 PERFILE_API bool perfile_reader_is_at_start(const struct perfile_reader *reader);
 

@@ -215,6 +215,13 @@ int pf_part_next(struct perfile_reader *reader, struct pf_part *part, struct per
     return result < 0 ? result : 1;
 }
 
+int pf_reader_check_stopped(const struct perfile_reader *reader, struct perfile_error *error)
+{
+    if (PF_LIKELY(!(reader->stops & PF_READER_STOPPED)))
+        return 0;
+    return pf_fail(error, PERFILE_ERROR_STOPPED, PERFILE_NO_OFFSET, "reader", "the caller stopped it");
+}
+
 static inline __attribute__((always_inline)) int next_unless(struct perfile_reader *reader, unsigned stops,
                                                              const struct perfile_record **record,
                                                              struct perfile_error *error)
@@ -235,12 +242,12 @@ static inline __attribute__((always_inline)) int next_unless(struct perfile_read
         reader->part_now++;
     }
     *record = NULL;
-    return 0;
+    return pf_reader_check_stopped(reader, error);
 }
 
 int pf_reader_next(struct perfile_reader *reader, const struct perfile_record **record, struct perfile_error *error)
 {
-    return next_unless(reader, PF_READER_FAILED, record, error);
+    return next_unless(reader, PF_READER_FAILED | PF_READER_STOPPED, record, error);
 }
 
 static int fail_driven(struct perfile_error *error)
@@ -252,10 +259,15 @@ static int fail_driven(struct perfile_error *error)
 int perfile_reader_next(struct perfile_reader *reader, const struct perfile_record **record,
                         struct perfile_error *error)
 {
-    int result = next_unless(reader, PF_READER_FAILED | PF_READER_DRIVEN, record, error);
+    int result = next_unless(reader, PF_READER_FAILED | PF_READER_STOPPED | PF_READER_DRIVEN, record, error);
     if (PF_LIKELY(result != 0))
         return result;
     return reader->stops & PF_READER_DRIVEN ? fail_driven(error) : 0;
+}
+
+void perfile_reader_stop(struct perfile_reader *reader)
+{
+    reader->stops |= PF_READER_STOPPED;
 }
 
 bool perfile_reader_is_at_start(const struct perfile_reader *reader)

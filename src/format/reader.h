@@ -62,7 +62,8 @@ struct pf_feature {
 
 enum pf_reader_stop {
     PF_READER_FAILED = 1 << 0,
-    PF_READER_DRIVEN = 1 << 1, /* a session has it */
+    PF_READER_DRIVEN = 1 << 1,  /* a session has it */
+    PF_READER_STOPPED = 1 << 2, /* by the caller */
 };
 
 struct perfile_reader {
@@ -109,6 +110,8 @@ int pf_diagnose(struct perfile_reader *reader, const struct pf_part *part, const
                 struct perfile_error *error);
 /* As perfile_reader_next, for the session that has the reader. */
 int pf_reader_next(struct perfile_reader *reader, const struct perfile_record **record, struct perfile_error *error);
+/* STOPPED after perfile_reader_stop, else 0. */
+int pf_reader_check_stopped(const struct perfile_reader *reader, struct perfile_error *error);
 /* Gives the reader to a session, which sets `stops` back when it ends. ARGUMENT: not at its start, or another has it. */
 int pf_reader_drive(struct perfile_reader *reader, struct perfile_error *error);
 /* The next record of one part into *record; used by the reader and by sessions. */

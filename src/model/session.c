@@ -254,6 +254,9 @@ int perfile_session_next(struct perfile_session *session, const struct perfile_r
                          struct perfile_error *error)
 {
     *record = NULL;
+    const int stopped = pf_reader_check_stopped(session->reader, error); /* all that is left may be in memory */
+    if (PF_UNLIKELY(stopped < 0))
+        return stopped;
     if (session->exit_pending) {
         session->exit_pending = false;
         if (!pf_threads_forget(&session->threads, session->exit_tid))

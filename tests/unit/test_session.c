@@ -336,6 +336,38 @@ static void test_damaged_part(void **state)
     perfile_close(reader);
 }
 
+/* From within a call or between calls: everything that reads ends, also what is in memory already. */
+static void test_stop(void **state)
+{
+    (void)state;
+    struct recording r;
+    struct perfile_session *session;
+    const struct perfile_record *record;
+    struct perfile_error error;
+    uint8_t *block;
+    recording_open(&r, TYPE, false);
+    for (uint64_t time = 1000; time < 1010; time++)
+        recording_sample(&r, 1, 7, time);
+    recording_finish(&r);
+    struct perfile_reader *reader = recording_read(&r, &block);
+    assert_int_equal(perfile_session_open(reader, &session, NULL), 0);
+    assert_int_equal(perfile_session_next(session, &record, NULL), 1);
+    perfile_reader_stop(reader);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(perfile_session_next(session, &record, &error), PERFILE_ERROR_STOPPED);
+        assert_null(record);
+        assert_int_equal(error.code, PERFILE_ERROR_STOPPED);
+    }
+    perfile_session_close(session);
+    assert_int_equal(perfile_reader_next(reader, &record, NULL), PERFILE_ERROR_STOPPED);
+    assert_false(perfile_reader_is_at_start(reader));
+    assert_int_equal(perfile_reader_rewind(reader, NULL), 0);
+    assert_int_equal(perfile_reader_next(reader, &record, NULL), 1);
+    perfile_close(reader);
+    free(block);
+    recording_close(&r);
+}
+
 static void test_not_a_recording(void **state)
 {
     (void)state;
@@ -348,12 +380,12 @@ static void test_not_a_recording(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rounds),          cmocka_unit_test(test_names_go_by_time),
-        cmocka_unit_test(test_without_rounds),  cmocka_unit_test(test_without_times),
-        cmocka_unit_test(test_unordered),       cmocka_unit_test(test_small_queue),
-        cmocka_unit_test(test_directory),       cmocka_unit_test(test_directory_in_the_order_of_its_files),
-        cmocka_unit_test(test_control_groups),  cmocka_unit_test(test_damaged_part),
-        cmocka_unit_test(test_not_a_recording),
+        cmocka_unit_test(test_rounds),         cmocka_unit_test(test_names_go_by_time),
+        cmocka_unit_test(test_without_rounds), cmocka_unit_test(test_without_times),
+        cmocka_unit_test(test_unordered),      cmocka_unit_test(test_small_queue),
+        cmocka_unit_test(test_directory),      cmocka_unit_test(test_directory_in_the_order_of_its_files),
+        cmocka_unit_test(test_control_groups), cmocka_unit_test(test_damaged_part),
+        cmocka_unit_test(test_stop),           cmocka_unit_test(test_not_a_recording),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
