@@ -5,13 +5,14 @@
 abi.txt has what programs that were built before depend on: every member of every public struct with its offset and its
 declaration, the values of the enums, the constants, the types of the functions, and what the libraries export under which
 version. Differences are told apart: what breaks such programs, and what only adds something. --update writes abi.txt
-anew; before a release that is right for both, after it for additions only."""
+anew, and what the Python binding has of it; before a release that is right for both, after it for additions only."""
 import pathlib, re, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
 SKIP = 77
+PYTHON = pathlib.Path(__file__).resolve().parents[2] / 'bindings/python/generate.py'
 DUMP = pathlib.Path(__file__).resolve().parent / 'abi.txt'
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.S)
 FUNCTION = re.compile(r'^PERFILE_API (?:PERFILE_MUST_CHECK )?([^;{(]*?)\b(perfile_\w+)(\(.*?\));', re.M | re.S)
@@ -169,6 +170,7 @@ def main():
     new = dump(include, libraries, compiler)
     if update:
         DUMP.write_text('\n'.join(new) + '\n')
+        run([sys.executable, PYTHON, DUMP, include / 'perfile/records.h'])
         return
     forget_nothing(new)
     breaks, additions = compare(DUMP.read_text().splitlines(), new)

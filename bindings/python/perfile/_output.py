@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Where output goes, and the outputs of the library: the text of reports, scripts and so on."""
+from __future__ import annotations
+
+import ctypes, io, os
+from typing import Any, Dict, Optional
+
+from . import abi
+from ._calls import Call, Progress
+from ._library import encoded, lib
+from ._recording import Pass, Recording
+from ._table import structs_of
+
+_byref = ctypes.byref
+
+
+class Sink:
+    """A binary file object, a path or a descriptor as a perfile_sink. A file of that path appears when all is written."""
+
+    def __init__(self, to: Any, call: Call) -> None:
+        self._path: Optional[str] = None
+        self._close = False
+        if isinstance(to, (str, os.PathLike)):
+            self._path, self._close = os.fsdecode(to), True
+            to = io.open(f'{self._path}.{os.getpid()}.part', 'wb')
+        elif isinstance(to, int):
+            to, self._close = io.open(to, 'wb', closefd=False), True
+        self._to = to
+        kinds = dict(abi.perfile_sink._fields_)  # type: ignore[arg-type]
+        self._sink = abi.perfile_sink(write=call.callback(kinds['write'], self._write, 1))
+        self.pointer = _byref(self._sink)
+
+    def _write(self, _: Any, data: int, count: int) -> int:
+        self._to.write(ctypes.string_at(data, count))
+        return 0
+
+    def __enter__(self) -> Sink:
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if self._close:
+            self._to.close()
+        if self._path is not None and kind is None:
+            os.replace(self._to.name, self._path)
+        elif self._path is not None:
+            os.unlink(self._to.name)
+
+
+def write_output(recording: Recording, to: Any, kind: str, format: Optional[str], progress: Optional[Progress],
+                 options: Dict[str, Any]) -> int:
+    whole = Pass(recording)
+    reader = whole._started()
+    call = Call([reader], progress)
+    try:
+        made = call.watch(structs_of(abi.perfile_output_options(), options, recording))
+        with Sink(to, call) as sink:
+            return call.run(lib.perfile_output_write, reader, encoded(kind), encoded(format), _byref(made), sink.pointer)
+    finally:
+        whole._ended()

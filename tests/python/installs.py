@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""installs.py BUILD VERSION: `pip install` of the binding, without a network; its types, with mypy; without its library."""
+import importlib.util, os, pathlib, shutil, subprocess, sys, tempfile, unittest
+
+import binding
+
+binding.hermetic.settle()
+BUILD, VERSION = pathlib.Path(sys.argv[1]), sys.argv[2]
+USE = 'import perfile, sys; print(perfile.__file__, len(list(perfile.open(sys.argv[1]).table("samples"))))'
+
+
+def run(*command, **more):
+    return subprocess.run(command, text=True, capture_output=True, **more)
+
+
+class Installs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def test_pip(self):
+        for module in ('pip', 'setuptools', 'wheel'):
+            if not importlib.util.find_spec(module):  # importing pip and setuptools into one process is not for others
+                print(f'skipped: {module} is not installed')
+                self.skipTest(f'{module} is not installed')
+        source, target = self.folder / 'source', self.folder / 'target'
+        shutil.copytree(binding.BINDING, source)  # builds leave files where the sources are
+        done = run(sys.executable, '-m', 'pip', '--disable-pip-version-check', 'install', '--quiet', '--no-index', '--no-deps',
+                   '--no-build-isolation', '--no-compile', '--target', target, source,
+                   env=binding.hermetic.environment(PIP_ROOT_USER_ACTION='ignore', HOME=str(self.folder)))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        installed = sorted(path.name for path in (target / 'perfile').iterdir() if path.is_file())
+        self.assertEqual(installed, sorted(path.name for path in (binding.BINDING / 'perfile').iterdir() if path.is_file()))
+        self.assertTrue((target / f'perfile-{VERSION}.dist-info').is_dir())
+        done = run(sys.executable, '-c', USE, binding.DEMO, cwd=self.folder,
+                   env=binding.hermetic.environment(PERFILE_LIBRARY=str(BUILD), PYTHONPATH=str(target)))
+        self.assertEqual((done.stdout, done.stderr), (f'{target}/perfile/__init__.py 314\n', ''))
+
+    def test_loader_finds_the_library(self):
+        """By its soname, without PERFILE_LIBRARY."""
+        environment = binding.hermetic.environment(LD_LIBRARY_PATH=str(BUILD.resolve()), PYTHONPATH=str(binding.BINDING))
+        done = run(sys.executable, '-c', USE, binding.DEMO, env=environment)
+        self.assertEqual((done.stdout.split()[1:], done.stderr), (['314'], ''))
+
+    def test_without_the_library(self):
+        environment = binding.hermetic.environment(PERFILE_LIBRARY=str(self.folder), PYTHONPATH=str(binding.BINDING))
+        done = run(sys.executable, '-c', 'import perfile', env=environment)
+        self.assertRegex(done.stderr, r'ImportError: libperfile\.so\.0 cannot be loaded .*install the library .*PERFILE_LIBRARY')
+
+    def test_types(self):
+        if not shutil.which('mypy'):
+            print('skipped: mypy is not installed')
+            self.skipTest('mypy is not installed')
+        use = self.folder / 'use.py'
+        use.write_text('import perfile\nfor sample in perfile.open("x").samples():\n    reveal_type(sample.ip)\n'
+                       'perfile.open("x").table("samples", batch_rows="many")\n')
+        done = run('mypy', '--cache-dir', os.devnull, '--config-file', binding.BINDING / 'pyproject.toml',
+                   binding.BINDING / 'perfile', cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = run('mypy', '--cache-dir', os.devnull, use, cwd=self.folder,
+                   env=binding.hermetic.environment(MYPYPATH=str(binding.BINDING)))
+        self.assertIn('Revealed type is "builtins.int"', done.stdout)
+        self.assertIn('use.py:4: error: Argument "batch_rows"', done.stdout)
+
+
+if __name__ == '__main__':
+    binding.main()
