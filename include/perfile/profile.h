@@ -212,8 +212,8 @@ struct perfile_profile_options {
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
     /*
-     * By what samples of a stack are kept apart: a list of event (always), pid, tid (and pid), comm, cpu, time, such as
-     * "comm,cpu". NULL: by event alone. What is not in the list is not known of rows.
+     * By what samples of a stack are kept apart: a list of event (always), pid, tid (and pid), comm, cpu, cgroup, time,
+     * such as "comm,cpu". NULL: by event alone. What is not in the list is not known of rows.
      */
     const char *keys;
     uint64_t time_quantum; /* ns, the steps of the key time; 0: 100 ms */
@@ -371,6 +371,7 @@ struct perfile_profile_sample {
     int32_t tid;            /* -1 */
     const char *comm;       /* NULL. Equal names are equal pointers */
     uint64_t time;          /* where the step of time begins, ns; UINT64_MAX */
+    const char *cgroup;     /* path of the control group, "unknown" where the recording does not name it; NULL */
 };
 #define PERFILE_PROFILE_SAMPLE_INIT PERFILE_SIZED(struct perfile_profile_sample)
 

@@ -82,7 +82,7 @@ struct pf_aggregate_comm {
 struct pf_aggregate_key {
     uint32_t event;
     int32_t pid, tid, cpu;
-    const char *comm;
+    const char *comm, *cgroup;
     uint64_t time;
 };
 

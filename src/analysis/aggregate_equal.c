@@ -140,7 +140,8 @@ static size_t key_words(const void *item, uint64_t *words)
     words[1] = (uint64_t)(uint32_t)key->cpu << 32 | key->event;
     words[2] = word_of(key->comm);
     words[3] = key->time;
-    return 4;
+    words[4] = word_of(key->cgroup);
+    return 5;
 }
 
 static size_t node_words(const void *item, uint64_t *words)

@@ -196,7 +196,8 @@ int perfile_profile_sample_at(const struct perfile_profile *profile, size_t inde
         .pid = key->pid,
         .tid = key->tid,
         .comm = key->comm,
-        .time = key->time};
+        .time = key->time,
+        .cgroup = key->cgroup};
     return pf_sized_give(sample, &all, sizeof(all));
 }
 

@@ -59,7 +59,7 @@ static bool take_key(struct merge *m, void *item)
 {
     struct pf_aggregate_key *key = item;
     key->event = m->numbers[PF_AGGREGATE_EVENTS][key->event];
-    return pf_aggregate_text(m->into, &key->comm);
+    return pf_aggregate_text(m->into, &key->comm) && pf_aggregate_text(m->into, &key->cgroup);
 }
 
 /* Parents stand before their children. */

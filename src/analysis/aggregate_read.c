@@ -13,7 +13,7 @@
 #include "base/map.h"
 #include "base/sized.h"
 
-enum { BY_PID = 1 << 0, BY_TID = 1 << 1, BY_COMM = 1 << 2, BY_CPU = 1 << 3, BY_TIME = 1 << 4 };
+enum { BY_PID = 1 << 0, BY_TID = 1 << 1, BY_COMM = 1 << 2, BY_CPU = 1 << 3, BY_TIME = 1 << 4, BY_CGROUP = 1 << 5 };
 
 static const uint64_t default_quantum_ns = 100000000;
 
@@ -45,7 +45,7 @@ struct reading {
     struct arriving last; /* whose stack is not in the tree yet */
     bool has_last;
     struct pf_map events; /* of struct perfile_event, pointers */
-    struct pf_map comms;  /* of texts of the profile, pointers */
+    struct pf_map texts;  /* of texts of the recording to those of the profile, pointers */
     struct pf_aggregate_key key;
     uint32_t key_number; /* NONE: there was no sample */
     struct recent recent[RECENT];
@@ -58,8 +58,8 @@ struct reading {
 static const struct {
     const char *name;
     unsigned by;
-} key_words[] = {{"event", 0},      {"pid", BY_PID}, {"tid", BY_PID | BY_TID},
-                 {"comm", BY_COMM}, {"cpu", BY_CPU}, {"time", BY_TIME}};
+} key_words[] = {{"event", 0},    {"pid", BY_PID},       {"tid", BY_PID | BY_TID}, {"comm", BY_COMM},
+                 {"cpu", BY_CPU}, {"cgroup", BY_CGROUP}, {"time", BY_TIME}};
 
 static int parse_keys(struct reading *r, const char *text, struct perfile_error *error)
 {
@@ -72,7 +72,7 @@ static int parse_keys(struct reading *r, const char *text, struct perfile_error 
         if (i == PF_COUNT(key_words))
             return pf_about(error, text, bytes,
                             pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
-                                    "unknown key '%.*s'; there are event, pid, tid, comm, cpu, time",
+                                    "unknown key '%.*s'; there are event, pid, tid, comm, cpu, cgroup, time",
                                     (int)pf_min(bytes, 80), text));
         r->keys |= key_words[i].by;
     }
@@ -132,13 +132,13 @@ static uint32_t event_of(struct reading *r, const struct perfile_event *event)
 /* ---- threads and keys ---- */
 
 /* The profile's text; NULL when out of memory. */
-static const char *comm_of(struct reading *r, const char *comm)
+static const char *text_of(struct reading *r, const char *said)
 {
     uint64_t known;
-    if (pf_map_get(&r->comms, (uintptr_t)comm, &known))
+    if (pf_map_get(&r->texts, (uintptr_t)said, &known))
         return (const char *)(uintptr_t)known;
-    const char *text = comm ? comm : "[unknown]";
-    const bool fine = pf_aggregate_text(r->aggregate, &text) && pf_map_put(&r->comms, (uintptr_t)comm, (uintptr_t)text);
+    const char *text = said ? said : "[unknown]";
+    const bool fine = pf_aggregate_text(r->aggregate, &text) && pf_map_put(&r->texts, (uintptr_t)said, (uintptr_t)text);
     return fine ? text : NULL;
 }
 
@@ -149,7 +149,7 @@ static struct pf_aggregate_thread *thread_at(const struct reading *r, uint32_t n
 
 static bool find_thread(struct reading *r, const struct pf_profile_sample *sample, struct recent *recent)
 {
-    const char *text = comm_of(r, sample->comm);
+    const char *text = text_of(r, sample->comm);
     const struct pf_aggregate_thread like = {
         .pid = sample->pid, .tid = sample->tid, .comm = text, .first_time = UINT64_MAX};
     const uint32_t thread = text ? pf_aggregate_number(r->aggregate, PF_AGGREGATE_THREADS, &like) : PF_AGGREGATE_NONE;
@@ -200,7 +200,7 @@ static struct pf_aggregate_key key_of(const struct reading *r, const struct pf_p
 static bool is_same_key(const struct pf_aggregate_key *a, const struct pf_aggregate_key *b)
 {
     return a->event == b->event && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu && a->comm == b->comm &&
-           a->time == b->time;
+           a->cgroup == b->cgroup && a->time == b->time;
 }
 
 static uint32_t find_key(struct reading *r, const struct pf_profile_sample *sample, const char *comm)
@@ -208,14 +208,16 @@ static uint32_t find_key(struct reading *r, const struct pf_profile_sample *samp
     const uint32_t event = event_of(r, sample->event);
     if (event == PF_AGGREGATE_NONE)
         return event;
-    const struct pf_aggregate_key key = key_of(r, sample, event, comm);
+    struct pf_aggregate_key key = key_of(r, sample, event, comm);
+    if (r->keys & BY_CGROUP && sample->cgroup && !(key.cgroup = text_of(r, sample->cgroup)))
+        return PF_AGGREGATE_NONE;
     if (r->key_number != PF_AGGREGATE_NONE && is_same_key(&key, &r->key))
         return r->key_number;
     r->key = key;
     return r->key_number = pf_aggregate_number(r->aggregate, PF_AGGREGATE_KEYS, &key);
 }
 
-/* NONE: out of memory. Without processor and time the keys of a thread and an event are always the same. */
+/* NONE: out of memory. Without processor, control group and time the keys of a thread and an event are always the same. */
 static uint32_t number_key(struct reading *r, const struct pf_profile_sample *sample)
 {
     struct recent *recent = note_thread(r, sample);
@@ -224,7 +226,7 @@ static uint32_t number_key(struct reading *r, const struct pf_profile_sample *sa
     if (recent->key != PF_AGGREGATE_NONE && recent->event == sample->event)
         return recent->key;
     const uint32_t key = find_key(r, sample, recent->comm);
-    recent->key = r->keys & (BY_CPU | BY_TIME) ? PF_AGGREGATE_NONE : key;
+    recent->key = r->keys & (BY_CPU | BY_CGROUP | BY_TIME) ? PF_AGGREGATE_NONE : key;
     recent->event = sample->event;
     return key;
 }
@@ -353,7 +355,7 @@ static int read_all(struct reading *r, struct perfile_reader *reader, struct per
     }
     pf_profile_close(r->profile);
     pf_map_close(&r->events);
-    pf_map_close(&r->comms);
+    pf_map_close(&r->texts);
     return result;
 }
 
@@ -378,7 +380,7 @@ int perfile_profile_open(struct perfile_reader *reader, const struct perfile_pro
         return pf_fail_memory(error, "profile");
     struct reading r = {.aggregate = &aggregate, .options = &all, .key_number = PF_AGGREGATE_NONE};
     pf_map_open(&r.events, aggregate.allocator);
-    pf_map_open(&r.comms, aggregate.allocator);
+    pf_map_open(&r.texts, aggregate.allocator);
     result = read_all(&r, reader, error);
     if (result == 0 && !(r.named.joined ? join_equal_nodes(&aggregate) : pf_aggregate_finish(&aggregate)))
         result = pf_fail_memory(error, "profile");

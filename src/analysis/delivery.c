@@ -483,6 +483,12 @@ struct pf_jit *pf_delivery_jit(const struct pf_delivery *delivery)
     return delivery->jit;
 }
 
+const char *pf_delivery_cgroup(const struct pf_delivery *delivery, uint64_t id)
+{
+    const char *path = perfile_session_cgroup(delivery->session, id);
+    return path ? path : "unknown";
+}
+
 const char *pf_delivery_arch(struct pf_delivery *delivery)
 {
     if (PF_LIKELY(delivery->arch_known))

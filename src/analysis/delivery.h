@@ -87,6 +87,8 @@ const struct pf_filter *pf_delivery_filter(const struct pf_delivery *delivery);
 void pf_delivery_tell_unmatched(const struct pf_delivery *delivery, perfile_unmatched_told *told, void *context);
 struct perfile_session *pf_delivery_session(const struct pf_delivery *delivery);
 struct pf_jit *pf_delivery_jit(const struct pf_delivery *delivery);
+/* The path of a control group, "unknown" for one that the recording did not name so far. Lives as long as the delivery. */
+const char *pf_delivery_cgroup(const struct pf_delivery *delivery, uint64_t id);
 /* uname -m of the recording, which a stream may say late; NULL: not known. */
 const char *pf_delivery_arch(struct pf_delivery *delivery);
 
@@ -94,6 +96,13 @@ const char *pf_delivery_arch(struct pf_delivery *delivery);
 static inline const struct perfile_space *pf_delivered_space(const struct pf_delivered *item, unsigned mode)
 {
     return mode == PERFILE_MISC_KERNEL ? item->kernel_space : mode == PERFILE_MISC_USER ? item->user_space : NULL;
+}
+
+/* That of the sample; NULL when it was not recorded. */
+static inline const char *pf_delivered_cgroup(const struct pf_delivered *item, const struct pf_delivery *delivery)
+{
+    return PF_UNLIKELY(item->sample.present & PERFILE_SAMPLE_CGROUP) ? pf_delivery_cgroup(delivery, item->sample.cgroup)
+                                                                     : NULL;
 }
 
 /* Decodes the sample of item->record, which may be a copy; false when it is damaged. */

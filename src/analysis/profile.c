@@ -203,6 +203,7 @@ static void fill_sample(struct pf_profile *profile)
     sample->cpu = sample->has_cpu ? decoded->cpu : 0;
     sample->cpumode = item->record->misc & PERFILE_MISC_CPUMODE_MASK;
     sample->comm = item->comm;
+    sample->cgroup = pf_delivered_cgroup(item, profile->delivery);
     sample->ip = decoded->ip;
     sample->decoded = profile->gives_decoded ? decoded : NULL;
     uint64_t link;
@@ -241,8 +242,7 @@ static bool keep_namespaces(struct pf_profile *profile, const struct perfile_rec
 
 const char *pf_profile_cgroup(const struct pf_profile *profile, uint64_t id)
 {
-    const char *path = perfile_session_cgroup(pf_delivery_session(profile->delivery), id);
-    return path ? path : "unknown";
+    return pf_delivery_cgroup(profile->delivery, id);
 }
 
 const char *pf_profile_thread_comm(struct pf_profile *profile, int32_t tid)

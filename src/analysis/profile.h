@@ -28,6 +28,7 @@ struct pf_profile_sample {
     uint32_t leaf;          /* frame of the sampled address itself */
     const uint32_t *frames; /* the whole stack, leaf first; without callchains just the leaf */
     size_t frame_count;
+    const char *cgroup;          /* path of the control group, as long as the profile; NULL: not recorded */
     const uint64_t *cgroup_link; /* device and inode of the cgroup namespace; NULL: not known, or not asked for */
     const struct perfile_sample *decoded; /* all else that was recorded; NULL unless it is asked for */
 };

@@ -192,8 +192,9 @@ static bool keep_record(const struct pf_blocks *blocks, struct block *block, str
     return true;
 }
 
-static void take_fields(const struct pf_delivered *item, struct block_sample *into)
+static void take_fields(const struct pf_blocks *blocks, struct block_sample *into)
 {
+    const struct pf_delivered *item = &blocks->item;
     const struct perfile_sample *decoded = &item->sample;
     const bool has_cpu = decoded->present & PERFILE_SAMPLE_CPU;
     *into = (struct block_sample){.sample = {.event = item->event,
@@ -206,6 +207,7 @@ static void take_fields(const struct pf_delivered *item, struct block_sample *in
                                              .has_cpu = has_cpu,
                                              .cpumode = item->record->misc & PERFILE_MISC_CPUMODE_MASK,
                                              .comm = item->comm,
+                                             .cgroup = pf_delivered_cgroup(item, blocks->delivery),
                                              .ip = decoded->ip}};
 }
 
@@ -217,7 +219,7 @@ static bool add_sample(struct pf_blocks *blocks, struct block *block)
         !pf_grow(blocks->options.allocator, &block->samples, &block->room, block->count + 1, sizeof(*block->samples)))
         return false;
     struct block_sample *sample = &block->samples[block->count++];
-    take_fields(item, sample);
+    take_fields(blocks, sample);
     if (item->again && block->count > 1) {
         sample->flags |= AGAIN;
         return true;

@@ -106,6 +106,15 @@ PF_PUT(function_ids)
     pf_end_list(vector);
 }
 
+PF_PUT(cgroup)
+{
+    STACKS;
+    if (stacks->sample.cgroup)
+        pf_set_lasting(vector, stacks->sample.cgroup);
+    else
+        pf_set_null(vector);
+}
+
 PF_PUT(stack)
 {
     STACKS;
@@ -167,6 +176,7 @@ static const struct {
     {PF_COLUMN(tid, I32, "", "Thread."), "tid"},
     {PF_COLUMN(comm, TEXT, "", "Name of the thread."), "comm"},
     {PF_COLUMN(cpu, I32, "", "Processor."), "cpu"},
+    {PF_COLUMN(cgroup, TEXT, "", "Path of the control group."), "cgroup"},
     {PF_REQUIRED_EXTRA(stack_id, U64, "", ID), NULL},
     {PF_REQUIRED(stack, TEXTS, "", STACK), NULL},
     {PF_REQUIRED_EXTRA(function_ids, ADDRESSES, "", FUNCTION_IDS), NULL},

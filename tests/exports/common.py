@@ -123,7 +123,7 @@ class Expected:
 
     def __init__(self, shop, recording):
         self.hostile = recording.hostile
-        rows = shop.table(recording, 'stacks', '--columns', 'all', '--by', 'tid,comm')
+        rows = shop.table(recording, 'stacks', '--columns', 'all', '--by', 'tid,comm,cpu,cgroup')
         self.samples = [Sample(row['event'], row['stack'], row['samples'], row['period'], row['weight'] or 0,
                                (row['pid'], row['tid'], row['comm']), row['leaf']) for row in rows]
         self.units = {row['event']: row['unit'] for row in rows}

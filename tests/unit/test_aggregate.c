@@ -180,6 +180,10 @@ static void rows_by_keys(void **state)
     assert_int_equal(row_of(profile, 1).tid, 8);
     assert_string_equal(row_of(profile, 0).comm, ":7");
     perfile_profile_close(profile);
+    profile = threads_by("cgroup");
+    assert_int_equal(perfile_profile_sample_count(profile), 1);
+    assert_null(row_of(profile, 0).cgroup); /* not recorded */
+    perfile_profile_close(profile);
     profile = threads_by("time");
     assert_int_equal(perfile_profile_sample_count(profile), 2);
     assert_int_equal(row_of(profile, 1).time, 200000000);
@@ -343,7 +347,7 @@ static void options_that_are_refused(void **state)
     const struct perfile_profile *const none[] = {NULL};
     (void)state;
     options.keys = "comm,gid";
-    refuse(&options, "unknown key 'gid'; there are event, pid, tid, comm, cpu, time");
+    refuse(&options, "unknown key 'gid'; there are event, pid, tid, comm, cpu, cgroup, time");
     assert_string_equal(error.token, "gid");
     options.keys = "comm,";
     options.time_quantum = 1;
