@@ -31,8 +31,29 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     return pf_run_output(command, settings);
 }
 
+static const char *key_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const char *const keys[][2] = {
+        {"event", "none of the others"}, {"pid", "process"},   {"tid", "thread, and process"},
+        {"comm", "name of the thread"},  {"cpu", "processor"}, {"cgroup", "control group"},
+        {"time", "steps of 100 ms"}};
+    (void)command;
+    if (index >= sizeof(keys) / sizeof(*keys))
+        return NULL;
+    *doc = keys[index][1];
+    return keys[index][0];
+}
+
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT,
+    {.name = "by",
+     .kind = PF_OPTION_LIST,
+     .argument = "KEYS",
+     .offset = offsetof(struct pf_settings, print.keys),
+     .value_at = key_at,
+     .doc = "pprof, otlp: keep samples apart by these, and label them so [pid,tid,comm,cpu,cgroup]. Fewer keys make a "
+            "smaller file; "
+            "event, which all samples are kept apart by, stands for none of the others."},
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
     {.name = "output",

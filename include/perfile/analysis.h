@@ -182,6 +182,8 @@ struct perfile_output_options {
     struct perfile_reader *const *more;
     const char *const *more_paths;
     size_t more_count;
+    /* export: by what samples are kept apart, as in perfile_profile_options; NULL: by all that the format has labels for */
+    const char *keys;
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

@@ -328,8 +328,8 @@ struct perfile_profile_frame {
     uint64_t offset;      /* from the start of the function; 0 when it has no symbol, or is inlined */
     uint64_t address;     /* as the function's counts; of inlined functions that of the code they are in */
     uint64_t file_offset; /* of that address in the binary, whether it was found or not; 0: it is no file */
-    const char *file;     /* the source file of the address (of callers: of the call), or NULL */
-    uint32_t line;
+    const char *file;     /* the source file of the address (of callers: of the call), or NULL ... */
+    uint32_t line;        /* ... and the line; of a function that others are inlined in, of their call */
 };
 #define PERFILE_PROFILE_FRAME_INIT PERFILE_SIZED(struct perfile_profile_frame)
 

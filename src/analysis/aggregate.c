@@ -148,6 +148,27 @@ uint32_t pf_aggregate_number(struct pf_aggregate *aggregate, enum pf_aggregate_k
     return number;
 }
 
+bool pf_aggregate_list(struct pf_aggregate *aggregate, enum pf_aggregate_kind kind, uint32_t number)
+{
+    struct pf_aggregate_index *index = &aggregate->index[kind];
+    uint64_t words[PF_AGGREGATE_WORDS];
+    const uint32_t tag = tag_of(aggregate, words, pf_aggregate_words(kind, item_at(aggregate, kind, number), words));
+    if (!grow_index(aggregate->allocator, index))
+        return false;
+    struct pf_aggregate_slot *slot = slot_at(index, tag);
+    while (slot->number)
+        slot = next_slot(index, slot);
+    *slot = (struct pf_aggregate_slot){tag, number + 1};
+    index->used++;
+    return true;
+}
+
+bool pf_aggregate_reserve(struct pf_aggregate *aggregate, enum pf_aggregate_kind kind, size_t count)
+{
+    struct pf_aggregate_list *list = &aggregate->profile->lists[kind];
+    return pf_grow(aggregate->allocator, &list->items, &list->room, list->count + count, pf_aggregate_bytes(kind));
+}
+
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 
 static const char *add_text(struct pf_aggregate *aggregate, const char *text, size_t bytes)

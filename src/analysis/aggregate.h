@@ -153,6 +153,10 @@ void pf_aggregate_close(struct pf_aggregate *aggregate);
 uint32_t pf_aggregate_number(struct pf_aggregate *aggregate, enum pf_aggregate_kind kind, const void *item);
 /* Appends it, equal or not. NONE as above. */
 uint32_t pf_aggregate_append(struct pf_aggregate *aggregate, enum pf_aggregate_kind kind, const void *item);
+/* Makes an item that was appended one that pf_aggregate_number finds; no equal one must be there. False when out of memory. */
+bool pf_aggregate_list(struct pf_aggregate *aggregate, enum pf_aggregate_kind kind, uint32_t number);
+/* Makes room for so many more. False when out of memory. */
+bool pf_aggregate_reserve(struct pf_aggregate *aggregate, enum pf_aggregate_kind kind, size_t count);
 /* Equal texts are equal pointers; NULL stays NULL. False when out of memory. */
 bool pf_aggregate_text(struct pf_aggregate *aggregate, const char **text);
 /* Nothing more comes: fills in what follows from the rest. False when out of memory. */

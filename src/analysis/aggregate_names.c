@@ -127,6 +127,8 @@ static uint32_t number_frame(struct pf_aggregate_named *named, const struct numb
 
 static bool name_nodes(struct pf_aggregate_named *named, const struct numbers *numbers)
 {
+    if (!pf_aggregate_reserve(named->aggregate, PF_AGGREGATE_NODES, named->tree->count))
+        return false;
     for (size_t i = 1; i < named->tree->count; i++) {
         const struct pf_aggregate_node node = {.parent = named->tree->nodes[i].parent - 1, /* the root: PERFILE_NO_ID */
                                                .frame = number_frame(named, numbers, named->tree->nodes[i].frame)};

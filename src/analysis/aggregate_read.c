@@ -234,23 +234,42 @@ static uint32_t number_key(struct reading *r, const struct pf_profile_sample *sa
 /* ---- samples ---- */
 
 /*
- * The sample before the last one has come into the tree, and goes to its row. The weights of the tree are not needed: there
- * is the number of the row, plus one.
+ * The weights of the tree are not needed: there is the number of the row that a sample of the node went to last, plus one, and
+ * whether it is the node's only one. Most are, and those need not be found by what they are.
  */
+static const uint64_t only_row = (uint64_t)1 << 63;
+
+static bool is_row_of_last(const struct reading *r, const struct pf_aggregate_row *row)
+{
+    return row->key == r->last.key && row->leaf == r->last.leaf;
+}
+
+/* The number of the row of the last sample, which is not the one that the node knows. NONE: out of memory. */
+static uint32_t number_row(struct reading *r, struct pf_tree_node *node)
+{
+    struct pf_aggregate_row made = {.node = r->stacks.entered, .key = r->last.key, .leaf = r->last.leaf};
+    memcpy(made.values, r->last.values, sizeof(made.values));
+    if (!node->self)
+        return pf_aggregate_append(r->aggregate, PF_AGGREGATE_ROWS, &made);
+    if (node->self & only_row &&
+        !pf_aggregate_list(r->aggregate, PF_AGGREGATE_ROWS, (uint32_t)((node->self & ~only_row) - 1)))
+        return PF_AGGREGATE_NONE;
+    return pf_aggregate_number(r->aggregate, PF_AGGREGATE_ROWS, &made);
+}
+
+/* The sample before the last one has come into the tree, and goes to its row. */
 static bool enter(struct reading *r)
 {
     struct pf_tree_node *node = &r->tree.nodes[r->stacks.entered];
     struct pf_aggregate_row *rows = r->aggregate->profile->lists[PF_AGGREGATE_ROWS].items;
-    struct pf_aggregate_row *row = PF_LIKELY(node->self) ? &rows[node->self - 1] : NULL;
-    if (PF_LIKELY(row && row->key == r->last.key && row->leaf == r->last.leaf)) {
+    struct pf_aggregate_row *row = PF_LIKELY(node->self) ? &rows[(node->self & ~only_row) - 1] : NULL;
+    if (PF_LIKELY(row && is_row_of_last(r, row))) {
         for (size_t i = 0; i < PF_AGGREGATE_VALUES; i++)
             row->values[i] += r->last.values[i];
         return true;
     }
-    struct pf_aggregate_row made = {.node = r->stacks.entered, .key = r->last.key, .leaf = r->last.leaf};
-    memcpy(made.values, r->last.values, sizeof(made.values));
-    const uint32_t number = pf_aggregate_number(r->aggregate, PF_AGGREGATE_ROWS, &made);
-    node->self = (uint64_t)number + 1;
+    const uint32_t number = number_row(r, node);
+    node->self = ((uint64_t)number + 1) | (node->self ? 0 : only_row);
     return number != PF_AGGREGATE_NONE;
 }
 
@@ -317,6 +336,7 @@ static int open_profile(struct reading *r, struct perfile_reader *reader, struct
         .unwind = symbols->unwind,
         .frames = pf_describe_options(r->options->flags, symbols),
         .drive = {r->options->threads, r->options->progress, r->options->progress_context}};
+    how.frames.by_place = how.frames.by_address;
     how.find.allocator = r->aggregate->allocator;
     if (!how.find.recording)
         how.find.recording = r->options->path;

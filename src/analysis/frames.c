@@ -86,7 +86,8 @@ static uint32_t number_address(struct pf_frames *frames, uint32_t function, cons
         info.file = source->file;
         info.line = source->line;
     }
-    return number_frame(frames, (uint64_t)1 << 62 | function, ip, &info);
+    return number_frame(frames, (uint64_t)1 << 62 | function, frames->options.by_place ? location->table_address : ip,
+                        &info);
 }
 
 static uint32_t number_function(struct pf_frames *frames, const struct pf_location *location)
@@ -109,10 +110,16 @@ static uint32_t number_function(struct pf_frames *frames, const struct pf_locati
 static uint32_t number_location(struct pf_frames *frames, const struct pf_location *location, uint64_t ip)
 {
     const uint32_t function = number_function(frames, location);
-    struct pf_source_frame source;
-    const bool known = frames->options.by_address && location->module != PF_NO_SYMBOL &&
-                       pf_symbols_inlines(frames->symbols, location, &source, 1);
-    return number_address(frames, function, location, ip, known ? &source : NULL);
+    struct pf_source_frame sources[INLINES_MAX];
+    const bool own_line = frames->options.by_place && frames->options.inlines;
+    const size_t room = own_line ? INLINES_MAX : 1;
+    const size_t count = frames->options.by_address && location->module != PF_NO_SYMBOL
+                             ? pf_symbols_inlines(frames->symbols, location, sources, room)
+                             : 0;
+    size_t source = 0;
+    while (own_line && source + 1 < count && sources[source].inlined)
+        source++;
+    return number_address(frames, function, location, ip, count ? &sources[source] : NULL);
 }
 
 /* Equal names of one module are equal pointers. */

@@ -26,7 +26,7 @@ struct pf_frame_info {
 /* What all frames are with pf_frames_options.by_address. */
 struct pf_frame_address {
     struct pf_frame_info frame;
-    uint64_t ip;            /* in memory; 0: the frame is a function */
+    uint64_t ip;            /* in memory, of the first with by_place; 0: the frame is a function */
     uint64_t table_address; /* this and the next as in struct pf_location */
     uint64_t in_module;
     const char *raw_name; /* of an inlined function, as it is linked; else NULL */
@@ -42,7 +42,12 @@ struct pf_frames_options {
     bool inlines;             /* the functions that were inlined have frames, too */
     bool inlines_by_function; /* and they are others in each function that they were inlined into, as in perf */
     bool by_address;          /* frames are addresses with their source lines, not functions */
-    bool joins_unnamed;       /* addresses without a symbol are one frame for each module, not one each */
+    /*
+     * And addresses are places in binaries: the same one wherever that is mapped. With inlined functions the line of the one
+     * that they are in is its own, of the call; else the address has one line.
+     */
+    bool by_place;
+    bool joins_unnamed; /* addresses without a symbol are one frame for each module, not one each */
 };
 
 struct pf_frames {

@@ -50,6 +50,7 @@ class Sample:
 
     def __init__(self, event, frames, samples=1, period=0, weight=0, thread=None, self_function=None):
         self.event, self.frames, self.thread, self.self_function = event, tuple(frames), thread, self_function
+        self.cpu = self.cgroup = None # of formats that say them
         self.values = (samples, period, weight)
 
     def labels(self):
@@ -118,14 +119,20 @@ def add(one, other):
     return tuple(a + b for a, b in zip(one, other))
 
 
+def sample_of(row):
+    sample = Sample(row['event'], row['stack'], row['samples'], row['period'], row['weight'] or 0,
+                    (row['pid'], row['tid'], row['comm']), row['leaf'])
+    sample.cpu, sample.cgroup = row['cpu'], row['cgroup']
+    return sample
+
+
 class Expected:
     """What the tables say of a recording."""
 
     def __init__(self, shop, recording):
         self.hostile = recording.hostile
         rows = shop.table(recording, 'stacks', '--columns', 'all', '--by', 'tid,comm,cpu,cgroup')
-        self.samples = [Sample(row['event'], row['stack'], row['samples'], row['period'], row['weight'] or 0,
-                               (row['pid'], row['tid'], row['comm']), row['leaf']) for row in rows]
+        self.samples = [sample_of(row) for row in rows]
         self.units = {row['event']: row['unit'] for row in rows}
         self.functions = shop.table(recording, 'functions', '--columns', 'all')
         self.events = shop.table(recording, 'events', '--columns', 'all')
@@ -205,7 +212,7 @@ def made_kernel():
 def made_events():
     """Events of one name, of a fixed period, with weights, with control groups; losses."""
     lines = [f'attr type=0 config=0 sample_period_or_freq=5000 sample_type={FIELDS}|ID|CGROUP sample_id_all=1 ids=1 name="cycles"\n',
-             f'attr type=0 config=0 sample_type={FIELDS}|ID|CGROUP sample_id_all=1 ids=2 name="cycles"\n',
+             f'attr type=0 config=0 sample_period_or_freq=5000 sample_type={FIELDS}|ID|CGROUP sample_id_all=1 ids=2 name="cycles"\n',
              f'attr type=1 config=2 sample_type={FIELDS}|ID|CGROUP|WEIGHT sample_id_all=1 ids=3 name="page-faults"\n', KERNEL,
              'record CGROUP id=99 path="/user.slice" | pid=7 tid=7 time=3 cpu=0 id=1\n',
              'record LOST id=1 lost=12 | pid=7 tid=7 time=4 cpu=0 id=1\n']

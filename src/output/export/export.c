@@ -93,6 +93,11 @@ int pf_export_profile(struct perfile_reader *reader, const struct perfile_output
     return pf_export_profile_as(reader, options, &how, profile, error);
 }
 
+const char *pf_export_keys(const struct perfile_output_options *options)
+{
+    return options->keys ? options->keys : "pid,tid,comm,cpu,cgroup";
+}
+
 int pf_export_stream(struct perfile_reader *reader, const struct perfile_output_options *options, uint32_t flags,
                      struct perfile_stream **stream, struct perfile_error *error)
 {

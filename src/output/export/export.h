@@ -20,6 +20,8 @@ int pf_export_profile(struct perfile_reader *reader, const struct perfile_output
 int pf_export_profile_as(struct perfile_reader *reader, const struct perfile_output_options *options,
                          const struct perfile_profile_options *how, struct perfile_profile **profile,
                          struct perfile_error *error);
+/* The keys that samples are kept apart by, unless the options say others: all that exports have labels for, but time. */
+const char *pf_export_keys(const struct perfile_output_options *options);
 /* The samples one after the other, `flags` as perfile_stream_options. */
 int pf_export_stream(struct perfile_reader *reader, const struct perfile_output_options *options, uint32_t flags,
                      struct perfile_stream **stream, struct perfile_error *error);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Protocol buffers on their way out. The fields of a message are put one after the other; fields that are 0 are left out,
+ * as proto3 has it. A message in a message stands behind its length, which is known at its end only: such ones go into a text
+ * without a sink. For a message that is made often it is cheaper to add up its length first (pf_proto_*_bytes).
+ */
+#ifndef PF_OUTPUT_EXPORT_PROTOBUF_H
+#define PF_OUTPUT_EXPORT_PROTOBUF_H
+
+#include "base/text.h"
+
+enum { PF_PROTO_VARINT_BYTES = 10 }; /* at most */
+
+/* How many bytes a varint takes. */
+static inline unsigned pf_proto_varint_bytes(uint64_t value)
+{
+    const unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
+    return (bits + 6) / 7;
+}
+
+/* Writes a varint and returns the end. */
+static inline char *pf_proto_varint(char *at, uint64_t value)
+{
+    while (value >= 0x80) {
+        *at++ = (char)(value | 0x80);
+        value >>= 7;
+    }
+    *at++ = (char)value;
+    return at;
+}
+
+/* Fields, and how many bytes one takes whose number is below 16. */
+void pf_proto_put_number(struct pf_text *text, unsigned field, uint64_t value);
+static inline size_t pf_proto_number_bytes(uint64_t value)
+{
+    return value ? 1 + pf_proto_varint_bytes(value) : 0;
+}
+/* Of the wire type fixed64. */
+void pf_proto_put_fixed(struct pf_text *text, unsigned field, uint64_t value);
+/* Texts, bytes and messages that are ready; an empty one is put, too: it may be an element of a list. */
+void pf_proto_put_bytes(struct pf_text *text, unsigned field, const void *data, size_t bytes);
+/* What stands before `bytes` bytes of a text, a message or a packed list. */
+void pf_proto_put_head(struct pf_text *text, unsigned field, size_t bytes);
+
+/* A message or packed list whose fields come next; hand what is returned to the end. The text has no sink. */
+size_t pf_proto_begin(struct pf_text *text, unsigned field);
+void pf_proto_end(struct pf_text *text, size_t begun);
+/* A value of a packed list. */
+void pf_proto_put_varint(struct pf_text *text, uint64_t value);
+
+#endif
