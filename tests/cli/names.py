@@ -19,7 +19,9 @@ import sys
 import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / 'exports'))
 import hermetic
+import protobuf
 
 # ESC, BEL, CR, LF, TAB, DEL, C1 as UTF-8 and as a bare byte, bytes that are not UTF-8, U+2028, U+202E, U+2066
 RAW = b'\x1b[2J\x1b]0;t\x07\r\nFORGED\t\x7f\xc2\x9b31m\x9b\xff\xe2\x80\xa8\xe2\x80\xae\xe2\x81\xa6'
@@ -27,7 +29,9 @@ FINE = 'ä☃"'
 SHOWN = (r'\x1b[2J\x1b]0;t\x07\x0d\x0aFORGED\x09\x7f\xc2\x9b31m\x9b\xff\xe2\x80\xa8\xe2\x80\xae\xe2\x81\xa6')
 BAD = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufffd]|^FORGED', re.MULTILINE)
 VERBS_AND_OUTPUTS = {'check': 'text json', 'dump': 'text json', 'info': 'text json', 'report': 'text csv json',
-                     'flame': 'folded svg html', 'export': 'folded', 'script': ''}
+                     'flame': 'folded svg html', 'export': 'folded pprof otlp', 'script': ''}
+# of the formats of export that are protocol buffers, all of whose texts are in tables: the fields down to these
+TEXTS = {'pprof': {6: 'text'}, 'otlp': {1: {1: {1: {1: 'text', 2: {1: 'text'}}}}, 2: {5: 'text', 6: {2: {1: 'text'}}}}}
 FIELDS = ('comm,tid,pid,time,cpu,event,trace,ip,sym,symoff,dso,dsoff,addr,cgroup,period', 'comm,ip,srcline,insn,brstack',
           'comm,ip,brstacksym,brstackoff,brstackinsn,uregs,srccode,tod,flags')
 SHOW = [f'--show-{what}-events' for what in 'task mmap namespace lost round bpf cgroup'.split()]
@@ -124,6 +128,15 @@ class Runner:
         return text.replace(b'\r\n', b'\n')
 
 
+def texts_of(data, wanted):
+    """The texts of a message, a line each."""
+    for field, wire, value in protobuf.fields(data):
+        if isinstance(wanted.get(field), dict):
+            yield from texts_of(value, wanted[field])
+        elif field in wanted and wire == 2:
+            yield value + b'\n'
+
+
 def check(name, text, allowed=''):
     shown = re.sub(allowed, '', text.decode('utf-8', 'replace')) if allowed else text.decode('utf-8', 'replace')
     found = BAD.search(shown) or re.search('Sanitizer|runtime error:', shown)
@@ -218,6 +231,9 @@ def main():
         count = 0
         for arguments in [*outputs(runner), *edits(), *mistakes()]:
             out, error = runner.piped(*arguments)
+            if arguments[0] == 'export' and arguments[2] in TEXTS:
+                out = b''.join(texts_of(out, TEXTS[arguments[2]]))
+                expect(f'{arguments}: the names', SHOWN.encode() in out, out)
             if arguments[0] != 'script':
                 check(f'{arguments} in a pipe', out)
             check(f'{arguments}: messages', error)

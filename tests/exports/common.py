@@ -15,6 +15,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -146,6 +147,47 @@ class Expected:
         """[(event, label, self, total)] by their own periods."""
         rows = [(event, name, *both) for (event, name), both in functions(self.samples).items()]
         return sorted(rows, key=lambda row: (-row[2], row))[:count]
+
+
+def need(fact, what):
+    if not fact:
+        raise Wrong(what)
+
+
+def check_texts(texts):
+    """Of a table of texts: nothing that a terminal would obey."""
+    need(texts[0] == '', 'text 0 is not empty')
+    for text in texts:
+        need(not re.search('[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]', text), f'a text for terminals: {text!r}')
+
+
+def by_key(samples, key):
+    """{(event, cpu): (samples, period, weight)}, or of another member of samples."""
+    sums = {}
+    for sample in samples:
+        at = sample.event, getattr(sample, key)
+        sums[at] = add(sums.get(at, (0, 0, 0)), sample.values)
+    return sums
+
+
+def check_build_ids(got, expected):
+    """`got`: {name of a module: build id}"""
+    for name, build_id in expected.build_ids().items():
+        if name in got: # a file of several names has one of them
+            need(got[name] == build_id, f'build id of {name}: {got[name]} instead of {build_id}')
+    need(not expected.build_ids() or set(got.values()) & set(expected.build_ids().values()), 'no build id is known')
+
+
+def check_inlines(lines):
+    """Of the compiled program, where functions are inlined: [(name, linkage name, file, line)], innermost first."""
+    names, systems, files, numbers = zip(*lines)
+    need([label(name) for name in names] == ['shapes::box<int, 3>::innermost', 'shapes::box<int, 3>::inner',
+                                             'shapes::box<int, 3>::outer'], names)
+    need(all(system.startswith('_ZN6shapes3boxIiLi3EE') for system in systems), systems)
+    need(all(file.endswith('prog.cc') for file in files), files)
+    source = [''] + PROGRAM.split('\n')
+    need(all(words in source[number] for words, number in
+             zip(('__asm__', 'innermost(x) + 1', 'inner(x) + 2'), numbers)), numbers)
 
 
 def same(what, got, wanted):

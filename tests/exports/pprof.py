@@ -14,7 +14,7 @@ import sys
 
 import common
 import protobuf
-from common import Wrong
+from common import need
 
 VALUE_TYPE = {1: ('type', 'int'), 2: ('unit', 'int')}
 LABEL = {1: ('key', 'int'), 2: ('text', 'int'), 3: ('number', 'signed'), 4: ('unit', 'int')}
@@ -30,17 +30,6 @@ PROFILE = {1: ('types', [VALUE_TYPE]), 2: ('samples', [SAMPLE]), 3: ('mappings',
            11: ('period_type', VALUE_TYPE), 12: ('period', 'signed'), 13: ('comments', ['int']), 14: ('default', 'int')}
 
 
-def need(fact, what):
-    if not fact:
-        raise Wrong(what)
-
-
-def check_texts(profile):
-    need(profile.texts[0] == '', 'text 0 is not empty')
-    for text in profile.texts:
-        need(not re.search('[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]', text), f'a text for terminals: {text!r}')
-
-
 def by_id(items, what):
     """Readers refuse ids that come twice, and 0 is none."""
     found = {item.id: item for item in items}
@@ -53,7 +42,7 @@ class Decoded:
 
     def __init__(self, data):
         self.profile = profile = protobuf.Message(PROFILE, data)
-        check_texts(profile)
+        common.check_texts(profile.texts)
         self.mappings, self.functions = by_id(profile.mappings, 'mappings'), by_id(profile.functions, 'functions')
         self.locations = by_id(profile.locations, 'locations')
         self.types = [(profile.texts[each.type], profile.texts[each.unit]) for each in profile.types]
@@ -121,35 +110,11 @@ class Decoded:
             yield made
 
 
-def by_key(samples, key):
-    sums = {}
-    for sample in samples:
-        at = sample.event, getattr(sample, key)
-        sums[at] = common.add(sums.get(at, (0, 0, 0)), sample.values)
-    return sums
-
-
-def check_build_ids(decoded, expected):
-    texts = decoded.profile.texts
-    got = {texts[mapping.name]: texts[mapping.build_id] for mapping in decoded.profile.mappings}
-    for name, build_id in expected.build_ids().items():
-        if name in got: # a file of several names has one of them
-            need(got[name] == build_id, f'build id of {name}: {got[name]} instead of {build_id}')
-    need(not expected.build_ids() or set(got.values()) & set(expected.build_ids().values()), 'no build id is known')
-
-
 def check_inlines(decoded):
     """Of the compiled program: templates, linkage names, lines, the function that they are inlined in."""
     deep = [lines for lines in decoded.lines.values() if len(lines) == 3]
     need(len(deep) == 1, f'{len(deep)} locations of three functions')
-    names, systems, files, lines = zip(*deep[0])
-    need([common.label(name) for name in names] == ['shapes::box<int, 3>::innermost', 'shapes::box<int, 3>::inner',
-                                                    'shapes::box<int, 3>::outer'], names)
-    need(all(system.startswith('_ZN6shapes3boxIiLi3EE') for system in systems), systems)
-    need(all(file.endswith('prog.cc') for file in files), files)
-    source = [''] + common.PROGRAM.split('\n')
-    need('__asm__' in source[lines[0]] and 'innermost(x) + 1' in source[lines[1]] and 'inner(x) + 2' in source[lines[2]],
-         lines)
+    common.check_inlines(deep[0])
     mapping = decoded.profile.mappings[0]
     need(decoded.profile.texts[mapping.name].endswith('/prog') and mapping.has_files and mapping.has_lines, 'the program')
     need(decoded.profile.texts[mapping.build_id] == common.BUILD_ID, decoded.profile.texts[mapping.build_id])
@@ -210,12 +175,13 @@ def check(shop, recording):
     data = path.read_bytes()
     decoded = Decoded(data)
     samples = list(decoded.samples())
-    elsewhere = 'reports for the function that was interrupted' in shop.said
+    elsewhere = 'reports at the one that was interrupted' in shop.said
     common.compare(expected, samples, ('totals', 'stacks', 'threads', 'functions', *([] if elsewhere else ['reported'])))
     if not recording.hostile:
         for key in 'cpu', 'cgroup':
-            common.same(key, by_key(samples, key), by_key(expected.samples, key))
-        check_build_ids(decoded, expected)
+            common.same(key, common.by_key(samples, key), common.by_key(expected.samples, key))
+        texts = decoded.profile.texts
+        common.check_build_ids({texts[each.name]: texts[each.build_id] for each in decoded.profile.mappings}, expected)
     need(decoded.used == set(decoded.locations), 'locations that no sample has')
     check_made(shop, recording, decoded, expected)
     packed = shop.export(recording, 'pprof', suffix='.gz')

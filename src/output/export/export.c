@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "output/export/export.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/bytes.h"
 
-/* All but the keys and flags of `how` is what the options of the output say. */
+/* All but the keys, steps of time and flags of `how` is what the options of the output say. */
 static int open_profile(struct perfile_reader *reader, const struct perfile_output_options *options,
                         struct perfile_profile_options how, struct perfile_profile **profile,
                         struct perfile_error *error)
@@ -125,4 +126,35 @@ void pf_export_tell(const struct perfile_output_options *options, const char *fo
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     options->symbols->note(options->symbols->note_context, text);
+}
+
+/* Reports go by the sampled address; a callchain need not begin there. */
+static bool is_counted_elsewhere(const struct perfile_profile *profile, const struct perfile_profile_sample *row)
+{
+    struct perfile_profile_stack stack = {.size = sizeof(stack), .parent = row->stack};
+    struct perfile_profile_frame frame = PERFILE_PROFILE_FRAME_INIT, leaf = PERFILE_PROFILE_FRAME_INIT;
+    do {
+        if (perfile_profile_stack_at(profile, stack.parent, &stack) < 0 || stack.frame == row->leaf)
+            return false;
+        (void)!perfile_profile_frame_at(profile, stack.frame, &frame); /* numbers of the profile are valid */
+    } while (frame.kind == PERFILE_FRAME_INLINED);
+    (void)!perfile_profile_frame_at(profile, row->leaf, &leaf);
+    return leaf.function != frame.function;
+}
+
+void pf_export_tell_elsewhere(const struct perfile_output_options *options, const struct perfile_profile *profile,
+                              const char *format)
+{
+    struct perfile_profile_sample row = PERFILE_PROFILE_SAMPLE_INIT;
+    uint64_t samples = 0;
+    for (size_t i = 0; i < perfile_profile_sample_count(profile); i++) {
+        (void)!perfile_profile_sample_at(profile, i, &row);
+        samples += is_counted_elsewhere(profile, &row) ? row.values[0] : 0;
+    }
+    if (samples)
+        pf_export_tell(options,
+                       "%" PRIu64
+                       " samples have a callchain that does not begin where they were taken: %s has them at its "
+                       "first function, reports at the one that was interrupted",
+                       samples, format);
 }

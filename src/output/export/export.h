@@ -13,7 +13,7 @@
 
 /*
  * The recording added up, merged with the further ones: perfile_profile_open with what the options of the output say. Frames
- * are addresses. _as: with the keys and flags of `how`, whose other members are not looked at.
+ * are addresses. _as: with the keys, steps of time and flags of `how`, whose other members are not looked at.
  */
 int pf_export_profile(struct perfile_reader *reader, const struct perfile_output_options *options, const char *keys,
                       struct perfile_profile **profile, struct perfile_error *error);
@@ -25,6 +25,9 @@ const char *pf_export_keys(const struct perfile_output_options *options);
 /* The samples one after the other, `flags` as perfile_stream_options. */
 int pf_export_stream(struct perfile_reader *reader, const struct perfile_output_options *options, uint32_t flags,
                      struct perfile_stream **stream, struct perfile_error *error);
+/* Says how many samples are not where reports have them, if there are any: `format` goes by callchains alone. */
+void pf_export_tell_elsewhere(const struct perfile_output_options *options, const struct perfile_profile *profile,
+                              const char *format);
 /* A sentence for the user, without a line end. */
 void pf_export_tell(const struct perfile_output_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -72,7 +72,6 @@ struct pprof {
     struct pf_text labels; /* of the last row */
     struct perfile_profile_sample last;
     bool has_last;
-    uint64_t elsewhere; /* samples that reports count for another function */
     struct pf_text *out;
 };
 
@@ -291,22 +290,6 @@ static void put_row(struct pprof *p, const struct perfile_profile_sample *row)
     pf_put(p->out, p->labels.data, p->labels.used);
 }
 
-/* Reports go by the sampled address; a callchain need not begin there. */
-static bool is_counted_elsewhere(const struct pprof *p, const struct perfile_profile_sample *row)
-{
-    struct perfile_profile_stack stack = {.size = sizeof(stack), .parent = row->stack};
-    struct perfile_profile_frame frame = PERFILE_PROFILE_FRAME_INIT, leaf = PERFILE_PROFILE_FRAME_INIT;
-    do {
-        if (stack.parent == PERFILE_NO_ID || perfile_profile_stack_at(p->profile, stack.parent, &stack) < 0)
-            return false;
-        if (stack.frame == row->leaf)
-            return false;
-        (void)!perfile_profile_frame_at(p->profile, stack.frame, &frame);
-    } while (frame.kind == PERFILE_FRAME_INLINED);
-    (void)!perfile_profile_frame_at(p->profile, row->leaf, &leaf);
-    return leaf.function != frame.function;
-}
-
 static void put_samples(struct pprof *p)
 {
     struct perfile_profile_sample row = PERFILE_PROFILE_SAMPLE_INIT;
@@ -314,7 +297,6 @@ static void put_samples(struct pprof *p)
     for (size_t i = 0; i < count && !p->out->failed; i++) {
         (void)!perfile_profile_sample_at(p->profile, i, &row);
         put_row(p, &row);
-        p->elsewhere += is_counted_elsewhere(p, &row) ? row.values[0] : 0;
     }
     p->part.used = 0;
 }
@@ -330,7 +312,7 @@ static void put_mappings(struct pprof *p)
                                     [MAPPING_LIMIT] = mapping->limit,
                                     [MAPPING_OFFSET] = mapping->offset,
                                     [MAPPING_NAME] = mapping->name,
-                                    [MAPPING_BUILD_ID] = mapping->build_id,
+                                    [MAPPING_BUILD_ID] = pf_tables_text_now(&p->tables, mapping->build_id),
                                     [MAPPING_HAS_FUNCTIONS] = true, /* nobody need look for the binary */
                                     [MAPPING_HAS_FILES] = mapping->has_files,
                                     [MAPPING_HAS_LINES] = mapping->has_lines,
@@ -399,11 +381,7 @@ static void tell(const struct pprof *p)
     struct perfile_profile_recording recording = PERFILE_PROFILE_RECORDING_INIT;
     if (perfile_profile_recording_at(p->profile, 0, &recording) == 0 && recording.first_time != UINT64_MAX)
         pf_export_tell(p->options, "pprof has no room for the times of samples: they are added up");
-    if (p->elsewhere)
-        pf_export_tell(p->options,
-                       "%" PRIu64 " samples have a callchain that does not begin where they were taken: "
-                       "pprof counts them for its first function, reports for the function that was interrupted",
-                       p->elsewhere);
+    pf_export_tell_elsewhere(p->options, p->profile, "pprof");
 }
 
 static bool take_events(struct pprof *p)

@@ -20,14 +20,20 @@ void pf_proto_put_number(struct pf_text *text, unsigned field, uint64_t value)
             text, pf_proto_varint(put_tag(pf_text_reserve(text, 2 * PF_PROTO_VARINT_BYTES), field, VARINT), value));
 }
 
+void pf_proto_put_packed_fixed(struct pf_text *text, uint64_t value)
+{
+    char *at = pf_text_reserve(text, sizeof(value));
+    for (unsigned i = 0; i < sizeof(value); i++)
+        *at++ = (char)(value >> 8 * i);
+    pf_text_commit(text, at);
+}
+
 void pf_proto_put_fixed(struct pf_text *text, unsigned field, uint64_t value)
 {
     if (!value)
         return;
-    char *at = put_tag(pf_text_reserve(text, PF_PROTO_VARINT_BYTES + sizeof(value)), field, FIXED64);
-    for (unsigned i = 0; i < sizeof(value); i++)
-        *at++ = (char)(value >> 8 * i);
-    pf_text_commit(text, at);
+    pf_text_commit(text, put_tag(pf_text_reserve(text, PF_PROTO_VARINT_BYTES), field, FIXED64));
+    pf_proto_put_packed_fixed(text, value);
 }
 
 void pf_proto_put_head(struct pf_text *text, unsigned field, size_t bytes)

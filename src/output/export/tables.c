@@ -323,7 +323,7 @@ static bool find_program(const struct pf_tables *tables, size_t *program)
 static void finish_mapping(struct pf_tables *tables, struct pf_tables_mapping *mapping)
 {
     enum { PAGE_BYTES = 4096 };
-    char build_id[2 * sizeof(mapping->module.build_id) + 1], *end = build_id;
+    char *end = mapping->build_id;
     const uint64_t lead = mapping->start % PAGE_BYTES;
     if (mapping->offset && mapping->offset < lead) {
         mapping->start -= mapping->offset;
@@ -335,9 +335,8 @@ static void finish_mapping(struct pf_tables *tables, struct pf_tables_mapping *m
     mapping->limit = mapping->limit < UINT64_MAX - PAGE_BYTES ? (mapping->limit | (PAGE_BYTES - 1)) + 1 : UINT64_MAX;
     for (uint32_t i = 0; i < mapping->module.build_id_bytes; i++)
         end = pf_hex_digits_fixed(end, mapping->module.build_id[i], 2);
-    *end = '\0';
+    *end = '\0'; /* of 20 bytes at most */
     mapping->name = pf_tables_text(tables, mapping->module.name);
-    mapping->build_id = pf_tables_text_now(tables, build_id);
 }
 
 /* Those that are used, the program first. */

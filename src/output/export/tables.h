@@ -38,9 +38,10 @@ struct pf_tables_function {
 
 struct pf_tables_mapping {
     struct perfile_module module;
-    uint64_t start, limit;   /* of what is used, in pages */
-    uint64_t offset;         /* of that start in the file; 0 also where there is none */
-    uint32_t name, build_id; /* texts */
+    uint64_t start, limit; /* of what is used, in pages */
+    uint64_t offset;       /* of that start in the file; 0 also where there is none */
+    uint32_t name;         /* text */
+    char build_id[41];     /* in hexadecimal; "": not known */
     bool is_used, has_files, has_lines, has_inlines;
 };
 
