@@ -7,6 +7,7 @@ enum {
     PAGE_TEXT = 1 << 20,   /* bytes, where texts have no dictionary */
     MOST_VALUES = 1 << 17, /* of a dictionary */
     MOST_TEXT = 1 << 24,   /* bytes of its texts */
+    MANY_TEXT = 1 << 28,   /* bytes of all texts, which could be too many for a page */
     DATA_PAGE = 0,
     DICTIONARY_PAGE = 2,
 };
@@ -466,7 +467,8 @@ static void add_page(struct pf_parquet_column *column, struct pf_parquet_press *
 static size_t page_end(const struct pf_parquet_column *column, size_t from, size_t rows)
 {
     const struct pf_vector *vector = column->field->vector;
-    const bool long_texts = column->type == PF_PARQUET_BYTE_ARRAY && !column->has_dictionary;
+    const bool long_texts = column->type == PF_PARQUET_BYTE_ARRAY &&
+                            (!column->has_dictionary || vector->dictionary.text_used > MANY_TEXT);
     size_t row = from, text = 0;
     if (!column->is_list && !long_texts)
         return rows;
