@@ -6,11 +6,12 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 
-/* All zeros but the allocator is an empty one. Short memory loses bytes: the watch of the allocator knows it. */
+/* All zeros but the allocator is an empty one. When memory is short nothing more goes in: the watch of the allocator knows it. */
 struct pf_block {
     const struct perfile_allocator *allocator;
     uint8_t *data;
     size_t used, room;
+    bool failed;
 };
 
 static inline struct pf_block pf_block_make(const struct perfile_allocator *allocator)
@@ -27,11 +28,10 @@ static inline void pf_block_close(struct pf_block *block)
 /* Room for `bytes` more, which the caller fills and adds to `used`; NULL when out of memory. */
 static inline uint8_t *pf_block_reserve(struct pf_block *block, size_t bytes)
 {
-    if (PF_UNLIKELY(bytes > block->room - block->used) &&
-        (bytes > SIZE_MAX - block->used ||
-         !pf_grow(block->allocator, &block->data, &block->room, block->used + bytes, 1)))
-        return NULL;
-    return block->data + block->used;
+    if (PF_UNLIKELY(bytes > block->room - block->used || block->failed))
+        block->failed = block->failed || bytes > SIZE_MAX - block->used ||
+                        !pf_grow(block->allocator, &block->data, &block->room, block->used + bytes, 1);
+    return block->failed ? NULL : block->data + block->used;
 }
 
 static inline void pf_block_put(struct pf_block *block, const void *data, size_t bytes)

@@ -377,7 +377,7 @@ static void put_levels(struct pf_block *to, const uint32_t *levels, size_t count
     pf_block_u32(to, 0);
     pf_encode_runs(to, levels, count, pf_bits_of(most));
     const uint32_t bytes = (uint32_t)(to->used - at - sizeof(uint32_t));
-    if (to->used > at)
+    if (!to->failed)
         memcpy(to->data + at, &(uint32_t){pf_load32(&bytes, PF_NATIVE_BIG_ENDIAN)}, sizeof(bytes));
 }
 
@@ -467,8 +467,8 @@ static void add_page(struct pf_parquet_column *column, struct pf_parquet_press *
 static size_t page_end(const struct pf_parquet_column *column, size_t from, size_t rows)
 {
     const struct pf_vector *vector = column->field->vector;
-    const bool long_texts = column->type == PF_PARQUET_BYTE_ARRAY &&
-                            (!column->has_dictionary || vector->dictionary.text_used > MANY_TEXT);
+    const bool long_texts =
+        column->type == PF_PARQUET_BYTE_ARRAY && (!column->has_dictionary || vector->dictionary.text_used > MANY_TEXT);
     size_t row = from, text = 0;
     if (!column->is_list && !long_texts)
         return rows;
