@@ -129,6 +129,27 @@ struct pf_aggregate_index {
     size_t size, used;
 };
 
+/* What a sample has added to a row. */
+struct __attribute__((packed, aligned(4))) pf_arrival {
+    uint64_t period;
+    uint32_t row;
+};
+
+/* The samples of a recording in the order in which they came, as far as they are few enough. */
+struct pf_arrivals {
+    const struct perfile_allocator *allocator;
+    struct pf_arrival *all;
+    size_t count, room;
+    size_t most;   /* with more of them the list ... */
+    bool too_many; /* ... is left empty */
+};
+
+void pf_arrivals_close(struct pf_arrivals *arrivals);
+/* perfile_profile_open; `arrivals` may be NULL. */
+int pf_profile_open_in_order(struct perfile_reader *reader, const struct perfile_profile_options *options,
+                             struct pf_arrivals *arrivals, struct perfile_profile **profile,
+                             struct perfile_error *error);
+
 /* A profile that grows. */
 struct pf_aggregate {
     struct perfile_profile *profile;
@@ -138,6 +159,7 @@ struct pf_aggregate {
     struct pf_aggregate_index text_index;
     const char **texts;
     size_t text_count, text_room;
+    struct pf_arrivals *arrivals; /* of the only profile that is added to it, or NULL */
 };
 
 #define PF_AGGREGATE_NONE UINT32_MAX

@@ -153,6 +153,12 @@ static void add_losses(struct perfile_losses *sum, const struct perfile_losses *
     sum->guessed += more->guessed;
 }
 
+static void renumber(struct pf_arrivals *arrivals, const uint32_t *rows)
+{
+    for (size_t i = 0; i < arrivals->count; i++)
+        arrivals->all[i].row = rows[arrivals->all[i].row];
+}
+
 bool pf_aggregate_add(struct pf_aggregate *aggregate, const struct perfile_profile *from)
 {
     struct merge m = {.into = aggregate, .from = from};
@@ -160,6 +166,8 @@ bool pf_aggregate_add(struct pf_aggregate *aggregate, const struct perfile_profi
     for (size_t kind = 0; fine && kind < PF_AGGREGATE_INDEXED; kind++)
         fine = take_list(&m, kind);
     fine = fine && take_recordings(&m);
+    if (fine && aggregate->arrivals)
+        renumber(aggregate->arrivals, m.numbers[PF_AGGREGATE_ROWS]);
     add_losses(&aggregate->profile->losses, &from->losses);
     for (size_t kind = 0; kind < PF_AGGREGATE_INDEXED; kind++)
         pf_free(aggregate->allocator, m.numbers[kind], (from->lists[kind].count + 1) * sizeof(*m.numbers[kind]));

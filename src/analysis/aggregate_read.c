@@ -51,7 +51,15 @@ struct reading {
     struct recent recent[RECENT];
     struct pf_aggregate_recording recording;
     struct pf_aggregate_named named;
+    struct pf_arrivals *arrivals; /* or NULL */
 };
+
+void pf_arrivals_close(struct pf_arrivals *arrivals)
+{
+    pf_free(arrivals->allocator, arrivals->all, arrivals->room * sizeof(*arrivals->all));
+    arrivals->all = NULL;
+    arrivals->count = arrivals->room = 0;
+}
 
 /* ---- options ---- */
 
@@ -257,10 +265,9 @@ static uint32_t number_row(struct reading *r, struct pf_tree_node *node)
     return pf_aggregate_number(r->aggregate, PF_AGGREGATE_ROWS, &made);
 }
 
-/* The sample before the last one has come into the tree, and goes to its row. */
-static bool enter(struct reading *r)
+/* The last sample goes to its row, which the node knows then. */
+static bool enter_row(struct reading *r, struct pf_tree_node *node)
 {
-    struct pf_tree_node *node = &r->tree.nodes[r->stacks.entered];
     struct pf_aggregate_row *rows = r->aggregate->profile->lists[PF_AGGREGATE_ROWS].items;
     struct pf_aggregate_row *row = PF_LIKELY(node->self) ? &rows[(node->self & ~only_row) - 1] : NULL;
     if (PF_LIKELY(row && is_row_of_last(r, row))) {
@@ -271,6 +278,28 @@ static bool enter(struct reading *r)
     const uint32_t number = number_row(r, node);
     node->self = ((uint64_t)number + 1) | (node->self ? 0 : only_row);
     return number != PF_AGGREGATE_NONE;
+}
+
+static bool arrive(struct pf_arrivals *arrivals, uint32_t row, uint64_t period)
+{
+    if (arrivals->count == arrivals->most) {
+        pf_arrivals_close(arrivals);
+        arrivals->too_many = true;
+    }
+    if (arrivals->too_many)
+        return true;
+    if (!pf_grow(arrivals->allocator, &arrivals->all, &arrivals->room, arrivals->count + 1, sizeof(*arrivals->all)))
+        return false;
+    arrivals->all[arrivals->count++] = (struct pf_arrival){period, row};
+    return true;
+}
+
+/* The sample before the last one has come into the tree. */
+static bool enter(struct reading *r)
+{
+    struct pf_tree_node *node = &r->tree.nodes[r->stacks.entered];
+    return enter_row(r, node) &&
+           (!r->arrivals || arrive(r->arrivals, (uint32_t)((node->self & ~only_row) - 1), r->last.values[1]));
 }
 
 static bool add_sample(struct reading *r, const struct pf_profile_sample *sample)
@@ -347,11 +376,12 @@ static int open_profile(struct reading *r, struct perfile_reader *reader, struct
  * Frames of the recording can be equal here, where modules of several names are one: then nodes are equal, too, which only
  * merging finds. False when out of memory.
  */
-static bool join_equal_nodes(struct pf_aggregate *aggregate)
+static bool join_equal_nodes(struct pf_aggregate *aggregate, struct pf_arrivals *arrivals)
 {
     struct pf_aggregate other;
-    const bool fine = pf_aggregate_open(&other, aggregate->profile->watch.below) &&
-                      pf_aggregate_add(&other, aggregate->profile) && pf_aggregate_finish(&other);
+    bool fine = pf_aggregate_open(&other, aggregate->profile->watch.below);
+    other.arrivals = arrivals;
+    fine = fine && pf_aggregate_add(&other, aggregate->profile) && pf_aggregate_finish(&other);
     pf_aggregate_close(fine ? aggregate : &other);
     if (fine)
         *aggregate = other;
@@ -382,6 +412,13 @@ static int read_all(struct reading *r, struct perfile_reader *reader, struct per
 int perfile_profile_open(struct perfile_reader *reader, const struct perfile_profile_options *options,
                          struct perfile_profile **profile, struct perfile_error *error)
 {
+    return pf_profile_open_in_order(reader, options, NULL, profile, error);
+}
+
+int pf_profile_open_in_order(struct perfile_reader *reader, const struct perfile_profile_options *options,
+                             struct pf_arrivals *arrivals, struct perfile_profile **profile,
+                             struct perfile_error *error)
+{
     struct perfile_profile_options all = PERFILE_PROFILE_OPTIONS_INIT;
     struct pf_aggregate aggregate;
     *profile = NULL;
@@ -398,11 +435,12 @@ int perfile_profile_open(struct perfile_reader *reader, const struct perfile_pro
     all.symbols = &symbols;
     if (!pf_aggregate_open(&aggregate, all.allocator))
         return pf_fail_memory(error, "profile");
-    struct reading r = {.aggregate = &aggregate, .options = &all, .key_number = PF_AGGREGATE_NONE};
+    struct reading r = {
+        .aggregate = &aggregate, .options = &all, .key_number = PF_AGGREGATE_NONE, .arrivals = arrivals};
     pf_map_open(&r.events, aggregate.allocator);
     pf_map_open(&r.texts, aggregate.allocator);
     result = read_all(&r, reader, error);
-    if (result == 0 && !(r.named.joined ? join_equal_nodes(&aggregate) : pf_aggregate_finish(&aggregate)))
+    if (result == 0 && !(r.named.joined ? join_equal_nodes(&aggregate, arrivals) : pf_aggregate_finish(&aggregate)))
         result = pf_fail_memory(error, "profile");
     if (result == 0)
         *profile = aggregate.profile;
