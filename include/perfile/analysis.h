@@ -184,6 +184,7 @@ struct perfile_output_options {
     size_t more_count;
     /* export: by what samples are kept apart, as in perfile_profile_options; NULL: by all that the format has labels for */
     const char *keys;
+    bool addresses; /* export: costs of each instruction, not only of lines, in callgrind's format */
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

@@ -5,11 +5,10 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "output/notes.h"
 
-/* All but the keys, steps of time and flags of `how` is what the options of the output say. */
-static int open_profile(struct perfile_reader *reader, const struct perfile_output_options *options,
-                        struct perfile_profile_options how, struct perfile_profile **profile,
-                        struct perfile_error *error)
+struct perfile_profile_options pf_export_wishes(const struct perfile_output_options *options,
+                                                struct perfile_profile_options how)
 {
     how.size = sizeof(how);
     how.filter = options->filter;
@@ -20,8 +19,9 @@ static int open_profile(struct perfile_reader *reader, const struct perfile_outp
     how.progress_context = options->progress_context;
     how.unmatched = options->unmatched;
     how.unmatched_context = options->unmatched_context;
+    how.path = options->symbols->recording;
     how.allocator = options->allocator;
-    return perfile_profile_open(reader, &how, profile, error);
+    return how;
 }
 
 /* The profile of the nth of the further recordings. */
@@ -32,9 +32,8 @@ static int open_further(const struct perfile_output_options *options, const stru
     struct perfile_output_options of_it = *options;
     symbols.recording = options->more_paths ? options->more_paths[nth] : NULL;
     of_it.symbols = &symbols;
-    struct perfile_profile_options its = *how;
-    its.path = symbols.recording;
-    return open_profile(options->more[nth], &of_it, its, profile, error);
+    const struct perfile_profile_options its = pf_export_wishes(&of_it, *how);
+    return perfile_profile_open(options->more[nth], &its, profile, error);
 }
 
 /* Profiles that wait to be merged: many at a time, since each time all is copied that they have. */
@@ -67,10 +66,9 @@ int pf_export_profile_as(struct perfile_reader *reader, const struct perfile_out
                          const struct perfile_profile_options *how, struct perfile_profile **profile,
                          struct perfile_error *error)
 {
-    struct perfile_profile_options first = *how;
+    const struct perfile_profile_options first = pf_export_wishes(options, *how);
     struct waiting waiting = {.count = 0};
-    first.path = options->symbols->recording;
-    int result = open_profile(reader, options, first, &waiting.profiles[0], error);
+    int result = perfile_profile_open(reader, &first, &waiting.profiles[0], error);
     waiting.count = result == 0;
     for (size_t i = 0; i < options->more_count && result == 0; i++) {
         result = open_further(options, how, i, &waiting.profiles[waiting.count], error);
@@ -114,6 +112,18 @@ int pf_export_stream(struct perfile_reader *reader, const struct perfile_output_
                                                .unmatched_context = options->unmatched_context,
                                                .allocator = options->allocator};
     return perfile_stream_open(reader, &how, stream, error);
+}
+
+bool pf_export_tell_empty(const struct perfile_reader *reader, const struct perfile_output_options *options,
+                          const struct perfile_profile *profile)
+{
+    char note[PF_NOTE_BYTES];
+    struct perfile_losses losses = PERFILE_LOSSES_INIT;
+    if (perfile_profile_losses(profile, &losses) < 0 || losses.samples)
+        return false;
+    if (pf_note_no_samples(reader, losses.filtered, note))
+        pf_export_tell(options, "%s", note);
+    return true;
 }
 
 void pf_export_tell(const struct perfile_output_options *options, const char *format, ...)

@@ -22,6 +22,9 @@ int pf_export_profile_as(struct perfile_reader *reader, const struct perfile_out
                          struct perfile_error *error);
 /* The keys that samples are kept apart by, unless the options say others: all that exports have labels for, but time. */
 const char *pf_export_keys(const struct perfile_output_options *options);
+/* What perfile_profile_open is asked for then: all but the keys and flags of `how` is what the options of the output say. */
+struct perfile_profile_options pf_export_wishes(const struct perfile_output_options *options,
+                                                struct perfile_profile_options how);
 /* The samples one after the other, `flags` as perfile_stream_options. */
 int pf_export_stream(struct perfile_reader *reader, const struct perfile_output_options *options, uint32_t flags,
                      struct perfile_stream **stream, struct perfile_error *error);
@@ -31,5 +34,8 @@ void pf_export_tell_elsewhere(const struct perfile_output_options *options, cons
 /* A sentence for the user, without a line end. */
 void pf_export_tell(const struct perfile_output_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Tells why there is nothing to export. False: there is something. */
+bool pf_export_tell_empty(const struct perfile_reader *reader, const struct perfile_output_options *options,
+                          const struct perfile_profile *profile);
 
 #endif
