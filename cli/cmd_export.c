@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
 #include "options.h"
+#include "viewer.h"
 #include <stdio.h>
 
 static bool ends_in(const char *text, const char *end)
@@ -21,14 +22,39 @@ static int refuse_without_format(const struct pf_command *command)
     return PF_STATUS_USAGE;
 }
 
+static const struct {
+    const char *format;
+    struct pf_viewer viewer;
+} viewers[] = {
+    {"speedscope", {"speedscope", "open it at https://www.speedscope.app"}},
+    {"callgrind", {"kcachegrind", "open it with KCachegrind, or read it with callgrind_annotate"}},
+};
+
+static int choose_viewer(const struct pf_command *command, struct pf_settings *settings)
+{
+    if (!settings->shows)
+        return PF_STATUS_OK;
+    for (size_t i = 0; i < sizeof(viewers) / sizeof(viewers[0]); i++)
+        if (!strcmp(viewers[i].format, settings->format))
+            settings->viewer = &viewers[i].viewer;
+    if (settings->viewer && settings->output)
+        return PF_STATUS_OK;
+    pf_message(settings->viewer ? "%s: --open needs -o OUT" : "%s: --open knows no program for this format",
+               command->name);
+    return PF_STATUS_USAGE;
+}
+
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
+    int status;
+
     if (!settings->format)
         return refuse_without_format(command);
     if (settings->output && !strcmp(settings->output, "-"))
         settings->output = NULL;
     settings->print.gzip = settings->output && ends_in(settings->output, ".gz");
-    return pf_run_output(command, settings);
+    status = choose_viewer(command, settings);
+    return status ? status : pf_run_output(command, settings);
 }
 
 static const char *key_at(const struct pf_command *command, size_t index, const char **doc)
@@ -68,6 +94,10 @@ static const struct pf_option options[] = {
      .doc =
          "Write to OUT, which appears when it is complete, instead of standard output. OUT is compressed when its name "
          "ends in .gz; - is standard output."},
+    {.name = "open",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, shows),
+     .doc = "speedscope, callgrind: open OUT with speedscope or KCachegrind, if they are installed."},
     {0},
 };
 static const struct pf_option_group group = {"Options", options};

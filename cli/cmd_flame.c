@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
 #include "options.h"
+#include "viewer.h"
+
+#include <unistd.h>
 
 #define AT(member) offsetof(struct pf_settings, flame.member)
 #define TEXT(option, value, member, text)                                                                              \
@@ -48,7 +51,21 @@ static const struct pf_option options[] = {
     TEXT("title", "TEXT", title, "The title of the picture."),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
-    PF_OPTION_OUTPUT,
+    {.name = "output",
+     .letter = 'o',
+     .kind = PF_OPTION_TEXT,
+     .argument = "FILE",
+     .offset = offsetof(struct pf_settings, output),
+     .doc =
+         "Write to FILE instead of standard output. FILE appears when it is complete. Without FILE, svg and html go to "
+         "flame.svg and flame.html in the current folder when standard output is a terminal; a file that is there is "
+         "renamed to flame.svg.old or flame.html.old."},
+    {.name = "open",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, shows),
+     .doc =
+         "svg, html: open the file in a browser: $BROWSER, or what xdg-open finds. Without --output it is flame.svg or "
+         "flame.html, also when standard output is no terminal."},
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
@@ -89,15 +106,42 @@ static const struct pf_option svg_options[] = {
 };
 static const struct pf_option_group svg_group = {"Drawing (svg)", svg_options};
 
+/* A picture is nothing for a terminal: it goes to a file there, as it does when it is to be shown. */
+static int choose_output(const struct pf_command *command, struct pf_settings *settings)
+{
+    static const struct pf_viewer browser = {.advice = "open it in a browser"};
+    const bool is_html = settings->format && !strcmp(settings->format, "html");
+    const bool is_page = is_html || !settings->format || !strcmp(settings->format, "svg");
+
+    if (settings->shows && !is_page) {
+        pf_message("%s: --open needs --format svg or html", command->name);
+        return PF_STATUS_USAGE;
+    }
+    if (settings->shows)
+        settings->viewer = &browser;
+    if (!settings->output && is_page && (settings->shows || (isatty(STDOUT_FILENO) && !settings->pager))) {
+        settings->output = is_html ? "flame.html" : "flame.svg";
+        settings->keeps_old = true;
+    }
+    return PF_STATUS_OK;
+}
+
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
+    int status;
+
     if (settings->flame_bits && settings->flame.by) {
         pf_message("%s: --by-pid and --by-tid cannot be combined with --by", command->name);
         return PF_STATUS_USAGE;
     }
     if (settings->flame_bits)
         settings->flame.by = settings->flame_bits & BY_TID ? "tid" : "pid";
-    return pf_run_output(command, settings);
+    status = choose_output(command, settings);
+    if (!status)
+        status = pf_run_output(command, settings);
+    if (settings->keeps_old && status <= PF_STATUS_FINDINGS && !settings->quiet)
+        pf_message("%s is written", settings->output);
+    return status;
 }
 
 const struct pf_command pf_command_flame = {

@@ -61,6 +61,9 @@ struct pf_settings {
     bool pager;
     bool no_pager;
     bool no_sandbox;
+    bool shows;                     /* --open: what is written is shown ... */
+    const struct pf_viewer *viewer; /* ... by this; NULL: it is not */
+    bool keeps_old;                 /* a file that was there before gets another name */
     bool quiet;
     bool verbose;
     bool json;

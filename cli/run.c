@@ -2,6 +2,7 @@
 #include "inputs.h"
 #include "sandbox.h"
 #include "stream.h"
+#include "viewer.h"
 
 #include <perfile/table.h>
 
@@ -177,11 +178,14 @@ static int write_output(struct run *run)
     run->input.settings->print.more_paths = run->more.paths;
     run->input.settings->print.more_count = run->more.count;
     if (!status) {
+        run->stream.keeps_old = run->input.settings->keeps_old;
         status = check_terminal(run);
         status = status ? status : print(run);
         written = pf_stream_close(&run->stream, status <= PF_STATUS_FINDINGS);
         status = written ? written : status;
     }
+    if (status <= PF_STATUS_FINDINGS)
+        pf_viewer_show();
     return status;
 }
 
@@ -192,6 +196,8 @@ static int read_and_write(struct run *run, const struct pf_command *command, str
     if ((status = pf_input_choose(&run->input, command, settings)) || (status = choose_before(run)) ||
         (status = choose_more(run)) || (status = check_output(run)))
         return status;
+    if (settings->viewer && settings->output)
+        pf_viewer_prepare(settings->viewer, settings->output);
     pf_sandbox_enter(command, settings);
     if ((status = pf_input_open(&run->input)) || (run->before.name && (status = pf_input_open(&run->before))) ||
         (status = pf_inputs_open(&run->more)))

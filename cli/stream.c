@@ -120,6 +120,15 @@ void pf_stream_print(struct pf_stream *stream, const char *format, ...)
     free(text);
 }
 
+static void rename_old(struct pf_stream *stream)
+{
+    char *old = NULL;
+
+    if (asprintf(&old, "%s.old", stream->path) < 0 || (rename(stream->path, old) < 0 && errno != ENOENT))
+        stream->error = errno;
+    free(old);
+}
+
 /* The steps that make a file last: each may be the one that finds the disk full. */
 static void finish(struct pf_stream *stream)
 {
@@ -127,6 +136,8 @@ static void finish(struct pf_stream *stream)
         stream->error = errno;
     if (close(stream->fd) < 0 && !stream->error && errno != EINTR)
         stream->error = errno;
+    if (stream->temporary && stream->keeps_old && !stream->error)
+        rename_old(stream);
     if (stream->temporary && !stream->error && rename(stream->temporary, stream->path) < 0)
         stream->error = errno;
 }

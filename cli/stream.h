@@ -13,6 +13,7 @@ struct pf_stream {
     size_t used;
     bool begun;       /* something was written */
     int error;        /* errno of the first failure */
+    bool keeps_old;   /* a file that was there before gets a name that ends in .old */
     bool closed_pipe; /* the reader of the pipe went away: no error */
 };
 

@@ -268,6 +268,64 @@ def test_files_of_columns_are_not_shown(t):
             expect(f'{verb} {form} in a file', (status, text) == (0, ''), (status, text[:200]))
 
 
+def test_pictures_are_written(t):
+    for form in 'svg', 'html':
+        path = t.folder / f'flame.{form}'
+        status, text = t.run('flame', '--format', form, 'good', NO_COLOR='1')
+        expect(f'{form} goes to a file', (status, text) == (0, f'perfile: flame.{form} is written\n'), text[:200])
+        first = path.read_bytes()
+        with open(t.folder / 'redirected', 'w+b') as to:
+            status, text = t.run('flame', '--format', form, 'good', output=to)
+            to.seek(0)
+            expect(f'{form} is redirected', (status, text, to.read()) == (0, '', first), text[:200])
+        path.write_text('mine')
+        status, text = t.run('-q', 'flame', '--format', form, 'good')
+        old = t.folder / f'flame.{form}.old'
+        expect(f'{form}: the old file has another name', (status, text, path.read_bytes(), old.read_text()) ==
+               (0, '', first, 'mine'), text[:200])
+        status, text = t.run('flame', '--format', form, '-o', 'named', 'good')
+        status, text = t.run('flame', '--format', form, '-o', 'named', 'good')
+        expect(f'{form}: a named file is replaced', status == 0 and text == '' and not (t.folder / 'named.old').exists(), text)
+    status, text = t.run('flame', 'nothing')
+    expect('no recording, no picture', status == 3 and (t.folder / 'flame.svg').read_bytes().startswith(b'<?xml'), text)
+
+
+def test_open(t):
+    programs, shown = t.folder / 'bin', t.folder / 'shown'
+    programs.mkdir()
+    for name in 'browser', 'kcachegrind':
+        (programs / name).write_text(f'#!/bin/sh\necho {name} "$@" > {shown}\n')
+        (programs / name).chmod(0o755)
+    page, path = t.folder / 'flame.svg', f'{programs}:/usr/bin:/bin'
+
+    def outcome(*arguments, **environment):
+        shown.unlink(missing_ok=True)
+        status, text = t.run(*arguments, PATH=path, NO_COLOR='1', **environment)
+        end = time.monotonic() + 10
+        while environment.get('DISPLAY') and not (shown.exists() and shown.read_text()) and time.monotonic() < end:
+            time.sleep(0.05)
+        return status, text, shown.read_text() if shown.exists() else None
+
+    written = 'perfile: flame.svg is written\n'
+    for browser, rest in {'browser': '', f'missing::{programs}/browser --new': '--new ', 'browser --at=%s': '--at='}.items():
+        for display in '', ':7':
+            got = outcome('flame', '--open', 'good', BROWSER=browser, DISPLAY=display)
+            expect(f'open: {browser} {display}', got == (0, written, f'browser {rest}{page}\n'), got)
+    got = outcome('flame', '--open', '-o', 'named.svg', 'good', BROWSER='browser')
+    expect('open: a named file', got == (0, '', f'browser {t.folder}/named.svg\n'), got)
+    for browser, why in {'false': 'exit status 1', 'missing': 'No such file or directory'}.items():
+        got = outcome('flame', '--open', 'good', BROWSER=browser)
+        expect(f'open: {browser}', got == (0, f'perfile: flame.svg is not opened ({browser}: {why}): open it in a browser\n' +
+                                           written, None), got)
+    for arguments, status in {('flame', '--open', 'nothing'): 3, ('flame', '--open', '--format', 'folded', 'good'): 2,
+                              ('export', '--open', '--format', 'callgrind', 'good'): 2,
+                              ('export', '--open', '--format', 'folded', '-o', 'x', 'good'): 2}.items():
+        got = outcome(*arguments, BROWSER='browser')
+        expect(f'not opened: {arguments}', got[0] == status and got[2] is None, got)
+    got = outcome('export', '-q', '--open', '--format', 'callgrind', '-o', 'costs', 'good')
+    expect('open: KCachegrind', got[0] == 0 and got[2] == f'kcachegrind {t.folder}/costs\n', got)
+
+
 def make_recordings(assemble, folder):
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
@@ -293,7 +351,7 @@ def main():
         t = Terminal(perfile, folder)
         for test in (test_who_pages, test_status, test_missing_pager, test_environment, test_colors, test_interrupt,
                      test_progress, test_progress_of_a_stream, test_files, test_recordings_are_not_shown,
-                     test_files_of_columns_are_not_shown):
+                     test_files_of_columns_are_not_shown, test_pictures_are_written, test_open):
             test(t)
     sys.exit(f'{len(failures)} facts are wrong' if failures else 0)
 
