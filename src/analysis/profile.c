@@ -16,6 +16,8 @@ struct pf_profile {
     struct pf_frames frames;
     enum pf_unwind_policy policy;
     bool gives_decoded;
+    bool (*take)(void *context, const struct perfile_record *record); /* as in struct pf_profile_options */
+    void *take_context;
     void (*note)(void *context, const char *text); /* as in struct pf_find_options */
     void *note_context;
     struct pf_guard guard;
@@ -91,6 +93,8 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->allocator = allocator;
     made->reader = reader;
     made->gives_decoded = options->decoded;
+    made->take = options->take;
+    made->take_context = options->take_context;
     made->note = options->find.note;
     made->note_context = options->find.note_context;
     pf_guard_open(&made->guard);
@@ -272,7 +276,8 @@ static int next_alone(struct pf_profile *profile, struct perfile_error *error)
     int result;
     while ((result = pf_delivery_next(profile->delivery, &profile->item, error)) > 0) {
         if (PF_UNLIKELY(!profile->item.is_sample)) {
-            if (!keep_namespaces(profile, profile->item.record))
+            if (!keep_namespaces(profile, profile->item.record) ||
+                (profile->take && !profile->take(profile->take_context, profile->item.record)))
                 return pf_fail_memory(error, "profile");
             continue;
         }
@@ -295,6 +300,11 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
     end_reading(profile);
     pf_filter_tell(pf_delivery_filter(profile->delivery), profile->note, profile->note_context);
     return result;
+}
+
+const struct pf_filter *pf_profile_filter(const struct pf_profile *profile)
+{
+    return pf_delivery_filter(profile->delivery);
 }
 
 void pf_profile_tell_unmatched(const struct pf_profile *profile, perfile_unmatched_told *told, void *context)

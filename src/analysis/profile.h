@@ -76,6 +76,9 @@ struct pf_profile_options {
     const char *unwind;                  /* as in perfile_symbol_options */
     /* Samples come with all that was recorded, valid as long as they are: they are read one by one then. */
     bool decoded;
+    /* Of these, is told of each record between them, too, which is valid for the call. False: out of memory. May be NULL. */
+    bool (*take)(void *context, const struct perfile_record *record);
+    void *take_context;
     bool in_blocks; /* else so they are with one thread, too: a sample is given before the next one is there */
     struct pf_profile_drive drive;
 };
@@ -94,6 +97,7 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
  * where samples are decoded, and before the end of them.
  */
 uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip);
+const struct pf_filter *pf_profile_filter(const struct pf_profile *profile);
 /* At the end: tells of what the filter asked for in vain. */
 void pf_profile_tell_unmatched(const struct pf_profile *profile, perfile_unmatched_told *told, void *context);
 /* Ends the reading before its end; no other thread is at work from then on. */

@@ -10,6 +10,7 @@ What is not at hand is skipped, with the reason; nothing is fetched. Without REC
     Firefox Profiler        PERFILE_PROFILER_CLI: dist/profiler-cli.js of the npm package @firefox-devtools/profiler-cli
 """
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -18,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -164,26 +166,75 @@ def speedscope_script(of):
     return check('threads', loaded['profiles'], len(threads))
 
 
-def firefox_script(of):
+@contextlib.contextmanager
+def profiler(of, path):
+    """The Firefox Profiler with a file: gives what it says to questions."""
     program = os.environ.get('PERFILE_PROFILER_CLI')
     if not program or not shutil.which('node'):
         raise Skip('PERFILE_PROFILER_CLI does not name dist/profiler-cli.js of the npm package, or node is missing')
     environment = {**os.environ, 'HOME': str(of.folder)}
 
-    def ask(*words):
-        return subprocess.run(['node', program, *words], env=environment, stdout=subprocess.PIPE, text=True, check=True,
-                              timeout=120).stdout
+    def ask(*words, check=True):
+        return subprocess.run(['node', program, *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, check=check, timeout=120)
 
-    ask('load', of.file('firefox.txt', of.script()))
+    # it says that the daemon is not there when that takes more than half a second
+    ask('load', path, '--symbol-server', 'http://127.0.0.1:9', check=False)
     try:
-        listed = set(re.findall(r'\bt-\d+\b', ask('thread', 'list')))
-        counts = [json.loads(ask('thread', 'info', '--thread', t, '--json'))['sampleCount'] for t in sorted(listed)]
+        for _ in range(100):
+            if ask('profile', 'info', '--json', check=False).returncode == 0:
+                break
+            time.sleep(0.3)
+        yield lambda *words: json.loads(ask(*words, '--json').stdout)
     finally:
-        ask('stop', '--all')
+        ask('stop', '--all', check=False)
+
+
+def threads_of(ask):
+    return [thread['threadHandle'] for process in ask('profile', 'info', '--all')['processes']
+            for thread in process['threads']]
+
+
+def firefox_script(of):
+    with profiler(of, of.file('firefox.txt', of.script())) as ask:
+        counts = [ask('thread', 'info', '--thread', thread)['sampleCount'] for thread in threads_of(ask)]
     return check('samples', sum(counts), total(of.folded('--count-samples')))
 
 
-CHECKS = [flamegraph, flamegraph_compared, stackcollapse, speedscope_folded, speedscope_script, firefox_script]
+def firefox_export(of):
+    """Its sums are those of doubles: equal to the ns."""
+    wanted = collections.Counter()
+    for line in of.run('table', 'stacks', '--format', 'jsonl', '--columns', 'samples,period,unit').splitlines():
+        row = json.loads(line)
+        wanted['samples'] += row['samples']
+        wanted['tracing-ms' if row['unit'] == 'ns' else 'counts'] += row['period']
+    of.run('export', '--format', 'firefox', '-o', str(of.folder / 'export.json.gz'))
+    found = collections.Counter()
+    with profiler(of, str(of.folder / 'export.json.gz')) as ask:
+        for thread in threads_of(ask):
+            functions = ask('thread', 'functions', '--thread', thread, '--include-idle')
+            if not functions['functions']:
+                continue
+            found['samples'] += ask('thread', 'info', '--thread', thread)['sampleCount']
+            weight = sum(function['selfSamples'] for function in functions['functions'])
+            clock = functions.get('weightType') == 'tracing-ms'
+            found['tracing-ms' if clock else 'counts'] += round(weight * 1000000) if clock else weight
+    check('weights', +found, +wanted)
+    return f'{found["samples"]} samples'
+
+
+def chrome_export(of):
+    of.run('export', '--format', 'chrome', '-o', str(of.folder / 'trace.json'))
+    slices = (of.folder / 'trace.json').read_text().count('"ph":"B"')
+    with profiler(of, str(of.folder / 'trace.json')) as ask:
+        markers = sum(ask('thread', 'markers', '--thread', thread)['totalMarkerCount'] for thread in threads_of(ask))
+    if not slices <= markers:
+        sys.exit(f'chrome_export: {markers} markers of {slices} slices')
+    return f'{slices} slices'
+
+
+CHECKS = [flamegraph, flamegraph_compared, stackcollapse, speedscope_folded, speedscope_script, firefox_script,
+          firefox_export, chrome_export]
 
 
 def make(assemble, folder):

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording as a timeline, for formats that keep single samples: threads, each with the samples of each event, what
+ * happened to it, and when it ran. Read in one pass, so that streams will do. Memory grows with the samples (24 bytes
+ * each), with what happened, with the data of tracepoints and with distinct stacks.
+ */
+#ifndef PF_OUTPUT_EXPORT_TIMELINE_H
+#define PF_OUTPUT_EXPORT_TIMELINE_H
+
+#include "analysis/profile.h"
+#include "analysis/tree.h"
+#include "output/output.h"
+
+#define PF_TIMELINE_NONE UINT32_MAX
+
+struct pf_timeline_row {
+    uint64_t time;
+    uint64_t weight; /* the period */
+    uint32_t node;   /* of the tree: the stack */
+    int32_t cpu;     /* -1: not recorded */
+};
+
+/* The samples of one event in one thread, by time. */
+struct pf_timeline_series {
+    const struct perfile_event *event;
+    uint32_t thread;
+    uint32_t next; /* series of the thread, in the order of their first samples; PF_TIMELINE_NONE: the last */
+    struct pf_timeline_row *rows;
+    size_t count, room;
+};
+
+enum pf_timeline_kind {
+    PF_TIMELINE_FORK, /* number: the new thread */
+    PF_TIMELINE_EXEC, /* text: its name from here on */
+    PF_TIMELINE_EXIT,
+    PF_TIMELINE_TRACE,      /* the sample of a tracepoint; text: its data, number: how many bytes */
+    PF_TIMELINE_LOST,       /* number: records */
+    PF_TIMELINE_THROTTLE,   /* this and the next: cpu */
+    PF_TIMELINE_UNTHROTTLE, /* */
+    PF_TIMELINE_KINDS
+};
+
+struct pf_timeline_mark {
+    uint64_t time;
+    const struct perfile_event *event; /* NULL: none */
+    const void *text;
+    uint64_t number;
+    uint32_t node; /* of a sample */
+    int32_t cpu;
+    uint8_t kind; /* enum pf_timeline_kind */
+};
+
+/* The thread came onto a processor, or left it. */
+struct pf_timeline_switch {
+    uint64_t time;
+    int32_t cpu;
+    bool in;
+    uint8_t state; /* of one that left: 'R' it could have gone on, 'S', 'D' ... as in ps; 0: not known */
+};
+
+struct pf_timeline_marks {
+    struct pf_timeline_mark *items;
+    size_t count, room;
+};
+
+struct pf_timeline_thread {
+    int32_t pid, tid;
+    uint32_t turn, pid_turn; /* how often its id, and that of its process, was used before */
+    uint32_t before;         /* the one that had its thread id before; PF_TIMELINE_NONE: none */
+    const char *comm;        /* the last one; NULL: not known */
+    uint64_t start, end;     /* FORK and EXIT; 0: not known */
+    uint64_t first, last;    /* of all that is known of it */
+    uint32_t series;         /* the first; PF_TIMELINE_NONE: no samples */
+    uint32_t last_series;
+    struct pf_timeline_marks marks; /* by time, as the next */
+    struct pf_timeline_switch *switches;
+    size_t switch_count, switch_room;
+};
+
+/* What `perf stat record` counted up to a moment. */
+struct pf_timeline_count {
+    uint64_t time; /* ns since it began */
+    const struct perfile_event *event;
+    uint64_t value;
+};
+
+struct pf_timeline {
+    const struct perfile_allocator *allocator;
+    struct perfile_reader *reader;
+    struct pf_profile *profile;
+    const struct pf_filter *filter;
+    struct pf_arena arena;
+    struct pf_tree tree; /* of the frames of the profile */
+    struct pf_timeline_thread *threads;
+    size_t thread_count, thread_room;
+    struct pf_timeline_series *series;
+    size_t series_count, series_room;
+    struct pf_timeline_marks losses; /* of no thread */
+    struct pf_timeline_count *counts;
+    size_t count_count, count_room;
+    uint64_t first, last; /* of everything; UINT64_MAX and 0: nothing has a time */
+    uint64_t samples;
+    bool timed;        /* samples have times */
+    bool untimed;      /* others have none: they were put 1 ms apart, or where the one before is */
+    bool has_switches; /* of SWITCH records or of sched:sched_switch */
+
+    struct pf_map places; /* process and thread id to the thread that has them now */
+    struct pf_map tids;   /* thread id to the thread that has it now */
+    struct pf_map comms;  /* hash of a name to the name */
+    struct pf_pairs series_of;
+    struct pf_timeline_step {
+        uint32_t frame, node;
+    } * path; /* of the last stack, from the root */
+    size_t path_count, path_room;
+    uint64_t last_time;
+    uint64_t *sums; /* by event: of the values of this interval */
+    size_t sum_room;
+    bool summed;   /* anything */
+    bool *sampled; /* by event: it has samples */
+    size_t sampled_room;
+};
+
+/* Reads all of it. `by_address` as in pf_frames_options; else functions without names are one for each module. 0, or an error; close it then, too. */
+int pf_timeline_open(struct pf_timeline *timeline, struct perfile_reader *reader,
+                     const struct perfile_output_options *options, bool by_address, struct perfile_error *error);
+void pf_timeline_close(struct pf_timeline *timeline);
+
+bool pf_timeline_has_samples(const struct pf_timeline *timeline, const struct perfile_event *event);
+/* The period is time: of cpu-clock and task-clock. */
+bool pf_timeline_is_clock(const struct perfile_event *event);
+/* What a thread does after a switch: "running", "preempted", "sleeping" ...; NULL: nobody knows why it left. */
+const char *pf_timeline_state(const struct pf_timeline_switch *change);
+/* What the samples of an event are apart, in ns; 0: nobody knows. */
+uint64_t pf_timeline_interval(const struct perfile_event *event);
+/* The text of a feature; NULL: there is none. */
+const char *pf_timeline_text(const struct pf_timeline *timeline, uint32_t feature);
+/* Calls `put` for each field of a mark's data, but for those that all tracepoints have. */
+typedef void pf_timeline_put_field(void *context, const struct perfile_tracepoint_field *field,
+                                   const struct perfile_bytes *bytes);
+void pf_timeline_fields(const struct pf_timeline *timeline, const struct pf_timeline_mark *mark,
+                        pf_timeline_put_field *put, void *context);
+const struct perfile_tracepoint *pf_timeline_tracepoint(const struct pf_timeline *timeline,
+                                                        const struct perfile_event *event);
+/* The value of a field as JSON: a number that every reader keeps, or a string. `scratch` is a text without a sink. */
+void pf_timeline_put_value(const struct pf_timeline *timeline, const struct perfile_tracepoint_field *field,
+                           const struct perfile_bytes *bytes, struct pf_text *scratch, struct pf_text *out);
+/* The field's values are such numbers. */
+bool pf_timeline_is_number(const struct perfile_tracepoint_field *field);
+
+#endif
