@@ -123,19 +123,48 @@ static int add_listed(struct pf_target *target, const char *list, bool processes
     return result == 0 && bad ? refuse_list(processes ? "process list" : "thread list", list, error) : result;
 }
 
+#ifdef PF_STATIC
+
+/* getpwnam_r of a static program loads parts of the C library of the machine, mostly of another version. */
+static bool find_named_user(const char *user, uid_t *uid)
+{
+    struct passwd entry, *found = NULL;
+    char text[4096];
+    bool is_found = false;
+    FILE *file = fopen("/etc/passwd", "re");
+    while (file && !is_found && fgetpwent_r(file, &entry, text, sizeof(text), &found) == 0) {
+        is_found = strcmp(found->pw_name, user) == 0;
+        *uid = found->pw_uid;
+    }
+    if (file)
+        fclose(file);
+    return is_found;
+}
+
+#else
+
+static bool find_named_user(const char *user, uid_t *uid)
+{
+    struct passwd entry, *found = NULL;
+    char text[4096];
+    if (getpwnam_r(user, &entry, text, sizeof(text), &found) != 0 || !found)
+        return false;
+    *uid = found->pw_uid;
+    return true;
+}
+
+#endif
+
 static int find_user(const char *user, uid_t *uid, struct perfile_error *error)
 {
     char *end;
     const unsigned long number = strtoul(user, &end, 10);
-    struct passwd entry, *found = NULL;
-    char text[4096];
     if (*user && !*end) {
         *uid = (uid_t)number;
         return 0;
     }
-    if (getpwnam_r(user, &entry, text, sizeof(text), &found) != 0 || !found)
+    if (!find_named_user(user, uid))
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "user", "unknown user %s", user);
-    *uid = found->pw_uid;
     return 0;
 }
 

@@ -63,8 +63,7 @@ bool pf_disassembler_exists(const struct perfile_allocator *allocator)
 {
     struct library library = {0};
     const bool found = load_library(&library, allocator);
-    if (library.handle)
-        dlclose(library.handle);
+    pf_library_close(library.handle);
     return found;
 }
 
@@ -93,8 +92,7 @@ void pf_disassembler_close(struct pf_disassembler *disassembler)
     if (!disassembler)
         return;
     close_handle(disassembler);
-    if (disassembler->library.handle)
-        dlclose(disassembler->library.handle);
+    pf_library_close(disassembler->library.handle);
     pf_free(disassembler->allocator, disassembler, sizeof(*disassembler));
 }
 

@@ -179,6 +179,8 @@ static void close_code(struct pf_symbols *symbols)
 static void tell_debuginfod(const struct pf_symbols *symbols)
 {
     const struct pf_debuginfod *d = &symbols->debuginfod;
+    if (d->is_missing)
+        pf_find_note(&symbols->find, "debuginfod was not asked: libdebuginfod (libdebuginfod.so.1) is missing");
     if (d->absent)
         pf_find_note(&symbols->find, "debuginfod does not have %u of %u files", d->absent, d->asked);
     if (d->failed)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """static.py SOURCE BUILD CC...: static libraries are built and installed, and `pkg-config --static` links with them.
 
-Builds what is installed once more, in a folder of its own: the static libraries beside shared ones, then alone. What BUILD
-has compiled by the same words is not compiled again."""
+Builds what is installed once more, in a folder of its own: the static libraries beside shared ones, then alone, and last
+the command as one static file. What BUILD has compiled by the same words is not compiled again."""
 import json, os, pathlib, shlex, shutil, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
@@ -21,6 +21,8 @@ def run(command, **more):
 
 
 LIBRARIES = ('perfile', 'perfile-analysis')
+# what the static command is linked with
+NEEDED = ('c', 'zstd', 'dw', 'elf', 'lzma', 'bz2', 'z', 'archive', 'supc++', 'capstone')
 KINDS = {'both': ('static_library', 'shared_library'), 'static': ('static_library',)}  # of default_library
 
 
@@ -64,25 +66,28 @@ class Tree:
         return run(command, cwd=self.source, env={**self.environment, **more})
 
     def reuse(self):
-        """Puts what the other build has compiled by the same words where the compiler looks."""
+        """Puts what the other build has compiled by the same words where the compiler looks, and nothing else."""
         made = dict(compilations(self.other))
+        shutil.rmtree(self.objects, ignore_errors=True)
+        self.reused = 0
         for name, how in compilations(self.build):
             if made.get(name) == how and (self.other / name).exists():
                 (self.objects / name).parent.mkdir(parents=True, exist_ok=True)
                 (self.objects / name).symlink_to(self.other / name)
                 self.reused += 1
 
+    def configure(self, kind, *options):
+        same = [f'-D{one["name"]}={one["value"]}' for one in json.loads((self.other / 'meson-info/intro-buildoptions.json').read_text())
+                if one['name'] in OPTIONS]
+        self.run('meson', 'setup', *['--reconfigure'] * self.build.exists(), self.build, f'-Ddefault_library={kind}', *same,
+                 '-Dtests=disabled', '-Dman=disabled', '-Dcompletions=disabled', *options)
+        self.reuse()
+
     def install(self, kind):
         """What differs between kinds is linked only: what was compiled for the first stays for the others."""
         root = self.folder / kind
         targets = [f'{name}:{made}' for name in LIBRARIES for made in KINDS[kind]]
-        again = self.build.exists()
-        same = [f'-D{one["name"]}={one["value"]}' for one in json.loads((self.other / 'meson-info/intro-buildoptions.json').read_text())
-                if one['name'] in OPTIONS]
-        self.run('meson', 'setup', *['--reconfigure'] * again, self.build, f'-Ddefault_library={kind}', *same, '-Dtests=disabled',
-                 '-Dman=disabled', '-Dcompletions=disabled')
-        if not again:
-            self.reuse()
+        self.configure(kind)
         self.run('meson', 'compile', '-C', self.build, '-j', '2', *targets, 'perfile:executable')
         self.run('meson', 'install', '-C', self.build, '--no-rebuild', '--quiet', '--destdir', str(root))
         shared = list(root.glob('**/*.so*'))
@@ -103,6 +108,19 @@ class Tree:
             if not self.run(program, self.recording):
                 sys.exit(f'{name} prints nothing')
 
+    def link_command(self):
+        """It needs no loader, and links without functions that load parts of the C library, or it does not link at all."""
+        self.configure('static', '-Dstatic_command=true')
+        self.run('meson', 'compile', '-C', self.build, '-j', '2', 'perfile:executable')
+        program = str(self.build / 'perfile')
+        if 'INTERP' in self.run('readelf', '-lW', program) or not self.run(program, 'info', self.recording):
+            sys.exit('the static command needs a loader, or prints nothing')
+
+    def missing(self):
+        """Of a library that it does not find, the compiler prints the name alone."""
+        return [name for name in NEEDED
+                if '/' not in self.run(*self.compiler, f'-print-file-name=lib{name}.a').strip()]
+
 
 def main():
     hermetic.settle()
@@ -117,6 +135,11 @@ def main():
             tree.link(root)
             if kind == 'static':
                 tree.run(*root.glob('**/bin/perfile'), 'info', tree.recording)
+        missing = tree.missing()
+        if missing:
+            print(f'skipped: the static command: no static {", ".join(missing)}')
+        else:
+            tree.link_command()
     print(f'{len(EXAMPLES)} examples with the static libraries of {len(KINDS)} builds; {tree.reused} objects were there')
 
 

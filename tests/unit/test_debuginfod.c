@@ -46,6 +46,16 @@ static char *find(struct pf_debuginfod *debuginfod, bool wants_debug, int64_t li
                                                                            .slow = count_slow});
 }
 
+/* It is said that the library is missing, where it is. */
+static void test_library(void **state)
+{
+    (void)state;
+    struct pf_debuginfod debuginfod = {.left_ms = 10000, .left_bytes = UINT64_MAX, .file_bytes = UINT64_MAX};
+    setenv("DEBUGINFOD_URLS", "file:///dev/null", 1);
+    assert_null(find(&debuginfod, false, 5000));
+    assert_int_equal(debuginfod.is_missing, dlopen("libdebuginfod.so.1", RTLD_LAZY) == NULL);
+}
+
 static void test_found(void **state)
 {
     (void)state;
@@ -99,6 +109,7 @@ static void test_silent_server(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_library, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_found, open_world, made_directory_close),
         cmocka_unit_test_setup_teardown(test_silent_server, open_world, made_directory_close),
     };

@@ -54,7 +54,8 @@ static cxa_demangle *find_cxa_demangle(void)
     if (function)
         return (cxa_demangle *)(size_t)function;
     void *library = pf_library_open("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-    function = library ? dlsym(library, "__cxa_demangle") : NULL;
+    if (library && !pf_library_function(library, "__cxa_demangle", &function))
+        function = NULL;
     atomic_store_explicit(&found, function, memory_order_release);
     return (cxa_demangle *)(size_t)function;
 }

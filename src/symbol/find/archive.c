@@ -350,8 +350,7 @@ static bool unpack_into(const struct pf_find_options *options, const char *path,
         pf_find_note(options, "%s is not read: %s: %s", path, cache, pf_error_text(errno));
     else
         done = unpack_as(&u, folder);
-    if (l.library)
-        dlclose(l.library);
+    pf_library_close(l.library);
     return done;
 }
 

@@ -327,7 +327,9 @@ char *pf_debuginfod_find(struct pf_debuginfod *debuginfod, const struct pf_debug
         debuginfod->refused++;
         return NULL;
     }
-    struct asking *asking = load_library(&library) ? make_asking(&library, question) : NULL;
+    const bool is_loaded = load_library(&library);
+    debuginfod->is_missing = !is_loaded && errno != ENOMEM;
+    struct asking *asking = is_loaded ? make_asking(&library, question) : NULL;
     if (!asking)
         return NULL;
     asking->limit_bytes = pf_min(debuginfod->file_bytes, debuginfod->left_bytes);

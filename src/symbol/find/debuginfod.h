@@ -26,6 +26,7 @@ struct pf_debuginfod {
     unsigned skipped; /* not asked, because the time was used up */
     unsigned refused; /* not asked, because left_bytes were */
     int last_error;   /* errno of a failure */
+    bool is_missing;  /* there is no libdebuginfod */
 };
 
 struct pf_debuginfod_question {

@@ -2,6 +2,87 @@
 #include "symbol/find/library.h"
 
 #include <errno.h>
+#include <string.h>
+
+#ifdef PF_STATIC
+
+/*
+ * A static program must not load libraries: they would bring another C library along, mostly one of another version. What
+ * perfile wants of them is linked in, and found here. Of libdebuginfod there is no static library: it is missing.
+ */
+#define LIBSTDCXX(X) X("libstdc++", __cxa_demangle)
+#define LIBARCHIVE(X)                                                                                                  \
+    X("libarchive", archive_read_new)                                                                                  \
+    X("libarchive", archive_read_free)                                                                                 \
+    X("libarchive", archive_read_support_format_tar)                                                                   \
+    X("libarchive", archive_read_support_filter_gzip)                                                                  \
+    X("libarchive", archive_read_support_filter_bzip2)                                                                 \
+    X("libarchive", archive_read_support_filter_xz)                                                                    \
+    X("libarchive", archive_read_support_filter_zstd)                                                                  \
+    X("libarchive", archive_read_open_filename)                                                                        \
+    X("libarchive", archive_read_next_header)                                                                          \
+    X("libarchive", archive_read_data)                                                                                 \
+    X("libarchive", archive_error_string)                                                                              \
+    X("libarchive", archive_entry_pathname)                                                                            \
+    X("libarchive", archive_entry_filetype)
+#ifdef PF_HAVE_CAPSTONE
+#define LIBCAPSTONE(X)                                                                                                 \
+    X("libcapstone", cs_open)                                                                                          \
+    X("libcapstone", cs_close)                                                                                         \
+    X("libcapstone", cs_option)                                                                                        \
+    X("libcapstone", cs_malloc)                                                                                        \
+    X("libcapstone", cs_free)                                                                                          \
+    X("libcapstone", cs_disasm_iter)
+#else
+#define LIBCAPSTONE(X)
+#endif
+#define FUNCTIONS(X) LIBSTDCXX(X) LIBARCHIVE(X) LIBCAPSTONE(X)
+
+/* Their addresses alone are used, as those that dlsym gives. */
+#define DECLARATION(library, function) void function(void);
+FUNCTIONS(DECLARATION)
+
+struct built_in {
+    const char *library; /* its name before ".so" */
+    const char *name;
+    void (*function)(void);
+};
+
+#define ROW(library, function) {library, #function, function},
+static const struct built_in functions[] = {FUNCTIONS(ROW)};
+
+/* The library is the row of its first function. */
+void *pf_library_open(const char *name, int flags)
+{
+    const char *end = strstr(name, ".so");
+    const size_t length = end ? (size_t)(end - name) : strlen(name);
+    (void)flags;
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+        if (strlen(functions[i].library) == length && memcmp(functions[i].library, name, length) == 0)
+            return (void *)(size_t)&functions[i];
+    errno = ENOENT;
+    return NULL;
+}
+
+bool pf_library_function(void *library, const char *name, void *function)
+{
+    const struct built_in *first = library;
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        if (strcmp(functions[i].library, first->library) != 0 || strcmp(functions[i].name, name) != 0)
+            continue;
+        memcpy(function, &functions[i].function, sizeof(functions[i].function));
+        return true;
+    }
+    return false;
+}
+
+void pf_library_close(void *library)
+{
+    (void)library;
+}
+
+#else
+
 #include <sys/mman.h>
 
 #include "base/locale.h"
@@ -40,3 +121,18 @@ void *pf_library_open(const char *name, int flags)
         errno = is_short ? ENOMEM : ENOENT;
     return library;
 }
+
+bool pf_library_function(void *library, const char *name, void *function)
+{
+    void *address = dlsym(library, name);
+    memcpy(function, &address, sizeof(address));
+    return address != NULL;
+}
+
+void pf_library_close(void *library)
+{
+    if (library)
+        dlclose(library);
+}
+
+#endif

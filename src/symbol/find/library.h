@@ -5,17 +5,14 @@
 
 #include <dlfcn.h>
 #include <stdbool.h>
-#include <string.h>
 
 /* As dlopen. NULL: it cannot be loaded; errno is ENOMEM when that is for lack of memory, else another number. */
 void *pf_library_open(const char *name, int flags);
 
 /* `function` is the address of a pointer to a function: C has no conversion from one of data. */
-static inline bool pf_library_function(void *library, const char *name, void *function)
-{
-    void *address = dlsym(library, name);
-    memcpy(function, &address, sizeof(address));
-    return address != NULL;
-}
+bool pf_library_function(void *library, const char *name, void *function);
+
+/* NULL does nothing. */
+void pf_library_close(void *library);
 
 #endif
