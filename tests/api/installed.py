@@ -16,6 +16,7 @@ EXAMPLES = {
     'hot_functions': ('perfile-analysis', None),
     'top_modules': ('perfile-analysis', None),
 }
+LOADED = {'capstone', 'libarchive', 'libdebuginfod'}
 SKIP = 77
 
 
@@ -60,6 +61,9 @@ def main():
         libraries = [str(path.parent) for path in root.glob('**/libperfile.so')]
         environment = dict(os.environ, PKG_CONFIG_PATH=':'.join(configs), PKG_CONFIG_SYSROOT_DIR=folder,
                            LD_LIBRARY_PATH=':'.join(libraries), HOME=folder, XDG_CACHE_HOME=folder)
+        needs = run(['pkg-config', '--print-requires-private', *{package for package, _ in EXAMPLES.values()}], env=environment)
+        if set(needs.split()) & LOADED:
+            sys.exit(f'what is loaded at run time is needed for building:\n{needs}')
         command = next(iter(root.glob('**/bin/perfile')))
         recording = str(examples / 'demo.perf.data')
         wrong = 0
