@@ -114,7 +114,7 @@ static const struct pf_option graphs[] = {
      .doc = "The call graph below each row: none; caller (from callers to callees; the default with --children) or "
             "callee (from the function to its callers); fractal (percentages relative to the parent branch); a "
             "percentage below which branches are hidden [0.5]. Several are separated by commas; the default HOW is "
-            "graph,0.5,caller. json: print call graphs."},
+            "graph,0.5,caller. json: adds graphs, a list for each row."},
     FLAG("inverted", 'G', PERFILE_REPORT_INVERTED, "The same as --call-graph caller."),
     {.name = "max-stack",
      .kind = PF_OPTION_NUMBER,

@@ -353,7 +353,7 @@ void pf_put_double(struct pf_text *text, double value)
         pf_put_string(text, "null");
         return;
     }
-    for (int precision = 1; precision <= 17; precision++) {
+    for (int precision = 15; precision <= 17; precision++) { /* what 15 digits can say, they say without more zeros */
         pf_format(digits, sizeof(digits), "%.*g", precision, value);
         if (pf_parse_double(digits, NULL) == value)
             break;

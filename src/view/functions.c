@@ -3,36 +3,53 @@
  * The rows of `perfile report`: for each event the functions, or whatever rows are asked for, with what they weigh. The
  * first columns are the report's own (src/analysis/report/columns.def).
  */
+#include "view/functions.h"
+
 #include "analysis/describe.h"
-#include "analysis/report/report.h"
 #include "base/error.h"
-#include "view/view.h"
 
 struct functions {
     struct perfile_table *table;
     struct perfile_output_options options;
     struct perfile_report_options rows_by;
     struct pf_report report;
-    bool open;                        /* the report and the cell */
-    size_t event, next;               /* the row behind the one in hand */
-    const struct pf_report_event *of; /* of the row in hand */
-    const struct pf_report_row *row;
+    bool open; /* the report and the cell */
+    struct pf_functions_place place;
     struct pf_text cell;
+    int result; /* how the reading ended: rows that are known by then come before an error */
+    struct perfile_error error;
 };
 
-#define PUT(name) static void put_##name(void *state, struct pf_vector *vector)
+struct pf_report *pf_functions_report(const struct perfile_table *table)
+{
+    return &((struct functions *)table->state)->report;
+}
 
 /* ---- what rows are of -------------------------------------------------------------------------------------------- */
 
-PUT(event)
+PF_PUT(event)
 {
     const struct functions *functions = state;
-    pf_set_lasting(vector, functions->of->event->name);
+    pf_set_lasting(vector, functions->place.of->event->name);
+}
+
+PF_PUT(level)
+{
+    const struct functions *functions = state;
+    pf_set_u32(vector, (uint32_t)functions->place.line.level + 1);
+}
+
+/* An entry of a hierarchy has the columns of its level and of those above it. */
+static bool has_cell(const struct functions *functions, const struct pf_report_column *column)
+{
+    const struct pf_report_line *line = &functions->place.line;
+    return !functions->report.hierarchy || line->leaf || column->of == PF_COLUMN_OF_VALUE ||
+           pf_report_level_of(&line->levels, column) <= line->level;
 }
 
 static const struct pf_frame_info *frame_of(const struct functions *functions)
 {
-    return functions->report.by_frame ? pf_report_frame(&functions->report, functions->row) : NULL;
+    return functions->report.by_frame ? pf_report_frame(&functions->report, functions->place.row) : NULL;
 }
 
 /* NULL: nothing is mapped there. */
@@ -46,7 +63,7 @@ static const struct pf_module *module_of(const struct functions *functions)
 static void put_text(struct functions *functions, const struct pf_report_column *column, struct pf_vector *vector)
 {
     functions->cell.used = 0;
-    column->text(&functions->report, functions->row, &functions->cell);
+    column->text(&functions->report, functions->place.row, &functions->cell);
     const char *text = functions->cell.data, *end = text + functions->cell.used;
     while (column != &pf_report_columns[PF_COLUMN_comm] && text < end && *text == ' ')
         text++;
@@ -54,12 +71,15 @@ static void put_text(struct functions *functions, const struct pf_report_column 
 }
 
 /* Functions by their names, and modules by their paths: for programs. */
-PUT(key)
+static void put_cell(struct functions *functions, const struct pf_report_column *column, struct pf_vector *vector)
 {
-    struct functions *functions = state;
-    const struct pf_report_column *column = functions->report.keys_of[vector->column.index];
-    if (column->value) {
-        pf_set_u64(vector, column->value(&functions->report, functions->row));
+    const struct pf_report *report = &functions->report;
+    if (!has_cell(functions, column)) {
+        pf_set_null(vector);
+    } else if (column->value) {
+        pf_set_u64(vector, column->value(report, functions->place.row));
+    } else if (column->real) {
+        pf_set_f64(vector, column->real(report, functions->place.row));
     } else if (column == &pf_report_columns[PF_COLUMN_symbol]) {
         pf_set_lasting(vector, frame_of(functions)->name);
     } else if (column == &pf_report_columns[PF_COLUMN_dso]) {
@@ -70,168 +90,222 @@ PUT(key)
     }
 }
 
-PUT(build_id)
+PF_PUT(column)
 {
-    const struct pf_module *module = module_of(state);
-    pf_set_lasting(vector, module && *module->build_id ? module->build_id : NULL);
+    struct functions *functions = state;
+    put_cell(functions, functions->report.columns[vector->column.index], vector);
+}
+
+PF_PUT(key)
+{
+    struct functions *functions = state;
+    put_cell(functions, functions->report.keys_of[vector->column.index], vector);
+}
+
+PF_PUT(build_id)
+{
+    const struct functions *functions = state;
+    const struct pf_module *module = module_of(functions);
+    const bool has = module && *module->build_id && has_cell(functions, &pf_report_columns[PF_COLUMN_dso]);
+    pf_set_lasting(vector, has ? module->build_id : NULL);
 }
 
 /* Of rows without a name: what tells them apart. */
-PUT(address)
+PF_PUT(address)
 {
-    const struct pf_frame_info *frame = frame_of(state);
-    if (frame && !frame->name)
+    const struct functions *functions = state;
+    const struct pf_frame_info *frame = frame_of(functions);
+    if (frame && !frame->name && has_cell(functions, &pf_report_columns[PF_COLUMN_symbol]))
         pf_set_u64(vector, frame->address);
     else
         pf_set_null(vector);
 }
 
-PUT(kind)
+PF_PUT(kind)
 {
-    const struct pf_frame_info *frame = frame_of(state);
-    pf_set_lasting(vector, frame ? pf_describe_kind(frame->kind) : NULL);
+    const struct functions *functions = state;
+    const struct pf_frame_info *frame = frame_of(functions);
+    const bool has = frame && has_cell(functions, &pf_report_columns[PF_COLUMN_symbol]);
+    pf_set_lasting(vector, has ? pf_describe_kind(frame->kind) : NULL);
 }
 
 /* ---- what they weigh --------------------------------------------------------------------------------------------- */
 
-PUT(samples)
+PF_PUT(samples)
 {
     const struct functions *functions = state;
-    pf_set_u64(vector, functions->row->samples);
+    pf_set_u64(vector, functions->place.row->samples);
 }
 
-PUT(self)
+PF_PUT(self)
 {
     const struct functions *functions = state;
-    pf_set_u64(vector, functions->row->self);
+    pf_set_u64(vector, functions->place.row->self);
 }
 
-PUT(total)
+PF_PUT(total)
 {
     const struct functions *functions = state;
-    pf_set_u64(vector, pf_report_weight(&functions->report, functions->row));
+    pf_set_u64(vector, pf_report_weight(&functions->report, functions->place.row));
 }
 
-PUT(unit)
+PF_PUT(unit)
 {
     const struct functions *functions = state;
     char unit[64];
-    pf_set_text(vector, perfile_event_unit(functions->of->event, unit, sizeof(unit)));
+    pf_set_text(vector, perfile_event_unit(functions->place.of->event, unit, sizeof(unit)));
 }
 
-static const struct pf_column event_column = {.name = "event",
-                                              .type = PERFILE_COLUMN_TEXT,
-                                              .unit = "",
-                                              .doc = "Name of the event.",
-                                              .put = put_event,
-                                              .required = true};
-static const struct pf_column frame_columns[] = {
-    {.name = "kind",
-     .type = PERFILE_COLUMN_TEXT,
-     .unit = "",
-     .doc = "Where it ran: user, kernel, inlined, jit, unknown.",
-     .put = put_kind},
-    {.name = "address",
-     .type = PERFILE_COLUMN_ADDRESS,
-     .unit = "",
-     .doc = "Of code without a symbol, its address in the file.",
-     .put = put_address,
-     .extra = true},
-    {.name = "build_id",
-     .type = PERFILE_COLUMN_TEXT,
-     .unit = "",
-     .doc = "Build id of the file as the recording has it, in hexadecimal.",
-     .put = put_build_id},
-};
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
+
+static const struct pf_column event_column = PF_REQUIRED(event, TEXT, "", "Name of the event.");
+static const struct pf_column level_column =
+    PF_REQUIRED(level, U32, "", "Of a hierarchy, from 1 on: the row sums up the deeper ones behind it.");
+static const struct pf_column kind_column =
+    PF_COLUMN(kind, TEXT, "", "Where it ran: user, kernel, inlined, jit, unknown.");
+/* What tells functions apart that have no name. */
+static const struct pf_column address_column =
+    PF_COLUMN(address, ADDRESS, "", "Of code without a symbol, its address in the file.");
+static const struct pf_column build_id_column =
+    PF_COLUMN(build_id, TEXT, "", "Build id of the file as the recording has it, in hexadecimal.");
 static const struct pf_column weights[] = {
-    {.name = "samples",
-     .type = PERFILE_COLUMN_U64,
-     .unit = "samples",
-     .doc = "Samples that were in it.",
-     .put = put_samples,
-     .required = true},
-    {.name = "self",
-     .type = PERFILE_COLUMN_U64,
-     .unit = "",
-     .doc = "Period of these samples, in the unit of the event.",
-     .put = put_self,
-     .required = true},
-    {.name = "total",
-     .type = PERFILE_COLUMN_U64,
-     .unit = "",
-     .doc = "Period of the samples that have it anywhere in their stack; without stacks, as self.",
-     .put = put_total,
-     .required = true},
-    {.name = "unit",
-     .type = PERFILE_COLUMN_TEXT,
-     .unit = "",
-     .doc = "What the periods count: ns, cycles, events ...",
-     .put = put_unit,
-     .required = true},
+    PF_REQUIRED(samples, U64, "samples", "Samples that were in it."),
+    PF_REQUIRED(self, U64, "", "Period of these samples, in the unit of the event."),
+    PF_REQUIRED(total, U64, "", "Period of the samples that have it anywhere in their stack; without stacks, as self."),
+    PF_REQUIRED(unit, TEXT, "", "What the periods count: ns, cycles, events ..."),
 };
 
-static bool add_key(struct functions *functions, uint32_t index)
+/* The report was told which columns there are: the others are there to be asked for. */
+static bool is_strict(const struct functions *functions)
 {
-    const struct pf_report_column *key = functions->report.keys_of[index];
-    const struct pf_column column = {.name = key->name,
-                                     .alias = key->alias,
-                                     .type = key->type,
-                                     .unit = "",
-                                     .doc = key->doc,
-                                     .put = put_key,
-                                     .index = index};
+    const char *fields = functions->options.fields;
+    return fields && *fields && *fields != '+';
+}
+
+static bool add(struct functions *functions, const struct pf_report_column *of, struct pf_column column)
+{
+    column.name = of->name;
+    column.alias = of->alias;
+    column.type = of->type;
+    column.unit = of->unit ? of->unit : "";
+    column.doc = of->doc ? of->doc : "";
+    column.required = of->of == PF_COLUMN_OF_VALUE;
     return pf_table_add(functions->table, &column);
+}
+
+static bool is_printed(const struct pf_report *report, const struct pf_report_column *column)
+{
+    for (size_t i = 0; i < report->column_count; i++)
+        if (report->columns[i] == column)
+            return true;
+    return false;
+}
+
+/* What the report prints, in its order, then keys that it does not print. */
+static bool add_report_columns(struct functions *functions)
+{
+    const struct pf_report *report = &functions->report;
+    bool enough = true;
+    for (uint32_t i = 0; i < report->column_count && enough; i++)
+        enough = add(functions, report->columns[i], (struct pf_column){.put = put_column, .index = i});
+    for (uint32_t i = 0; i < report->key_count_of && enough; i++)
+        if (!is_printed(report, report->keys_of[i]))
+            enough = add(functions, report->keys_of[i],
+                         (struct pf_column){.put = put_key, .index = i, .extra = is_strict(functions)});
+    return enough;
+}
+
+static bool add_one(struct functions *functions, struct pf_column column, bool extra)
+{
+    column.extra = extra;
+    return pf_table_add(functions->table, &column);
+}
+
+static bool add_frame_columns(struct functions *functions, bool strict)
+{
+    const struct pf_report *report = &functions->report;
+    return !report->by_frame || (add_one(functions, kind_column, strict && !report->by_symbol) &&
+                                 (!report->by_symbol || add_one(functions, address_column, false)) &&
+                                 add_one(functions, build_id_column, strict));
 }
 
 static bool add_columns(struct functions *functions)
 {
     const struct pf_report *report = &functions->report;
-    bool enough = pf_table_add(functions->table, &event_column);
-    for (uint32_t i = 0; i < report->key_count_of && enough; i++)
-        enough = add_key(functions, i);
-    if (report->by_frame)
-        enough = enough && pf_table_add_all(functions->table, frame_columns, PF_COUNT(frame_columns));
-    return enough && pf_table_add_all(functions->table, weights, PF_COUNT(weights));
+    const bool strict = is_strict(functions);
+    bool enough = pf_table_add(functions->table, &event_column) &&
+                  (!report->hierarchy || pf_table_add(functions->table, &level_column)) &&
+                  add_report_columns(functions);
+    enough = enough && add_frame_columns(functions, strict);
+    for (size_t i = 0; i < PF_COUNT(weights) && enough; i++)
+        enough = add_one(functions, weights[i], strict);
+    return enough;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
+static bool next_of_event(const struct pf_report *report, struct pf_functions_place *place)
+{
+    while (place->next_row < place->of->row_count) {
+        place->row = &place->of->rows[place->next_row++];
+        if (pf_report_shows(report, place->row))
+            return true;
+    }
+    return false;
+}
+
+static bool next_of_hierarchy(const struct pf_report *report, struct pf_functions_place *place)
+{
+    if (!place->of->row_count)
+        return false;
+    if (!place->in_event)
+        pf_report_open_lines(report, place->of, &place->line);
+    place->in_event = pf_report_next_line(report, place->of, &place->line);
+    place->row = place->line.row;
+    return place->in_event;
+}
+
+bool pf_functions_next(const struct pf_report *report, struct pf_functions_place *place)
+{
+    for (; place->event < report->event_count; place->event++, place->next_row = 0) {
+        place->of = &report->events[place->event];
+        if (report->hierarchy ? next_of_hierarchy(report, place) : next_of_event(report, place))
+            return true;
+    }
+    return false;
+}
+
 static int next_row(void *state, struct perfile_error *error)
 {
     struct functions *functions = state;
-    const struct pf_report *report = &functions->report;
-    (void)error;
-    for (; functions->event < report->event_count; functions->event++, functions->next = 0) {
-        functions->of = &report->events[functions->event];
-        while (functions->next < functions->of->row_count) {
-            functions->row = &functions->of->rows[functions->next++];
-            if (pf_report_shows(report, functions->row))
-                return 1;
-        }
-    }
-    return 0;
+    if (pf_functions_next(&functions->report, &functions->place))
+        return 1;
+    if (functions->result < 0)
+        *error = functions->error;
+    return functions->result;
 }
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-static struct perfile_output_options options_of(const struct perfile_table *table,
-                                                struct perfile_report_options *report)
+static void set_options(struct functions *functions)
 {
-    struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
-    *report = *table->options.report;
-    if (!report->sort)
-        report->sort = "dso,symbol";
-    report->call_graph = "none";
-    options.filter = table->options.filter;
-    options.symbols = table->options.symbols;
-    options.report = report;
-    options.threads = table->options.threads;
-    options.progress = table->options.progress;
-    options.progress_context = table->options.progress_context;
-    options.unmatched = table->options.unmatched;
-    options.unmatched_context = table->options.unmatched_context;
-    options.allocator = table->allocator;
-    return options;
+    const struct perfile_table *table = functions->table;
+    struct perfile_output_options *options = &functions->options;
+    functions->rows_by = *table->options.report;
+    *options = table->verb ? *table->verb : (struct perfile_output_options)PERFILE_OUTPUT_OPTIONS_INIT;
+    if (!table->verb) {
+        functions->rows_by.sort = functions->rows_by.sort ? functions->rows_by.sort : "dso,symbol";
+        functions->rows_by.call_graph = "none";
+    }
+    options->filter = table->options.filter;
+    options->symbols = table->options.symbols;
+    options->report = &functions->rows_by;
+    options->threads = table->options.threads;
+    options->progress = table->options.progress;
+    options->progress_context = table->options.progress_context;
+    options->unmatched = table->options.unmatched;
+    options->unmatched_context = table->options.unmatched_context;
+    options->allocator = table->allocator;
 }
 
 static int open_functions(struct perfile_table *table, void **state, struct perfile_error *error)
@@ -241,13 +315,17 @@ static int open_functions(struct perfile_table *table, void **state, struct perf
     if (!functions)
         return pf_fail_memory(error, "functions");
     functions->table = table;
-    functions->options = options_of(table, &functions->rows_by);
+    set_options(functions);
     if (pf_text_open(&functions->cell, table->allocator, NULL, NULL) < 0)
         return pf_fail_memory(error, "functions");
     functions->open = true;
-    const int result = pf_report_open(&functions->report, table->reader, &functions->options, false, error);
-    if (result < 0)
-        return result;
+    functions->result =
+        pf_report_open(&functions->report, table->reader, &functions->options, false, &functions->error);
+    if (functions->result < 0 && !functions->report.row_count) {
+        if (error)
+            *error = functions->error;
+        return functions->result;
+    }
     return add_columns(functions) ? 0 : pf_fail_memory(error, "functions");
 }
 

@@ -263,8 +263,9 @@ static int take_options(struct perfile_table *table, const struct perfile_table_
     return result;
 }
 
-int perfile_table_open(struct perfile_reader *reader, const char *view, const struct perfile_table_options *options,
-                       struct perfile_table **table, struct perfile_error *error)
+/* All but what the view does itself. */
+static int make_table(struct perfile_reader *reader, const char *view, const struct perfile_table_options *options,
+                      struct perfile_table **table, struct perfile_error *error)
 {
     const struct pf_view *found;
     struct perfile_table_options all = PERFILE_TABLE_OPTIONS_INIT;
@@ -287,12 +288,47 @@ int perfile_table_open(struct perfile_reader *reader, const char *view, const st
     made->allocator = &made->watch.allocator;
     made->pending = 1;
     pf_watch_open(&made->watch, lasting);
-    result = open_view(made, error);
-    if (result < 0)
-        perfile_table_close(made);
-    else
-        *table = made;
+    *table = made;
+    return 0;
+}
+
+static int open_or_close(struct perfile_table **table, struct perfile_error *error)
+{
+    const int result = open_view(*table, error);
+    if (result < 0) {
+        perfile_table_close(*table);
+        *table = NULL;
+    }
     return result;
+}
+
+int perfile_table_open(struct perfile_reader *reader, const char *view, const struct perfile_table_options *options,
+                       struct perfile_table **table, struct perfile_error *error)
+{
+    const int result = make_table(reader, view, options, table, error);
+    return result < 0 ? result : open_or_close(table, error);
+}
+
+int pf_table_open_for(const struct perfile_output_options *verb, struct perfile_reader *reader, const char *view,
+                      struct perfile_table **table, struct perfile_error *error)
+{
+    const struct perfile_table_options options = {.size = sizeof(options),
+                                                  .filter = verb->filter,
+                                                  .symbols = verb->symbols,
+                                                  .report = verb->report,
+                                                  /* what report calls fields says what its rows are of, too */
+                                                  .columns = strcmp(view, "samples") ? NULL : verb->fields,
+                                                  .threads = verb->threads,
+                                                  .progress = verb->progress,
+                                                  .progress_context = verb->progress_context,
+                                                  .unmatched = verb->unmatched,
+                                                  .unmatched_context = verb->unmatched_context,
+                                                  .allocator = verb->allocator};
+    const int result = make_table(reader, view, &options, table, error);
+    if (result < 0)
+        return result;
+    (*table)->verb = verb;
+    return open_or_close(table, error);
 }
 
 void perfile_table_close(struct perfile_table *table)

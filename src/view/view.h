@@ -58,7 +58,8 @@ struct perfile_table {
     struct perfile_filter filter;
     struct perfile_symbol_options symbols;
     struct perfile_report_options report;
-    struct pf_watch watch; /* its allocator is that of the table */
+    const struct perfile_output_options *verb; /* that the table is an output of, or NULL */
+    struct pf_watch watch;                     /* its allocator is that of the table */
     const struct perfile_allocator *allocator;
     const struct perfile_allocator *lasting; /* of what outlives the table */
     struct pf_vector *columns;               /* those that are shown first */
@@ -70,6 +71,9 @@ struct perfile_table {
     bool told; /* what the filter asked for in vain */
 };
 
+/* perfile_table_open for an output of a verb, by what that was asked for, which must live as long. */
+int pf_table_open_for(const struct perfile_output_options *verb, struct perfile_reader *reader, const char *view,
+                      struct perfile_table **table, struct perfile_error *error);
 /* A column, whose texts must live as long as the table. False when out of memory. */
 bool pf_table_add(struct perfile_table *table, const struct pf_column *column);
 bool pf_table_add_all(struct perfile_table *table, const struct pf_column *columns, size_t count);

@@ -81,14 +81,14 @@ def main():
         folded = subprocess.check_output([perfile, 'flame', '--format', 'folded', recording], env=environment, text=True)
         if folded != 'prog;outer;inner;innermost 1\n':
             sys.exit(f'folded: {folded}')
-        reports = {('--sort', 'symbol'): ['100.00,0.00,[.] innermost (inlined)', '100.00,0.00,[.] inner (inlined)',
-                                          '100.00,100.00,[.] outer'],
-                   ('--sort', 'symbol', '--no-inline'): ['100.00,100.00,[.] outer'],
-                   ('--sort', 'srcline', '--no-children'): [f'100.00,prog.c:{LINE}'],
-                   ('--sort', 'symoff', '--no-children'): [f'100.00,[.] outer+0x{offset:x}'],
-                   ('--sort', 'addr', '--no-children'): [f'100.00,0x{here:x}']}
+        reports = {('symbol', '--fields', 'overhead_children,overhead,symbol'): [
+                       '100,0,innermost,inlined,', '100,0,inner,inlined,', '100,100,outer,user,'],
+                   ('symbol', '--fields', 'overhead_children,overhead,symbol', '--no-inline'): ['100,100,outer,user,'],
+                   ('srcline', '--fields', 'overhead,srcline'): [f'100,prog.c:{LINE}'],
+                   ('symoff', '--fields', 'overhead,symoff'): [f'100,[.] outer+0x{offset:x}'],
+                   ('addr', '--fields', 'overhead,addr'): [f'100,0x{here:x}']}
         for options, expected in reports.items():
-            command = [perfile, 'report', '--format', 'csv', *options, recording]
+            command = [perfile, 'report', '--format', 'csv', '--sort', *options, recording]
             got = subprocess.check_output(command, env=environment, text=True).splitlines()[1:]
             if sorted(got) != sorted(f'cpu-clock,{row}' for row in expected):
                 sys.exit(f'report {options}:\n' + '\n'.join(got) + '\nexpected:\n' + '\n'.join(expected))

@@ -190,7 +190,8 @@ def mistakes():
 def check_formats(runner):
     """What programs read says the same as before, and is what its format asks for."""
     rows = json.loads(runner.piped('report', '--format', 'json', '--sort', 'comm', 'names')[0])
-    names = {row['comm'] for event in rows['events'] for row in event['rows']}
+    comm = [column['name'] for column in rows['columns']].index('comm')
+    names = {row[comm] for row in rows['rows']}
     expect('json: the name', any(name.startswith('c\x1b[2J') and '\x9b31m' in name and name.endswith(FINE)
                                  for name in names), names)
     text = runner.piped('report', '--format', 'csv', '--sort', 'comm,dso', 'names')[0].decode('utf-8', 'replace')

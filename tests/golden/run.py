@@ -72,6 +72,11 @@ def without_places(line):
     return without_zeros({name: value for name, value in found.items() if name not in places})
 
 
+def without_recording(page):
+    """The table that a report is, without what is another one in each flavour."""
+    return {name: value for name, value in json.loads(page).items() if name not in ('recording', 'columns')}
+
+
 def without_offsets(text):
     return re.sub(r'(^|\s)0x[0-9a-f]+', r'\g<1>0x#', text)
 
@@ -127,6 +132,8 @@ def run(perfile, command, flavour, recording):
         out = [without_offsets(line) for line in out]
     elif arguments[0] == 'dump' and done.returncode < 2:
         out = tidy_dump(out, flavour, header)
+    elif arguments[0] == 'report' and '--format' in arguments:
+        out = [json.dumps(without_recording('\n'.join(out)), ensure_ascii=False)]
     elif '--format' in arguments:
         out = [json.dumps(without_places(line), ensure_ascii=False) for line in out]
     err = done.stderr.decode('utf-8', 'backslashreplace').replace(str(recording), 'FILE').splitlines()

@@ -7,14 +7,13 @@ numbers of samples; entries stand below what they belong to, heaviest first; tex
 
 --corpus: also every file below $PERFILE_CORPUS; 77 without it.
 """
-import argparse, csv, io, json, os, pathlib, re, subprocess, sys
+import argparse, csv, io, json, os, pathlib, subprocess, sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
 
 TIMEOUT_SECONDS = 300
 SORTS = ('comm,dso,symbol', 'symbol,tid', 'dso,{cpu,comm},symbol')
-MODE = re.compile(r'^\[.\] ')
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 
 
@@ -24,27 +23,16 @@ def run(*arguments):
 
 
 def rows(text):
-    """Event, level, what it weighs, its columns; of each line."""
-    lines = list(csv.reader(io.StringIO(text, newline='')))
-    names = lines[0] if lines else []
-    first = 2 if 'level' in names else 1
-    weights = [i for i, name in enumerate(names) if name in ('overhead_children', 'overhead', 'sample', 'period')]
-    for line in lines[1:]:
-        level = int(line[1]) if first == 2 else 0
-        yield line[0], level, tuple(line[i] for i in weights), tuple(
-            cell for i, cell in enumerate(line) if i >= first and i not in weights)
+    """The event, the level, what it weighs, and all columns by their names; of each line."""
+    for line in csv.DictReader(io.StringIO(text, newline='')):
+        weighs = tuple(line[name] for name in ('overhead_children', 'overhead', 'sample', 'period') if name in line)
+        yield line['event'], int(line.get('level', 0)), weighs, line
 
 
-def bare(cells):
-    """Without the modes of functions, which each row has of its first sample."""
-    return [MODE.sub('', cell) for cell in cells]
-
-
-def entries(node):
-    """Of a JSON object, all entries and rows below it, each before what is below it."""
-    for entry in node.get('entries', []):
-        yield entry
-        yield from entries(entry)
+def keys(line, columns):
+    """What a line is of. Functions without a name have an address."""
+    names = columns.split(',')
+    return tuple(line[name] for name in names + ['address'] * ('symbol' in names))
 
 
 def levels_of(sort):
@@ -70,34 +58,33 @@ def check(perfile, path, sort, more):
     levels = levels_of(sort)
     for level, columns in enumerate(levels, 1):
         _, flat = run(perfile, 'report', '--format', 'csv', *usual, '-s', columns, path)
-        count = columns.count(',') + 1
-        mine = sorted((event, weighs, bare(cells[:count])) for event, at, weighs, cells in seen if at == level)
-        theirs = sorted((event, weighs, bare(cells[:count])) for event, _, weighs, cells in rows(flat))
+        mine = sorted((event, weighs, keys(line, columns)) for event, at, weighs, line in seen if at == level)
+        theirs = sorted((event, weighs, keys(line, columns)) for event, _, weighs, line in rows(flat))
         if mine != theirs:
             wrong.append(what + f'level {level} is not the report by {columns}: '
                          f'{[row for row in mine if row not in theirs][:1]} {[row for row in theirs if row not in mine][:1]}')
     _, text = run(perfile, 'report', '-H', '--format', 'json', *usual, '-s', sort, path)
-    events = json.loads(text)['events']
-    objects = [(number, entry) for number, event in enumerate(events) for entry in entries(event)]
-    mine = [(events[number]['event'], str(entry['period']), str(entry['samples'])) for number, entry in objects]
-    theirs = [(event, weighs[-1], weighs[-2]) for event, _, weighs, _ in seen]
+    page = json.loads(text)
+    names = [column['name'] for column in page['columns']]
+    objects = [dict(zip(names, row)) for row in page['rows']]
+    mine = [(row['event'], row['level'], str(row['self']), str(row['samples'])) for row in objects]
+    theirs = [(event, level, weighs[-1], weighs[-2]) for event, level, weighs, _ in seen]
     if mine != theirs:
         return len(seen), wrong + [what + 'JSON differs from CSV']
-    last = {}
-    for (event, _), (_, level, weighs, cells) in zip(objects, seen): # events may have the same name
-        last = {at: entry for at, entry in last.items() if at < level or (at == level and entry[0] == event)}
-        if level > 1:
-            count = levels[level - 2].count(',') + 1
-            if level - 1 not in last or bare(last[level - 1][2][:count]) != bare(cells[:count]):
-                wrong.append(what + f'{cells} is not below its entry')
-        if level in last and float(last[level][1][0]) < float(weighs[0]):
-            wrong.append(what + f'{cells} is heavier than the one before')
-        last[level] = event, weighs, cells
+    last, told_apart = {}, len({event['event'] for event in page['events']}) == len(page['events'])
+    for event, level, weighs, line in seen:
+        last = {at: entry for at, entry in last.items() if at <= level and entry[0] == event}
+        if level > 1 and (level - 1 not in last or
+                          keys(last[level - 1][2], levels[level - 2]) != keys(line, levels[level - 2])):
+            wrong.append(what + f'{line} is not below its entry')
+        if level in last and (level > 1 or told_apart) and float(last[level][1][0]) < float(weighs[0]):
+            wrong.append(what + f'{line} is heavier than the one before')
+        last[level] = event, weighs, line
     _, text = run(perfile, 'report', '-H', '--no-group', *usual, '-s', sort, path)
     shown = [line.split() for line in text.splitlines() if line.strip() and not line.startswith('#')]
     mine = [line[:len(weighs)] for line, (_, _, weighs, _) in zip(shown, seen)]
-    theirs = [[*(cell + '%' for cell in weighs[:-2]), *weighs[-2:]] for _, _, weighs, _ in seen]
-    if not any('\n' in cell for _, _, _, cells in seen for cell in cells) and mine != theirs:
+    theirs = [[*(f'{float(cell):.2f}%' for cell in weighs[:-2]), *weighs[-2:]] for _, _, weighs, _ in seen]
+    if not any('\n' in cell for _, _, _, line in seen for cell in line.values()) and mine != theirs:
         wrong.append(what + 'text differs from CSV')
     return len(seen), wrong
 

@@ -63,8 +63,9 @@ def reported(perfile, path):
     def split(line):
         parts = line.split(b'\t')
         if not has_children:
-            parts.insert(1, b'')
-        return [*parts[:5], parts[5][4:]]  # without "[k] "
+            parts.insert(1, b'0')
+        event, children, samples, period, dso, symbol, _, address = parts
+        return event, b'%.2f' % float(children), samples, period, dso, symbol or b'%016x' % int(address)
     return has_children, rows(text, split, has_children)
 
 

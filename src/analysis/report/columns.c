@@ -74,6 +74,11 @@ static void put_numbers(const struct pf_report *report, const struct pf_report_r
     }
 }
 
+static double average_of(uint64_t sum, uint64_t samples)
+{
+    return samples ? (double)sum / (double)samples : 0.0;
+}
+
 /* Rows are in the order of the sums. */
 static void put_averages(const struct pf_report *report, const struct pf_report_row *row, size_t member,
                          struct pf_text *text)
@@ -81,8 +86,7 @@ static void put_averages(const struct pf_report *report, const struct pf_report_
     const uint32_t shown = pf_report_shown(pf_report_event(report, row));
     for (uint32_t i = 0; i < shown; i++) {
         const struct pf_report_part part = pf_report_part(report, row, i);
-        const double average = part.samples ? (double)member_of(&part, member) / (double)part.samples : 0.0;
-        pf_put_format(text, "%*.1f", i ? AVERAGE_WIDTH : 0, average);
+        pf_put_format(text, "%*.1f", i ? AVERAGE_WIDTH : 0, average_of(member_of(&part, member), part.samples));
     }
 }
 
@@ -100,17 +104,36 @@ static void put_averages(const struct pf_report *report, const struct pf_report_
     {                                                                                                                  \
         put(report, row, offsetof(struct pf_report_part, member), text);                                               \
     }
-VALUE(overhead_children, children, put_percents)
-VALUE(overhead, self, put_percents)
-VALUE(sample, samples, put_numbers)
-VALUE(period, self, put_numbers)
-VALUE(overhead_sys, sys, put_percents)
-VALUE(overhead_us, us, put_percents)
-VALUE(overhead_guest_sys, guest_sys, put_percents)
-VALUE(overhead_guest_us, guest_us, put_percents)
-VALUE(weight1, costs[0], put_averages)
-VALUE(weight2, costs[1], put_averages)
-VALUE(weight3, costs[2], put_averages)
+#define NUMBER(id, member)                                                                                             \
+    VALUE(id, member, put_numbers)                                                                                     \
+    static uint64_t value_##id(const struct pf_report *report, const struct pf_report_row *row)                        \
+    {                                                                                                                  \
+        return pf_report_part(report, row, 0).member;                                                                  \
+    }
+#define SHARE(id, member)                                                                                              \
+    VALUE(id, member, put_percents)                                                                                    \
+    static double real_##id(const struct pf_report *report, const struct pf_report_row *row)                           \
+    {                                                                                                                  \
+        return pf_report_percent(pf_report_part(report, row, 0).member, pf_report_event(report, row)->period);         \
+    }
+#define AVERAGE(id, member)                                                                                            \
+    VALUE(id, member, put_averages)                                                                                    \
+    static double real_##id(const struct pf_report *report, const struct pf_report_row *row)                           \
+    {                                                                                                                  \
+        const struct pf_report_part part = pf_report_part(report, row, 0);                                             \
+        return average_of(part.member, part.samples);                                                                  \
+    }
+SHARE(overhead_children, children)
+SHARE(overhead, self)
+NUMBER(sample, samples)
+NUMBER(period, self)
+SHARE(overhead_sys, sys)
+SHARE(overhead_us, us)
+SHARE(overhead_guest_sys, guest_sys)
+SHARE(overhead_guest_us, guest_us)
+AVERAGE(weight1, costs[0])
+AVERAGE(weight2, costs[1])
+AVERAGE(weight3, costs[2])
 
 /* ---- of the sample ---- */
 
@@ -361,6 +384,7 @@ static int address(const struct pf_report *report, uint64_t a, uint64_t b)
     }                                                                                                                  \
     TEXT_OF_VALUE(id)
 #define TYPE_TEXT(id) .type = PERFILE_COLUMN_TEXT
+#define TYPE_F64(id) .type = PERFILE_COLUMN_F64, .real = real_##id
 #define TYPE_TIME(id) .type = PERFILE_COLUMN_TIME, .value = value_##id
 #define TYPE_BYTES(id) .type = PERFILE_COLUMN_BYTES, .value = value_##id
 #define TYPE_ADDRESS(id) .type = PERFILE_COLUMN_ADDRESS, .value = value_##id
@@ -409,7 +433,7 @@ static int address(const struct pf_report *report, uint64_t a, uint64_t b)
 #include "analysis/report/columns.def"
 
 const struct pf_report_column pf_report_columns[PF_COLUMN_COUNT] = {
-#define PF_COLUMN_VALUE(i, n, a, h, w, d)                                                                              \
+#define PF_COLUMN_VALUE(i, n, a, h, w, type, u, d)                                                                     \
     {.name = n,                                                                                                        \
      .alias = a,                                                                                                       \
      .header = h,                                                                                                      \
@@ -417,6 +441,8 @@ const struct pf_report_column pf_report_columns[PF_COLUMN_COUNT] = {
      .of = PF_COLUMN_OF_VALUE,                                                                                         \
      .width = w,                                                                                                       \
      .right = true,                                                                                                    \
+     TYPE_##type(i),                                                                                                   \
+     .unit = u,                                                                                                        \
      .word = word_##i,                                                                                                 \
      .compare = compare_##i,                                                                                           \
      .text = text_##i},

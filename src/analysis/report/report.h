@@ -131,6 +131,7 @@ struct pf_report_column {
     uint8_t width; /* at least */
     bool right;    /* flush right */
     uint8_t type;  /* of what programs are given: enum perfile_column_type */
+    const char *unit;
     bool kept;     /* takes a value */
     uint8_t place; /* of it, among those of a key */
     void (*take)(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample);
@@ -139,18 +140,13 @@ struct pf_report_column {
     bool by_text;         /* the kept value is a text, and rows are in its order */
     int (*compare)(const struct pf_report *report, const struct pf_report_row *a, const struct pf_report_row *b);
     uint64_t (*value)(const struct pf_report *report,
-                      const struct pf_report_row *row); /* NULL: what it has is a text */
+                      const struct pf_report_row *row); /* NULL: what it has is a text ... */
+    double (*real)(const struct pf_report *report, const struct pf_report_row *row); /* ... or this */
     void (*text)(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text);
     size_t (*least)(const struct pf_report *report, const struct pf_report_row *row); /* width that it asks for */
     /* columns of addresses, else NULL: what tells two addresses of one function apart */
     uint64_t (*tell)(struct pf_report *report, const struct pf_frame_info *frame);
 };
-
-/* Programs are given a number where people see one, too. */
-static inline bool pf_report_column_is_number(const struct pf_report_column *column)
-{
-    return column->value && (column->type == PERFILE_COLUMN_I64 || column->type == PERFILE_COLUMN_U64);
-}
 
 enum pf_column_number {
 #define PF_COLUMN_VALUE(id, ...) PF_COLUMN_##id,

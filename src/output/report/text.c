@@ -864,7 +864,7 @@ static int write_report(struct perfile_reader *reader, const struct perfile_outp
     struct pf_report report;
     struct table table = {.report = &report, .out = out};
     if (options->report->flags & PERFILE_REPORT_TASKS)
-        return pf_tasks_write(reader, options, PF_TASKS_TEXT, out, error);
+        return pf_tasks_write(reader, out, error);
     int result = pf_report_open(&report, reader, options, true, error);
     if (result == 0 || report.row_count)
         result = put_report(&table) ? result : pf_fail_memory(error, "report");

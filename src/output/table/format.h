@@ -4,11 +4,21 @@
 #define PF_OUTPUT_TABLE_FORMAT_H
 
 #include "base/json.h"
+#include "output/output.h"
 #include "view/view.h"
+
+/* What outputs of verbs make of a table beyond its rows. All may be zero. */
+struct pf_sheet_style {
+    const char *separator; /* csv; NULL, "": "," */
+    /* json: further members of the object, and of its list of notes */
+    void (*put_members)(struct perfile_table *table, struct pf_json *json);
+    void (*put_notes)(struct perfile_table *table, struct pf_json *json);
+};
 
 struct pf_sheet {
     struct perfile_table *table;
     struct pf_text *out;
+    const struct pf_sheet_style *style;
     struct pf_text cell; /* without a sink */
     size_t *widths;      /* of text; one for each shown column */
     uint64_t rows;       /* written so far */
@@ -37,7 +47,16 @@ static inline bool pf_vector_is_null(const struct pf_vector *vector, size_t row)
 /* A value as plain text: lists with ';' between the items, nothing for null. `people`: addresses as hexadecimal, times in seconds. */
 void pf_table_put_plain(struct pf_text *out, const struct pf_vector *vector, size_t row, bool people);
 /* All rows that are left: perfile_table_write into a text. */
-int pf_table_write(struct perfile_table *table, const char *format, struct pf_text *out, struct perfile_error *error);
+int pf_table_write(struct perfile_table *table, const char *format, const struct pf_sheet_style *style,
+                   struct pf_text *out, struct perfile_error *error);
+/* An output of a verb that is a table. */
+struct pf_table_output {
+    const char *view, *format;
+    struct pf_sheet_style style;
+};
+int pf_table_output_write(const struct pf_table_output *output, struct perfile_reader *reader,
+                          const struct perfile_output_options *options, struct pf_text *out,
+                          struct perfile_error *error);
 /* As in the format json; `name` NULL: not in an object. */
 void pf_table_put_recording(struct pf_json *json, const char *name, struct perfile_table *table);
 void pf_table_put_losses(struct pf_json *json, const char *name, const struct perfile_table *table);

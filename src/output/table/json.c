@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One object with all rows, or an object for each row. Numbers are exact integers in base units. */
-#include "base/json.h"
 #include "output/notes.h"
 #include "output/table/format.h"
 
@@ -108,10 +107,14 @@ static void end_page(struct pf_sheet *sheet)
     char note[PF_NOTE_BYTES];
     pf_put_string(sheet->out, "\n");
     pf_json_end(&json, true);
+    if (sheet->style->put_members)
+        sheet->style->put_members(sheet->table, &json);
     pf_table_put_losses(&json, "losses", sheet->table);
     pf_json_begin(&json, "notes", true);
     if (pf_note_aux(sheet->table->reader, note))
         pf_json_string(&json, NULL, note);
+    if (sheet->style->put_notes)
+        sheet->style->put_notes(sheet->table, &json);
     pf_json_end(&json, true);
     pf_json_end(&json, false);
     pf_put_string(sheet->out, "\n");

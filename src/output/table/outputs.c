@@ -1,47 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* Outputs of verbs that are tables: their formats for programs are those of the view. */
-#include "output/output.h"
 #include "output/table/format.h"
 
-static int write_view(struct perfile_reader *reader, const struct perfile_output_options *options, const char *view,
-                      const char *format, struct pf_text *out, struct perfile_error *error)
+int pf_table_output_write(const struct pf_table_output *output, struct perfile_reader *reader,
+                          const struct perfile_output_options *options, struct pf_text *out,
+                          struct perfile_error *error)
 {
     struct perfile_table *table;
-    if (options->report->flags & PERFILE_REPORT_TASKS)
-        view = "threads";
-    const struct perfile_table_options how = {.size = sizeof(how),
-                                              .filter = options->filter,
-                                              .symbols = options->symbols,
-                                              .report = options->report,
-                                              .columns = strcmp(view, "samples") ? NULL : options->fields,
-                                              .threads = options->threads,
-                                              .progress = options->progress,
-                                              .progress_context = options->progress_context,
-                                              .unmatched = options->unmatched,
-                                              .unmatched_context = options->unmatched_context,
-                                              .allocator = options->allocator};
-    int result = perfile_table_open(reader, view, &how, &table, error);
+    struct pf_sheet_style style = output->style;
+    style.separator = options->report->separator;
+    int result = pf_table_open_for(options, reader, output->view, &table, error);
     if (result == 0)
-        result = pf_table_write(table, format, out, error);
+        result = pf_table_write(table, output->format, &style, out, error);
     perfile_table_close(table);
     return result;
 }
 
-#define VIEW_OUTPUT_AS(kind, view, as, text, is_binary)                                                                \
+#define VIEW_OUTPUT_AS(kind, of, as, text, is_binary)                                                                  \
     static int write_##kind##_##as(struct perfile_reader *reader, const struct perfile_output_options *options,        \
                                    struct pf_text *out, struct perfile_error *error)                                   \
     {                                                                                                                  \
-        return write_view(reader, options, view, #as, out, error);                                                     \
+        static const struct pf_table_output output = {.view = of, .format = #as};                                      \
+        return pf_table_output_write(&output, reader, options, out, error);                                            \
     }                                                                                                                  \
     const struct pf_output pf_output_##kind##_##as = {                                                                 \
         .info = {#kind, #as, text, .binary = is_binary}, .write = write_##kind##_##as, .tells = true};
 #define VIEW_OUTPUT(kind, view, as, text) VIEW_OUTPUT_AS(kind, view, as, text, false)
 #define VIEW_FILE(kind, view, as, text) VIEW_OUTPUT_AS(kind, view, as, text, true)
 
-/* what report calls fields are columns of its text */
-VIEW_OUTPUT(report, "functions", jsonl, "the view functions: an object on a line for each row, with exact numbers")
-VIEW_FILE(report, "functions", parquet, "the view functions as a Parquet file")
-VIEW_FILE(report, "functions", arrow, "the view functions as an Arrow file")
 VIEW_OUTPUT(script, "samples", csv, "the view samples: a line for each sample, with a header line")
 VIEW_OUTPUT(script, "samples", json, "the view samples: one object with columns, rows and losses")
 VIEW_OUTPUT(script, "samples", jsonl, "the view samples: an object on a line for each sample")

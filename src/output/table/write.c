@@ -69,7 +69,10 @@ static void put_item(struct pf_text *out, const struct pf_vector *vector, size_t
         pf_put_signed(out, (int64_t)wide[at]);
         break;
     case PERFILE_COLUMN_F64:
-        pf_put_double(out, ((const double *)vector->values)[at]);
+        if (people && strcmp(vector->column.unit, "percent") == 0)
+            pf_put_hundredths(out, ((const double *)vector->values)[at], 0);
+        else
+            pf_put_double(out, ((const double *)vector->values)[at]);
         break;
     case PERFILE_COLUMN_TEXT:
     case PERFILE_COLUMN_TEXTS: {
@@ -133,9 +136,10 @@ static int write_rows(struct pf_sheet *sheet, const struct pf_table_format *form
         pf_table_drop_rows(sheet->table);
         result = pf_table_fill(sheet->table, error);
     }
+    if (result != PERFILE_ERROR_MEMORY) /* what was read until an error is valid, too */
+        format->end(sheet);
     if (result < 0)
         return result;
-    format->end(sheet);
     return sheet->table->view->found && sheet->table->view->found(sheet->table->state);
 }
 
@@ -154,10 +158,11 @@ static int write_sheet(struct pf_sheet *sheet, const struct pf_table_format *for
     return result;
 }
 
-int pf_table_write(struct perfile_table *table, const char *format, struct pf_text *out, struct perfile_error *error)
+int pf_table_write(struct perfile_table *table, const char *format, const struct pf_sheet_style *style,
+                   struct pf_text *out, struct perfile_error *error)
 {
     const struct pf_table_format *found = find(format);
-    struct pf_sheet sheet = {.table = table, .out = out};
+    struct pf_sheet sheet = {.table = table, .out = out, .style = style};
     if (!found)
         return fail_format(format, error);
     out->escapes = found->escapes;
@@ -177,7 +182,7 @@ int perfile_table_write(struct perfile_table *table, const char *format, const s
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table", "no sink given");
     int result = PERFILE_ERROR_MEMORY;
     if (pf_text_open(&out, table->allocator, sink->write, sink->context) == 0) {
-        result = pf_table_write(table, format, &out, error);
+        result = pf_table_write(table, format, &(struct pf_sheet_style){0}, &out, error);
         const bool written = pf_text_flush(&out) == 0;
         if (!written && (result >= 0 || result == PERFILE_ERROR_WRITE))
             result = pf_fail(error, out.failed, PERFILE_NO_OFFSET, "table", "the sink failed");

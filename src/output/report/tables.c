@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Reports for programs: tables of the view `functions`, or of threads, in the formats of tables. */
+#include "output/notes.h"
+#include "output/table/format.h"
+#include "view/functions.h"
+
+static int write_rows(struct perfile_reader *reader, const struct perfile_output_options *options,
+                      struct pf_table_output *output, struct pf_text *out, struct perfile_error *error)
+{
+    if (options->report->flags & PERFILE_REPORT_TASKS)
+        *output = (struct pf_table_output){.view = "threads", .format = output->format};
+    return pf_table_output_write(output, reader, options, out, error);
+}
+
+#define REPORT_OUTPUT(as, text, is_binary)                                                                             \
+    static int write_##as(struct perfile_reader *reader, const struct perfile_output_options *options,                 \
+                          struct pf_text *out, struct perfile_error *error)                                            \
+    {                                                                                                                  \
+        struct pf_table_output output = {.view = "functions", .format = #as};                                          \
+        return write_rows(reader, options, &output, out, error);                                                       \
+    }                                                                                                                  \
+    const struct pf_output pf_output_report_##as = {                                                                   \
+        .info = {"report", #as, text, .binary = is_binary}, .write = write_##as, .tells = true};
+
+REPORT_OUTPUT(csv, "a line for each row, with a header line and exact numbers; -t chooses the separator", false)
+REPORT_OUTPUT(jsonl, "an object on a line for each row, with exact numbers", false)
+REPORT_OUTPUT(parquet, "the rows as a Parquet file", true)
+REPORT_OUTPUT(arrow, "the rows as an Arrow file", true)
+
+/* ---- JSON: what stands beside the rows ---------------------------------------------------------------------------- */
+
+static void put_event(struct pf_json *json, const struct pf_report_event *event)
+{
+    pf_json_begin(json, NULL, false);
+    pf_json_string(json, "event", event->event->name);
+    pf_json_unsigned(json, "samples", event->samples);
+    pf_json_unsigned(json, "period", event->period);
+    pf_json_end(json, false);
+}
+
+/* What percentages are of. */
+static void put_events(struct pf_json *json, const struct pf_report *report)
+{
+    pf_json_begin(json, "events", true);
+    for (size_t i = 0; i < report->event_count; i++)
+        if (report->events[i].samples)
+            put_event(json, &report->events[i]);
+    pf_json_end(json, true);
+}
+
+/* Of branches how many of each type were taken. */
+static void put_branch_types(struct pf_json *json, const struct pf_report *report)
+{
+    const char *name;
+    uint64_t count;
+    if (!report->branches)
+        return;
+    pf_json_unsigned(json, "without_branches", report->without_branches);
+    pf_json_begin(json, "branch_types", false);
+    for (size_t i = 0; pf_report_branches_at(report, i, &name, &count); i++)
+        if (count)
+            pf_json_unsigned(json, name, count);
+    pf_json_end(json, false);
+}
+
+static void put_module(struct pf_json *json, const struct pf_module *module)
+{
+    pf_json_begin(json, NULL, false);
+    pf_json_string(json, "dso", module->name);
+    pf_json_string(json, "file", module->path);
+    pf_json_unsigned(json, "addresses", module->addresses);
+    pf_json_unsigned(json, "resolved", module->resolved);
+    pf_json_bool(json, "other_build", module->build_id_differs);
+    pf_json_end(json, false);
+}
+
+static void put_modules(struct pf_json *json, const struct pf_symbols *symbols)
+{
+    pf_json_begin(json, "modules", true);
+    for (uint32_t i = 0; i < pf_symbols_module_count(symbols); i++)
+        put_module(json, pf_symbols_module(symbols, i));
+    pf_json_end(json, true);
+}
+
+/* ---- JSON: call graphs -------------------------------------------------------------------------------------------- */
+
+enum { MOST_LEVELS = 500 }; /* readers of JSON have limits, too */
+
+static void put_frame(struct pf_json *json, const struct pf_report *report, uint32_t number)
+{
+    const struct pf_frame_info *frame = pf_profile_frame(report->profile, number);
+    const struct pf_module *module = pf_symbols_module(report->symbols, frame->module);
+    pf_json_string(json, "symbol", frame->name);
+    if (!frame->name)
+        pf_json_unsigned(json, "address", frame->address);
+    if (frame->kind == PF_FRAME_INLINED)
+        pf_json_bool(json, "inlined", true);
+    pf_json_string(json, "dso", module ? module->name : NULL);
+}
+
+/* What fails is out of memory, and the table knows. */
+static void put_branches(struct pf_json *json, struct pf_graph *graph, const struct pf_graph_branch *from,
+                         unsigned level)
+{
+    struct pf_graph_branch *branches;
+    size_t count;
+    if (level == MOST_LEVELS || !pf_graph_expand(graph, from, &branches, &count) || !(count || !from))
+        return;
+    pf_json_begin(json, from ? "next" : NULL, true);
+    for (size_t i = 0; i < count; i++) {
+        pf_json_begin(json, NULL, false);
+        put_frame(json, graph->report, branches[i].frame);
+        pf_json_unsigned(json, "period", branches[i].hits);
+        put_branches(json, graph, &branches[i], level + 1);
+        pf_json_end(json, false);
+    }
+    pf_json_end(json, true);
+}
+
+/* One for each row, in their order; of what sums up rows, and of what has no callers, it is empty. */
+static void put_graphs(struct pf_json *json, struct pf_report *report)
+{
+    struct pf_functions_place place = {0};
+    struct pf_graph graph;
+    pf_json_begin(json, "graphs", true);
+    while (pf_functions_next(report, &place)) {
+        if ((report->hierarchy && !place.line.leaf) || !pf_report_has_graph(report, place.of)) {
+            pf_json_begin(json, NULL, true);
+            pf_json_end(json, true);
+            continue;
+        }
+        pf_graph_open(&graph, report, place.row);
+        put_branches(json, &graph, NULL, 0);
+        pf_graph_close(&graph);
+        pf_put_string(json->text, "\n");
+    }
+    pf_json_end(json, true);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------------------------- */
+
+static void put_members(struct perfile_table *table, struct pf_json *json)
+{
+    struct pf_report *report = pf_functions_report(table);
+    pf_json_unsigned(json, "samples", report->totals->samples);
+    put_events(json, report);
+    put_branch_types(json, report);
+    put_modules(json, report->symbols);
+    if (report->options->report
+            ->call_graph) /* they are many times the size of the table: only when they are asked for */
+        put_graphs(json, report);
+}
+
+/* Why there are no rows. */
+static void put_notes(struct perfile_table *table, struct pf_json *json)
+{
+    const struct pf_profile_totals *totals = pf_functions_report(table)->totals;
+    char note[PF_NOTE_BYTES];
+    if (!totals->samples && pf_note_no_samples(table->reader, totals->filtered, note))
+        pf_json_string(json, NULL, note);
+}
+
+static int write_json(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                      struct perfile_error *error)
+{
+    struct pf_table_output output = {
+        .view = "functions", .format = "json", .style = {.put_members = put_members, .put_notes = put_notes}};
+    return write_rows(reader, options, &output, out, error);
+}
+
+const struct pf_output pf_output_report_json = {
+    .info = {"report", "json", "one object: columns, rows with exact numbers, events, modules, losses, call graphs"},
+    .write = write_json,
+};
