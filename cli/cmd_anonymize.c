@@ -130,17 +130,23 @@ static int anonymize(struct perfile_reader *reader, struct perfile_writer *write
     return result;
 }
 
-static void print_json(FILE *to)
+static void print_json(struct pf_json_writer *json)
 {
-    fprintf(to, ",\"categories\":[");
+    static const struct pf_json_count counts[] = {PF_JSON_COUNT(perfile_anonymized, changed),
+                                                  PF_JSON_COUNT(perfile_anonymized, removed),
+                                                  PF_JSON_COUNT(perfile_anonymized, kept)};
+
+    pf_json_writer_begin(json, "categories", true);
     for (size_t i = 0; i < report.category_count; i++) {
         const struct perfile_anonymized *c = report.categories[i];
-        fprintf(to,
-                "%s{\"name\":\"%s\",\"action\":\"%s\",\"changed\":%" PRIu64 ",\"removed\":%" PRIu64 ",\"kept\":%" PRIu64
-                "}",
-                i ? "," : "", c->name, c->action, c->changed, c->removed, c->kept);
+
+        pf_json_writer_begin(json, NULL, false);
+        pf_json_writer_text(json, "name", c->name);
+        pf_json_writer_text(json, "action", c->action);
+        pf_json_writer_counts(json, counts, sizeof(counts) / sizeof(counts[0]), c);
+        pf_json_writer_end(json, false);
     }
-    fprintf(to, "]");
+    pf_json_writer_end(json, true);
 }
 
 static void print_count(FILE *to, uint64_t count, const char *what, const char **between)
@@ -168,10 +174,10 @@ static void print_text(FILE *to)
     }
 }
 
-static void print(FILE *to, bool json)
+static void print(FILE *to, struct pf_json_writer *json)
 {
     if (json)
-        print_json(to);
+        print_json(json);
     else
         print_text(to);
 }

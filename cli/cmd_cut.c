@@ -322,16 +322,24 @@ static int close_part(void *context, const struct perfile_split_part *part, stru
 
 static void print_json(const struct splitting *splitting)
 {
-    pf_report_json(&splitting->report, stdout);
-    printf(",\"parts\":[");
+    struct pf_json_writer json = pf_json_writer_to_file(stdout);
+
+    pf_json_writer_begin(&json, NULL, false);
+    pf_report_json(&splitting->report, &json);
+    pf_json_writer_begin(&json, "parts", true);
     for (size_t i = 0; i < splitting->part_count; i++) {
         const struct part *part = &splitting->parts[i];
-        printf("%s{\"file\":", i ? "," : "");
-        pf_json_text(part->path, stdout);
-        printf(",\"records\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", part->counts.records,
-               part->counts.samples, part->counts.bytes);
+
+        pf_json_writer_begin(&json, NULL, false);
+        pf_json_writer_text(&json, "file", part->path);
+        pf_json_writer_number(&json, "records", part->counts.records);
+        pf_json_writer_number(&json, "samples", part->counts.samples);
+        pf_json_writer_number(&json, "bytes", part->counts.bytes);
+        pf_json_writer_end(&json, false);
     }
-    printf("]}\n");
+    pf_json_writer_end(&json, true);
+    pf_json_writer_end(&json, false);
+    pf_json_writer_finish(&json);
 }
 
 static void print_text(const struct splitting *splitting)

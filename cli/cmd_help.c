@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "help.h"
+#include "json.h"
 #include "stream.h"
 
 static const char *verb_at(const struct pf_command *command, size_t index, const char **doc)
@@ -26,38 +27,23 @@ static const struct pf_option_group group = {"Options", options};
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------ */
 
-/* Our own texts: printable ASCII. */
-static void print_string(struct pf_stream *out, const char *text)
-{
-    pf_stream_print(out, "\"");
-    for (; *text; text++)
-        pf_stream_print(out, strchr("\"\\", *text) ? "\\%c" : "%c", *text);
-    pf_stream_print(out, "\"");
-}
-
-static void print_member(struct pf_stream *out, const char *name, const char *text)
-{
-    pf_stream_print(out, ",\"%s\":", name);
-    print_string(out, text);
-}
-
-static void print_json_values(struct pf_stream *out, const struct pf_command *command, pf_value_at *value_at)
+static void put_values(struct pf_json_writer *json, const struct pf_command *command, pf_value_at *value_at)
 {
     const char *value, *doc = NULL;
 
-    pf_stream_print(out, ",\"values\":[");
+    pf_json_writer_begin(json, "values", true);
     for (size_t i = 0; (value = value_at(command, i, &doc)); i++, doc = NULL) {
-        pf_stream_print(out, "%s{\"value\":", i ? "," : "");
-        print_string(out, value);
+        pf_json_writer_begin(json, NULL, false);
+        pf_json_writer_text(json, "value", value);
         if (doc)
-            print_member(out, "doc", doc);
-        pf_stream_print(out, "}");
+            pf_json_writer_text(json, "doc", doc);
+        pf_json_writer_end(json, false);
     }
-    pf_stream_print(out, "]");
+    pf_json_writer_end(json, true);
 }
 
-static void print_json_option(struct pf_stream *out, const struct pf_command *command, const char *title,
-                              const struct pf_option *option)
+static void put_option(struct pf_json_writer *json, const struct pf_command *command, const char *title,
+                       const struct pf_option *option)
 {
     static const char *const kinds[] = {
         [PF_OPTION_FLAG] = "flag",         [PF_OPTION_BITS] = "flag",     [PF_OPTION_TEXT] = "text",
@@ -66,51 +52,72 @@ static void print_json_option(struct pf_stream *out, const struct pf_command *co
         [PF_OPTION_NUMBER] = "number",     [PF_OPTION_SIZE] = "size",     [PF_OPTION_IGNORE] = "ignored",
         [PF_OPTION_EXCLUDE_SELF] = "flag",
     };
+    char name[64];
 
-    pf_stream_print(out, "{\"name\":\"--%s\"", option->name);
+    pf_json_writer_begin(json, NULL, false);
+    snprintf(name, sizeof(name), "--%s", option->name);
+    pf_json_writer_text(json, "name", name);
     if (option->letter)
-        pf_stream_print(out, ",\"short\":\"-%c\"", option->letter);
-    print_member(out, "kind", kinds[option->kind]);
+        pf_json_writer_text(json, "short", (const char[]){'-', option->letter, 0});
+    pf_json_writer_text(json, "kind", kinds[option->kind]);
     if (option->argument)
-        print_member(out, "argument", option->argument);
-    print_member(out, "group", title);
-    print_member(out, "doc", option->doc);
+        pf_json_writer_text(json, "argument", option->argument);
+    pf_json_writer_text(json, "group", title);
+    pf_json_writer_text(json, "doc", option->doc);
     if (option->value_at)
-        print_json_values(out, command, option->value_at);
-    pf_stream_print(out, "}");
+        put_values(json, command, option->value_at);
+    pf_json_writer_end(json, false);
 }
 
-static void print_json_verb(struct pf_stream *out, const struct pf_command *command)
+static void put_verb(struct pf_json_writer *json, const struct pf_command *command)
 {
-    const char *separator = "";
-
-    pf_stream_print(out, "{\"name\":\"%s\"", command->name);
-    print_member(out, "summary", command->summary);
-    print_member(out, "doc", command->doc);
+    pf_json_writer_begin(json, NULL, false);
+    pf_json_writer_text(json, "name", command->name);
+    pf_json_writer_text(json, "summary", command->summary);
+    pf_json_writer_text(json, "doc", command->doc);
     if (command->operand)
-        print_member(out, "operand", command->operand);
+        pf_json_writer_text(json, "operand", command->operand);
     if (command->operand_at)
-        print_json_values(out, command, command->operand_at);
-    pf_stream_print(out, ",\"options\":[");
+        put_values(json, command, command->operand_at);
+    pf_json_writer_begin(json, "options", true);
     for (const struct pf_option_group *const *at = command->groups; *at; at++)
         for (const struct pf_option *option = (*at)->options; option->name; option++)
             if (!option->hidden) {
-                pf_stream_print(out, "%s\n", separator);
-                print_json_option(out, command, (*at)->title, option);
-                separator = ",";
+                pf_json_writer_break(json);
+                put_option(json, command, (*at)->title, option);
             }
-    pf_stream_print(out, "]}");
+    pf_json_writer_end(json, true);
+    pf_json_writer_end(json, false);
+}
+
+static void put_statuses(struct pf_json_writer *json)
+{
+    static const char *const statuses[] = {"success",          "findings or damage", "usage",
+                                           "unreadable input", "output failed",      "out of memory"};
+
+    pf_json_writer_break(json);
+    pf_json_writer_begin(json, "exit_status", false);
+    for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
+        pf_json_writer_text(json, (const char[]){(char)('0' + i), 0}, statuses[i]);
+    pf_json_writer_end(json, false);
 }
 
 static void print_json(struct pf_stream *out)
 {
-    pf_stream_print(out, "{\"program\":\"perfile\",\"version\":\"%s\",\"verbs\":[", PF_VERSION_TEXT);
+    struct pf_json_writer json = {.sink = {out, pf_stream_write}};
+
+    pf_json_writer_begin(&json, NULL, false);
+    pf_json_writer_text(&json, "program", "perfile");
+    pf_json_writer_text(&json, "version", PF_VERSION_TEXT);
+    pf_json_writer_begin(&json, "verbs", true);
     for (const struct pf_command *const *command = pf_commands; *command; command++) {
-        pf_stream_print(out, "%s\n", command == pf_commands ? "" : ",");
-        print_json_verb(out, *command);
+        pf_json_writer_break(&json);
+        put_verb(&json, *command);
     }
-    pf_stream_print(out, "],\n\"exit_status\":{\"0\":\"success\",\"1\":\"findings or damage\",\"2\":\"usage\","
-                         "\"3\":\"unreadable input\",\"4\":\"output failed\",\"5\":\"out of memory\"}}\n");
+    pf_json_writer_end(&json, true);
+    put_statuses(&json);
+    pf_json_writer_end(&json, false);
+    pf_json_writer_finish(&json);
 }
 
 /* ---- pieces of man pages --------------------------------------------------------------------------------------- */

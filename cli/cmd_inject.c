@@ -101,20 +101,31 @@ static int inject(struct perfile_reader *reader, struct perfile_writer *writer, 
     return result;
 }
 
-static void print(FILE *to, bool json)
+static void print_json(struct pf_json_writer *json)
+{
+    pf_json_writer_number(json, "code_added", counts.code_added);
+    pf_json_writer_number(json, "code_files", code_files);
+    pf_json_writer_number(json, "jitdumps", jitdumps);
+    pf_json_writer_number(json, "maps_added", counts.maps_added);
+}
+
+static void print_text(FILE *to)
 {
     char mappings[PF_GROUPED_BYTES], files[PF_GROUPED_BYTES], dumps[PF_GROUPED_BYTES];
 
-    if (!json && counts.maps_added)
+    if (counts.maps_added)
         fprintf(to, "  %s mappings placed before their first sample\n", pf_grouped(counts.maps_added, mappings));
-    if (json)
-        fprintf(to,
-                ",\"code_added\":%" PRIu64 ",\"code_files\":%" PRIu64 ",\"jitdumps\":%" PRIu64
-                ",\"maps_added\":%" PRIu64,
-                counts.code_added, code_files, jitdumps, counts.maps_added);
-    else if (jitdumps)
+    if (jitdumps)
         fprintf(to, "  %s mappings of code added, in %s files jitted-PID-N.so of %s jitdump files\n",
                 pf_grouped(counts.code_added, mappings), pf_grouped(code_files, files), pf_grouped(jitdumps, dumps));
+}
+
+static void print(FILE *to, struct pf_json_writer *json)
+{
+    if (json)
+        print_json(json);
+    else
+        print_text(to);
 }
 
 /* Beside the file that is written, behind a link as well; what is written in place has nothing beside it. From malloc. */

@@ -174,56 +174,65 @@ static int merge(struct run *run)
 
 /* ---- the report ---- */
 
-static void print_json_counts(FILE *to, const struct perfile_edit_report *counts)
+static void print_json_counts(struct pf_json_writer *json, const struct perfile_edit_report *of)
 {
-    fprintf(to,
-            "\"records_kept\":%" PRIu64 ",\"samples_kept\":%" PRIu64 ",\"records_dropped\":%" PRIu64
-            ",\"records_damaged\":%" PRIu64 ",\"bytes_dropped\":%" PRIu64 ",\"features_dropped\":%" PRIu64,
-            counts->records_kept, counts->samples_kept, counts->records_dropped, counts->records_damaged,
-            counts->bytes_dropped, counts->features_dropped);
+#define COUNT(member) PF_JSON_COUNT(perfile_edit_report, member)
+    static const struct pf_json_count counts[] = {COUNT(records_kept),    COUNT(samples_kept),
+                                                  COUNT(records_dropped), COUNT(records_damaged),
+                                                  COUNT(bytes_dropped),   COUNT(features_dropped)};
+#undef COUNT
+    pf_json_writer_counts(json, counts, sizeof(counts) / sizeof(counts[0]), of);
 }
 
-static void print_json_note(FILE *to, const struct run *run, const struct note *note)
+static void print_json_totals(struct pf_json_writer *json, const struct perfile_merge_report *report)
+{
+#define COUNT(member) PF_JSON_COUNT(perfile_merge_report, member)
+    static const struct pf_json_count counts[] = {COUNT(events),          COUNT(events_unified), COUNT(ids_renumbered),
+                                                  COUNT(records_unified), COUNT(stacks_trimmed), COUNT(unordered)};
+#undef COUNT
+    print_json_counts(json, report->total);
+    pf_json_writer_counts(json, counts, sizeof(counts) / sizeof(counts[0]), report);
+    pf_json_writer_bool(json, "reshaped", report->reshaped);
+    pf_json_writer_bool(json, "clocks_aligned", report->clocks_aligned);
+}
+
+static void print_json_input(struct pf_json_writer *json, const struct run *run, size_t number)
+{
+    pf_json_writer_begin(json, NULL, false);
+    pf_json_writer_text(json, "name", run->inputs.names[number]);
+    print_json_counts(json, run->report.inputs[number]);
+    pf_json_writer_end(json, false);
+}
+
+static void print_json_note(struct pf_json_writer *json, const struct run *run, const struct note *note)
 {
     const char *feature = note->feature ? perfile_feature_name(note->feature) : NULL;
 
-    fprintf(to, "{\"input\":");
-    pf_json_text(run->inputs.names[note->input], to);
-    fprintf(to, ",\"rule\":\"%s\"", note->rule);
+    pf_json_writer_begin(json, NULL, false);
+    pf_json_writer_text(json, "input", run->inputs.names[note->input]);
+    pf_json_writer_text(json, "rule", note->rule);
     if (feature)
-        fprintf(to, ",\"feature\":\"%s\"", feature);
-    fprintf(to, ",\"message\":");
-    pf_json_text(note->message, to);
-    fprintf(to, "}");
+        pf_json_writer_text(json, "feature", feature);
+    pf_json_writer_text(json, "message", note->message);
+    pf_json_writer_end(json, false);
 }
 
 static void print_json(const struct run *run, FILE *to)
 {
-    const struct perfile_merge_report *report = &run->report;
+    struct pf_json_writer json = pf_json_writer_to_file(to);
 
-    fprintf(to, "{");
-    print_json_counts(to, report->total);
-    fprintf(to,
-            ",\"events\":%" PRIu64 ",\"events_unified\":%" PRIu64 ",\"ids_renumbered\":%" PRIu64
-            ",\"records_unified\":%" PRIu64 ",\"stacks_trimmed\":%" PRIu64 ",\"unordered\":%" PRIu64
-            ",\"reshaped\":%s,\"clocks_aligned\":%s,"
-            "\"inputs\":[",
-            report->events, report->events_unified, report->ids_renumbered, report->records_unified,
-            report->stacks_trimmed, report->unordered, report->reshaped ? "true" : "false",
-            report->clocks_aligned ? "true" : "false");
-    for (size_t i = 0; i < run->inputs.count; i++) {
-        fprintf(to, "%s{\"name\":", i ? "," : "");
-        pf_json_text(run->inputs.names[i], to);
-        fprintf(to, ",");
-        print_json_counts(to, report->inputs[i]);
-        fprintf(to, "}");
-    }
-    fprintf(to, "],\"notes\":[");
-    for (size_t i = 0; i < run->note_count; i++) {
-        fprintf(to, "%s", i ? "," : "");
-        print_json_note(to, run, &run->notes[i]);
-    }
-    fprintf(to, "]}\n");
+    pf_json_writer_begin(&json, NULL, false);
+    print_json_totals(&json, &run->report);
+    pf_json_writer_begin(&json, "inputs", true);
+    for (size_t i = 0; i < run->inputs.count; i++)
+        print_json_input(&json, run, i);
+    pf_json_writer_end(&json, true);
+    pf_json_writer_begin(&json, "notes", true);
+    for (size_t i = 0; i < run->note_count; i++)
+        print_json_note(&json, run, &run->notes[i]);
+    pf_json_writer_end(&json, true);
+    pf_json_writer_end(&json, false);
+    pf_json_writer_finish(&json);
 }
 
 static void print_counts(FILE *to, const char *name, const struct perfile_edit_report *counts)

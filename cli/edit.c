@@ -220,22 +220,39 @@ static int open_writer(struct run *run)
 
 /* ---- the report ---- */
 
-void pf_report_json(const struct perfile_edit_report *report, FILE *to)
+/* What edits count, and how text says it: the first two begin its line. */
+static const struct {
+    struct pf_json_count count;
+    const char *what;
+} counted[] = {
+#define COUNTED(member, what)                                                                                          \
+    {                                                                                                                  \
+        PF_JSON_COUNT(perfile_edit_report, member), what                                                               \
+    }
+    COUNTED(records_kept, NULL),
+    COUNTED(samples_kept, NULL),
+    COUNTED(records_dropped, "left out"),
+    COUNTED(samples_dropped, NULL),
+    COUNTED(records_damaged, "damaged records dropped"),
+    COUNTED(records_mended, "corrected"),
+    COUNTED(bytes_dropped, "bytes lost"),
+    COUNTED(features_rebuilt, "features rebuilt"),
+    COUNTED(features_dropped, "features lost"),
+    COUNTED(samples_unscaled, "merged samples without a period (weights not preserved)"),
+    COUNTED(events_changed, "events changed"),
+    COUNTED(records_changed, "records changed"),
+    COUNTED(bytes_stripped, "bytes stripped"),
+    COUNTED(samples_unwound, "samples unwound"),
+    COUNTED(samples_without, "samples could not be unwound"),
+    COUNTED(build_ids_added, "build ids added"),
+    COUNTED(build_ids_missing, "files without a known build id"),
+#undef COUNTED
+};
+
+void pf_report_json(const struct perfile_edit_report *report, struct pf_json_writer *json)
 {
-    fprintf(to,
-            "{\"records_kept\":%" PRIu64 ",\"samples_kept\":%" PRIu64 ",\"records_dropped\":%" PRIu64
-            ",\"samples_dropped\":%" PRIu64 ",\"records_damaged\":%" PRIu64 ",\"records_mended\":%" PRIu64
-            ",\"bytes_dropped\":%" PRIu64 ",\"features_rebuilt\":%" PRIu64 ",\"features_dropped\":%" PRIu64
-            ",\"samples_unscaled\":%" PRIu64,
-            report->records_kept, report->samples_kept, report->records_dropped, report->samples_dropped,
-            report->records_damaged, report->records_mended, report->bytes_dropped, report->features_rebuilt,
-            report->features_dropped, report->samples_unscaled);
-    fprintf(to,
-            ",\"bytes_stripped\":%" PRIu64 ",\"events_changed\":%" PRIu64 ",\"records_changed\":%" PRIu64
-            ",\"samples_unwound\":%" PRIu64 ",\"samples_without\":%" PRIu64 ",\"build_ids_added\":%" PRIu64
-            ",\"build_ids_missing\":%" PRIu64,
-            report->bytes_stripped, report->events_changed, report->records_changed, report->samples_unwound,
-            report->samples_without, report->build_ids_added, report->build_ids_missing);
+    for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
+        pf_json_writer_counts(json, &counted[i].count, 1, report);
 }
 
 void pf_report_count(FILE *to, uint64_t count, const char *what)
@@ -249,24 +266,16 @@ void pf_report_count(FILE *to, uint64_t count, const char *what)
 void pf_report_text(const struct perfile_edit_report *report, const char *output, FILE *to)
 {
     char records[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
+    uint64_t count;
 
     pf_print_name(output, to);
     fprintf(to, ": %s records kept, %s of them samples", pf_grouped(report->records_kept, records),
             pf_grouped(report->samples_kept, samples));
-    pf_report_count(to, report->records_dropped, "left out");
-    pf_report_count(to, report->records_damaged, "damaged records dropped");
-    pf_report_count(to, report->records_mended, "corrected");
-    pf_report_count(to, report->bytes_dropped, "bytes lost");
-    pf_report_count(to, report->features_rebuilt, "features rebuilt");
-    pf_report_count(to, report->features_dropped, "features lost");
-    pf_report_count(to, report->samples_unscaled, "merged samples without a period (weights not preserved)");
-    pf_report_count(to, report->events_changed, "events changed");
-    pf_report_count(to, report->records_changed, "records changed");
-    pf_report_count(to, report->bytes_stripped, "bytes stripped");
-    pf_report_count(to, report->samples_unwound, "samples unwound");
-    pf_report_count(to, report->samples_without, "samples could not be unwound");
-    pf_report_count(to, report->build_ids_added, "build ids added");
-    pf_report_count(to, report->build_ids_missing, "files without a known build id");
+    for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
+        memcpy(&count, (const char *)report + counted[i].count.offset, sizeof(count));
+        if (counted[i].what)
+            pf_report_count(to, count, counted[i].what);
+    }
     fprintf(to, "\n");
 }
 
@@ -276,14 +285,17 @@ static int print_report(const struct run *run)
     FILE *to = to_standard_output(run) ? stderr : stdout;
 
     if (settings->format && !strcmp(settings->format, "json")) {
-        pf_report_json(&run->report, to);
+        struct pf_json_writer json = pf_json_writer_to_file(to);
+        pf_json_writer_begin(&json, NULL, false);
+        pf_report_json(&run->report, &json);
         if (run->print)
-            run->print(to, true);
-        fprintf(to, "}\n");
+            run->print(to, &json);
+        pf_json_writer_end(&json, false);
+        pf_json_writer_finish(&json);
     } else if (!settings->quiet && (to == stdout || settings->verbose)) {
         pf_report_text(&run->report, run->log.input, to);
         if (run->print)
-            run->print(to, false);
+            run->print(to, NULL);
     }
     if (fflush(to) == 0)
         return PF_STATUS_OK;

@@ -8,14 +8,15 @@
 #include <perfile/edit.h>
 
 #include "input.h"
+#include "json.h"
 
 /* What a verb does between an open reader and a finished writer. */
 typedef int pf_edit(struct perfile_reader *reader, struct perfile_writer *writer, const struct pf_settings *settings,
                     const struct perfile_edit_options *options, struct perfile_edit_report *report,
                     struct perfile_error *error);
 
-/* What a verb's report says besides: members of the JSON object, or lines. */
-typedef void pf_edit_print(FILE *to, bool json);
+/* What a verb's report says besides: members of the JSON object, or with `json` NULL lines. */
+typedef void pf_edit_print(FILE *to, struct pf_json_writer *json);
 
 /* Opens the recording and the output, edits, finishes the output, prints the report. */
 int pf_run_edit(const struct pf_command *command, struct pf_settings *settings, pf_edit *edit);
@@ -30,8 +31,8 @@ int pf_run_edit_report(const struct pf_command *command, struct pf_settings *set
 char *pf_output_place(const char *path);
 /* What the options say about an output; `output` is its path or "-", `log` gets what cannot be written as it was. */
 struct perfile_writer_options pf_writing_options(const struct pf_input *input, const char *output, struct pf_log *log);
-/* The members of a report without the brace behind them. */
-void pf_report_json(const struct perfile_edit_report *report, FILE *to);
+/* The members of a report. */
+void pf_report_json(const struct perfile_edit_report *report, struct pf_json_writer *json);
 /* ", COUNT WHAT" unless there is none. */
 void pf_report_count(FILE *to, uint64_t count, const char *what);
 void pf_report_text(const struct perfile_edit_report *report, const char *output, FILE *to);

@@ -74,9 +74,9 @@ void pf_message_setup(const char *color, bool quiet, bool verbose)
 
 /* ---- escaping -------------------------------------------------------------------------------------------------- */
 
-/* Length of the UTF-8 character at `s`, 0 when it is none. The NUL behind the text ends every sequence. */
-static size_t utf8_bytes(const unsigned char *s)
+size_t pf_utf8_bytes(const char *text)
 {
+    const unsigned char *s = (const unsigned char *)text;
     size_t bytes = s[0] < 0x80                   ? 1
                    : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
                    : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
@@ -93,40 +93,12 @@ static size_t utf8_bytes(const unsigned char *s)
     return bytes;
 }
 
-/* Length of the character at `s` when it can stand in JSON as it is; 0: it has to be escaped. */
-static size_t json_bytes(const unsigned char *s)
-{
-    size_t bytes = utf8_bytes(s);
-    char shown[17];
-
-    return bytes && perfile_text_escape(s, bytes, shown, sizeof(shown)) == bytes ? bytes : 0;
-}
-
-void pf_json_text(const char *text, FILE *to)
-{
-    fputc('"', to);
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        size_t bytes = json_bytes(s);
-
-        if (*s == '"' || *s == '\\')
-            fprintf(to, "\\%c", *s);
-        else if (*s < 0x20 || *s == 0x7f)
-            fprintf(to, "\\u%04x", *s);
-        else if (bytes)
-            fwrite(s, 1, bytes, to);
-        else
-            fprintf(to, "\\\\x%02x", *s);
-        s += bytes ? bytes : 1;
-    }
-    fputc('"', to);
-}
-
 void pf_print_name(const char *name, FILE *to)
 {
     char shown[64];
 
     for (const char *end = name + strlen(name); name < end;) {
-        const size_t piece = utf8_bytes((const unsigned char *)name);
+        const size_t piece = pf_utf8_bytes(name);
         const size_t bytes = perfile_text_escape(name, piece ? piece : 1, shown, sizeof(shown));
 
         fwrite(shown, 1, bytes, to);

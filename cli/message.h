@@ -60,8 +60,8 @@ void pf_progress_clear(void);
 /* The same for good: the terminal belongs to others from now on. */
 void pf_progress_end(void);
 
-/* The text in quotes; of what is no UTF-8 each byte as \xHH. */
-void pf_json_text(const char *text, FILE *to);
+/* Length of the UTF-8 character at `text`, 0 when it is none. The NUL behind the text ends every sequence. */
+size_t pf_utf8_bytes(const char *text);
 /* A name as a terminal may show it. */
 void pf_print_name(const char *name, FILE *to);
 
