@@ -3,37 +3,62 @@
 #include "stream.h"
 
 #include <perfile/recorder.h>
+#include <perfile/table.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char *format_at(const struct pf_command *command, size_t index, const char **doc)
 {
-    static const char *const formats[][2] = {{"text", "human-readable"}, {"json", "one object per line"}};
-
     (void)command;
-    if (index >= sizeof(formats) / sizeof(formats[0]))
-        return NULL;
-    *doc = formats[index][1];
-    return formats[index][0];
+    return perfile_table_format_at(index, doc);
 }
 
-struct list {
-    struct pf_stream out;
-    bool json;
-    uint64_t count;
-    char kind[16]; /* of the last event */
+struct event {
+    char *name; /* owned, and so is the doc, which may be NULL */
+    char *doc;
+    char kind[16];
+    bool works;
 };
+
+struct list {
+    struct event *events;
+    size_t count, room;
+    size_t next; /* the event behind the current one, as a row */
+};
+
+static void free_list(struct list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->events[i].name);
+        free(list->events[i].doc);
+    }
+    free(list->events);
+}
+
+/* Non-zero when out of memory. */
+static int take_event(void *context, const struct perfile_known_event *event)
+{
+    struct list *list = context;
+    const size_t room = list->room ? 2 * list->room : 256;
+    struct event *grown = list->count < list->room ? list->events : reallocarray(list->events, room, sizeof(*grown));
+
+    if (!grown)
+        return -1;
+    if (grown != list->events || list->count == list->room)
+        list->room = room;
+    list->events = grown;
+    struct event *taken = &list->events[list->count];
+    *taken = (struct event){strdup(event->name), event->doc ? strdup(event->doc) : NULL, "", event->works};
+    snprintf(taken->kind, sizeof(taken->kind), "%s", event->kind);
+    list->count++;
+    return taken->name && (taken->doc || !event->doc) ? 0 : -1;
+}
 
 /* ---- printing -------------------------------------------------------------------------------------------------- */
 
-static void print_text(struct list *list, const struct perfile_known_event *event)
+static void print_event(struct pf_stream *out, const struct event *event)
 {
-    struct pf_stream *out = &list->out;
-
-    if (strcmp(list->kind, event->kind) != 0) {
-        snprintf(list->kind, sizeof(list->kind), "%s", event->kind);
-        pf_stream_print(out, "%s%s\n", list->count ? "\n" : "", event->kind);
-    }
     if (!strcmp(event->kind, "tracepoint")) /* thousands, which all work */
         pf_stream_print(out, "  %s\n", event->name);
     else
@@ -41,39 +66,68 @@ static void print_text(struct list *list, const struct perfile_known_event *even
                         event->doc ? (event->works ? "     " : "  ") : "", event->doc ? event->doc : "");
 }
 
-static void print_string(struct pf_stream *out, const char *text)
+static void print_text(struct pf_stream *out, const struct list *list)
 {
-    pf_stream_print(out, "\"");
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ')
-            pf_stream_print(out, "\\u%04x", (unsigned char)*text);
-        else
-            pf_stream_print(out, strchr("\"\\", *text) ? "\\%c" : "%c", *text);
-    pf_stream_print(out, "\"");
-}
+    const char *kind = "";
 
-static void print_json(struct list *list, const struct perfile_known_event *event)
-{
-    struct pf_stream *out = &list->out;
-
-    pf_stream_print(out, "{\"name\": ");
-    print_string(out, event->name);
-    pf_stream_print(out, ", \"kind\": ");
-    print_string(out, event->kind);
-    if (event->doc) {
-        pf_stream_print(out, ", \"description\": ");
-        print_string(out, event->doc);
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(kind, list->events[i].kind) != 0)
+            pf_stream_print(out, "%s%s\n", i ? "\n" : "", list->events[i].kind);
+        kind = list->events[i].kind;
+        print_event(out, &list->events[i]);
     }
-    pf_stream_print(out, ", \"works\": %s}\n", event->works ? "true" : "false");
 }
 
-static int print_event(void *context, const struct perfile_known_event *event)
+enum { NAME, KIND, DESCRIPTION, WORKS, COLUMNS };
+#define COLUMN(what, as, text)                                                                                         \
+    &(const struct perfile_column)                                                                                     \
+    {                                                                                                                  \
+        .size = sizeof(struct perfile_column), .name = what, .type = as, .doc = text                                   \
+    }
+static const struct perfile_column *const columns[COLUMNS] = {
+    [NAME] = COLUMN("name", PERFILE_COLUMN_TEXT, "As -e takes it."),
+    [KIND] = COLUMN("kind", PERFILE_COLUMN_TEXT, "hardware, software, cache, tracepoint, pmu, breakpoint, raw."),
+    [DESCRIPTION] = COLUMN("description", PERFILE_COLUMN_TEXT, "What it counts."),
+    [WORKS] = COLUMN("works", PERFILE_COLUMN_BOOL,
+                     "It can be counted here and now; always true for tracepoints and terms of PMUs."),
+};
+
+static int next_event(void *context, struct perfile_error *error)
 {
     struct list *list = context;
 
-    (list->json ? print_json : print_text)(list, event);
-    list->count++;
-    return list->out.error || list->out.closed_pipe;
+    (void)error;
+    return list->next < list->count && ++list->next;
+}
+
+static void put_cell(void *context, size_t column, struct perfile_value *value)
+{
+    const struct list *list = context;
+    const struct event *event = &list->events[list->next - 1];
+    const char *texts[] = {[NAME] = event->name, [KIND] = event->kind, [DESCRIPTION] = event->doc};
+
+    if (column == WORKS)
+        *value = (struct perfile_value){.kind = PERFILE_VALUE_BOOL, .number.u = event->works};
+    else if (texts[column])
+        *value = (struct perfile_value){
+            .kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)texts[column], .bytes = strlen(texts[column])};
+}
+
+static int print_rows(struct pf_stream *out, struct list *list, const struct pf_command *command, const char *format)
+{
+    const struct perfile_rows rows = {.size = sizeof(rows),
+                                      .view = "known-events",
+                                      .columns = columns,
+                                      .column_count = COLUMNS,
+                                      .next = next_event,
+                                      .value = put_cell,
+                                      .context = list};
+    return pf_stream_put_rows(out, command->name, &rows, format);
+}
+
+static bool is_text(const struct pf_settings *settings)
+{
+    return !settings->format || !strcmp(settings->format, "text");
 }
 
 /* ---- did you mean ---------------------------------------------------------------------------------------------- */
@@ -117,30 +171,44 @@ static int none(const struct pf_command *command, const char *pattern)
 static int status_of(const struct pf_command *command, const struct list *list, const char *pattern, int result,
                      const struct perfile_error *error)
 {
-    if (result == PERFILE_ERROR_STOPPED || (result >= 0 && list->count))
-        return PF_STATUS_OK; /* closing the stream reports what stopped it */
     if (result < 0)
-        pf_message("%s: %s", command->name, error->message);
-    if (list->count)
-        return result == PERFILE_ERROR_OPEN ? PF_STATUS_OK : pf_status_of_error(result, PF_STATUS_UNREADABLE);
-    if (result == PERFILE_ERROR_MEMORY)
+        pf_message("%s: %s", command->name, result == PERFILE_ERROR_STOPPED ? "out of memory" : error->message);
+    if (result == PERFILE_ERROR_STOPPED)
         return PF_STATUS_MEMORY;
+    if (result < 0 && result != PERFILE_ERROR_OPEN)
+        return pf_status_of_error(result, PF_STATUS_UNREADABLE);
+    if (list->count)
+        return PF_STATUS_OK;
     return pattern ? none(command, pattern) : PF_STATUS_UNREADABLE;
+}
+
+static int print_list(struct list *list, const struct pf_command *command, const struct pf_settings *settings)
+{
+    struct pf_stream out;
+    int status = pf_stream_open(&out, settings->output), written;
+
+    if (status)
+        return status;
+    if (is_text(settings))
+        print_text(&out, list);
+    else
+        status = print_rows(&out, list, command, settings->format);
+    written = pf_stream_close(&out, !status);
+    return written ? written : status;
 }
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const char *pattern = settings->operand_count ? settings->operands[0] : NULL;
-    struct list list = {.json = settings->format && !strcmp(settings->format, "json")};
+    struct list list = {0};
     struct perfile_error error;
-    int status = pf_stream_open(&list.out, settings->output), written, result;
+    const int result = perfile_known_events(pattern, take_event, &list, &error);
+    int status = status_of(command, &list, pattern, result, &error);
 
-    if (status)
-        return status;
-    result = perfile_known_events(pattern, print_event, &list, &error);
-    status = status_of(command, &list, pattern, result, &error);
-    written = pf_stream_close(&list.out, !status);
-    return written ? written : status;
+    if (!status)
+        status = print_list(&list, command, settings);
+    free_list(&list);
+    return status;
 }
 
 static const struct pf_option options[] = {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "message.h"
 #include "stream.h"
 
 #include <perfile/table.h>
@@ -21,23 +22,56 @@ static const char *view_at(const struct pf_command *command, size_t index, const
     return info->name;
 }
 
-static int list_views(const struct pf_settings *settings)
+/* ---- the views, which are rows, too ---- */
+
+#define COLUMN(what, text)                                                                                             \
+    &(const struct perfile_column)                                                                                     \
+    {                                                                                                                  \
+        .size = sizeof(struct perfile_column), .name = what, .type = PERFILE_COLUMN_TEXT, .doc = text                  \
+    }
+static const struct perfile_column *const columns[] = {COLUMN("view", "The name of a view."),
+                                                       COLUMN("doc", "What its rows are.")};
+
+static int next_view(void *context, struct perfile_error *error)
 {
+    size_t *next = context;
+
+    (void)error;
+    return perfile_view_at(*next) && ++*next;
+}
+
+static void put_cell(void *context, size_t column, struct perfile_value *value)
+{
+    const struct perfile_view_info *info = perfile_view_at(*(const size_t *)context - 1);
+    const char *text = column ? info->doc : info->name;
+
+    *value = (struct perfile_value){.kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)text, .bytes = strlen(text)};
+}
+
+static int list_views(const struct pf_command *command, const struct pf_settings *settings)
+{
+    size_t next = 0;
+    struct perfile_rows rows = PERFILE_ROWS_INIT;
     struct pf_stream out;
-    const struct perfile_view_info *info;
-    int status = pf_stream_open(&out, settings->output);
+    int status = pf_stream_open(&out, settings->output), written;
 
     if (status)
         return status;
-    for (size_t i = 0; (info = perfile_view_at(i)); i++)
-        pf_stream_print(&out, "%-12s  %s\n", info->name, info->doc);
-    return pf_stream_close(&out, true);
+    rows.view = "views";
+    rows.columns = columns;
+    rows.column_count = sizeof(columns) / sizeof(columns[0]);
+    rows.next = next_view;
+    rows.value = put_cell;
+    rows.context = &next;
+    status = pf_stream_put_rows(&out, command->name, &rows, settings->format);
+    written = pf_stream_close(&out, !status);
+    return written ? written : status;
 }
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     if (!settings->operand_count)
-        return list_views(settings);
+        return list_views(command, settings);
     settings->view = *settings->operands++;
     settings->operand_count--;
     return pf_run_output(command, settings);

@@ -3,6 +3,8 @@
 #include "message.h"
 #include "pager.h"
 
+#include <perfile/table.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -127,6 +129,27 @@ static void rename_old(struct pf_stream *stream)
     if (asprintf(&old, "%s.old", stream->path) < 0 || (rename(stream->path, old) < 0 && errno != ENOENT))
         stream->error = errno;
     free(old);
+}
+
+int pf_stream_put_rows(struct pf_stream *stream, const char *verb, const struct perfile_rows *rows, const char *format)
+{
+    const struct perfile_sink sink = {stream, pf_stream_write};
+    struct perfile_error error;
+    struct perfile_table *table;
+    int result;
+
+    if (format && perfile_table_format_is_binary(format) && isatty(stream->fd)) {
+        pf_message("%s: refusing to write %s to a terminal; use -o OUT, or redirect the output", verb, format);
+        return PF_STATUS_USAGE;
+    }
+    result = perfile_table_of_rows(rows, &table, &error);
+    if (result == 0)
+        result = perfile_table_write(table, format, &sink, &error);
+    perfile_table_close(table);
+    if (result >= 0 || result == PERFILE_ERROR_WRITE)
+        return PF_STATUS_OK;
+    pf_message("%s: %s", verb, error.message);
+    return pf_status_of_error(result, PF_STATUS_OUTPUT);
 }
 
 /* The steps that make a file last: each may be the one that finds the disk full. */

@@ -27,6 +27,12 @@ int pf_stream_write(void *stream, const void *data, size_t bytes);
 /* Failures show in _close. */
 __attribute__((format(printf, 2, 3))) void pf_stream_print(struct pf_stream *stream, const char *format, ...);
 /*
+ * Rows of the caller's in a format of tables: PF_STATUS_OK, failures of writing show in _close; or another status when a message
+ * was printed.
+ */
+struct perfile_rows;
+int pf_stream_put_rows(struct pf_stream *stream, const char *verb, const struct perfile_rows *rows, const char *format);
+/*
  * Writes what is left and closes; `keep` false discards an unfinished file. PF_STATUS_OK, or PF_STATUS_OUTPUT when a
  * message was printed.
  *

@@ -186,6 +186,32 @@ PERFILE_API void perfile_table_stream(struct perfile_table *table, struct ArrowA
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_losses(const struct perfile_table *table,
                                                         struct perfile_losses *losses);
 
+/* ---- rows of one's own ------------------------------------------------------------------------------------------- */
+
+/* A source of rows that are of no recording, for the same formats and for Arrow. In JSON `recording` and `losses` are {}. */
+struct perfile_rows {
+    size_t size;                                 /* sizeof(struct perfile_rows) */
+    const char *view;                            /* what they are called */
+    const struct perfile_column *const *columns; /* no lists; they and their texts must live as long as the table */
+    size_t column_count;
+    /* Goes to the next row: 1, 0 at the end, or an error, which the table gives. */
+    int (*next)(void *context, struct perfile_error *error);
+    /*
+     * Sets kind, and number or data and bytes, of a column's value in this row; without a kind, or with one that does not
+     * suit the column, there is none. The data must live until the next call.
+     */
+    void (*value)(void *context, size_t column, struct perfile_value *value);
+    void *context;
+    const struct perfile_allocator *allocator; /* as in perfile_table_options */
+};
+#define PERFILE_ROWS_INIT PERFILE_SIZED(struct perfile_rows)
+
+/* Errors: ARGUMENT (what is missing, a column that is a list), MEMORY. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_table_of_rows(const struct perfile_rows *rows, struct perfile_table **table,
+                                                         struct perfile_error *error);
+
+/* ---- formats ----------------------------------------------------------------------------------------------------- */
+
 /* The formats of perfile_table_write by position; NULL after the last. Static text; doc may be NULL. */
 PERFILE_API const char *perfile_table_format_at(size_t index, const char **doc);
 /* It is not for terminals. False of formats that there are not. */

@@ -263,6 +263,31 @@ static int take_options(struct perfile_table *table, const struct perfile_table_
     return result;
 }
 
+int pf_table_make(const struct perfile_table_options *options, struct perfile_table **table,
+                  struct perfile_error *error)
+{
+    const struct perfile_allocator *lasting = pf_allocator_or_default(options->allocator);
+    struct perfile_table *made = *table = pf_new(lasting, sizeof(*made));
+    if (!made)
+        return pf_fail_memory(error, "table");
+    const int result = take_options(made, options, error);
+    made->lasting = lasting;
+    made->allocator = &made->watch.allocator;
+    made->pending = 1;
+    pf_watch_open(&made->watch, lasting);
+    return result;
+}
+
+int pf_table_start(struct perfile_table **table, struct perfile_error *error)
+{
+    const int result = open_view(*table, error);
+    if (result < 0) {
+        perfile_table_close(*table);
+        *table = NULL;
+    }
+    return result;
+}
+
 /* All but what the view does itself. */
 static int make_table(struct perfile_reader *reader, const char *view, const struct perfile_table_options *options,
                       struct perfile_table **table, struct perfile_error *error)
@@ -273,40 +298,22 @@ static int make_table(struct perfile_reader *reader, const char *view, const str
     if (result < 0 || (result = find_view(view, &found, error)) < 0 ||
         (result = pf_sized_take(&all, sizeof(all), options, "table options", error)) < 0)
         return result;
-    const struct perfile_allocator *lasting = pf_allocator_or_default(all.allocator);
-    struct perfile_table *made = pf_new(lasting, sizeof(*made));
-    if (!made)
-        return pf_fail_memory(error, "table");
-    result = take_options(made, &all, error);
-    if (result < 0) {
-        pf_free(lasting, made, sizeof(*made));
-        return result;
-    }
-    made->view = found;
-    made->reader = reader;
-    made->lasting = lasting;
-    made->allocator = &made->watch.allocator;
-    made->pending = 1;
-    pf_watch_open(&made->watch, lasting);
-    *table = made;
-    return 0;
-}
-
-static int open_or_close(struct perfile_table **table, struct perfile_error *error)
-{
-    const int result = open_view(*table, error);
+    result = pf_table_make(&all, table, error);
     if (result < 0) {
         perfile_table_close(*table);
         *table = NULL;
+        return result;
     }
-    return result;
+    (*table)->view = found;
+    (*table)->reader = reader;
+    return 0;
 }
 
 int perfile_table_open(struct perfile_reader *reader, const char *view, const struct perfile_table_options *options,
                        struct perfile_table **table, struct perfile_error *error)
 {
     const int result = make_table(reader, view, options, table, error);
-    return result < 0 ? result : open_or_close(table, error);
+    return result < 0 ? result : pf_table_start(table, error);
 }
 
 int pf_table_open_for(const struct perfile_output_options *verb, struct perfile_reader *reader, const char *view,
@@ -328,14 +335,15 @@ int pf_table_open_for(const struct perfile_output_options *verb, struct perfile_
     if (result < 0)
         return result;
     (*table)->verb = verb;
-    return open_or_close(table, error);
+    return pf_table_start(table, error);
 }
 
 void perfile_table_close(struct perfile_table *table)
 {
     if (!table)
         return;
-    table->view->close(table->state);
+    if (table->view)
+        table->view->close(table->state);
     for (size_t i = 0; i < table->column_count; i++) {
         pf_vector_end(&table->columns[i]);
         pf_dictionary_close(&table->columns[i].dictionary);

@@ -52,8 +52,9 @@ struct pf_view {
 
 struct perfile_table {
     const struct pf_view *view;
+    struct pf_view own; /* of rows that the caller has */
     void *state;
-    struct perfile_reader *reader;
+    struct perfile_reader *reader; /* NULL: rows of the caller's */
     struct perfile_table_options options; /* points at the next three */
     struct perfile_filter filter;
     struct perfile_symbol_options symbols;
@@ -74,6 +75,10 @@ struct perfile_table {
 /* perfile_table_open for an output of a verb, by what that was asked for, which must live as long. */
 int pf_table_open_for(const struct perfile_output_options *verb, struct perfile_reader *reader, const char *view,
                       struct perfile_table **table, struct perfile_error *error);
+/* A table without a view; *table must be closed also after an error, unless it is NULL. */
+int pf_table_make(const struct perfile_table_options *options, struct perfile_table **table, struct perfile_error *error);
+/* Opens the view that it was given; closes the table when that fails. */
+int pf_table_start(struct perfile_table **table, struct perfile_error *error);
 /* A column, whose texts must live as long as the table. False when out of memory. */
 bool pf_table_add(struct perfile_table *table, const struct pf_column *column);
 bool pf_table_add_all(struct perfile_table *table, const struct pf_column *columns, size_t count);

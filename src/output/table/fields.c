@@ -23,6 +23,8 @@ static bool find_clock(struct pf_fields *fields, struct perfile_table *table)
 {
     struct clocks clocks = {0, 0};
     const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &clocks, .value = take_clock};
+    if (!table->reader)
+        return false;
     const int result = perfile_feature_visit(table->reader, PERFILE_FEATURE_CLOCK_DATA, &visitor, NULL);
     fields->ahead_ns = clocks.wall_ns - clocks.clock_ns;
     return pf_memory_heed(table->allocator, result) >= 0 && clocks.wall_ns;

@@ -57,7 +57,7 @@ struct pf_table_output {
 int pf_table_output_write(const struct pf_table_output *output, struct perfile_reader *reader,
                           const struct perfile_output_options *options, struct pf_text *out,
                           struct perfile_error *error);
-/* As in the format json; `name` NULL: not in an object. */
+/* As in the format json, {} of rows that are of no recording; `name` NULL: not in an object. */
 void pf_table_put_recording(struct pf_json *json, const char *name, struct perfile_table *table);
 void pf_table_put_losses(struct pf_json *json, const char *name, const struct perfile_table *table);
 /* One number or name, of a row or of the items of lists. */

@@ -35,16 +35,17 @@ static void put_value(struct pf_text *out, const struct pf_vector *vector, size_
 void pf_table_put_recording(struct pf_json *json, const char *name, struct perfile_table *table)
 {
     static const char *const modes[] = {"file", "pipe", "directory"};
-    const struct perfile_file *file = perfile_reader_file(table->reader);
     enum { HOSTNAME = 3, OSRELEASE = 4, VERSION = 5, ARCH = 6 };
     static const struct {
         const char *name;
         uint32_t number;
     } facts[] = {{"host", HOSTNAME}, {"kernel", OSRELEASE}, {"recorded_with", VERSION}, {"arch", ARCH}};
     pf_json_begin(json, name, false);
-    pf_json_string(json, "path", table->symbols.recording);
-    pf_json_string(json, "mode", modes[file->mode]);
-    for (size_t i = 0; i < PF_COUNT(facts); i++) {
+    if (table->reader) {
+        pf_json_string(json, "path", table->symbols.recording);
+        pf_json_string(json, "mode", modes[perfile_reader_file(table->reader)->mode]);
+    }
+    for (size_t i = 0; i < PF_COUNT(facts) && table->reader; i++) {
         const char *text;
         const int result = perfile_feature_text(table->reader, facts[i].number, NULL, &text, NULL);
         if (pf_memory_heed(table->allocator, result) == 0)
@@ -84,12 +85,11 @@ static void put_page_row(struct pf_sheet *sheet, size_t row)
     pf_put_char(sheet->out, ']');
 }
 
-void pf_table_put_losses(struct pf_json *json, const char *name, const struct perfile_table *table)
+static void put_loss_counts(struct pf_json *json, const struct perfile_table *table)
 {
     struct perfile_losses losses = PERFILE_LOSSES_INIT;
     (void)!perfile_table_losses(table, &losses); /* the size is set */
     const struct perfile_counts *counts = perfile_reader_counts(table->reader);
-    pf_json_begin(json, name, false);
     pf_json_unsigned(json, "filtered", losses.filtered);
     pf_json_unsigned(json, "lost", losses.lost);
     pf_json_unsigned(json, "unmapped", losses.unmapped);
@@ -98,6 +98,13 @@ void pf_table_put_losses(struct pf_json *json, const char *name, const struct pe
     pf_json_unsigned(json, "guessed", losses.guessed);
     pf_json_unsigned(json, "damaged_records", counts->damaged);
     pf_json_unsigned(json, "damaged_bytes", counts->bytes_lost);
+}
+
+void pf_table_put_losses(struct pf_json *json, const char *name, const struct perfile_table *table)
+{
+    pf_json_begin(json, name, false);
+    if (table->reader)
+        put_loss_counts(json, table);
     pf_json_end(json, false);
 }
 
@@ -111,7 +118,7 @@ static void end_page(struct pf_sheet *sheet)
         sheet->style->put_members(sheet->table, &json);
     pf_table_put_losses(&json, "losses", sheet->table);
     pf_json_begin(&json, "notes", true);
-    if (pf_note_aux(sheet->table->reader, note))
+    if (sheet->table->reader && pf_note_aux(sheet->table->reader, note))
         pf_json_string(&json, NULL, note);
     if (sheet->style->put_notes)
         sheet->style->put_notes(sheet->table, &json);
