@@ -8,6 +8,7 @@
 #include "analysis/describe.h"
 #include "analysis/profile.h"
 #include "analysis/stacks.h"
+#include "analysis/wishes.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
@@ -91,10 +92,9 @@ static int check_options(struct reading *r, struct perfile_error *error)
 {
     const uint32_t known = PERFILE_STREAM_ADDRESSES | PERFILE_STREAM_NO_INLINES | PERFILE_STREAM_JOIN_UNNAMED;
     r->quantum_ns = r->options->time_quantum ? r->options->time_quantum : default_quantum_ns;
-    if (r->options->flags & ~known)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "flags", "unknown flags 0x%x",
-                       r->options->flags & ~known);
-    const int result = parse_keys(r, r->options->keys, error);
+    int result = pf_wishes_check_flags(r->options->flags, known, error);
+    if (result == 0)
+        result = parse_keys(r, r->options->keys, error);
     if (result == 0 && r->options->time_quantum && !(r->keys & BY_TIME))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum", "needs the key time");
     return result;
@@ -422,17 +422,14 @@ int pf_profile_open_in_order(struct perfile_reader *reader, const struct perfile
     struct perfile_profile_options all = PERFILE_PROFILE_OPTIONS_INIT;
     struct pf_aggregate aggregate;
     *profile = NULL;
-    struct perfile_filter filter = PERFILE_FILTER_INIT;
-    struct perfile_symbol_options symbols = PERFILE_SYMBOL_OPTIONS_INIT;
+    struct pf_wishes wishes;
     int result = pf_sized_take(&all, sizeof(all), options, "profile options", error);
     if (result == 0)
-        result = pf_sized_take(&filter, sizeof(filter), all.filter, "filter", error);
-    if (result == 0)
-        result = pf_sized_take(&symbols, sizeof(symbols), all.symbols, "symbol options", error);
+        result = pf_wishes_take(&wishes, all.filter, all.symbols, NULL, error);
     if (result < 0)
         return result;
-    all.filter = &filter;
-    all.symbols = &symbols;
+    all.filter = &wishes.filter;
+    all.symbols = &wishes.symbols;
     if (!pf_aggregate_open(&aggregate, all.allocator))
         return pf_fail_memory(error, "profile");
     struct reading r = {

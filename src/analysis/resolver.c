@@ -3,6 +3,7 @@
 #include <perfile/profile.h>
 
 #include "analysis/describe.h"
+#include "analysis/wishes.h"
 #include "base/error.h"
 #include "base/sized.h"
 
@@ -35,16 +36,15 @@ int perfile_resolver_open(struct perfile_reader *reader, struct perfile_session 
     struct perfile_resolver_options all = PERFILE_RESOLVER_OPTIONS_INIT;
     const uint32_t known = PERFILE_STREAM_ADDRESSES | PERFILE_STREAM_NO_INLINES | PERFILE_STREAM_JOIN_UNNAMED;
     *resolver = NULL;
-    struct perfile_symbol_options symbols = PERFILE_SYMBOL_OPTIONS_INIT;
+    struct pf_wishes wishes;
     int result = pf_sized_take(&all, sizeof(all), options, "resolver options", error);
     if (result == 0)
-        result = pf_sized_take(&symbols, sizeof(symbols), all.symbols, "symbol options", error);
+        result = pf_wishes_take(&wishes, NULL, all.symbols, NULL, error);
+    if (result == 0)
+        result = pf_wishes_check_flags(all.flags, known, error);
     if (result < 0)
         return result;
-    all.symbols = &symbols;
-    if (all.flags & ~known)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "flags", "unknown flags 0x%x",
-                       all.flags & ~known);
+    all.symbols = &wishes.symbols;
     struct perfile_resolver *made = pf_new(pf_allocator_or_default(all.allocator), sizeof(*made));
     if (!made)
         return pf_fail_memory(error, "resolver");

@@ -4,6 +4,7 @@
 
 #include "analysis/describe.h"
 #include "analysis/profile.h"
+#include "analysis/wishes.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -24,14 +25,15 @@ int perfile_stream_open(struct perfile_reader *reader, const struct perfile_stre
                         struct perfile_stream **stream, struct perfile_error *error)
 {
     struct perfile_stream_options all = PERFILE_STREAM_OPTIONS_INIT;
+    const uint32_t known =
+        PERFILE_STREAM_ADDRESSES | PERFILE_STREAM_NO_INLINES | PERFILE_STREAM_JOIN_UNNAMED | PERFILE_STREAM_DECODED;
+    struct pf_wishes wishes;
     *stream = NULL;
-    struct perfile_filter filter = PERFILE_FILTER_INIT;
-    struct perfile_symbol_options symbols = PERFILE_SYMBOL_OPTIONS_INIT;
     int result = pf_sized_take(&all, sizeof(all), options, "stream options", error);
     if (result == 0)
-        result = pf_sized_take(&filter, sizeof(filter), all.filter, "filter", error);
+        result = pf_wishes_take(&wishes, all.filter, all.symbols, NULL, error);
     if (result == 0)
-        result = pf_sized_take(&symbols, sizeof(symbols), all.symbols, "symbol options", error);
+        result = pf_wishes_check_flags(all.flags, known, error);
     if (result < 0)
         return result;
     const struct perfile_allocator *allocator = pf_allocator_or_default(all.allocator);
@@ -43,11 +45,11 @@ int perfile_stream_open(struct perfile_reader *reader, const struct perfile_stre
     made->unmatched_context = all.unmatched_context;
     pf_watch_open(&made->watch, allocator);
     pf_labels_open(&made->labels, &made->watch.allocator);
-    struct pf_profile_options how = {.filter = &filter,
-                                     .find = pf_find_options_of(&symbols),
-                                     .unwind = symbols.unwind,
+    struct pf_profile_options how = {.filter = &wishes.filter,
+                                     .find = pf_find_options_of(&wishes.symbols),
+                                     .unwind = wishes.symbols.unwind,
                                      .decoded = all.flags & PERFILE_STREAM_DECODED,
-                                     .frames = pf_describe_options(all.flags, &symbols),
+                                     .frames = pf_describe_options(all.flags, &wishes.symbols),
                                      .drive = {all.threads, all.progress, all.progress_context}};
     how.find.allocator = &made->watch.allocator;
     result = pf_profile_open(reader, &how, &made->profile, error);

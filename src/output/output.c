@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/wishes.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -106,30 +107,23 @@ static int check_more(const struct pf_output *output, const struct perfile_outpu
 /* What the caller wishes, as outputs see it: nothing that the options point at is NULL. */
 struct wishes {
     struct perfile_output_options all;
-    struct perfile_filter filter;
-    struct perfile_symbol_options symbols;
     struct perfile_flame_options flame;
-    struct perfile_report_options report;
+    struct pf_wishes more;
 };
 
 static int take_wishes(struct wishes *wishes, const struct perfile_output_options *options, struct perfile_error *error)
 {
     struct perfile_output_options *all = &wishes->all;
-    *wishes = (struct wishes){PERFILE_OUTPUT_OPTIONS_INIT, PERFILE_FILTER_INIT, PERFILE_SYMBOL_OPTIONS_INIT,
-                              PERFILE_FLAME_OPTIONS_INIT, PERFILE_REPORT_OPTIONS_INIT};
+    *wishes = (struct wishes){.all = PERFILE_OUTPUT_OPTIONS_INIT, .flame = PERFILE_FLAME_OPTIONS_INIT};
     int result = pf_sized_take(all, sizeof(*all), options, "output options", error);
     if (result == 0)
-        result = pf_sized_take(&wishes->filter, sizeof(wishes->filter), all->filter, "filter", error);
-    if (result == 0)
-        result = pf_sized_take(&wishes->symbols, sizeof(wishes->symbols), all->symbols, "symbol options", error);
+        result = pf_wishes_take(&wishes->more, all->filter, all->symbols, all->report, error);
     if (result == 0)
         result = pf_sized_take(&wishes->flame, sizeof(wishes->flame), all->flame, "flame options", error);
-    if (result == 0)
-        result = pf_sized_take(&wishes->report, sizeof(wishes->report), all->report, "report options", error);
-    all->filter = &wishes->filter;
-    all->symbols = &wishes->symbols;
+    all->filter = &wishes->more.filter;
+    all->symbols = &wishes->more.symbols;
     all->flame = &wishes->flame;
-    all->report = &wishes->report;
+    all->report = &wishes->more.report;
     return result;
 }
 

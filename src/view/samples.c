@@ -19,7 +19,8 @@ struct samples {
     bool ahead;                     /* the sample in hand was not given yet */
     int first;                      /* what the first read returned */
     struct perfile_error error;     /* of it */
-    uint32_t *stack_codes;          /* of frames: their text in the column `stack`, plus one */
+    const char *modes[PERFILE_MISC_CPUMODE_MASK + 1];
+    uint32_t *stack_codes; /* of frames: their text in the column `stack`, plus one */
     size_t stack_code_count;
     bool wants_ids;
     uint64_t *function_ids; /* of frames; 0: not asked for yet */
@@ -72,9 +73,7 @@ PUT(event)
 PUT(mode)
 {
     SAMPLES;
-    static const char *const modes[] = {"unknown", "kernel", "user", "hypervisor", "guest kernel", "guest user"};
-    const unsigned mode = samples->sample->cpumode;
-    pf_set_lasting(vector, modes[mode < PF_COUNT(modes) ? mode : 0]);
+    pf_set_lasting(vector, samples->modes[samples->sample->cpumode & PERFILE_MISC_CPUMODE_MASK]);
 }
 
 PUT(period)
@@ -368,10 +367,10 @@ static int open_profile(struct samples *samples, struct perfile_error *error)
     const struct perfile_table *table = samples->table;
     struct pf_profile_options how = {
         .filter = table->options.filter,
-        .find = pf_find_options_of(&table->symbols),
-        .unwind = table->symbols.unwind,
+        .find = pf_find_options_of(&table->wishes.symbols),
+        .unwind = table->wishes.symbols.unwind,
         .decoded = true,
-        .frames = {.inlines = !table->symbols.no_inline,
+        .frames = {.inlines = !table->wishes.symbols.no_inline,
                    .by_address = pf_table_may_show(table, "srcfile") || pf_table_may_show(table, "srcline") ||
                                  pf_table_may_show(table, "symbol_offset") || pf_table_may_show(table, "symoff")},
         .drive = {table->options.threads, table->options.progress, table->options.progress_context}};
@@ -387,6 +386,10 @@ static int open_samples(struct perfile_table *table, void **state, struct perfil
         return pf_fail_memory(error, "samples");
     samples->table = table;
     samples->wants_ids = pf_table_may_show(table, "stack_id");
+    for (unsigned i = 0; i < PF_COUNT(samples->modes); i++) {
+        const char *name = perfile_enum_name("cpumode", i);
+        samples->modes[i] = name ? name : "unknown";
+    }
     const int result = open_profile(samples, error);
     if (result < 0)
         return result;

@@ -247,18 +247,11 @@ static int open_view(struct perfile_table *table, struct perfile_error *error)
 static int take_options(struct perfile_table *table, const struct perfile_table_options *options,
                         struct perfile_error *error)
 {
-    table->filter = (struct perfile_filter)PERFILE_FILTER_INIT;
-    table->symbols = (struct perfile_symbol_options)PERFILE_SYMBOL_OPTIONS_INIT;
-    table->report = (struct perfile_report_options)PERFILE_REPORT_OPTIONS_INIT;
-    int result = pf_sized_take(&table->filter, sizeof(table->filter), options->filter, "filter", error);
-    if (result == 0)
-        result = pf_sized_take(&table->symbols, sizeof(table->symbols), options->symbols, "symbol options", error);
-    if (result == 0)
-        result = pf_sized_take(&table->report, sizeof(table->report), options->report, "report options", error);
+    const int result = pf_wishes_take(&table->wishes, options->filter, options->symbols, options->report, error);
     table->options = *options;
-    table->options.filter = &table->filter;
-    table->options.symbols = &table->symbols;
-    table->options.report = &table->report;
+    table->options.filter = &table->wishes.filter;
+    table->options.symbols = &table->wishes.symbols;
+    table->options.report = &table->wishes.report;
     table->options.batch_rows = options->batch_rows ? pf_min(options->batch_rows, MOST_BATCH_ROWS) : BATCH_ROWS;
     return result;
 }

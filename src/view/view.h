@@ -17,6 +17,7 @@
 
 #include <perfile/table.h>
 
+#include "analysis/wishes.h"
 #include "base/text.h"
 #include "view/vector.h"
 
@@ -54,11 +55,9 @@ struct perfile_table {
     const struct pf_view *view;
     struct pf_view own; /* of rows that the caller has */
     void *state;
-    struct perfile_reader *reader; /* NULL: rows of the caller's */
-    struct perfile_table_options options; /* points at the next three */
-    struct perfile_filter filter;
-    struct perfile_symbol_options symbols;
-    struct perfile_report_options report;
+    struct perfile_reader *reader;        /* NULL: rows of the caller's */
+    struct perfile_table_options options; /* points at the wishes */
+    struct pf_wishes wishes;
     const struct perfile_output_options *verb; /* that the table is an output of, or NULL */
     struct pf_watch watch;                     /* its allocator is that of the table */
     const struct perfile_allocator *allocator;
@@ -76,7 +75,8 @@ struct perfile_table {
 int pf_table_open_for(const struct perfile_output_options *verb, struct perfile_reader *reader, const char *view,
                       struct perfile_table **table, struct perfile_error *error);
 /* A table without a view; *table must be closed also after an error, unless it is NULL. */
-int pf_table_make(const struct perfile_table_options *options, struct perfile_table **table, struct perfile_error *error);
+int pf_table_make(const struct perfile_table_options *options, struct perfile_table **table,
+                  struct perfile_error *error);
 /* Opens the view that it was given; closes the table when that fails. */
 int pf_table_start(struct perfile_table **table, struct perfile_error *error);
 /* A column, whose texts must live as long as the table. False when out of memory. */

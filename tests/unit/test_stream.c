@@ -112,6 +112,19 @@ static void sizes_of_options(void **state)
     close_recording();
 }
 
+static void flags_that_are_not_known(void **state)
+{
+    struct perfile_stream_options options = PERFILE_STREAM_OPTIONS_INIT;
+    struct perfile_stream *stream;
+    (void)state;
+    open_recording();
+    options.flags = PERFILE_STREAM_DECODED << 1;
+    assert_int_equal(perfile_stream_open(reader, &options, &stream, &error), PERFILE_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "unknown flags 0x10"));
+    assert_null(stream);
+    close_recording();
+}
+
 /* A caller who knows fewer members gets those, and nothing behind them. */
 static void sizes_of_results(void **state)
 {
@@ -163,11 +176,9 @@ static void units_of_events(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_frames_and_modules),
-        cmocka_unit_test(what_is_not_there),
-        cmocka_unit_test(sizes_of_options),
-        cmocka_unit_test(sizes_of_results),
-        cmocka_unit_test(units_of_events),
+        cmocka_unit_test(samples_frames_and_modules), cmocka_unit_test(what_is_not_there),
+        cmocka_unit_test(sizes_of_options),           cmocka_unit_test(flags_that_are_not_known),
+        cmocka_unit_test(sizes_of_results),           cmocka_unit_test(units_of_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/wishes.h"
+
+#include "base/error.h"
+#include "base/sized.h"
+
+int pf_wishes_take(struct pf_wishes *wishes, const struct perfile_filter *filter,
+                   const struct perfile_symbol_options *symbols, const struct perfile_report_options *report,
+                   struct perfile_error *error)
+{
+    *wishes = (struct pf_wishes){PERFILE_FILTER_INIT, PERFILE_SYMBOL_OPTIONS_INIT, PERFILE_REPORT_OPTIONS_INIT};
+    int result = pf_sized_take(&wishes->filter, sizeof(wishes->filter), filter, "filter", error);
+    if (result == 0)
+        result = pf_sized_take(&wishes->symbols, sizeof(wishes->symbols), symbols, "symbol options", error);
+    if (result == 0)
+        result = pf_sized_take(&wishes->report, sizeof(wishes->report), report, "report options", error);
+    return result;
+}
+
+int pf_wishes_check_flags(uint32_t flags, uint32_t known, struct perfile_error *error)
+{
+    return flags & ~known ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "flags", "unknown flags 0x%x",
+                                    flags & ~known)
+                          : 0;
+}
