@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/profile.h"
 
+#include "analysis/fields.h"
 #include "analysis/profile_blocks.h"
 #include "analysis/stack.h"
 #include "base/bytes.h"
@@ -200,7 +201,7 @@ static void fill_sample(struct pf_profile *profile)
     sample->event = item->event;
     sample->time = decoded->present & PERFILE_SAMPLE_TIME ? decoded->time : 0;
     sample->period = decoded->period;
-    sample->weight = pf_profile_weight(decoded);
+    sample->weight = pf_field_weight(decoded);
     sample->pid = decoded->pid;
     sample->tid = decoded->tid;
     sample->has_cpu = decoded->present & PERFILE_SAMPLE_CPU;

@@ -33,14 +33,6 @@ struct pf_profile_sample {
     const struct perfile_sample *decoded; /* all else that was recorded; NULL unless it is asked for */
 };
 
-/* Of three costs the first; 0: none was recorded. */
-static inline uint64_t pf_profile_weight(const struct perfile_sample *decoded)
-{
-    if (PF_LIKELY(!(decoded->present & (PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT))))
-        return 0;
-    return decoded->present & PERFILE_SAMPLE_WEIGHT_STRUCT ? (uint32_t)decoded->weight : decoded->weight;
-}
-
 struct pf_profile_totals {
     uint64_t samples;
     uint64_t lost;       /* samples that the recording says it lost */

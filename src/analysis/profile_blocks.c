@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/profile_blocks.h"
 
+#include "analysis/fields.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/stages.h"
@@ -200,7 +201,7 @@ static void take_fields(const struct pf_blocks *blocks, struct block_sample *int
     *into = (struct block_sample){.sample = {.event = item->event,
                                              .time = decoded->present & PERFILE_SAMPLE_TIME ? decoded->time : 0,
                                              .period = decoded->period,
-                                             .weight = pf_profile_weight(decoded),
+                                             .weight = pf_field_weight(decoded),
                                              .pid = decoded->pid,
                                              .tid = decoded->tid,
                                              .cpu = has_cpu ? decoded->cpu : 0,

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Every sample, with what was recorded, whose it is, and its stack. fields.def has the columns; tracepoints add theirs. */
+/*
+ * Every sample, with what was recorded, whose it is, and its stack. analysis/fields.def has the columns; tracepoints add theirs.
+ */
 #include <stdio.h>
 
+#include "analysis/fields.h"
 #include "analysis/profile.h"
 #include "base/error.h"
 #include "view/ids.h"
@@ -42,24 +45,21 @@ struct samples {
             pf_set_null(vector);                                                                                       \
     }
 
+#define SET_I32(vector, number) pf_set_u32(vector, (uint32_t)(number))
+#define SET_U32(vector, number) pf_set_u32(vector, (uint32_t)(number))
+#define SET_U64 pf_set_u64
+#define SET_BYTES pf_set_u64
+#define SET_ADDRESS pf_set_u64
+#define PF_FIELD(...)
+#define PF_FIELD_SURE(...)
+#define PF_FIELD_NUMBER(id, alias, type, unit, needs, extra, value, doc)                                               \
+    PUT_RECORDED(id, needs, SET_##type, pf_field_##id(samples->decoded))
+#include "analysis/fields.def"
 PUT_RECORDED(time, PERFILE_SAMPLE_TIME, pf_set_u64, samples->sample->time)
 PUT_RECORDED(pid, PERFILE_SAMPLE_TID, pf_set_i32, samples->sample->pid)
 PUT_RECORDED(tid, PERFILE_SAMPLE_TID, pf_set_i32, samples->sample->tid)
 PUT_RECORDED(comm, PERFILE_SAMPLE_TID, pf_set_lasting, samples->sample->comm)
-PUT_RECORDED(cpu, PERFILE_SAMPLE_CPU, pf_set_u32, samples->decoded->cpu)
 PUT_RECORDED(ip, PERFILE_SAMPLE_IP, pf_set_u64, samples->sample->ip)
-PUT_RECORDED(addr, PERFILE_SAMPLE_ADDR, pf_set_u64, samples->decoded->addr)
-PUT_RECORDED(phys_addr, PERFILE_SAMPLE_PHYS_ADDR, pf_set_u64, samples->decoded->phys_addr)
-PUT_RECORDED(data_src, PERFILE_SAMPLE_DATA_SRC, pf_set_u64, samples->decoded->data_src)
-PUT_RECORDED(transaction, PERFILE_SAMPLE_TRANSACTION, pf_set_u64, samples->decoded->transaction)
-PUT_RECORDED(data_page_size, PERFILE_SAMPLE_DATA_PAGE_SIZE, pf_set_u64, samples->decoded->data_page_size)
-PUT_RECORDED(code_page_size, PERFILE_SAMPLE_CODE_PAGE_SIZE, pf_set_u64, samples->decoded->code_page_size)
-PUT_RECORDED(stack_bytes, PERFILE_SAMPLE_STACK_USER, pf_set_u64, samples->decoded->stack_user.used)
-PUT_RECORDED(aux_bytes, PERFILE_SAMPLE_AUX, pf_set_u64, samples->decoded->aux.bytes)
-PUT_RECORDED(stream_id, PERFILE_SAMPLE_STREAM_ID, pf_set_u64, samples->decoded->stream_id)
-/* WEIGHT_STRUCT: the cost in the lower half, then two of 16 bits */
-PUT_RECORDED(ins_lat, PERFILE_SAMPLE_WEIGHT_STRUCT, pf_set_u32, samples->decoded->weight >> 32 & 0xffff)
-PUT_RECORDED(retire_lat, PERFILE_SAMPLE_WEIGHT_STRUCT, pf_set_u32, (uint32_t)(samples->decoded->weight >> 48))
 PUT_RECORDED(symbol, PERFILE_SAMPLE_IP, pf_set_lasting, samples->leaf->name)
 PUT_RECORDED(dso, PERFILE_SAMPLE_IP, pf_set_lasting, samples->module ? samples->module->name : NULL)
 PUT_RECORDED(cgroup, PERFILE_SAMPLE_CGROUP, pf_set_text, pf_profile_cgroup(samples->profile, samples->decoded->cgroup))
@@ -88,29 +88,6 @@ PUT(unit)
     char unit[64];
     const struct perfile_event *event = samples->sample->event;
     pf_set_text(vector, event ? perfile_event_unit(event, unit, sizeof(unit)) : NULL);
-}
-
-PUT(weight)
-{
-    SAMPLES;
-    if (samples->decoded->present & PERFILE_SAMPLE_WEIGHT_STRUCT)
-        pf_set_u64(vector, samples->decoded->weight & UINT32_MAX);
-    else if (samples->decoded->present & PERFILE_SAMPLE_WEIGHT)
-        pf_set_u64(vector, samples->decoded->weight);
-    else
-        pf_set_null(vector);
-}
-
-PUT(id)
-{
-    SAMPLES;
-    const struct perfile_sample *decoded = samples->decoded;
-    if (decoded->present & PERFILE_SAMPLE_IDENTIFIER)
-        pf_set_u64(vector, decoded->identifier);
-    else if (decoded->present & PERFILE_SAMPLE_ID)
-        pf_set_u64(vector, decoded->id);
-    else
-        pf_set_null(vector);
 }
 
 PUT(symbol_offset)
@@ -334,19 +311,21 @@ static const struct {
     struct pf_column column;
     uint64_t needs;
 } fields[] = {
-#define ONE(field, other, kind, what, bits, rare, text, sure)                                                          \
+#define ONE(field, other, kind, what, bits, rare, sure)                                                                \
     {{.name = #field,                                                                                                  \
       .alias = other,                                                                                                  \
       .type = PERFILE_COLUMN_##kind,                                                                                   \
       .unit = what,                                                                                                    \
-      .doc = text,                                                                                                     \
+      .doc = pf_field_doc_##field,                                                                                     \
       .put = put_##field,                                                                                              \
       .extra = rare,                                                                                                   \
       .required = sure},                                                                                               \
      bits},
-#define FIELD(...) ONE(__VA_ARGS__, false)
-#define SURE(...) ONE(__VA_ARGS__, true)
-#include "view/fields.def"
+#define PF_FIELD(field, other, kind, what, bits, rare, text) ONE(field, other, kind, what, bits, rare, false)
+#define PF_FIELD_SURE(field, other, kind, what, bits, rare, text) ONE(field, other, kind, what, bits, rare, true)
+#define PF_FIELD_NUMBER(field, other, kind, what, bits, rare, value, text)                                             \
+    ONE(field, other, kind, what, bits, rare, false)
+#include "analysis/fields.def"
 #undef ONE
 };
 

@@ -8,7 +8,6 @@
  *     vector.h      the values of one column
  *     dictionary.c  its distinct texts
  *     arrow.c       the Arrow C data interface
- *     fields.def    what a sample has: the columns of the view `samples`
  *     reading.h     for views that read records themselves
  *     profiled.h    for views of an aggregated profile
  */

@@ -385,8 +385,8 @@ static int address(const struct pf_report *report, uint64_t a, uint64_t b)
     TEXT_OF_VALUE(id)
 #define TYPE_TEXT(id) .type = PERFILE_COLUMN_TEXT
 #define TYPE_F64(id) .type = PERFILE_COLUMN_F64, .real = real_##id
-#define TYPE_TIME(id) .type = PERFILE_COLUMN_TIME, .value = value_##id
-#define TYPE_BYTES(id) .type = PERFILE_COLUMN_BYTES, .value = value_##id
+#define TYPE_TIME(id) .type = PERFILE_COLUMN_TIME, .unit = "ns", .value = value_##id
+#define TYPE_BYTES(id) .type = PERFILE_COLUMN_BYTES, .unit = "bytes", .value = value_##id
 #define TYPE_ADDRESS(id) .type = PERFILE_COLUMN_ADDRESS, .value = value_##id
 #define TYPE_I64(id) .type = PERFILE_COLUMN_I64, .value = value_##id
 #define TYPE_U64(id) .type = PERFILE_COLUMN_U64, .value = value_##id
@@ -427,13 +427,13 @@ static int address(const struct pf_report *report, uint64_t a, uint64_t b)
 #define PF_COLUMN_VALUE(...)
 #define PF_COLUMN_SAMPLE(...)
 #define PF_COLUMN_FRAME(...)
-#define PF_COLUMN_KEPT(id, name, header, width, right, type, order, doc) KEPT_##order(id) VALUE_OF_##type(id)
+#define PF_COLUMN_KEPT(id, name, header, width, right, type, order, needs, doc) KEPT_##order(id) VALUE_OF_##type(id)
 #define PF_COLUMN_PLACE(...)
 #define PF_COLUMN_LATER(name)
 #include "analysis/report/columns.def"
 
 const struct pf_report_column pf_report_columns[PF_COLUMN_COUNT] = {
-#define PF_COLUMN_VALUE(i, n, a, h, w, type, u, d)                                                                     \
+#define PF_COLUMN_VALUE(i, n, a, h, w, type, u, what, d)                                                               \
     {.name = n,                                                                                                        \
      .alias = a,                                                                                                       \
      .header = h,                                                                                                      \
@@ -443,6 +443,7 @@ const struct pf_report_column pf_report_columns[PF_COLUMN_COUNT] = {
      .right = true,                                                                                                    \
      TYPE_##type(i),                                                                                                   \
      .unit = u,                                                                                                        \
+     .needs = PF_COLUMN_NEEDS_##what,                                                                                  \
      .word = word_##i,                                                                                                 \
      .compare = compare_##i,                                                                                           \
      .text = text_##i},
@@ -468,7 +469,7 @@ const struct pf_report_column pf_report_columns[PF_COLUMN_COUNT] = {
      .word = word_##i,                                                                                                 \
      .text = text_##i,                                                                                                 \
      .least = least_##i},
-#define PF_COLUMN_KEPT(i, n, h, w, r, type, o, d)                                                                      \
+#define PF_COLUMN_KEPT(i, n, h, w, r, type, o, what, d)                                                                \
     {.name = n,                                                                                                        \
      .header = h,                                                                                                      \
      .doc = d,                                                                                                         \
@@ -476,6 +477,7 @@ const struct pf_report_column pf_report_columns[PF_COLUMN_COUNT] = {
      .width = w,                                                                                                       \
      .right = r,                                                                                                       \
      TYPE_##type(i),                                                                                                   \
+     .needs = PF_COLUMN_NEEDS_##what,                                                                                  \
      .place = PF_VALUE_##i,                                                                                            \
      .kept = true,                                                                                                     \
      .take = pf_take_##i,                                                                                              \

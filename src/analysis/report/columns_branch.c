@@ -170,7 +170,7 @@ void pf_text_cycles(const struct pf_report *report, const struct pf_report_row *
 
 bool pf_report_is_branch_column(const struct pf_report_column *column)
 {
-    return column >= &pf_report_columns[PF_COLUMN_dso_from] && column <= &pf_report_columns[PF_COLUMN_cycles];
+    return column->needs == PF_COLUMN_NEEDS_BRANCHES;
 }
 
 /* ---- whether rows are of branches ---- */

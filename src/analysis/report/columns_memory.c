@@ -56,7 +56,7 @@ static uint32_t first_of(struct pf_report *report, uint64_t where, uint64_t plac
 
 void pf_take_dso_daddr(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
-    const uint32_t frame = pf_profile_frame_at(report->profile, sample->decoded->addr);
+    const uint32_t frame = pf_profile_frame_at(report->profile, pf_field_addr(sample->decoded));
     report->short_of_memory |= frame == UINT32_MAX;
     report->unnamed_data |= frame != UINT32_MAX && !frame_of(report, frame)->name;
     taken->values[PF_VALUE_dso_daddr] = pf_report_dso_of(report, frame);
@@ -79,7 +79,7 @@ size_t pf_least_dso_daddr(const struct pf_report *report, const struct pf_report
 void pf_take_symbol_daddr(struct pf_report *report, struct pf_report_taken *taken,
                           const struct pf_profile_sample *sample)
 {
-    const uint64_t address = sample->decoded->addr;
+    const uint64_t address = pf_field_addr(sample->decoded);
     taken->values[PF_VALUE_symbol_daddr] = first_of(report, MEMORY, address, keep_frame_at(report, address));
 }
 
@@ -145,7 +145,7 @@ static uint64_t line_of(struct pf_report *report, uint32_t frame, int32_t pid)
 
 void pf_take_dcacheline(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
-    const uint32_t frame = keep_frame_at(report, sample->decoded->addr & ~(uint64_t)(LINE_BYTES - 1));
+    const uint32_t frame = keep_frame_at(report, pf_field_addr(sample->decoded) & ~(uint64_t)(LINE_BYTES - 1));
     taken->values[PF_VALUE_dcacheline] = report->short_of_memory ? 0 : line_of(report, frame, sample->pid);
 }
 

@@ -187,7 +187,7 @@ void pf_text_time(const struct pf_report *report, const struct pf_report_row *ro
 void pf_take_phys_daddr(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample)
 {
     (void)report;
-    taken->values[PF_VALUE_phys_daddr] = sample->decoded->phys_addr;
+    taken->values[PF_VALUE_phys_daddr] = pf_field_phys_addr(sample->decoded);
 }
 
 void pf_text_phys_daddr(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -200,7 +200,7 @@ void pf_take_code_page_size(struct pf_report *report, struct pf_report_taken *ta
                             const struct pf_profile_sample *sample)
 {
     (void)report;
-    taken->values[PF_VALUE_code_page_size] = sample->decoded->code_page_size;
+    taken->values[PF_VALUE_code_page_size] = pf_field_code_page_size(sample->decoded);
 }
 
 void pf_text_code_page_size(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -212,7 +212,7 @@ void pf_take_data_page_size(struct pf_report *report, struct pf_report_taken *ta
                             const struct pf_profile_sample *sample)
 {
     (void)report;
-    taken->values[PF_VALUE_data_page_size] = sample->decoded->data_page_size;
+    taken->values[PF_VALUE_data_page_size] = pf_field_data_page_size(sample->decoded);
 }
 
 void pf_text_data_page_size(const struct pf_report *report, const struct pf_report_row *row, struct pf_text *text)
@@ -224,7 +224,7 @@ void pf_take_transaction(struct pf_report *report, struct pf_report_taken *taken
                          const struct pf_profile_sample *sample)
 {
     (void)report;
-    taken->values[PF_VALUE_transaction] = sample->decoded->transaction;
+    taken->values[PF_VALUE_transaction] = pf_field_transaction(sample->decoded);
 }
 
 /* The words of the flags in the order of their bits, then the code of an abort. */
@@ -250,7 +250,7 @@ static uint64_t describe(struct pf_report *report, const struct pf_profile_sampl
     static const uint64_t not_known = 1 | 1 << 5 | 1 << 19 | 1 << 24 | 1 << 26; /* PERF_MEM_*_NA */
     const bool known = sample->decoded->present & PERFILE_SAMPLE_DATA_SRC;
     struct pf_words words = {{0}, 0};
-    put(&words, known ? sample->decoded->data_src : not_known);
+    put(&words, known ? pf_field_data_src(sample->decoded) : not_known);
     return pf_report_intern(report, words.text, words.used);
 }
 

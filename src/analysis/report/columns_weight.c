@@ -3,35 +3,20 @@
 #include "analysis/report/columns.h"
 #include "base/bytes.h"
 
-/* With PERF_SAMPLE_WEIGHT_STRUCT the weight is three numbers: the cost, and what the machine makes of the other two. */
-enum { INSTRUCTION_SHIFT = 32, STAGE_SHIFT = 48 };
-
-static uint64_t part_of(const struct pf_profile_sample *sample, unsigned shift)
-{
-    const bool has_parts = sample->decoded->present & PERFILE_SAMPLE_WEIGHT_STRUCT;
-    return has_parts ? sample->decoded->weight >> shift & UINT16_MAX : 0;
-}
-
-uint64_t pf_report_weight_of(const struct pf_profile_sample *sample)
-{
-    const uint64_t weight = sample->decoded->weight;
-    return sample->decoded->present & PERFILE_SAMPLE_WEIGHT_STRUCT ? (uint32_t)weight : weight;
-}
-
 #define COST(id, value)                                                                                                \
     void pf_take_##id(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample) \
     {                                                                                                                  \
         (void)report;                                                                                                  \
         taken->values[PF_VALUE_##id] = value;                                                                          \
     }
-COST(local_weight, pf_report_weight_of(sample))
-COST(weight, pf_report_weight_of(sample))
-COST(local_ins_lat, part_of(sample, INSTRUCTION_SHIFT))
-COST(ins_lat, part_of(sample, INSTRUCTION_SHIFT))
-COST(local_retire_lat, part_of(sample, STAGE_SHIFT))
-COST(retire_lat, part_of(sample, STAGE_SHIFT))
-COST(local_p_stage_cyc, part_of(sample, STAGE_SHIFT))
-COST(p_stage_cyc, part_of(sample, STAGE_SHIFT))
+COST(local_weight, pf_field_weight(sample->decoded))
+COST(weight, pf_field_weight(sample->decoded))
+COST(local_ins_lat, pf_field_ins_lat(sample->decoded))
+COST(ins_lat, pf_field_ins_lat(sample->decoded))
+COST(local_retire_lat, pf_field_retire_lat(sample->decoded))
+COST(retire_lat, pf_field_retire_lat(sample->decoded))
+COST(local_p_stage_cyc, pf_field_retire_lat(sample->decoded))
+COST(p_stage_cyc, pf_field_retire_lat(sample->decoded))
 
 /* ---- sums ---- */
 
@@ -40,7 +25,7 @@ COST(p_stage_cyc, part_of(sample, STAGE_SHIFT))
 /* Of a branch the cost is its cycles, as in perf. */
 static uint64_t whole_of(const struct pf_report *report, const struct pf_profile_sample *sample)
 {
-    return report->branches ? pf_max(report->branch.cycles, 1) : pf_report_weight_of(sample);
+    return report->branches ? pf_max(report->branch.cycles, 1) : pf_field_weight(sample->decoded);
 }
 
 bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf_profile_sample *sample)
@@ -57,8 +42,8 @@ bool pf_report_note_cost(struct pf_report *report, uint32_t key, const struct pf
     }
     uint64_t *sums = report->costs[number].sums;
     sums[0] += whole_of(report, sample);
-    sums[1] += part_of(sample, INSTRUCTION_SHIFT);
-    sums[2] += part_of(sample, STAGE_SHIFT);
+    sums[1] += pf_field_ins_lat(sample->decoded);
+    sums[2] += pf_field_retire_lat(sample->decoded);
     return true;
 }
 

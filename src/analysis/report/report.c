@@ -338,7 +338,7 @@ static bool add_sample(struct pf_report *report, const struct pf_profile_sample 
     if (!report->by_weight)
         return add_row(report, sample);
     struct pf_profile_sample weighed = *sample;
-    weighed.period = pf_max(pf_report_weight_of(sample), 1);
+    weighed.period = pf_max(pf_field_weight(sample->decoded), 1);
     return add_row(report, &weighed);
 }
 

@@ -13,6 +13,7 @@
 
 #include <perfile/table.h>
 
+#include "analysis/fields.h"
 #include "analysis/profile.h"
 #include "analysis/stacks.h"
 #include "analysis/trace/trace_text.h"
@@ -119,6 +120,14 @@ enum pf_column_of {
     PF_COLUMN_OF_LATER,  /* perf has it, this version does not */
 };
 
+/* What a column asks of a report beyond the samples. */
+enum pf_column_needs {
+    PF_COLUMN_NEEDS_NOTHING,
+    PF_COLUMN_NEEDS_MODES,    /* the weight of rows by mode */
+    PF_COLUMN_NEEDS_COSTS,    /* sums of what samples cost */
+    PF_COLUMN_NEEDS_BRANCHES, /* rows of branches */
+};
+
 /* A number that is smaller in rows that come first, and the same in rows that the column cannot tell apart. */
 typedef uint64_t pf_column_word(const struct pf_report *report, const struct pf_report_row *row);
 
@@ -132,6 +141,7 @@ struct pf_report_column {
     bool right;    /* flush right */
     uint8_t type;  /* of what programs are given: enum perfile_column_type */
     const char *unit;
+    uint8_t needs; /* enum pf_column_needs */
     bool kept;     /* takes a value */
     uint8_t place; /* of it, among those of a key */
     void (*take)(struct pf_report *report, struct pf_report_taken *taken, const struct pf_profile_sample *sample);
@@ -198,8 +208,6 @@ uint64_t pf_report_intern(struct pf_report *report, const char *text, size_t byt
 uint64_t pf_report_intern_scratch(struct pf_report *report);
 /* The header of a column: that of the recording's machine where it has words of its own. */
 const char *pf_report_header(const struct pf_report *report, const struct pf_report_column *column);
-/* What the access of a sample cost. */
-uint64_t pf_report_weight_of(const struct pf_profile_sample *sample);
 /*
  * columns_weight.c: adds up what samples cost, and then for rows that have no other one's samples. False when memory is
  * short.

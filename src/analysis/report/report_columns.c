@@ -121,10 +121,8 @@ static void keep(struct pf_report *report, const struct chosen *fields, const st
     for (size_t i = 0; i < all.count; i++) {
         if (all.columns[i]->of != PF_COLUMN_OF_VALUE)
             note_key(report, all.columns[i]);
-        report->by_mode |= all.columns[i] >= &pf_report_columns[PF_COLUMN_overhead_sys] &&
-                           all.columns[i] <= &pf_report_columns[PF_COLUMN_overhead_guest_us];
-        report->by_cost |= all.columns[i] >= &pf_report_columns[PF_COLUMN_weight1] &&
-                           all.columns[i] <= &pf_report_columns[PF_COLUMN_weight3];
+        report->by_mode |= all.columns[i]->needs == PF_COLUMN_NEEDS_MODES;
+        report->by_cost |= all.columns[i]->needs == PF_COLUMN_NEEDS_COSTS;
     }
     for (size_t i = 0; i < fields->count; i++)
         if (!is_hidden(report, fields->columns[i]))

@@ -8,7 +8,7 @@ char *pf_script_put_data_src(struct pf_script *script, char *at)
 {
     enum { NUMBER = 17 };
     struct pf_words words = {{0}, 0};
-    uint64_t data_src = script->item.sample.data_src;
+    uint64_t data_src = pf_field_data_src(&script->item.sample);
     pf_data_src_all(&words, data_src);
     unsigned bytes = (unsigned)pf_min(words.used, PF_WORDS_ROOM - NUMBER);
     pf_script_leave(script, at);
@@ -30,10 +30,10 @@ static char *put_page_size(struct pf_script *script, char *at, uint64_t bytes)
 
 char *pf_script_put_data_page_size(struct pf_script *script, char *at)
 {
-    return put_page_size(script, at, script->item.sample.data_page_size);
+    return put_page_size(script, at, pf_field_data_page_size(&script->item.sample));
 }
 
 char *pf_script_put_code_page_size(struct pf_script *script, char *at)
 {
-    return put_page_size(script, at, script->item.sample.code_page_size);
+    return put_page_size(script, at, pf_field_code_page_size(&script->item.sample));
 }

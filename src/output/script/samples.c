@@ -276,36 +276,27 @@ char *pf_script_put_synth(struct pf_script *script, char *at)
 
 char *pf_script_put_addr(struct pf_script *script, char *at)
 {
-    return pf_script_right_hex(at, script->item.sample.addr);
+    return pf_script_right_hex(at, pf_field_addr(&script->item.sample));
 }
 
 char *pf_script_put_phys_addr(struct pf_script *script, char *at)
 {
-    return pf_script_right_hex(at, script->item.sample.phys_addr);
-}
-
-static uint64_t part_of_weight(const struct perfile_sample *sample, unsigned shift, unsigned bits)
-{
-    if (!(sample->present & PERFILE_SAMPLE_WEIGHT_STRUCT))
-        return 0;
-    return sample->weight >> shift & ((UINT64_C(1) << bits) - 1);
+    return pf_script_right_hex(at, pf_field_phys_addr(&script->item.sample));
 }
 
 char *pf_script_put_weight(struct pf_script *script, char *at)
 {
-    const struct perfile_sample *sample = &script->item.sample;
-    uint64_t weight = sample->present & PERFILE_SAMPLE_WEIGHT_STRUCT ? part_of_weight(sample, 0, 32) : sample->weight;
-    return pf_script_right(at, weight, 16);
+    return pf_script_right(at, pf_field_weight(&script->item.sample), 16);
 }
 
 char *pf_script_put_ins_lat(struct pf_script *script, char *at)
 {
-    return pf_script_right(at, part_of_weight(&script->item.sample, 32, 16), 16);
+    return pf_script_right(at, pf_field_ins_lat(&script->item.sample), 16);
 }
 
 char *pf_script_put_retire_lat(struct pf_script *script, char *at)
 {
-    return pf_script_right(at, part_of_weight(&script->item.sample, 48, 16), 16);
+    return pf_script_right(at, pf_field_retire_lat(&script->item.sample), 16);
 }
 
 /* ---- where ------------------------------------------------------------------------------------------------------- */

@@ -22,6 +22,7 @@
 
 #include <inttypes.h>
 
+#include "analysis/fields.h"
 #include "analysis/stack.h"
 #include "analysis/trace/trace_text.h"
 #include "base/error.h"
