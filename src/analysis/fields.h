@@ -5,6 +5,8 @@
 
 #include <perfile/perfile.h>
 
+#include "base/bytes.h"
+
 /* One sentence each. */
 #define PF_FIELD(id, ...) extern const char pf_field_doc_##id[];
 #define PF_FIELD_SURE PF_FIELD
@@ -25,9 +27,11 @@ static inline uint64_t pf_weight_part(const struct perfile_sample *sample, unsig
         unsigned shift;
         uint64_t mask;
     } parts[] = {{0, UINT32_MAX}, {32, UINT16_MAX}, {48, UINT16_MAX}};
+    if (PF_LIKELY(!(sample->present & (PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT))))
+        return 0;
     if (sample->present & PERFILE_SAMPLE_WEIGHT_STRUCT)
         return sample->weight >> parts[part].shift & parts[part].mask;
-    return part || !(sample->present & PERFILE_SAMPLE_WEIGHT) ? 0 : sample->weight;
+    return part ? 0 : sample->weight;
 }
 
 /* The values of those that are numbers; 0 where they were not recorded. */
