@@ -107,6 +107,8 @@ class perfile_output_options(Sized):
     more: Any
     more_paths: Any
     more_count: int
+    keys: Optional[Bytes]
+    addresses: bool
 
 
 class perfile_output_info(Struct):
@@ -757,6 +759,7 @@ class perfile_profile_sample(Sized):
     tid: int
     comm: Optional[Bytes]
     time: int
+    cgroup: Optional[Bytes]
 
 
 class perfile_resolver_options(Sized):
@@ -1362,6 +1365,17 @@ class perfile_table_options(Sized):
     allocator: Any
 
 
+class perfile_rows(Sized):
+    size: int
+    view: Optional[Bytes]
+    columns: Any
+    column_count: int
+    next: Any
+    value: Any
+    context: Any
+    allocator: Any
+
+
 class perfile_writer_options(Sized):
     size: int
     mode: int
@@ -1462,7 +1476,9 @@ perfile_output_options._fields_ = [
     ('gzip', c_bool),
     ('more', POINTER(c_void_p)),
     ('more_paths', POINTER(c_char_p)),
-    ('more_count', c_size_t)]
+    ('more_count', c_size_t),
+    ('keys', c_char_p),
+    ('addresses', c_bool)]
 perfile_output_info._fields_ = [
     ('kind', c_char_p),
     ('format', c_char_p),
@@ -1988,7 +2004,8 @@ perfile_profile_sample._fields_ = [
     ('pid', c_int32),
     ('tid', c_int32),
     ('comm', c_char_p),
-    ('time', c_uint64)]
+    ('time', c_uint64),
+    ('cgroup', c_char_p)]
 perfile_resolver_options._fields_ = [
     ('size', c_size_t),
     ('symbols', POINTER(perfile_symbol_options)),
@@ -2453,6 +2470,15 @@ perfile_table_options._fields_ = [
     ('unmatched', CFUNCTYPE(None, c_void_p, POINTER(perfile_unmatched))),
     ('unmatched_context', c_void_p),
     ('allocator', POINTER(perfile_allocator))]
+perfile_rows._fields_ = [
+    ('size', c_size_t),
+    ('view', c_char_p),
+    ('columns', POINTER(POINTER(perfile_column))),
+    ('column_count', c_size_t),
+    ('next', CFUNCTYPE(c_int, c_void_p, POINTER(perfile_error))),
+    ('value', CFUNCTYPE(None, c_void_p, c_size_t, POINTER(perfile_value))),
+    ('context', c_void_p),
+    ('allocator', POINTER(perfile_allocator))]
 perfile_writer_options._fields_ = [
     ('size', c_size_t),
     ('mode', c_int),
@@ -2626,6 +2652,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_table_next': ('libperfile-analysis', c_int, [c_void_p, POINTER(ArrowArray), POINTER(perfile_error)]),
     'perfile_table_stream': ('libperfile-analysis', None, [c_void_p, POINTER(ArrowArrayStream)]),
     'perfile_table_losses': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_losses)]),
+    'perfile_table_of_rows': ('libperfile-analysis', c_int, [POINTER(perfile_rows), POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_table_format_at': ('libperfile-analysis', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_table_format_is_binary': ('libperfile-analysis', c_bool, [c_char_p]),
     'perfile_table_write': ('libperfile-analysis', c_int, [c_void_p, c_char_p, POINTER(perfile_sink), POINTER(perfile_error)]),

@@ -358,6 +358,7 @@ class ProfileSample(NamedTuple):
     tid: int
     comm: Optional[str]
     time: int
+    cgroup: Optional[str]
 
 
 class KnownEvent(NamedTuple):
