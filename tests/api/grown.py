@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""grown.py SOURCE BUILD JOBS CC...: programs and libraries of different versions get along.
+"""grown.py SOURCE BUILD VERSION JOBS CC...: programs and libraries of different versions get along.
 
 Makes headers in which every struct that may grow has one more member at its end, and the libraries of these headers. Then
 grown.c and grown_analysis.c, compiled with the headers of the tree and with the grown ones, run with each of both versions:
 they print the same, nothing behind their structs is written, and older libraries refuse members that they do not know."""
-import concurrent.futures, os, pathlib, re, subprocess, sys, tempfile
+import concurrent.futures, difflib, os, pathlib, re, subprocess, sys, tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -21,7 +21,7 @@ LIBRARIES = {
 }
 PROGRAMS = {'grown': ['libperfile'], 'grown_analysis': ['libperfile-analysis', 'libperfile']}
 RECORDING = 'examples/demo.perf.data'
-FLAGS = ['-std=gnu11', '-O0', '-w', '-fPIC', '-D_GNU_SOURCE', '-DPF_VERSION_TEXT="0"', '-fvisibility=hidden']
+FLAGS = ['-std=gnu11', '-O0', '-w', '-fPIC', '-D_GNU_SOURCE', '-fvisibility=hidden']
 STRUCT = re.compile(r'^struct perfile_(\w+) \{\n(?:.*?\n)?\};', re.M | re.S)
 
 
@@ -57,9 +57,9 @@ def make_headers(source, to):
     return len(grown) + len(of_records)
 
 
-def make_libraries(source, build, to, jobs, compiler):
+def make_libraries(source, build, to, version, jobs, compiler):
     """With the names that programs look for, in the folder `to`."""
-    flags = [*FLAGS, f'-I{to}', f'-I{to}/include', f'-I{source}/src']
+    flags = [*FLAGS, f'-DPF_VERSION_TEXT="{version}"', f'-I{to}', f'-I{to}/include', f'-I{source}/src']
     sources = {path: to / '-'.join(path.relative_to(source / 'src').with_suffix('.o').parts)
                for path in sorted((source / 'src').glob('**/*.c')) if not path.name.startswith('gen_')}
     sources[build / 'src/output/viewer.c'] = to / 'output-viewer.o'
@@ -82,12 +82,12 @@ def make_program(name, version, includes, source, build, to, compiler):
 def main():
     hermetic.settle()
     source, build = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-    jobs, compiler = int(sys.argv[3]), sys.argv[4:]
+    ours, jobs, compiler = sys.argv[3], int(sys.argv[4]), sys.argv[5:]
     pairs = wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         grown = pathlib.Path(folder)
         count = make_headers(source, grown)
-        make_libraries(source, build, grown, jobs, compiler)
+        make_libraries(source, build, grown, ours, jobs, compiler)
         libraries = {'this': build, 'grown': grown}
         includes = {'this': [f'-I{source}/include'], 'grown': [f'-I{grown}/include', '-DGROWN']}
         for name in PROGRAMS:
@@ -103,8 +103,8 @@ def main():
                 pairs += 1
                 if text != first or not text:
                     wrong += 1
-                    print(f'--- {name}: headers: {headers}, library: {version}:\n{text}'
-                          f'--- and with the same headers and library:\n{first}')
+                    print(f'{name}: headers: {headers}, library: {version}; other than with the same headers and library:')
+                    print(*difflib.unified_diff(first.splitlines(), text.splitlines(), lineterm='', n=0), sep='\n')
     print(f'{count} structs grew; {pairs - wrong} of {pairs} pairs of headers and library agree')
     sys.exit(wrong > 0)
 
