@@ -162,7 +162,7 @@ def make(assemble, folder):
 
 
 def views_of(perfile):
-    return [line.split()[0] for line in output(perfile, 'table').decode().splitlines()]
+    return [json.loads(line)['view'] for line in output(perfile, 'table', '--format', 'jsonl').splitlines()]
 
 
 def check_large(perfile, unzstd, path):

@@ -134,21 +134,28 @@ static void an_error_comes_after_the_rows_before_it(void **state)
     pf_text_close(&out);
 }
 
-static void every_allocation_may_fail(void **state)
+static void fail_each_allocation(const char *format)
 {
     int result = PERFILE_ERROR_MEMORY;
-    (void)state;
     for (int left = 0; result; left++) {
         struct source source = {0};
         struct counting memory;
         struct pf_text out;
         assert_int_equal(pf_text_open(&out, pf_allocator_or_default(NULL), NULL, NULL), 0);
         counting_open(&memory, left);
-        result = write_rows(&source, "json", &memory.allocator, &out);
+        result = write_rows(&source, format, &memory.allocator, &out);
         counting_close(&memory);
         pf_text_close(&out);
-        assert_true(result == 0 || (result == PERFILE_ERROR_MEMORY && left < 100));
+        assert_true(result == 0 || (result == PERFILE_ERROR_MEMORY && left < 1000));
     }
+}
+
+static void every_allocation_may_fail_in_each_format(void **state)
+{
+    const char *format;
+    (void)state;
+    for (size_t i = 0; (format = perfile_table_format_at(i, NULL)) != NULL; i++)
+        fail_each_allocation(format);
 }
 
 static void what_is_refused(void **state)
@@ -176,7 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_type_in_the_formats),
         cmocka_unit_test(an_error_comes_after_the_rows_before_it),
-        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(every_allocation_may_fail_in_each_format),
         cmocka_unit_test(what_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
