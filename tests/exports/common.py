@@ -386,6 +386,13 @@ class Workshop:
         _, self.said = self.run('export', '--format', form, *options, *recording.options, '-o', path, recording.path)
         return path
 
+    def export_together(self, recordings, form, *options):
+        """The file that was written of several recordings, which are found the same way."""
+        path = self.folder / f'together.{form}'
+        _, self.said = self.run('export', '--format', form, *options, *recordings[0].options, '-o', path,
+                                *[recording.path for recording in recordings])
+        return path
+
     def make(self, name, text, *options):
         path = self.folder / f'{name}.data'
         path.write_bytes(subprocess.run([*self.assemble, *options], input=text.encode(), stdout=subprocess.PIPE,

@@ -193,12 +193,24 @@ def check(shop, recording):
     return f'{len(samples)} samples, {len(decoded.locations)} locations, {len(decoded.mappings)} mappings'
 
 
+def check_merged(shop):
+    """Two recordings are one profile with the sums."""
+    both = [each for each in shop.recordings() if each.name in ('kernel', 'events')]
+    decoded = Decoded(shop.export_together(both, 'pprof').read_bytes())
+    expected = [shop.expected(each) for each in both]
+    wanted = common.totals([sample for each in expected for sample in each.samples])
+    common.same('totals of both', common.totals(list(decoded.samples())), wanted)
+    need(decoded.profile.duration == 39000000 + 59000000 and not decoded.profile.time, decoded.profile.duration)
+
+
 def main():
     common.hermetic.settle()
     perfile, assemble, *compiler = sys.argv[1:]
     print(f'pprof: {" ".join(pprof() or ["skipped: there is neither pprof nor go tool pprof"])}')
     with common.workshop(perfile, assemble, compiler) as shop:
-        sys.exit(common.check_all(shop, check))
+        status = common.check_all(shop, check)
+        check_merged(shop)
+        sys.exit(status)
 
 
 if __name__ == '__main__':

@@ -416,7 +416,7 @@ static void put_facts(struct otlp *o, const struct perfile_profile_event *event)
 {
     struct perfile_losses losses = {.size = sizeof(losses)};
     const struct perfile_profile_recording *recording = &o->recording;
-    const uint64_t period = pf_tables_fixed_period(o->reader, event);
+    const uint64_t period = pf_tables_fixed_period(o->reader, o->options, event);
     (void)!perfile_profile_losses(o->profile, &losses);
     if (recording->first_time != UINT64_MAX) { /* the last time is within */
         pf_proto_put_fixed(&o->body, PROFILE_TIME, pf_tables_wall_time(recording, recording->first_time));

@@ -72,6 +72,7 @@ struct pprof {
     struct pf_text labels; /* of the last row */
     struct perfile_profile_sample last;
     bool has_last;
+    bool has_times; /* samples have */
     struct pf_text *out;
 };
 
@@ -166,7 +167,7 @@ static void put_types(struct pprof *p)
     const uint32_t period = p->events[p->main_event].first_value + 1;
     struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;
     (void)!perfile_profile_event_at(p->profile, p->main_event, &event);
-    const uint64_t fixed = pf_tables_fixed_period(p->reader, &event);
+    const uint64_t fixed = pf_tables_fixed_period(p->reader, p->options, &event);
     pf_proto_put_number(p->out, PROFILE_DEFAULT_TYPE, p->type_names[period]);
     if (fixed)
         put_type(p, PROFILE_PERIOD_TYPE, period);
@@ -175,13 +176,20 @@ static void put_types(struct pprof *p)
 
 /* ---- where and when ---------------------------------------------------------------------------------------------- */
 
+/* When the first of the recordings began, if all know that, and how long they took together: as pprof merges profiles. */
 static void put_times(struct pprof *p)
 {
     struct perfile_profile_recording recording = PERFILE_PROFILE_RECORDING_INIT;
-    if (perfile_profile_recording_at(p->profile, 0, &recording) < 0 || recording.first_time == UINT64_MAX)
-        return;
-    pf_proto_put_number(p->out, PROFILE_TIME, pf_tables_wall_time(&recording, recording.first_time));
-    pf_proto_put_number(p->out, PROFILE_DURATION, recording.last_time - recording.first_time);
+    uint64_t begin = UINT64_MAX, duration = 0;
+    for (size_t i = 0; perfile_profile_recording_at(p->profile, i, &recording) == 0; i++) {
+        if (recording.first_time == UINT64_MAX)
+            continue;
+        begin = pf_min(begin, pf_tables_wall_time(&recording, recording.first_time)); /* 0: not known */
+        duration += recording.last_time - recording.first_time;
+    }
+    pf_proto_put_number(p->out, PROFILE_TIME, begin == UINT64_MAX ? 0 : begin);
+    pf_proto_put_number(p->out, PROFILE_DURATION, duration);
+    p->has_times = begin != UINT64_MAX;
 }
 
 static void put_comment(struct pprof *p)
@@ -378,8 +386,7 @@ static void put_all(struct pprof *p)
 
 static void tell(const struct pprof *p)
 {
-    struct perfile_profile_recording recording = PERFILE_PROFILE_RECORDING_INIT;
-    if (perfile_profile_recording_at(p->profile, 0, &recording) == 0 && recording.first_time != UINT64_MAX)
+    if (p->has_times)
         pf_export_tell(p->options, "pprof has no room for the times of samples: they are added up");
     pf_export_tell_elsewhere(p->options, p->profile, "pprof");
 }
@@ -448,5 +455,6 @@ static int write_pprof(struct perfile_reader *reader, const struct perfile_outpu
 const struct pf_output pf_output_export_pprof = {
     .info = {"export", "pprof", "profile of pprof, for go tool pprof, Pyroscope, Parca and others", true},
     .write = write_pprof,
+    .merges = true,
     .tells = true,
 };

@@ -443,17 +443,27 @@ uint32_t pf_tables_main_event(const struct perfile_profile *profile)
     return found;
 }
 
-uint64_t pf_tables_fixed_period(struct perfile_reader *reader, const struct perfile_profile_event *event)
+/* False: the events of this name are not all of one fixed period, or not of `*period`, when that is not 0. */
+static bool has_period(const struct perfile_reader *reader, const struct perfile_profile_event *event, uint64_t *period)
 {
-    uint64_t period = 0;
     for (size_t i = 0; i < perfile_event_count(reader); i++) {
         const struct perfile_event *recorded = perfile_event_get(reader, i);
         const struct perfile_attr *attr = recorded->attr;
         if (attr->type != event->type || attr->config != event->config || strcmp(recorded->name, event->name) != 0)
             continue;
-        if (attr->freq || (period && period != attr->sample_period_or_freq))
-            return 0;
-        period = attr->sample_period_or_freq;
+        if (attr->freq || (*period && *period != attr->sample_period_or_freq))
+            return false;
+        *period = attr->sample_period_or_freq;
     }
-    return period;
+    return true;
+}
+
+uint64_t pf_tables_fixed_period(const struct perfile_reader *reader, const struct perfile_output_options *options,
+                                const struct perfile_profile_event *event)
+{
+    uint64_t period = 0;
+    bool fixed = has_period(reader, event, &period);
+    for (size_t i = 0; fixed && i < options->more_count; i++)
+        fixed = has_period(options->more[i], event, &period);
+    return fixed ? period : 0;
 }

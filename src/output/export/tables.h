@@ -104,6 +104,7 @@ uint64_t pf_tables_wall_time(const struct perfile_profile_recording *recording, 
 /* The event with the most samples; PERFILE_NO_ID: there is none. */
 uint32_t pf_tables_main_event(const struct perfile_profile *profile);
 /* How far apart samples of the event are in its unit; 0: not by a fixed number. */
-uint64_t pf_tables_fixed_period(struct perfile_reader *reader, const struct perfile_profile_event *event);
+uint64_t pf_tables_fixed_period(const struct perfile_reader *reader, const struct perfile_output_options *options,
+                                const struct perfile_profile_event *event);
 
 #endif
