@@ -217,6 +217,13 @@ class Contents(unittest.TestCase):
                 self.assertEqual(os.listdir(folder), ['report'])
         self.assertIn(('report', 'json'), [(one.kind, one.format) for one in perfile.outputs()])
 
+    def test_export(self):
+        with perfile.open(binding.DEMO) as recording:
+            profile, by_comm = io.BytesIO(), io.BytesIO()
+            recording.write(profile, 'export', 'pprof', gzip=True)
+            recording.write(by_comm, 'export', 'pprof', keys=['comm'])
+            self.assertNotEqual(by_comm.getvalue(), gzip.decompress(profile.getvalue()))
+
 
 class Damage(unittest.TestCase):
     def test_truncated(self):

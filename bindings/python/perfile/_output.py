@@ -52,7 +52,7 @@ def write_output(recording: Recording, to: Any, kind: str, format: Optional[str]
     reader = whole._started()
     call = Call([reader], progress)
     try:
-        made = call.watch(structs_of(abi.perfile_output_options(), options, recording))
+        made = call.watch(structs_of(abi.perfile_output_options(), options, recording, ('more', 'more_paths', 'more_count')))
         with Sink(to, call) as sink:
             return call.run(lib.perfile_output_write, reader, encoded(kind), encoded(format), _byref(made), sink.pointer)
     finally:
