@@ -212,7 +212,8 @@ class Abi:
         yield 'from typing import Any, Dict, NamedTuple, Optional, Tuple\n\nfrom . import abi\n'
         yield 'Bytes = bytes  # members are called so, too'
         yield SHAPE_VALUES
-        valued = [name for name in self.ordered() if not NOT_VALUES.match(name) and name not in SHAPES]
+        valued = [name for name in self.ordered() if not NOT_VALUES.match(name) and name not in SHAPES
+                  and not any('(*' in declaration for _, declaration in self.structs[name])]
         for name in valued:
             yield f'\n\nclass {class_name(name)}(NamedTuple):'
             for member, declaration in self.structs[name]:
