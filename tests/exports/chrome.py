@@ -146,15 +146,30 @@ def check_switches(shop, recording):
                  (0, 2500000, 'state', 'running'), (1000000, 2000000, 'stack', 'entry', 'syscall', 'read_it'),
                  (2500000, 3500000, 'state', 'preempted'), (3500000, 3700000, 'state', 'off CPU'),
                  (3700000, 4000000, 'stack', 'entry'), (3700000, 4000000, 'stack', 'entry', 'syscall'),
-                 (3700000, 4200000, 'state', 'running')],
+                 (3700000, 4250000, 'state', 'running'), (4250000, 4500000, 'state', 'off CPU'),
+                 (4500000, 5000000, 'stack', 'entry'), (4500000, 5000000, 'stack', 'entry', 'syscall'),
+                 (4500000, 5000000, 'state', 'running')],
         (7, 8): [(2200000, 3200000, 'stack', 'write_it'), (2200000, 3600000, 'state', 'running'),
                  (3600000, 4100000, 'state', 'off CPU')],
         later: [(4300000, 4900000, 'stack', 'copy<int>'), (4300000, 5500000, 'state', 'running')],
         (CPUS, 0): [(0, 2500000, 'cpu', 'first (7)'), (4300000, 5500000, 'cpu', 'second (8)')],
-        (CPUS, 1): [(2200000, 3600000, 'cpu', 'first (8)'), (3700000, 4200000, 'cpu', 'first (7)')]})
+        (CPUS, 1): [(2200000, 3600000, 'cpu', 'first (8)'), (3700000, 4250000, 'cpu', 'first (7)'),
+                    (4500000, 5000000, 'cpu', 'first (7)')]})
     lost = [event['args'] for event in trace['traceEvents'] if event['name'] == 'lost records']
     expect(lost == [{'records': 12}], f'lost: {lost}')
     return f'{len(slices)} tracks'
+
+
+def check_sched(shop, recording):
+    trace = load(shop.export(recording, 'chrome'))
+    check_traces(shop, recording, trace)
+    shown = {track: [(begin, end, *names) for begin, end, _, names in found] for track, found in slices_of(trace).items()}
+    common.same('slices', shown, {
+        (7, 7): [(1000000, 2000000, 'running'), (2000000, 2500000, 'sleeping'), (2500000, 3000000, 'running')],
+        (8, 8): [(1200000, 2500000, 'running'), (2500000, 3000000, 'uninterruptible'), (3000000, 4000000, 'running')],
+        (CPUS, 0): [(1000000, 2000000, ':7 (7)')],
+        (CPUS, 1): [(1200000, 2500000, ':8 (8)'), (2500000, 3000000, ':7 (7)'), (3000000, 4000000, ':8 (8)')]})
+    return f'{len(shown)} tracks'
 
 
 def main():
@@ -164,8 +179,11 @@ def main():
         failed = common.check_all(shop, check)
         switches = common.Recording('switches', shop.make('switches', timelines.made_switches()), '--kallsyms',
                                     shop.folder / 'kallsyms')
-        shop.recordings = lambda: [switches]
-        return failed | common.check_all(shop, check_switches)
+        sched = common.Recording('sched', shop.make('sched', timelines.made_sched()))
+        for recording, its_check in (switches, check_switches), (sched, check_sched):
+            shop.recordings = lambda only=recording: [only]
+            failed |= common.check_all(shop, its_check)
+        return failed
 
 
 if __name__ == '__main__':

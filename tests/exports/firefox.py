@@ -251,18 +251,33 @@ def check_switches(shop, recording):
     common.same('markers', {'first': markers_of(first), 'ended': markers_of(ended), 'second': markers_of(second),
                             'losses': markers_of(losses)}, {
         'first': [('fork', 2100000, None, {'thread': 8}), ('off CPU', 2500000, None, {'state': 'preempted', 'cpu': 0}),
-                  ('off CPU', 3500000, 3700000, {'state': '', 'cpu': 1}), ('fork', 4200000, None, {'thread': 8})],
+                  ('off CPU', 3500000, 3700000, {'state': '', 'cpu': 1}), ('fork', 4200000, None, {'thread': 8}),
+                  ('off CPU', 4250000, 4500000, {'state': '', 'cpu': 1})],
         'ended': [('off CPU', 3600000, None, {'state': '', 'cpu': 1}), ('exit', 4100000, None, {})],
         'second': [('exec', 4300000, None, {'name': 'second'}), ('off CPU', 5500000, None, {'state': '', 'cpu': 0})],
         'losses': [('lost records', 5000000, None, {'records': 12, 'cpu': 0, 'event': 'cpu-clock'}),
                    ('throttled', 5100000, None, {'cpu': 1, 'event': 'cpu-clock'})]})
     common.same('CPU time', {who: thread['samples'].get('threadCPUDelta') for who, thread in threads.items()},
-                {('7', 7): [1000000, 1000000, 800000], ('7', 8): [1000000], ('7', '8.1'): [600000],
+                {('7', 7): [1000000, 1000000, 800000, 750000], ('7', 8): [1000000], ('7', '8.1'): [600000],
                  ('recording', 'recording'): None})
     common.same('spans', {who: (thread['registerTime'], thread['unregisterTime']) for who, thread in threads.items()},
                 {('7', 7): (0, None), ('7', 8): (decimal.Decimal('2.1'), decimal.Decimal('4.1')),
                  ('7', '8.1'): (decimal.Decimal('4.2'), None), ('recording', 'recording'): (0, None)})
     return f'{len(threads)} threads'
+
+
+def check_sched(shop, recording):
+    profile = load(shop.export(recording, 'firefox'))
+    check_structure(profile)
+    check_traces(shop, recording, profile)
+    away = {thread['tid']: [marker for marker in markers_of(thread) if marker[0] == 'off CPU']
+            for thread in profile['threads']}
+    common.same('times off the processor', away, {
+        0: [], 7: [('off CPU', 1000000, 1500000, {'state': 'sleeping', 'cpu': 0}),
+                   ('off CPU', 2000000, None, {'state': 'preempted', 'cpu': 1})],
+        8: [('off CPU', 1500000, 2000000, {'state': 'uninterruptible', 'cpu': 1}),
+            ('off CPU', 3000000, None, {'state': 'ended', 'cpu': 1})]})
+    return f'{len(away)} threads'
 
 
 def main():
@@ -271,8 +286,11 @@ def main():
     with common.workshop(perfile, assemble, compiler) as shop:
         failed = common.check_all(shop, check)
         switches = common.Recording('switches', shop.make('switches', timelines.made_switches()))
-        shop.recordings = lambda: [switches]
-        return failed | common.check_all(shop, check_switches)
+        sched = common.Recording('sched', shop.make('sched', timelines.made_sched()))
+        for recording, its_check in (switches, check_switches), (sched, check_sched):
+            shop.recordings = lambda only=recording: [only]
+            failed |= common.check_all(shop, its_check)
+        return failed
 
 
 if __name__ == '__main__':
