@@ -2,6 +2,9 @@
 #include "message.h"
 #include "options.h"
 #include "viewer.h"
+
+#include <perfile/table.h>
+
 #include <stdio.h>
 
 static bool ends_in(const char *text, const char *end)
@@ -11,16 +14,71 @@ static bool ends_in(const char *text, const char *end)
     return bytes >= wanted && !strcmp(text + bytes - wanted, end);
 }
 
+/* ---- formats ----------------------------------------------------------------------------------------------------- */
+
+/* Those of exports, then the binary ones of tables. */
+static const char *format_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    const char *name;
+    size_t of_exports = 0;
+
+    while ((name = pf_format_at(command, of_exports, doc)) != NULL && of_exports++ != index)
+        ;
+    if (name)
+        return name;
+    index -= of_exports;
+    for (size_t i = 0; (name = perfile_table_format_at(i, doc)) != NULL; i++)
+        if (perfile_table_format_is_binary(name) && index-- == 0)
+            return name;
+    return NULL;
+}
+
 static int refuse_without_format(const struct pf_command *command)
 {
     char known[256] = "";
     const char *doc, *name;
 
-    for (size_t i = 0; (name = pf_format_at(command, i, &doc)) != NULL; i++)
+    for (size_t i = 0; (name = format_at(command, i, &doc)) != NULL; i++)
         snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", name);
     pf_message("%s: no --format given; valid: %s", command->name, known);
     return PF_STATUS_USAGE;
 }
+
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
+
+/* A recording as tables that join: see the man page. */
+static const struct pf_part parts[] = {
+    {.view = "samples", .columns = "+stack_id"},
+    {.view = "stacks", .keys = "stack"},
+    {.view = "frames", .keys = "function"},
+    {.view = "threads", .whole = true},
+    {.view = "maps", .whole = true},
+    {.view = "events", .whole = true},
+    {.view = "meta", .whole = true},
+    {.view = "losses", .whole = true},
+    {0},
+};
+
+static int choose_tables(const struct pf_command *command, struct pf_settings *settings)
+{
+    const bool tables = perfile_table_format_is_binary(settings->format);
+    const char *why = settings->view && !tables ? "--view is for parquet and arrow"
+                      : tables && settings->operand_count > 1
+                          ? "tables are of one recording: export each to a folder of its own"
+                      : tables && !settings->view && !settings->output
+                          ? "the tables need a folder: -o FOLDER, or --view VIEW for one of them"
+                          : NULL;
+
+    if (tables && !settings->view) {
+        settings->parts = parts;
+        settings->print.gzip = false;
+    }
+    if (why)
+        pf_message("%s: %s", command->name, why);
+    return why ? PF_STATUS_USAGE : PF_STATUS_OK;
+}
+
+/* ---- viewers ----------------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *format;
@@ -44,6 +102,8 @@ static int choose_viewer(const struct pf_command *command, struct pf_settings *s
     return PF_STATUS_USAGE;
 }
 
+/* ---- the verb ---------------------------------------------------------------------------------------------------- */
+
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     int status;
@@ -53,8 +113,9 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     if (settings->output && !strcmp(settings->output, "-"))
         settings->output = NULL;
     settings->print.gzip = settings->output && ends_in(settings->output, ".gz");
-    status = choose_viewer(command, settings);
-    return status ? status : pf_run_output(command, settings);
+    if ((status = choose_tables(command, settings)) || (status = choose_viewer(command, settings)))
+        return status;
+    return pf_run_output(command, settings);
 }
 
 static const char *key_at(const struct pf_command *command, size_t index, const char **doc)
@@ -71,7 +132,18 @@ static const char *key_at(const struct pf_command *command, size_t index, const 
 }
 
 static const struct pf_option options[] = {
-    PF_OPTION_FORMAT,
+    {.name = "format",
+     .kind = PF_OPTION_CHOICE,
+     .argument = "FORMAT",
+     .offset = offsetof(struct pf_settings, format),
+     .value_at = format_at,
+     .doc = "The output format."},
+    {.name = "view",
+     .kind = PF_OPTION_CHOICE,
+     .argument = "VIEW",
+     .offset = offsetof(struct pf_settings, view),
+     .value_at = pf_view_at,
+     .doc = "parquet, arrow: write this view alone, to a file instead of a folder."},
     {.name = "by",
      .kind = PF_OPTION_LIST,
      .argument = "KEYS",
@@ -93,7 +165,7 @@ static const struct pf_option options[] = {
      .offset = offsetof(struct pf_settings, output),
      .doc =
          "Write to OUT, which appears when it is complete, instead of standard output. OUT is compressed when its name "
-         "ends in .gz; - is standard output."},
+         "ends in .gz; - is standard output. Of parquet and arrow, OUT is a folder with a file for each view."},
     {.name = "open",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, shows),

@@ -10,18 +10,6 @@ static const char *format_at(const struct pf_command *command, size_t index, con
     return perfile_table_format_at(index, doc);
 }
 
-static const char *view_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    const struct perfile_view_info *info = perfile_view_at(index);
-
-    (void)command;
-    if (!info)
-        return NULL;
-    if (doc)
-        *doc = info->doc;
-    return info->name;
-}
-
 /* ---- the views, which are rows, too ---- */
 
 #define COLUMN(what, text)                                                                                             \
@@ -117,7 +105,7 @@ const struct pf_command pf_command_table = {
            "units (ns, bytes). parquet and arrow are binary, for DuckDB, ClickHouse, pyarrow and the like.",
     .operand = "[VIEW [FILE]]",
     .operand_max = 2,
-    .operand_at = view_at,
+    .operand_at = pf_view_at,
     .pages = true,
     .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = run,

@@ -235,7 +235,7 @@ void pf_log_diagnostic(void *context, const struct perfile_diagnostic *diagnosti
     struct pf_log *log = context;
     bool note = diagnostic->severity == PERFILE_NOTE;
 
-    if (terminal.quiet || (note && !terminal.verbose))
+    if (log->over || terminal.quiet || (note && !terminal.verbose))
         return;
     if (count_rule(log, diagnostic->rule) > SHOWN_PER_RULE && !terminal.verbose)
         return;
@@ -247,7 +247,7 @@ void pf_log_note(void *context, const char *text)
 {
     const struct pf_log *log = context;
 
-    if (!terminal.quiet)
+    if (!log->over && !terminal.quiet)
         print_message(TONE_WARNING, "%s: %s", log->input, text);
 }
 
@@ -288,7 +288,7 @@ void pf_log_unmatched(void *context, const struct perfile_unmatched *unmatched)
     const struct pf_log *log = context;
     char known[600] = "";
 
-    if (terminal.quiet)
+    if (log->over || terminal.quiet)
         return;
     if (!unmatched->filter)
         print_message(TONE_WARNING, "%s: no sample passes all filters at once", log->input);

@@ -29,6 +29,7 @@ void pf_message_release(void);
 #define PF_RULE_MAX 64
 struct pf_log {
     const char *input;
+    bool over; /* the recording is read once more: all was said */
     size_t rule_count;
     struct {
         const char *rule;

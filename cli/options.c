@@ -2,6 +2,8 @@
 #include "options.h"
 #include "message.h"
 
+#include <perfile/table.h>
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,6 +40,18 @@ const char *pf_unwind_at(const struct pf_command *command, size_t index, const c
         return NULL;
     *doc = values[index][1];
     return values[index][0];
+}
+
+const char *pf_view_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    const struct perfile_view_info *info = perfile_view_at(index);
+
+    (void)command;
+    if (!info)
+        return NULL;
+    if (doc)
+        *doc = info->doc;
+    return info->name;
 }
 
 const char *pf_format_at(const struct pf_command *command, size_t index, const char **doc)

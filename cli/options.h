@@ -45,13 +45,21 @@ struct pf_record_settings {
     bool timestamp_filename;
 };
 
+/* A view that is written to a file of its own. */
+struct pf_part {
+    const char *view, *columns, *keys;
+    bool whole; /* of the recording, whatever samples are asked for */
+};
+
 /* What the options of all verbs write to; the tables hold offsets into it. */
 struct pf_settings {
     const char *input;  /* -i; NULL: not given */
     const char *output; /* -o; NULL: standard output */
     const char *format;
     const char *color;
-    const char *view;    /* table: which; NULL: the verb prints an output */
+    const char *view; /* table: which; NULL: the verb prints an output */
+    const struct pf_part
+        *parts; /* instead of it several, each in a file of its own in the folder `output`; view NULL ends them */
     const char *columns; /* table */
     const char *keys;    /* table */
     char *fields;        /* -F, joined from all that were given; owned */
@@ -207,6 +215,7 @@ extern const struct pf_option_group pf_common_group;  /* for every verb */
     }
 pf_value_at pf_format_at;
 pf_value_at pf_unwind_at;
+pf_value_at pf_view_at;
 
 void pf_settings_init(struct pf_settings *settings);
 void pf_settings_free(struct pf_settings *settings);

@@ -6,6 +6,10 @@
 
 #include <perfile/table.h>
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* One run of a verb that prints a recording. */
@@ -74,7 +78,7 @@ static unsigned thread_count(const struct pf_settings *settings)
     return processors < 1 ? 1 : processors < MOST_UNASKED ? (unsigned)processors : MOST_UNASKED;
 }
 
-static int write_table(struct run *run, const struct perfile_sink *sink)
+static int write_table(struct run *run, const struct perfile_filter *filter, const struct perfile_sink *sink)
 {
     struct pf_input *input = &run->input;
     const struct perfile_output_options *print = &input->settings->print;
@@ -82,7 +86,7 @@ static int write_table(struct run *run, const struct perfile_sink *sink)
     struct perfile_table *table;
     int result;
 
-    options.filter = print->filter;
+    options.filter = filter;
     options.symbols = print->symbols;
     options.report = print->report;
     options.columns = input->settings->columns;
@@ -105,7 +109,7 @@ static int write_all(struct run *run, const struct perfile_sink *sink)
     const struct pf_settings *settings = input->settings;
 
     if (settings->view)
-        return write_table(run, sink);
+        return write_table(run, settings->print.filter, sink);
     return perfile_output_write(input->reader, input->command->name, settings->format, &settings->print, sink,
                                 &input->error);
 }
@@ -134,12 +138,10 @@ static int check_terminal(const struct run *run)
     return PF_STATUS_USAGE;
 }
 
-static int print(struct run *run)
+static void prepare(struct run *run)
 {
     struct pf_input *input = &run->input;
     struct perfile_output_options *options = &input->settings->print;
-    struct perfile_sink sink = {&run->stream, pf_stream_write};
-    int result, status;
 
     options->color = pf_wants_color(input->settings->color, run->stream.fd);
     options->escape_names = isatty(run->stream.fd); /* in a pipe the names are perf's */
@@ -154,7 +156,13 @@ static int print(struct run *run)
     input->settings->symbols.note_context = &input->log;
     options->unmatched = pf_log_unmatched;
     options->unmatched_context = &input->log;
-    result = write_all(run, &sink);
+}
+
+static int finish(struct run *run, int result)
+{
+    struct pf_input *input = &run->input;
+    int status;
+
     pf_progress_clear();
     pf_log_finish(&input->log);
     if (run->before.reader)
@@ -167,6 +175,100 @@ static int print(struct run *run)
         status = PF_STATUS_FINDINGS;
     return status;
 }
+
+static int print(struct run *run)
+{
+    struct perfile_sink sink = {&run->stream, pf_stream_write};
+
+    prepare(run);
+    return finish(run, write_all(run, &sink));
+}
+
+/* ---- a folder of views ------------------------------------------------------------------------------------------- */
+
+/* NULL: out of memory. */
+static char *part_path(const struct run *run, const char *folder, const struct pf_part *part)
+{
+    char *path = NULL;
+
+    return asprintf(&path, "%s/%s.%s", folder, part->view, run->input.settings->format) < 0 ? NULL : path;
+}
+
+/* A status; what the library has returned is in *result. */
+static int write_part(struct run *run, const char *folder, const struct pf_part *part, int *result)
+{
+    struct pf_settings *settings = run->input.settings;
+    struct perfile_sink sink = {&run->stream, pf_stream_write};
+    char *path = part_path(run, folder, part);
+    int status = path ? pf_stream_open(&run->stream, path) : PF_STATUS_MEMORY;
+
+    if (!status) {
+        settings->view = part->view;
+        settings->columns = part->columns;
+        settings->keys = part->keys;
+        *result = write_table(run, part->whole ? NULL : settings->print.filter, &sink);
+        status = pf_stream_close(&run->stream, *result >= 0);
+    }
+    free(path);
+    return status;
+}
+
+/* The recording is read for each view; what is wrong with it is said the first time. */
+static int write_parts(struct run *run, const char *folder)
+{
+    struct pf_input *input = &run->input;
+    int result = 0, status = PF_STATUS_OK;
+
+    prepare(run);
+    for (const struct pf_part *part = input->settings->parts; part->view && result >= 0 && !status; part++) {
+        input->log.over = part != input->settings->parts;
+        if (input->log.over)
+            result = perfile_reader_rewind(input->reader, &input->error);
+        if (result >= 0)
+            status = write_part(run, folder, part, &result);
+    }
+    input->log.over = false;
+    return status ? status : finish(run, result);
+}
+
+static void remove_folder(const struct run *run, const char *folder)
+{
+    for (const struct pf_part *part = run->input.settings->parts; part->view; part++) {
+        char *path = part_path(run, folder, part);
+        if (path)
+            unlink(path);
+        free(path);
+    }
+    rmdir(folder);
+}
+
+/* All of it appears at once, where nothing is, or an empty folder. */
+static int write_folder(struct run *run)
+{
+    const struct pf_settings *settings = run->input.settings;
+    char *folder = NULL;
+    int status = PF_STATUS_OUTPUT;
+
+    if (asprintf(&folder, "%s.%ld.tmp", settings->output, (long)getpid()) < 0)
+        return PF_STATUS_MEMORY;
+    if (mkdir(folder, 0777) == 0) {
+        status = write_parts(run, folder);
+        if (status > PF_STATUS_FINDINGS || rename(folder, settings->output) == 0)
+            errno = 0;
+        const int why = errno;
+        if (why || status > PF_STATUS_FINDINGS)
+            remove_folder(run, folder);
+        errno = why;
+    }
+    if (errno) {
+        pf_message("%s: cannot write: %s", settings->output, strerror(errno));
+        status = PF_STATUS_OUTPUT;
+    }
+    free(folder);
+    return status;
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
 
 static int write_output(struct run *run)
 {
@@ -202,7 +304,7 @@ static int read_and_write(struct run *run, const struct pf_command *command, str
     if ((status = pf_input_open(&run->input)) || (run->before.name && (status = pf_input_open(&run->before))) ||
         (status = pf_inputs_open(&run->more)))
         return status;
-    return write_output(run);
+    return settings->parts ? write_folder(run) : write_output(run);
 }
 
 int pf_run_output(const struct pf_command *command, struct pf_settings *settings)
