@@ -32,7 +32,7 @@ const char *pf_unwind_at(const struct pf_command *command, size_t index, const c
 {
     static const char *const values[][2] = {
         {"cfi", "not at all, as perf: the stack ends before that frame; the default for script"},
-        {"fp", "by frame pointers, heuristically; the default for report and flame"},
+        {"fp", "by frame pointers, heuristically; the default for all but script"},
     };
 
     (void)command;
