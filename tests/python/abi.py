@@ -8,7 +8,7 @@ import ctypes, re, subprocess, sys, unittest
 
 import binding
 
-binding.hermetic.settle()
+binding.settle()
 BUILD, VERSION = sys.argv[1:]
 DUMP = binding.TREE / 'tests/api/abi.txt'
 GENERATE = [sys.executable, binding.BINDING / 'generate.py']

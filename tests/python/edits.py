@@ -5,7 +5,7 @@ import io, os, pathlib, subprocess, sys, tempfile, unittest
 
 import binding
 
-binding.hermetic.settle()
+binding.settle()
 BUILD = pathlib.Path(sys.argv[1])
 perfile = binding.load(BUILD)
 from perfile import constants

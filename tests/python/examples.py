@@ -5,7 +5,7 @@ import pathlib, re, shutil, subprocess, sys, tempfile, unittest
 
 import binding
 
-binding.hermetic.settle()
+binding.settle()
 BUILD = pathlib.Path(sys.argv[1])
 EXAMPLES = binding.BINDING / 'examples'
 NEEDED = {'pandas': ('pandas',), 'polars': ('polars',), 'arrow': ('pyarrow',)}

@@ -5,7 +5,7 @@ import gc, gzip, io, json, os, pathlib, signal, subprocess, sys, tempfile, threa
 
 import binding
 
-binding.hermetic.settle()
+binding.settle()
 BUILD = pathlib.Path(sys.argv[1])
 perfile = binding.load(BUILD)
 from perfile import constants
