@@ -88,8 +88,9 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_LIST,
      .argument = "KEYS",
      .offset = offsetof(struct pf_settings, keys),
-     .doc = "stacks: keep samples apart by pid, tid, comm, cpu, cgroup, time, or several of them; stack: a row for each "
-            "stack, whatever the event. frames: function: a row for each function."},
+     .doc =
+         "stacks: keep samples apart by pid, tid, comm, cpu, cgroup, time, or several of them; stack: a row for each "
+         "stack, whatever the event. frames: function: a row for each function."},
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
     PF_OPTION_OUTPUT,

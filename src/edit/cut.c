@@ -155,8 +155,7 @@ static int survey(struct pf_cut *cut, bool can_rewind, struct perfile_error *err
 {
     const struct perfile_filter *filter = &cut->wanted;
     const bool by_comm = filter->comms || (cut->splits && cut->split.by == PERFILE_SPLIT_COMM);
-    const bool needs_span =
-        pf_filter_needs_span(filter) || (cut->splits && cut->split.by == PERFILE_SPLIT_TIME);
+    const bool needs_span = pf_filter_needs_span(filter) || (cut->splits && cut->split.by == PERFILE_SPLIT_TIME);
     find_span(cut);
     cut->line_known = by_comm;
     if (!by_comm && !cut->cgroups.count && (!needs_span || cut->span.last))

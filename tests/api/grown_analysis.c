@@ -89,7 +89,8 @@ static void write_outputs(void)
     for (int bad = 0; refuses && bad < PARTS; bad++) {
         uint64_t hash = 0;
         const char *kind = bad == REPORT ? "report" : "flame";
-        expect(write_output(kind, NULL, bad, &hash) == PERFILE_ERROR_ARGUMENT && !hash, "perfile_output_write: not refused");
+        expect(write_output(kind, NULL, bad, &hash) == PERFILE_ERROR_ARGUMENT && !hash,
+               "perfile_output_write: not refused");
     }
 }
 
@@ -117,7 +118,8 @@ static void read_stream(void)
     options.flags = PERFILE_STREAM_ADDRESSES | PERFILE_STREAM_DECODED;
     if (refuses) {
         SET_TAIL(symbols);
-        expect(perfile_stream_open(reader, &options, &stream, &error) == PERFILE_ERROR_ARGUMENT, "symbols: not refused");
+        expect(perfile_stream_open(reader, &options, &stream, &error) == PERFILE_ERROR_ARGUMENT,
+               "symbols: not refused");
         CLEAR_TAIL(symbols);
     }
     CALL("perfile_stream_open", options, perfile_stream_open(reader, &options, &stream, &error));
@@ -218,7 +220,8 @@ static void resolve(void)
     place.cpumode = 2;
     if (refuses) {
         SET_TAIL(place);
-        expect(perfile_resolver_frames(resolver, &place, &id, 1, &error) == PERFILE_ERROR_ARGUMENT, "place: not refused");
+        expect(perfile_resolver_frames(resolver, &place, &id, 1, &error) == PERFILE_ERROR_ARGUMENT,
+               "place: not refused");
         CLEAR_TAIL(place);
     }
     expect(perfile_resolver_frames(resolver, &place, &id, 1, &error) == 1, "perfile_resolver_frames");

@@ -127,8 +127,8 @@ static bool try_once(struct attempt what, int to, struct text *right)
     struct text printed = read_all(out), said = read_all(err);
     if (!right->data)
         *right = printed;
-    dprintf(to, "%d %ld %ld %c %.*s\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status),
-            need->allocations, need->bytes, compare(printed, *right), (int)strcspn(said.data, "\n"), said.data);
+    dprintf(to, "%d %ld %ld %c %.*s\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), need->allocations,
+            need->bytes, compare(printed, *right), (int)strcspn(said.data, "\n"), said.data);
     if (printed.data != right->data)
         free(printed.data);
     free(said.data);
