@@ -289,22 +289,31 @@ static void test_hierarchies_with_short_memory(void **state)
     report_flags = 0;
 }
 
-/* The output's own allocator: all comes from it, all goes back. How much was written, 0: out of memory, and it said so. */
-static size_t write_with(const uint8_t *data, size_t bytes, const struct perfile_output_info *info, int left)
+/*
+ * The output's own allocator: all comes from it, all goes back. `more`: of several recordings. How much was written, 0: out
+ * of memory, and it said so; 1: it takes no more than one.
+ */
+static size_t write_with(const uint8_t *data, size_t bytes, const struct perfile_output_info *info, int left, bool more)
 {
     struct perfile_output_options options = PERFILE_OUTPUT_OPTIONS_INIT;
     struct sink sink = {.left = -1};
     const struct perfile_sink out = {&sink, sink_write};
     struct counting memory;
-    struct perfile_reader *reader;
+    struct perfile_reader *reader, *second;
     struct perfile_error error;
     counting_open(&memory, left);
     options.allocator = &memory.allocator;
     options.symbols = &nothing;
     assert_int_equal(perfile_open_memory(data, bytes, NULL, &reader, &error), 0);
+    assert_int_equal(perfile_open_memory(data, bytes, NULL, &second, &error), 0);
+    options.more = &second;
+    options.more_count = more;
     const int result = perfile_output_write(reader, info->kind, info->format, &options, &out, &error);
     perfile_close(reader);
+    perfile_close(second);
     counting_close(&memory);
+    if (more && result == PERFILE_ERROR_ARGUMENT)
+        return 1;
     assert_true(result >= 0 || (result == PERFILE_ERROR_MEMORY && memory.left == 0));
     return result >= 0 ? sink.bytes : 0;
 }
@@ -315,13 +324,14 @@ static void test_the_outputs_own_allocator(void **state)
     size_t bytes;
     uint8_t *data = recording_load(recordings[0], &bytes);
     (void)state;
-    for (size_t i = 0; (info = perfile_output_at(i)); i++) {
-        const size_t right = write_with(data, bytes, info, -1);
-        size_t written = 0;
-        for (int left = 0; !written; left++)
-            written = write_with(data, bytes, info, left);
-        assert_int_equal(written, right);
-    }
+    for (size_t i = 0; (info = perfile_output_at(i)); i++)
+        for (int more = 0; more < 2; more++) {
+            const size_t right = write_with(data, bytes, info, -1, more);
+            size_t written = 0;
+            for (int left = 0; !written; left++)
+                written = write_with(data, bytes, info, left, more);
+            assert_int_equal(written, right);
+        }
     free(data);
 }
 
