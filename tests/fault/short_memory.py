@@ -47,6 +47,9 @@ sample misc=2 ip=0x%(here)x pid=7 tid=7 time=20 period=1 callchain=2,0xfffffffff
 FLAMES = [['flame', '--format', kind] for kind in ('folded', 'html', 'svg')]
 VERBS = [['report'], ['report', '--hierarchy'], ['report', '--sort', 'dso,sym,srcline'], ['report', '--format', 'json'], ['script'],
          ['script', '-F', '+srcline'], ['dump'], ['info'], ['table', 'records', '--columns', 'all'], ['table', 'threads'], *FLAMES]
+# With --all.
+EXPORTS = [['export', '--format', kind] for kind in ('pprof', 'otlp', 'speedscope', 'callgrind', 'firefox', 'chrome')] + [
+    ['export', '--format', kind, '--view', 'samples'] for kind in ('parquet', 'arrow')]
 
 
 def load_address(program):
@@ -137,7 +140,7 @@ def main():
         folder, pending = pathlib.Path(name), []
         program = make_recording(folder, assemble, compiler)
         tracepoint, jit = (os.path.join(data, file) for file in ('tracepoint.perf.data', 'jit.perf.data'))
-        lines = [[*verb, program] for verb in VERBS if program]
+        lines = [[*verb, program] for verb in VERBS + EXPORTS * every if program]
         lines += [['script', tracepoint], ['report', tracepoint], ['script', jit], ['report', jit]]
         for index, line in enumerate(lines):
             # a cache has what was read before: then other code runs
