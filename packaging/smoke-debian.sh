@@ -73,7 +73,7 @@ quietly gcc "$examples/print_samples.c" -o static_samples /usr/lib/*/libperfile.
 echo "\$ apt-get purge perfile libperfile0 libperfile-analysis0 ..."
 # shellcheck disable=SC2046
 quietly apt-get -qq purge -y $(dpkg-query -W -f '${Package}\n' '*perfile*' | sort -u)
-left=$(find / -xdev -name '*perfile*' -not -path "$packages/*" -not -path '/tmp/*' -not -path '/proc/*' -not -path '/var/lib/apt/*')
+left=$(find / -xdev -name '*perfile*' -not -path "$packages/*" -not -path '/tmp/*' -not -path '/root/.cache/*' -not -path '/proc/*' -not -path '/var/lib/apt/*')
 if [ -n "$left" ]; then
     printf 'smoke-debian.sh: left behind: %s\n' "$left" >&2
     exit 1
