@@ -8,7 +8,8 @@ import ctypes, re, subprocess, sys, unittest
 
 import binding
 
-binding.settle()
+binding.hermetic.settle()
+binding.hermetic.find_packages()  # pandas and the like
 BUILD, VERSION = sys.argv[1:]
 DUMP = binding.TREE / 'tests/api/abi.txt'
 GENERATE = [sys.executable, binding.BINDING / 'generate.py']

@@ -15,11 +15,6 @@ def environment(build):
     return hermetic.environment(PERFILE_LIBRARY=str(build), PYTHONPATH=str(BINDING))
 
 
-def settle():
-    hermetic.settle()
-    hermetic.find_packages()  # pandas and the like
-
-
 def load(build):
     os.environ['PERFILE_LIBRARY'] = str(build)
     return importlib.import_module('perfile')

@@ -5,7 +5,8 @@ import io, os, pathlib, subprocess, sys, tempfile, unittest
 
 import binding
 
-binding.settle()
+binding.hermetic.settle()
+binding.hermetic.find_packages()  # pandas and the like
 BUILD = pathlib.Path(sys.argv[1])
 perfile = binding.load(BUILD)
 from perfile import constants

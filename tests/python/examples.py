@@ -5,7 +5,8 @@ import pathlib, re, shutil, subprocess, sys, tempfile, unittest
 
 import binding
 
-binding.settle()
+binding.hermetic.settle()
+binding.hermetic.find_packages()  # pandas and the like
 BUILD = pathlib.Path(sys.argv[1])
 EXAMPLES = binding.BINDING / 'examples'
 NEEDED = {'pandas': ('pandas',), 'polars': ('polars',), 'arrow': ('pyarrow',)}

@@ -5,7 +5,8 @@ import importlib.util, os, pathlib, shutil, subprocess, sys, tempfile, unittest
 
 import binding
 
-binding.settle()
+binding.hermetic.settle()
+binding.hermetic.find_packages()  # pandas and the like
 BUILD, VERSION = pathlib.Path(sys.argv[1]), sys.argv[2]
 USE = 'import perfile, sys; print(perfile.__file__, len(list(perfile.open(sys.argv[1]).table("samples"))))'
 

@@ -7,7 +7,8 @@ import functools, gc, io, json, pathlib, subprocess, sys, unittest
 
 import binding
 
-binding.settle()
+binding.hermetic.settle()
+binding.hermetic.find_packages()  # pandas and the like
 BUILD = pathlib.Path(sys.argv[1])
 perfile = binding.load(BUILD)
 RECORDINGS = [binding.DEMO, *(binding.DATA / f'{name}.perf.data' for name in ('tracepoint', 'words', 'pipe-6.1', 'auxtrace'))]
