@@ -505,7 +505,7 @@ static bool expand(const struct pf_blocks *blocks, struct block *block, struct b
 
 static bool finish_stack(const struct pf_blocks *blocks, struct block *block, struct block_sample *sample)
 {
-    const uint32_t leaf = sample->sample.leaf, *places = block->places + sample->at;
+    const uint32_t leaf = sample->sample.leaf;
     uint32_t all = 0;
     sample->sample.leaf = pf_frames_function(blocks->options.frames, leaf);
     if (!sample->sample.frame_count) {
@@ -513,6 +513,7 @@ static bool finish_stack(const struct pf_blocks *blocks, struct block *block, st
         sample->flags |= leaf & PF_EXPANDED ? 0 : IS_LEAF;
         return !(leaf & PF_EXPANDED) || expand(blocks, block, sample, &leaf);
     }
+    const uint32_t *places = block->places + sample->at;
     for (size_t i = 0; i < sample->sample.frame_count; i++)
         all |= places[i];
     return !(all & PF_EXPANDED) || expand(blocks, block, sample, places);
