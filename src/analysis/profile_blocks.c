@@ -150,12 +150,11 @@ static bool keep_chain(const struct pf_blocks *blocks, struct block *block, stru
     if (end > UINT32_MAX || !pf_grow(allocator, &block->ips, &block->ip_room, end, sizeof(*block->ips)) ||
         !pf_grow(allocator, &block->places, &block->place_room, end, sizeof(*block->places)))
         return false;
-    uint64_t *ips = block->ips + block->ip_count;
     if (chain->swapped)
         for (size_t i = 0; i < count; i++)
-            ips[i] = perfile_u64_at(chain, i);
+            block->ips[block->ip_count + i] = perfile_u64_at(chain, i);
     else if (count)
-        memcpy(ips, chain->data, count * sizeof(*ips));
+        memcpy(block->ips + block->ip_count, chain->data, count * sizeof(*block->ips));
     sample->at = (uint32_t)block->ip_count;
     sample->ip_count = (uint32_t)count;
     block->ip_count = end;
