@@ -314,10 +314,17 @@ static uint32_t space_of(const struct pf_blocks *blocks, const struct block_samp
     return mode == PERFILE_MISC_USER ? sample->user : mode == PERFILE_MISC_KERNEL ? sample->kernel : blocks->nowhere;
 }
 
+/* Without addresses there may be no list yet. */
+static struct perfile_u64s chain_of(const struct block *block, const struct block_sample *sample)
+{
+    const uint64_t *ips = sample->ip_count ? block->ips + sample->at : NULL;
+    return (struct perfile_u64s){(const uint8_t *)ips, sample->ip_count, false};
+}
+
 static void ask_for_chain(const struct pf_blocks *blocks, struct looks *looks, struct block_sample *sample)
 {
     const struct block *block = looks->block;
-    const struct perfile_u64s chain = {(const uint8_t *)(block->ips + sample->at), sample->ip_count, false};
+    const struct perfile_u64s chain = chain_of(block, sample);
     uint64_t ip;
     for (struct pf_callchain_walk walk = pf_callchain_start(&chain); pf_callchain_next(&walk, &ip);)
         ask(looks, sample, space_of(blocks, sample, walk.mode), ip - walk.calls,
@@ -361,11 +368,11 @@ static bool find_out_leaf(const struct pf_blocks *blocks, struct block_sample *s
 
 static bool find_out_chain(const struct pf_blocks *blocks, const struct block *block, const struct block_sample *sample)
 {
-    const struct perfile_u64s chain = {(const uint8_t *)(block->ips + sample->at), sample->ip_count, false};
-    uint32_t *place = block->places + sample->at;
+    const struct perfile_u64s chain = chain_of(block, sample);
+    size_t at = sample->at;
     uint64_t ip;
-    for (struct pf_callchain_walk walk = pf_callchain_start(&chain); pf_callchain_next(&walk, &ip); place++)
-        if (!find_out(blocks, space_of(blocks, sample, walk.mode), ip, walk.calls, place))
+    for (struct pf_callchain_walk walk = pf_callchain_start(&chain); pf_callchain_next(&walk, &ip); at++)
+        if (!find_out(blocks, space_of(blocks, sample, walk.mode), ip, walk.calls, &block->places[at]))
             return false;
     return true;
 }
