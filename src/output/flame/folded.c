@@ -32,15 +32,21 @@ static const char *name_of(const struct walk *walk, uint32_t node)
     return walk->view->names[walk->view->tree.nodes[node].frame];
 }
 
+/* Scaled to the total of now; sums of hostile weights may be anything. */
+static uint64_t weight_before(const struct walk *walk, uint32_t node)
+{
+    const uint64_t weight = walk->view->before_self[node];
+    const double scaled = (double)weight * walk->before_scale;
+    return walk->before_scale == 1 ? weight : scaled < 0x1p64 ? (uint64_t)scaled : UINT64_MAX;
+}
+
 static void put_line(const struct walk *walk, const char *name, uint32_t node)
 {
     pf_put(walk->text, walk->prefix.data, walk->prefix.used);
     pf_put_string(walk->text, name);
     pf_put_char(walk->text, ' ');
     if (walk->view->before) {
-        pf_put_unsigned(walk->text, walk->before_scale == 1
-                                        ? walk->view->before_self[node]
-                                        : (uint64_t)((double)walk->view->before_self[node] * walk->before_scale));
+        pf_put_unsigned(walk->text, weight_before(walk, node));
         pf_put_char(walk->text, ' ');
     }
     pf_put_unsigned(walk->text, walk->view->tree.nodes[node].self);

@@ -134,7 +134,7 @@ static void put_label(struct drawing *drawing, const char *name, double room)
     if (room < 3)
         return;
     const char *end = scratch_name(drawing, name), *start = drawing->scratch.data + 1;
-    size_t fits = (size_t)room, count = 0;
+    size_t fits = room < UINT32_MAX ? (size_t)room : UINT32_MAX, count = 0; /* weights may wrap, and widths follow */
     const char *cut = start, *p = start;
     for (; p < end && count < fits; count++) {
         p = next_character(p, end);
