@@ -131,11 +131,9 @@ static int check_terminal(const struct run *run)
     const struct pf_command *command = run->input.command;
     const struct pf_settings *settings = run->input.settings;
 
-    if (!settings->format || !isatty(run->stream.fd) || !is_binary(command, settings))
+    if (!settings->format || !is_binary(command, settings))
         return PF_STATUS_OK;
-    pf_message("%s: refusing to write %s to a terminal; use -o OUT, or redirect the output", command->name,
-               settings->format);
-    return PF_STATUS_USAGE;
+    return pf_stream_check_binary(&run->stream, command->name, settings->format);
 }
 
 static void prepare(struct run *run)

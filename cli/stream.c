@@ -131,6 +131,14 @@ static void rename_old(struct pf_stream *stream)
     free(old);
 }
 
+int pf_stream_check_binary(const struct pf_stream *stream, const char *verb, const char *format)
+{
+    if (!isatty(stream->fd))
+        return PF_STATUS_OK;
+    pf_message("%s: refusing to write %s to a terminal; use -o OUT, or redirect the output", verb, format);
+    return PF_STATUS_USAGE;
+}
+
 int pf_stream_put_rows(struct pf_stream *stream, const char *verb, const struct perfile_rows *rows, const char *format)
 {
     const struct perfile_sink sink = {stream, pf_stream_write};
@@ -138,10 +146,8 @@ int pf_stream_put_rows(struct pf_stream *stream, const char *verb, const struct 
     struct perfile_table *table;
     int result;
 
-    if (format && perfile_table_format_is_binary(format) && isatty(stream->fd)) {
-        pf_message("%s: refusing to write %s to a terminal; use -o OUT, or redirect the output", verb, format);
+    if (format && perfile_table_format_is_binary(format) && pf_stream_check_binary(stream, verb, format))
         return PF_STATUS_USAGE;
-    }
     result = perfile_table_of_rows(rows, &table, &error);
     if (result == 0)
         result = perfile_table_write(table, format, &sink, &error);

@@ -41,6 +41,8 @@ int pf_stream_put_rows(struct pf_stream *stream, const char *verb, const struct 
  */
 int pf_stream_close(struct pf_stream *stream, bool keep);
 
+/* What is nothing for a terminal does not go to one: PF_STATUS_USAGE, and a message. */
+int pf_stream_check_binary(const struct pf_stream *stream, const char *verb, const char *format);
 /* A recording for `output` that is "-" does not go to a terminal: PF_STATUS_USAGE, and a message. */
 int pf_stream_check_recording(const char *verb, const char *output);
 

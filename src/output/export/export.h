@@ -31,6 +31,8 @@ int pf_export_stream(struct perfile_reader *reader, const struct perfile_output_
 /* Says how many samples are not where reports have them, if there are any: `format` goes by callchains alone. */
 void pf_export_tell_elsewhere(const struct perfile_output_options *options, const struct perfile_profile *profile,
                               const char *format);
+/* The event with the most samples; PERFILE_NO_ID: there is none. */
+uint32_t pf_export_main_event(const struct perfile_profile *profile);
 /* A sentence for the user, without a line end. */
 void pf_export_tell(const struct perfile_output_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

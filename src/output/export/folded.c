@@ -121,26 +121,21 @@ static bool add_rows(struct folding *f)
     return pf_tree_sum(&f->tree);
 }
 
-/* The event with the most samples. False: there are none. */
+/* False: there are no samples. */
 static bool choose_event(struct folding *f, const struct perfile_output_options *options)
 {
     struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;
     struct perfile_profile_value_type samples = PERFILE_PROFILE_VALUE_TYPE_INIT;
-    uint64_t most = 0;
-    size_t others = 0;
-    for (uint32_t i = 0; perfile_profile_event_at(f->profile, i, &event) == 0; i++) {
-        if (perfile_profile_value_type_at(f->profile, event.first_value, &samples) < 0 || !samples.total)
-            continue;
-        others++;
-        if (samples.total <= most)
-            continue;
-        most = samples.total;
-        f->event = event;
-        f->event_number = i;
-    }
-    if (most)
-        tell_others(options, f->event.name, others - 1);
-    return most;
+    size_t with_samples = 0;
+    for (uint32_t i = 0; perfile_profile_event_at(f->profile, i, &event) == 0; i++)
+        with_samples += perfile_profile_value_type_at(f->profile, event.first_value, &samples) == 0 && samples.total;
+    if (!with_samples)
+        return false;
+    f->event.size = sizeof(f->event);
+    f->event_number = pf_export_main_event(f->profile);
+    (void)!perfile_profile_event_at(f->profile, f->event_number, &f->event); /* it exists */
+    tell_others(options, f->event.name, with_samples - 1);
+    return true;
 }
 
 static int write_profile(struct folding *f, const struct perfile_output_options *options, struct pf_text *out,

@@ -461,7 +461,7 @@ static void put_event(struct otlp *o, uint32_t number, size_t first, size_t end)
 /* The main event first: what readers show when they show one. */
 static void put_events(struct otlp *o)
 {
-    const uint32_t main_event = pf_tables_main_event(o->profile);
+    const uint32_t main_event = pf_export_main_event(o->profile);
     for (int others = 0; others < 2; others++)
         for (size_t first = 0, end; first < o->row_count; first = end) {
             const uint32_t event = (uint32_t)(o->sorted[first].identity >> 32);

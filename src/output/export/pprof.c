@@ -395,7 +395,7 @@ static bool take_events(struct pprof *p)
 {
     struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;
     p->value_count = perfile_profile_value_type_count(p->profile);
-    p->main_event = pf_tables_main_event(p->profile);
+    p->main_event = pf_export_main_event(p->profile);
     p->events = pf_new(p->tables.allocator, (p->event_count + 1) * sizeof(*p->events));
     p->type_names = pf_new(p->tables.allocator, (p->value_count + 1) * sizeof(*p->type_names));
     for (size_t i = 0; p->events && i < p->event_count; i++) {

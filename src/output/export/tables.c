@@ -426,23 +426,6 @@ uint64_t pf_tables_wall_time(const struct perfile_profile_recording *recording, 
     return recording->clock == REALTIME ? time : recording->wall_time + (time - recording->clock_time);
 }
 
-uint32_t pf_tables_main_event(const struct perfile_profile *profile)
-{
-    struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;
-    struct perfile_profile_value_type samples = PERFILE_PROFILE_VALUE_TYPE_INIT;
-    uint64_t most = 0;
-    uint32_t found = PERFILE_NO_ID;
-    for (size_t i = 0; i < perfile_profile_event_count(profile); i++) {
-        (void)!perfile_profile_event_at(profile, i, &event);
-        (void)!perfile_profile_value_type_at(profile, event.first_value, &samples);
-        if (found == PERFILE_NO_ID || samples.total > most) {
-            found = (uint32_t)i;
-            most = samples.total;
-        }
-    }
-    return found;
-}
-
 /* False: the events of this name are not all of one fixed period, or not of `*period`, when that is not 0. */
 static bool has_period(const struct perfile_reader *reader, const struct perfile_profile_event *event, uint64_t *period)
 {

@@ -101,8 +101,6 @@ void pf_tables_put_locations(const struct pf_tables *tables, uint32_t stack, str
 
 /* The wall-clock time of a recording's time, ns since 1970; 0: not known. */
 uint64_t pf_tables_wall_time(const struct perfile_profile_recording *recording, uint64_t time);
-/* The event with the most samples; PERFILE_NO_ID: there is none. */
-uint32_t pf_tables_main_event(const struct perfile_profile *profile);
 /* How far apart samples of the event are in its unit; 0: not by a fixed number. */
 uint64_t pf_tables_fixed_period(const struct perfile_reader *reader, const struct perfile_output_options *options,
                                 const struct perfile_profile_event *event);
