@@ -192,13 +192,19 @@ static char *part_path(const struct run *run, const char *folder, const struct p
     return asprintf(&path, "%s/%s.%s", folder, part->view, run->input.settings->format) < 0 ? NULL : path;
 }
 
+static int out_of_memory(const struct run *run)
+{
+    pf_message("%s: out of memory", run->input.command->name);
+    return PF_STATUS_MEMORY;
+}
+
 /* A status; what the library has returned is in *result. */
 static int write_part(struct run *run, const char *folder, const struct pf_part *part, int *result)
 {
     struct pf_settings *settings = run->input.settings;
     struct perfile_sink sink = {&run->stream, pf_stream_write};
     char *path = part_path(run, folder, part);
-    int status = path ? pf_stream_open(&run->stream, path) : PF_STATUS_MEMORY;
+    int status = path ? pf_stream_open(&run->stream, path) : out_of_memory(run);
 
     if (!status) {
         settings->view = part->view;
@@ -245,25 +251,24 @@ static int write_folder(struct run *run)
 {
     const struct pf_settings *settings = run->input.settings;
     char *folder = NULL;
-    int status = PF_STATUS_OUTPUT;
+    int status = PF_STATUS_OUTPUT, error = 0;
 
     if (asprintf(&folder, "%s.%ld.tmp", settings->output, (long)getpid()) < 0)
-        return PF_STATUS_MEMORY;
-    if (mkdir(folder, 0777) == 0) {
+        return out_of_memory(run);
+    if (mkdir(folder, 0777) != 0) {
+        error = errno;
+    } else {
         status = write_parts(run, folder);
-        if (status > PF_STATUS_FINDINGS || rename(folder, settings->output) == 0)
-            errno = 0;
-        const int why = errno;
-        if (why || status > PF_STATUS_FINDINGS)
+        if (status <= PF_STATUS_FINDINGS && rename(folder, settings->output) != 0)
+            error = errno;
+        if (error || status > PF_STATUS_FINDINGS)
             remove_folder(run, folder);
-        errno = why;
-    }
-    if (errno) {
-        pf_message("%s: cannot write: %s", settings->output, strerror(errno));
-        status = PF_STATUS_OUTPUT;
     }
     free(folder);
-    return status;
+    if (!error)
+        return status;
+    pf_message("%s: cannot write: %s", settings->output, strerror(error));
+    return PF_STATUS_OUTPUT;
 }
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
