@@ -120,15 +120,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 static const char *key_at(const struct pf_command *command, size_t index, const char **doc)
 {
-    static const char *const keys[][2] = {
-        {"event", "none of the others"}, {"pid", "process"},   {"tid", "thread, and process"},
-        {"comm", "name of the thread"},  {"cpu", "processor"}, {"cgroup", "control group"},
-        {"time", "steps of 100 ms"}};
     (void)command;
-    if (index >= sizeof(keys) / sizeof(*keys))
-        return NULL;
-    *doc = keys[index][1];
-    return keys[index][0];
+    return perfile_profile_key_at(index, doc);
 }
 
 static const struct pf_option options[] = {

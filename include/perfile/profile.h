@@ -229,6 +229,9 @@ struct perfile_profile_options {
 };
 #define PERFILE_PROFILE_OPTIONS_INIT PERFILE_SIZED(struct perfile_profile_options)
 
+/* What may be in `keys`, by position; NULL after the last. Static text; doc may be NULL. */
+PERFILE_API const char *perfile_profile_key_at(size_t index, const char **doc);
+
 /*
  * Reads all of the recording. The reader must be at its start, and is at its end then; it is the caller's again. `options`
  * NULL: the defaults. A recording without samples gives a profile without rows. Errors: ARGUMENT (an option that is invalid:

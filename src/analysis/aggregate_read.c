@@ -4,6 +4,8 @@
  * row that a sample of it went to last: one whose keys are the same as then costs no search. What the frames stand for is
  * looked up once for each, at the end.
  */
+#include <stdio.h>
+
 #include "analysis/aggregate_names.h"
 #include "analysis/describe.h"
 #include "analysis/profile.h"
@@ -67,8 +69,33 @@ void pf_arrivals_close(struct pf_arrivals *arrivals)
 static const struct {
     const char *name;
     unsigned by;
-} key_words[] = {{"event", 0},    {"pid", BY_PID},       {"tid", BY_PID | BY_TID}, {"comm", BY_COMM},
-                 {"cpu", BY_CPU}, {"cgroup", BY_CGROUP}, {"time", BY_TIME}};
+    const char *doc;
+} key_words[] = {{"event", 0, "none of the others"},
+                 {"pid", BY_PID, "process"},
+                 {"tid", BY_PID | BY_TID, "thread, and process"},
+                 {"comm", BY_COMM, "name of the thread"},
+                 {"cpu", BY_CPU, "processor"},
+                 {"cgroup", BY_CGROUP, "control group"},
+                 {"time", BY_TIME, "steps of 100 ms"}};
+
+const char *perfile_profile_key_at(size_t index, const char **doc)
+{
+    if (index >= PF_COUNT(key_words))
+        return NULL;
+    if (doc)
+        *doc = key_words[index].doc;
+    return key_words[index].name;
+}
+
+static int fail_key(const char *text, size_t bytes, struct perfile_error *error)
+{
+    char known[96] = "";
+    for (size_t i = 0; i < PF_COUNT(key_words); i++)
+        snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", key_words[i].name);
+    return pf_about(error, text, bytes,
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
+                            "unknown key '%.*s'; there are %s", (int)pf_min(bytes, 80), text, known));
+}
 
 static int parse_keys(struct reading *r, const char *text, struct perfile_error *error)
 {
@@ -79,10 +106,7 @@ static int parse_keys(struct reading *r, const char *text, struct perfile_error 
                (strlen(key_words[i].name) != bytes || memcmp(key_words[i].name, text, bytes) != 0))
             i++;
         if (i == PF_COUNT(key_words))
-            return pf_about(error, text, bytes,
-                            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
-                                    "unknown key '%.*s'; there are event, pid, tid, comm, cpu, cgroup, time",
-                                    (int)pf_min(bytes, 80), text));
+            return fail_key(text, bytes, error);
         r->keys |= key_words[i].by;
     }
     return 0;

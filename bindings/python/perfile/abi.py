@@ -2594,6 +2594,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_stream_module': ('libperfile-analysis', c_int, [c_void_p, c_uint32, POINTER(perfile_module)]),
     'perfile_stream_losses': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_losses)]),
     'perfile_event_unit': ('libperfile-analysis', c_char_p, [POINTER(perfile_event), c_void_p, c_size_t]),
+    'perfile_profile_key_at': ('libperfile-analysis', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_profile_open': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_profile_options), POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_profile_merge': ('libperfile-analysis', c_int, [POINTER(c_void_p), c_size_t, POINTER(perfile_profile_merge_options), POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_profile_close': ('libperfile-analysis', None, [c_void_p]),
