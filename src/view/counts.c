@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* What `perf stat record` counted: a row for each round, event, thread and processor. */
+#include <stdlib.h>
+
+#include "analysis/stat.h"
+#include "base/error.h"
+#include "view/reading.h"
+
+struct counts {
+    struct pf_reading reading; /* first */
+    struct pf_stat stat;
+    uint32_t *order; /* the places of the round in hand, by event, thread and processor */
+    size_t count, next, room;
+    const struct pf_stat_place *place; /* in hand */
+    const struct perfile_event *event;
+    struct pf_stat_count added;
+};
+
+/* ---- what the columns put ---------------------------------------------------------------------------------------- */
+
+#define COUNTS const struct counts *counts = state
+#define PUT(name, set, value)                                                                                          \
+    PF_PUT(name)                                                                                                       \
+    {                                                                                                                  \
+        COUNTS;                                                                                                        \
+        set(vector, value);                                                                                            \
+    }
+#define THREAD (&counts->stat.threads[counts->place->thread])
+
+PUT(round, pf_set_u64, counts->stat.round_count)
+PUT(since_start, pf_set_u64, counts->stat.round.time)
+PUT(last, pf_set_bool, counts->stat.round.round_type != 0)
+PUT(event, pf_set_text, counts->event->name)
+PUT(unit, pf_set_text, counts->event->unit)
+PUT(count, pf_set_u64, pf_stat_scaled(&counts->stat, &counts->added))
+PUT(counted, pf_set_u64, counts->added.value)
+PUT(enabled, pf_set_u64, counts->added.enabled)
+PUT(running, pf_set_u64, counts->added.running)
+PUT(total, pf_set_u64, counts->place->now.value)
+
+PF_PUT(value)
+{
+    COUNTS;
+    if (counts->added.running)
+        pf_set_f64(vector, (double)pf_stat_scaled(&counts->stat, &counts->added) * counts->event->scale);
+    else
+        pf_set_null(vector);
+}
+
+PF_PUT(cpu)
+{
+    COUNTS;
+    if (counts->place->cpu >= 0)
+        pf_set_i32(vector, counts->place->cpu);
+    else
+        pf_set_null(vector);
+}
+
+PF_PUT(tid)
+{
+    COUNTS;
+    if (THREAD->tid >= 0)
+        pf_set_i32(vector, THREAD->tid);
+    else
+        pf_set_null(vector);
+}
+
+PF_PUT(comm)
+{
+    COUNTS;
+    pf_set_text(vector, *THREAD->comm ? THREAD->comm : NULL);
+}
+
+static const struct pf_column columns[] = {
+    PF_REQUIRED(round, U64, "", "Which interval, from 1."),
+    PF_REQUIRED(since_start, DURATION, "ns", "When the interval ended, from the start of counting."),
+    PF_REQUIRED_EXTRA(last, BOOL, "", "It is what was counted up to the end."),
+    PF_REQUIRED(event, TEXT, "", "Event."),
+    PF_COLUMN(cpu, I32, "", "Processor; null: any."),
+    PF_COLUMN(tid, I32, "", "Thread; null: all."),
+    PF_COLUMN(comm, TEXT, "", "Its name when counting began; null: not known."),
+    PF_COLUMN(value, F64, "", "What was counted in this interval, in the event's unit; null: the counter never ran."),
+    PF_COLUMN(unit, TEXT, "", "The event's unit; null: a number of events."),
+    PF_REQUIRED(count, U64, "",
+                "The same without a unit, scaled to the time that it was enabled where the counter shared the hardware."),
+    PF_REQUIRED_EXTRA(counted, U64, "", "The same, not scaled."),
+    PF_REQUIRED(enabled, DURATION, "ns", "How long the counter was to count."),
+    PF_REQUIRED(running, DURATION, "ns", "How long it did."),
+    PF_REQUIRED_EXTRA(total, U64, "", "What was counted since the start, not scaled."),
+};
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+static int compare(const void *left, const void *right, void *context)
+{
+    const struct pf_stat *stat = context;
+    const struct pf_stat_place *a = &stat->places[*(const uint32_t *)left];
+    const struct pf_stat_place *b = &stat->places[*(const uint32_t *)right];
+    if (a->event != b->event)
+        return a->event < b->event ? -1 : 1;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return (a->cpu > b->cpu) - (a->cpu < b->cpu);
+}
+
+static bool passes(struct counts *counts, const struct pf_stat_place *place)
+{
+    const struct pf_stat_thread *thread = &counts->stat.threads[place->thread];
+    const struct pf_filter_subject subject = {
+        .time = PF_NO_TIME,
+        .cpu = place->cpu >= 0 ? place->cpu : PF_NO_NUMBER,
+        .pid = PF_NO_NUMBER,
+        .tid = thread->tid >= 0 ? thread->tid : PF_NO_NUMBER,
+        .comm = thread->tid >= 0 && *thread->comm ? thread->comm : NULL,
+        .event = perfile_event_get(counts->reading.table->reader, place->event)};
+    return pf_reading_passes(&counts->reading, &subject);
+}
+
+static int list_round(struct counts *counts, struct perfile_error *error)
+{
+    const struct pf_stat *stat = &counts->stat;
+    counts->count = counts->next = 0;
+    if (!pf_grow(counts->reading.table->allocator, &counts->order, &counts->room, stat->place_count,
+                 sizeof(*counts->order)))
+        return pf_fail_memory(error, "counts");
+    for (uint32_t i = stat->first_given; i != UINT32_MAX; i = stat->places[i].next_given)
+        if (passes(counts, &stat->places[i]))
+            counts->order[counts->count++] = i;
+    qsort_r(counts->order, counts->count, sizeof(*counts->order), compare, &counts->stat);
+    return 0;
+}
+
+static int next_count(void *state, struct perfile_error *error)
+{
+    struct counts *counts = state;
+    const struct perfile_record *record;
+    struct perfile_reader *reader = counts->reading.table->reader;
+    while (counts->next == counts->count) {
+        int result = pf_reading_next(&counts->reading, &record, error);
+        if (result <= 0)
+            return result;
+        result = record->damaged ? 0 : pf_stat_take(&counts->stat, reader, record, error);
+        if (result > 0)
+            result = list_round(counts, error);
+        if (result < 0)
+            return result;
+    }
+    counts->place = &counts->stat.places[counts->order[counts->next++]];
+    counts->event = perfile_event_get(reader, counts->place->event);
+    counts->added = pf_stat_added(counts->place);
+    return 1;
+}
+
+static int open_counts(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    struct counts *counts = pf_new(table->allocator, sizeof(*counts));
+    *state = counts;
+    if (!counts)
+        return pf_fail_memory(error, "counts");
+    counts->reading.table = table;
+    pf_stat_open(&counts->stat, table->allocator);
+    if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
+        return pf_fail_memory(error, "counts");
+    return pf_reading_open(&counts->reading, table, PF_BY_FILE, error);
+}
+
+static void close_counts(void *state)
+{
+    struct counts *counts = state;
+    if (!counts)
+        return;
+    const struct perfile_allocator *allocator = counts->reading.table->allocator;
+    pf_stat_close(&counts->stat);
+    pf_reading_close(&counts->reading);
+    pf_free(allocator, counts->order, counts->room * sizeof(*counts->order));
+    pf_free(allocator, counts, sizeof(*counts));
+}
+
+const struct pf_view pf_view_counts = {
+    .info = {"counts", "what was counted without samples (perf stat record): by interval, event, thread and processor"},
+    .not_filtered = PF_FILTER_TIMES | PF_FILTER_PIDS,
+    .open = open_counts,
+    .next = next_count,
+    .close = close_counts,
+    .losses = pf_reading_losses,
+    .unmatched = pf_reading_unmatched,
+};
