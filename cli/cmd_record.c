@@ -774,8 +774,10 @@ static int record_all(struct run *run)
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
-    struct run run = {
-        .settings = settings, .signals = -1, .control = PF_CONTROL_INIT, .workload = {.go = -1, .news = -1}};
+    struct run run = {.settings = settings,
+                      .signals = -1,
+                      .control = PF_CONTROL_INIT,
+                      .workload = {.verb = "record", .go = -1, .news = -1}};
     int status;
 
     (void)command;

@@ -45,6 +45,15 @@ struct pf_record_settings {
     bool timestamp_filename;
 };
 
+/* Of the verb stat. */
+struct pf_stat_settings {
+    uint64_t delay_ms, timeout_ms, interval_ms, interval_count;
+    uint64_t repeat;
+    bool no_aggregation, per_socket, per_die, per_core, per_node, per_thread;
+    bool unscaled;
+    bool as_json;
+};
+
 /* A view that is written to a file of its own. */
 struct pf_part {
     const char *view, *columns, *keys;
@@ -90,6 +99,7 @@ struct pf_settings {
     uint64_t write_level;
     bool write_no_sync;
     struct pf_record_settings record;
+    struct pf_stat_settings stat;
     const char *convert_strip;
     const char *convert_for;
     bool convert_unwind;

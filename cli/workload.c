@@ -33,9 +33,9 @@ int pf_workload_prepare(struct pf_workload *workload, char **arguments, bool asi
 {
     int go[2], news[2];
 
-    *workload = (struct pf_workload){.name = arguments[0], .go = -1, .news = -1};
+    *workload = (struct pf_workload){.verb = workload->verb, .name = arguments[0], .go = -1, .news = -1};
     if (pipe2(go, O_CLOEXEC) < 0 || pipe2(news, O_CLOEXEC) < 0) {
-        pf_message("record: %s", strerror(errno));
+        pf_message("%s: %s", workload->verb, strerror(errno));
         return PF_STATUS_OUTPUT;
     }
     workload->pid = fork();
@@ -53,7 +53,7 @@ int pf_workload_prepare(struct pf_workload *workload, char **arguments, bool asi
     workload->running = workload->pid > 0;
     if (workload->running)
         return PF_STATUS_OK;
-    pf_message("record: %s", strerror(errno));
+    pf_message("%s: %s", workload->verb, strerror(errno));
     return PF_STATUS_OUTPUT;
 }
 
@@ -69,7 +69,7 @@ int pf_workload_start(struct pf_workload *workload)
         continue;
     if (!why)
         return PF_STATUS_OK;
-    pf_message("record: %s: %s", workload->name, strerror(why));
+    pf_message("%s: %s: %s", workload->verb, workload->name, strerror(why));
     pf_workload_wait(workload);
     return why == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
@@ -100,7 +100,7 @@ int pf_workload_status(const struct pf_workload *workload)
 {
     if (WIFEXITED(workload->status))
         return WEXITSTATUS(workload->status);
-    pf_message("record: %s was killed by signal %d (%s)", workload->name, WTERMSIG(workload->status),
+    pf_message("%s: %s was killed by signal %d (%s)", workload->verb, workload->name, WTERMSIG(workload->status),
                strsignal(WTERMSIG(workload->status)));
     return STATUS_SIGNAL + WTERMSIG(workload->status);
 }

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 struct pf_workload {
+    const char *verb; /* whose messages these are; to be set first */
     const char *name;
     pid_t pid; /* 0: there is none */
     int go;    /* close it to let the command start */

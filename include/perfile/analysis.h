@@ -185,6 +185,12 @@ struct perfile_output_options {
     /* export: by what samples are kept apart, as in perfile_profile_options; NULL: by all that the format has labels for */
     const char *keys;
     bool addresses; /* export: costs of each instruction, not only of lines, in callgrind's format */
+    /*
+     * stat: by what counters are added up: "all", "cpu", "socket", "die", "core", "node", "thread"; NULL: as the recording
+     * says. Of several recordings (`more`) the mean is shown.
+     */
+    const char *per;
+    const char *title; /* stat: what was counted, in the heading; NULL: the recording's command line */
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

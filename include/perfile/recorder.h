@@ -170,6 +170,47 @@ PERFILE_API const struct perfile_recorder_counts *perfile_recorder_counts_get(co
 PERFILE_API const char *perfile_recorder_event_lost(const struct perfile_recorder *recorder, size_t index,
                                                     uint64_t *lost);
 
+/* ---- counting --------------------------------------------------------------------------------------------------- */
+
+/*
+ * Counts events without samples, as perf stat does: what they counted since they were enabled is written whenever it is asked
+ * for, as STAT records with a STAT_ROUND behind them.
+ *
+ *     perfile_counter_open -> perfile_counter_enable -> perfile_counter_write ... -> perfile_counter_close
+ */
+struct perfile_counter;
+
+struct perfile_counter_options {
+    size_t size; /* sizeof(struct perfile_counter_options) */
+    /*
+     * Which events and whom, of these members: flags (ALL_CPUS, NO_INHERIT, ENABLE_ON_EXEC, ALL_USER, ALL_KERNEL), events
+     * (NULL: clock, switches, migrations, page faults, cycles, instructions and branches), pids, tids, cpus, user, cgroup,
+     * for_perf, allocator, note. Events that this machine cannot count are written without ids and have no counts.
+     */
+    const struct perfile_recorder_options *what;
+    const char *per;      /* how readers are to add up: as perfile_output_options.per; NULL: "all" */
+    uint64_t interval_ms; /* what the caller is going to do, for readers; 0: one round at the end */
+    bool unscaled;        /* readers are not to scale counts to the time that they were enabled */
+};
+#define PERFILE_COUNTER_OPTIONS_INIT PERFILE_SIZED(struct perfile_counter_options)
+
+/*
+ * Opens the events, disabled, and writes them and this machine's features. Errors: those of perfile_recorder_open; ABSENT and
+ * OPEN also when not a single event can be counted.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_counter_open(const struct perfile_counter_options *options,
+                                                        struct perfile_writer *writer, struct perfile_counter **counter,
+                                                        struct perfile_error *error);
+/* With ENABLE_ON_EXEC not needed. READ. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_counter_enable(struct perfile_counter *counter, struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int perfile_counter_disable(struct perfile_counter *counter,
+                                                           struct perfile_error *error);
+/* What was counted so far; `since_start` in ns is the caller's own time, `last`: nothing follows. READ, and those of the writer. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_counter_write(struct perfile_counter *counter, uint64_t since_start,
+                                                         bool last, struct perfile_error *error);
+/* Does not touch the writer. NULL is allowed. */
+PERFILE_API void perfile_counter_close(struct perfile_counter *counter);
+
 /* ---- the events of this machine ------------------------------------------------------------------------------- */
 
 struct perfile_known_event {

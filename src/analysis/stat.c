@@ -73,8 +73,8 @@ static bool add_cpu_range(struct pf_stat *stat, const struct perfile_cpu_set *se
 
 static bool keep_cpus(struct pf_stat *stat, const struct perfile_cpu_map *map)
 {
-    static bool (*const add[])(struct pf_stat * stat, const struct perfile_cpu_set *set) = {
-        add_listed_cpus, add_masked_cpus, add_cpu_range};
+    static bool (*const add[])(struct pf_stat * stat,
+                               const struct perfile_cpu_set *set) = {add_listed_cpus, add_masked_cpus, add_cpu_range};
     if (stat->cpu_count || map->map.map_type >= PF_COUNT(add)) /* the first one counts */
         return true;
     return add[map->map.map_type](stat, &map->map);
@@ -119,12 +119,12 @@ static void keep_config(struct pf_stat *stat, const struct perfile_stat_config *
 enum pf_stat_per pf_stat_per_of(const struct pf_stat *stat, struct perfile_reader *reader)
 {
     static const uint8_t numbers[][10] = {
-        {PF_STAT_CPU, PF_STAT_ALL, PF_STAT_SOCKET, PF_STAT_DIE, PF_STAT_CORE, PF_STAT_THREAD, PF_STAT_ALL,
-         PF_STAT_NODE, PF_STAT_ALL, PF_STAT_ALL},
-        {PF_STAT_CPU, PF_STAT_ALL, PF_STAT_SOCKET, PF_STAT_DIE, PF_STAT_ALL, PF_STAT_CORE, PF_STAT_THREAD,
-         PF_STAT_ALL, PF_STAT_NODE, PF_STAT_ALL},
-        {PF_STAT_CPU, PF_STAT_ALL, PF_STAT_SOCKET, PF_STAT_DIE, PF_STAT_ALL, PF_STAT_ALL, PF_STAT_CORE,
-         PF_STAT_THREAD, PF_STAT_ALL, PF_STAT_NODE},
+        {PF_STAT_CPU, PF_STAT_ALL, PF_STAT_SOCKET, PF_STAT_DIE, PF_STAT_CORE, PF_STAT_THREAD, PF_STAT_ALL, PF_STAT_NODE,
+         PF_STAT_ALL, PF_STAT_ALL},
+        {PF_STAT_CPU, PF_STAT_ALL, PF_STAT_SOCKET, PF_STAT_DIE, PF_STAT_ALL, PF_STAT_CORE, PF_STAT_THREAD, PF_STAT_ALL,
+         PF_STAT_NODE, PF_STAT_ALL},
+        {PF_STAT_CPU, PF_STAT_ALL, PF_STAT_SOCKET, PF_STAT_DIE, PF_STAT_ALL, PF_STAT_ALL, PF_STAT_CORE, PF_STAT_THREAD,
+         PF_STAT_ALL, PF_STAT_NODE},
     };
     const char *version;
     unsigned major = 0, minor = 0, age = 2;

@@ -49,7 +49,7 @@ struct pf_stat {
     struct pf_map index;      /* event, thread and processor -> index in places */
     struct pf_stat_place *places;
     size_t place_count, place_room;
-    uint32_t first_given; /* UINT32_MAX: none */
+    uint32_t first_given;            /* UINT32_MAX: none */
     struct perfile_stat_round round; /* the one that has ended */
     uint64_t round_count;
     uint64_t interval_ms; /* STAT_CONFIG; 0: one round */

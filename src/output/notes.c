@@ -60,7 +60,7 @@ bool pf_note_no_samples(const struct perfile_reader *reader, uint64_t filtered, 
     if (filtered)
         snprintf(note, PF_NOTE_BYTES, "None of %" PRIu64 " samples passes the filters", filtered);
     else if (is_of_stat(reader))
-        why = "This is a recording of `perf stat`: counters, not samples; `perfile script` prints them";
+        why = "This is a recording of `perf stat`: counters, not samples; `perfile stat report` prints them";
     else if (counts->aux_bytes)
         why = "It contains only AUX data";
     else if (!perfile_event_count(reader))

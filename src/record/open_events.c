@@ -404,3 +404,47 @@ int pf_events_open(struct pf_opened_set *opened, struct pf_event_list *chosen, c
             return explain(&chosen->items[event], target, why, error);
     }
 }
+
+/* ---- counters ---- */
+
+/* Of an event that cannot be opened everywhere nothing stays. */
+static void forget(struct pf_opened_set *opened, size_t first, size_t count, uint32_t event)
+{
+    for (size_t i = first; i < opened->count; i++)
+        if (opened->items[i].fd >= 0)
+            close(opened->items[i].fd);
+    for (size_t i = 0; i < count; i++)
+        opened->items[first + i] = (struct pf_opened){.fd = -1, .event = event};
+    opened->count = first + count;
+}
+
+int pf_events_open_counters(struct pf_opened_set *opened, struct pf_event_list *chosen, const struct pf_target *target,
+                            const struct perfile_recorder_options *options, struct perfile_error *error)
+{
+    const size_t places = target->cpu_count * target->tid_count;
+    size_t first = 0, alive = 0;
+    uint32_t failed = 0;
+    int why = 0;
+    *opened = (struct pf_opened_set){.allocator = pf_allocator_or_default(options->allocator), .cgroup = -1};
+    int result = options->cgroup ? open_cgroup(opened, target, options->cgroup, error) : 0;
+    if (result < 0)
+        return result;
+    if (!pf_grow(opened->allocator, &opened->items, &opened->room, chosen->count * places, sizeof(*opened->items)))
+        return pf_fail_memory(error, "events");
+    for (uint32_t event = 0; event < chosen->count;) {
+        const int now = open_event(opened, chosen, target, event);
+        if (now)
+            forget(opened, first, places, event);
+        if ((now == EMFILE && raise_limit()) ||
+            ((now == EACCES || now == EPERM) && !target->everybody && leave_kernel_out(chosen, options))) {
+            opened->count = first; /* another try */
+            continue;
+        }
+        failed = now ? event : failed;
+        why = now ? now : why;
+        alive += !now;
+        first += places;
+        event++;
+    }
+    return alive ? finish_opening(opened, chosen, error) : explain(&chosen->items[failed], target, why, error);
+}

@@ -81,8 +81,9 @@ static const struct pf_column columns[] = {
     PF_COLUMN(comm, TEXT, "", "Its name when counting began; null: not known."),
     PF_COLUMN(value, F64, "", "What was counted in this interval, in the event's unit; null: the counter never ran."),
     PF_COLUMN(unit, TEXT, "", "The event's unit; null: a number of events."),
-    PF_REQUIRED(count, U64, "",
-                "The same without a unit, scaled to the time that it was enabled where the counter shared the hardware."),
+    PF_REQUIRED(
+        count, U64, "",
+        "The same without a unit, scaled to the time that it was enabled where the counter shared the hardware."),
     PF_REQUIRED_EXTRA(counted, U64, "", "The same, not scaled."),
     PF_REQUIRED(enabled, DURATION, "ns", "How long the counter was to count."),
     PF_REQUIRED(running, DURATION, "ns", "How long it did."),
@@ -106,13 +107,12 @@ static int compare(const void *left, const void *right, void *context)
 static bool passes(struct counts *counts, const struct pf_stat_place *place)
 {
     const struct pf_stat_thread *thread = &counts->stat.threads[place->thread];
-    const struct pf_filter_subject subject = {
-        .time = PF_NO_TIME,
-        .cpu = place->cpu >= 0 ? place->cpu : PF_NO_NUMBER,
-        .pid = PF_NO_NUMBER,
-        .tid = thread->tid >= 0 ? thread->tid : PF_NO_NUMBER,
-        .comm = thread->tid >= 0 && *thread->comm ? thread->comm : NULL,
-        .event = perfile_event_get(counts->reading.table->reader, place->event)};
+    const struct pf_filter_subject subject = {.time = PF_NO_TIME,
+                                              .cpu = place->cpu >= 0 ? place->cpu : PF_NO_NUMBER,
+                                              .pid = PF_NO_NUMBER,
+                                              .tid = thread->tid >= 0 ? thread->tid : PF_NO_NUMBER,
+                                              .comm = thread->tid >= 0 && *thread->comm ? thread->comm : NULL,
+                                              .event = perfile_event_get(counts->reading.table->reader, place->event)};
     return pf_reading_passes(&counts->reading, &subject);
 }
 

@@ -33,3 +33,9 @@ VIEW_OUTPUT(script, "samples", json, "the view samples: one object with columns,
 VIEW_OUTPUT(script, "samples", jsonl, "the view samples: an object on a line for each sample")
 VIEW_FILE(script, "samples", parquet, "the view samples as a Parquet file")
 VIEW_FILE(script, "samples", arrow, "the view samples as an Arrow file")
+
+VIEW_OUTPUT(stat, "counts", csv, "the view counts: a line for each interval, event, thread and processor")
+VIEW_OUTPUT(stat, "counts", json, "the view counts: one object with columns and rows")
+VIEW_OUTPUT(stat, "counts", jsonl, "the view counts: an object on a line for each row")
+VIEW_FILE(stat, "counts", parquet, "the view counts as a Parquet file")
+VIEW_FILE(stat, "counts", arrow, "the view counts as an Arrow file")

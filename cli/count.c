@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "count.h"
+#include "message.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NS_PER_MS = 1000000, LOOK_MS = 100 };
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int failure(struct pf_count *count, int result)
+{
+    pf_message("stat: %s", count->error.message);
+    return result == PERFILE_ERROR_WRITE      ? PF_STATUS_OUTPUT
+           : result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE
+                                              : pf_status_of_error(result, PF_STATUS_UNREADABLE);
+}
+
+/* ---- starting ---------------------------------------------------------------------------------------------------- */
+
+static int open_signals(struct pf_count *count)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGCHLD);
+    signal(SIGCHLD, SIG_DFL); /* where it is ignored the command's status would be lost */
+    if (sigprocmask(SIG_BLOCK, &set, NULL) == 0 &&
+        (count->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) >= 0)
+        return PF_STATUS_OK;
+    pf_message("stat: %s", strerror(errno));
+    return PF_STATUS_OUTPUT;
+}
+
+static int keep(void *context, const void *data, size_t bytes)
+{
+    struct pf_count *count = context;
+
+    if (count->room - count->used < bytes) {
+        const size_t room = 2 * (count->used + bytes);
+        uint8_t *larger = realloc(count->data, room);
+        if (!larger)
+            return -1;
+        count->data = larger;
+        count->room = room;
+    }
+    memcpy(count->data + count->used, data, bytes);
+    count->used += bytes;
+    return 0;
+}
+
+static int open_writer(struct pf_count *count, const char *path)
+{
+    const struct perfile_sink sink = {count, keep};
+    struct perfile_writer_options options = PERFILE_WRITER_OPTIONS_INIT;
+
+    options.mode = path && strcmp(path, "-") != 0 ? PERFILE_MODE_FILE : PERFILE_MODE_PIPE;
+    options.live = options.mode == PERFILE_MODE_FILE; /* what was counted by then is there whatever happens */
+    return path ? perfile_writer_open_path(path, &options, &count->writer, &count->error)
+                : perfile_writer_open_sink(&sink, &options, &count->writer, &count->error);
+}
+
+static int open_counter(struct pf_count *count)
+{
+    const struct pf_stat_settings *stat = &count->settings->stat;
+    struct perfile_counter_options options = PERFILE_COUNTER_OPTIONS_INIT;
+
+    options.what = &count->what;
+    options.per = count->settings->print.per;
+    options.interval_ms = stat->interval_ms;
+    options.unscaled = stat->unscaled;
+    return perfile_counter_open(&options, count->writer, &count->counter, &count->error);
+}
+
+/* The command is there, held back, when its counters are opened. */
+static int prepare_command(struct pf_count *count)
+{
+    int status;
+
+    if (!count->settings->operand_count)
+        return PF_STATUS_OK;
+    if ((status = pf_workload_prepare(&count->workload, count->settings->operands, false, &count->mask)))
+        return status;
+    snprintf(count->pid, sizeof(count->pid), "%d", (int)count->workload.pid);
+    if (!count->targets) {
+        count->what.tids = count->pid;
+        count->what.flags |= count->settings->stat.delay_ms ? 0 : PERFILE_RECORDER_ENABLE_ON_EXEC;
+    }
+    return PF_STATUS_OK;
+}
+
+/* Its time begins now. */
+static int enable(struct pf_count *count)
+{
+    const struct pf_stat_settings *stat = &count->settings->stat;
+
+    if (!(count->what.flags & PERFILE_RECORDER_ENABLE_ON_EXEC) &&
+        (count->failed = perfile_counter_enable(count->counter, &count->error)) < 0)
+        return failure(count, count->failed);
+    count->enable_ns = 0;
+    count->start_ns = now_ns();
+    count->next_ns = stat->interval_ms ? count->start_ns + (int64_t)stat->interval_ms * NS_PER_MS : 0;
+    count->end_ns = stat->timeout_ms ? count->start_ns + (int64_t)stat->timeout_ms * NS_PER_MS : 0;
+    return PF_STATUS_OK;
+}
+
+int pf_count_start(struct pf_count *count, const struct pf_settings *settings, const char *path)
+{
+    const struct perfile_recorder_options *what = &settings->record.options;
+    int result, status;
+
+    *count = PF_COUNT_INIT;
+    count->settings = settings;
+    count->what = *what;
+    count->targets = what->pids || what->tids || what->user || what->cpus || what->flags & PERFILE_RECORDER_ALL_CPUS;
+    sigprocmask(SIG_BLOCK, NULL, &count->mask);
+    if ((status = prepare_command(count)) || (status = open_signals(count)))
+        return status;
+    if ((result = open_writer(count, path)) < 0 || (result = open_counter(count)) < 0)
+        return failure(count, result);
+    getrusage(RUSAGE_CHILDREN, &count->before);
+    if (settings->stat.delay_ms) {
+        count->enable_ns = now_ns() + (int64_t)settings->stat.delay_ms * NS_PER_MS;
+        count->start_ns = count->enable_ns;
+    } else if ((status = enable(count))) {
+        return status;
+    }
+    if (count->workload.pid && (status = pf_workload_start(&count->workload)))
+        return status;
+    result = path && strcmp(path, "-") != 0 ? perfile_writer_publish(count->writer, &count->error) : 0;
+    return result < 0 ? failure(count, result) : PF_STATUS_OK;
+}
+
+/* ---- counting ---------------------------------------------------------------------------------------------------- */
+
+static void read_signals(struct pf_count *count)
+{
+    struct signalfd_siginfo info;
+
+    while (read(count->signals, &info, sizeof(info)) == sizeof(info))
+        if (info.ssi_signo != SIGCHLD && !count->signal)
+            count->signal = (int)info.ssi_signo;
+}
+
+/* Of processes that were named, and not started here. */
+static bool are_gone(const struct pf_count *count)
+{
+    const char *list = count->what.pids ? count->what.pids : count->what.tids;
+
+    if (!list || count->workload.pid)
+        return false;
+    while (*list) {
+        char *end;
+        const long pid = strtol(list, &end, 10);
+        if (end == list || pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+            return false;
+        list = end + (*end == ',');
+    }
+    return true;
+}
+
+/* How long nothing is due, in ms; at most what it takes to see that a process has ended. */
+static int wait_ms(const struct pf_count *count)
+{
+    const int64_t times[] = {count->next_ns, count->end_ns, count->enable_ns}, now = now_ns();
+    int64_t wait = count->workload.pid ? INT32_MAX : (int64_t)LOOK_MS;
+
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        const int64_t left = (times[i] - now + NS_PER_MS - 1) / NS_PER_MS;
+        if (times[i] && left < wait)
+            wait = left;
+    }
+    return wait < 0 ? 0 : (int)wait;
+}
+
+/* What was counted so far goes into the recording. */
+static void write_round(struct pf_count *count, bool last)
+{
+    const int64_t since = now_ns() - count->start_ns;
+
+    count->failed = perfile_counter_write(count->counter, since > 0 ? (uint64_t)since : 0, last, &count->error);
+    if (count->failed == 0)
+        count->failed = last ? perfile_writer_finish(count->writer, &count->error)
+                             : perfile_writer_flush(count->writer, &count->error);
+    count->intervals++;
+    count->ended = last || count->failed < 0;
+}
+
+/* Until there is more to read, or all is over. */
+static void advance(struct pf_count *count)
+{
+    struct pollfd signals = {.fd = count->signals, .events = POLLIN};
+    const uint64_t most = count->settings->stat.interval_count, before = count->intervals;
+
+    while (!count->ended && count->intervals == before) {
+        poll(&signals, 1, wait_ms(count));
+        read_signals(count);
+        if (count->enable_ns && now_ns() >= count->enable_ns && enable(count))
+            count->ended = true;
+        const bool over = count->signal || (count->end_ns && now_ns() >= count->end_ns) ||
+                          (count->workload.pid && pf_workload_ended(&count->workload)) || are_gone(count);
+        const bool due = count->next_ns && now_ns() >= count->next_ns;
+        if (over || due)
+            write_round(count, over || (due && most && count->intervals + 1 == most));
+        if (due)
+            count->next_ns += (int64_t)count->settings->stat.interval_ms * NS_PER_MS;
+    }
+}
+
+int pf_count_wait(struct pf_count *count)
+{
+    while (!count->ended)
+        advance(count);
+    return count->failed < 0 ? failure(count, count->failed) : PF_STATUS_OK;
+}
+
+int64_t pf_count_read(void *context, void *to, size_t bytes)
+{
+    struct pf_count *count = context;
+
+    while (count->read == count->used && !count->ended) {
+        count->read = count->used = 0;
+        advance(count);
+    }
+    const size_t left = count->used - count->read, given = left < bytes ? left : bytes;
+    if (given)
+        memcpy(to, count->data + count->read, given);
+    count->read += given;
+    return (int64_t)given;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
+
+/* Who ends the counting of a command means the command, too. */
+int pf_count_status(struct pf_count *count)
+{
+    struct pollfd signals = {.fd = count->signals, .events = POLLIN};
+
+    if (count->failed < 0)
+        return failure(count, count->failed);
+    if (!count->workload.pid)
+        return PF_STATUS_OK;
+    while (!pf_workload_ended(&count->workload)) {
+        kill(count->workload.pid, SIGTERM);
+        poll(&signals, 1, LOOK_MS);
+        read_signals(count);
+    }
+    return pf_workload_status(&count->workload);
+}
+
+void pf_count_close(struct pf_count *count)
+{
+    perfile_counter_close(count->counter);
+    perfile_writer_close(count->writer);
+    pf_workload_close(&count->workload);
+    if (count->signals >= 0)
+        close(count->signals);
+    free(count->data);
+    *count = PF_COUNT_INIT;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One run of `stat`: a command or what runs already is counted into a recording, which goes to a file, or is read while it
+ * is made: asking for more of it waits for the next interval, or for the end.
+ */
+#ifndef PERFILE_CLI_COUNT_H
+#define PERFILE_CLI_COUNT_H
+
+#include "options.h"
+#include "workload.h"
+
+#include <perfile/recorder.h>
+
+#include <signal.h>
+#include <sys/resource.h>
+
+struct pf_count {
+    const struct pf_settings *settings;
+    struct perfile_recorder_options what;
+    struct pf_workload workload;
+    struct perfile_writer *writer;
+    struct perfile_counter *counter;
+    struct perfile_error error;
+    int signals;   /* a signalfd */
+    sigset_t mask; /* of signals before us, which the command gets */
+    int signal;    /* that ended it; 0: none came */
+    bool targets;  /* others than the command are counted: it says for how long */
+    bool ended;
+    int64_t start_ns, next_ns, end_ns, enable_ns; /* of CLOCK_MONOTONIC; 0: none */
+    uint64_t intervals;
+    char pid[16];
+    struct rusage before; /* of children */
+    /* what was written and not read yet */
+    uint8_t *data; /* owned */
+    size_t used, room, read;
+    int failed; /* of the counting or the writing: a PERFILE_ERROR_ */
+};
+
+#define PF_COUNT_INIT ((struct pf_count){.signals = -1, .workload = {.verb = "stat", .go = -1, .news = -1}})
+
+/* Starts it. `path` NULL: to be read by pf_count_read; PF_STATUS_OK, or a status when a message was printed. */
+int pf_count_start(struct pf_count *count, const struct pf_settings *settings, const char *path);
+/* Waits until it has ended; a status. */
+int pf_count_wait(struct pf_count *count);
+/* For struct perfile_source. */
+int64_t pf_count_read(void *count, void *to, size_t bytes);
+/* Waits for the command; its exit status, or 0. */
+int pf_count_status(struct pf_count *count);
+void pf_count_close(struct pf_count *count);
+
+#endif

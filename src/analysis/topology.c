@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/topology.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+enum { CPUS_MAX = 1 << 16, LISTED_MAX = 1 << 20 };
+
+static const struct pf_cpu_place nowhere = {-1, -1, -1, -1};
+
+/* A visit of one of the features: which member the values belong to, and to which processor. */
+struct walk {
+    struct pf_topology *topology;
+    char list; /* 'c' cpus, 'd' die_id, 'n' nodes; 0: another one */
+    size_t cpu;
+    size_t listed; /* processors of nodes so far: lists may name them again and again */
+    int32_t node;
+    bool is_short; /* of memory */
+};
+
+/* NULL: no such processor, or out of memory. */
+static struct pf_cpu_place *place_of(struct walk *walk, size_t cpu)
+{
+    struct pf_topology *topology = walk->topology;
+    if (cpu >= CPUS_MAX)
+        return NULL;
+    if (!pf_grow(topology->allocator, &topology->cpus, &topology->room, cpu + 1, sizeof(*topology->cpus))) {
+        walk->is_short = true;
+        return NULL;
+    }
+    while (topology->count <= cpu)
+        topology->cpus[topology->count++] = nowhere;
+    return &topology->cpus[cpu];
+}
+
+static int begin(void *context, const char *name, bool list)
+{
+    struct walk *walk = context;
+    if (name && list) {
+        walk->list = !strcmp(name, "cpus") ? 'c' : !strcmp(name, "die_id") ? 'd' : 0;
+        walk->cpu = 0;
+    }
+    if (name && !strcmp(name, "NUMA_TOPOLOGY"))
+        walk->list = 'n';
+    return 0;
+}
+
+static int end(void *context, bool list)
+{
+    struct walk *walk = context;
+    walk->cpu += !list && walk->list == 'c';
+    return 0;
+}
+
+/* "0-3,7": these are of the node. */
+static void put_node(struct walk *walk, const char *list)
+{
+    while (*list >= '0' && *list <= '9') {
+        char *after;
+        unsigned long first = strtoul(list, &after, 10), last = first;
+        if (*after == '-')
+            last = strtoul(after + 1, &after, 10);
+        for (; first <= last && first < CPUS_MAX && walk->listed < LISTED_MAX; first++, walk->listed++) {
+            struct pf_cpu_place *place = place_of(walk, first);
+            if (!place)
+                return;
+            place->node = walk->node;
+        }
+        list = after + (*after == ',');
+    }
+}
+
+static void take_node(struct walk *walk, const struct perfile_value *value)
+{
+    char list[4096];
+    if (value->kind == PERFILE_VALUE_UNSIGNED && value->name && !strcmp(value->name, "nodenr"))
+        walk->node = (int32_t)value->number.u;
+    if (value->kind != PERFILE_VALUE_TEXT || !value->name || strcmp(value->name, "cpus") != 0 ||
+        value->bytes >= sizeof(list))
+        return;
+    memcpy(list, value->data, value->bytes);
+    list[value->bytes] = 0;
+    put_node(walk, list);
+}
+
+static void take_cpu(struct walk *walk, const struct perfile_value *value)
+{
+    struct pf_cpu_place *place = value->kind == PERFILE_VALUE_UNSIGNED ? place_of(walk, walk->cpu) : NULL;
+    if (!place)
+        return;
+    const int32_t number = (int32_t)value->number.u;
+    if (walk->list == 'd') {
+        place->die = number;
+        walk->cpu++;
+    } else if (value->name && !strcmp(value->name, "core_id")) {
+        place->core = number;
+    } else if (value->name && !strcmp(value->name, "socket_id")) {
+        place->socket = number;
+    }
+}
+
+static int take_value(void *context, const struct perfile_value *value)
+{
+    struct walk *walk = context;
+    if (walk->list == 'n')
+        take_node(walk, value);
+    else if (walk->list)
+        take_cpu(walk, value);
+    return walk->is_short;
+}
+
+int pf_topology_open(struct pf_topology *topology, struct perfile_reader *reader,
+                     const struct perfile_allocator *allocator, struct perfile_error *error)
+{
+    static const uint32_t features[] = {PERFILE_FEATURE_CPU_TOPOLOGY, PERFILE_FEATURE_NUMA_TOPOLOGY};
+    *topology = (struct pf_topology){.allocator = allocator};
+    for (size_t i = 0; i < 2; i++) {
+        struct walk walk = {.topology = topology};
+        const struct perfile_visitor visitor = {
+            .size = sizeof(visitor), .context = &walk, .begin = begin, .end = end, .value = take_value};
+        const int result = perfile_feature_visit(reader, features[i], &visitor, error);
+        if (result == PERFILE_ERROR_MEMORY || walk.is_short)
+            return pf_fail_memory(error, "topology");
+    }
+    return 0;
+}
+
+void pf_topology_close(struct pf_topology *topology)
+{
+    if (!topology->allocator)
+        return;
+    pf_free(topology->allocator, topology->cpus, topology->room * sizeof(*topology->cpus));
+    *topology = (struct pf_topology){0};
+}
+
+struct pf_cpu_place pf_topology_at(const struct pf_topology *topology, int32_t cpu)
+{
+    return cpu >= 0 && (size_t)cpu < topology->count ? topology->cpus[cpu] : nowhere;
+}

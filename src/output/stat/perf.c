@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts for scripts that were written for perf stat: its -x and its -j. */
+#include <inttypes.h>
+
+#include "base/locale.h"
+#include "output/stat/sheet.h"
+
+/* ---- lines with a separator -------------------------------------------------------------------------------------- */
+
+static const char *separator_of(const struct pf_stat_sheet *sheet)
+{
+    const char *separator = sheet->options->report->separator;
+    return separator && *separator ? separator : ",";
+}
+
+static void put_csv_label(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
+{
+    const struct pf_stat_group *group = &sheet->groups[line->group];
+    const struct pf_cpu_place *at = &group->place;
+    const char *separator = separator_of(sheet);
+    if (sheet->per == PF_STAT_CPU) {
+        pf_put_format(sheet->out, "CPU%d%s", group->number, separator);
+    } else if (sheet->per == PF_STAT_THREAD && sheet->stat.thread_count) {
+        pf_put_name(sheet->out, pf_stat_thread_of(sheet, line)->comm);
+        pf_put_format(sheet->out, "-%d%s", pf_stat_thread_of(sheet, line)->tid, separator);
+    } else if (sheet->per == PF_STAT_NODE) {
+        pf_put_format(sheet->out, "N%d%s%" PRIu32 "%s", at->node, separator, line->cpus, separator);
+    } else if (sheet->per != PF_STAT_ALL && sheet->per != PF_STAT_THREAD) {
+        pf_put_format(sheet->out, "S%d", at->socket);
+        if (sheet->per != PF_STAT_SOCKET)
+            pf_put_format(sheet->out, "-D%d", at->die);
+        if (sheet->per == PF_STAT_CORE)
+            pf_put_format(sheet->out, "-C%d", at->core);
+        pf_put_format(sheet->out, "%s%" PRIu32 "%s", separator, line->cpus, separator);
+    }
+}
+
+static void put_csv_line(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
+{
+    const char *separator = separator_of(sheet), *lack = pf_stat_lack(line);
+    const struct pf_stat_metric metric = pf_stat_metric_of(sheet, line);
+    const bool is_whole = line->event->scale == 1;
+    if (sheet->intervals)
+        pf_put_format(sheet->out, "%6" PRIu64 ".%09" PRIu64 "%s", sheet->time / 1000000000, sheet->time % 1000000000,
+                      separator);
+    put_csv_label(sheet, line);
+    if (lack)
+        pf_put_string(sheet->out, lack);
+    else
+        pf_put_format(sheet->out, "%.*f", is_whole ? 0 : 2, pf_stat_value(line));
+    pf_put_format(sheet->out, "%s%.32s%s", separator, line->event->unit ? line->event->unit : "", separator);
+    pf_put_name(sheet->out, line->event->name);
+    if (line->spread.count > 1)
+        pf_put_format(sheet->out, "%s%.2f%%", separator, pf_stats_error_percent(&line->spread));
+    pf_put_format(sheet->out, "%s%" PRIu64 "%s%.2f%s", separator, line->running, separator, pf_stat_share(line),
+                  separator);
+    if (metric.unit)
+        pf_put_format(sheet->out, metric.form == PF_STAT_RATIO ? "%.3f" : "%.2f", metric.value);
+    pf_put_format(sheet->out, "%s%s\n", separator, metric.unit ? metric.unit : "");
+}
+
+static int write_csv(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                     struct perfile_error *error)
+{
+    static const struct pf_stat_style style = {.line = put_csv_line};
+    out->escapes = true;
+    return pf_stat_write(reader, options, &style, out, error);
+}
+
+const struct pf_output pf_output_stat_perf_csv = {
+    .info = {"stat", "perf-csv", "the lines of perf stat -x"}, .write = write_csv, .merges = true};
+
+/* ---- an object on a line ----------------------------------------------------------------------------------------- */
+
+static void put_text_member(struct pf_text *out, const char *name, const char *value)
+{
+    pf_put_format(out, "\"%s\" : ", name);
+    pf_put_json_string(out, value, strlen(value));
+    pf_put_string(out, ", ");
+}
+
+static void put_json_label(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
+{
+    const struct pf_stat_group *group = &sheet->groups[line->group];
+    const struct pf_cpu_place *at = &group->place;
+    if (sheet->per == PF_STAT_CPU)
+        pf_put_format(sheet->out, "\"cpu\" : \"%d\", ", group->number);
+    else if (sheet->per == PF_STAT_SOCKET)
+        pf_put_format(sheet->out, "\"socket\" : \"S%d\", ", at->socket);
+    else if (sheet->per == PF_STAT_DIE)
+        pf_put_format(sheet->out, "\"die\" : \"S%d-D%d\", ", at->socket, at->die);
+    else if (sheet->per == PF_STAT_CORE)
+        pf_put_format(sheet->out, "\"core\" : \"S%d-D%d-C%d\", ", at->socket, at->die, at->core);
+    else if (sheet->per == PF_STAT_NODE)
+        pf_put_format(sheet->out, "\"node\" : \"N%d\", ", at->node);
+    else if (sheet->per == PF_STAT_THREAD && sheet->stat.thread_count) {
+        char name[40];
+        pf_format(name, sizeof(name), "%s-%d", pf_stat_thread_of(sheet, line)->comm,
+                  pf_stat_thread_of(sheet, line)->tid);
+        put_text_member(sheet->out, "thread", name);
+    }
+    if (sheet->per != PF_STAT_CPU && sheet->per != PF_STAT_ALL && sheet->per != PF_STAT_THREAD)
+        pf_put_format(sheet->out, "\"aggregate-number\" : %" PRIu32 ", ", line->cpus);
+}
+
+static void put_json_line(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
+{
+    const struct pf_stat_metric metric = pf_stat_metric_of(sheet, line);
+    char value[64];
+    pf_put_char(sheet->out, '{');
+    if (sheet->intervals)
+        pf_put_format(sheet->out, "\"interval\" : %" PRIu64 ".%09" PRIu64 ", ", sheet->time / 1000000000,
+                      sheet->time % 1000000000);
+    put_json_label(sheet, line);
+    pf_format(value, sizeof(value), "%f", pf_stat_value(line));
+    put_text_member(sheet->out, "counter-value", pf_stat_lack(line) ? pf_stat_lack(line) : value);
+    put_text_member(sheet->out, "unit", line->event->unit ? line->event->unit : "");
+    put_text_member(sheet->out, "event", line->event->name);
+    if (line->spread.count > 1)
+        pf_put_format(sheet->out, "\"variance\" : %.2f, ", pf_stats_error_percent(&line->spread));
+    pf_put_format(sheet->out, "\"event-runtime\" : %" PRIu64 ", \"pcnt-running\" : %.2f", line->running,
+                  pf_stat_share(line));
+    if (metric.unit)
+        pf_put_format(sheet->out, ", \"metric-value\" : %f, \"metric-unit\" : \"%s\"", metric.value, metric.unit);
+    pf_put_string(sheet->out, "}\n");
+}
+
+static int write_json(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                      struct perfile_error *error)
+{
+    static const struct pf_stat_style style = {.line = put_json_line};
+    return pf_stat_write(reader, options, &style, out, error);
+}
+
+const struct pf_output pf_output_stat_perf_json = {
+    .info = {"stat", "perf-json", "the objects of perf stat -j, one on a line"}, .write = write_json, .merges = true};

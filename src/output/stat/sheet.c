@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/stat/sheet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Events that could not be opened have a line in each round; a hostile recording has many of both. */
+enum { UNSUPPORTED_MAX = 1 << 20 };
+
+/* ---- what is added up -------------------------------------------------------------------------------------------- */
+
+/* All that the counters of a group have in common, and nothing else. */
+static struct pf_stat_group group_of(const struct pf_stat_sheet *sheet, const struct pf_stat_place *place)
+{
+    struct pf_stat_group group = {.place = {-1, -1, -1, -1}};
+    const struct pf_cpu_place at = pf_topology_at(&sheet->topology, place->cpu);
+    if (sheet->per == PF_STAT_CPU)
+        group.number = place->cpu;
+    else if (sheet->per == PF_STAT_THREAD)
+        group.number = (int32_t)place->thread;
+    else if (sheet->per == PF_STAT_NODE)
+        group.place.node = at.node;
+    if (sheet->per == PF_STAT_SOCKET || sheet->per == PF_STAT_DIE || sheet->per == PF_STAT_CORE)
+        group.place.socket = at.socket;
+    if (sheet->per == PF_STAT_DIE || sheet->per == PF_STAT_CORE)
+        group.place.die = at.die;
+    if (sheet->per == PF_STAT_CORE)
+        group.place.core = at.core;
+    return group;
+}
+
+/* Where there are dies, cores and nodes, there are no threads or processors: the numbers need 16 bits each. */
+static uint64_t key_of_group(const struct pf_stat_group *group)
+{
+    const struct pf_cpu_place *place = &group->place;
+    return (uint64_t)(uint32_t)group->number ^ (uint64_t)(uint16_t)(place->socket + 1) << 48 ^
+           (uint64_t)(uint16_t)(place->die + 1) << 32 ^ (uint64_t)(uint16_t)(place->core + 1) << 16 ^
+           (uint64_t)(uint16_t)(place->node + 1);
+}
+
+/* UINT32_MAX: out of memory. */
+static uint32_t find_group(struct pf_stat_sheet *sheet, const struct pf_stat_group *wanted)
+{
+    const uint64_t key = key_of_group(wanted);
+    uint64_t index = sheet->group_count;
+    if (pf_map_get(&sheet->group_of, key, &index))
+        return (uint32_t)index;
+    if (!pf_grow(sheet->allocator, &sheet->groups, &sheet->group_room, index + 1, sizeof(*sheet->groups)) ||
+        !pf_map_put(&sheet->group_of, key, index))
+        return UINT32_MAX;
+    sheet->groups[sheet->group_count++] = *wanted;
+    return (uint32_t)index;
+}
+
+/* NULL: out of memory. */
+static struct pf_stat_line *find_line(struct pf_stat_sheet *sheet, const struct perfile_event *event, uint32_t group)
+{
+    const uint64_t key = (uint64_t)event->index << 32 | group;
+    uint64_t index = sheet->line_count;
+    if (pf_map_get(&sheet->line_of, key, &index))
+        return &sheet->lines[index];
+    if (!pf_grow(sheet->allocator, &sheet->lines, &sheet->line_room, index + 1, sizeof(*sheet->lines)) ||
+        !pf_map_put(&sheet->line_of, key, index))
+        return NULL;
+    sheet->lines[sheet->line_count++] = (struct pf_stat_line){.event = event, .group = group};
+    return &sheet->lines[index];
+}
+
+static bool add_place(struct pf_stat_sheet *sheet, const struct pf_stat_place *place, const struct pf_stat_count *count)
+{
+    const struct pf_stat_group wanted = group_of(sheet, place);
+    const uint32_t group = find_group(sheet, &wanted);
+    struct pf_stat_line *line =
+        group == UINT32_MAX ? NULL : find_line(sheet, perfile_event_get(sheet->reader, place->event), group);
+    if (!line)
+        return false;
+    line->supported = true;
+    line->count += pf_stat_scaled(&sheet->stat, count);
+    line->enabled += count->enabled;
+    line->running += count->running;
+    line->cpus++;
+    return true;
+}
+
+/* Events of which there is no counter anywhere: they have no ids, which one alone does not need. */
+static bool add_unsupported(struct pf_stat_sheet *sheet)
+{
+    const bool is_alone = perfile_event_count(sheet->reader) == 1 && sheet->stat.place_count;
+    const struct pf_stat_group all = {.place = {-1, -1, -1, -1}};
+    const struct perfile_event *event;
+    for (size_t i = 0; (event = perfile_event_get(sheet->reader, i)) != NULL; i++) {
+        if (event->id_count || is_alone || sheet->unsupported++ >= UNSUPPORTED_MAX)
+            continue;
+        const uint32_t group = sheet->group_count ? 0 : find_group(sheet, &all);
+        if (group == UINT32_MAX || !find_line(sheet, event, group))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the order --------------------------------------------------------------------------------------------------- */
+
+static int compare_groups(const struct pf_stat_group *a, const struct pf_stat_group *b)
+{
+    const int32_t left[] = {a->place.socket, a->place.die, a->place.core, a->place.node, a->number};
+    const int32_t right[] = {b->place.socket, b->place.die, b->place.core, b->place.node, b->number};
+    for (size_t i = 0; i < PF_COUNT(left); i++)
+        if (left[i] != right[i])
+            return left[i] < right[i] ? -1 : 1;
+    return 0;
+}
+
+static int compare_lines(const void *left, const void *right, void *context)
+{
+    const struct pf_stat_sheet *sheet = context;
+    const struct pf_stat_line *a = left, *b = right;
+    const bool by_group = sheet->per != PF_STAT_CPU && sheet->per != PF_STAT_THREAD;
+    const int groups = compare_groups(&sheet->groups[a->group], &sheet->groups[b->group]);
+    if (by_group && groups)
+        return groups;
+    if (a->event->index != b->event->index)
+        return a->event->index < b->event->index ? -1 : 1;
+    if (sheet->per == PF_STAT_THREAD && a->count != b->count)
+        return a->count > b->count ? -1 : 1;
+    return groups;
+}
+
+/* What the groups counted, for metrics. */
+static void sum_groups(struct pf_stat_sheet *sheet)
+{
+    for (size_t i = 0; i < sheet->group_count; i++) {
+        memset(sheet->groups[i].counts, 0, sizeof(sheet->groups[i].counts));
+        sheet->groups[i].clocks = 0;
+    }
+    for (size_t i = 0; i < sheet->line_count; i++) {
+        const struct pf_stat_line *line = &sheet->lines[i];
+        struct pf_stat_group *group = &sheet->groups[line->group];
+        const enum pf_stat_kind kind = pf_stat_kind_of(line->event);
+        if (kind == PF_STAT_OTHER || !line->running)
+            continue;
+        group->clocks += kind == PF_STAT_CLOCK;
+        const double part = kind == PF_STAT_CLOCK ? 1.0 / group->clocks : 1;
+        group->counts[kind] += ((double)line->count - (kind == PF_STAT_CLOCK ? group->counts[kind] : 0)) * part;
+    }
+}
+
+static void put_lines(struct pf_stat_sheet *sheet, const struct pf_stat_style *style)
+{
+    qsort_r(sheet->lines, sheet->line_count, sizeof(*sheet->lines), compare_lines, sheet);
+    sum_groups(sheet);
+    for (size_t i = 0; i < sheet->line_count; i++)
+        style->line(sheet, &sheet->lines[i]);
+}
+
+static void drop_lines(struct pf_stat_sheet *sheet)
+{
+    pf_map_close(&sheet->line_of);
+    pf_map_open(&sheet->line_of, sheet->allocator);
+    sheet->line_count = 0;
+}
+
+/* ---- rounds ------------------------------------------------------------------------------------------------------ */
+
+static bool add_round(struct pf_stat_sheet *sheet)
+{
+    for (uint32_t i = sheet->stat.first_given; i != UINT32_MAX; i = sheet->stat.places[i].next_given) {
+        const struct pf_stat_count added = pf_stat_added(&sheet->stat.places[i]);
+        if (!add_place(sheet, &sheet->stat.places[i], &added))
+            return false;
+    }
+    return add_unsupported(sheet);
+}
+
+/* The last round of a command that ended in the middle of an interval has what is left. */
+static int put_round(struct pf_stat_sheet *sheet, const struct pf_stat_style *style, struct perfile_error *error)
+{
+    const uint64_t before = sheet->time;
+    sheet->time = sheet->stat.round.time;
+    sheet->elapsed = sheet->time > before ? sheet->time - before : 0;
+    if (!add_round(sheet))
+        return pf_fail_memory(error, "counts");
+    put_lines(sheet, style);
+    drop_lines(sheet);
+    pf_text_flush(sheet->out);
+    return 0;
+}
+
+/* How counts are shown depends on what stands before the first of them. */
+static int settle(struct pf_stat_sheet *sheet, struct perfile_error *error)
+{
+    static const char *const names[] = {"cpu", "all", "socket", "die", "core", "thread", "node"};
+    const struct perfile_event *event;
+    sheet->per = pf_stat_per_of(&sheet->stat, sheet->reader);
+    for (size_t i = 0; sheet->options->per && i < PF_COUNT(names); i++)
+        if (!strcmp(sheet->options->per, names[i]))
+            sheet->per = (enum pf_stat_per)i;
+    sheet->intervals = sheet->stat.interval_ms && !sheet->options->more_count;
+    for (size_t i = 0; (event = perfile_event_get(sheet->reader, i)) != NULL; i++)
+        if (event->unit)
+            sheet->unit_width = (unsigned)pf_min(pf_max(sheet->unit_width, strlen(event->unit)), 32);
+    return pf_topology_open(&sheet->topology, sheet->reader, sheet->allocator, error);
+}
+
+/* All of one recording; of intervals each is put. */
+static int read_all(struct pf_stat_sheet *sheet, const struct pf_stat_style *style, bool first,
+                    struct perfile_error *error)
+{
+    const struct perfile_record *record;
+    bool settled = false;
+    int result;
+    while ((result = perfile_reader_next(sheet->reader, &record, error)) > 0) {
+        result = record->damaged ? 0 : pf_stat_take(&sheet->stat, sheet->reader, record, error);
+        if (result < 0)
+            return result;
+        if (record->type == PERFILE_RECORD_STAT && !settled) {
+            settled = true;
+            result = settle(sheet, error);
+            if (first && result == 0 && sheet->intervals && style->begin)
+                style->begin(sheet);
+        }
+        if (result > 0 && sheet->intervals)
+            result = put_round(sheet, style, error);
+        if (result < 0)
+            return result;
+    }
+    const int begun = settled || result < 0 ? 0 : settle(sheet, error);
+    return begun < 0 ? begun : result;
+}
+
+/* ---- several recordings ------------------------------------------------------------------------------------------ */
+
+/* The counts of one recording become one more number of each line. */
+static bool add_totals(struct pf_stat_sheet *sheet)
+{
+    for (size_t i = 0; i < sheet->line_count; i++) {
+        sheet->lines[i].count = sheet->lines[i].enabled = sheet->lines[i].running = 0;
+        sheet->lines[i].cpus = 0;
+    }
+    for (size_t i = 0; i < sheet->stat.place_count; i++)
+        if (!add_place(sheet, &sheet->stat.places[i], &sheet->stat.places[i].now))
+            return false;
+    if (!add_unsupported(sheet))
+        return false;
+    for (size_t i = 0; i < sheet->line_count; i++)
+        if (sheet->lines[i].running)
+            pf_stats_add(&sheet->lines[i].spread, sheet->lines[i].count);
+    if (sheet->stat.round_count)
+        pf_stats_add(&sheet->walls, sheet->stat.round.time);
+    return true;
+}
+
+static void close_recording(struct pf_stat_sheet *sheet)
+{
+    pf_stat_close(&sheet->stat);
+    pf_topology_close(&sheet->topology);
+}
+
+/* Means are of the same events. */
+static int check_events(const struct pf_stat_sheet *sheet, const struct perfile_reader *first,
+                        struct perfile_error *error)
+{
+    const struct perfile_event *event, *other;
+    for (size_t i = 0; (event = perfile_event_get(sheet->reader, i)) != NULL; i++)
+        if (!(other = perfile_event_get(first, i)) || strcmp(event->name, other->name) != 0)
+            return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "recordings",
+                           "the recordings counted different events: %s is not event %zu of the first", event->name,
+                           i + 1);
+    return 0;
+}
+
+static int read_recording(struct pf_stat_sheet *sheet, const struct pf_stat_style *style,
+                          const struct perfile_reader *first, struct perfile_error *error)
+{
+    close_recording(sheet);
+    pf_stat_open(&sheet->stat, sheet->allocator);
+    const int result = read_all(sheet, style, sheet->reader == first, error);
+    const int same = check_events(sheet, first, error);
+    if (same < 0)
+        return same;
+    if (!sheet->intervals && !add_totals(sheet))
+        return pf_fail_memory(error, "counts");
+    return result;
+}
+
+static void put_totals(struct pf_stat_sheet *sheet, const struct pf_stat_style *style)
+{
+    for (size_t i = 0; i < sheet->line_count; i++)
+        if (sheet->lines[i].spread.count)
+            sheet->lines[i].count = (uint64_t)sheet->lines[i].spread.mean;
+    sheet->elapsed = (uint64_t)sheet->walls.mean;
+    sheet->time = sheet->elapsed;
+    if (style->begin)
+        style->begin(sheet);
+    put_lines(sheet, style);
+    if (style->end)
+        style->end(sheet);
+}
+
+int pf_stat_write(struct perfile_reader *reader, const struct perfile_output_options *options,
+                  const struct pf_stat_style *style, struct pf_text *out, struct perfile_error *error)
+{
+    struct pf_stat_sheet sheet = {.allocator = out->allocator, .options = options, .reader = reader, .out = out};
+    pf_map_open(&sheet.group_of, sheet.allocator);
+    pf_map_open(&sheet.line_of, sheet.allocator);
+    int result = read_recording(&sheet, style, reader, error);
+    for (size_t i = 0; i < options->more_count && result >= 0; i++) {
+        sheet.reader = options->more[i];
+        result = read_recording(&sheet, style, reader, error);
+    }
+    const bool can_show = result != PERFILE_ERROR_MEMORY && result != PERFILE_ERROR_ARGUMENT && !sheet.intervals;
+    if (can_show && perfile_reader_counts(reader)->stat_counts)
+        put_totals(&sheet, style);
+    else if (can_show && options->symbols->note)
+        options->symbols->note(options->symbols->note_context,
+                               "there are no counts: the recording was not made by perf stat record");
+    close_recording(&sheet);
+    pf_map_close(&sheet.group_of);
+    pf_map_close(&sheet.line_of);
+    pf_free(sheet.allocator, sheet.groups, sheet.group_room * sizeof(*sheet.groups));
+    pf_free(sheet.allocator, sheet.lines, sheet.line_room * sizeof(*sheet.lines));
+    return result;
+}

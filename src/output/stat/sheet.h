@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts as `perf stat` shows them: added up by processor, core, socket ..., with what they say beside each other (rates,
+ * instructions per cycle), and the mean of several recordings.
+ */
+#ifndef PF_OUTPUT_STAT_SHEET_H
+#define PF_OUTPUT_STAT_SHEET_H
+
+#include "analysis/stat.h"
+#include "analysis/topology.h"
+#include "analysis/stats.h"
+#include "output/output.h"
+
+/* Events that mean something to others. */
+enum pf_stat_kind {
+    PF_STAT_CLOCK,
+    PF_STAT_CYCLES,
+    PF_STAT_INSTRUCTIONS,
+    PF_STAT_CACHE_REFERENCES,
+    PF_STAT_CACHE_MISSES,
+    PF_STAT_BRANCHES,
+    PF_STAT_BRANCH_MISSES,
+    PF_STAT_STALLED_FRONTEND,
+    PF_STAT_STALLED_BACKEND,
+    PF_STAT_OTHER,
+};
+
+/* What counters are added up by, and what they count together. */
+struct pf_stat_group {
+    struct pf_cpu_place place;    /* of socket, die, core, node: what they have in common */
+    int32_t number;               /* cpu: which; thread: the index */
+    double counts[PF_STAT_OTHER]; /* of the round; of several clocks their mean ... */
+    unsigned clocks;              /* ... and how many there are */
+};
+
+struct pf_stat_line {
+    const struct perfile_event *event;
+    uint32_t group;            /* index */
+    uint32_t cpus;             /* how many counters were added up */
+    uint64_t count;            /* scaled to the time that they were enabled; of several recordings their mean */
+    uint64_t enabled, running; /* ns */
+    bool supported;            /* there are counters */
+    struct pf_stats spread;    /* over recordings */
+};
+
+/* The lines of one round. */
+struct pf_stat_sheet {
+    const struct perfile_allocator *allocator;
+    const struct perfile_output_options *options;
+    struct perfile_reader *reader;
+    struct pf_text *out;
+    struct pf_stat stat;
+    struct pf_topology topology;
+    enum pf_stat_per per;
+    bool intervals;
+    uint64_t time;         /* ns from the start to the end of the round */
+    uint64_t elapsed;      /* ns that the counts are of; 0: the recording does not say */
+    struct pf_stats walls; /* the same of several recordings */
+    struct pf_map group_of, line_of;
+    struct pf_stat_group *groups;
+    size_t group_count, group_room;
+    struct pf_stat_line *lines; /* in the order in which they are shown */
+    size_t line_count, line_room;
+    uint64_t unsupported; /* lines so far */
+    unsigned unit_width;  /* of the longest unit */
+};
+
+enum pf_stat_form { PF_STAT_RATIO, PF_STAT_HUNDREDTHS, PF_STAT_PERCENT };
+/* What a count says beside others. */
+struct pf_stat_metric {
+    double value;
+    const char *unit; /* NULL: nothing */
+    enum pf_stat_form form;
+};
+
+struct pf_stat_style {
+    void (*begin)(struct pf_stat_sheet *sheet); /* what stands before all lines; may be NULL */
+    void (*line)(struct pf_stat_sheet *sheet, const struct pf_stat_line *line);
+    void (*end)(struct pf_stat_sheet *sheet); /* may be NULL */
+};
+
+/* Writes all rounds. */
+int pf_stat_write(struct perfile_reader *reader, const struct perfile_output_options *options,
+                  const struct pf_stat_style *style, struct pf_text *out, struct perfile_error *error);
+struct pf_stat_metric pf_stat_metric_of(const struct pf_stat_sheet *sheet, const struct pf_stat_line *line);
+enum pf_stat_kind pf_stat_kind_of(const struct perfile_event *event);
+/* NULL: there is a number; else why there is none. */
+const char *pf_stat_lack(const struct pf_stat_line *line);
+/* Percent of the time that the counter counted. */
+static inline double pf_stat_share(const struct pf_stat_line *line)
+{
+    return line->enabled ? 100.0 * (double)line->running / (double)line->enabled : 100.0;
+}
+/* The count in the event's unit. */
+static inline double pf_stat_value(const struct pf_stat_line *line)
+{
+    return (double)line->count * line->event->scale;
+}
+/* Of a line that is one thread's. */
+static inline const struct pf_stat_thread *pf_stat_thread_of(const struct pf_stat_sheet *sheet,
+                                                             const struct pf_stat_line *line)
+{
+    return &sheet->stat.threads[sheet->groups[line->group].number];
+}
+
+#endif
