@@ -270,6 +270,19 @@ PERFILE_API uint64_t perfile_jit_files(const struct perfile_jit *jit, uint64_t *
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_cache_folder(char *path, size_t room);
 
+/*
+ * A function's name as people read it, in at most `columns` columns of a terminal; wide characters take two.
+ * First long spellings of known types become short ones (std::string), and template arguments that are the defaults are
+ * left out; with `columns` SIZE_MAX that is all. Of what is still too long template arguments become <...>, innermost and
+ * longest first, then parameters (...), and at last the middle becomes "...": ASCII, for every locale. No character is
+ * split. In less than 8 columns stands the start.
+ * `text` of `room` bytes gets the result and a NUL; of a name that has no room itself (strlen(name) + 1 bytes), its start.
+ * Returns the bytes without the NUL. The time is linear in the length of the name.
+ */
+PERFILE_API size_t perfile_name_fit(const char *name, size_t columns, char *text, size_t room);
+/* How many columns the text takes on a terminal, if that prints all of it; control characters count as 1. */
+PERFILE_API size_t perfile_name_columns(const char *text);
+
 /* The fields that script's -F knows, by position; NULL after the last. Static text. */
 PERFILE_API const char *perfile_script_field_at(size_t index, const char **doc);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/function_name.h"
 
-/* Behind "operator+", where brackets are no parameters and < and > no template arguments; NULL: it is none. */
-static const char *skip_operator(const char *at)
+const char *pf_operator_end(const char *at)
 {
     static const char word[] = "operator", signs[] = "<>=!+-*/%^&|~,";
     static const char *const longer[] = {"<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "->",
@@ -32,7 +31,7 @@ static bool is_boundary(const char *name, const char *at)
 
 static const char *take_word(struct parts *parts, const char *name, const char *at)
 {
-    const char *behind = is_boundary(name, at) ? skip_operator(at) : NULL;
+    const char *behind = is_boundary(name, at) ? pf_operator_end(at) : NULL;
     if (behind)
         return behind;
     if (at[0] == ':' && at[1] == ':') {

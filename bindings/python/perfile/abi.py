@@ -2535,6 +2535,8 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_jit_follow': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_record), CFUNCTYPE(c_int, c_void_p, c_uint64, POINTER(perfile_map), POINTER(perfile_error)), c_void_p, POINTER(perfile_error)]),
     'perfile_jit_files': ('libperfile-analysis', c_uint64, [c_void_p, POINTER(c_uint64)]),
     'perfile_cache_folder': ('libperfile-analysis', c_int, [c_void_p, c_size_t]),
+    'perfile_name_fit': ('libperfile-analysis', c_size_t, [c_char_p, c_size_t, c_void_p, c_size_t]),
+    'perfile_name_columns': ('libperfile-analysis', c_size_t, [c_char_p]),
     'perfile_script_field_at': ('libperfile-analysis', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_strip_part_at': ('libperfile', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_convert': ('libperfile', c_int, [c_void_p, c_void_p, POINTER(perfile_convert_options), POINTER(perfile_edit_report), POINTER(perfile_error)]),

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Names in a given width. */
+#include <perfile/analysis.h>
+
+#include "analysis/name_scan.h"
+#include "analysis/name_short.h"
+#include "base/columns.h"
+
+enum {
+    LEAST = 8,   /* columns below which there is no sign for what is left out */
+    SIGN = 3,    /* "..." */
+    WORTH = 6,   /* columns in brackets that are not worth a sign */
+    ROUNDS = 16, /* groups of one level that are chosen one by one */
+};
+static const char sign[] = "...";
+
+size_t perfile_name_columns(const char *text)
+{
+    return text ? pf_columns(text, strlen(text)) : 0;
+}
+
+/* ---- brackets that are emptied ---- */
+
+struct fit {
+    char *text;
+    size_t bytes;
+    size_t columns; /* of the text */
+    size_t wanted;
+    enum pf_name_bracket kind;
+};
+
+/* A walk over the brackets of the kind. */
+struct walk {
+    struct pf_name_scan scan;
+    size_t columns;             /* up to the current token */
+    size_t open[PF_NAME_DEPTH]; /* columns, behind each bracket that is open */
+    size_t inside;              /* columns in the bracket that was closed */
+};
+
+/* The next token; for a bracket that is closed, `inside` is known. */
+static enum pf_name_token next_token(struct walk *walk)
+{
+    const size_t before = walk->columns;
+    const enum pf_name_token token = pf_name_scan_next(&walk->scan);
+    walk->columns += pf_columns(walk->scan.name + walk->scan.from, walk->scan.to - walk->scan.from);
+    if (token == PF_NAME_OPEN)
+        walk->open[walk->scan.depth - 1] = walk->columns;
+    else if (token == PF_NAME_CLOSE)
+        walk->inside = before - walk->open[walk->scan.depth];
+    return token;
+}
+
+static void open_walk(struct walk *walk, const struct fit *fit)
+{
+    walk->columns = 0;
+    pf_name_scan_open(&walk->scan, fit->text, fit->bytes);
+}
+
+static bool is_worth(const struct walk *walk, const struct fit *fit, unsigned level)
+{
+    const struct pf_name_open *closed = &walk->scan.closed;
+    return closed->kind == fit->kind && (!level || closed->level == level) && walk->inside > WORTH;
+}
+
+/* What emptying all of each level saves: columns. */
+static void survey(const struct fit *fit, size_t saved[PF_NAME_DEPTH + 2])
+{
+    struct walk walk;
+    enum pf_name_token token;
+    open_walk(&walk, fit);
+    memset(saved, 0, (PF_NAME_DEPTH + 2) * sizeof(*saved));
+    while ((token = next_token(&walk)) != PF_NAME_END)
+        if (token == PF_NAME_CLOSE && is_worth(&walk, fit, 0))
+            saved[walk.scan.closed.level] += walk.inside - SIGN;
+}
+
+/* The innermost level that is enough, or the outermost one. */
+static unsigned choose_level(const struct fit *fit)
+{
+    size_t saved[PF_NAME_DEPTH + 2];
+    unsigned level = PF_NAME_DEPTH;
+    survey(fit, saved);
+    while (level > 1 && fit->columns - saved[level] > fit->wanted)
+        level--;
+    return level;
+}
+
+static size_t longest_of(const struct fit *fit, unsigned level)
+{
+    size_t longest = 0;
+    struct walk walk;
+    enum pf_name_token token;
+    open_walk(&walk, fit);
+    while ((token = next_token(&walk)) != PF_NAME_END)
+        if (token == PF_NAME_CLOSE && is_worth(&walk, fit, level) && walk.inside > longest)
+            longest = walk.inside;
+    return longest;
+}
+
+/* Empties brackets of the level with that many columns at least, until it is enough. What is read is before what is written. */
+static void empty(struct fit *fit, unsigned level, size_t least)
+{
+    size_t used = 0, starts[PF_NAME_DEPTH];
+    struct walk walk;
+    enum pf_name_token token;
+    open_walk(&walk, fit);
+    while ((token = next_token(&walk)) != PF_NAME_END) {
+        const struct pf_name_scan *scan = &walk.scan;
+        if (token == PF_NAME_CLOSE && is_worth(&walk, fit, level) && walk.inside >= least &&
+            fit->columns > fit->wanted) {
+            used = starts[scan->depth];
+            memcpy(fit->text + used, sign, SIGN);
+            used += SIGN;
+            fit->columns -= walk.inside - SIGN;
+        }
+        memmove(fit->text + used, fit->text + scan->from, scan->to - scan->from);
+        used += scan->to - scan->from;
+        if (token == PF_NAME_OPEN)
+            starts[scan->depth - 1] = used;
+    }
+    fit->bytes = used;
+    fit->text[used] = 0;
+}
+
+/* From the innermost brackets of the kind outwards. */
+static void empty_brackets(struct fit *fit, enum pf_name_bracket kind)
+{
+    fit->kind = kind;
+    if (fit->columns <= fit->wanted)
+        return;
+    const unsigned level = choose_level(fit);
+    empty(fit, level + 1, 0);
+    for (unsigned i = 0; i < ROUNDS && fit->columns > fit->wanted; i++) {
+        const size_t longest = longest_of(fit, level);
+        if (!longest)
+            return;
+        empty(fit, level, i + 1 < ROUNDS ? longest : 0);
+    }
+}
+
+/* ---- cutting ---- */
+
+/* Bytes at the start that take at most `columns` columns. */
+static size_t head_bytes(const char *text, size_t bytes, size_t columns)
+{
+    size_t at = 0;
+    while (at < bytes) {
+        unsigned width;
+        const size_t length = pf_character(text + at, bytes - at, &width);
+        if (width > columns)
+            break;
+        columns -= width;
+        at += length;
+    }
+    return at;
+}
+
+/* Where the last `columns` columns of a text of `all` begin, with a character that stands on none before it. */
+static size_t tail_start(const char *text, size_t bytes, size_t all, size_t columns)
+{
+    size_t at = 0, passed = 0;
+    while (at < bytes) {
+        unsigned width;
+        const size_t length = pf_character(text + at, bytes - at, &width);
+        if (passed + columns >= all && width)
+            break;
+        passed += width;
+        at += length;
+    }
+    return at;
+}
+
+/* Its middle goes, or its end when there is no place for a sign. */
+static void cut(struct fit *fit)
+{
+    const size_t left = fit->wanted < LEAST ? fit->wanted : (fit->wanted - SIGN) / 2;
+    size_t used = head_bytes(fit->text, fit->bytes, left);
+    if (fit->wanted >= LEAST) {
+        const size_t start = tail_start(fit->text, fit->bytes, fit->columns, fit->wanted - SIGN - left);
+        memcpy(fit->text + used, sign, SIGN);
+        memmove(fit->text + used + SIGN, fit->text + start, fit->bytes - start);
+        used += SIGN + fit->bytes - start;
+    }
+    fit->bytes = used;
+    fit->text[used] = 0;
+}
+
+/* What of a name without room for all of it has room. */
+static size_t cut_to_room(const char *name, size_t columns, char *text, size_t room)
+{
+    size_t bytes = room - 1;
+    while (bytes && ((unsigned char)name[bytes] & 0xc0) == 0x80)
+        bytes--;
+    bytes = head_bytes(name, bytes, columns);
+    memcpy(text, name, bytes);
+    text[bytes] = 0;
+    return bytes;
+}
+
+size_t perfile_name_fit(const char *name, size_t columns, char *text, size_t room)
+{
+    struct fit fit = {.text = text, .bytes = name ? strlen(name) : 0, .wanted = columns};
+    if (!room)
+        return 0;
+    if (fit.bytes >= room)
+        return cut_to_room(name, columns, text, room);
+    fit.bytes = pf_name_shorten(name ? name : "", fit.bytes, text);
+    if (columns == SIZE_MAX)
+        return fit.bytes;
+    fit.columns = pf_columns(text, fit.bytes);
+    empty_brackets(&fit, PF_BRACKET_ARGUMENTS);
+    empty_brackets(&fit, PF_BRACKET_PARAMETERS);
+    if (fit.columns > columns)
+        cut(&fit);
+    return fit.bytes;
+}
