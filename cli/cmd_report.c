@@ -91,6 +91,18 @@ static const struct pf_option options[] = {
     FLAG("tasks", 0, PERFILE_REPORT_TASKS,
          "Print all processes and threads of the recording instead, each below its parent."),
     TEXT("column-widths", 'w', "LIST", widths, "text: fixed column widths, such as 8,20; longer texts are truncated."),
+    {.name = "fit",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(columns),
+     .doc =
+         "text: fit the table into N columns, as on a terminal: names are shortened, the summary is short, and call "
+         "graphs are printed with -g only. The default on a terminal is its width, unless there is --column-widths."},
+    {.name = "top",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(top),
+     .doc = "Only the first N rows of each event; of a hierarchy, the first N entries of the outermost level."},
     TEXT("field-separator", 't', "TEXT", separator, "csv: the field separator [,]."),
     PF_OPTION_OUTPUT,
     {.name = "stdio",
@@ -121,6 +133,9 @@ static const struct pf_option graphs[] = {
      .argument = "N",
      .offset = AT(max_stack),
      .doc = "Only use the N innermost frames of a stack."},
+    TEXT("ignore-callees", 0, "REGEX", ignore_callees,
+         "Count samples below a function that matches this extended regular expression as its own: what it calls is "
+         "left out."),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
     {0},

@@ -56,6 +56,17 @@ bool pf_is_terminal(int fd)
     return isatty(fd) && name && *name && strcmp(name, "dumb") != 0;
 }
 
+size_t pf_terminal_columns(int fd)
+{
+    const char *wanted = getenv("COLUMNS");
+    const long columns = wanted ? strtol(wanted, NULL, 10) : 0;
+    struct winsize size;
+
+    if (columns > 0 && columns < 100000)
+        return (size_t)columns;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
 bool pf_wants_color(const char *color, int fd)
 {
     const char *no_color = getenv("NO_COLOR");
@@ -335,13 +346,6 @@ static void draw(const char *line, size_t bytes)
 }
 
 /* The window may have another size each time. */
-static size_t columns(void)
-{
-    struct winsize size;
-
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
-}
-
 static const char *bytes_text(double bytes, char buffer[16])
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -384,7 +388,7 @@ static void describe(char text[80], double done, double total, double seconds)
 static void draw_bar(const struct pf_progress *progress, const char *text, double share)
 {
     static const char marks[] = "########################################";
-    const size_t room = columns() - 1, taken = strlen(progress->verb) + strlen(text) + 4;
+    const size_t room = pf_terminal_columns(STDERR_FILENO) - 1, taken = strlen(progress->verb) + strlen(text) + 4;
     size_t width = room > taken ? room - taken : 0;
     char bar[64] = "", line[256];
     size_t bytes;

@@ -9,6 +9,8 @@
 
 /* A terminal that can move its cursor. */
 bool pf_is_terminal(int fd);
+/* Its width: $COLUMNS, or that of the window, or 80. */
+size_t pf_terminal_columns(int fd);
 /* Whether text for `fd` has colours; `color` is auto, always or never. */
 bool pf_wants_color(const char *color, int fd);
 

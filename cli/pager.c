@@ -39,14 +39,14 @@ static const char *find_command(void)
     return *command && strcmp(command, "cat") ? command : NULL;
 }
 
-/* What less needs to show our colours, to leave the screen alone and to end at once when all fits on it. */
+/* What less needs to show our colours, to cut long lines, to leave the screen alone and to end at once when all fits on it. */
 static void set_environment(void)
 {
     const char *less = getenv("LESS");
     char *with_colors = NULL;
 
     if (!less)
-        setenv("LESS", "FRX", 1);
+        setenv("LESS", "FRSX", 1);
     else if (asprintf(&with_colors, "-R %s", less) >= 0)
         setenv("LESS", with_colors, 1);
     free(with_colors);

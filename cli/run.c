@@ -136,6 +136,15 @@ static int check_terminal(const struct run *run)
     return pf_stream_check_binary(&run->stream, command->name, settings->format);
 }
 
+/* Tables for people have the width of their terminal. */
+static void fit_terminal(struct run *run)
+{
+    struct perfile_report_options *report = &run->input.settings->report;
+
+    if (!report->columns && !report->widths && isatty(run->stream.fd))
+        report->columns = pf_terminal_columns(run->stream.fd);
+}
+
 static void prepare(struct run *run)
 {
     struct pf_input *input = &run->input;
@@ -143,6 +152,7 @@ static void prepare(struct run *run)
 
     options->color = pf_wants_color(input->settings->color, run->stream.fd);
     options->escape_names = isatty(run->stream.fd); /* in a pipe the names are perf's */
+    fit_terminal(run);
     input->settings->report.flags |= input->settings->quiet ? PERFILE_REPORT_NO_HEADER : 0; /* as perf */
     options->threads = thread_count(input->settings);
     if (pf_progress_start(&run->progress, input->command->name)) {

@@ -127,6 +127,14 @@ struct perfile_report_options {
     const char *percentage;    /* "relative": shares are of what filters let pass; NULL, "absolute": of all */
     const char *widths;        /* text: of the columns, "10,20"; 0: as wide as needed */
     const char *parent;        /* regular expression for the column parent; NULL: "^sys_|^do_page_fault" */
+    /*
+     * text: for a terminal of that width. Names are fitted into it (perfile_name_fit), the summary is short, and there are
+     * call graphs only with `call_graph` or PERFILE_REPORT_INVERTED. 0: as perf prints it.
+     */
+    uint64_t columns;
+    uint64_t top; /* rows of each event, or entries of the outermost level, that are shown; 0: all */
+    /* Regular expression: samples below a function whose name matches it, the outermost one, are as if in that function. */
+    const char *ignore_callees;
 };
 #define PERFILE_REPORT_OPTIONS_INIT PERFILE_SIZED(struct perfile_report_options)
 

@@ -138,22 +138,54 @@ static void empty_brackets(struct fit *fit, enum pf_name_bracket kind)
     }
 }
 
-/* ---- cutting ---- */
+/* ---- what is returned, and what is passed ---- */
 
-/* Bytes at the start that take at most `columns` columns. */
-static size_t head_bytes(const char *text, size_t bytes, size_t columns)
+static void delete_bytes(struct fit *fit, size_t from, size_t to)
 {
-    size_t at = 0;
-    while (at < bytes) {
-        unsigned width;
-        const size_t length = pf_character(text + at, bytes - at, &width);
-        if (width > columns)
-            break;
-        columns -= width;
-        at += length;
-    }
-    return at;
+    fit->columns -= pf_columns(fit->text + from, to - from);
+    memmove(fit->text + from, fit->text + to, fit->bytes - to + 1);
+    fit->bytes -= to - from;
 }
+
+/* Words before a name that say what it is, not what it returns. */
+static bool is_special(const char *text, size_t bytes)
+{
+    return (bytes >= 3 && memcmp(text + bytes - 3, "to ", 3) == 0) ||
+           (bytes >= 4 && memcmp(text + bytes - 4, "for ", 4) == 0) ||
+           (bytes >= 9 && memcmp(text + bytes - 9, "operator ", 9) == 0);
+}
+
+static size_t behind_space(const struct pf_name_scan *scan, size_t otherwise)
+{
+    for (size_t i = scan->to; i > scan->from; i--)
+        if (scan->name[i - 1] == ' ' && !scan->named)
+            return i;
+    return otherwise;
+}
+
+/* "void sort<...>(...)" becomes "sort<...>", as far as it has to. */
+static void drop_types(struct fit *fit)
+{
+    struct pf_name_scan scan;
+    enum pf_name_token token;
+    size_t name = 0, open = 0, close = 0;
+    pf_name_scan_open(&scan, fit->text, fit->bytes);
+    while (!close && (token = pf_name_scan_next(&scan)) != PF_NAME_END) {
+        const bool parameters = token == PF_NAME_OPEN && scan.depth == 1 && scan.open[0].kind == PF_BRACKET_PARAMETERS;
+        if (token == PF_NAME_TEXT && !scan.depth && !open)
+            name = behind_space(&scan, name);
+        else if (parameters)
+            open = scan.from;
+        else if (token == PF_NAME_CLOSE && !scan.depth && open)
+            close = scan.to;
+    }
+    if (close && fit->columns > fit->wanted)
+        delete_bytes(fit, open, close);
+    if (close && fit->columns > fit->wanted && !is_special(fit->text, name))
+        delete_bytes(fit, 0, name);
+}
+
+/* ---- cutting ---- */
 
 /* Where the last `columns` columns of a text of `all` begin, with a character that stands on none before it. */
 static size_t tail_start(const char *text, size_t bytes, size_t all, size_t columns)
@@ -173,10 +205,14 @@ static size_t tail_start(const char *text, size_t bytes, size_t all, size_t colu
 /* Its middle goes, or its end when there is no place for a sign. */
 static void cut(struct fit *fit)
 {
-    const size_t left = fit->wanted < LEAST ? fit->wanted : (fit->wanted - SIGN) / 2;
-    size_t used = head_bytes(fit->text, fit->bytes, left);
+    const size_t left = fit->wanted < LEAST ? fit->wanted : (fit->wanted - SIGN) / 3; /* a name says most at its end */
+    size_t used = pf_head_bytes(fit->text, fit->bytes, left);
     if (fit->wanted >= LEAST) {
-        const size_t start = tail_start(fit->text, fit->bytes, fit->columns, fit->wanted - SIGN - left);
+        size_t start = tail_start(fit->text, fit->bytes, fit->columns, fit->wanted - SIGN - left);
+        while (used && fit->text[used - 1] == '.') /* signs are not joined */
+            used--;
+        while (fit->text[start] == '.')
+            start++;
         memcpy(fit->text + used, sign, SIGN);
         memmove(fit->text + used + SIGN, fit->text + start, fit->bytes - start);
         used += SIGN + fit->bytes - start;
@@ -191,7 +227,7 @@ static size_t cut_to_room(const char *name, size_t columns, char *text, size_t r
     size_t bytes = room - 1;
     while (bytes && ((unsigned char)name[bytes] & 0xc0) == 0x80)
         bytes--;
-    bytes = head_bytes(name, bytes, columns);
+    bytes = pf_head_bytes(name, bytes, columns);
     memcpy(text, name, bytes);
     text[bytes] = 0;
     return bytes;
@@ -210,6 +246,8 @@ size_t perfile_name_fit(const char *name, size_t columns, char *text, size_t roo
     fit.columns = pf_columns(text, fit.bytes);
     empty_brackets(&fit, PF_BRACKET_ARGUMENTS);
     empty_brackets(&fit, PF_BRACKET_PARAMETERS);
+    if (fit.columns > columns)
+        drop_types(&fit);
     if (fit.columns > columns)
         cut(&fit);
     return fit.bytes;

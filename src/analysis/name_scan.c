@@ -47,8 +47,10 @@ static enum pf_name_bracket kind_of(const struct pf_name_scan *scan, size_t at)
     case '<':
         return kind_of_angle(scan, at);
     case '(':
-        return scan->named || (c && c != '.' && !begins(scan, at, "(anonymous namespace)")) ? PF_BRACKET_PARAMETERS
-                                                                                            : PF_BRACKET_OTHER;
+        return scan->named ||
+                       (c && c != '.' && !begins(scan, at, "(anonymous namespace)") && !begins(scan, at, "(inlined)"))
+                   ? PF_BRACKET_PARAMETERS
+                   : PF_BRACKET_OTHER;
     case '[':
         return is_word(c) && !begins(scan, at, "[abi:") ? PF_BRACKET_ARGUMENTS : PF_BRACKET_OTHER;
     default:

@@ -56,3 +56,17 @@ size_t pf_columns(const char *text, size_t bytes)
         at += pf_character(text + at, bytes - at, &columns);
     return sum;
 }
+
+size_t pf_head_bytes(const char *text, size_t bytes, size_t columns)
+{
+    size_t at = 0;
+    while (at < bytes) {
+        unsigned width;
+        const size_t length = pf_character(text + at, bytes - at, &width);
+        if (width > columns)
+            break;
+        columns -= width;
+        at += length;
+    }
+    return at;
+}

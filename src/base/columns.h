@@ -11,6 +11,9 @@
  */
 size_t pf_character(const char *text, size_t bytes, unsigned *columns);
 
+/* Bytes at the start that take at most `columns` columns. */
+size_t pf_head_bytes(const char *text, size_t bytes, size_t columns);
+
 size_t pf_columns(const char *text, size_t bytes);
 
 #endif

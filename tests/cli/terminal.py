@@ -136,7 +136,7 @@ def test_missing_pager(t):
 
 
 def test_environment(t):
-    for given, wanted in ({}, 'LESS=FRX'), ({'LESS': '-i'}, 'LESS=-R -i'):
+    for given, wanted in ({}, 'LESS=FRSX'), ({'LESS': '-i'}, 'LESS=-R -i'):
         status, text = t.run('info', 'good', PAGER='env', **given)
         expect(f'{given} becomes {wanted}', status == 0 and wanted in text.splitlines() and 'LV=-c' in text, text)
     if shutil.which('less', path='/usr/bin:/bin'):

@@ -81,6 +81,9 @@ class perfile_report_options(Sized):
     percentage: Optional[Bytes]
     widths: Optional[Bytes]
     parent: Optional[Bytes]
+    columns: int
+    top: int
+    ignore_callees: Optional[Bytes]
 
 
 class perfile_output_options(Sized):
@@ -1462,7 +1465,10 @@ perfile_report_options._fields_ = [
     ('symbol_filter', c_char_p),
     ('percentage', c_char_p),
     ('widths', c_char_p),
-    ('parent', c_char_p)]
+    ('parent', c_char_p),
+    ('columns', c_uint64),
+    ('top', c_uint64),
+    ('ignore_callees', c_char_p)]
 perfile_output_options._fields_ = [
     ('size', c_size_t),
     ('filter', POINTER(perfile_filter)),

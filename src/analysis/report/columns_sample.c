@@ -288,10 +288,10 @@ void pf_text_trace(const struct pf_report *report, const struct pf_report_row *r
 
 /* ---- parent ---- */
 
-static bool is_parent(const struct pf_report *report, const char *name)
+static bool matches(const struct pf_report *report, const regex_t *expression, const char *name)
 {
     const struct pf_locale locale = pf_locale_enter();
-    const int result = report->parent ? regexec(report->parent, name, 0, NULL, 0) : REG_NOMATCH;
+    const int result = expression ? regexec(expression, name, 0, NULL, 0) : REG_NOMATCH;
     pf_locale_leave(&locale);
     if (result == REG_ESPACE)
         pf_memory_note_short(report->allocator);
@@ -312,8 +312,8 @@ static uint64_t parent_of_frame(struct pf_report *report, uint32_t frame)
     }
     if (report->parents[frame] == NOT_KNOWN) {
         const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
-        const bool matches = info->name && info->kind != PF_FRAME_INLINED && is_parent(report, info->name);
-        report->parents[frame] = matches ? pf_report_intern(report, info->name, strlen(info->name)) : 0;
+        const bool found = info->name && info->kind != PF_FRAME_INLINED && matches(report, report->parent, info->name);
+        report->parents[frame] = found ? pf_report_intern(report, info->name, strlen(info->name)) : 0;
     }
     return report->parents[frame];
 }
@@ -342,11 +342,10 @@ static bool keeps_parent(const struct pf_report *report)
     return found;
 }
 
-/* Only for who has the column, and when there is enough for it: regcomp of glibc 2.36 frees twice when out of memory. */
-static int compile_parent(struct pf_report *report, struct perfile_error *error)
+/* Only for who needs it, and when there is enough for it: regcomp of glibc 2.36 frees twice when out of memory. */
+static int compile(struct pf_report *report, const char *what, const char *pattern, regex_t **expression,
+                   struct perfile_error *error)
 {
-    static const char usual[] = "^sys_|^do_page_fault"; /* perf's */
-    const char *pattern = report->options->report->parent ? report->options->report->parent : usual;
     regex_t *made = pf_new(report->allocator, sizeof(*made));
     char why[100];
     void *reserve = made ? pf_resize(report->allocator, NULL, 0, PATTERN_RESERVE_BYTES) : NULL;
@@ -361,15 +360,61 @@ static int compile_parent(struct pf_report *report, struct perfile_error *error)
         regerror(result, made, why, sizeof(why));
     pf_locale_leave(&locale);
     if (result == 0) {
-        report->parent = made;
+        *expression = made;
         return 0;
     }
     pf_free(report->allocator, made, sizeof(*made));
     if (result == REG_ESPACE)
-        return pf_fail_memory(error, "parent");
+        return pf_fail_memory(error, what);
     return pf_about(error, pattern, strlen(pattern),
-                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "parent",
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, what,
                             "invalid regular expression \"%.40s\": %s", pattern, why));
+}
+
+static int compile_patterns(struct pf_report *report, struct perfile_error *error)
+{
+    static const char usual[] = "^sys_|^do_page_fault"; /* perf's */
+    const struct perfile_report_options *options = report->options->report;
+    int result = 0;
+    if (keeps_parent(report))
+        result = compile(report, "parent", options->parent ? options->parent : usual, &report->parent, error);
+    if (result == 0 && options->ignore_callees)
+        result = compile(report, "ignore-callees", options->ignore_callees, &report->ignored, error);
+    return result;
+}
+
+/* ---- callees that are ignored ---- */
+
+static bool is_ignored(struct pf_report *report, uint32_t frame)
+{
+    enum { UNKNOWN, NO, YES };
+    const size_t room = report->ignored_room;
+    if (frame >= room) {
+        if (!pf_grow(report->allocator, &report->are_ignored, &report->ignored_room, (size_t)frame + 1, 1)) {
+            report->short_of_memory = true;
+            return false;
+        }
+        memset(report->are_ignored + room, UNKNOWN, report->ignored_room - room);
+    }
+    if (report->are_ignored[frame] == UNKNOWN) {
+        const struct pf_frame_info *info = pf_profile_frame(report->profile, frame);
+        const bool found = info->name && info->kind != PF_FRAME_INLINED && matches(report, report->ignored, info->name);
+        report->are_ignored[frame] = found ? YES : NO;
+    }
+    return report->are_ignored[frame] == YES;
+}
+
+bool pf_report_ignore_callees(struct pf_report *report, struct pf_profile_sample *sample)
+{
+    size_t first = sample->frame_count;
+    while (first && !is_ignored(report, sample->frames[first - 1]))
+        first--;
+    if (first > 1) {
+        sample->frames += first - 1;
+        sample->frame_count -= first - 1;
+        sample->leaf = sample->frames[0];
+    }
+    return !report->short_of_memory;
 }
 
 /* ---- all together ---- */
@@ -379,8 +424,8 @@ int pf_report_prepare(struct pf_report *report, struct perfile_error *error)
     const char *quantum = report->options->report->time_quantum;
     report->quantum_ns = DEFAULT_QUANTUM_NS;
     int result = quantum ? pf_parse_duration(quantum, &report->quantum_ns, error) : 0;
-    if (result == 0 && keeps_parent(report))
-        result = compile_parent(report, error);
+    if (result == 0)
+        result = compile_patterns(report, error);
     if (result == 0 && (pf_text_open(&report->scratch, report->allocator, NULL, NULL) < 0 ||
                         !pf_trace_texts_open(&report->traces, report->reader, report->allocator)))
         result = pf_fail_memory(error, "report");
@@ -396,6 +441,11 @@ void pf_report_unprepare(struct pf_report *report)
         pf_free(report->allocator, report->parent, sizeof(*report->parent));
     }
     pf_free(report->allocator, report->parents, report->parent_room * sizeof(*report->parents));
+    if (report->ignored) {
+        regfree(report->ignored);
+        pf_free(report->allocator, report->ignored, sizeof(*report->ignored));
+    }
+    pf_free(report->allocator, report->are_ignored, report->ignored_room);
     pf_free(report->allocator, report->sockets, report->socket_room * sizeof(*report->sockets));
     pf_text_close(&report->scratch);
     pf_trace_texts_close(&report->traces);

@@ -104,6 +104,8 @@ static int parse_graph_options(struct pf_report *report, struct perfile_error *e
     report->order = options->flags & PERFILE_REPORT_NO_CHILDREN ? PF_GRAPH_CALLEE : PF_GRAPH_CALLER;
     if (options->flags & PERFILE_REPORT_INVERTED)
         report->order = PF_GRAPH_CALLER;
+    else if (options->columns && !options->call_graph)
+        report->order = PF_GRAPH_NONE;
     int result = options->call_graph ? parse_graph(report, options->call_graph, error) : 0;
     report->relative = options->percentage && strcmp(options->percentage, "relative") == 0;
     report->hides_unresolved = options->flags & PERFILE_REPORT_RESOLVED;
@@ -351,12 +353,21 @@ static int fail_samples(const struct pf_report *report, struct perfile_error *er
                : pf_fail_memory(error, "report");
 }
 
+static bool take_sample(struct pf_report *report, const struct pf_profile_sample *sample)
+{
+    struct pf_profile_sample cut;
+    if (!report->ignored || !sample->event)
+        return !sample->event || add_sample(report, sample);
+    cut = *sample;
+    return pf_report_ignore_callees(report, &cut) && add_sample(report, &cut);
+}
+
 static int read_samples(struct pf_report *report, struct perfile_error *error)
 {
     const struct pf_profile_sample *sample;
     int result;
     while ((result = pf_profile_next(report->profile, &sample, error)) > 0)
-        if (sample->event && !add_sample(report, sample)) {
+        if (!take_sample(report, sample)) {
             pf_profile_stop(report->profile);
             return fail_samples(report, error);
         }

@@ -106,6 +106,7 @@ struct pf_report_event {
     uint64_t period;                   /* of these; what percentages are of */
     struct pf_report_row *rows;        /* in the order of the table */
     size_t row_count;
+    size_t left_out;                     /* rows behind these, that were too many */
     size_t first_entry, entry_count;     /* of the hierarchy, in pf_report.entries */
     const struct pf_report_group *group; /* that shares a table, or NULL */
     uint32_t place;                      /* among those of the group that are shown */
@@ -222,6 +223,8 @@ void pf_report_see_machine(struct pf_report *report);
 uint64_t pf_report_dso_of(struct pf_report *report, uint32_t frame);
 /* columns_sample.c: the value of comm_nodigit when all names are known. */
 uint64_t pf_report_later_comm_nodigit(struct pf_report *report, uint64_t value);
+/* columns_sample.c: drops the callees of functions that are ignored; false when out of memory. */
+bool pf_report_ignore_callees(struct pf_report *report, struct pf_profile_sample *sample);
 /* What its columns need of the recording and the options. */
 int pf_report_prepare(struct pf_report *report, struct perfile_error *error);
 void pf_report_unprepare(struct pf_report *report);
@@ -344,6 +347,9 @@ struct pf_report {
     regex_t *parent;           /* of the column parent */
     uint64_t *parents;         /* by frame: its name when it matches, 0 when not, 1 not known yet */
     size_t parent_room;
+    regex_t *ignored;     /* functions whose callees are ignored; NULL: none */
+    uint8_t *are_ignored; /* by frame: 0 not known, 1 no, 2 yes */
+    size_t ignored_room;
 
     struct pf_report_key *keys;
     size_t key_count, key_room;
@@ -468,6 +474,11 @@ static inline const struct pf_frame_info *pf_report_frame(const struct pf_report
 {
     return pf_profile_frame(report->profile, row->frame);
 }
+static inline uint64_t pf_report_top(const struct pf_report *report)
+{
+    const uint64_t top = report->options->report->top;
+    return top ? top : UINT64_MAX;
+}
 double pf_report_percent(uint64_t part, uint64_t whole);
 /* The row is shown: it is not below the limit. */
 bool pf_report_shows(const struct pf_report *report, const struct pf_report_row *row);
@@ -502,7 +513,8 @@ struct pf_report_line {
     bool leaf; /* a row of the event */
     struct pf_report_levels levels;
     size_t next_entry, next_row;
-    size_t hidden; /* what is below this level is not shown */
+    size_t hidden;      /* what is below this level is not shown */
+    uint64_t outermost; /* lines of the first level so far */
 };
 /* Before the first line; then lines that are shown, false after the last one. */
 void pf_report_open_lines(const struct pf_report *report, const struct pf_report_event *event,

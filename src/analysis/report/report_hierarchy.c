@@ -464,6 +464,8 @@ bool pf_report_next_line(const struct pf_report *report, const struct pf_report_
         if (line->level > line->hidden)
             continue;
         line->hidden = pf_report_shows(report, line->row) ? UINT_MAX : line->level;
+        if (line->hidden == UINT_MAX && !line->level && line->outermost++ == pf_report_top(report))
+            return false;
         if (line->hidden == UINT_MAX)
             return true;
     }

@@ -340,6 +340,20 @@ static void give_rows(struct pf_report *report)
     }
 }
 
+/* Rows that are shown, up to the number that is asked for. */
+static void leave_out_rows(const struct pf_report *report, struct pf_report_event *event)
+{
+    const size_t all = event->row_count;
+    uint64_t shown = 0;
+    for (size_t i = 0; i < all; i++) {
+        if (!pf_report_shows(report, &event->rows[i]))
+            continue;
+        if (shown++ == pf_report_top(report))
+            event->row_count = i;
+        event->left_out += event->row_count < all;
+    }
+}
+
 bool pf_report_sort(struct pf_report *report)
 {
     struct order order = {.report = report};
@@ -354,6 +368,8 @@ bool pf_report_sort(struct pf_report *report)
         sort_run(&order, &(struct run){.items = order.items, .count = report->row_count});
         pf_report_move_rows(report->rows, order.items, report->row_count);
         give_rows(report);
+        for (size_t i = 0; i < report->event_count && !report->hierarchy && report->options->report->top; i++)
+            leave_out_rows(report, &report->events[i]);
         enough = !report->hierarchy || pf_report_grow_hierarchy(report);
     }
     pf_free(report->allocator, order.items, room * sizeof(*order.items));

@@ -5,6 +5,7 @@
 
 #include "analysis/report/report.h"
 #include "base/bytes.h"
+#include "base/columns.h"
 #include "base/error.h"
 #include "base/stages.h"
 #include "output/notes.h"
@@ -29,11 +30,13 @@ struct table {
     const struct pf_report_event *event;
     struct pf_text *out;
     struct pf_text cell;                                       /* one text that is to be padded */
+    struct pf_text fitted;                                     /* one that is cut, where there is a width */
     struct pf_text margin;                                     /* of the graph, as deep as it is */
     const struct pf_report_column *columns[PF_REPORT_COLUMNS]; /* of this event */
     size_t column_count;
     size_t widths[PF_REPORT_COLUMNS];
     size_t fixed[PF_REPORT_COLUMNS]; /* widths that were asked for, or 0 */
+    size_t screen;                   /* columns of the terminal; 0: as wide as it comes */
 };
 
 static void put_spaces(struct pf_text *text, size_t count)
@@ -68,6 +71,32 @@ static const struct pf_text *cell_of(struct table *table, const struct pf_report
     column->text(table->report, row, &table->cell);
     pf_text_escape(&table->cell, 0);
     return &table->cell;
+}
+
+/* What stands in the cell, in that many columns. "[k] " and the like before a name stay. */
+static const struct pf_text *fit_cell(struct table *table, size_t columns)
+{
+    struct pf_text *from = &table->cell, *to = &table->fitted;
+    const size_t mark = from->used > 4 && from->data[0] == '[' && from->data[3] == ' ' ? 4 : 0;
+    to->used = 0;
+    pf_put_char(from, '\0');
+    pf_put(to, from->data, from->used); /* as much room is enough */
+    if (!from->failed && !to->failed)
+        to->used =
+            mark + perfile_name_fit(from->data + mark, columns == SIZE_MAX ? columns : columns - pf_min(columns, mark),
+                                    to->data + mark, to->room - mark);
+    return to;
+}
+
+static bool is_value(const struct table *table, size_t i)
+{
+    return table->columns[i]->of == PF_COLUMN_OF_VALUE;
+}
+
+static const struct pf_text *fitted_cell(struct table *table, size_t i, const struct pf_report_row *row, size_t columns)
+{
+    const struct pf_text *cell = cell_of(table, table->columns[i], row);
+    return table->screen && !is_value(table, i) ? fit_cell(table, columns) : cell;
 }
 
 /* ---- what is honest to say first ---- */
@@ -135,6 +164,18 @@ static void put_unread(struct table *table)
                       table->report->without_branches);
 }
 
+static void put_stack_losses(struct table *table)
+{
+    const struct pf_profile_totals *totals = table->report->totals;
+    if (totals->truncated)
+        pf_put_format(table->out, "# Stack dumps of %" PRIu64 " samples are too short: callers are missing\n",
+                      totals->truncated);
+    if (totals->guessed)
+        pf_put_format(table->out,
+                      "# Callers in the stack dumps of %" PRIu64 " samples come from frame pointers and may be wrong\n",
+                      totals->guessed);
+}
+
 static void put_losses(struct table *table)
 {
     const struct pf_profile_totals *totals = table->report->totals;
@@ -143,19 +184,28 @@ static void put_losses(struct table *table)
         pf_put_format(table->out, "# %.2f%% of %" PRIu64 " samples have no symbol, %.2f%% lie in no mapping\n",
                       pf_report_percent(totals->unresolved, totals->samples), totals->samples,
                       pf_report_percent(totals->unmapped, totals->samples));
-    if (totals->truncated)
-        pf_put_format(table->out, "# Stack dumps of %" PRIu64 " samples are too short: callers are missing\n",
-                      totals->truncated);
-    if (totals->guessed)
-        pf_put_format(table->out,
-                      "# Callers in the stack dumps of %" PRIu64 " samples come from frame pointers and may be wrong\n",
-                      totals->guessed);
+    put_stack_losses(table);
     put_modules_without_symbols(table);
     put_unread(table);
     if (totals->lost)
         pf_put_format(table->out, "# %.2f%% of all events were lost while recording\n",
                       pf_report_percent(totals->lost, totals->lost + totals->samples + totals->filtered));
     pf_put_format(table->out, "# Total Lost Samples: %" PRIu64 "\n#\n", totals->lost);
+}
+
+/* The same in few lines, without what is as it should be. */
+static void put_screen_losses(struct table *table)
+{
+    const struct pf_profile_totals *totals = table->report->totals;
+    if (totals->unresolved)
+        pf_put_format(table->out, "# %.2f%% of the samples have no symbol, %.2f%% lie in no mapping\n",
+                      pf_report_percent(totals->unresolved, totals->samples),
+                      pf_report_percent(totals->unmapped, totals->samples));
+    put_stack_losses(table);
+    put_unread(table);
+    if (totals->lost)
+        pf_put_format(table->out, "# %" PRIu64 " samples lost while recording: %.2f%%\n", totals->lost,
+                      pf_report_percent(totals->lost, totals->lost + totals->samples + totals->filtered));
 }
 
 static void put_hidden(struct table *table, const char *what, const struct pf_filter *filter)
@@ -215,17 +265,39 @@ static void put_totals(struct table *table, uint64_t period)
     pf_put_string(table->out, "#\n");
 }
 
+static void sum_members(const struct table *table, uint64_t *samples, uint64_t *period)
+{
+    const uint32_t shown = pf_report_shown(table->event);
+    *samples = *period = 0;
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct pf_report_event *member = pf_report_member(table->report, table->event, i);
+        *samples += member->samples;
+        *period += member->period;
+    }
+}
+
+/* "# 1251 samples of cpu-clock, event count 312750000" */
+static void put_screen_title(struct table *table)
+{
+    const struct perfile_output_options *options = table->report->options;
+    uint64_t samples, period;
+    sum_members(table, &samples, &period);
+    pf_put_format(table->out, "# %" PRIu64 " samples of ", samples);
+    put_event_names(table);
+    pf_put_format(table->out, ", %s %" PRIu64, table->report->by_weight ? "total weight" : "event count", period);
+    if (options->filter->time) {
+        pf_put_string(table->out, ", time ");
+        pf_put_string(table->out, options->filter->time);
+    }
+    pf_put_char(table->out, '\n');
+}
+
 static void put_title(struct table *table)
 {
     static const char units[] = " KMG";
-    const uint32_t shown = pf_report_shown(table->event);
-    uint64_t samples = 0, period = 0;
+    uint64_t samples, period;
     size_t unit = 0;
-    for (uint32_t i = 0; i < shown; i++) {
-        const struct pf_report_event *member = pf_report_member(table->report, table->event, i);
-        samples += member->samples;
-        period += member->period;
-    }
+    sum_members(table, &samples, &period);
     for (; samples > 1000 && unit < sizeof(units) - 2; unit++)
         samples /= 1000;
     pf_put_format(table->out, "# Samples: %" PRIu64 "%c of event%s '", samples, units[unit],
@@ -262,6 +334,45 @@ static void prefetch(const struct table *table, const struct pf_report_row *row)
         __builtin_prefetch(pf_report_frame(table->report, row + AHEAD));
 }
 
+static size_t width_of(const struct table *table, const struct pf_text *text)
+{
+    return table->screen ? pf_columns(text->data, text->used) : text->used;
+}
+
+/* Functions tell more than files and threads. */
+static size_t importance(const struct table *table, size_t i)
+{
+    const struct pf_report_column *column = table->columns[i];
+    const bool tells = column == &pf_report_columns[PF_COLUMN_symbol] || column->place == PF_VALUE_trace ||
+                       column->place == PF_VALUE_symbol_from || column->place == PF_VALUE_symbol_to;
+    return is_value(table, i) ? 0 : tells && (column->kept || column->of == PF_COLUMN_OF_FRAME) ? 3 : 1;
+}
+
+/* Columns of texts that are narrower than their share have what they need, and leave the rest to the others. */
+static void share_screen(struct table *table)
+{
+    enum { LEAST = 12 };
+    bool settled[PF_REPORT_COLUMNS] = {false};
+    size_t shares = 0, left = table->screen - pf_min(table->screen, 2 * table->column_count);
+    for (size_t i = 0; i < table->column_count; i++) {
+        settled[i] = table->fixed[i] || is_value(table, i);
+        shares += settled[i] ? 0 : importance(table, i);
+        left -= settled[i] ? pf_min(left, table->widths[i]) : 0;
+    }
+    for (bool more = true; more && shares;) {
+        more = false;
+        for (size_t i = 0; i < table->column_count && !more; i++) {
+            more = !settled[i] && table->widths[i] <= left * importance(table, i) / shares;
+            settled[i] |= more;
+            left -= more ? table->widths[i] : 0;
+            shares -= more ? importance(table, i) : 0;
+        }
+    }
+    for (size_t i = 0; i < table->column_count; i++)
+        if (!settled[i])
+            table->widths[i] = pf_max(left * importance(table, i) / shares, LEAST);
+}
+
 /* As wide as what stands in them, also in rows that are not shown. */
 static void fit_columns(struct table *table)
 {
@@ -279,26 +390,26 @@ static void fit_columns(struct table *table)
     for (size_t r = 0; r < table->event->row_count && count; r++) {
         const struct pf_report_row *row = &table->event->rows[r];
         prefetch(table, row);
+        if (table->screen && !pf_report_shows(table->report, row))
+            continue;
         for (size_t i = 0; i < count; i++) {
             const struct pf_report_column *column = table->columns[asked[i]];
-            fit(&table->widths[asked[i]], cell_of(table, column, row)->used);
-            if (column->least)
+            fit(&table->widths[asked[i]], width_of(table, fitted_cell(table, asked[i], row, SIZE_MAX)));
+            if (column->least && !table->screen)
                 fit(&table->widths[asked[i]], column->least(table->report, row));
         }
     }
-}
-
-static bool is_value(const struct table *table, size_t i)
-{
-    return table->columns[i]->of == PF_COLUMN_OF_VALUE;
+    if (table->screen)
+        share_screen(table);
 }
 
 /* The text in the width of the column; to the left, nothing follows the last one. */
 static void put_padded(struct table *table, size_t i, const char *text, size_t bytes, bool right, bool last)
 {
-    if (table->fixed[i] && !is_value(table, i) && bytes > table->widths[i])
-        bytes = table->widths[i];
-    const size_t blanks = table->widths[i] > bytes ? table->widths[i] - bytes : 0;
+    if ((table->fixed[i] || table->screen) && !is_value(table, i) && bytes > table->widths[i])
+        bytes = table->screen ? pf_head_bytes(text, bytes, table->widths[i]) : table->widths[i];
+    const size_t wide = table->screen ? pf_columns(text, bytes) : bytes;
+    const size_t blanks = table->widths[i] > wide ? table->widths[i] - wide : 0;
     if (right)
         pad(table->out, blanks);
     pf_put(table->out, text, bytes);
@@ -338,7 +449,8 @@ static void choose_columns(struct table *table)
 static void put_column_header(struct table *table, size_t i)
 {
     const char *header = header_of(table, table->columns[i]);
-    put_padded(table, i, header, strlen(header), table->columns[i]->right, false);
+    put_padded(table, i, header, strlen(header), table->columns[i]->right,
+               table->screen && i + 1 == table->column_count);
 }
 
 static void put_header(struct table *table)
@@ -348,12 +460,12 @@ static void put_header(struct table *table)
         pf_put_string(table->out, i ? "  " : "");
         put_column_header(table, i);
     }
-    pf_put_string(table->out, "\n# ");
-    for (size_t i = 0; i < table->column_count; i++) {
+    pf_put_string(table->out, table->screen ? "\n" : "\n# ");
+    for (size_t i = 0; i < table->column_count && !table->screen; i++) {
         pf_put_string(table->out, i ? "  " : "");
         put_dots(table->out, table->widths[i]);
     }
-    pf_put_string(table->out, "\n#\n");
+    pf_put_string(table->out, table->screen ? "" : "\n#\n");
 }
 
 /* ---- call graphs ---- */
@@ -376,10 +488,24 @@ static void put_module(struct pf_text *out, const struct pf_module *module)
     pf_put_char(out, '+');
 }
 
+/* In what the margin and a share leave of the line. */
+static void put_fitted_name(struct table *table, const struct pf_frame_info *frame)
+{
+    enum { SHARE = 12, LEAST = 40 };
+    const size_t used = table->margin.used + SHARE;
+    table->cell.used = 0;
+    pf_report_put_name(frame, &table->cell);
+    pf_text_escape(&table->cell, 0);
+    const struct pf_text *name = fit_cell(table, pf_max(table->screen - pf_min(table->screen, used), LEAST));
+    pf_put(table->out, name->data, name->used);
+}
+
 static void put_frame(struct table *table, uint32_t number)
 {
     const struct pf_frame_info *frame = pf_profile_frame(table->report->profile, number);
-    if (frame->name) {
+    if (frame->name && table->screen) {
+        put_fitted_name(table, frame);
+    } else if (frame->name) {
         pf_report_put_name(frame, table->out);
     } else {
         const struct pf_module *module = pf_symbols_module(table->report->symbols, frame->module);
@@ -534,6 +660,24 @@ struct drawers {
     struct pf_stages *stages;
 };
 
+static bool open_texts(struct table *table)
+{
+    const struct perfile_allocator *allocator = table->report->allocator;
+    bool enough = pf_text_open(&table->cell, allocator, NULL, NULL) == 0;
+    enough = pf_text_open(&table->fitted, allocator, NULL, NULL) == 0 && enough;
+    return pf_text_open(&table->margin, allocator, NULL, NULL) == 0 && enough;
+}
+
+/* False: memory was short. */
+static bool close_texts(struct table *table)
+{
+    const bool enough = !table->cell.failed && !table->fitted.failed && !table->margin.failed;
+    pf_text_close(&table->cell);
+    pf_text_close(&table->fitted);
+    pf_text_close(&table->margin);
+    return enough;
+}
+
 static bool has_graph(const struct table *table, const struct pf_report_row *row)
 {
     return pf_report_shows(table->report, row) && !pf_graph_is_empty(table->report, row);
@@ -563,7 +707,7 @@ static bool draw(void *context, void *item, unsigned worker)
         drawers->marks[worker] = pf_new(report->allocator, report->tree.count * sizeof(uint64_t));
     drawing->enough = (!worker || drawers->marks[worker]) &&
                       put_graph(&drawing->table, drawing->row, drawers->marks[worker]) && !drawing->text.failed &&
-                      !drawing->table.margin.failed;
+                      !drawing->table.margin.failed && !drawing->table.cell.failed && !drawing->table.fitted.failed;
     return true;
 }
 
@@ -573,7 +717,7 @@ static void close_drawers(struct drawers *drawers)
     pf_stages_close(drawers->stages);
     for (unsigned i = 0; i < drawers->drawing_count; i++) {
         pf_text_close(&drawers->drawings[i].text);
-        pf_text_close(&drawers->drawings[i].table.margin);
+        close_texts(&drawers->drawings[i].table);
     }
     pf_free(report->allocator, drawers->drawings, drawers->drawing_count * sizeof(*drawers->drawings));
     for (size_t i = 0; i < MOST_DRAWERS; i++)
@@ -599,10 +743,11 @@ static bool open_drawers(struct drawers *drawers, const struct table *table)
     bool enough = drawers->drawings;
     for (unsigned i = 0; i < drawers->drawing_count; i++) {
         struct drawing *drawing = &drawers->drawings[i];
-        drawing->table = (struct table){.report = table->report, .event = table->event, .out = &drawing->text};
+        drawing->table = (struct table){
+            .report = table->report, .event = table->event, .out = &drawing->text, .screen = table->screen};
         enough = pf_text_open(&drawing->text, allocator, NULL, NULL) == 0 && enough;
         drawing->text.escapes = table->out->escapes;
-        enough = pf_text_open(&drawing->table.margin, allocator, NULL, NULL) == 0 && enough;
+        enough = open_texts(&drawing->table) && enough;
     }
     const struct pf_stages_plan plan = {.stages = stages,
                                         .stage_count = PF_COUNT(stages),
@@ -647,7 +792,7 @@ static void put_row(struct table *table, const struct pf_report_row *row)
 {
     pf_put_string(table->out, "  ");
     for (size_t i = 0; i < table->column_count; i++) {
-        const struct pf_text *cell = cell_of(table, table->columns[i], row);
+        const struct pf_text *cell = fitted_cell(table, i, row, table->widths[i]);
         const char *color = row_color(table, table->columns[i], row);
         pf_put_string(table->out, color ? color : "");
         put_cell(table, i, cell, i + 1 == table->column_count);
@@ -722,7 +867,10 @@ static void put_hierarchy_header(struct table *table, const struct pf_report_lev
             pf_put_string(table->out, "  ");
         }
     const size_t width = put_level_headers(table, levels);
-    pf_put_string(table->out, "\n# ");
+    pf_put_string(table->out, "\n");
+    if (table->screen)
+        return;
+    pf_put_string(table->out, "# ");
     put_dots(table->out, indent_of(levels) + value_widths(table));
     pf_put_string(table->out, "  ");
     put_dots(table->out, width);
@@ -751,7 +899,7 @@ static void put_level(struct table *table, const struct pf_report_line *line)
         if (is_value(table, i) || levels->level_of[j++] != line->level)
             continue;
         const bool last = j == levels->column_count || levels->level_of[j] != line->level;
-        const struct pf_text *cell = cell_of(table, table->columns[i], line->row);
+        const struct pf_text *cell = fitted_cell(table, i, line->row, table->widths[i]);
         size_t blanks = 0;
         while (blanks < cell->used && cell->data[blanks] == ' ')
             blanks++;
@@ -795,6 +943,12 @@ static bool put_hierarchy(struct table *table, struct drawers *drawers)
     return enough;
 }
 
+static void put_left_out(struct table *table)
+{
+    if (table->event->left_out && table->screen)
+        pf_put_format(table->out, "# and %zu more rows\n", table->event->left_out);
+}
+
 static bool put_table(struct table *table)
 {
     const bool graphs = pf_report_has_graph(table->report, table->event);
@@ -802,12 +956,13 @@ static bool put_table(struct table *table)
     bool enough = !graphs || open_drawers(&drawers, table);
     choose_columns(table);
     if (has_header(table))
-        put_title(table);
+        (table->screen ? put_screen_title : put_title)(table);
     if (enough)
         enough = (table->report->hierarchy ? put_hierarchy : put_rows)(table, graphs ? &drawers : NULL);
     if (graphs)
         close_drawers(&drawers);
-    pf_put_string(table->out, "\n\n");
+    put_left_out(table);
+    pf_put_string(table->out, table->screen ? "\n" : "\n\n");
     return enough;
 }
 
@@ -830,18 +985,25 @@ static void put_branches_by_type(struct table *table)
             pf_put_format(table->out, "%8s: %5.1f%%\n", name, pf_report_percent(count, report->branch_counts.all));
 }
 
+static void put_head(struct table *table)
+{
+    table->screen = (size_t)pf_min(table->report->options->report->columns, SIZE_MAX);
+    parse_widths(table);
+    if (!has_header(table))
+        return;
+    put_filters(table);
+    if (table->screen)
+        put_screen_losses(table);
+    else
+        put_losses(table);
+}
+
 static bool put_report(struct table *table)
 {
     const struct pf_report *report = table->report;
-    bool enough = pf_text_open(&table->cell, report->allocator, NULL, NULL) == 0 &&
-                  pf_text_open(&table->margin, report->allocator, NULL, NULL) == 0;
-    if (enough) {
-        parse_widths(table);
-        if (has_header(table)) {
-            put_filters(table);
-            put_losses(table);
-        }
-    }
+    bool enough = open_texts(table);
+    if (enough)
+        put_head(table);
     for (size_t i = 0; i < report->event_count && enough; i++) {
         table->event = &report->events[i];
         const struct pf_report_group *group = table->event->group;
@@ -852,10 +1014,7 @@ static bool put_report(struct table *table)
         put_no_samples(table);
     if (enough && report->branch_counts.all)
         put_branches_by_type(table);
-    enough = enough && !table->cell.failed && !table->margin.failed;
-    pf_text_close(&table->cell);
-    pf_text_close(&table->margin);
-    return enough;
+    return close_texts(table) && enough;
 }
 
 static int write_report(struct perfile_reader *reader, const struct perfile_output_options *options,
