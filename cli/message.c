@@ -183,6 +183,17 @@ void pf_message(const char *format, ...)
     va_end(arguments);
 }
 
+void pf_message_advice(const char *format, ...)
+{
+    va_list arguments;
+
+    if (terminal.quiet)
+        return;
+    va_start(arguments, format);
+    print_arguments(TONE_WARNING, format, arguments);
+    va_end(arguments);
+}
+
 void pf_note(const char *format, ...)
 {
     va_list arguments;

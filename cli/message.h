@@ -23,6 +23,9 @@ __attribute__((format(printf, 1, 2))) void pf_message(const char *format, ...);
 /* The same, only shown with -v. */
 __attribute__((format(printf, 1, 2))) void pf_note(const char *format, ...);
 
+/* The same as a warning, unless quiet. */
+__attribute__((format(printf, 1, 2))) void pf_message_advice(const char *format, ...);
+
 /* From _hold to _release messages for a terminal are kept, because a pager has it. */
 void pf_message_hold(void);
 void pf_message_release(void);

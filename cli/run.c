@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "advice.h"
 #include "inputs.h"
 #include "sandbox.h"
 #include "stream.h"
@@ -19,6 +20,7 @@ struct run {
     struct pf_inputs more;  /* further recordings, of verbs that take several */
     struct pf_stream stream;
     struct pf_progress progress;
+    struct pf_advice advice;
 };
 
 static int choose_before(struct run *run)
@@ -136,12 +138,21 @@ static int check_terminal(const struct run *run)
     return pf_stream_check_binary(&run->stream, command->name, settings->format);
 }
 
-/* Tables for people have the width of their terminal. */
+/* The table for people. */
+static bool prints_report(const struct run *run)
+{
+    const struct pf_settings *settings = run->input.settings;
+
+    return !strcmp(run->input.command->name, "report") && !settings->view &&
+           (!settings->format || !strcmp(settings->format, "text"));
+}
+
+/* It has the width of the terminal. */
 static void fit_terminal(struct run *run)
 {
     struct perfile_report_options *report = &run->input.settings->report;
 
-    if (!report->columns && !report->widths && isatty(run->stream.fd))
+    if (prints_report(run) && !report->columns && !report->widths && isatty(run->stream.fd))
         report->columns = pf_terminal_columns(run->stream.fd);
 }
 
@@ -162,6 +173,9 @@ static void prepare(struct run *run)
     input->settings->symbols.recording = input->name;
     input->settings->symbols.note = pf_log_note;
     input->settings->symbols.note_context = &input->log;
+    input->settings->symbols.trouble = pf_advice_take;
+    input->settings->symbols.trouble_context = &run->advice;
+    run->advice.names_modules = prints_report(run) && !input->settings->report.columns;
     options->unmatched = pf_log_unmatched;
     options->unmatched_context = &input->log;
 }
@@ -172,6 +186,7 @@ static int finish(struct run *run, int result)
     int status;
 
     pf_progress_clear();
+    pf_advice_give(&run->advice, input->log.input);
     pf_log_finish(&input->log);
     if (run->before.reader)
         pf_log_finish(&run->before.log);
@@ -235,7 +250,7 @@ static int write_parts(struct run *run, const char *folder)
 
     prepare(run);
     for (const struct pf_part *part = input->settings->parts; part->view && result >= 0 && !status; part++) {
-        input->log.over = part != input->settings->parts;
+        input->log.over = run->advice.over = part != input->settings->parts;
         if (input->log.over)
             result = perfile_reader_rewind(input->reader, &input->error);
         if (result >= 0)

@@ -27,6 +27,27 @@ enum perfile_show {
     PERFILE_SHOW_TEXT_POKE = 1 << 8, /* TEXT_POKE */
 };
 
+/* What is wrong with what is shown, by its cause. */
+enum perfile_trouble_kind {
+    PERFILE_TROUBLE_NO_FILE, /* of a module: it was not found; `name` is its path, `count` addresses of all `total` */
+    PERFILE_TROUBLE_OTHER_BUILD,   /* the file of that name is another build: both build ids are given */
+    PERFILE_TROUBLE_NO_NAMES,      /* its file has no symbols for the addresses, and no debug file has any */
+    PERFILE_TROUBLE_NO_KERNEL,     /* nothing knows the symbols of this kernel */
+    PERFILE_TROUBLE_NO_JIT_MAP,    /* code that was made at run time, without a perf-PID.map or jitdump file */
+    PERFILE_TROUBLE_BROKEN_STACKS, /* callchains that soon leave all mappings: `count` samples of `total` with callers */
+};
+
+/* Made by the library; members are added at the end. */
+struct perfile_trouble {
+    unsigned kind;              /* enum perfile_trouble_kind */
+    const char *name;           /* NULL: it is of no module */
+    const char *short_name;     /* its last part */
+    const char *path;           /* of the file that was read, or NULL */
+    const char *build_id;       /* recorded, as hexadecimal digits; "": not recorded */
+    const char *other_build_id; /* of the file that is another build; "": it has none. NULL: there is no such file */
+    uint64_t count, total;
+};
+
 /* Where the binaries and symbols of the recording are. NULL members: where perf would look. */
 struct perfile_symbol_options {
     size_t size;                 /* sizeof(struct perfile_symbol_options) */
@@ -58,6 +79,12 @@ struct perfile_symbol_options {
      */
     const char *(*reach)(void *context, const char *path);
     void *reach_context;
+    /*
+     * Called at the end, once for each module without any symbol that was asked for, and for what else is wrong with all
+     * samples. What it is given is valid during the call. May be NULL.
+     */
+    void (*trouble)(void *context, const struct perfile_trouble *trouble);
+    void *trouble_context;
 };
 #define PERFILE_SYMBOL_OPTIONS_INIT PERFILE_SIZED(struct perfile_symbol_options)
 

@@ -222,6 +222,7 @@ static void count_sample(struct pf_profile *profile)
     profile->totals.samples++;
     profile->totals.unmapped += leaf->module == PF_NO_SYMBOL;
     profile->totals.unresolved += leaf->symbol == PF_NO_SYMBOL;
+    pf_profile_count_chain(&profile->totals, &profile->frames, &profile->sample);
 }
 
 /* ---- what else is kept of the recording ---- */
@@ -262,12 +263,21 @@ const char *pf_profile_later_comm(const struct pf_profile *profile, const char *
 
 /* ---- all samples ---- */
 
+static void tell_broken(const struct pf_profile *profile)
+{
+    const struct perfile_trouble trouble = {
+        .kind = PERFILE_TROUBLE_BROKEN_STACKS, .count = profile->totals.broken, .total = profile->totals.chains};
+    if (trouble.count && profile->find_jit.trouble)
+        profile->find_jit.trouble(profile->find_jit.trouble_context, &trouble);
+}
+
 /* Nothing is looked up any more: what comes now may have the memory. */
 static void end_reading(struct pf_profile *profile)
 {
     const struct perfile_counts *counts = perfile_reader_counts(profile->reader);
     profile->totals.lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
     profile->totals.filtered = pf_delivery_filtered(profile->delivery);
+    tell_broken(profile);
     pf_frames_end(&profile->frames);
     pf_give_back(profile->allocator);
 }

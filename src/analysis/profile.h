@@ -41,7 +41,24 @@ struct pf_profile_totals {
     uint64_t truncated;  /* samples whose dumped stack was too short to unwind to its end */
     uint64_t guessed;    /* samples whose dumped stack was not unwound by call frame information alone */
     uint64_t filtered;   /* left out by the filter */
+    uint64_t chains;     /* samples with callers in a callchain ... */
+    uint64_t broken;     /* ... and those of them that were not followed by frame pointers */
 };
+
+/* profile_chains.c */
+bool pf_profile_is_broken(const struct pf_frames *frames, const struct pf_profile_sample *sample);
+
+/* Counts a sample with all its frames. Dumped stacks have their own troubles. */
+static inline void pf_profile_count_chain(struct pf_profile_totals *totals, const struct pf_frames *frames,
+                                          const struct pf_profile_sample *sample)
+{
+    const uint64_t type = sample->event ? sample->event->attr->sample_type : 0;
+    if (sample->frame_count < 2 || !(type & PERFILE_SAMPLE_CALLCHAIN) || type & PERFILE_SAMPLE_STACK_USER)
+        return;
+    totals->chains++;
+    if (pf_frames_at(frames, sample->frames[sample->frame_count - 1])->module == PF_NO_SYMBOL)
+        totals->broken += pf_profile_is_broken(frames, sample);
+}
 
 struct pf_profile;
 

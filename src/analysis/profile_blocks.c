@@ -542,13 +542,15 @@ static void count_sample(const struct pf_blocks *blocks, struct block *block, co
 }
 
 /* Nothing moves any more. */
-static void point_at_frames(struct block *block)
+static void point_at_frames(const struct pf_blocks *blocks, struct block *block)
 {
     for (size_t i = 0; i < block->count; i++) {
         struct block_sample *sample = &block->samples[i];
         sample->sample.frames = sample->flags & IS_LEAF    ? &sample->sample.leaf
                                 : sample->flags & IN_LISTS ? block->lists + sample->at
                                                            : block->places + sample->at;
+        if (!block->failed)
+            pf_profile_count_chain(&block->totals, blocks->options.frames, &sample->sample);
     }
 }
 
@@ -569,7 +571,7 @@ static bool finish(void *context, void *item, unsigned worker)
         if (!block->failed)
             count_sample(blocks, block, sample);
     }
-    point_at_frames(block);
+    point_at_frames(blocks, block);
     block->failed |= pf_memory_was_short(blocks->options.allocator);
     return true;
 }
@@ -613,6 +615,8 @@ static void add_totals(const struct pf_profile_totals *of, struct pf_profile_tot
     totals->unresolved += of->unresolved;
     totals->truncated += of->truncated;
     totals->guessed += of->guessed;
+    totals->chains += of->chains;
+    totals->broken += of->broken;
 }
 
 /* The next block that has samples: 1, 0 at the end, or an error. */

@@ -199,11 +199,43 @@ static void tell_debuginfod(const struct pf_symbols *symbols)
                      "debuginfod was not asked for %u more files: its time is over (debuginfod_seconds)", d->skipped);
 }
 
+bool pf_module_lacks(const struct pf_module *module)
+{
+    return module->addresses && !module->resolved && (module->looked_for || module->table);
+}
+
+/* Modules without a symbol. */
+static void tell_lacks(const struct pf_symbols *symbols)
+{
+    static const unsigned kinds[PF_LACK_COUNT] = {
+        [PF_LACK_FILE] = PERFILE_TROUBLE_NO_FILE,   [PF_LACK_BUILD] = PERFILE_TROUBLE_OTHER_BUILD,
+        [PF_LACK_NAMES] = PERFILE_TROUBLE_NO_NAMES, [PF_LACK_KERNEL] = PERFILE_TROUBLE_NO_KERNEL,
+        [PF_LACK_JIT] = PERFILE_TROUBLE_NO_JIT_MAP,
+    };
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < symbols->count; i++)
+        total += pf_symbols_module(symbols, i)->addresses;
+    for (uint32_t i = 0; i < symbols->count && symbols->find.trouble; i++) {
+        const struct pf_module *module = pf_symbols_module(symbols, i);
+        const struct perfile_trouble trouble = {.kind = kinds[pf_module_lack(module)],
+                                                .name = module->name,
+                                                .short_name = module->short_name,
+                                                .path = module->path,
+                                                .build_id = module->build_id,
+                                                .other_build_id = module->other_build_id,
+                                                .count = module->addresses,
+                                                .total = total};
+        if (pf_module_lacks(module))
+            symbols->find.trouble(symbols->find.trouble_context, &trouble);
+    }
+}
+
 void pf_symbols_close(struct pf_symbols *symbols)
 {
     if (!symbols)
         return;
     tell_debuginfod(symbols);
+    tell_lacks(symbols);
     for (size_t i = 0; i < symbols->count; i++)
         close_module(module_at(symbols, i));
     pf_segments_close(&symbols->modules);

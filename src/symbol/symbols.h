@@ -54,7 +54,8 @@ struct pf_location {
 
 struct pf_symbols;
 
-/* For modules without any symbol that was asked for. */
+/* None of the symbols that were asked for was found, and why. */
+bool pf_module_lacks(const struct pf_module *module);
 enum pf_lack pf_module_lack(const struct pf_module *module);
 
 /*

@@ -28,6 +28,17 @@ class Sized(Struct):
         super().__init__(size=sizeof(self), **members)
 
 
+class perfile_trouble(Struct):
+    kind: int
+    name: Optional[Bytes]
+    short_name: Optional[Bytes]
+    path: Optional[Bytes]
+    build_id: Optional[Bytes]
+    other_build_id: Optional[Bytes]
+    count: int
+    total: int
+
+
 class perfile_symbol_options(Sized):
     size: int
     symfs: Optional[Bytes]
@@ -45,6 +56,8 @@ class perfile_symbol_options(Sized):
     unwind: Optional[Bytes]
     reach: Any
     reach_context: Any
+    trouble: Any
+    trouble_context: Any
 
 
 class perfile_flame_options(Sized):
@@ -1417,6 +1430,15 @@ class perfile_writer_counts(Struct):
     bytes: int
 
 
+perfile_trouble._fields_ = [
+    ('kind', c_uint),
+    ('name', c_char_p),
+    ('short_name', c_char_p),
+    ('path', c_char_p),
+    ('build_id', c_char_p),
+    ('other_build_id', c_char_p),
+    ('count', c_uint64),
+    ('total', c_uint64)]
 perfile_symbol_options._fields_ = [
     ('size', c_size_t),
     ('symfs', c_char_p),
@@ -1433,7 +1455,9 @@ perfile_symbol_options._fields_ = [
     ('note_context', c_void_p),
     ('unwind', c_char_p),
     ('reach', CFUNCTYPE(c_void_p, c_void_p, c_char_p)),
-    ('reach_context', c_void_p)]
+    ('reach_context', c_void_p),
+    ('trouble', CFUNCTYPE(None, c_void_p, POINTER(perfile_trouble))),
+    ('trouble_context', c_void_p)]
 perfile_flame_options._fields_ = [
     ('size', c_size_t),
     ('by', c_char_p),

@@ -38,6 +38,17 @@ class BranchStack(NamedTuple):
     counters: Tuple[int, ...]
 
 
+class Trouble(NamedTuple):
+    kind: int
+    name: Optional[str]
+    short_name: Optional[str]
+    path: Optional[str]
+    build_id: Optional[str]
+    other_build_id: Optional[str]
+    count: int  # type: ignore[assignment]
+    total: int
+
+
 class OutputInfo(NamedTuple):
     kind: Optional[str]
     format: Optional[str]
@@ -837,6 +848,7 @@ class WriterCounts(NamedTuple):
 
 # of which struct they are copies
 CLASSES: Dict[Any, Any] = {
+    abi.perfile_trouble: Trouble,
     abi.perfile_output_info: OutputInfo,
     abi.perfile_edit_report: EditReport,
     abi.perfile_split_part: SplitPart,

@@ -114,8 +114,7 @@ static const char *const lacks[PF_LACK_COUNT] = {
 static const struct pf_module *module_without(const struct table *table, uint32_t number, enum pf_lack lack)
 {
     const struct pf_module *module = pf_symbols_module(table->report->symbols, number);
-    const bool lacking = module->addresses && !module->resolved && (module->looked_for || module->table);
-    return lacking && pf_module_lack(module) == lack ? module : NULL;
+    return pf_module_lacks(module) && pf_module_lack(module) == lack ? module : NULL;
 }
 
 static void put_builds(struct pf_text *out, const struct pf_module *module)

@@ -757,6 +757,8 @@ struct pf_find_options pf_find_options_of(const struct perfile_symbol_options *w
                                     .recording = wanted->recording,
                                     .note = wanted->note,
                                     .note_context = wanted->note_context,
+                                    .trouble = wanted->trouble,
+                                    .trouble_context = wanted->trouble_context,
                                     .reach = wanted->reach,
                                     .reach_context = wanted->reach_context};
 }

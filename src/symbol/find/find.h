@@ -27,6 +27,8 @@ struct pf_find_options {
     struct pf_debuginfod *debuginfod; /* NULL: it is not asked */
     void (*note)(void *context, const char *text); /* as in perfile_symbol_options */
     void *note_context;
+    void (*trouble)(void *context, const struct perfile_trouble *trouble); /* likewise */
+    void *trouble_context;
     const char *(*reach)(void *context, const char *path); /* likewise */
     void *reach_context;
 };

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "advice.h"
+#include "message.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    MOST_LINES = 5,
+    MOST_NAMES = 3,
+    DIGITS = 12,         /* of build ids */
+    LEAST_PERCENT = 2,   /* of addresses or samples, below which nothing is said */
+    LIST_BYTES = 8 << 20 /* of a package, at most */
+};
+
+/* ---- packages ---------------------------------------------------------------------------------------------------- */
+
+static const char lists[] = "/var/lib/dpkg/info";
+
+static char *read_list(int folder, const char *name)
+{
+    struct stat status;
+    char *text = NULL;
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size < LIST_BYTES &&
+        (text = calloc(1, (size_t)status.st_size + 2)) != NULL) {
+        text[0] = '\n';
+        if (read(fd, text + 1, (size_t)status.st_size) < 0)
+            text[0] = 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    return text;
+}
+
+static bool has_line(const char *text, const char *line)
+{
+    const size_t bytes = strlen(line);
+
+    for (const char *at = text; (at = strstr(at, line)) != NULL; at++)
+        if (at > text && at[-1] == '\n' && (!at[bytes] || at[bytes] == '\n'))
+            return true;
+    return false;
+}
+
+/* Packages from before /lib became a link to /usr/lib have their files there. */
+static bool lists_file(int folder, const char *name, const char *path)
+{
+    char *text = read_list(folder, name);
+    const bool found = text && (has_line(text, path) || (!strncmp(path, "/usr/", 5) && has_line(text, path + 4)));
+
+    free(text);
+    return found;
+}
+
+bool pf_package_of(const char *path, char package[128])
+{
+    DIR *folder = opendir(lists);
+    const struct dirent *entry;
+    bool found = false;
+
+    while (folder && !found && (entry = readdir(folder)) != NULL) {
+        const size_t bytes = strlen(entry->d_name), name = strcspn(entry->d_name, ":");
+
+        if (bytes < 5 || bytes >= 128 || strcmp(entry->d_name + bytes - 5, ".list") != 0 ||
+            !lists_file(dirfd(folder), entry->d_name, path))
+            continue;
+        snprintf(package, 128, "%.*s", (int)(name < bytes ? name : bytes - 5), entry->d_name);
+        found = true;
+    }
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+/* ---- what is told ------------------------------------------------------------------------------------------------ */
+
+static void add_name(struct pf_advice *advice, const struct perfile_trouble *trouble)
+{
+    char *names = advice->of[trouble->kind].names;
+    const size_t used = strlen(names), room = sizeof(advice->of[0].names) - used;
+    const char *separator = used ? ", " : "";
+
+    if (trouble->kind == PERFILE_TROUBLE_OTHER_BUILD && trouble->build_id && trouble->other_build_id)
+        snprintf(names + used, room, "%s%.48s (build id %.*s here, %.*s recorded)", separator, trouble->short_name,
+                 DIGITS, *trouble->other_build_id ? trouble->other_build_id : "unknown", DIGITS,
+                 *trouble->build_id ? trouble->build_id : "unknown");
+    else
+        snprintf(names + used, room, "%s%.48s", separator, trouble->short_name);
+}
+
+/* The kernels of machines that were recorded together have one name. */
+static bool has_name(const struct pf_advice *advice, const struct perfile_trouble *trouble)
+{
+    const char *names = advice->of[trouble->kind].names, *at = strstr(names, trouble->short_name);
+    const char *end = at ? at + strlen(trouble->short_name) : NULL;
+
+    return at && (at == names || at[-1] == ' ') && (!*end || *end == ',');
+}
+
+void pf_advice_take(void *context, const struct perfile_trouble *trouble)
+{
+    struct pf_advice *advice = context;
+
+    if (advice->over || trouble->kind >= PF_ADVICE_KINDS)
+        return;
+    if (trouble->name && !has_name(advice, trouble) && advice->of[trouble->kind].modules++ < MOST_NAMES)
+        add_name(advice, trouble);
+    if (trouble->path && !advice->of[trouble->kind].path)
+        advice->of[trouble->kind].path = strdup(trouble->path);
+    advice->of[trouble->kind].count += trouble->count;
+    advice->of[trouble->kind].total = trouble->total;
+}
+
+/* ---- what is said ------------------------------------------------------------------------------------------------ */
+
+/* The most important first. %1: modules. */
+static const struct {
+    unsigned kind;
+    const char *why;
+} lines[] = {
+    {PERFILE_TROUBLE_BROKEN_STACKS, ""},
+    {PERFILE_TROUBLE_NO_FILE,
+     "the files are not on this machine; --symfs DIR, --archive FILE or DEBUGINFOD_URLS find them"},
+    {PERFILE_TROUBLE_OTHER_BUILD,
+     "the files are of another build; --symfs DIR, --archive FILE or DEBUGINFOD_URLS find the recorded ones"},
+    {PERFILE_TROUBLE_NO_NAMES, "stripped, and no debug file is here; set DEBUGINFOD_URLS, or install debug symbols"},
+    {PERFILE_TROUBLE_NO_KERNEL,
+     "nothing here has the symbols of that kernel; --kallsyms, --vmlinux or --archive FILE have them"},
+    {PERFILE_TROUBLE_NO_JIT_MAP, "code made at run time, without a perf-PID.map or jitdump file; java needs "
+                                 "-XX:+DumpPerfMapAtExit, node --perf-basic-prof, python -X perf"},
+};
+
+static void say_broken(const struct pf_advice *advice, const char *input)
+{
+    const double percent = 100.0 * (double)advice->of[PERFILE_TROUBLE_BROKEN_STACKS].count /
+                           (double)advice->of[PERFILE_TROUBLE_BROKEN_STACKS].total;
+
+    pf_message_advice("%s: %.0f%% of the callchains soon leave all mappings: code without frame pointers; record with "
+                      "--call-graph dwarf, or build with -fno-omit-frame-pointer",
+                      input, percent);
+}
+
+static void say_modules(const struct pf_advice *advice, const char *input, size_t line)
+{
+    const unsigned kind = lines[line].kind, modules = advice->of[kind].modules;
+    char more[32] = "", package[128], symbols[160] = "";
+
+    if (modules > MOST_NAMES)
+        snprintf(more, sizeof(more), " and %u more", modules - MOST_NAMES);
+    if (kind == PERFILE_TROUBLE_NO_NAMES && advice->of[kind].path && pf_package_of(advice->of[kind].path, package))
+        snprintf(symbols, sizeof(symbols), " (%.127s-dbgsym)", package);
+    pf_message_advice("%s: no symbols for %s%s: %s%s", input, advice->of[kind].names, more, lines[line].why, symbols);
+}
+
+static bool matters(const struct pf_advice *advice, unsigned kind)
+{
+    const bool said = kind != PERFILE_TROUBLE_BROKEN_STACKS && advice->names_modules;
+
+    return !said && advice->of[kind].count && advice->of[kind].count * 100 >= advice->of[kind].total * LEAST_PERCENT;
+}
+
+/* By those who print for programs. */
+static bool is_unwanted(void)
+{
+    const char *wanted = getenv("PERFILE_ADVICE");
+
+    return wanted && (!strcmp(wanted, "no") || !strcmp(wanted, "0"));
+}
+
+void pf_advice_give(struct pf_advice *advice, const char *input)
+{
+    unsigned given = is_unwanted() ? MOST_LINES : 0;
+
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        if (!matters(advice, lines[i].kind) || given++ >= MOST_LINES)
+            continue;
+        if (lines[i].kind == PERFILE_TROUBLE_BROKEN_STACKS)
+            say_broken(advice, input);
+        else
+            say_modules(advice, input, i);
+    }
+    for (size_t i = 0; i < PF_ADVICE_KINDS; i++)
+        free(advice->of[i].path);
+    *advice = (struct pf_advice){.over = true};
+}

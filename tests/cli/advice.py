@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What verbs advise where symbols are missing or stacks are broken: advice.py PERFILE ASSEMBLE"""
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
+ATTR = '''attr type=1 config=0 sample_type=IP|TID|TIME|CALLCHAIN|PERIOD sample_id_all=1 ids=1 name="cpu-clock:u"
+feature EVENT_DESC
+record COMM pid=7 tid=7 comm="gzip" | pid=7 tid=7 time=1
+'''
+USER = 0xfffffffffffffe00
+BUILD_ID = 'ab' * 20
+
+
+def mapped(name, address=0x400000, misc=2, pid=7):
+    return f'record MMAP misc={misc} pid={pid} tid={pid} addr={address:#x} len=0x10000 pgoff=0 filename="{name}" | pid=7 tid=7 time=2\n'
+
+
+def sample(*addresses, misc=2):
+    chain = ','.join(f'{item:#x}' for item in (len(addresses) + 1, USER if misc == 2 else USER + 0x180, *addresses))
+    return f'sample misc={misc} ip={addresses[0]:#x} pid=7 tid=7 time=1000 callchain={chain} period=1\n'
+
+
+MAPPED2 = (f'record MMAP2 misc=0x4002 pid=7 tid=7 addr=0x500000 len=0x10000 pgoff=0 build_id_size=20 build_id=hex:{BUILD_ID} '
+           'prot=5 flags=2 filename="/usr/bin/other" | pid=7 tid=7 time=2\n')
+# what is wrong: the recording, and what is said
+WRONG = {
+    'broken': (mapped('/usr/bin/gzip') + sample(0x400010, 7), '100% of the callchains soon leave all mappings: code without '
+               'frame pointers; record with --call-graph dwarf'),
+    'missing': (mapped('/usr/bin/missing') + sample(0x400010), 'no symbols for missing: the files are not on this machine; '
+                '--symfs DIR, --archive FILE or DEBUGINFOD_URLS'),
+    'stripped': (mapped('/usr/bin/gzip') + sample(0x400010), 'no symbols for gzip: stripped, and no debug file is here; set '
+                 'DEBUGINFOD_URLS, or install debug symbols'),
+    'other': (MAPPED2 + sample(0x500010), 'no symbols for other (build id unknown here, abababababab recorded): the files are '
+              'of another build'),
+    'kernel': (mapped('[kernel.kallsyms]_text', 0xffffffff81000000, 1, -1) + sample(0xffffffff81000010, misc=1),
+               'no symbols for [kernel.kallsyms]: nothing here has the symbols of that kernel; --kallsyms'),
+    'jit': (mapped('//anon', 0x600000) + sample(0x600010), 'no symbols for [JIT] tid 7: code made at run time, without a '
+            'perf-PID.map or jitdump file'),
+    'fine': (mapped('/usr/bin/gzip') + sample(0x400010, 0x400020, 0x400030, 0x400040, 7), 'no symbols for gzip: stripped'),
+}
+ALL = ['broken', 'missing', 'other', 'stripped', 'kernel']
+VERBS = ['report --fit 80', 'report --format csv', 'flame --format folded', 'script', 'export --format speedscope', 'table functions']
+
+failures = []
+
+
+def expect(name, fact, detail=''):
+    if not fact:
+        failures.append(name)
+        print(f'--- {name}: {detail!r}')
+
+
+def make_files(folder):
+    """gzip, without symbols and without a build id."""
+    header = b'\x7fELF' + bytes([2, 1, 1]) + bytes(9) + struct.pack('<HHIQQQIHHHHHH', 2, 62, 1, 0, 64, 0, 0, 64, 56, 1, 64, 0, 0)
+    load = struct.pack('<IIQQQQQQ', 1, 5, 0, 0x400000, 0x400000, 0x1000, 0x1000, 0x1000)
+    place = folder / 'fs/usr/bin'
+    place.mkdir(parents=True)
+    for name in 'gzip', 'other':
+        (place / name).write_bytes((header + load).ljust(0x1000, b'\0'))
+
+
+def main():
+    hermetic.settle()
+    wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
+    perfile, assemble = ([*wrapper, pathlib.Path(program).resolve()] for program in sys.argv[1:])
+    with tempfile.TemporaryDirectory(prefix='perfile-advice-') as name:
+        folder = pathlib.Path(name)
+        make_files(folder)
+        several = ''.join(WRONG[one][0].replace('0x4000', f'0x{9 + i:x}000') for i, one in enumerate(ALL)) + WRONG['jit'][0]
+        for one, text in {**{one: text for one, (text, _) in WRONG.items()}, 'several': several}.items():
+            (folder / one).write_bytes(subprocess.check_output(assemble, input=(ATTR + text).encode()))
+
+        def run(*arguments, advice='yes'):
+            done = subprocess.run([*perfile, *arguments, '--symfs', 'fs'], cwd=name, capture_output=True, check=False,
+                                  env=hermetic.environment(PERFILE_ADVICE=advice))
+            lines = [line for line in done.stderr.decode().splitlines() if 'no symbols' in line or 'callchains' in line]
+            return done.returncode, lines
+
+        for one, (_, said) in WRONG.items():
+            status, lines = run('flame', '--format', 'folded', one)
+            got = [line for line in lines if line.startswith(f'perfile: {one}: {said}')]
+            expect(one, status == 0 and len(got) == 1, lines)
+            expect(f'{one}: broken', (one == 'broken') == any('callchains' in line for line in lines), lines)
+        for verb in VERBS:
+            status, lines = run(*verb.split(), 'missing')
+            expect(verb, status == 0 and len(lines) == 1 and 'no symbols for missing' in lines[0], (status, lines))
+        status, lines = run('flame', '--format', 'folded', 'several')
+        expect('five at most', len(lines) == 5 and 'callchains' in lines[0] and 'are not on this machine' in lines[1], lines)
+        expect('quiet', run('flame', '--format', 'folded', '-q', 'several') == (0, []))
+        expect('unwanted', run('flame', '--format', 'folded', 'several', advice='no') == (0, []))
+        _, lines = run('report', 'several') # its text says which files have no symbols
+        expect('report', len(lines) == 1 and 'callchains' in lines[0], lines)
+    sys.exit(f'{len(failures)} facts are wrong' if failures else 0)
+
+
+if __name__ == '__main__':
+    main()
