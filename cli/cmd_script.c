@@ -2,6 +2,10 @@
 #include "options.h"
 
 #define AT(member) offsetof(struct pf_settings, member)
+#define FLAG(option, short_option, member, text)                                                                       \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG, .offset = AT(print.member), .doc = text        \
+    }
 #define SHOW(option, bit, text)                                                                                        \
     {                                                                                                                  \
         .name = "show-" option "-events", .kind = PF_OPTION_BITS, .offset = AT(print.show), .bits = bit, .doc = text   \
@@ -34,6 +38,9 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_FLAG,
      .offset = AT(symbols.full_source_path),
      .doc = "Print source files with their directories."},
+    FLAG("header", 0, header, "Print the header of the recording first, as perf does."),
+    FLAG("header-only", 0, header_only, "Print only the header."),
+    FLAG("show-info", 'I', full_header, "With the header: processors, caches and memory in full."),
     PF_OPTION_OUTPUT,
     {0},
 };

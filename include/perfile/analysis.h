@@ -180,7 +180,7 @@ struct perfile_output_options {
     unsigned show;      /* script: enum perfile_show */
     uint64_t max_bytes; /* dump: longer byte strings become length and CRC-32; 0 = 4096, UINT64_MAX = never */
     bool count;         /* info: walk the records and count them */
-    bool header_only;   /* dump: no records */
+    bool header_only;   /* dump: no records; script, report: the header and nothing else */
     bool color;         /* text of report, check, info: with the colours of a terminal */
     /* Called now and then with the bytes read and the bytes there are (0: unknown). May be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
@@ -226,6 +226,9 @@ struct perfile_output_options {
      */
     const char *per;
     const char *title; /* stat: what was counted, in the heading; NULL: the recording's command line */
+    /* script, report: the header before all else, as perf prints it; with all of topology, caches and memory. */
+    bool header;
+    bool full_header;
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

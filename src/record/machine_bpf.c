@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <linux/btf.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -210,51 +209,6 @@ uint8_t *pf_bpf_types_read(const struct perfile_allocator *allocator, uint32_t i
     *bytes = info.btf_size;
     close(fd);
     return data;
-}
-
-/* Bytes behind the common part of a type. */
-static uint64_t tail_bytes(uint32_t info)
-{
-    uint64_t count = BTF_INFO_VLEN(info);
-    switch (BTF_INFO_KIND(info)) {
-    case BTF_KIND_INT:
-    case BTF_KIND_VAR:
-    case 17: /* DECL_TAG */
-        return 4;
-    case BTF_KIND_ARRAY:
-    case BTF_KIND_STRUCT:
-    case BTF_KIND_UNION:
-    case BTF_KIND_DATASEC:
-    case 19: /* ENUM64 */
-        return 12 * (BTF_INFO_KIND(info) == BTF_KIND_ARRAY ? 1 : count);
-    case BTF_KIND_ENUM:
-    case BTF_KIND_FUNC_PROTO:
-        return 8 * count;
-    default:
-        return 0;
-    }
-}
-
-const char *pf_btf_name(const uint8_t *btf, uint32_t bytes, uint32_t id)
-{
-    struct btf_header head;
-    if (bytes < sizeof(head))
-        return NULL;
-    memcpy(&head, btf, sizeof(head));
-    if (head.magic != BTF_MAGIC || head.hdr_len > bytes || head.type_off > bytes - head.hdr_len ||
-        head.type_len > bytes - head.hdr_len - head.type_off || head.str_off > bytes - head.hdr_len ||
-        head.str_len > bytes - head.hdr_len - head.str_off)
-        return NULL;
-    struct pf_cursor c = pf_cursor_make(btf + head.hdr_len + head.type_off, head.type_len, 0, false);
-    const char *texts = (const char *)btf + head.hdr_len + head.str_off;
-    for (uint32_t at = 1; !c.failed && at <= id; at++) {
-        uint32_t name = pf_cursor_u32(&c), info = pf_cursor_u32(&c);
-        pf_cursor_u32(&c);
-        pf_cursor_take(&c, tail_bytes(info));
-        if (at == id && !c.failed && name < head.str_len && memchr(texts + name, 0, head.str_len - name))
-            return texts + name;
-    }
-    return NULL;
 }
 
 /* ---- the features ---- */

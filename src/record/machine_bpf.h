@@ -27,8 +27,6 @@ uint8_t *pf_bpf_types_read(const struct perfile_allocator *allocator, uint32_t i
 
 /* An array of the program: its start, and whether it has `count` elements of `stride` bytes. */
 const uint8_t *pf_bpf_array(const struct pf_bpf_program *program, unsigned array, uint64_t count, uint32_t stride);
-/* The name of type `id` in BTF, or NULL. */
-const char *pf_btf_name(const uint8_t *btf, uint32_t bytes, uint32_t id);
 
 enum { PF_BPF_KSYMS = 3, PF_BPF_LENGTHS = 4, PF_BPF_FUNCTIONS = 5, PF_BPF_TAGS = 8 };
 

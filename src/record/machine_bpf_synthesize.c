@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/btf.h"
 #include "base/error.h"
 #include "record/machine_bpf.h"
 #include "record/machine_files.h"
@@ -29,7 +30,7 @@ static const char *part_name(const struct pf_bpf_program *program, uint32_t part
     uint32_t stride = program->info.func_info_rec_size;
     const uint8_t *functions = pf_bpf_array(program, PF_BPF_FUNCTIONS, (uint64_t)part + 1, stride < 8 ? 8 : stride);
     if (btf && functions) /* u32 offset of the instruction, u32 type */
-        return pf_btf_name(btf, bytes, pf_load32(functions + (size_t)part * stride + 4, false));
+        return pf_btf_name(btf, bytes, false, pf_load32(functions + (size_t)part * stride + 4, false));
     if (part == 0 && program->info.nr_prog_tags == 1)
         return program->info.name[0] ? program->info.name : NULL;
     return "F";

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/btf.h"
 #include "record/machine.h"
 #include "record/machine_bpf.h"
 #include "record/machine_build_id.h"
@@ -693,12 +694,12 @@ static void test_btf_names(void **state)
     memcpy(btf, &head, sizeof(head));
     memcpy(btf + sizeof(head), types, sizeof(types));
     memcpy(btf + sizeof(head) + sizeof(types), texts, sizeof(texts));
-    assert_string_equal(pf_btf_name(btf, sizeof(btf), 3), "main_part");
-    assert_null(pf_btf_name(btf, sizeof(btf), 0));
-    assert_null(pf_btf_name(btf, sizeof(btf), 4));
+    assert_string_equal(pf_btf_name(btf, sizeof(btf), false, 3), "main_part");
+    assert_null(pf_btf_name(btf, sizeof(btf), false, 0));
+    assert_null(pf_btf_name(btf, sizeof(btf), false, 4));
     for (uint32_t cut = 0; cut < sizeof(btf); cut++) {
         uint8_t *copy = made_block(btf, cut); /* so that a byte too far is seen */
-        assert_null(pf_btf_name(copy, cut, 3));
+        assert_null(pf_btf_name(copy, cut, false, 3));
         free(copy);
     }
 }

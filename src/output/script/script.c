@@ -2,6 +2,7 @@
 /* perf's `script` text: the drive from the reader to the lines. */
 #include "output/script/script.h"
 
+#include "output/header.h"
 #include "output/output.h"
 
 int pf_script_fail(struct pf_script *script, int code, const char *what, const char *message)
@@ -178,10 +179,38 @@ static void take_sample(struct pf_script *script)
     pf_script_put_sample(script);
 }
 
+/* ---- the header -------------------------------------------------------------------------------------------------- */
+
+/* Of a stream it is complete when the first line comes. False after a failure. */
+static bool put_header(struct pf_script *script)
+{
+    const struct pf_header_options options = {.path = script->options->symbols->recording,
+                                              .full = script->options->full_header};
+    if (!script->wants_header)
+        return true;
+    script->wants_header = false;
+    const int result = pf_header_put(script->reader, &options, script->out, script->error);
+    if (result < 0)
+        script->failed = result;
+    return result == 0;
+}
+
+static int only_header(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                       struct perfile_error *error)
+{
+    const struct pf_header_options header = {.path = options->symbols->recording, .full = options->full_header};
+    const int result = pf_header_put_only(reader, &header, out, error);
+    return result == 0 && out->failed ? pf_fail(error, out->failed, PERFILE_NO_OFFSET, "output", "cannot be written")
+                                      : result;
+}
+
 /* ---- the drive --------------------------------------------------------------------------------------------------- */
 
 int pf_script_take(struct pf_script *script)
 {
+    if (PF_UNLIKELY(script->wants_header) &&
+        (script->item.is_sample || script->item.record->type < PERFILE_RECORD_HEADER_ATTR) && !put_header(script))
+        return script->failed;
     if (PF_LIKELY(script->item.is_sample))
         take_sample(script);
     else
@@ -201,6 +230,8 @@ static int drive(struct pf_script *script)
 int pf_script_text(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                    struct perfile_error *error)
 {
+    if (options->header_only)
+        return only_header(reader, options, out, error);
     struct pf_script *script = pf_new(out->allocator, sizeof(*script));
     if (!script)
         return pf_fail_memory(error, "script");
@@ -208,8 +239,13 @@ int pf_script_text(struct perfile_reader *reader, const struct perfile_output_op
     script->options = options;
     script->error = error;
     int result = open_script(script, out) ? open_parts(script) : pf_fail_memory(error, "script");
+    script->wants_header = options->header;
+    if (result == 0 && !script->pipe && !put_header(script))
+        result = script->failed;
     if (result == 0)
         result = options->threads > 1 && pf_script_team_can(script) ? pf_script_team_drive(script) : drive(script);
+    if (result == 0 && !put_header(script))
+        result = script->failed;
     if (result == 0)
         pf_filter_tell(pf_delivery_filter(script->delivery), options->symbols->note, options->symbols->note_context);
     if (result == 0)

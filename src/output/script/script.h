@@ -191,7 +191,8 @@ struct pf_script {
     size_t plan_room;
     bool pipe;
     bool fields_checked;
-    int failed; /* an error code: stop */
+    bool wants_header; /* before the first line */
+    int failed;        /* an error code: stop */
     unsigned name_width;
 
     /* the current line */

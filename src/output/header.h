@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The header of a recording in perf's words, line by line behind a "# ": for script and report with --header, and for info.
+ *
+ *     header.c          which lines, in which order
+ *     header_walk.c     a feature as rows of named values
+ *     header_machine.c  processors, caches, memory, PMUs
+ *     header_event.c    events with their attributes
+ *     header_bpf.c      BPF programs and their names
+ */
+#ifndef PF_OUTPUT_HEADER_H
+#define PF_OUTPUT_HEADER_H
+
+#include "base/text.h"
+
+struct pf_header_options {
+    const char *path; /* of the recording, whose time is that of its end; NULL: unknown */
+    bool full;        /* perf's -I: topology, caches and memory blocks, too */
+};
+
+/*
+ * The header as `perf report --header-only` prints it. The features of streams come as records: those that are known by now are
+ * printed, which are all when the first sample has come. 0, or MEMORY.
+ */
+int pf_header_put(struct perfile_reader *reader, const struct pf_header_options *options, struct pf_text *out,
+                  struct perfile_error *error);
+/* The same, for readers at their start; of a stream, the records up to the first sample are read. Other errors: those of reading. */
+int pf_header_put_only(struct perfile_reader *reader, const struct pf_header_options *options, struct pf_text *out,
+                       struct perfile_error *error);
+/* The lines of one feature; nothing of one that has none. 0, or MEMORY. */
+int pf_header_put_feature(struct perfile_reader *reader, uint32_t number, struct pf_text *out,
+                          struct perfile_error *error);
+
+#endif

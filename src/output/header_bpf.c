@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* BPF programs: where their parts are, and their names as the kernel makes them. */
+#include <inttypes.h>
+
+#include "base/btf.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "output/header_walk.h"
+
+enum { TAG_BYTES = 8, NAME_BYTES = 16 };
+
+/* Where the members of struct bpf_prog_info stand; those of arrays hold offsets into the data behind it. */
+enum {
+    INFO_ID = 4,
+    INFO_NAME = 64,
+    INFO_KSYM_COUNT = 104,
+    INFO_KSYMS = 112,
+    INFO_LENGTHS = 120,
+    INFO_TYPES = 128,
+    INFO_FUNCTION_BYTES = 132,
+    INFO_FUNCTIONS = 136,
+    INFO_FUNCTION_COUNT = 144,
+    INFO_TAG_COUNT = 180,
+    INFO_TAGS = 184,
+};
+
+struct program {
+    const uint8_t *info, *data;
+    size_t info_bytes, data_bytes;
+    bool swap;
+};
+
+static uint64_t number_at(const struct program *program, size_t at, size_t bytes)
+{
+    if (at + bytes > program->info_bytes)
+        return 0;
+    return bytes == 4 ? pf_load32(program->info + at, program->swap) : pf_load64(program->info + at, program->swap);
+}
+
+/* `count` elements of `bytes`, or NULL. */
+static const uint8_t *array_at(const struct program *program, size_t at, uint64_t count, uint64_t bytes)
+{
+    const uint64_t offset = number_at(program, at, 8);
+    uint64_t all;
+    if (at + 8 > program->info_bytes || !pf_multiply(count, bytes, &all) || offset > program->data_bytes ||
+        all > program->data_bytes - offset)
+        return NULL;
+    return program->data + offset;
+}
+
+/* ---- types ------------------------------------------------------------------------------------------------------- */
+
+struct types {
+    uint64_t id;
+    const uint8_t *data;
+    size_t bytes;
+};
+
+static const struct perfile_value *find(const struct pf_header_walk *walk, const char *name)
+{
+    for (unsigned i = walk->member_count; i > 0; i--)
+        if (strcmp(walk->members[i - 1].name, name) == 0 && walk->members[i - 1].kind == PERFILE_VALUE_BYTES)
+            return &walk->members[i - 1];
+    return NULL;
+}
+
+static void take_types(struct pf_header_walk *walk, const char *list)
+{
+    struct types *types = walk->context;
+    const struct perfile_value *data = find(walk, "data");
+    (void)list;
+    if (data && pf_header_number(walk, "id") == types->id) {
+        types->data = data->data;
+        types->bytes = data->bytes;
+    }
+}
+
+/* Those of another feature, whose bytes stay where they are. */
+static void find_types(struct perfile_reader *reader, struct pf_text *out, struct types *types)
+{
+    static const struct pf_header_rows rows = {.object = take_types};
+    struct pf_header_walk walk = {.reader = reader, .out = out, .context = types};
+    (void)pf_memory_heed(out->allocator, pf_header_walk(&walk, PERFILE_FEATURE_BPF_BTF, &rows, NULL));
+}
+
+/* ---- programs ---------------------------------------------------------------------------------------------------- */
+
+struct part {
+    const struct program *program;
+    const struct types *types;
+    uint64_t index, count;
+};
+
+/* What follows the tag in the name: that of its function, or of the program when it has one part. */
+static void put_part_name(struct pf_text *out, const struct part *part)
+{
+    const struct program *program = part->program;
+    const uint64_t stride = number_at(program, INFO_FUNCTION_BYTES, 4);
+    const uint8_t *functions = stride >= 8 && number_at(program, INFO_FUNCTION_COUNT, 4) > part->index
+                                   ? array_at(program, INFO_FUNCTIONS, part->index + 1, stride)
+                                   : NULL;
+    const char *name = NULL;
+    if (part->types->data && functions) /* u32 offset of the instruction, u32 type */
+        name = pf_btf_name(part->types->data, part->types->bytes, program->swap,
+                           pf_load32(functions + part->index * stride + 4, program->swap));
+    else if (part->count > 1)
+        name = "F";
+    if (name) {
+        pf_put_char(out, '_');
+        pf_put_name(out, name);
+    } else if (part->count == 1 && !part->types->data && program->info_bytes >= INFO_NAME + NAME_BYTES &&
+               program->info[INFO_NAME]) {
+        pf_put_char(out, '_');
+        pf_put_name_bytes(out, program->info + INFO_NAME, strnlen((const char *)program->info + INFO_NAME, NAME_BYTES));
+    }
+}
+
+static void put_part(struct pf_text *out, const struct part *part, const uint8_t *arrays[3])
+{
+    const bool swap = part->program->swap;
+    pf_put_string(out, "bpf_prog_");
+    pf_put_hex_bytes(out, arrays[2] + part->index * TAG_BYTES, TAG_BYTES);
+    put_part_name(out, part);
+    pf_put_format(out, " addr 0x%" PRIx64 " size %" PRIu32 "\n", pf_load64(arrays[0] + part->index * 8, swap),
+                  pf_load32(arrays[1] + part->index * 4, swap));
+}
+
+static void put_program(struct pf_header_walk *walk, const char *list)
+{
+    const struct perfile_value *info = find(walk, "info"), *data = find(walk, "data");
+    (void)list;
+    if (!info || !data)
+        return;
+    const struct program program = {info->data, data->data, info->bytes, data->bytes,
+                                    perfile_reader_file(walk->reader)->swapped};
+    struct types types = {.id = number_at(&program, INFO_TYPES, 4)};
+    struct part part = {&program, &types, 0, number_at(&program, INFO_KSYM_COUNT, 4)};
+    const uint8_t *arrays[] = {array_at(&program, INFO_KSYMS, part.count, 8),
+                               array_at(&program, INFO_LENGTHS, part.count, 4),
+                               array_at(&program, INFO_TAGS, part.count, TAG_BYTES)};
+    const uint64_t id = number_at(&program, INFO_ID, 4);
+    walk->count++;
+    if (!part.count || !arrays[0] || !arrays[1] || !arrays[2] || number_at(&program, INFO_TAG_COUNT, 4) < part.count)
+        return; /* not made into machine code, or hidden */
+    if (types.id)
+        find_types(walk->reader, walk->out, &types);
+    pf_put_format(walk->out, part.count == 1 ? "# bpf_prog_info %" PRIu64 ": " : "# bpf_prog_info %" PRIu64 ":\n", id);
+    for (; part.index < part.count; part.index++) {
+        if (part.count > 1)
+            pf_put_format(walk->out, "# \tsub_prog %" PRIu64 ": ", part.index);
+        put_part(walk->out, &part, arrays);
+    }
+}
+
+int pf_header_put_bpf_programs(struct pf_header_walk *walk, uint32_t feature, struct perfile_error *error)
+{
+    static const struct pf_header_rows rows = {.object = put_program};
+    const int result = pf_header_walk(walk, feature, &rows, error);
+    if (!walk->count)
+        pf_put_string(walk->out, "# bpf_prog_info empty\n");
+    return result;
+}
+
+static void put_types(struct pf_header_walk *walk, const char *list)
+{
+    (void)list;
+    walk->count++;
+    pf_put_format(walk->out, "# btf info of id %" PRIu64 "\n", pf_header_number(walk, "id"));
+}
+
+int pf_header_put_bpf_types(struct pf_header_walk *walk, uint32_t feature, struct perfile_error *error)
+{
+    static const struct pf_header_rows rows = {.object = put_types};
+    const int result = pf_header_walk(walk, feature, &rows, error);
+    if (!walk->count)
+        pf_put_string(walk->out, "# btf info empty\n");
+    return result;
+}
