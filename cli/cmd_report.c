@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+#include "message.h"
 #include "options.h"
+
+#include <string.h>
 
 #define AT(member) offsetof(struct pf_settings, report.member)
 #define FLAG(option, short_option, bit, text)                                                                          \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(flags), .bits = bit, .doc = text  \
+    }
+#define HEADER(option, short_option, member, text)                                                                     \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG,                                                \
+        .offset = offsetof(struct pf_settings, print.member), .doc = text                                              \
     }
 #define TEXT(option, short_option, value, member, text)                                                                \
     {                                                                                                                  \
@@ -90,6 +98,15 @@ static const struct pf_option options[] = {
          "makes one level of several columns."),
     FLAG("tasks", 0, PERFILE_REPORT_TASKS,
          "Print all processes and threads of the recording instead, each below its parent."),
+    FLAG("stats", 0, PERFILE_REPORT_STATS, "Print the number of records of each type instead, and of samples by event."),
+    HEADER("header", 0, header, "text: print the header of the recording first, as perf does."),
+    HEADER("header-only", 0, header_only, "text: print only the header."),
+    HEADER("show-info", 'I', full_header, "With the header: processors, caches and memory in full."),
+    {.name = "dump-raw-trace",
+     .letter = 'D',
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, report_dumps),
+     .doc = "Print every record with all of its fields instead: perfile dump."},
     TEXT("column-widths", 'w', "LIST", widths, "text: fixed column widths, such as 8,20; longer texts are truncated."),
     {.name = "fit",
      .kind = PF_OPTION_NUMBER,
@@ -105,6 +122,11 @@ static const struct pf_option options[] = {
      .doc = "Only the first N rows of each event; of a hierarchy, the first N entries of the outermost level."},
     TEXT("field-separator", 't', "TEXT", separator, "csv: the field separator [,]."),
     PF_OPTION_OUTPUT,
+    {.name = "disassembler-style",
+     .letter = 'M',
+     .kind = PF_OPTION_IGNORE,
+     .argument = "STYLE",
+     .doc = "Ignored, for compatibility with perf: it is for annotate."},
     {.name = "stdio",
      .kind = PF_OPTION_IGNORE,
      .doc = "Ignored, for compatibility with perf: the output is always text."},
@@ -142,6 +164,18 @@ static const struct pf_option graphs[] = {
 };
 static const struct pf_option_group graph_group = {"Callchains", graphs};
 
+static int report(const struct pf_command *command, struct pf_settings *settings)
+{
+    if (!settings->report_dumps)
+        return pf_run_output(command, settings);
+    if (settings->format && strcmp(settings->format, "text") != 0) {
+        pf_message("report: -D prints text; perfile dump has other formats");
+        return PF_STATUS_USAGE;
+    }
+    settings->format = NULL;
+    return pf_run_output(pf_command_find("dump"), settings);
+}
+
 const struct pf_command pf_command_report = {
     .name = "report",
     .summary = "report functions, files and threads by overhead",
@@ -153,5 +187,5 @@ const struct pf_command pf_command_report = {
     .pages = true,
     .groups = {&group, &graph_group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},
-    .run = pf_run_output,
+    .run = report,
 };

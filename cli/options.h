@@ -83,6 +83,7 @@ struct pf_settings {
     bool keeps_old;                 /* a file that was there before gets another name */
     bool quiet;
     bool verbose;
+    bool report_dumps; /* -D */
     bool json;
     bool scdoc;
     const char *before;  /* flame: the recording to compare with; NULL: none */

@@ -137,6 +137,7 @@ enum perfile_report_flags {
     PERFILE_REPORT_TASKS = 1 << 13,       /* no rows: the processes and threads, each below its parent */
     PERFILE_REPORT_HIERARCHY = 1 << 14,   /* a tree with a level for each column */
     PERFILE_REPORT_NO_HEADER = 1 << 15,   /* text: the rows alone, without the lines that begin with # */
+    PERFILE_REPORT_STATS = 1 << 16,       /* text: no rows: how many records of each type there are */
 };
 
 struct perfile_report_options {
