@@ -392,6 +392,15 @@ static bool recognise(struct perfile_file *file, const uint8_t *head, size_t byt
     return true;
 }
 
+/* The first bytes of a file without any that no text has. */
+static bool is_text(const uint8_t *head, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if ((head[i] < ' ' && !strchr("\t\n\v\f\r\33", head[i])) || head[i] == 0 || head[i] == 0x7f)
+            return false;
+    return true;
+}
+
 static int fail_unknown(const uint8_t *head, size_t bytes, struct perfile_error *error)
 {
     static const struct {
@@ -407,6 +416,15 @@ static int fail_unknown(const uint8_t *head, size_t bytes, struct perfile_error 
         {"\x7f"
          "ELF",
          4, "it is an ELF file"},
+        {"BZh", 3, "it is compressed with bzip2: unpack it first"},
+        {"PK\3\4", 4, "it is a zip file: unpack it first"},
+        {"<!DOCTYPE", 9, "it is an HTML page"},
+        {"<!doctype", 9, "it is an HTML page"},
+        {"<html", 5, "it is an HTML page"},
+        {"<?xml", 5, "it is XML, perhaps an SVG image"},
+        {"<svg", 4, "it is an SVG image"},
+        {"{", 1, "it is JSON"},
+        {"PAR1", 4, "it is a Parquet file"},
     };
     if (bytes == 0)
         return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, "input", "it is empty");
@@ -414,8 +432,9 @@ static int fail_unknown(const uint8_t *head, size_t bytes, struct perfile_error 
         if (bytes >= others[i].bytes && memcmp(head, others[i].start, others[i].bytes) == 0)
             return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, "input", "not a perf.data: %s",
                            others[i].what);
-    return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, "input",
-                   "not a perf.data: it does not start with PERFILE2 or PERFFILE");
+    return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, "input", "not a perf.data: %s",
+                   bytes >= 8 && is_text(head, bytes) ? "it is text, perhaps what a report or script has printed"
+                                                      : "it does not start with PERFILE2 or PERFFILE");
 }
 
 /* perf writes the ids of the events first, behind room for the header. */
@@ -561,6 +580,9 @@ static int open_directory(struct perfile_reader *reader, int directory, struct p
     if (reader->options.follow)
         return pf_fail(error, PERFILE_ERROR_UNSUPPORTED, PERFILE_NO_OFFSET, "follow",
                        "a directory recording cannot be followed");
+    if (faccessat(directory, "data", F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+        return pf_fail(error, PERFILE_ERROR_FORMAT, PERFILE_NO_OFFSET, "input",
+                       "not a perf.data: it is a directory without the file data");
     int result = pf_source_from_directory(&reader->parts[0].source, directory, "data", error);
     if (result == 0)
         result = open_container(reader, error);

@@ -75,6 +75,17 @@ static const struct pf_text *cell_of(struct table *table, const struct pf_report
     return &table->cell;
 }
 
+/* "0x00000000000011a0" is "0x11a0" where there is little room. */
+static void drop_zeros(struct pf_text *cell, size_t mark)
+{
+    char *digits = cell->data + mark + 2;
+    if (cell->used < mark + 3 || digits[-2] != '0' || digits[-1] != 'x')
+        return;
+    const size_t zeros = pf_min(strspn(digits, "0"), strlen(digits) - 1);
+    memmove(digits, digits + zeros, cell->used - mark - 2 - zeros);
+    cell->used -= zeros;
+}
+
 /* What stands in the cell, in that many columns. "[k] " and the like before a name stay. */
 static const struct pf_text *fit_cell(struct table *table, size_t columns)
 {
@@ -82,6 +93,8 @@ static const struct pf_text *fit_cell(struct table *table, size_t columns)
     const size_t mark = from->used > 4 && from->data[0] == '[' && from->data[3] == ' ' ? 4 : 0;
     to->used = 0;
     pf_put_char(from, '\0');
+    if (!from->failed)
+        drop_zeros(from, mark);
     pf_put(to, from->data, from->used); /* as much room is enough */
     if (!from->failed && !to->failed)
         to->used =
@@ -946,8 +959,9 @@ static bool put_hierarchy(struct table *table, struct drawers *drawers)
 
 static void put_left_out(struct table *table)
 {
-    if (table->event->left_out && table->screen)
-        pf_put_format(table->out, "# and %zu more rows\n", table->event->left_out);
+    const size_t count = table->event->left_out;
+    if (count && table->screen && has_header(table))
+        pf_put_format(table->out, "# and %zu more row%s\n", count, count > 1 ? "s" : "");
 }
 
 static bool put_table(struct table *table)
