@@ -186,7 +186,6 @@ static int finish(struct run *run, int result)
     int status;
 
     pf_progress_clear();
-    pf_advice_give(&run->advice, input->log.input);
     pf_log_finish(&input->log);
     if (run->before.reader)
         pf_log_finish(&run->before.log);
@@ -340,6 +339,7 @@ int pf_run_output(const struct pf_command *command, struct pf_settings *settings
     struct run run = {0};
     int status = read_and_write(&run, command, settings);
 
+    pf_advice_give(&run.advice, run.input.log.input); /* behind a pager */
     pf_inputs_close(&run.more);
     perfile_close(run.before.reader);
     perfile_close(run.input.reader);

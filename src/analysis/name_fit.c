@@ -147,6 +147,14 @@ static void delete_bytes(struct fit *fit, size_t from, size_t to)
     fit->bytes -= to - from;
 }
 
+/* "f(int) [clone .isra.0] [clone .cold]" */
+static void drop_clones(struct fit *fit)
+{
+    const char *first = strstr(fit->text, " [clone "), *last = strrchr(fit->text, ']');
+    if (first && last && fit->columns > fit->wanted)
+        delete_bytes(fit, (size_t)(first - fit->text), (size_t)(last - fit->text) + 1);
+}
+
 /* Words before a name that say what it is, not what it returns. */
 static bool is_special(const char *text, size_t bytes)
 {
@@ -244,6 +252,7 @@ size_t perfile_name_fit(const char *name, size_t columns, char *text, size_t roo
     if (columns == SIZE_MAX)
         return fit.bytes;
     fit.columns = pf_columns(text, fit.bytes);
+    drop_clones(&fit);
     empty_brackets(&fit, PF_BRACKET_ARGUMENTS);
     empty_brackets(&fit, PF_BRACKET_PARAMETERS);
     if (fit.columns > columns)

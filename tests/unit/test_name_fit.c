@@ -98,6 +98,7 @@ static const struct {
     {30, "slices.SortFunc[go.shape.string,go.shape.int]", "slices.SortFunc[...]"},
     {30, "net/http.(*conn).serve.func1.deferwrap2", "net/http...e.func1.deferwrap2"},
     {30, "java.util.HashMap.<init>(int, java.util.Map)", "java.util.HashMap.<init>(...)"},
+    {40, "sort(std::vector<long, pool>) [clone .isra.0] [clone .cold]", "sort(std::vector<long, pool>)"},
     {12, "vector<unsigned long", "vec...d long"},
     {12, ">>>)))]]]}}}<<<(((", ">>>...<<<((("},
     {8, "compute_all", "c..._all"},

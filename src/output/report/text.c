@@ -86,12 +86,22 @@ static void drop_zeros(struct pf_text *cell, size_t mark)
     cell->used -= zeros;
 }
 
+static void shorten_kernel(struct pf_text *cell, size_t columns)
+{
+    static const char name[] = "[kernel.kallsyms]";
+    if (cell->used == sizeof(name) - 1 && columns < cell->used && memcmp(cell->data, name, cell->used) == 0) {
+        cell->used = 0;
+        pf_put_string(cell, "[kernel]");
+    }
+}
+
 /* What stands in the cell, in that many columns. "[k] " and the like before a name stay. */
 static const struct pf_text *fit_cell(struct table *table, size_t columns)
 {
     struct pf_text *from = &table->cell, *to = &table->fitted;
     const size_t mark = from->used > 4 && from->data[0] == '[' && from->data[3] == ' ' ? 4 : 0;
     to->used = 0;
+    shorten_kernel(from, columns);
     pf_put_char(from, '\0');
     if (!from->failed)
         drop_zeros(from, mark);
