@@ -5,11 +5,15 @@
  *     frames  string of the name, string of the module + 1, string of the file + 1, line, kind; a thread: pid + 1 and
  *             tid + 1, 0 where these are not told apart; behind the set's frames those of what it is compared with
  *     nodes   for each but the root: its number minus its parent's, frame, own weight
+ *     short   number of a string and how it is drawn, for names with long spellings of known types
  *     slices  for each bucket: count, and that often: node minus the node before (zigzag), weight
  */
 #include "output/flame/flame.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+
+#include "analysis/name_short.h"
 
 extern const char pf_viewer_html[]; /* made by tools/embed.c */
 extern const char pf_viewer_css[];
@@ -28,7 +32,9 @@ struct page {
     size_t frame_count; /* with those of what it is compared with */
     struct pf_text *text;
     struct pf_text scratch;
+    struct pf_text shorter;
     struct string *strings;
+    size_t string_count;
     uint32_t *string_of; /* by place */
     uint32_t *node_of;   /* of the event at work: the number of a node in the page; cut ones have their caller's */
     size_t node_room;
@@ -122,7 +128,7 @@ static size_t gather_strings(struct page *page)
 /* Each string once. Fills string_of: its number + 1, 0 for none. */
 static void put_strings(struct page *page)
 {
-    size_t count = gather_strings(page);
+    const size_t count = page->string_count = gather_strings(page);
     uint32_t number = 0;
     if (count)
         qsort(page->strings, count, sizeof(*page->strings), compare_strings);
@@ -133,6 +139,36 @@ static void put_strings(struct page *page)
             put_string(page, page->strings[i].text);
         }
         page->string_of[page->strings[i].place] = number;
+    }
+    pf_put_char(page->text, ']');
+}
+
+/* The name with short spellings, NULL when it has no others. */
+static const char *shorten(struct page *page, const char *name)
+{
+    const size_t bytes = strlen(name);
+    page->shorter.used = 0;
+    if (!strchr(name, '<') && !strstr(name, "::_") && !strchr(name, '['))
+        return NULL;
+    pf_put(&page->shorter, name, bytes + 1); /* as much room is enough */
+    if (page->shorter.failed || pf_name_shorten(name, bytes, page->shorter.data) == bytes)
+        return NULL;
+    return page->shorter.data;
+}
+
+static void put_shorts(struct page *page)
+{
+    uint32_t number = 0, last = UINT32_MAX;
+    pf_put_string(page->text, ",\n\"short\":[");
+    for (size_t i = 0; i < page->string_count; i++) {
+        const struct string *string = &page->strings[i];
+        number = page->string_of[string->place] - 1;
+        const char *name = string->place % 3 == 0 && number != last ? shorten(page, string->text) : NULL;
+        if (!name)
+            continue;
+        pf_put_format(page->text, "%s%" PRIu32 ",", last == UINT32_MAX ? "" : ",", number);
+        put_string(page, name);
+        last = number;
     }
     pf_put_char(page->text, ']');
 }
@@ -303,6 +339,7 @@ static int put_data(struct page *page)
                   page->options->reverse ? "true" : "false", page->options->before.set ? "true" : "false",
                   page->options->before.normalized ? "true" : "false");
     put_strings(page);
+    put_shorts(page);
     put_frames(page);
     int result = put_events(page);
     pf_put_char(page->text, '}');
@@ -330,7 +367,10 @@ static int put_page(struct page *page)
     rest = put_up_to(page->text, rest, "<!--js-->\n");
     pf_put_string(page->text, pf_viewer_js);
     pf_put_string(page->text, rest);
-    return result != 0 ? result : page->text->failed ? page->text->failed : page->scratch.failed;
+    return result != 0            ? result
+           : page->text->failed   ? page->text->failed
+           : page->scratch.failed ? page->scratch.failed
+                                  : page->shorter.failed;
 }
 
 int pf_flame_html(const struct pf_flame_set *set, const struct pf_html_options *options, struct pf_text *text)
@@ -340,6 +380,8 @@ int pf_flame_html(const struct pf_flame_set *set, const struct pf_html_options *
     size_t places = 3 * frames + 1;
     struct page page = {.set = set, .options = options, .frame_count = frames, .text = text};
     int result = pf_text_open(&page.scratch, allocator, NULL, NULL);
+    if (result == 0)
+        result = pf_text_open(&page.shorter, allocator, NULL, NULL);
     page.strings = pf_new(allocator, places * sizeof(*page.strings));
     page.string_of = pf_new(allocator, places * sizeof(*page.string_of));
     if (result == 0)
@@ -348,5 +390,6 @@ int pf_flame_html(const struct pf_flame_set *set, const struct pf_html_options *
     pf_free(allocator, page.string_of, places * sizeof(*page.string_of));
     pf_free(allocator, page.strings, places * sizeof(*page.strings));
     pf_text_close(&page.scratch);
+    pf_text_close(&page.shorter);
     return result;
 }

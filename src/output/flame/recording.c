@@ -293,6 +293,9 @@ int pf_flame_recording_event(const struct pf_flame_recording *g, const char *nam
                              struct perfile_error *error)
 {
     *event = 0;
+    char why[PF_NOTE_BYTES] = "";
+    if (g->stacks_count == 0 && !pf_profile_totals(g->profile)->filtered && pf_note_no_samples(g->reader, 0, why))
+        return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "flame graph", "there are no samples. %s", why);
     if (g->stacks_count == 0)
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "flame graph",
                        pf_profile_totals(g->profile)->filtered ? "no sample passes the filters"

@@ -31,6 +31,9 @@ const clean = text => text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202
 const base = path => path.slice(path.lastIndexOf("/") + 1);
 
 const strings = data.strings.map(clean);
+/* Names as they are drawn, where that is shorter; the whole name is in tooltips, searches and what is copied. */
+const shorter = new Map();
+for (let i = 0; i < data.short.length; i += 2) shorter.set(strings[data.short[i]], clean(data.short[i + 1]));
 const frames = [];
 for (const from = numbers(data.frames); from.more();) {
   const string = () => { const n = from.next(); return n ? strings[n - 1] : ""; };
@@ -372,6 +375,7 @@ function signed(change) {
   return (+share.toFixed(digits) ? (share < 0 ? "−" : "+") : "±") + Math.abs(share).toFixed(digits) + "%";
 }
 const labelOf = group => group < 0 ? "all" : groups[group].label;
+const shortOf = group => group < 0 ? "all" : shorter.get(groups[group].label) || groups[group].label;
 function where(group) {
   if (group < 0) return "";
   const g = groups[group];
@@ -569,7 +573,7 @@ class Flame {
     p.fillRect(x, y, w > 2 ? w - 1 : w, ROW - 1);
     if (w > 22) {
       let text = fitted(this.caption(node), w - 8, p);
-      if (text.endsWith("…")) text = fitted(labelOf(group), w - 8, p);
+      if (text.endsWith("…")) text = fitted(shortOf(group), w - 8, p);
       p.fillStyle = group < 0 && dark ? css.text : css.frame;
       if (text) p.fillText(text, x + 4, y + ROW / 2);
     }
@@ -582,7 +586,7 @@ class Flame {
   }
   /* The name, and what changed where it is worth a word. */
   caption(node) {
-    const { tree } = this, label = labelOf(tree.group[node]);
+    const { tree } = this, label = shortOf(tree.group[node]);
     if (!data.compares || !node) return label;
     const change = tree.shownChange(node);
     return Math.abs(change) >= everything * .001 ? `${label}  ${signed(change)}` : label;
@@ -792,10 +796,10 @@ const orders = {
 function nameCell(group, ...before) {
   const g = groups[group], cell = element("td", { title: g.label + (g.file ? `\n${g.file}:${g.line}` : "") }, ...before,
     element("i", { style: "background:" + fills[group], title: KINDS[g.kind] }));
-  const found = state.pattern && g.label.match(state.pattern);
-  const at = found && found[0] ? found.index : g.label.length, end = at + (found ? found[0].length : 0);
-  cell.append(g.label.slice(0, at));
-  if (at < end) cell.append(element("mark", {}, g.label.slice(at, end)), g.label.slice(end));
+  const found = state.pattern && g.label.match(state.pattern), text = found && found[0] ? g.label : shortOf(group);
+  const at = found && found[0] ? found.index : text.length, end = at + (found ? found[0].length : 0);
+  cell.append(text.slice(0, at));
+  if (at < end) cell.append(element("mark", {}, text.slice(at, end)), text.slice(end));
   return cell;
 }
 function weightCell(value) {
