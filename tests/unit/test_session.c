@@ -373,7 +373,7 @@ static void test_not_a_recording(void **state)
     (void)state;
     struct perfile_reader *reader;
     struct perfile_error error;
-    assert_int_equal(perfile_open_path(path_of("data.dir"), NULL, &reader, &error), PERFILE_ERROR_OPEN);
+    assert_int_equal(perfile_open_path(path_of("data.dir"), NULL, &reader, &error), PERFILE_ERROR_FORMAT);
     assert_null(reader);
 }
 

@@ -221,7 +221,7 @@ static void put_losses(struct table *table)
 static void put_screen_losses(struct table *table)
 {
     const struct pf_profile_totals *totals = table->report->totals;
-    if (totals->unresolved && table->report->by_frame)
+    if (totals->unresolved && (table->report->by_frame || table->report->order != PF_GRAPH_NONE))
         pf_put_format(table->out, "# %.2f%% of the samples have no symbol, %.2f%% lie in no mapping\n",
                       pf_report_percent(totals->unresolved, totals->samples),
                       pf_report_percent(totals->unmapped, totals->samples));
