@@ -125,6 +125,8 @@ class perfile_output_options(Sized):
     more_count: int
     keys: Optional[Bytes]
     addresses: bool
+    per: Optional[Bytes]
+    title: Optional[Bytes]
     header: bool
     full_header: bool
 
@@ -833,6 +835,14 @@ class perfile_recorder_counts(Struct):
     written: int
 
 
+class perfile_counter_options(Sized):
+    size: int
+    what: Any
+    per: Optional[Bytes]
+    interval_ms: int
+    unscaled: bool
+
+
 class perfile_known_event(Struct):
     name: Optional[Bytes]
     kind: Optional[Bytes]
@@ -1511,6 +1521,8 @@ perfile_output_options._fields_ = [
     ('more_count', c_size_t),
     ('keys', c_char_p),
     ('addresses', c_bool),
+    ('per', c_char_p),
+    ('title', c_char_p),
     ('header', c_bool),
     ('full_header', c_bool)]
 perfile_output_info._fields_ = [
@@ -2085,6 +2097,12 @@ perfile_recorder_counts._fields_ = [
     ('wakeups', c_uint64),
     ('bytes', c_uint64),
     ('written', c_uint64)]
+perfile_counter_options._fields_ = [
+    ('size', c_size_t),
+    ('what', POINTER(perfile_recorder_options)),
+    ('per', c_char_p),
+    ('interval_ms', c_uint64),
+    ('unscaled', c_bool)]
 perfile_known_event._fields_ = [
     ('name', c_char_p),
     ('kind', c_char_p),
@@ -2672,6 +2690,11 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_recorder_close': ('libperfile', None, [c_void_p]),
     'perfile_recorder_counts_get': ('libperfile', POINTER(perfile_recorder_counts), [c_void_p]),
     'perfile_recorder_event_lost': ('libperfile', c_char_p, [c_void_p, c_size_t, POINTER(c_uint64)]),
+    'perfile_counter_open': ('libperfile', c_int, [POINTER(perfile_counter_options), c_void_p, POINTER(c_void_p), POINTER(perfile_error)]),
+    'perfile_counter_enable': ('libperfile', c_int, [c_void_p, POINTER(perfile_error)]),
+    'perfile_counter_disable': ('libperfile', c_int, [c_void_p, POINTER(perfile_error)]),
+    'perfile_counter_write': ('libperfile', c_int, [c_void_p, c_uint64, c_bool, POINTER(perfile_error)]),
+    'perfile_counter_close': ('libperfile', None, [c_void_p]),
     'perfile_known_events': ('libperfile', c_int, [c_char_p, CFUNCTYPE(c_int, c_void_p, POINTER(perfile_known_event)), c_void_p, POINTER(perfile_error)]),
     'perfile_namespace_link_at': ('libperfile', None, [POINTER(perfile_list), c_uint64, POINTER(perfile_namespace_link), c_size_t]),
     'perfile_id_index_entry_at': ('libperfile', None, [POINTER(perfile_list), c_uint64, POINTER(perfile_id_index_entry), c_size_t]),
