@@ -74,7 +74,9 @@ static const struct pf_option options[] = {
     TEXT("percent-limit", 0, "PERCENT", percent_limit, "Hide rows and call graph branches below this percentage."),
     TEXT("dsos", 'd', "LIST", dsos, "Only samples in these files: libc.so.6,make."),
     TEXT("symbols", 'S', "LIST", symbols,
-         "Only samples in these functions; compute also matches geometry::compute<int>(double)."),
+         "Only samples in these functions; compute also matches geometry::compute<int>(double), and * and ? stand for "
+         "any "
+         "text and character."),
     TEXT("symbol-filter", 0, "TEXT", symbol_filter, "Only samples in functions whose names contain this text."),
     FLAG("hide-unresolved", 'U', PERFILE_REPORT_RESOLVED, "Only samples and callers with a symbol."),
     TEXT("time-quantum", 0, "TIME", time_quantum, "The resolution of the column time, such as 1s or 20us [100ms]."),

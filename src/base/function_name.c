@@ -76,9 +76,39 @@ static struct parts split(const char *name)
     return parts;
 }
 
+/* With * for any text and ? for a character. */
+static bool is_like(const char *from, const char *to, const char *pattern)
+{
+    const char *star = NULL, *again = NULL;
+    while (from < to) {
+        if (*pattern == '*') {
+            star = pattern++;
+            again = from;
+        } else if (*pattern && (*pattern == '?' || *pattern == *from)) {
+            pattern++;
+            from++;
+        } else if (star) {
+            pattern = star + 1;
+            from = ++again;
+        } else {
+            return false;
+        }
+    }
+    return pattern[strspn(pattern, "*")] == 0;
+}
+
+/* Names of operators and of what takes pointers have stars of their own. */
+static bool is_pattern(const char *wanted)
+{
+    return strpbrk(wanted, "*?") && !strpbrk(wanted, "(<") && !strstr(wanted, "operator");
+}
+
 static bool is_between(const char *from, const char *to, const char *wanted, size_t bytes)
 {
-    return to > from && (size_t)(to - from) == bytes && memcmp(from, wanted, bytes) == 0;
+    if (to <= from)
+        return false;
+    return ((size_t)(to - from) == bytes && memcmp(from, wanted, bytes) == 0) ||
+           (is_pattern(wanted) && is_like(from, to, wanted));
 }
 
 bool pf_function_is_called(const char *name, const char *wanted)

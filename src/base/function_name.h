@@ -7,7 +7,8 @@
 
 /*
  * True when `wanted` is the demangled name without its parameters, its last template arguments, what it returns, its
- * namespaces and classes, or any of these together. What is left has to agree wholly.
+ * namespaces and classes, or any of these together. What is left has to agree wholly; `wanted` may have * and ? for any
+ * text and any character, unless it has brackets or is an operator.
  */
 bool pf_function_is_called(const char *name, const char *wanted);
 

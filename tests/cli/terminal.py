@@ -25,6 +25,10 @@ PREFIX = 'sed -u s/^/P:/'
 HEAD = 'attr type=1 config=0 sample_type=IP|TID|TIME|PERIOD sample_id_all=1 name="cpu-clock"\n'
 SAMPLE = 'sample ip=0x401000 pid=7 tid=7 time={} period=1\n'
 SAMPLES = 30000
+NAME = 'A::' + 'B<int, ' * 20 + 'x' + '>' * 20
+NAMED = f'''record KSYMBOL addr=0xffffffffc0001000 len=0x100 ksym_type=1 flags=0 name="{NAME}" | pid=7 tid=7 time=1
+sample misc=1 ip=0xffffffffc0001010 pid=7 tid=7 time=2 period=1
+'''
 TIMEOUT_SECONDS = 60
 ENTRY = re.compile(r'\r(\w+) (?:\[([# ]*)\] )?(?: *(\d+)%|\S+ [KMGT]?i?B)  \S+ [KMGT]?i?B/s(  \d+:\d\d.*)?\x1b\[K')
 
@@ -110,6 +114,19 @@ def test_who_pages(t):
     expect('a file is not paged', (status, text) == (0, '') and b'P:' not in (t.folder / 'written').read_bytes(), text)
     status, text = t.run('script', 'good', PERFILE_PAGER=PREFIX, PAGER='false')
     expect('our variable goes first', lines_are_paged(text), text)
+
+
+def test_report_fits(t):
+    for columns in 60, 100:
+        for environment in {}, {'COLUMNS': str(columns)}:
+            shown = t.run('--no-pager', 'report', '--stdio', '--color', 'never', 'named', columns=columns if not environment else 200, **environment)
+            lines = shown[1].splitlines()
+            expect(f'report fits into {columns} {environment}', shown[0] == 0 and '<...>' in shown[1] and
+                   columns // 3 < max(map(len, lines)) <= columns, shown)
+    _, wide = t.run('--no-pager', 'report', '--stdio', '-w', '0', 'named')
+    expect('chosen widths are kept', NAME in wide, wide)
+    status, _ = t.run('report', '--stdio', '-o', 'written', 'named')
+    expect('names in files are whole', status == 0 and NAME in (t.folder / 'written').read_text())
 
 
 def test_status(t):
@@ -340,6 +357,7 @@ def make_recordings(assemble, folder):
     make('long', long)
     make('longbad', long, '--cut', '-20')
     make('stream', long, '--pipe')
+    make('named', HEAD + NAMED)
 
 
 def main():
@@ -349,7 +367,7 @@ def main():
         folder = pathlib.Path(name)
         make_recordings(assemble, folder)
         t = Terminal(perfile, folder)
-        for test in (test_who_pages, test_status, test_missing_pager, test_environment, test_colors, test_interrupt,
+        for test in (test_who_pages, test_report_fits, test_status, test_missing_pager, test_environment, test_colors, test_interrupt,
                      test_progress, test_progress_of_a_stream, test_files, test_recordings_are_not_shown,
                      test_files_of_columns_are_not_shown, test_pictures_are_written, test_open):
             test(t)

@@ -332,7 +332,21 @@ static void functions_have_short_names(void **state)
         {"operator", "op"},
         {"", "x"},
     };
+    static const char *const like[][2] = {
+        {"heavy(double)", "hea*"},          {"heavy(double)", "*"},         {"heavy(double)", "h?avy"},
+        {"ns::heavy<int>(double)", "he*y"}, {"ns::heavy(double)", "ns::*"}, {"void ns::heavy(int)", "*eav*"},
+    };
+    static const char *const unlike[][2] = {
+        {"heavy(double)", "he*x"},
+        {"heavy(double)", "heavy?"},
+        {"ns::operator+(A)", "operator*"},
+        {"f(int)", "g(*)"},
+    };
     (void)state;
+    for (size_t i = 0; i < PF_COUNT(like); i++)
+        assert_true(pf_function_is_called(like[i][0], like[i][1]));
+    for (size_t i = 0; i < PF_COUNT(unlike); i++)
+        assert_false(pf_function_is_called(unlike[i][0], unlike[i][1]));
     for (size_t i = 0; i < PF_COUNT(same); i++)
         assert_true(pf_function_is_called(same[i][0], same[i][1]));
     for (size_t i = 0; i < PF_COUNT(others); i++)

@@ -306,7 +306,7 @@ static void put_screen_title(struct table *table)
     const struct perfile_output_options *options = table->report->options;
     uint64_t samples, period;
     sum_members(table, &samples, &period);
-    pf_put_format(table->out, "# %" PRIu64 " samples of ", samples);
+    pf_put_format(table->out, "# %" PRIu64 " sample%s of ", samples, samples == 1 ? "" : "s");
     put_event_names(table);
     pf_put_format(table->out, ", %s %" PRIu64, table->report->by_weight ? "total weight" : "event count", period);
     if (options->filter->time) {
