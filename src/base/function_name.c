@@ -98,7 +98,7 @@ static bool is_like(const char *from, const char *to, const char *pattern)
 }
 
 /* Names of operators and of what takes pointers have stars of their own. */
-static bool is_pattern(const char *wanted)
+bool pf_function_is_pattern(const char *wanted)
 {
     return strpbrk(wanted, "*?") && !strpbrk(wanted, "(<") && !strstr(wanted, "operator");
 }
@@ -108,7 +108,7 @@ static bool is_between(const char *from, const char *to, const char *wanted, siz
     if (to <= from)
         return false;
     return ((size_t)(to - from) == bytes && memcmp(from, wanted, bytes) == 0) ||
-           (is_pattern(wanted) && is_like(from, to, wanted));
+           (pf_function_is_pattern(wanted) && is_like(from, to, wanted));
 }
 
 bool pf_function_is_called(const char *name, const char *wanted)

@@ -6,6 +6,7 @@
 #include "analysis/report/report.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/function_name.h"
 
 struct chosen {
     const struct pf_report_column *columns[PF_REPORT_COLUMNS];
@@ -100,7 +101,8 @@ static bool is_hidden(const struct pf_report *report, const struct pf_report_col
         return false;
     return (column == &pf_report_columns[PF_COLUMN_comm] && report->threads.comms.count == 1) ||
            (column == &pf_report_columns[PF_COLUMN_dso] && report->dsos.comms.count == 1) ||
-           (column == &pf_report_columns[PF_COLUMN_symbol] && report->names.comms.count == 1);
+           (column == &pf_report_columns[PF_COLUMN_symbol] && report->names.comms.count == 1 &&
+            !pf_function_is_pattern(report->names.comms.items[0]));
 }
 
 static void note_key(struct pf_report *report, const struct pf_report_column *column)
