@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "message.h"
 #include "options.h"
 
 #define AT(member) offsetof(struct pf_settings, member)
@@ -27,10 +28,30 @@ static const struct pf_option options[] = {
      .value_at = field_at,
      .doc = "The fields to print, separated by commas. +FIELD adds to the default and -FIELD removes from it; "
             "TYPE:LIST applies to one type of event only: hw, sw, trace, raw, synth. Can be given several times."},
-    {.name = "ns",
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(print.nanoseconds),
-     .doc = "Print times with 9 decimal places instead of 6."},
+    FLAG("ns", 0, nanoseconds, "Print times with 9 decimal places instead of 6."),
+    {.name = "reltime",
+     .kind = PF_OPTION_BITS,
+     .offset = AT(print.times),
+     .bits = PERFILE_TIMES_SINCE_FIRST,
+     .doc = "Print times since the first line."},
+    {.name = "deltatime",
+     .kind = PF_OPTION_BITS,
+     .offset = AT(print.times),
+     .bits = PERFILE_TIMES_SINCE_LAST,
+     .doc = "Print times since the line before."},
+    FLAG("hide-call-graph", 'G', no_callchain, "Do not print callchains: each sample is one line."),
+    {.name = "max-stack",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(print.max_stack),
+     .doc = "Print at most N entries of a callchain [all]."},
+    {.name = "symbols",
+     .letter = 'S',
+     .kind = PF_OPTION_TEXT,
+     .argument = "LIST",
+     .offset = AT(report.symbols),
+     .doc = "Only samples in these functions; compute also matches geometry::compute<int>(double)."},
+    FLAG("Latency", 'L', latency, "Print thread names in 8 places, and processors without brackets."),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
     {.name = "inline", .kind = PF_OPTION_IGNORE, .doc = "The default; accepted for compatibility with perf."},
@@ -41,6 +62,28 @@ static const struct pf_option options[] = {
     FLAG("header", 0, header, "Print the header of the recording first, as perf does."),
     FLAG("header-only", 0, header_only, "Print only the header."),
     FLAG("show-info", 'I', full_header, "With the header: processors, caches and memory in full."),
+    {.name = "dump-raw-trace",
+     .letter = 'D',
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(script.dump),
+     .doc = "Print every record with every field, as perfile dump does; the text is not that of perf."},
+    {.name = "per-event-dump",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(script.per_event),
+     .doc = "Write the samples of each event to a file of their own, RECORDING.EVENT.dump."},
+    {.name = "itrace",
+     .kind = PF_OPTION_TEXT,
+     .argument = "OPTIONS",
+     .usual = "",
+     .offset = AT(script.itrace),
+     .doc = "Accepted for compatibility with perf: AUX data is not decoded."},
+    {.name = "no-itrace", .kind = PF_OPTION_IGNORE, .doc = "The default; accepted for compatibility with perf."},
+    {.name = "script",
+     .letter = 's',
+     .kind = PF_OPTION_TEXT,
+     .argument = "SCRIPT",
+     .offset = AT(script.program),
+     .doc = "Refused: the scripts of perf are not run; --format jsonl and the Python package serve that purpose."},
     PF_OPTION_OUTPUT,
     {0},
 };
@@ -60,6 +103,36 @@ static const struct pf_option shows[] = {
 };
 static const struct pf_option_group show_group = {"Records between the samples", shows};
 
+extern const struct pf_command pf_command_dump;
+
+/* What has no meaning here, or makes no sense together. */
+static const char *why_not(const struct pf_settings *settings)
+{
+    const unsigned both = PERFILE_TIMES_SINCE_FIRST | PERFILE_TIMES_SINCE_LAST;
+
+    if (settings->script.program)
+        return "perf's scripts are not run (-s): perfile script --format jsonl gives every sample to a program of any "
+               "language, and the Python package perfile reads recordings";
+    if ((settings->print.times & both) == both)
+        return "--reltime and --deltatime cannot both be given";
+    if (settings->script.per_event && (settings->output || settings->format))
+        return "--per-event-dump chooses the names of its files: without --output and --format";
+    return NULL;
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    const char *why = why_not(settings);
+
+    if (why) {
+        pf_message("%s: %s", command->name, why);
+        return PF_STATUS_USAGE;
+    }
+    if (settings->script.itrace && !settings->quiet)
+        pf_message("%s: AUX data is not decoded: --itrace has no effect", command->name);
+    return pf_run_output(settings->script.dump ? &pf_command_dump : command, settings);
+}
+
 const struct pf_command pf_command_script = {
     .name = "script",
     .summary = "print every sample in time order, in the format of perf script",
@@ -69,5 +142,5 @@ const struct pf_command pf_command_script = {
     .pages = true,
     .groups = {&group, &pf_filter_group, &show_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},
-    .run = pf_run_output,
+    .run = run,
 };

@@ -54,6 +54,14 @@ struct pf_stat_settings {
     bool as_json;
 };
 
+/* Of the verb script. */
+struct pf_script_settings {
+    const char *program; /* -s */
+    const char *itrace;
+    bool dump;
+    bool per_event; /* a file for each event, beside the recording */
+};
+
 /* A view that is written to a file of its own. */
 struct pf_part {
     const char *view, *columns, *keys;
@@ -101,6 +109,7 @@ struct pf_settings {
     bool write_no_sync;
     struct pf_record_settings record;
     struct pf_stat_settings stat;
+    struct pf_script_settings script;
     const char *convert_strip;
     const char *convert_for;
     bool convert_unwind;

@@ -295,6 +295,85 @@ static int write_folder(struct run *run)
     return PF_STATUS_OUTPUT;
 }
 
+/* ---- a file for each event --------------------------------------------------------------------------------------- */
+
+/* Of the first event with its name. NULL: out of memory. */
+static char *event_path(const struct run *run, const struct perfile_event *event)
+{
+    char *path = NULL;
+
+    if (asprintf(&path, "%s.%s.dump", run->input.name, event->name) < 0)
+        return NULL;
+    for (char *at = path + strlen(run->input.name); (at = strchr(at, '/')) != NULL;)
+        *at = '_';
+    return path;
+}
+
+static int write_event(struct run *run, const struct perfile_event *event, int *result)
+{
+    struct perfile_sink sink = {&run->stream, pf_stream_write};
+    char *path = event_path(run, event);
+    int status = path ? pf_stream_open(&run->stream, path) : out_of_memory(run);
+
+    if (!status) {
+        run->input.settings->filter.events = event->name;
+        *result = write_all(run, &sink);
+        status = pf_stream_close(&run->stream, *result >= 0);
+        if (!status && *result >= 0 && !run->input.settings->quiet)
+            pf_message("%s: the samples of %s", path, event->name);
+    }
+    free(path);
+    return status;
+}
+
+static bool has_name_before(const struct perfile_reader *reader, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (!strcmp(perfile_event_get(reader, i)->name, perfile_event_get(reader, index)->name))
+            return true;
+    return false;
+}
+
+/* The recording is read for each; what is wrong with it is said the first time. */
+static int write_events(struct run *run)
+{
+    struct pf_input *input = &run->input;
+    int result = 0, status = PF_STATUS_OK;
+
+    if (perfile_reader_file(input->reader)->mode == PERFILE_MODE_PIPE) {
+        pf_message("%s: the events of a stream are not known beforehand: perfile convert makes a file of it",
+                   input->name);
+        return PF_STATUS_USAGE;
+    }
+    prepare(run);
+    for (size_t i = 0; i < perfile_event_count(input->reader) && result >= 0 && !status; i++) {
+        if (has_name_before(input->reader, i))
+            continue;
+        input->log.over = i > 0;
+        if (input->log.over)
+            result = perfile_reader_rewind(input->reader, &input->error);
+        if (result >= 0)
+            status = write_event(run, perfile_event_get(input->reader, i), &result);
+    }
+    input->log.over = false;
+    return status ? status : finish(run, result);
+}
+
+/* Events of streams are known only while they are read. */
+static int choose_events(struct run *run)
+{
+    const struct pf_input *input = &run->input;
+    struct stat about;
+
+    if (!input->settings->script.per_event)
+        return PF_STATUS_OK;
+    if (!strcmp(input->name, "-") || (!stat(input->name, &about) && !S_ISREG(about.st_mode))) {
+        pf_message("%s: --per-event-dump needs a recording that is a file", input->command->name);
+        return PF_STATUS_USAGE;
+    }
+    return PF_STATUS_OK;
+}
+
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
 static int write_output(struct run *run)
@@ -323,7 +402,7 @@ static int read_and_write(struct run *run, const struct pf_command *command, str
     int status;
 
     if ((status = pf_input_choose(&run->input, command, settings)) || (status = choose_before(run)) ||
-        (status = choose_more(run)) || (status = check_output(run)))
+        (status = choose_more(run)) || (status = check_output(run)) || (status = choose_events(run)))
         return status;
     if (settings->viewer && settings->output)
         pf_viewer_prepare(settings->viewer, settings->output);
@@ -331,6 +410,8 @@ static int read_and_write(struct run *run, const struct pf_command *command, str
     if ((status = pf_input_open(&run->input)) || (run->before.name && (status = pf_input_open(&run->before))) ||
         (status = pf_inputs_open(&run->more)))
         return status;
+    if (settings->script.per_event)
+        return write_events(run);
     return settings->parts ? write_folder(run) : write_output(run);
 }
 

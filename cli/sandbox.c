@@ -480,6 +480,12 @@ static void allow_outputs(const struct fence *fence, const struct pf_settings *s
         allow_folder_of(fence, output, strcspn(output, "%"));
     else if (output && (!(who & EDITS) || strcmp(output, "-") != 0))
         allow_output(fence, output);
+    if (settings->script.per_event) { /* beside the recording */
+        const char *input = settings->operand_count ? settings->operands[0]
+                            : settings->input       ? settings->input
+                                                    : "perf.data";
+        allow_folder_of(fence, input, strlen(input));
+    }
     if (settings->inject_jit_dir)
         allow(fence, settings->inject_jit_dir, FOLDER_ACCESS);
 }

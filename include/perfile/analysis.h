@@ -141,12 +141,12 @@ enum perfile_report_flags {
 };
 
 struct perfile_report_options {
-    size_t size;               /* sizeof(struct perfile_report_options) */
-    unsigned flags;            /* enum perfile_report_flags */
-    const char *sort;          /* columns: "comm,dso,symbol"; "+cpu" adds to that, which is the default */
-    const char *call_graph;    /* as perf's -g: "none", "caller", "callee,fractal,2" */
-    const char *dsos;          /* only samples in these files, "libc.so.6,make" */
-    const char *symbols;       /* only samples in these functions; "compute" is also ns::compute<int>(double) */
+    size_t size;            /* sizeof(struct perfile_report_options) */
+    unsigned flags;         /* enum perfile_report_flags */
+    const char *sort;       /* columns: "comm,dso,symbol"; "+cpu" adds to that, which is the default */
+    const char *call_graph; /* as perf's -g: "none", "caller", "callee,fractal,2" */
+    const char *dsos;       /* only samples in these files, "libc.so.6,make" */
+    const char *symbols; /* only samples in these functions; "compute" is also ns::compute<int>(double); script, too */
     const char *percent_limit; /* "0.5": rows and branches below it are left out */
     const char *separator;     /* csv; NULL: "," */
     uint64_t max_stack;        /* the innermost frames that are looked at; 0: all */
@@ -168,6 +168,13 @@ struct perfile_report_options {
 
 /* The columns of reports by position; NULL after the last. Static text; doc may be NULL. */
 PERFILE_API const char *perfile_report_column_at(size_t index, const char **doc);
+
+/* From when the times of script count. */
+enum perfile_script_times {
+    PERFILE_TIMES_OF_CLOCK = 0, /* as recorded */
+    PERFILE_TIMES_SINCE_FIRST,  /* since the first line with a time */
+    PERFILE_TIMES_SINCE_LAST,   /* since the line before */
+};
 
 struct perfile_output_options {
     size_t size;                                  /* sizeof(struct perfile_output_options) */
@@ -230,6 +237,10 @@ struct perfile_output_options {
     /* script, report: the header before all else, as perf prints it; with all of topology, caches and memory. */
     bool header;
     bool full_header;
+    bool no_callchain;  /* script: callchains are left out */
+    bool latency;       /* script: names in 8 places, processors in 3 and without brackets */
+    unsigned times;     /* script: enum perfile_script_times */
+    uint64_t max_stack; /* script: entries of callchains that are printed; 0: all */
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

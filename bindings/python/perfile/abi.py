@@ -129,6 +129,10 @@ class perfile_output_options(Sized):
     title: Optional[Bytes]
     header: bool
     full_header: bool
+    no_callchain: bool
+    latency: bool
+    times: int
+    max_stack: int
 
 
 class perfile_output_info(Struct):
@@ -1524,7 +1528,11 @@ perfile_output_options._fields_ = [
     ('per', c_char_p),
     ('title', c_char_p),
     ('header', c_bool),
-    ('full_header', c_bool)]
+    ('full_header', c_bool),
+    ('no_callchain', c_bool),
+    ('latency', c_bool),
+    ('times', c_uint),
+    ('max_stack', c_uint64)]
 perfile_output_info._fields_ = [
     ('kind', c_char_p),
     ('format', c_char_p),

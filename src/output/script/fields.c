@@ -317,7 +317,7 @@ static int check_type(struct pf_script_fields *fields, int type, const struct pe
 static void show_tracepoint_chains(struct pf_script_fields *fields, const struct perfile_reader *reader)
 {
     const struct perfile_event *event;
-    if (fields->named[SCRIPT_TYPE_TRACEPOINT])
+    if (fields->named[SCRIPT_TYPE_TRACEPOINT] || fields->no_callchain)
         return;
     for (size_t i = 0; (event = perfile_event_get(reader, i)) != NULL; i++)
         if (event->attr->type == SCRIPT_TYPE_TRACEPOINT && event->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN)

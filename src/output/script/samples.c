@@ -121,6 +121,18 @@ char *pf_script_put_bare_comm(struct pf_script *script, char *at)
     return at + 1;
 }
 
+/* The first 8 bytes, right-aligned. */
+char *pf_script_put_short_comm(struct pf_script *script, char *at)
+{
+    enum { WIDTH = 8 };
+    const char *comm = script->item.comm;
+    const size_t bytes = strnlen(comm, WIDTH);
+    memset(at, ' ', WIDTH);
+    at = put_long(script, at + WIDTH - bytes, comm, bytes);
+    *at = ' ';
+    return at + 1;
+}
+
 char *pf_script_put_pid(struct pf_script *script, char *at)
 {
     at = put_signed_right(at, script->item.sample.pid, 7);
@@ -166,6 +178,13 @@ char *pf_script_put_cpu(struct pf_script *script, char *at)
     return at + 2;
 }
 
+char *pf_script_put_bare_cpu(struct pf_script *script, char *at)
+{
+    at = put_signed_right(at, (int32_t)script->item.sample.cpu, 3);
+    *at = ' ';
+    return at + 1;
+}
+
 /* ---- which kind of record ---------------------------------------------------------------------------------------- */
 
 char *pf_script_put_misc(struct pf_script *script, char *at)
@@ -196,10 +215,22 @@ char *pf_script_put_misc(struct pf_script *script, char *at)
 
 /* ---- when -------------------------------------------------------------------------------------------------------- */
 
+/* The time as it is printed. As in perf, lines at 0 come before the first. */
+static uint64_t printed_time(struct pf_script *script)
+{
+    const uint64_t time = script->item.sample.time, last = script->last_ns;
+    if (script->options->times == PERFILE_TIMES_OF_CLOCK)
+        return time;
+    script->last_ns = time;
+    if (!script->first_ns)
+        script->first_ns = time;
+    return script->options->times == PERFILE_TIMES_SINCE_FIRST ? time - script->first_ns : last ? time - last : 0;
+}
+
 /* Samples of one second have the same beginning; returns the ns within the second. */
 static uint64_t find_second(struct pf_script *script)
 {
-    uint64_t time = script->item.sample.time;
+    uint64_t time = printed_time(script);
     if (PF_LIKELY(time - script->second_ns < NS_PER_SECOND))
         return time - script->second_ns;
     uint64_t seconds = time / NS_PER_SECOND;
@@ -339,7 +370,7 @@ char *pf_script_put_callchain(struct pf_script *script, char *at)
     at = pf_script_enter(script);
     if (!script->plan->shows_ip)
         return at;
-    unsigned left = PF_CALLCHAIN_MAX;
+    unsigned left = pf_script_chain_most(script);
     for (unsigned i = 0; i < script->stack.part_count; i++)
         at = put_chain(script, at, &script->stack.parts[i].ips, &left);
     return at;

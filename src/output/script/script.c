@@ -63,12 +63,12 @@ static int open_delivery(struct pf_script *script)
     const struct perfile_output_options *options = script->options;
     struct pf_find_options find = pf_find_options_of(options->symbols);
     find.allocator = script->out->allocator;
-    const bool wants_maps = pf_script_fields_want_maps(&script->fields);
+    const bool wants_maps = pf_script_fields_want_maps(&script->fields) || script->names.active;
     const struct pf_delivery_options how = {.allocator = script->out->allocator,
                                             .filter = options->filter,
                                             .find = wants_maps ? &find : NULL,
-                                            .follows_maps =
-                                                stacks_want_maps(script) || options->show & PERFILE_SHOW_TEXT_POKE,
+                                            .follows_maps = stacks_want_maps(script) || script->names.active ||
+                                                            options->show & PERFILE_SHOW_TEXT_POKE,
                                             .gives_records = true,
                                             .progress = options->progress,
                                             .progress_context = options->progress_context,
@@ -81,9 +81,19 @@ static int open_delivery(struct pf_script *script)
     return result;
 }
 
+static int open_names(struct pf_script *script)
+{
+    const struct perfile_filter names = {.comms = script->options->report->symbols};
+    const int result = pf_filter_open(&script->names, &names, NULL, script->out->allocator, script->error);
+    script->names.comms_are = "symbols";
+    script->names.of_functions = true;
+    return result;
+}
+
 static int open_parts(struct pf_script *script)
 {
     script->fields.allocator = script->out->allocator;
+    script->fields.no_callchain = script->options->no_callchain;
     int result = pf_script_fields_parse(&script->fields, script->options->fields, script->error);
     if (result == 0 && !script->pipe) {
         script->fields_checked = true;
@@ -92,6 +102,8 @@ static int open_parts(struct pf_script *script)
     if (result == 0)
         result =
             pf_unwind_policy_parse(script->options->symbols->unwind, PF_UNWIND_CFI, &script->policy, script->error);
+    if (result == 0)
+        result = open_names(script);
     if (result == 0)
         result = open_delivery(script);
     return result == 0 ? open_clock(script) : result;
@@ -135,6 +147,7 @@ static void close_script(struct pf_script *script)
     pf_script_symbols_close(script);
     pf_script_team_close(script);
     pf_delivery_close(script->delivery);
+    pf_filter_close(&script->names);
     pf_map_close(&script->guest_index);
     pf_free(allocator, script->guests, script->guest_room * sizeof(*script->guests));
     pf_free(allocator, script->plans, script->plan_room * sizeof(*script->plans));
@@ -169,6 +182,8 @@ static void take_sample(struct pf_script *script)
     script->plan = plan;
     script->arch = pf_delivery_arch(script->delivery);
     script->asks_binaries = plan->shows_chain && pf_stack_asks_binaries(&script->item, script->arch);
+    if (PF_UNLIKELY(script->names.active) && !pf_script_is_named(script))
+        return;
     if (PF_UNLIKELY(plan->prepares || script->asks_binaries) && !prepare(script))
         return;
     if (script->team) {
@@ -250,6 +265,8 @@ int pf_script_text(struct perfile_reader *reader, const struct perfile_output_op
         pf_filter_tell(pf_delivery_filter(script->delivery), options->symbols->note, options->symbols->note_context);
     if (result == 0)
         pf_delivery_tell_unmatched(script->delivery, options->unmatched, options->unmatched_context);
+    if (result == 0 && script->names.active && options->unmatched)
+        pf_filter_tell_unmatched(&script->names, NULL, NULL, options->unmatched, options->unmatched_context);
     if (result == 0 && out->failed)
         result = pf_fail(error, out->failed, PERFILE_NO_OFFSET, "output", "cannot be written");
     close_script(script);

@@ -26,6 +26,7 @@
 #include "analysis/stack.h"
 #include "analysis/trace/trace_text.h"
 #include "base/error.h"
+#include "base/filter.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -74,6 +75,7 @@ struct pf_script_fields {
     uint64_t fields[SCRIPT_TYPES];    /* SCRIPT_BIT */
     uint64_t asked_for[SCRIPT_TYPES]; /* by the user: their lack is an error */
     bool named[SCRIPT_TYPES];         /* the list is the user's */
+    bool no_callchain;                /* the caller's: none is printed */
     const struct perfile_allocator *allocator;
 };
 
@@ -211,7 +213,9 @@ struct pf_script {
     unsigned second_bytes;
     char second_text[32];
 
-    uint64_t wall_ns; /* tod: wall-clock time at record time wall_base_ns */
+    uint64_t first_ns, last_ns; /* for times that count from others; 0: none yet */
+    struct pf_filter names;     /* functions; not active: all */
+    uint64_t wall_ns;           /* tod: wall-clock time at record time wall_base_ns */
     uint64_t wall_base_ns;
     unsigned data_src_width;
     struct pf_symbols *symbols; /* opened when the first address asks */
@@ -261,6 +265,13 @@ char *pf_script_right(char *at, uint64_t value, unsigned width);
 /* In 16 places. */
 char *pf_script_right_hex(char *at, uint64_t value);
 
+/* Entries of a callchain that are printed. */
+static inline unsigned pf_script_chain_most(const struct pf_script *script)
+{
+    const uint64_t most = script->options->max_stack;
+    return most && most < PF_CALLCHAIN_MAX ? (unsigned)most : PF_CALLCHAIN_MAX;
+}
+
 /* script.c: what formatting needs, in a script that is all zeros but for the places that the caller gives. */
 bool pf_script_open_formatting(struct pf_script *script, struct pf_text *out);
 void pf_script_close_formatting(struct pf_script *script, struct pf_text *out);
@@ -296,6 +307,9 @@ const struct perfile_space *pf_script_space(struct pf_script *script, unsigned m
 /* code.c: the instruction at an address. */
 void pf_script_put_code_at(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
                            const struct pf_script_spot *spot, unsigned style);
+
+/* symbols.c: the sample is in one of the functions that are asked for. */
+bool pf_script_is_named(struct pf_script *script);
 
 /* counters.c: one value of the branch counters, behind "\t# br_cntr: ". */
 void pf_script_put_branch_counter(struct pf_script *script, uint64_t value);
@@ -341,11 +355,13 @@ SCRIPT_STEP(brcntr)
 SCRIPT_STEP(machine_pid)
 SCRIPT_STEP(vcpu)
 SCRIPT_STEP(comm)
+SCRIPT_STEP(short_comm)
 SCRIPT_STEP(bare_comm)
 SCRIPT_STEP(pid)
 SCRIPT_STEP(tid)
 SCRIPT_STEP(pid_tid)
 SCRIPT_STEP(cpu)
+SCRIPT_STEP(bare_cpu)
 SCRIPT_STEP(misc)
 SCRIPT_STEP(tod)
 SCRIPT_STEP(time)

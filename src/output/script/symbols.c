@@ -441,6 +441,15 @@ bool pf_script_locate(struct pf_script *script, unsigned mode, uint64_t address,
     return false;
 }
 
+bool pf_script_is_named(struct pf_script *script)
+{
+    struct pf_script_spot spot;
+    if (!pf_script_locate(script, script->item.record->misc & PERFILE_MISC_CPUMODE_MASK, script->item.sample.ip, &spot))
+        return false;
+    const char *name = spot.map ? pf_symbols_name(script->symbols, spot.location.module, spot.location.symbol) : NULL;
+    return pf_filter_passes(&script->names, &(struct pf_filter_subject){.comm = name ? name : ""});
+}
+
 size_t pf_script_put_function(struct pf_script *script, struct pf_text *text, const struct perfile_space *space,
                               uint64_t address)
 {
@@ -565,7 +574,7 @@ static void put_chains(struct pf_script *script)
 {
     const struct pf_stack_part *parts = script->stack.parts;
     const bool plain = script->plan->places->style == SCRIPT_PLACE_FRAME;
-    unsigned left = PF_CALLCHAIN_MAX;
+    unsigned left = pf_script_chain_most(script);
     for (unsigned i = 0; i < script->stack.part_count; i++)
         if (plain)
             put_chain(script, &parts[i].ips, &left, true);

@@ -128,7 +128,9 @@ bool pf_script_team_can(const struct pf_script *script)
     for (int type = 0; type < SCRIPT_TYPES; type++)
         if (script->fields.fields[type] & asking)
             return false;
-    return !(script->options->show & PERFILE_SHOW_TEXT_POKE); /* its lines have symbols */
+    /* lines of code that is changed have symbols, and times may depend on the line before, whatever it is */
+    return !(script->options->show & PERFILE_SHOW_TEXT_POKE) && !script->names.active &&
+           script->options->times == PERFILE_TIMES_OF_CLOCK;
 }
 
 static bool copy_bytes(struct batch *batch, const struct perfile_allocator *allocator, const void *data, size_t bytes)
