@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +68,11 @@ static const struct pf_option what_options[] = {
     FLAG("all-user", 0, PERFILE_RECORDER_ALL_USER, "Only record user space, for all events."),
     FLAG("all-kernel", 0, PERFILE_RECORDER_ALL_KERNEL, "Only record the kernel, for all events."),
     FLAG("no-samples", 'n', PERFILE_RECORDER_NO_SAMPLES, "Record no samples, only forks, exits, names and mappings."),
+    {.name = "off-cpu",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(off_cpu),
+     .doc = "Also record where threads wait: context switches and wakeups with callchains, by the tracepoints "
+            "sched:sched_switch and sched:sched_waking, or where these cannot be read by context-switches."},
     TEXT("delay", 'D', "MS", delay,
          "Start MS milliseconds after the command, or with -1 when --control enables it; mappings are recorded from "
          "the start."),
@@ -126,6 +132,10 @@ static const struct pf_option file_options[] = {
      .doc =
          "The recording [perf.data], or - for a stream to standard output; the command's own output then goes to "
          "standard error. An existing recording is renamed to FILE.old. FILE can be read at any time while it grows."},
+    NUMBER(
+        "realtime", 'r', "PRIORITY", realtime,
+        "Read the buffers with this real-time priority (SCHED_FIFO, 1 to 99), so that less is lost on busy machines; "
+        "the command has the usual one."),
     TEXT("mmap-pages", 'm', "SIZE", ring_size,
          "The buffer size per CPU: pages, or bytes with K or M [4M; less on machines with more than 64 CPUs, and 512K "
          "for users who may not lock more]."),
@@ -299,6 +309,50 @@ static int read_fail_on_lost(struct run *run)
                : refuse("fail-on-lost", text, "a percentage from 0 to 100");
 }
 
+static int found(void *context, const struct perfile_known_event *event)
+{
+    (void)event;
+    *(bool *)context = true;
+    return 1;
+}
+
+static bool has_tracepoint(const char *name)
+{
+    bool is_there = false;
+
+    (void)!perfile_known_events(name, found, &is_there, NULL);
+    return is_there;
+}
+
+/*
+ * All switches of the machine tell when each thread waits. Of single threads the tracepoint tells when they stop, but only
+ * SWITCH records when they go on.
+ */
+static int add_off_cpu(struct run *run)
+{
+    static const char *const tracepoints[] = {"sched:sched_switch", "sched:sched_waking", NULL};
+    static const char *const counter[] = {"context-switches", NULL};
+    const bool traced = has_tracepoint(tracepoints[0]) && has_tracepoint(tracepoints[1]);
+    const char *terms = run->options.call_graph ? "period=1" : "period=1,call-graph=fp";
+    struct pf_record_settings *record = &run->settings->record;
+    char *events = NULL;
+
+    for (const char *const *name = traced ? tracepoints : counter; *name; name++) {
+        const char *before = events ? events : record->events ? record->events : "cycles:P";
+
+        if (asprintf(&events, "%s,%s/%s/", before, *name, terms) < 0) {
+            pf_message("record: out of memory");
+            return PF_STATUS_MEMORY;
+        }
+        free(record->events);
+        record->events = events;
+    }
+    run->options.events = record->events;
+    if (!traced || !(run->options.flags & PERFILE_RECORDER_ALL_CPUS))
+        run->options.flags |= PERFILE_RECORDER_SWITCHES;
+    return PF_STATUS_OK;
+}
+
 static int read_options(struct run *run)
 {
     const struct pf_record_settings *record = &run->settings->record;
@@ -325,7 +379,7 @@ static int read_options(struct run *run)
     run->unasked = !run->settings->operand_count && !run->options.pids && !run->options.tids && !run->options.user &&
                    !(run->options.flags & PERFILE_RECORDER_ALL_CPUS);
     run->options.flags |= run->unasked ? PERFILE_RECORDER_ALL_CPUS : 0;
-    return PF_STATUS_OK;
+    return record->off_cpu ? add_off_cpu(run) : PF_STATUS_OK;
 }
 
 /* What makes no sense together. */
@@ -454,16 +508,28 @@ static int enable_late(struct run *run)
     return perfile_recorder_enable(run->recorder, &run->error);
 }
 
+/* ", and now?", for people; of a file that they would not find by itself its name. */
+static const char *what_next(const struct run *run, uint64_t samples, char *buffer, size_t room)
+{
+    const char *name = pf_record_output_name(&run->output);
+
+    if (!samples || !isatty(STDERR_FILENO) || pf_record_output_streams(&run->output))
+        return "";
+    snprintf(buffer, room, "; next: perfile report%s%s", strcmp(name, "perf.data") ? " " : "",
+             strcmp(name, "perf.data") ? name : "");
+    return buffer;
+}
+
 /* Ends the file, and says what is in it. */
 static int finish_file(struct run *run)
 {
-    char text[PF_GROUPED_BYTES], bytes[PF_GROUPED_BYTES];
+    char text[PF_GROUPED_BYTES], bytes[PF_GROUPED_BYTES], next[PATH_MAX + 32];
     const uint64_t before = run->output.bytes_before, samples = perfile_writer_progress(run->output.writer)->samples;
     const int result = pf_record_output_finish(&run->output, &run->error);
 
     if (result == 0 && !run->settings->quiet)
-        pf_message("%s: %s samples, %s bytes", pf_record_output_name(&run->output), pf_grouped(samples, text),
-                   pf_grouped(run->output.bytes_before - before, bytes));
+        pf_message("%s: %s samples, %s bytes%s", pf_record_output_name(&run->output), pf_grouped(samples, text),
+                   pf_grouped(run->output.bytes_before - before, bytes), what_next(run, samples, next, sizeof(next)));
     return result;
 }
 
@@ -742,6 +808,23 @@ static int end(struct run *run)
     return status ? status : own;
 }
 
+/* Of this process and its threads to come; the command was forked before. */
+static int take_priority(const struct run *run)
+{
+    const uint64_t wanted = run->settings->record.realtime;
+    const int most = sched_get_priority_max(SCHED_FIFO);
+    const struct sched_param priority = {.sched_priority = wanted <= (uint64_t)most ? (int)wanted : 0};
+
+    if (!wanted || (priority.sched_priority && !sched_setscheduler(0, SCHED_FIFO, &priority)))
+        return PF_STATUS_OK;
+    if (priority.sched_priority)
+        pf_message("record: --realtime %d: %s (it needs root, CAP_SYS_NICE or ulimit -r)", priority.sched_priority,
+                   strerror(errno));
+    else
+        pf_message("record: --realtime %" PRIu64 ": the highest priority is %d", wanted, most);
+    return priority.sched_priority ? PF_STATUS_UNREADABLE : PF_STATUS_USAGE;
+}
+
 static int record_all(struct run *run)
 {
     int result, status;
@@ -757,7 +840,7 @@ static int record_all(struct run *run)
             run->options.flags |= run->options.delay_ms || run->start_disabled ? 0 : PERFILE_RECORDER_ENABLE_ON_EXEC;
         }
     }
-    if ((status = open_signals(run)))
+    if ((status = open_signals(run)) || (status = take_priority(run)))
         return status;
     if ((status = pf_record_output_open(&run->output, &run->output.writer, &run->error))) {
         pf_message("record: %s", run->error.message);

@@ -39,6 +39,8 @@ struct pf_record_settings {
     const char *switch_output;
     uint64_t switch_max_files;
     uint64_t max_bytes;
+    uint64_t realtime; /* 0: the usual priority */
+    bool off_cpu;
     bool frame_pointers;
     bool any_branch;
     bool no_clobber;
