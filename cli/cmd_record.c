@@ -333,14 +333,14 @@ static int add_off_cpu(struct run *run)
     static const char *const tracepoints[] = {"sched:sched_switch", "sched:sched_waking", NULL};
     static const char *const counter[] = {"context-switches", NULL};
     const bool traced = has_tracepoint(tracepoints[0]) && has_tracepoint(tracepoints[1]);
-    const char *terms = run->options.call_graph ? "period=1" : "period=1,call-graph=fp";
+    const char *chains = run->options.call_graph ? "" : ",call-graph=fp";
     struct pf_record_settings *record = &run->settings->record;
     char *events = NULL;
 
     for (const char *const *name = traced ? tracepoints : counter; *name; name++) {
         const char *before = events ? events : record->events ? record->events : "cycles:P";
 
-        if (asprintf(&events, "%s,%s/%s/", before, *name, terms) < 0) {
+        if (asprintf(&events, "%s,%s/period=1,name=%s%s/", before, *name, *name, chains) < 0) {
             pf_message("record: out of memory");
             return PF_STATUS_MEMORY;
         }

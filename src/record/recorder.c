@@ -16,6 +16,7 @@
 #include "record/writer_thread.h"
 #include "record/events.h"
 #include "record/machine.h"
+#include "record/made_code.h"
 #include "record/pids.h"
 #include "record/ring.h"
 #include "schema/since.h"
@@ -48,7 +49,8 @@ struct perfile_recorder {
     bool said_something;        /* in this round */
     bool synthesized_before;    /* what runs */
     struct pf_pids pids;        /* of processes that were started meanwhile; unless everybody is recorded */
-    uint16_t time_at;           /* of samples; the same for all events */
+    struct pf_made_code made_code;
+    uint16_t time_at; /* of samples; the same for all events */
     uint16_t tid_at;
     uint64_t first_time, last_time;
     struct perfile_recorder_counts counts;
@@ -212,6 +214,11 @@ static int put_told(void *context, uint32_t type, uint16_t misc, const void *rec
     if (!knows_record(recorder, type))
         return 0;
     recorder->counts.records++;
+    if (type == PERFILE_RECORD_MMAP2) {
+        const struct perfile_mmap2 *map = record;
+        if (map->prot & PERFILE_PROT_EXEC)
+            pf_made_code_map(&recorder->made_code, (uint32_t)map->pid, map->addr, map->len, map->filename);
+    }
     int result = perfile_writer_record(recorder->writer, type, misc, record, bytes, NULL, error);
     if (result == 0 && recorder->other)
         result = perfile_writer_record(recorder->other, type, misc, record, bytes, NULL, error);
@@ -577,6 +584,9 @@ static inline void note_sample(struct perfile_recorder *recorder, const uint8_t 
     recorder->counts.samples++;
     if (recorder->chosen.overwrite)
         pf_pids_set(&recorder->pids, pf_load32(sample + recorder->tid_at, false), true);
+    if (recorder->made_code.count) /* the address stands before the process */
+        pf_made_code_sample(&recorder->made_code, pf_load32(sample + recorder->tid_at, false),
+                            pf_load64(sample + recorder->tid_at - 8, false));
     if (!recorder->time_at)
         return;
     const uint64_t time = pf_load64(sample + recorder->time_at, false);
@@ -592,6 +602,16 @@ static void note_task(struct perfile_recorder *recorder, const uint8_t *record, 
         pf_pids_set(&recorder->pids, pid, began);
 }
 
+/* MMAP2: executable code of which no file tells the names. */
+static void note_map(struct perfile_recorder *recorder, const uint8_t *record, size_t bytes)
+{
+    enum { PID_AT = 8, START_AT = 16, BYTES_AT = 24, PROT_AT = 64, NAME_AT = 72 };
+    if (bytes > NAME_AT && pf_load32(record + PROT_AT, false) & PERFILE_PROT_EXEC &&
+        memchr(record + NAME_AT, 0, bytes - NAME_AT))
+        pf_made_code_map(&recorder->made_code, pf_load32(record + PID_AT, false), pf_load64(record + START_AT, false),
+                         pf_load64(record + BYTES_AT, false), (const char *)record + NAME_AT);
+}
+
 /* What the recorder itself wants to know. */
 static void look_through(struct perfile_recorder *recorder, const uint8_t *records, size_t bytes)
 {
@@ -604,6 +624,8 @@ static void look_through(struct perfile_recorder *recorder, const uint8_t *recor
             note_lost(recorder, pf_load64(records + at + 8, false), pf_load64(records + at + 16, false));
         else if (type == PERFILE_RECORD_FORK || type == PERFILE_RECORD_EXIT)
             note_task(recorder, records + at, type == PERFILE_RECORD_FORK);
+        else if (type == PERFILE_RECORD_MMAP2)
+            note_map(recorder, records + at, pf_load16(records + at + 6, false));
         else
             recorder->counts.throttled += type == PERFILE_RECORD_THROTTLE;
     }
@@ -824,6 +846,9 @@ int perfile_recorder_stop(struct perfile_recorder *recorder, struct perfile_erro
     int result = perfile_recorder_disable(recorder, error);
     if (result == 0)
         result = perfile_recorder_snapshot(recorder, error);
+    if (result == 0 && recorder->options.note)
+        pf_made_code_tell(&recorder->made_code, recorder->counts.samples, recorder->options.note,
+                          recorder->options.note_context);
     return result < 0 ? result : write_end(recorder, error);
 }
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Code that processes have made themselves (JIT), and whether they say what it is. */
+#ifndef PF_RECORD_MADE_CODE_H
+#define PF_RECORD_MADE_CODE_H
+
+#include "base/bytes.h"
+
+enum { PF_MADE_CODE_REGIONS = 64, PF_MADE_CODE_NAME = 16 };
+
+struct pf_made_code {
+    struct pf_made_code_region {
+        uint64_t start, end;
+        uint64_t samples;
+        uint32_t pid;
+        char comm[PF_MADE_CODE_NAME];
+    } regions[PF_MADE_CODE_REGIONS];
+    size_t count;
+    uint32_t dumpers[PF_MADE_CODE_REGIONS]; /* processes that write a jitdump file */
+    size_t dumper_count;
+};
+
+/* A mapping, as MMAP2 records have it. */
+void pf_made_code_map(struct pf_made_code *code, uint32_t pid, uint64_t start, uint64_t bytes, const char *name);
+
+static inline void pf_made_code_sample(struct pf_made_code *code, uint32_t pid, uint64_t ip)
+{
+    for (size_t i = 0; i < code->count; i++)
+        if (PF_UNLIKELY(ip - code->regions[i].start < code->regions[i].end - code->regions[i].start) &&
+            code->regions[i].pid == pid)
+            code->regions[i].samples++;
+}
+
+/*
+ * Says of each process with more than a hundredth of all samples in such code what would give it names, unless there is a perf
+ * map or a jitdump file.
+ */
+void pf_made_code_tell(const struct pf_made_code *code, uint64_t samples, void (*note)(void *context, const char *text),
+                       void *context);
+
+#endif
