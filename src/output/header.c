@@ -264,21 +264,32 @@ static int put_features(struct perfile_reader *reader, const struct pf_header_op
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 /* Of a directory, its main file is what was written last. */
-static void put_capture_time(const char *path, struct pf_text *out)
+bool pf_header_time(const char *path, int64_t *seconds)
 {
-    char data[4096], date[32];
+    char data[4096];
     struct stat st;
-    struct tm tm;
     if (!path || stat(path, &st) < 0)
-        return;
+        return false;
     if (S_ISDIR(st.st_mode) &&
         (snprintf(data, sizeof(data), "%s/data", path) >= (int)sizeof(data) || stat(data, &st) < 0))
+        return false;
+    *seconds = (int64_t)st.st_mtime;
+    return true;
+}
+
+static void put_capture_time(const char *path, struct pf_text *out)
+{
+    char date[32];
+    int64_t seconds;
+    struct tm tm;
+    if (!pf_header_time(path, &seconds))
         return;
-    if (localtime_r(&st.st_mtime, &tm) && strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", &tm))
+    const time_t time = (time_t)seconds;
+    if (localtime_r(&time, &tm) && strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", &tm))
         pf_put_format(out, "# captured on    : %s\n", date);
 }
 
-static bool has_feature(const struct perfile_reader *reader, uint32_t number)
+bool pf_header_has(const struct perfile_reader *reader, uint32_t number)
 {
     for (size_t i = 0; i < perfile_feature_count(reader); i++)
         if (perfile_feature_get(reader, i)->number == number)
@@ -286,16 +297,13 @@ static bool has_feature(const struct perfile_reader *reader, uint32_t number)
     return false;
 }
 
-/* What perf knows and the recording lacks. */
-static void put_missing(const struct perfile_reader *reader, struct pf_text *out)
+void pf_header_put_missing(const struct perfile_reader *reader, struct pf_text *out)
 {
     enum { SIMPLEPERF_FIRST = 128 };
     uint32_t number;
-    pf_put_string(out, "# missing features: ");
     for (size_t i = 0; (number = perfile_feature_number_at(i)) != 0; i++)
-        if (number < SIMPLEPERF_FIRST && !has_feature(reader, number))
-            pf_put_format(out, "%s ", perfile_feature_name(number));
-    pf_put_char(out, '\n');
+        if (number < SIMPLEPERF_FIRST && !pf_header_has(reader, number))
+            pf_put_format(out, " %s", perfile_feature_name(number));
 }
 
 int pf_header_put(struct perfile_reader *reader, const struct pf_header_options *options, struct pf_text *out,
@@ -312,7 +320,9 @@ int pf_header_put(struct perfile_reader *reader, const struct pf_header_options 
     pf_put_format(out, "# feat offset    : %" PRIu64 "\n", data.offset + data.bytes);
     if (!stream) {
         result = put_features(reader, options, out, error);
-        put_missing(reader, out);
+        pf_put_string(out, "# missing features:");
+        pf_header_put_missing(reader, out);
+        pf_put_string(out, " \n");
     }
     pf_put_string(out, "# ========\n#\n");
     return stream ? put_features(reader, options, out, error) : result;

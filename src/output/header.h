@@ -31,4 +31,23 @@ int pf_header_put_only(struct perfile_reader *reader, const struct pf_header_opt
 int pf_header_put_feature(struct perfile_reader *reader, uint32_t number, struct pf_text *out,
                           struct perfile_error *error);
 
+bool pf_header_has(const struct perfile_reader *reader, uint32_t feature);
+/* The names of what perf knows and the recording lacks, each with a blank before it. */
+void pf_header_put_missing(const struct perfile_reader *reader, struct pf_text *out);
+/* When the recording was written to its end: seconds since 1970. False: that is not known. */
+bool pf_header_time(const char *path, int64_t *seconds);
+
+/* A part of a BPF program. */
+struct pf_header_bpf {
+    uint64_t id; /* of the program */
+    const char *name;
+    uint64_t address;
+    uint32_t bytes;
+    uint64_t index, count; /* of the parts of its program */
+};
+/* All that the recording names. `out` is where it goes in the end. 0, or MEMORY. */
+int pf_header_each_bpf(struct perfile_reader *reader, struct pf_text *out,
+                       void (*each)(void *context, const struct pf_header_bpf *part), void *context,
+                       struct perfile_error *error);
+
 #endif

@@ -92,40 +92,55 @@ struct part {
 };
 
 /* What follows the tag in the name: that of its function, or of the program when it has one part. */
-static void put_part_name(struct pf_text *out, const struct part *part)
+static void put_part_name(struct pf_text *text, const struct part *part)
 {
     const struct program *program = part->program;
     const uint64_t stride = number_at(program, INFO_FUNCTION_BYTES, 4);
     const uint8_t *functions = stride >= 8 && number_at(program, INFO_FUNCTION_COUNT, 4) > part->index
                                    ? array_at(program, INFO_FUNCTIONS, part->index + 1, stride)
                                    : NULL;
+    const bool has_name = program->info_bytes >= INFO_NAME + NAME_BYTES && program->info[INFO_NAME];
     const char *name = NULL;
     if (part->types->data && functions) /* u32 offset of the instruction, u32 type */
         name = pf_btf_name(part->types->data, part->types->bytes, program->swap,
                            pf_load32(functions + part->index * stride + 4, program->swap));
     else if (part->count > 1)
         name = "F";
-    if (name) {
-        pf_put_char(out, '_');
-        pf_put_name(out, name);
-    } else if (part->count == 1 && !part->types->data && program->info_bytes >= INFO_NAME + NAME_BYTES &&
-               program->info[INFO_NAME]) {
-        pf_put_char(out, '_');
-        pf_put_name_bytes(out, program->info + INFO_NAME, strnlen((const char *)program->info + INFO_NAME, NAME_BYTES));
-    }
+    else if (has_name)
+        name = (const char *)program->info + INFO_NAME;
+    if (!name)
+        return;
+    pf_put_char(text, '_');
+    pf_put_name_bytes(text, name,
+                      name == (const char *)program->info + INFO_NAME ? strnlen(name, NAME_BYTES) : strlen(name));
 }
 
-static void put_part(struct pf_text *out, const struct part *part, const uint8_t *arrays[3])
+/* What is done with the parts of all programs. */
+struct each {
+    void (*each)(void *context, const struct pf_header_bpf *part);
+    void *context;
+};
+
+static void give_part(struct pf_header_walk *walk, const struct part *part, const uint8_t *arrays[3])
 {
+    const struct each *each = walk->context;
     const bool swap = part->program->swap;
-    pf_put_string(out, "bpf_prog_");
-    pf_put_hex_bytes(out, arrays[2] + part->index * TAG_BYTES, TAG_BYTES);
-    put_part_name(out, part);
-    pf_put_format(out, " addr 0x%" PRIx64 " size %" PRIu32 "\n", pf_load64(arrays[0] + part->index * 8, swap),
-                  pf_load32(arrays[1] + part->index * 4, swap));
+    struct pf_text *name = &walk->scratch;
+    name->used = 0;
+    pf_put_string(name, "bpf_prog_");
+    pf_put_hex_bytes(name, arrays[2] + part->index * TAG_BYTES, TAG_BYTES);
+    put_part_name(name, part);
+    pf_put_char(name, 0);
+    if (!name->failed)
+        each->each(each->context, &(struct pf_header_bpf){.id = number_at(part->program, INFO_ID, 4),
+                                                          .name = name->data,
+                                                          .address = pf_load64(arrays[0] + part->index * 8, swap),
+                                                          .bytes = pf_load32(arrays[1] + part->index * 4, swap),
+                                                          .index = part->index,
+                                                          .count = part->count});
 }
 
-static void put_program(struct pf_header_walk *walk, const char *list)
+static void give_program(struct pf_header_walk *walk, const char *list)
 {
     const struct perfile_value *info = find(walk, "info"), *data = find(walk, "data");
     (void)list;
@@ -138,24 +153,47 @@ static void put_program(struct pf_header_walk *walk, const char *list)
     const uint8_t *arrays[] = {array_at(&program, INFO_KSYMS, part.count, 8),
                                array_at(&program, INFO_LENGTHS, part.count, 4),
                                array_at(&program, INFO_TAGS, part.count, TAG_BYTES)};
-    const uint64_t id = number_at(&program, INFO_ID, 4);
     walk->count++;
     if (!part.count || !arrays[0] || !arrays[1] || !arrays[2] || number_at(&program, INFO_TAG_COUNT, 4) < part.count)
         return; /* not made into machine code, or hidden */
     if (types.id)
         find_types(walk->reader, walk->out, &types);
-    pf_put_format(walk->out, part.count == 1 ? "# bpf_prog_info %" PRIu64 ": " : "# bpf_prog_info %" PRIu64 ":\n", id);
-    for (; part.index < part.count; part.index++) {
-        if (part.count > 1)
-            pf_put_format(walk->out, "# \tsub_prog %" PRIu64 ": ", part.index);
-        put_part(walk->out, &part, arrays);
-    }
+    for (; part.index < part.count; part.index++)
+        give_part(walk, &part, arrays);
+}
+
+static const struct pf_header_rows program_rows = {.object = give_program};
+
+int pf_header_each_bpf(struct perfile_reader *reader, struct pf_text *out,
+                       void (*each)(void *context, const struct pf_header_bpf *part), void *context,
+                       struct perfile_error *error)
+{
+    struct each whom = {each, context};
+    struct pf_header_walk walk = {.reader = reader, .out = out, .context = &whom};
+    if (pf_text_open(&walk.scratch, out->allocator, NULL, NULL) < 0)
+        return pf_fail_memory(error, "header");
+    const int result = pf_header_walk(&walk, PERFILE_FEATURE_BPF_PROG_INFO, &program_rows, error);
+    const bool is_short = walk.scratch.failed;
+    pf_text_close(&walk.scratch);
+    return result == 0 && is_short ? pf_fail_memory(error, "header") : result;
+}
+
+static void put_part(void *context, const struct pf_header_bpf *part)
+{
+    struct pf_text *out = context;
+    if (part->index == 0)
+        pf_put_format(out, "# bpf_prog_info %" PRIu64 ":%s", part->id, part->count > 1 ? "\n" : " ");
+    if (part->count > 1)
+        pf_put_format(out, "# \tsub_prog %" PRIu64 ": ", part->index);
+    pf_put_name(out, part->name);
+    pf_put_format(out, " addr 0x%" PRIx64 " size %" PRIu32 "\n", part->address, part->bytes);
 }
 
 int pf_header_put_bpf_programs(struct pf_header_walk *walk, uint32_t feature, struct perfile_error *error)
 {
-    static const struct pf_header_rows rows = {.object = put_program};
-    const int result = pf_header_walk(walk, feature, &rows, error);
+    struct each whom = {put_part, walk->out};
+    walk->context = &whom;
+    const int result = pf_header_walk(walk, feature, &program_rows, error);
     if (!walk->count)
         pf_put_string(walk->out, "# bpf_prog_info empty\n");
     return result;

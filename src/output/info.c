@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "analysis/profile.h"
 #include "base/bytes.h"
@@ -10,6 +11,8 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "output/feature_json.h"
+#include "output/header.h"
+#include "output/info_header.h"
 #include "output/notes.h"
 #include "output/output.h"
 
@@ -359,6 +362,23 @@ static void put_text_damage(const struct info *info, struct pf_text *out)
         put_row(out, "damage", info->counted ? "none" : "none in the header");
 }
 
+/* When, and where in the file: what a header has besides its features. */
+static void put_text_place(const struct info *info, struct pf_text *out)
+{
+    const struct perfile_file *file = perfile_reader_file(info->reader);
+    char date[32];
+    int64_t seconds;
+    struct tm tm;
+    if (pf_header_time(info->options->symbols->recording, &seconds)) {
+        const time_t time = (time_t)seconds;
+        if (localtime_r(&time, &tm) && strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm))
+            put_row(out, "captured", date);
+    }
+    if (file->mode != PERFILE_MODE_PIPE)
+        pf_put_format(out, "%-14s %" PRIu64 " bytes at %" PRIu64 "; features at %" PRIu64 "\n", "data",
+                      file->data.bytes, file->data.offset, file->data.offset + file->data.bytes);
+}
+
 static int write_info_text(struct perfile_reader *reader, const struct perfile_output_options *options,
                            struct pf_text *out, struct perfile_error *error)
 {
@@ -368,6 +388,7 @@ static int write_info_text(struct perfile_reader *reader, const struct perfile_o
     int result = gather(&info, options, error);
     pf_put_format(out, "%-14s perf.data version %d, %s endian, %s mode%s\n", "format", file->version,
                   file->big_endian ? "big" : "little", mode_name(file), file->finished ? "" : ", unfinished");
+    put_text_place(&info, out);
     put_row(out, "recorded with", info.version ? info.version : NULL);
     put_row(out, "host", info.host);
     if (info.release) {
@@ -389,6 +410,8 @@ static int write_info_text(struct perfile_reader *reader, const struct perfile_o
     put_text_compression(&info, out);
     pf_put_format(out, "%-14s %" PRIu64 "\n", "build ids", info.build_id_count);
     put_text_damage(&info, out);
+    if (result == 0)
+        result = pf_info_put_groups(reader, out, error);
     const bool found = info.feature_count != 0;
     release(&info);
     return result == 0 && found ? 1 : result;
@@ -529,10 +552,24 @@ static void put_json_damage(const struct info *info, struct pf_json *json)
     pf_json_end(json, true);
 }
 
+static void put_json_place(const struct info *info, struct pf_json *json)
+{
+    const struct perfile_file *file = perfile_reader_file(info->reader);
+    int64_t seconds;
+    if (pf_header_time(info->options->symbols->recording, &seconds) && seconds >= 0)
+        pf_json_unsigned(json, "captured_s", (uint64_t)seconds);
+    else
+        pf_json_string(json, "captured_s", NULL);
+    if (file->mode == PERFILE_MODE_PIPE)
+        return;
+    pf_json_unsigned(json, "data_offset", file->data.offset);
+    pf_json_unsigned(json, "data_bytes", file->data.bytes);
+}
+
 static int write_info_json(struct perfile_reader *reader, const struct perfile_output_options *options,
                            struct pf_text *out, struct perfile_error *error)
 {
-    struct info info = {.allocator = out->allocator, .reader = reader};
+    struct info info = {.allocator = out->allocator, .reader = reader, .options = options};
     struct pf_json json = {.text = out, .max_bytes = 4096};
     const struct perfile_file *file = perfile_reader_file(reader);
     pf_map_open(&info.build_ids, out->allocator);
@@ -542,6 +579,7 @@ static int write_info_json(struct perfile_reader *reader, const struct perfile_o
     pf_json_unsigned(&json, "version", (uint64_t)file->version);
     pf_json_string(&json, "byte_order", file->big_endian ? "big" : "little");
     pf_json_bool(&json, "finished", file->finished);
+    put_json_place(&info, &json);
     pf_json_string(&json, "recorded_with", info.version);
     pf_json_string(&json, "host", info.host);
     pf_json_string(&json, "kernel", info.release);
@@ -558,6 +596,8 @@ static int write_info_json(struct perfile_reader *reader, const struct perfile_o
     put_json_aux(&info, &json);
     const int values = pf_json_features(reader, &json, "header", is_short, error);
     result = result < 0 ? result : values < 0 ? values : result;
+    const int programs = result < 0 ? 0 : pf_info_put_bpf(reader, &json, error);
+    result = programs < 0 ? programs : result;
     put_json_damage(&info, &json);
     pf_json_end(&json, false);
     pf_put_char(out, '\n');
