@@ -163,6 +163,18 @@ def test_options(folder):
     expect('Ctrl-C' in said and recorder.returncode == 0, 'nothing that is named', (said, recorder.returncode))
 
 
+def test_off_cpu(folder):
+    """Switches with callchains, by what is allowed here."""
+    output = folder / 'off.data'
+    done = run('record', '--off-cpu', '-e', EVENT, '-o', str(output), 'sleep', '0.01')
+    found = json.loads(run('info', '--count', '--format', 'json', str(output)).stdout or '{}')
+    names = [event['name'] for event in found.get('events', [])]
+    expect(done.returncode == 0 and found['records'].get('SWITCH', 0) > 1, 'switches of a thread that sleeps', done)
+    expect(names[1:] in (['sched:sched_switch', 'sched:sched_waking'], ['context-switches']), 'events of waiting', names)
+    chains = all(event['attr']['sample_type'] & 1 << 5 for event in found['events'][1:])
+    expect(chains, 'callchains of waiting', found['events'])
+
+
 def test_exclude_perf(folder):
     """Two filters of one event must both match."""
     output = folder / 'exclude.data'
@@ -667,7 +679,7 @@ def main():
             sys.exit(77)
         look_around(folder, folder / 'probe.data')
         for test in (test_statuses, test_stream, test_filters, test_no_tracefs, test_no_sys, test_cgroup,
-                     test_options, test_exclude_perf, test_not_started, test_numbers,
+                     test_options, test_off_cpu, test_exclude_perf, test_not_started, test_numbers,
                      test_high_rate, test_losses, test_delay, test_switch_output, test_link, test_no_next_file,
                      test_overwrite, test_for, test_forks_at_the_start, test_forks_everywhere, test_control, test_signals, test_early_signal,
                      test_limits, test_full_disk, test_nobody):
