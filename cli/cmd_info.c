@@ -15,8 +15,10 @@ static const struct pf_option_group group = {"Options", options};
 const struct pf_command pf_command_info = {
     .name = "info",
     .summary = "summarize a recording: events, machine, command, damage",
-    .doc = "Prints how, where and of what a recording was made, its events, what is damaged, and all that the header says "
-           "of the machine: topology, caches, memory, PMUs, clocks, BPF programs and attributes. Takes milliseconds for any size of recording, unless --count is given.",
+    .doc =
+        "Prints how, where and of what a recording was made, its events, what is damaged, and all that the header says "
+        "of the machine: topology, caches, memory, PMUs, clocks, BPF programs and attributes. Takes milliseconds for "
+        "any size of recording, unless --count is given.",
     .operand = "[FILE]",
     .operand_max = 1,
     .pages = true,
