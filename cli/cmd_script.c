@@ -44,7 +44,7 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(print.max_stack),
-     .doc = "Print at most N entries of a callchain [all]."},
+     .doc = "Print at most N entries of a callchain [0: all]."},
     {.name = "symbols",
      .letter = 'S',
      .kind = PF_OPTION_TEXT,
@@ -105,6 +105,15 @@ static const struct pf_option_group show_group = {"Records between the samples",
 
 extern const struct pf_command pf_command_dump;
 
+/* Tables have no lines before or behind them, numbers as they were recorded, and all samples. */
+static bool is_about_text(const struct pf_settings *settings)
+{
+    const struct perfile_output_options *print = &settings->print;
+
+    return print->header || print->header_only || print->full_header || print->no_callchain || print->latency ||
+           print->times || print->max_stack || settings->report.symbols || settings->script.dump;
+}
+
 /* What has no meaning here, or makes no sense together. */
 static const char *why_not(const struct pf_settings *settings)
 {
@@ -115,6 +124,9 @@ static const char *why_not(const struct pf_settings *settings)
                "language, and the Python package perfile reads recordings";
     if ((settings->print.times & both) == both)
         return "--reltime and --deltatime cannot both be given";
+    if (settings->format && strcmp(settings->format, "text") && is_about_text(settings))
+        return "--header, --header-only, -I, -G, -L, -S, -D, --max-stack, --reltime and --deltatime are for --format "
+               "text";
     if (settings->script.per_event && (settings->output || settings->format))
         return "--per-event-dump chooses the names of its files: without --output and --format";
     return NULL;

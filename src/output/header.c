@@ -277,16 +277,20 @@ bool pf_header_time(const char *path, int64_t *seconds)
     return true;
 }
 
+/* As ctime has it, in any locale. */
 static void put_capture_time(const char *path, struct pf_text *out)
 {
-    char date[32];
+    static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
     int64_t seconds;
     struct tm tm;
     if (!pf_header_time(path, &seconds))
         return;
     const time_t time = (time_t)seconds;
-    if (localtime_r(&time, &tm) && strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", &tm))
-        pf_put_format(out, "# captured on    : %s\n", date);
+    if (localtime_r(&time, &tm))
+        pf_put_format(out, "# captured on    : %s %s %2d %02d:%02d:%02d %d\n", days[tm.tm_wday], months[tm.tm_mon],
+                      tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, tm.tm_year + 1900);
 }
 
 bool pf_header_has(const struct perfile_reader *reader, uint32_t number)
