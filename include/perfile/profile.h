@@ -213,7 +213,7 @@ struct perfile_profile_options {
     void *progress_context;
     /*
      * By what samples of a stack are kept apart: a list of event (always), pid, tid (and pid), comm, cpu, cgroup, time,
-     * such as "comm,cpu". NULL: by event alone. What is not in the list is not known of rows.
+     * recording, such as "comm,cpu". NULL: by event alone. What is not in the list is not known of rows.
      */
     const char *keys;
     uint64_t time_quantum; /* ns, the steps of the key time; 0: 100 ms */
@@ -281,6 +281,7 @@ struct perfile_profile_recording {
     int32_t clock; /* CLOCK_* of its times, as in Linux; -1: the recorder's own choice, which is not wall-clock time */
     uint64_t wall_time;  /* ns since 1970 when the clock was at clock_time; 0: not known */
     uint64_t clock_time; /* ns */
+    uint64_t lost;       /* samples that were lost while recording */
 };
 #define PERFILE_PROFILE_RECORDING_INIT PERFILE_SIZED(struct perfile_profile_recording)
 
@@ -375,6 +376,7 @@ struct perfile_profile_sample {
     const char *comm;       /* NULL. Equal names are equal pointers */
     uint64_t time;          /* where the step of time begins, ns; UINT64_MAX */
     const char *cgroup;     /* path of the control group, "unknown" where the recording does not name it; NULL */
+    uint32_t recording;     /* its number; PERFILE_NO_ID */
 };
 #define PERFILE_PROFILE_SAMPLE_INIT PERFILE_SIZED(struct perfile_profile_sample)
 

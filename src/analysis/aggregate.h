@@ -84,6 +84,7 @@ struct pf_aggregate_key {
     int32_t pid, tid, cpu;
     const char *comm, *cgroup;
     uint64_t time;
+    uint32_t recording; /* NONE: not kept apart */
 };
 
 struct pf_aggregate_row {
@@ -105,6 +106,7 @@ struct pf_aggregate_recording {
     uint64_t first_time, last_time;
     int32_t clock;
     uint64_t wall_time, clock_time;
+    uint64_t lost;
 };
 
 struct pf_aggregate_list {

@@ -141,7 +141,8 @@ static size_t key_words(const void *item, uint64_t *words)
     words[2] = word_of(key->comm);
     words[3] = key->time;
     words[4] = word_of(key->cgroup);
-    return 5;
+    words[5] = key->recording;
+    return 6;
 }
 
 static size_t node_words(const void *item, uint64_t *words)

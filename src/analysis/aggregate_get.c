@@ -74,7 +74,8 @@ int perfile_profile_recording_at(const struct perfile_profile *profile, size_t i
                                                   .last_time = known->last_time,
                                                   .clock = known->clock,
                                                   .wall_time = known->wall_time,
-                                                  .clock_time = known->clock_time};
+                                                  .clock_time = known->clock_time,
+                                                  .lost = known->lost};
     return pf_sized_give(recording, &all, sizeof(all));
 }
 
@@ -197,7 +198,8 @@ int perfile_profile_sample_at(const struct perfile_profile *profile, size_t inde
         .tid = key->tid,
         .comm = key->comm,
         .time = key->time,
-        .cgroup = key->cgroup};
+        .cgroup = key->cgroup,
+        .recording = key->recording};
     return pf_sized_give(sample, &all, sizeof(all));
 }
 

@@ -16,7 +16,15 @@
 #include "base/map.h"
 #include "base/sized.h"
 
-enum { BY_PID = 1 << 0, BY_TID = 1 << 1, BY_COMM = 1 << 2, BY_CPU = 1 << 3, BY_TIME = 1 << 4, BY_CGROUP = 1 << 5 };
+enum {
+    BY_PID = 1 << 0,
+    BY_TID = 1 << 1,
+    BY_COMM = 1 << 2,
+    BY_CPU = 1 << 3,
+    BY_TIME = 1 << 4,
+    BY_CGROUP = 1 << 5,
+    BY_RECORDING = 1 << 6,
+};
 
 static const uint64_t default_quantum_ns = 100000000;
 
@@ -76,7 +84,8 @@ static const struct {
                  {"comm", BY_COMM, "name of the thread"},
                  {"cpu", BY_CPU, "processor"},
                  {"cgroup", BY_CGROUP, "control group"},
-                 {"time", BY_TIME, "steps of 100 ms"}};
+                 {"time", BY_TIME, "steps of 100 ms"},
+                 {"recording", BY_RECORDING, "recording, of several"}};
 
 const char *perfile_profile_key_at(size_t index, const char **doc)
 {
@@ -226,13 +235,14 @@ static struct pf_aggregate_key key_of(const struct reading *r, const struct pf_p
                                      .tid = r->keys & BY_TID ? sample->tid : -1,
                                      .cpu = r->keys & BY_CPU && sample->has_cpu ? (int32_t)sample->cpu : -1,
                                      .comm = r->keys & BY_COMM ? comm : NULL,
-                                     .time = timed ? sample->time - sample->time % r->quantum_ns : UINT64_MAX};
+                                     .time = timed ? sample->time - sample->time % r->quantum_ns : UINT64_MAX,
+                                     .recording = r->keys & BY_RECORDING ? 0 : PERFILE_NO_ID};
 }
 
 static bool is_same_key(const struct pf_aggregate_key *a, const struct pf_aggregate_key *b)
 {
     return a->event == b->event && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu && a->comm == b->comm &&
-           a->cgroup == b->cgroup && a->time == b->time;
+           a->cgroup == b->cgroup && a->time == b->time; /* of one recording */
 }
 
 static uint32_t find_key(struct reading *r, const struct pf_profile_sample *sample, const char *comm)
@@ -357,6 +367,7 @@ static void take_totals(struct reading *r)
                                                             .guessed = totals->guessed};
     const struct pf_aggregate_thread *threads = r->aggregate->profile->lists[PF_AGGREGATE_THREADS].items;
     r->recording.path = r->options->path;
+    r->recording.lost = totals->lost;
     r->recording.first_time = UINT64_MAX;
     for (size_t i = 0; i < pf_aggregate_count(r->aggregate->profile, PF_AGGREGATE_THREADS); i++) {
         r->recording.first_time = pf_min(r->recording.first_time, threads[i].first_time);

@@ -66,9 +66,10 @@ class Decoded:
             need(len(set(entries)) == len(entries), f'{name} has entries twice')
         need(len(tables.links[0].trace) == 16 and len(tables.links[0].span) == 8, 'bytes of link 0')
         common.check_texts(tables.texts)
-        need(len(self.data.resources) == 1 and len(self.data.resources[0].scopes) == 1, 'one recording')
-        self.resource = {each.key: plain(each.value) for each in self.data.resources[0].resource.attributes}
-        self.profiles = self.data.resources[0].scopes[0].profiles
+        need(all(len(each.scopes) == 1 for each in self.data.resources), 'one scope of each machine')
+        self.resources = [{each.key: plain(each.value) for each in one.resource.attributes} for one in self.data.resources]
+        self.resource = self.resources[0]
+        self.profiles = [profile for each in self.data.resources for profile in each.scopes[0].profiles]
         self.used = collections.defaultdict(set)
         self.types = [self.text(each.type.type) for each in self.profiles]
 
@@ -121,13 +122,14 @@ class Decoded:
 
     def all_samples(self):
         """As common.Sample: the values of profiles come together."""
-        self.build_ids, self.frame_types, self.seen_times = {}, set(), []
+        self.build_ids, self.frame_types, self.seen_times, self.recordings = {}, set(), [], []
         made = []
         for number, profile in enumerate(self.profiles):
             self.text(profile.type.unit)
             if profile.period:
                 self.text(profile.period_type.type), self.text(profile.period_type.unit)
             self.facts = self.attributes(profile.attributes)
+            self.recordings.append(self.facts.get('perfile.recording'))
             kind, _, event = self.types[number].partition(':')
             kind = kind if kind in ('samples', 'weight') else ''
             for frames, attributes, values, times in self.samples(profile):
@@ -169,6 +171,24 @@ def check_made(shop, recording, decoded, expected):
         need(list(decoded.build_ids.values()) == [common.BUILD_ID], decoded.build_ids)
 
 
+def check_together(shop):
+    """Recordings of two machines, one of them twice, and one without a wall clock."""
+    known = {recording.name: recording for recording in shop.recordings()}
+    recordings = [known[name] for name in ('kernel', 'events', 'kernel')]
+    decoded = Decoded(shop.export_together(recordings, 'otlp').read_bytes())
+    samples = decoded.all_samples()
+    need('1 of 3 recordings do not say' in shop.said, shop.said)
+    need([each.get('host.name') for each in decoded.resources] == ['machine', None], decoded.resources)
+    need(len(set(decoded.recordings)) == 2 and None not in decoded.recordings, decoded.recordings)
+    sums = collections.Counter()
+    for recording in recordings:
+        for event, values in common.totals(shop.expected(recording).samples).items():
+            sums[event] += values[1]
+    common.same('of three', dict(sums), {event: values[1] for event, values in common.totals(samples).items()})
+    need(sorted(decoded.seen_times) == sorted(2 * [1700000000000000000 + i * 1000000 for i in range(40)]), 'times')
+    decoded.check_orphans()
+
+
 def check_protoc(data, decoded):
     folder = os.environ.get('PERFILE_OTLP_PROTO')
     if not folder or not shutil.which('protoc'):
@@ -208,6 +228,7 @@ def main():
     if not os.environ.get('PERFILE_OTLP_PROTO') or not shutil.which('protoc'):
         print('skipped: decoding with protoc: it is missing, or PERFILE_OTLP_PROTO names no folder with opentelemetry/proto')
     with common.workshop(perfile, assemble, compiler) as shop:
+        check_together(shop)
         sys.exit(common.check_all(shop, check))
 
 

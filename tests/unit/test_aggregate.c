@@ -347,7 +347,7 @@ static void options_that_are_refused(void **state)
     const struct perfile_profile *const none[] = {NULL};
     (void)state;
     options.keys = "comm,gid";
-    refuse(&options, "unknown key 'gid'; there are event, pid, tid, comm, cpu, cgroup, time");
+    refuse(&options, "unknown key 'gid'; there are event, pid, tid, comm, cpu, cgroup, time, recording");
     assert_string_equal(error.token, "gid");
     options.keys = "comm,";
     options.time_quantum = 1;

@@ -709,6 +709,7 @@ class perfile_profile_recording(Sized):
     clock: int
     wall_time: int
     clock_time: int
+    lost: int
 
 
 class perfile_profile_event(Sized):
@@ -784,6 +785,7 @@ class perfile_profile_sample(Sized):
     comm: Optional[Bytes]
     time: int
     cgroup: Optional[Bytes]
+    recording: int
 
 
 class perfile_resolver_options(Sized):
@@ -1998,7 +2000,8 @@ perfile_profile_recording._fields_ = [
     ('last_time', c_uint64),
     ('clock', c_int32),
     ('wall_time', c_uint64),
-    ('clock_time', c_uint64)]
+    ('clock_time', c_uint64),
+    ('lost', c_uint64)]
 perfile_profile_event._fields_ = [
     ('size', c_size_t),
     ('name', c_char_p),
@@ -2059,7 +2062,8 @@ perfile_profile_sample._fields_ = [
     ('tid', c_int32),
     ('comm', c_char_p),
     ('time', c_uint64),
-    ('cgroup', c_char_p)]
+    ('cgroup', c_char_p),
+    ('recording', c_uint32)]
 perfile_resolver_options._fields_ = [
     ('size', c_size_t),
     ('symbols', POINTER(perfile_symbol_options)),

@@ -302,6 +302,7 @@ class ProfileRecording(NamedTuple):
     clock: int
     wall_time: int
     clock_time: int
+    lost: int
 
 
 class ProfileEvent(NamedTuple):
@@ -370,6 +371,7 @@ class ProfileSample(NamedTuple):
     comm: Optional[str]
     time: int
     cgroup: Optional[str]
+    recording: int
 
 
 class KnownEvent(NamedTuple):

@@ -24,16 +24,30 @@ struct perfile_profile_options pf_export_wishes(const struct perfile_output_opti
     return how;
 }
 
-/* The profile of the nth of the further recordings. */
-static int open_further(const struct perfile_output_options *options, const struct perfile_profile_options *how,
-                        size_t nth, struct perfile_profile **profile, struct perfile_error *error)
+struct perfile_reader *pf_export_nth(struct perfile_reader *reader, const struct perfile_output_options *all,
+                                     size_t nth, struct perfile_output_options *options,
+                                     struct perfile_symbol_options *symbols)
 {
-    struct perfile_symbol_options symbols = *options->symbols;
-    struct perfile_output_options of_it = *options;
-    symbols.recording = options->more_paths ? options->more_paths[nth] : NULL;
-    of_it.symbols = &symbols;
+    *symbols = *all->symbols;
+    *options = *all;
+    options->symbols = symbols;
+    options->more_count = 0;
+    if (!nth)
+        return reader;
+    symbols->recording = all->more_paths ? all->more_paths[nth - 1] : NULL;
+    return all->more[nth - 1];
+}
+
+/* The profile of the nth recording. */
+static int open_nth(struct perfile_reader *reader, const struct perfile_output_options *options,
+                    const struct perfile_profile_options *how, size_t nth, struct perfile_profile **profile,
+                    struct perfile_error *error)
+{
+    struct perfile_symbol_options symbols;
+    struct perfile_output_options of_it;
+    reader = pf_export_nth(reader, options, nth, &of_it, &symbols);
     const struct perfile_profile_options its = pf_export_wishes(&of_it, *how);
-    return perfile_profile_open(options->more[nth], &its, profile, error);
+    return perfile_profile_open(reader, &its, profile, error);
 }
 
 /* Profiles that wait to be merged: many at a time, since each time all is copied that they have. */
@@ -66,12 +80,10 @@ int pf_export_profile_as(struct perfile_reader *reader, const struct perfile_out
                          const struct perfile_profile_options *how, struct perfile_profile **profile,
                          struct perfile_error *error)
 {
-    const struct perfile_profile_options first = pf_export_wishes(options, *how);
     struct waiting waiting = {.count = 0};
-    int result = perfile_profile_open(reader, &first, &waiting.profiles[0], error);
-    waiting.count = result == 0;
-    for (size_t i = 0; i < options->more_count && result == 0; i++) {
-        result = open_further(options, how, i, &waiting.profiles[waiting.count], error);
+    int result = 0;
+    for (size_t i = 0; i <= options->more_count && result == 0; i++) {
+        result = open_nth(reader, options, how, i, &waiting.profiles[waiting.count], error);
         waiting.count += result == 0;
         if (result == 0 && waiting.count == PF_COUNT(waiting.profiles))
             result = merge_all(&waiting, options, error);

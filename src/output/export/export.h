@@ -22,6 +22,10 @@ int pf_export_profile_as(struct perfile_reader *reader, const struct perfile_out
                          struct perfile_error *error);
 /* The keys that samples are kept apart by, unless the options say others: all that exports have labels for, but time. */
 const char *pf_export_keys(const struct perfile_output_options *options);
+/* The nth recording, 0 is `reader`, and what the options say of it alone. `options->symbols` is `*symbols` then. */
+struct perfile_reader *pf_export_nth(struct perfile_reader *reader, const struct perfile_output_options *all,
+                                     size_t nth, struct perfile_output_options *options,
+                                     struct perfile_symbol_options *symbols);
 /* What perfile_profile_open is asked for then: all but the keys and flags of `how` is what the options of the output say. */
 struct perfile_profile_options pf_export_wishes(const struct perfile_output_options *options,
                                                 struct perfile_profile_options how);

@@ -6,6 +6,9 @@
  * Where a recording's clock can be told in wall-clock time, samples keep their times: the profile has a row for each time,
  * and rows of one stack and the same attributes become one sample with all of its times. So memory is that of what is
  * distinct and, for each sample, of a row and its key; what is written has 8 bytes for the time, and the value.
+ *
+ * Of several recordings each has profiles of its own, on its own clock, below the resource of its machine; all of them share
+ * the dictionary.
  */
 #include "base/bytes.h"
 #include "base/error.h"
@@ -14,6 +17,7 @@
 #include "output/export/tables.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* The version whose profiles/v1development/profiles.proto this is; its fields still move from one to the next. */
 #define PROTO_VERSION "1.11.0"
@@ -66,7 +70,7 @@ struct set {
     uint32_t count;
 };
 
-/* A row, and what makes it part of a sample: its event and its identity. */
+/* A row, and what makes it part of a sample: its recording and event, as a number, and its identity. */
 struct place {
     uint64_t identity;
     uint32_t row;
@@ -76,7 +80,9 @@ struct otlp {
     const struct perfile_output_options *options;
     struct perfile_reader *reader;
     struct perfile_profile *profile;
-    struct perfile_profile_recording recording;
+    struct perfile_profile_recording recording; /* whose profiles are written, and its number */
+    uint32_t number;
+    size_t recording_count;
     struct pf_tables tables;
     struct pf_text dictionary, body; /* messages; the former without its own head */
     struct pf_text name;
@@ -93,8 +99,9 @@ struct otlp {
     struct place *places; /* by identity; twice as many as rows */
     const struct place *sorted;
     size_t row_count;
-    bool *timed; /* by event: all of its rows have a wall-clock time */
-    size_t event_count;
+    size_t *ends; /* by recording: of its rows in sorted */
+    bool *timed;  /* by recording and event: all of its rows have a wall-clock time */
+    size_t event_count, part_count;
     bool failed; /* out of memory */
 };
 
@@ -297,7 +304,13 @@ static uint64_t identity_of(const void *place)
     return ((const struct place *)place)->identity;
 }
 
-/* Rows side by side that are one sample, samples of one event side by side. False when out of memory. */
+/* Of an event in a recording. */
+static size_t part_of(const struct otlp *o, uint32_t recording, uint32_t event)
+{
+    return recording * o->event_count + event;
+}
+
+/* Rows side by side that are one sample, those of one event in a recording, and those of a recording. False when out of memory. */
 static bool sort_rows(struct otlp *o)
 {
     struct perfile_profile_sample row = PERFILE_PROFILE_SAMPLE_INIT;
@@ -309,9 +322,13 @@ static bool sort_rows(struct otlp *o)
             set == UINT32_MAX ? set : number_pair(&o->identities, keys, row.stack, &o->identity_count);
         if (identity == UINT32_MAX)
             return false;
-        o->places[i] = (struct place){(uint64_t)row.event << 32 | identity, (uint32_t)i};
-        o->timed[row.event] &= row.time != UINT64_MAX;
+        const size_t part = part_of(o, row.recording, row.event);
+        o->places[i] = (struct place){(uint64_t)part << 32 | identity, (uint32_t)i};
+        o->timed[part] &= row.time != UINT64_MAX;
+        o->ends[row.recording]++;
     }
+    for (size_t i = 1; i < o->recording_count; i++)
+        o->ends[i] += o->ends[i - 1];
     o->sorted = pf_sort(o->places, o->places + o->row_count, o->row_count, sizeof(*o->places), identity_of);
     return true;
 }
@@ -414,10 +431,11 @@ static void put_type(struct otlp *o, unsigned field, const struct perfile_profil
 
 static void put_facts(struct otlp *o, const struct perfile_profile_event *event)
 {
-    struct perfile_losses losses = {.size = sizeof(losses)};
     const struct perfile_profile_recording *recording = &o->recording;
-    const uint64_t period = pf_tables_fixed_period(o->reader, o->options, event);
-    (void)!perfile_profile_losses(o->profile, &losses);
+    struct perfile_symbol_options symbols;
+    struct perfile_output_options of_it;
+    const struct perfile_reader *reader = pf_export_nth(o->reader, o->options, o->number, &of_it, &symbols);
+    const uint64_t period = pf_tables_fixed_period(reader, &of_it, event);
     if (recording->first_time != UINT64_MAX) { /* the last time is within */
         pf_proto_put_fixed(&o->body, PROFILE_TIME, pf_tables_wall_time(recording, recording->first_time));
         pf_proto_put_number(&o->body, PROFILE_DURATION, recording->last_time - recording->first_time + 1);
@@ -425,8 +443,11 @@ static void put_facts(struct otlp *o, const struct perfile_profile_event *event)
     if (period)
         put_type(o, PROFILE_PERIOD_TYPE, event, 1);
     pf_proto_put_number(&o->body, PROFILE_PERIOD, period);
-    if (losses.lost)
-        put_attribute(&o->body, PROFILE_ATTRIBUTE, attribute_of(o, "perfile.lost_samples", NULL, (int64_t)losses.lost));
+    if (recording->lost)
+        put_attribute(&o->body, PROFILE_ATTRIBUTE,
+                      attribute_of(o, "perfile.lost_samples", NULL, (int64_t)recording->lost));
+    if (o->recording_count > 1 && recording->path)
+        put_attribute(&o->body, PROFILE_ATTRIBUTE, attribute_of(o, "perfile.recording", recording->path, 0));
 }
 
 static void put_profile(struct otlp *o, const struct part *part)
@@ -452,7 +473,7 @@ static void put_event(struct otlp *o, uint32_t number, size_t first, size_t end)
     struct perfile_profile_event event = PERFILE_PROFILE_EVENT_INIT;
     (void)!perfile_profile_event_at(o->profile, number, &event);
     for (size_t i = 0; i < PF_COUNT(values); i++) {
-        const struct part part = {first, end, number, values[i], o->timed[number]};
+        const struct part part = {first, end, number, values[i], o->timed[part_of(o, o->number, number)]};
         if (part.value < event.value_count && !(part.timed && part.value == 0))
             put_profile(o, &part);
     }
@@ -462,14 +483,22 @@ static void put_event(struct otlp *o, uint32_t number, size_t first, size_t end)
 static void put_events(struct otlp *o)
 {
     const uint32_t main_event = pf_export_main_event(o->profile);
+    const size_t rows_end = o->ends[o->number];
     for (int others = 0; others < 2; others++)
-        for (size_t first = 0, end; first < o->row_count; first = end) {
-            const uint32_t event = (uint32_t)(o->sorted[first].identity >> 32);
-            for (end = first; end < o->row_count && o->sorted[end].identity >> 32 == event;)
+        for (size_t first = o->number ? o->ends[o->number - 1] : 0, end; first < rows_end; first = end) {
+            const uint64_t part = o->sorted[first].identity >> 32;
+            const uint32_t event = (uint32_t)(part - part_of(o, o->number, 0));
+            for (end = first; end < rows_end && o->sorted[end].identity >> 32 == part;)
                 end++;
             if ((event != main_event) == others)
                 put_event(o, event, first, end);
         }
+}
+
+static void choose_recording(struct otlp *o, size_t number)
+{
+    o->number = (uint32_t)number;
+    (void)!perfile_profile_recording_at(o->profile, number, &o->recording); /* there is one */
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
@@ -518,6 +547,43 @@ static void put_scope(struct otlp *o)
     pf_proto_end(&o->body, begun);
 }
 
+/* Texts of a profile that are equal are equal pointers. */
+static bool is_same_machine(const struct perfile_profile_recording *a, const struct perfile_profile_recording *b)
+{
+    return a->hostname == b->hostname && a->os_release == b->os_release && a->arch == b->arch && a->cpu == b->cpu;
+}
+
+/* The machine of the recording, with the profiles of all recordings of it. */
+static void put_machine(struct otlp *o, bool *done, size_t number)
+{
+    struct perfile_profile_recording machine = PERFILE_PROFILE_RECORDING_INIT;
+    choose_recording(o, number);
+    machine = o->recording;
+    const size_t begun = pf_proto_begin(&o->body, DATA_RESOURCE_PROFILES);
+    put_resource(o);
+    const size_t inner = pf_proto_begin(&o->body, RESOURCE_PROFILES_SCOPE_PROFILES);
+    put_scope(o);
+    for (size_t i = number; i < o->recording_count; i++) {
+        choose_recording(o, i);
+        if (done[i] || !is_same_machine(&o->recording, &machine))
+            continue;
+        done[i] = true;
+        put_events(o);
+    }
+    pf_proto_end(&o->body, inner);
+    pf_proto_end(&o->body, begun);
+}
+
+static bool put_machines(struct otlp *o)
+{
+    bool *done = pf_new(o->options->allocator, o->recording_count * sizeof(*done));
+    for (size_t i = 0; done && i < o->recording_count; i++)
+        if (!done[i])
+            put_machine(o, done, i);
+    pf_free(o->options->allocator, done, o->recording_count * sizeof(*done));
+    return done;
+}
+
 static bool has_failed(const struct otlp *o)
 {
     return o->failed || o->body.failed || o->dictionary.failed || o->name.failed || o->tables.scratch.failed ||
@@ -530,13 +596,7 @@ static void put_all(struct otlp *o, struct pf_text *out)
     for (size_t i = 1; i < o->tables.place_count; i++)
         put_location(o, &o->tables.places[i]);
     put_functions(o);
-    const size_t begun = pf_proto_begin(&o->body, DATA_RESOURCE_PROFILES);
-    put_resource(o);
-    const size_t inner = pf_proto_begin(&o->body, RESOURCE_PROFILES_SCOPE_PROFILES);
-    put_scope(o);
-    put_events(o);
-    pf_proto_end(&o->body, inner);
-    pf_proto_end(&o->body, begun);
+    o->failed |= !put_machines(o);
     put_texts(o); /* last: all the others add some */
     if (has_failed(o))
         return;
@@ -545,15 +605,28 @@ static void put_all(struct otlp *o, struct pf_text *out)
     pf_put_through(out, o->dictionary.data, o->dictionary.used);
 }
 
-static void tell(const struct otlp *o)
+static bool is_timeless(struct otlp *o, size_t number)
 {
     bool timeless = false;
+    choose_recording(o, number);
     for (size_t i = 0; i < o->event_count; i++)
-        timeless |= !o->timed[i];
-    if (timeless && o->recording.first_time != UINT64_MAX)
+        timeless |= !o->timed[part_of(o, o->number, (uint32_t)i)];
+    return timeless && o->recording.first_time != UINT64_MAX;
+}
+
+static void tell(struct otlp *o)
+{
+    char which[64] = "the recording does";
+    size_t timeless = 0;
+    for (size_t i = 0; i < o->recording_count; i++)
+        timeless += is_timeless(o, i);
+    if (o->recording_count > 1)
+        snprintf(which, sizeof(which), "%zu of %zu recordings do", timeless, o->recording_count);
+    if (timeless)
         pf_export_tell(o->options,
-                       "the recording does not say what the wall-clock time was, and OTLP has no other: the times "
-                       "of samples are left out, and they are added up");
+                       "%s not say what the wall-clock time was, and OTLP has no other: the times of samples are left "
+                       "out, and they are added up",
+                       which);
     pf_export_tell_elsewhere(o->options, o->profile, "OTLP");
 }
 
@@ -566,17 +639,23 @@ static bool may_have_wall_clock(const struct perfile_reader *reader)
            file->feature_bits[PERFILE_FEATURE_CLOCK_DATA / 64] >> PERFILE_FEATURE_CLOCK_DATA % 64 & 1;
 }
 
+static bool any_may_have_wall_clock(const struct otlp *o)
+{
+    bool may = may_have_wall_clock(o->reader);
+    for (size_t i = 0; i < o->options->more_count; i++)
+        may |= may_have_wall_clock(o->options->more[i]);
+    return may;
+}
+
 static int open_profile(struct otlp *o, struct perfile_error *error)
 {
-    const char *keys = pf_export_keys(o->options);
-    if (!may_have_wall_clock(o->reader))
-        return pf_export_profile(o->reader, o->options, keys, &o->profile, error);
-    pf_put_format(&o->body, "%s,time", keys);
+    const bool timed = any_may_have_wall_clock(o);
+    pf_put_format(&o->body, "%s,recording%s", pf_export_keys(o->options), timed ? ",time" : "");
     pf_put_char(&o->body, '\0');
     if (o->body.failed)
         return pf_fail_memory(error, "otlp");
     const struct perfile_profile_options how = {
-        .keys = o->body.data, .time_quantum = 1, .flags = PERFILE_STREAM_ADDRESSES};
+        .keys = o->body.data, .time_quantum = timed, .flags = PERFILE_STREAM_ADDRESSES};
     const int result = pf_export_profile_as(o->reader, o->options, &how, &o->profile, error);
     o->body.used = 0;
     return result;
@@ -588,14 +667,18 @@ static bool open_parts(struct otlp *o)
     const bool fine = pf_tables_open(&o->tables, allocator, o->profile);
     o->row_count = perfile_profile_sample_count(o->profile);
     o->event_count = perfile_profile_event_count(o->profile);
-    (void)!perfile_profile_recording_at(o->profile, 0, &o->recording); /* one recording was read */
+    o->recording_count = perfile_profile_recording_count(o->profile);
+    o->part_count = o->recording_count * o->event_count;
     o->stacks = pf_new(allocator, (o->tables.node_count + 1) * sizeof(*o->stacks));
     o->places = pf_new(allocator, (2 * o->row_count + 1) * sizeof(*o->places));
-    o->timed = pf_new(allocator, (o->event_count + 1) * sizeof(*o->timed));
-    if (!fine || !o->stacks || !o->places || !o->timed)
+    o->timed = pf_new(allocator, (o->part_count + 1) * sizeof(*o->timed));
+    o->ends = pf_new(allocator, o->recording_count * sizeof(*o->ends));
+    if (!fine || !o->stacks || !o->places || !o->timed || !o->ends || o->part_count > UINT32_MAX)
         return false;
-    for (size_t i = 0; i < o->event_count; i++)
+    for (size_t i = 0; i < o->part_count; i++) {
+        choose_recording(o, i / o->event_count);
         o->timed[i] = pf_tables_wall_time(&o->recording, o->recording.first_time) != 0;
+    }
     put_zero_values(o); /* before anything that has numbers */
     return sort_rows(o);
 }
@@ -605,7 +688,8 @@ static void close_parts(struct otlp *o)
     const struct perfile_allocator *allocator = o->options->allocator;
     pf_free(allocator, o->stacks, (o->tables.node_count + 1) * sizeof(*o->stacks));
     pf_free(allocator, o->places, (2 * o->row_count + 1) * sizeof(*o->places));
-    pf_free(allocator, o->timed, (o->event_count + 1) * sizeof(*o->timed));
+    pf_free(allocator, o->timed, (o->part_count + 1) * sizeof(*o->timed));
+    pf_free(allocator, o->ends, o->recording_count * sizeof(*o->ends));
     pf_free(allocator, o->sets, o->set_room * sizeof(*o->sets));
     pf_tables_close(&o->tables);
     perfile_profile_close(o->profile);
@@ -652,5 +736,6 @@ const struct pf_output pf_output_export_otlp = {
              "OpenTelemetry profiles as protobuf; experimental: opentelemetry-proto " PROTO_VERSION ", v1development",
              true},
     .write = write_otlp,
+    .merges = true,
     .tells = true,
 };

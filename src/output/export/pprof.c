@@ -241,7 +241,15 @@ static bool has_labels_of_last(const struct pprof *p, const struct perfile_profi
 {
     const struct perfile_profile_sample *last = &p->last;
     return p->has_last && row->event == last->event && row->pid == last->pid && row->tid == last->tid &&
-           row->cpu == last->cpu && row->comm == last->comm && row->cgroup == last->cgroup && row->time == last->time;
+           row->cpu == last->cpu && row->comm == last->comm && row->cgroup == last->cgroup && row->time == last->time &&
+           row->recording == last->recording;
+}
+
+static const char *path_of(const struct pprof *p, uint32_t number)
+{
+    struct perfile_profile_recording recording = PERFILE_PROFILE_RECORDING_INIT;
+    (void)!perfile_profile_recording_at(p->profile, number, &recording); /* numbers of the profile are valid */
+    return recording.path;
 }
 
 static void make_labels(struct pprof *p, const struct perfile_profile_sample *row)
@@ -258,6 +266,8 @@ static void make_labels(struct pprof *p, const struct perfile_profile_sample *ro
     put_label_text(p, "cgroup", row->cgroup);
     if (p->event_count > 1)
         put_label_text(p, "event", p->events[row->event].name);
+    if (row->recording != PERFILE_NO_ID)
+        put_label_text(p, "recording", path_of(p, row->recording));
     if (row->time != UINT64_MAX)
         put_label(p, text_of(p, "time"), LABEL_NUMBER, row->time, text_of(p, "nanoseconds"));
 }
