@@ -172,10 +172,29 @@ def check_sched(shop, recording):
     return f'{len(shown)} tracks'
 
 
+def check_together(shop):
+    """Each recording is what it is alone, at its time; the processes are others."""
+    path, recordings, leads = timelines.together(shop, 'chrome')
+    trace = json.loads(path.read_bytes(), parse_float=decimal.Decimal)
+    expect([one['recording'] for one in trace['otherData']['recordings']] == [str(one.path) for one in recordings],
+           trace['otherData'])
+    events = iter(trace['traceEvents'])
+    for number, (recording, lead) in enumerate(zip(recordings, leads)):
+        for wanted in json.loads(shop.export(recording, 'chrome').read_bytes(), parse_float=decimal.Decimal)['traceEvents']:
+            wanted['pid'] += number * (10000000 if wanted['pid'] < CPUS else 1 << 20)
+            if 'ts' in wanted:
+                wanted['ts'] += decimal.Decimal(lead) / NS_PER_US
+            if wanted['name'] == 'process_name':
+                wanted['args']['name'] += f' ({recording.path})'
+            common.same('events', next(events), wanted)
+    expect(next(events, None) is None, 'further events')
+
+
 def main():
     common.hermetic.settle()
     perfile, assemble, *compiler = sys.argv[1:]
     with common.workshop(perfile, assemble, compiler) as shop:
+        check_together(shop)
         failed = common.check_all(shop, check)
         switches = common.Recording('switches', shop.make('switches', timelines.made_switches()), '--kallsyms',
                                     shop.folder / 'kallsyms')

@@ -280,10 +280,32 @@ def check_sched(shop, recording):
     return f'{len(away)} threads'
 
 
+def check_together(shop):
+    """Each recording is what it is alone, at its time; the processes are others."""
+    path, recordings, leads = timelines.together(shop, 'firefox')
+    profile = load(path)
+    check_structure(profile)
+    expect(profile['meta']['startTime'] == 1700000000000, profile['meta']['startTime'])
+    threads = iter(profile['threads'])
+    for number, (recording, lead) in enumerate(zip(recordings, leads), 1):
+        for alone in load(shop.export(recording, 'firefox'))['threads']:
+            thread = next(threads)
+            expect(thread['pid'] == f'{number}:{alone["pid"]}', thread['pid'])
+            expect(thread['processName'] == f'{alone["processName"]} ({recording.path})', thread['processName'])
+            alone['samples']['timeDeltas'][:1] = [time + decimal.Decimal(lead) / NS_PER_MS
+                                                  for time in alone['samples']['timeDeltas'][:1]]
+            common.same('samples', thread['samples'], alone['samples'])
+            later = [(name, start + lead, end if end is None else end + lead, data)
+                     for name, start, end, data in markers_of(alone)]
+            common.same('markers', dict(enumerate(markers_of(thread))), dict(enumerate(later)))
+    expect(next(threads, None) is None, 'further threads')
+
+
 def main():
     common.hermetic.settle()
     perfile, assemble, *compiler = sys.argv[1:]
     with common.workshop(perfile, assemble, compiler) as shop:
+        check_together(shop)
         failed = common.check_all(shop, check)
         switches = common.Recording('switches', shop.make('switches', timelines.made_switches()))
         sched = common.Recording('sched', shop.make('sched', timelines.made_sched()))

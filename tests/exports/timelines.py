@@ -4,6 +4,8 @@ import collections
 import json
 import struct
 
+import common
+
 HEAD = ('attr type=1 config=0 sample_period_or_freq=1000000 sample_type=IP|TID|TIME|CPU|PERIOD|CALLCHAIN sample_id_all=1 '
         'context_switch=1 name="cpu-clock"')
 OUT, PREEMPTED, EXEC = 0x2000, 0x6000, 0x2000
@@ -35,6 +37,18 @@ def made_switches():
         sample(1005000000, 7, 1, 1, 2), 'record LOST id=0 lost=12 | pid=7 tid=7 time=1005000000 cpu=0',
         'record THROTTLE time=1005100000 id=0 stream_id=0 | pid=7 tid=7 time=1005100000 cpu=1',
         switch(1005500000, 8, 0, OUT)]) + '\n'
+
+
+def together(shop, form, options=()):
+    """One of several: their paths, and how long after the first they are. The third knows no wall clock."""
+    lead = 2500000
+    texts = [made_switches() + (f'feature CLOCK_DATA u32:1,u32:1,{1700000000000000000 + later},1000000000\n' if later >= 0 else '')
+             for later in (0, lead, -1)]
+    recordings = [common.Recording(f'part{number}', shop.make(f'part{number}', text), *options)
+                  for number, text in enumerate(texts)]
+    path = shop.export_together(recordings, form)
+    common.need('1 of 3 recordings do not say what the wall-clock time was' in shop.said, shop.said)
+    return path, recordings, (0, lead, 0)
 
 
 SCHED = 316

@@ -22,6 +22,12 @@
 #define EVENTS_PID (CPUS_PID + 1) /* and the number of the event */
 #define LATER_TID CPUS_PID        /* and the number of the thread: of those whose ids were used before */
 
+/*
+ * Processes of several recordings are others: those of the second have numbers from 10,000,000 on, which no process has, and
+ * so on; all of them are numbers of 32 bits, which readers have.
+ */
+enum { MOST_RECORDINGS = 200, NEXT_PIDS = 10000000, NEXT_EVENTS = 1 << 20 };
+
 static const uint64_t ns_per_us = 1000, quantum_ns = 100000000, quanta = 1000;
 
 /* What a sample stands for: from `start` to its time. */
@@ -60,7 +66,9 @@ struct chrome {
     struct pf_timeline timeline;
     struct pf_text *out;
     struct pf_text scratch;
-    uint64_t origin;       /* where times count from */
+    const char *name;      /* of the recording, one of several; NULL: the only one */
+    unsigned number;       /* so many recordings are before it */
+    uint64_t origin;       /* where times count from, modulo 2^64 */
     uint32_t *depths;      /* by node */
     struct slice **slices; /* by series; NULL: it has none */
     bool *further;         /* by series: its stacks stand on a track of their own */
@@ -110,8 +118,9 @@ struct where {
 /* Up to the name, which follows. */
 static void begin_event(struct chrome *chrome, char phase, struct where where, const char *category)
 {
+    const int64_t shift = (int64_t)chrome->number * (where.pid < (int64_t)CPUS_PID ? NEXT_PIDS : NEXT_EVENTS);
     pf_put_format(chrome->out, "%s{\"ph\":\"%c\",\"pid\":%" PRId64 ",\"tid\":%" PRId64, chrome->comma ? ",\n" : "\n",
-                  phase, where.pid, where.tid);
+                  phase, where.pid + shift, where.tid);
     if (category)
         pf_put_format(chrome->out, ",\"cat\":\"%s\"", category);
     chrome->comma = true;
@@ -260,7 +269,7 @@ static bool make_slices(struct chrome *chrome, uint32_t index)
         return false;
     for (size_t row = 0, at = 0; row < series->count; row++)
         make_slice(chrome, series, slices, row, change_before(thread, &at, series->rows[row].time));
-    chrome->origin = pf_min(chrome->origin, slices[0].start);
+    chrome->timeline.start = pf_min(chrome->timeline.start, slices[0].start);
     return true;
 }
 
@@ -667,7 +676,7 @@ static bool next_count(const struct chrome *chrome, struct source *source, uint6
 {
     if (source->at == chrome->timeline.count_count)
         return false;
-    *time = chrome->origin + pf_min(chrome->timeline.counts[source->at].time, UINT64_MAX / 2 - 1);
+    *time = chrome->timeline.start + pf_min(chrome->timeline.counts[source->at].time, UINT64_MAX / 2 - 1);
     return true;
 }
 
@@ -765,8 +774,9 @@ static bool is_shown(const struct pf_timeline_thread *thread)
     return thread->series != PF_TIMELINE_NONE || thread->marks.count || thread->switch_count;
 }
 
-/* "name [samples of cycles]": of slices, that say more than samples do. */
-static const char *text_of(struct chrome *chrome, const char *name, const struct perfile_event *event)
+/* "name [samples of cycles]": of slices, that say more than samples do. Of a process behind it "(PATH)" of several recordings. */
+static const char *text_of(struct chrome *chrome, const char *name, const struct perfile_event *event,
+                           const char *recording)
 {
     struct pf_text *scratch = &chrome->scratch;
     scratch->used = 0;
@@ -775,6 +785,11 @@ static const char *text_of(struct chrome *chrome, const char *name, const struct
         pf_put_string(scratch, " [samples of ");
         pf_put_string(scratch, event->name);
         pf_put_string(scratch, "]");
+    }
+    if (recording) {
+        pf_put_string(scratch, " (");
+        pf_put_string(scratch, recording);
+        pf_put_string(scratch, ")");
     }
     pf_put_char(scratch, '\0');
     return scratch->failed ? "" : scratch->data;
@@ -810,7 +825,7 @@ static bool name_processes(struct chrome *chrome)
         const bool has_main = pf_map_get(&timeline->places, main, &known);
         fine = pf_map_put(&seen, (uint32_t)thread->pid, i);
         put_track_name(chrome, (struct where){thread->pid, thread->pid}, "process_name",
-                       name_of(has_main ? &timeline->threads[known] : thread));
+                       text_of(chrome, name_of(has_main ? &timeline->threads[known] : thread), NULL, chrome->name));
     }
     pf_map_close(&seen);
     return fine;
@@ -823,7 +838,7 @@ static void name_threads(struct chrome *chrome)
         const struct pf_timeline_thread *thread = &timeline->threads[i];
         if (is_shown(thread))
             put_track_name(chrome, where_of_thread(chrome, i), "thread_name",
-                           text_of(chrome, name_of(thread), sliced_event(timeline, thread)));
+                           text_of(chrome, name_of(thread), sliced_event(timeline, thread), NULL));
     }
 }
 
@@ -839,8 +854,9 @@ static void name_events(struct chrome *chrome)
         if (where.pid < (int64_t)EVENTS_PID)
             continue;
         if (last != series->event)
-            put_track_name(chrome, where, "process_name", text_of(chrome, "further samples", series->event));
-        put_track_name(chrome, where, "thread_name", text_of(chrome, name_of(thread), series->event));
+            put_track_name(chrome, where, "process_name",
+                           text_of(chrome, "further samples", series->event, chrome->name));
+        put_track_name(chrome, where, "thread_name", text_of(chrome, name_of(thread), series->event, NULL));
         last = series->event;
     }
 }
@@ -848,7 +864,8 @@ static void name_events(struct chrome *chrome)
 static void name_cpus(struct chrome *chrome)
 {
     char name[32];
-    put_track_name(chrome, (struct where){(int64_t)CPUS_PID, 0}, "process_name", "CPUs");
+    put_track_name(chrome, (struct where){(int64_t)CPUS_PID, 0}, "process_name",
+                   text_of(chrome, "CPUs", NULL, chrome->name));
     begin_event(chrome, 'M', (struct where){(int64_t)CPUS_PID, 0}, NULL);
     put(chrome, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":-1}}");
     for (size_t i = 0; i < chrome->run_count; i++) {
@@ -869,17 +886,39 @@ static void put_fact(struct chrome *chrome, const char *name, const char *text)
     put_text(chrome, text);
 }
 
-static void put_head(struct chrome *chrome)
+/* Of one recording. */
+static void put_facts(struct chrome *chrome)
 {
     const struct pf_timeline *timeline = &chrome->timeline;
-    pf_put_format(chrome->out,
-                  "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"creator\":\"perfile %s\",\"start_ns\":\"%" PRIu64
-                  "\",\"slices\":\"stacks are known at samples: slices reach back to the sample before\"",
-                  perfile_version(), chrome->origin);
+    pf_put_format(chrome->out, "\"start_ns\":\"%" PRIu64 "\"", timeline->start);
+    put_fact(chrome, "recording", chrome->name);
     put_fact(chrome, "hostname", pf_timeline_text(timeline, PERFILE_FEATURE_HOSTNAME));
     put_fact(chrome, "os_release", pf_timeline_text(timeline, PERFILE_FEATURE_OSRELEASE));
     put_fact(chrome, "cpu", pf_timeline_text(timeline, PERFILE_FEATURE_CPUDESC));
-    put(chrome, "},\"traceEvents\":[");
+}
+
+/* All recordings: each has processes of its own. */
+struct whole {
+    struct chrome *parts;
+    size_t count;
+};
+
+static void put_head(const struct whole *whole)
+{
+    struct chrome *first = whole->parts;
+    pf_put_format(first->out,
+                  "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"creator\":\"perfile %s\","
+                  "\"slices\":\"stacks are known at samples: slices reach back to the sample before\",",
+                  perfile_version());
+    if (whole->count == 1)
+        put_facts(first);
+    put(first, whole->count > 1 ? "\"recordings\":[" : "");
+    for (size_t i = 0; whole->count > 1 && i < whole->count; i++) {
+        put(first, i ? ",{" : "{");
+        put_facts(&whole->parts[i]);
+        put(first, "}");
+    }
+    put(first, whole->count > 1 ? "]},\"traceEvents\":[" : "},\"traceEvents\":[");
 }
 
 static bool make_depths(struct chrome *chrome)
@@ -891,29 +930,50 @@ static bool make_depths(struct chrome *chrome)
     return chrome->depths;
 }
 
-static int write_trace(struct chrome *chrome, struct perfile_error *error)
+static bool make_part(struct chrome *chrome)
 {
     const struct pf_timeline *timeline = &chrome->timeline;
-    chrome->origin = timeline->first;
     chrome->slices_room = timeline->series_count;
     chrome->slices = pf_new(timeline->allocator, (chrome->slices_room + 1) * sizeof(*chrome->slices));
     chrome->further = pf_new(timeline->allocator, chrome->slices_room + 1);
     if (chrome->further)
         find_further(chrome);
-    if (!chrome->slices || !chrome->further || pf_text_open(&chrome->scratch, timeline->allocator, NULL, NULL) < 0 ||
-        !make_depths(chrome) || !make_runs(chrome) || !make_rates(chrome) || !add_sources(chrome))
-        return pf_fail_memory(error, "export");
-    chrome->origin = chrome->origin == UINT64_MAX ? 0 : chrome->origin;
-    put_head(chrome);
+    return chrome->slices && chrome->further && pf_text_open(&chrome->scratch, timeline->allocator, NULL, NULL) == 0 &&
+           make_depths(chrome) && make_runs(chrome) && make_rates(chrome) && add_sources(chrome);
+}
+
+static bool put_part(struct chrome *chrome)
+{
+    const struct pf_timeline *timeline = &chrome->timeline;
+    chrome->origin = timeline->start - timeline->offset;
     if (!name_processes(chrome))
-        return pf_fail_memory(error, "export");
+        return false;
     name_threads(chrome);
     name_events(chrome);
     name_cpus(chrome);
-    if (!put_events(chrome) || chrome->failed || chrome->scratch.failed)
-        return pf_fail_memory(error, "export");
-    put(chrome, "\n]}\n");
-    return 0;
+    return put_events(chrome) && !chrome->failed && !chrome->scratch.failed;
+}
+
+static bool put_parts(const struct whole *whole, const struct perfile_output_options *options)
+{
+    const size_t bytes = whole->count * sizeof(struct pf_timeline *);
+    struct pf_timeline **timelines = pf_new(options->allocator, bytes);
+    bool fine = timelines;
+    for (size_t i = 0; fine && i < whole->count; i++)
+        timelines[i] = &whole->parts[i].timeline;
+    if (fine)
+        (void)pf_timelines_align(timelines, whole->count, options);
+    for (size_t i = 0; fine && i < whole->count; i++) /* nothing in it has a time */
+        timelines[i]->start = timelines[i]->first == UINT64_MAX ? 0 : timelines[i]->start;
+    pf_free(options->allocator, timelines, bytes);
+    if (fine)
+        put_head(whole);
+    for (size_t i = 0; fine && i < whole->count; i++) {
+        whole->parts[i].comma = i;
+        fine = put_part(&whole->parts[i]);
+    }
+    put(whole->parts, "\n]}\n");
+    return fine;
 }
 
 static void close_chrome(struct chrome *chrome)
@@ -935,24 +995,58 @@ static void close_chrome(struct chrome *chrome)
     pf_timeline_close(&chrome->timeline);
 }
 
-static int write_chrome(struct perfile_reader *reader, const struct perfile_output_options *options,
-                        struct pf_text *out, struct perfile_error *error)
+static int open_part(struct whole *whole, struct perfile_reader *reader, const struct perfile_output_options *options,
+                     struct perfile_error *error)
 {
-    struct chrome chrome = {.out = out};
-    int result = pf_timeline_open(&chrome.timeline, reader, options, false, error);
-    pf_heap_open(&chrome.heap, chrome.timeline.allocator);
-    if (result == 0)
-        result = write_trace(&chrome, error);
+    struct chrome *chrome = &whole->parts[whole->count];
+    struct perfile_symbol_options symbols;
+    struct perfile_output_options of_it;
+    reader = pf_export_nth(reader, options, whole->count, &of_it, &symbols);
+    chrome->number = (unsigned)whole->count++; /* is closed even if it is not open */
+    if (options->more_count)
+        chrome->name = symbols.recording ? symbols.recording : "";
+    const int result = pf_timeline_open(&chrome->timeline, reader, &of_it, false, error);
+    pf_heap_open(&chrome->heap, chrome->timeline.allocator);
+    return result == 0 && !make_part(chrome) ? pf_fail_memory(error, "export") : result;
+}
+
+static int write_parts(struct whole *whole, struct perfile_reader *reader, const struct perfile_output_options *options,
+                       struct perfile_error *error)
+{
+    int result = 0;
+    while (result == 0 && whole->count <= options->more_count)
+        result = open_part(whole, reader, options, error);
+    if (result == 0 && !put_parts(whole, options))
+        result = pf_fail_memory(error, "export");
     if (result == 0)
         pf_export_tell(options,
                        "chrome has no room for weights, lines and build ids; when functions began and ended is "
                        "guessed from the samples");
-    close_chrome(&chrome);
+    return result;
+}
+
+static int write_chrome(struct perfile_reader *reader, const struct perfile_output_options *options,
+                        struct pf_text *out, struct perfile_error *error)
+{
+    const size_t bytes = (options->more_count + 1) * sizeof(struct chrome);
+    if (options->more_count >= MOST_RECORDINGS)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "chrome", "at most %d recordings have room",
+                       MOST_RECORDINGS);
+    struct whole whole = {.parts = pf_new(options->allocator, bytes)};
+    if (!whole.parts)
+        return pf_fail_memory(error, "export");
+    for (size_t i = 0; i <= options->more_count; i++)
+        whole.parts[i].out = out;
+    const int result = write_parts(&whole, reader, options, error);
+    for (size_t i = 0; i < whole.count; i++)
+        close_chrome(&whole.parts[i]);
+    pf_free(options->allocator, whole.parts, bytes);
     return result;
 }
 
 const struct pf_output pf_output_export_chrome = {
     .info = {"export", "chrome", "trace events, a timeline: Perfetto, chrome://tracing, speedscope"},
     .write = write_chrome,
+    .merges = true,
     .tells = true,
 };

@@ -38,7 +38,8 @@ static void put_ms(struct pf_firefox *firefox, uint64_t ns)
 /* A moment, counted from the first. */
 void pf_firefox_put_moment(struct pf_firefox *firefox, uint64_t time)
 {
-    put_ms(firefox, time > firefox->timeline.first ? time - firefox->timeline.first : 0);
+    const struct pf_timeline *timeline = &firefox->timeline;
+    put_ms(firefox, timeline->offset + (time > timeline->first ? time - timeline->first : 0));
 }
 
 void pf_firefox_begin_column(struct pf_firefox *firefox, const char *name)
@@ -298,7 +299,7 @@ static const struct pf_module *library_at(const struct pf_firefox *firefox, uint
 
 static void put_library(struct pf_firefox *firefox, uint32_t number)
 {
-    pf_put_unsigned(firefox->out, number);
+    pf_put_unsigned(firefox->out, firefox->library_base + number);
 }
 
 static void put_library_name(struct pf_firefox *firefox, uint32_t number)
@@ -311,7 +312,7 @@ static const struct column library_columns[] = {
 
 static void put_symbol_library(struct pf_firefox *firefox, uint32_t number)
 {
-    pf_put_unsigned(firefox->out, firefox->tables.symbols[number].library);
+    pf_put_unsigned(firefox->out, firefox->library_base + firefox->tables.symbols[number].library);
 }
 
 static void put_symbol_address(struct pf_firefox *firefox, uint32_t number)
@@ -360,7 +361,7 @@ static void put_tables(struct pf_firefox *firefox)
 /* Differences are shorter than times. */
 static void put_times(struct pf_firefox *firefox, const struct pf_timeline_series *series)
 {
-    uint64_t last = firefox->timeline.first;
+    uint64_t last = firefox->timeline.first - firefox->timeline.offset; /* modulo 2^64 */
     pf_firefox_begin_column(firefox, "timeDeltas");
     for (size_t i = 0; i < series->count; i++) {
         pf_firefox_put_comma(firefox, i);
@@ -465,13 +466,39 @@ static void put_samples(struct pf_firefox *firefox, const struct pf_firefox_trac
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
 /* A number that was used before has its turn behind it. */
-static void put_id(struct pf_firefox *firefox, int32_t id, uint32_t turn, bool quoted)
+static void put_tid(struct pf_firefox *firefox, int32_t id, uint32_t turn)
 {
-    const char *quote = quoted || turn ? "\"" : "";
+    const char *quote = turn ? "\"" : "";
     pf_put_format(firefox->out, "%s%d", quote, (int)id);
     if (turn)
         pf_put_format(firefox->out, ".%u", (unsigned)turn);
     pf_firefox_put(firefox, quote);
+}
+
+/* Processes of several recordings are others: "2:4711" is of the second. */
+static void put_pid(struct pf_firefox *firefox, const char *id, uint32_t turn)
+{
+    pf_firefox_put(firefox, "\"");
+    if (firefox->name)
+        pf_put_format(firefox->out, "%u:", firefox->number + 1);
+    pf_firefox_put(firefox, id);
+    if (turn)
+        pf_put_format(firefox->out, ".%u", (unsigned)turn);
+    pf_firefox_put(firefox, "\"");
+}
+
+/* "gzip", of several recordings "gzip (PATH)". */
+static void put_process_name(struct pf_firefox *firefox, const char *name)
+{
+    struct pf_text *scratch = &firefox->scratch;
+    scratch->used = 0;
+    pf_put_string(scratch, name);
+    if (firefox->name) {
+        pf_put_string(scratch, " (");
+        pf_put_string(scratch, firefox->name);
+        pf_put_string(scratch, ")");
+    }
+    pf_put_json_string(firefox->out, scratch->data, scratch->used);
 }
 
 static const struct pf_timeline_thread *process_of(const struct pf_firefox *firefox,
@@ -516,17 +543,19 @@ static void put_thread_name(struct pf_firefox *firefox, const struct pf_firefox_
 static void put_thread(struct pf_firefox *firefox, const struct pf_firefox_track *track)
 {
     const struct pf_timeline_thread *thread = track->thread, *process = process_of(firefox, thread);
+    char pid[16];
+    snprintf(pid, sizeof(pid), "%d", (int)thread->pid);
     forget(firefox);
     use_stacks(firefox, track);
     pf_firefox_put(firefox, "{\"processType\":\"default\",\"name\":");
     put_thread_name(firefox, track);
     pf_firefox_put(firefox, ",\"processName\":");
-    pf_firefox_put_text(firefox, process && process->comm ? process->comm : thread->comm ? thread->comm : "unknown");
+    put_process_name(firefox, process && process->comm ? process->comm : thread->comm ? thread->comm : "unknown");
     pf_put_format(firefox->out,
                   ",\"isMainThread\":%s,\"pid\":", track->first && thread->pid == thread->tid ? "true" : "false");
-    put_id(firefox, thread->pid, thread->pid_turn, true);
+    put_pid(firefox, pid, thread->pid_turn);
     pf_firefox_put(firefox, ",\"tid\":");
-    put_id(firefox, thread->tid, thread->turn, false);
+    put_tid(firefox, thread->tid, thread->turn);
     put_span(firefox, "processStartupTime", "processShutdownTime", process ? process : thread);
     put_span(firefox, "registerTime", "unregisterTime", thread);
     pf_firefox_put(firefox, ",\"pausedRanges\":[],\"showMarkersInTimeline\":true");
@@ -542,29 +571,31 @@ static void put_recording_thread(struct pf_firefox *firefox)
     const struct pf_timeline *timeline = &firefox->timeline;
     const struct pf_firefox_track nothing = {0};
     forget(firefox);
-    pf_firefox_put(
-        firefox,
-        "{\"processType\":\"default\",\"name\":\"recording\",\"processName\":\"recording\",\"isMainThread\":true,"
-        "\"pid\":\"recording\",\"tid\":\"recording\",\"processStartupTime\":0,\"processShutdownTime\":null,"
-        "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"showMarkersInTimeline\":true");
+    pf_firefox_put(firefox, "{\"processType\":\"default\",\"name\":\"recording\",\"processName\":");
+    put_process_name(firefox, "recording");
+    pf_firefox_put(firefox, ",\"isMainThread\":true,\"pid\":");
+    put_pid(firefox, "recording", 0);
+    pf_firefox_put(firefox, ",\"tid\":\"recording\",\"processStartupTime\":0,\"processShutdownTime\":null,"
+                            "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],"
+                            "\"showMarkersInTimeline\":true");
     put_samples(firefox, &nothing);
     pf_firefox_put_markers(firefox, NULL, &timeline->losses);
     put_tables(firefox);
     pf_firefox_put(firefox, "}");
 }
 
-static void put_threads(struct pf_firefox *firefox)
+/* `before`: there are so many. Returns how many there are then. */
+static size_t put_threads(struct pf_firefox *firefox, size_t before)
 {
-    pf_firefox_put(firefox, ",\"threads\":[");
     for (size_t i = 0; i < firefox->track_count; i++) {
-        pf_firefox_put_comma(firefox, i);
+        pf_firefox_put_comma(firefox, before++);
         put_thread(firefox, &firefox->tracks[i]);
     }
     if (!firefox->track_count || firefox->timeline.losses.count) {
-        pf_firefox_put_comma(firefox, firefox->track_count);
+        pf_firefox_put_comma(firefox, before++);
         put_recording_thread(firefox);
     }
-    pf_firefox_put(firefox, "]");
+    return before;
 }
 
 /* Processes by their ids, their main threads first; the events of a thread in the order of their first samples. */
@@ -657,12 +688,10 @@ static void put_library_object(struct pf_firefox *firefox, uint32_t number)
 
 static void put_libraries(struct pf_firefox *firefox)
 {
-    pf_firefox_put(firefox, ",\"libs\":[");
     for (size_t i = 0; i < firefox->tables.library_count; i++) {
-        pf_firefox_put_comma(firefox, i);
+        pf_firefox_put_comma(firefox, firefox->library_base + i);
         put_library_object(firefox, (uint32_t)i);
     }
-    pf_firefox_put(firefox, "]");
 }
 
 /* ---- the head ---------------------------------------------------------------------------------------------------- */
@@ -677,20 +706,6 @@ static uint64_t interval_of(const struct pf_firefox *firefox)
     return interval ? interval : NS_PER_MS;
 }
 
-/* When the first moment was, as far as the recording knows both clocks. */
-static void put_start(struct pf_firefox *firefox)
-{
-    const struct pf_timeline *timeline = &firefox->timeline;
-    uint64_t wall, clock;
-    if (timeline->first == UINT64_MAX ||
-        pf_memory_heed(timeline->allocator, perfile_feature_number(timeline->reader, PERFILE_FEATURE_CLOCK_DATA,
-                                                                   "wall_clock_ns", &wall, NULL)) < 0 ||
-        perfile_feature_number(timeline->reader, PERFILE_FEATURE_CLOCK_DATA, "clockid_time_ns", &clock, NULL) < 0 ||
-        wall + timeline->first < clock || wall > INT64_MAX || timeline->first > INT64_MAX)
-        return;
-    pf_firefox_put(firefox, ",\"startTime\":");
-    put_ms(firefox, wall + timeline->first - clock);
-}
 
 static void put_fact(struct pf_firefox *firefox, const char *member, uint32_t feature)
 {
@@ -718,7 +733,9 @@ static void put_extras(struct pf_firefox *firefox)
 {
     const struct perfile_event *event;
     char unit[64], text[128];
-    pf_firefox_put(firefox, ",\"extra\":[{\"label\":\"Recording\",\"entries\":[");
+    pf_firefox_put(firefox, firefox->number ? ",{\"label\":" : "{\"label\":");
+    pf_firefox_put_text(firefox, firefox->name ? firefox->name : "Recording");
+    pf_firefox_put(firefox, ",\"entries\":[");
     firefox->comma = false;
     put_extra(firefox, "Host", pf_timeline_text(&firefox->timeline, PERFILE_FEATURE_HOSTNAME));
     put_extra(firefox, "Kernel", pf_timeline_text(&firefox->timeline, PERFILE_FEATURE_OSRELEASE));
@@ -729,34 +746,46 @@ static void put_extras(struct pf_firefox *firefox)
                  pf_timeline_is_clock(event) ? "ms" : perfile_event_unit(event, unit, sizeof(unit)));
         put_extra(firefox, event->name, text);
     }
-    pf_firefox_put(firefox, "]}]");
+    pf_firefox_put(firefox, "]}");
 }
 
+/* All recordings: each has processes of its own. */
+struct whole {
+    struct pf_firefox *parts;
+    size_t count;
+    uint64_t start; /* wall-clock time, ns; 0: not known */
+};
+
 /* What the profile is of: the thread with the most samples. */
-static const char *product_of(const struct pf_firefox *firefox)
+static const char *product_of(const struct whole *whole)
 {
     const char *product = NULL;
     size_t most = 0;
-    for (size_t i = 0; i < firefox->track_count; i++) {
-        const struct pf_firefox_track *track = &firefox->tracks[i];
-        if (!track->series || track->series->count <= most || !track->thread->comm)
-            continue;
-        most = track->series->count;
-        product = track->thread->comm;
-    }
+    for (size_t k = 0; k < whole->count; k++)
+        for (size_t i = 0; i < whole->parts[k].track_count; i++) {
+            const struct pf_firefox_track *track = &whole->parts[k].tracks[i];
+            if (!track->series || track->series->count <= most || !track->thread->comm)
+                continue;
+            most = track->series->count;
+            product = track->thread->comm;
+        }
     return product ? product : "recording";
 }
 
-static void put_meta(struct pf_firefox *firefox)
+static void put_meta(const struct whole *whole)
 {
+    struct pf_firefox *firefox = whole->parts; /* of several machines the first */
     pf_put_format(firefox->out,
                   "{\"meta\":{\"version\":24,\"preprocessedProfileVersion\":%d,\"symbolicated\":true,"
                   "\"importedFrom\":\"perf.data by perfile %s\",\"interval\":",
                   VERSION, perfile_version());
     put_ms(firefox, interval_of(firefox));
-    put_start(firefox);
+    if (whole->start) {
+        pf_firefox_put(firefox, ",\"startTime\":");
+        put_ms(firefox, whole->start);
+    }
     pf_firefox_put(firefox, ",\"product\":");
-    pf_firefox_put_text(firefox, product_of(firefox));
+    pf_firefox_put_text(firefox, product_of(whole));
     pf_firefox_put(firefox, ",\"processType\":0,\"stackwalk\":1,\"debug\":false,\"platform\":\"Linux\"");
     put_fact(firefox, "oscpu", PERFILE_FEATURE_OSRELEASE);
     put_fact(firefox, "abi", PERFILE_FEATURE_ARCH);
@@ -767,10 +796,15 @@ static void put_meta(struct pf_firefox *firefox)
                             "{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
                             "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
                             "{\"name\":\"Inlined\",\"color\":\"lightblue\",\"subcategories\":[\"Other\"]},"
-                            "{\"name\":\"JIT\",\"color\":\"purple\",\"subcategories\":[\"Other\"]}]");
+                            "{\"name\":\"JIT\",\"color\":\"purple\",\"subcategories\":[\"Other\"]}]"
+                            ",\"markerSchema\":[");
     pf_firefox_put_schemas(firefox);
-    put_extras(firefox);
-    pf_firefox_put(firefox, "}");
+    for (size_t i = 0; i < whole->count; i++)
+        pf_firefox_put_trace_schemas(&whole->parts[i]);
+    pf_firefox_put(firefox, "],\"extra\":[");
+    for (size_t i = 0; i < whole->count; i++)
+        put_extras(&whole->parts[i]);
+    pf_firefox_put(firefox, "]}");
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
@@ -783,7 +817,7 @@ static void count_events(struct pf_firefox *firefox)
 }
 
 /* What the recording has, but the format has no room for. */
-static void tell(const struct pf_firefox *firefox, const struct perfile_output_options *options)
+static void tell(const struct whole *whole, const struct perfile_output_options *options)
 {
     static const struct {
         uint64_t parts;
@@ -796,53 +830,121 @@ static void tell(const struct pf_firefox *firefox, const struct perfile_output_o
                   {PERFILE_SAMPLE_CPU, "CPUs of samples"}};
     char text[160] = "";
     uint64_t parts = 0;
-    for (size_t i = 0; i < firefox->timeline.series_count; i++)
-        parts |= firefox->timeline.series[i].event->attr->sample_type;
+    bool untimed = false;
+    for (size_t k = 0; k < whole->count; k++) {
+        const struct pf_timeline *timeline = &whole->parts[k].timeline;
+        untimed |= timeline->untimed;
+        for (size_t i = 0; i < timeline->series_count; i++)
+            parts |= timeline->series[i].event->attr->sample_type;
+    }
     for (size_t i = 0; i < PF_COUNT(losses); i++)
         if (parts & losses[i].parts)
             snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", *text ? ", " : "", losses[i].name);
-    if (firefox->timeline.untimed)
+    if (untimed)
         pf_export_tell(options, "firefox: samples without a time stand 1 ms apart");
     if (*text)
         pf_export_tell(options, "firefox has no room for %s", text);
 }
 
-static int write_profile(struct pf_firefox *firefox, struct perfile_error *error)
+static bool make_part(struct pf_firefox *firefox)
 {
     count_events(firefox);
-    if (!pf_firefox_tables_open(&firefox->tables, &firefox->timeline) || !open_numberings(firefox) ||
-        !make_tracks(firefox) || pf_text_open(&firefox->scratch, firefox->timeline.allocator, NULL, NULL) < 0)
-        return pf_fail_memory(error, "export");
-    put_meta(firefox);
-    put_libraries(firefox);
-    pf_firefox_put(firefox, ",\"pages\":[],\"counters\":[]");
-    put_threads(firefox);
-    pf_firefox_put(firefox, "}\n");
-    return firefox->failed || firefox->scratch.failed ? pf_fail_memory(error, "export") : 0;
+    return pf_firefox_tables_open(&firefox->tables, &firefox->timeline) && open_numberings(firefox) &&
+           make_tracks(firefox) && pf_text_open(&firefox->scratch, firefox->timeline.allocator, NULL, NULL) == 0;
+}
+
+static void put_whole(const struct whole *whole)
+{
+    struct pf_firefox *first = whole->parts;
+    size_t threads = 0;
+    put_meta(whole);
+    pf_firefox_put(first, ",\"libs\":[");
+    for (size_t i = 0; i < whole->count; i++)
+        put_libraries(&whole->parts[i]);
+    pf_firefox_put(first, "],\"pages\":[],\"counters\":[],\"threads\":[");
+    for (size_t i = 0; i < whole->count; i++)
+        threads = put_threads(&whole->parts[i], threads);
+    pf_firefox_put(first, "]}\n");
+}
+
+static bool align(struct whole *whole, const struct perfile_output_options *options)
+{
+    const size_t bytes = whole->count * sizeof(struct pf_timeline *);
+    struct pf_timeline **timelines = pf_new(options->allocator, bytes);
+    for (size_t i = 0; timelines && i < whole->count; i++)
+        timelines[i] = &whole->parts[i].timeline;
+    if (timelines)
+        whole->start = pf_timelines_align(timelines, whole->count, options);
+    pf_free(options->allocator, timelines, bytes);
+    return timelines;
+}
+
+static int open_part(struct whole *whole, struct perfile_reader *reader, const struct perfile_output_options *options,
+                     struct perfile_error *error)
+{
+    struct pf_firefox *firefox = &whole->parts[whole->count];
+    struct perfile_symbol_options symbols;
+    struct perfile_output_options of_it;
+    reader = pf_export_nth(reader, options, whole->count, &of_it, &symbols);
+    firefox->number = (unsigned)whole->count++; /* is closed even if it is not open */
+    if (firefox->number)
+        firefox->library_base = firefox[-1].library_base + firefox[-1].tables.library_count;
+    if (options->more_count)
+        firefox->name = symbols.recording ? symbols.recording : "";
+    const int result = pf_timeline_open(&firefox->timeline, reader, &of_it, true, error);
+    return result == 0 && !make_part(firefox) ? pf_fail_memory(error, "export") : result;
+}
+
+static void close_part(struct pf_firefox *firefox)
+{
+    const struct perfile_allocator *allocator = firefox->timeline.allocator;
+    if (firefox->scratch.allocator)
+        pf_text_close(&firefox->scratch);
+    close_numberings(firefox);
+    pf_free(allocator, firefox->tracks, firefox->track_room * sizeof(*firefox->tracks));
+    if (firefox->tables.allocator)
+        pf_firefox_tables_close(&firefox->tables);
+    pf_timeline_close(&firefox->timeline);
+}
+
+static int write_parts(struct whole *whole, struct perfile_reader *reader, const struct perfile_output_options *options,
+                       struct perfile_error *error)
+{
+    int result = 0;
+    while (result == 0 && whole->count <= options->more_count)
+        result = open_part(whole, reader, options, error);
+    if (result == 0 && !align(whole, options))
+        result = pf_fail_memory(error, "export");
+    if (result < 0)
+        return result;
+    put_whole(whole);
+    for (size_t i = 0; i < whole->count && result == 0; i++)
+        if (whole->parts[i].failed || whole->parts[i].scratch.failed)
+            result = pf_fail_memory(error, "export");
+    if (result == 0)
+        tell(whole, options);
+    return result;
 }
 
 static int write_firefox(struct perfile_reader *reader, const struct perfile_output_options *options,
                          struct pf_text *out, struct perfile_error *error)
 {
-    struct pf_firefox firefox = {.out = out};
-    int result = pf_timeline_open(&firefox.timeline, reader, options, true, error);
-    if (result == 0)
-        result = write_profile(&firefox, error);
-    if (result == 0)
-        tell(&firefox, options);
-    const struct perfile_allocator *allocator = firefox.timeline.allocator;
-    if (firefox.scratch.allocator)
-        pf_text_close(&firefox.scratch);
-    close_numberings(&firefox);
-    pf_free(allocator, firefox.tracks, firefox.track_room * sizeof(*firefox.tracks));
-    if (firefox.tables.allocator)
-        pf_firefox_tables_close(&firefox.tables);
-    pf_timeline_close(&firefox.timeline);
+    const size_t bytes = (options->more_count + 1) * sizeof(struct pf_firefox);
+    struct whole whole = {.parts = pf_new(options->allocator, bytes)};
+    if (!whole.parts)
+        return pf_fail_memory(error, "export");
+    for (size_t i = 0; i <= options->more_count; i++)
+        whole.parts[i].out = out;
+    const int result = write_parts(&whole, reader, options, error);
+    for (size_t i = 0; i < whole.count; i++)
+        close_part(&whole.parts[i]);
+    pf_free(options->allocator, whole.parts, bytes);
     return result;
 }
 
 const struct pf_output pf_output_export_firefox = {
     .info = {"export", "firefox", "the Firefox Profiler: threads, stacks, lines and markers over time"},
     .write = write_firefox,
+    .merges = true,
     .tells = true,
 };

@@ -105,6 +105,9 @@ struct pf_firefox {
     struct pf_firefox_track *tracks;
     size_t track_count, track_room;
     size_t event_count; /* that have samples */
+    const char *name;   /* of the recording, one of several; NULL: the only one */
+    unsigned number;    /* so many recordings are before it */
+    size_t library_base; /* and have so many libraries */
     bool failed;        /* out of memory */
     bool comma;
 };
@@ -119,6 +122,8 @@ void pf_firefox_put_moment(struct pf_firefox *firefox, uint64_t time);
 void pf_firefox_begin_column(struct pf_firefox *firefox, const char *name);
 /* Before the i-th value of a list. */
 void pf_firefox_put_comma(struct pf_firefox *firefox, size_t i);
+/* Names what markers of a tracepoint are: "event 3", of further recordings "event 1.3". With quotes. */
+void pf_firefox_put_event_type(struct pf_firefox *firefox, const struct perfile_event *event);
 /* The number of a text in the thread that is written. */
 uint32_t pf_firefox_use_text(struct pf_firefox *firefox, const char *text);
 /* The number of a stack of the thread that is written. */
@@ -132,7 +137,8 @@ static inline uint32_t pf_firefox_stack_of(const struct pf_firefox *firefox, uin
 /* The markers of a thread with its switches, or marks alone; both may be NULL. */
 void pf_firefox_put_markers(struct pf_firefox *firefox, const struct pf_timeline_thread *thread,
                             const struct pf_timeline_marks *marks);
-/* What markers there are. */
+/* What markers there are: of all recordings, and of the tracepoints of this one, with a comma before each. */
 void pf_firefox_put_schemas(struct pf_firefox *firefox);
+void pf_firefox_put_trace_schemas(struct pf_firefox *firefox);
 
 #endif

@@ -84,7 +84,9 @@ static void put_field(void *context, const struct perfile_tracepoint_field *fiel
 
 static void put_trace(struct pf_firefox *firefox, const struct pf_timeline_mark *mark)
 {
-    pf_put_format(firefox->out, "{\"type\":\"event %u\",\"cause\":{\"time\":", (unsigned)mark->event->index);
+    pf_firefox_put(firefox, "{\"type\":");
+    pf_firefox_put_event_type(firefox, mark->event);
+    pf_firefox_put(firefox, ",\"cause\":{\"time\":");
     pf_firefox_put_moment(firefox, mark->time);
     pf_put_format(firefox->out, ",\"stack\":%u}", (unsigned)pf_firefox_stack_of(firefox, mark->node));
     pf_timeline_fields(&firefox->timeline, mark, put_field, firefox);
@@ -265,7 +267,9 @@ static void put_trace_schema(struct pf_firefox *firefox, const struct perfile_ev
 {
     const struct perfile_tracepoint *tracepoint = pf_timeline_tracepoint(&firefox->timeline, event);
     bool comma = false;
-    pf_put_format(firefox->out, ",{\"name\":\"event %u\",\"tooltipLabel\":", (unsigned)event->index);
+    pf_firefox_put(firefox, ",{\"name\":");
+    pf_firefox_put_event_type(firefox, event);
+    pf_firefox_put(firefox, ",\"tooltipLabel\":");
     put_plain_label(firefox, event->name);
     pf_firefox_put(firefox, ",\"chartLabel\":");
     put_plain_label(firefox, event->name);
@@ -286,16 +290,26 @@ static void put_trace_schema(struct pf_firefox *firefox, const struct perfile_ev
     pf_firefox_put(firefox, "]}");
 }
 
+void pf_firefox_put_event_type(struct pf_firefox *firefox, const struct perfile_event *event)
+{
+    pf_firefox_put(firefox, "\"event ");
+    if (firefox->number)
+        pf_put_format(firefox->out, "%u.", firefox->number);
+    pf_put_format(firefox->out, "%u\"", (unsigned)event->index);
+}
+
 void pf_firefox_put_schemas(struct pf_firefox *firefox)
 {
-    const struct perfile_event *event;
-    pf_firefox_put(firefox, ",\"markerSchema\":[");
     for (size_t i = 0; i < PF_COUNT(schemas); i++) {
         pf_firefox_put_comma(firefox, i);
         put_schema(firefox, &schemas[i]);
     }
+}
+
+void pf_firefox_put_trace_schemas(struct pf_firefox *firefox)
+{
+    const struct perfile_event *event;
     for (size_t i = 0; (event = perfile_event_get(firefox->timeline.reader, i)); i++)
         if (event->attr->type == PERFILE_TYPE_TRACEPOINT && pf_timeline_has_samples(&firefox->timeline, event))
             put_trace_schema(firefox, event);
-    pf_firefox_put(firefox, "]");
 }

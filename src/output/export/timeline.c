@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/filter.h"
 #include "base/sort.h"
+#include "output/export/export.h"
 
 enum { UNTIMED_STEP_NS = 1000000, EARLIER = 16 /* threads of one id are looked through */ };
 
@@ -598,6 +599,7 @@ int pf_timeline_open(struct pf_timeline *timeline, struct perfile_reader *reader
         return result;
     timeline->filter = pf_profile_filter(timeline->profile);
     result = gather(timeline, error);
+    timeline->start = timeline->first;
     if (result == 0)
         pf_profile_tell_unmatched(timeline->profile, options->unmatched, options->unmatched_context);
     return result;
@@ -627,6 +629,48 @@ void pf_timeline_close(struct pf_timeline *timeline)
     pf_tree_close(&timeline->tree);
     pf_arena_close(&timeline->arena);
     pf_profile_close(timeline->profile);
+}
+
+/* ---- several ----------------------------------------------------------------------------------------------------- */
+
+uint64_t pf_timeline_wall(const struct pf_timeline *timeline, uint64_t time)
+{
+    enum { REALTIME = 0 };
+    const struct perfile_event *event = perfile_event_get(timeline->reader, 0);
+    uint64_t wall, clock;
+    if (timeline->first == UINT64_MAX || timeline->untimed || time > INT64_MAX)
+        return 0;
+    if (event && event->attr->use_clockid && event->attr->clockid == REALTIME)
+        return time;
+    if (pf_memory_heed(timeline->allocator, perfile_feature_number(timeline->reader, PERFILE_FEATURE_CLOCK_DATA,
+                                                                   "wall_clock_ns", &wall, NULL)) < 0 ||
+        pf_memory_heed(timeline->allocator, perfile_feature_number(timeline->reader, PERFILE_FEATURE_CLOCK_DATA,
+                                                                   "clockid_time_ns", &clock, NULL)) < 0 ||
+        wall > INT64_MAX || wall + time < clock)
+        return 0;
+    return wall + time - clock;
+}
+
+uint64_t pf_timelines_align(struct pf_timeline *const *timelines, size_t count,
+                            const struct perfile_output_options *options)
+{
+    uint64_t earliest = UINT64_MAX, wall;
+    size_t unknown = 0;
+    for (size_t i = 0; i < count; i++) {
+        wall = pf_timeline_wall(timelines[i], timelines[i]->start);
+        earliest = wall ? pf_min(earliest, wall) : earliest;
+        unknown += !wall && timelines[i]->first != UINT64_MAX;
+    }
+    for (size_t i = 0; i < count; i++) {
+        wall = pf_timeline_wall(timelines[i], timelines[i]->start);
+        timelines[i]->offset = wall ? wall - earliest : 0;
+    }
+    if (count > 1 && unknown)
+        pf_export_tell(options,
+                       "%zu of %zu recordings do not say what the wall-clock time was: each of them stands at the "
+                       "beginning",
+                       unknown, count);
+    return earliest == UINT64_MAX ? 0 : earliest;
 }
 
 /* ---- what things are --------------------------------------------------------------------------------------------- */

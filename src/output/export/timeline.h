@@ -99,6 +99,8 @@ struct pf_timeline {
     struct pf_timeline_count *counts;
     size_t count_count, count_room;
     uint64_t first, last; /* of everything; UINT64_MAX and 0: nothing has a time */
+    uint64_t start;       /* what is shown of it begins here: `first`, unless somebody says an earlier time */
+    uint64_t offset;      /* pf_timelines_align: how long before that all that is shown together begins, ns */
     uint64_t samples;
     bool timed;        /* samples have times */
     bool untimed;      /* others have none: they were put 1 ms apart, or where the one before is */
@@ -125,6 +127,14 @@ int pf_timeline_open(struct pf_timeline *timeline, struct perfile_reader *reader
                      const struct perfile_output_options *options, bool by_address, struct perfile_error *error);
 void pf_timeline_close(struct pf_timeline *timeline);
 
+/* The wall-clock time of a moment, ns since 1970; 0: the recording does not know it. */
+uint64_t pf_timeline_wall(const struct pf_timeline *timeline, uint64_t time);
+/*
+ * Where timelines stand that are shown together: by wall clock; those that do not know it stand at the beginning, which is
+ * said. Returns the wall-clock time of the beginning, 0: not known.
+ */
+uint64_t pf_timelines_align(struct pf_timeline *const *timelines, size_t count,
+                            const struct perfile_output_options *options);
 bool pf_timeline_has_samples(const struct pf_timeline *timeline, const struct perfile_event *event);
 /* The period is time: of cpu-clock and task-clock. */
 bool pf_timeline_is_clock(const struct perfile_event *event);
