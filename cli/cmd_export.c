@@ -7,13 +7,6 @@
 
 #include <stdio.h>
 
-static bool ends_in(const char *text, const char *end)
-{
-    const size_t bytes = strlen(text), wanted = strlen(end);
-
-    return bytes >= wanted && !strcmp(text + bytes - wanted, end);
-}
-
 /* ---- formats ----------------------------------------------------------------------------------------------------- */
 
 /* Those of exports, then the binary ones of tables. */
@@ -63,16 +56,14 @@ static int choose_tables(const struct pf_command *command, struct pf_settings *s
 {
     const bool tables = perfile_table_format_is_binary(settings->format);
     const char *why = settings->view && !tables ? "--view is for parquet and arrow"
-                      : tables && settings->operand_count > 1
-                          ? "tables are of one recording: export each to a folder of its own"
+                      : settings->view && settings->operand_count > 1
+                          ? "--view is of one recording; without it each has a folder in OUT"
                       : tables && !settings->view && !settings->output
                           ? "the tables need a folder: -o FOLDER, or --view VIEW for one of them"
                           : NULL;
 
-    if (tables && !settings->view) {
+    if (tables && !settings->view)
         settings->parts = parts;
-        settings->print.gzip = false;
-    }
     if (why)
         pf_message("%s: %s", command->name, why);
     return why ? PF_STATUS_USAGE : PF_STATUS_OK;
@@ -112,7 +103,6 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         return refuse_without_format(command);
     if (settings->output && !strcmp(settings->output, "-"))
         settings->output = NULL;
-    settings->print.gzip = settings->output && ends_in(settings->output, ".gz");
     if ((status = choose_tables(command, settings)) || (status = choose_viewer(command, settings)))
         return status;
     return pf_run_output(command, settings);
@@ -158,7 +148,9 @@ static const struct pf_option options[] = {
      .offset = offsetof(struct pf_settings, output),
      .doc =
          "Write to OUT, which appears when it is complete, instead of standard output. OUT is compressed when its name "
-         "ends in .gz; - is standard output. Of parquet and arrow, OUT is a folder with a file for each view."},
+         "ends in .gz; - is standard output. Of parquet and arrow, OUT is a folder with a file for each view, of "
+         "several "
+         "recordings with a folder for each; --view does not compress them, since they are compressed themselves."},
     {.name = "open",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, shows),

@@ -57,7 +57,8 @@ static const struct pf_option options[] = {
      .argument = "FILE",
      .offset = offsetof(struct pf_settings, output),
      .doc =
-         "Write to FILE instead of standard output. FILE appears when it is complete. Without FILE, svg and html go to "
+         "Write to FILE instead of standard output. FILE appears when it is complete, compressed when its "
+         "name ends in .gz. Without FILE, svg and html go to "
          "flame.svg and flame.html in the current folder when standard output is a terminal; a file that is there is "
          "renamed to flame.svg.old or flame.html.old."},
     {.name = "open",

@@ -233,7 +233,9 @@ extern const struct pf_option_group pf_common_group;  /* for every verb */
     {                                                                                                                  \
         .name = "output", .letter = 'o', .kind = PF_OPTION_TEXT, .argument = "FILE",                                   \
         .offset = offsetof(struct pf_settings, output),                                                                \
-        .doc = "Write to FILE instead of standard output. FILE appears when it is complete."                           \
+        .doc = "Write to FILE instead of standard output. FILE appears when it is complete, compressed when its name " \
+               "ends "                                                                                                 \
+               "in .gz."                                                                                               \
     }
 pf_value_at pf_format_at;
 pf_value_at pf_unwind_at;

@@ -18,6 +18,7 @@ struct run {
     struct pf_input input;
     struct pf_input before; /* what it is compared with; name NULL: nothing */
     struct pf_inputs more;  /* further recordings, of verbs that take several */
+    struct pf_input *at;    /* the recording that is read: the first, unless they are written one by one */
     struct pf_stream stream;
     struct pf_progress progress;
     struct pf_advice advice;
@@ -66,7 +67,7 @@ static int status_of(const struct run *run, int result)
         return result ? PF_STATUS_FINDINGS : PF_STATUS_OK;
     if (result == PERFILE_ERROR_WRITE && run->stream.error)
         return PF_STATUS_OK; /* closing the stream reports it */
-    return pf_input_failure(&run->input, result);
+    return pf_input_failure(run->at, result);
 }
 
 /* More than a few threads have nothing to do most of the time: who wants them says so. */
@@ -82,7 +83,7 @@ static unsigned thread_count(const struct pf_settings *settings)
 
 static int write_table(struct run *run, const struct perfile_filter *filter, const struct perfile_sink *sink)
 {
-    struct pf_input *input = &run->input;
+    struct pf_input *input = run->at;
     const struct perfile_output_options *print = &input->settings->print;
     struct perfile_table_options options = PERFILE_TABLE_OPTIONS_INIT;
     struct perfile_table *table;
@@ -93,6 +94,7 @@ static int write_table(struct run *run, const struct perfile_filter *filter, con
     options.report = print->report;
     options.columns = input->settings->columns;
     options.keys = input->settings->keys;
+    options.gzip = run->stream.gzip;
     options.threads = print->threads;
     options.progress = print->progress;
     options.progress_context = print->progress_context;
@@ -156,11 +158,25 @@ static void fit_terminal(struct run *run)
         report->columns = pf_terminal_columns(run->stream.fd);
 }
 
+/* What the options say of the recording that is read next. */
+static void aim(struct run *run, struct pf_input *input)
+{
+    struct pf_settings *settings = input->settings;
+
+    run->at = input;
+    settings->symbols.recording = input->name;
+    settings->symbols.note = pf_log_note;
+    settings->symbols.note_context = &input->log;
+    settings->print.unmatched = pf_log_unmatched;
+    settings->print.unmatched_context = &input->log;
+}
+
 static void prepare(struct run *run)
 {
     struct pf_input *input = &run->input;
     struct perfile_output_options *options = &input->settings->print;
 
+    options->gzip = run->stream.gzip;
     options->color = pf_wants_color(input->settings->color, run->stream.fd);
     options->escape_names = isatty(run->stream.fd); /* in a pipe the names are perf's */
     fit_terminal(run);
@@ -170,14 +186,10 @@ static void prepare(struct run *run)
         options->progress = pf_progress_update;
         options->progress_context = &run->progress;
     }
-    input->settings->symbols.recording = input->name;
-    input->settings->symbols.note = pf_log_note;
-    input->settings->symbols.note_context = &input->log;
+    aim(run, input);
     input->settings->symbols.trouble = pf_advice_take;
     input->settings->symbols.trouble_context = &run->advice;
     run->advice.names_modules = prints_report(run) && !input->settings->report.columns;
-    options->unmatched = pf_log_unmatched;
-    options->unmatched_context = &input->log;
 }
 
 static int finish(struct run *run, int result)
@@ -242,31 +254,121 @@ static int write_part(struct run *run, const char *folder, const struct pf_part 
 }
 
 /* The recording is read for each view; what is wrong with it is said the first time. */
-static int write_parts(struct run *run, const char *folder)
+static int write_parts(struct run *run, const char *folder, int *result)
 {
-    struct pf_input *input = &run->input;
+    struct pf_input *input = run->at;
+    int status = PF_STATUS_OK;
+
+    for (const struct pf_part *part = input->settings->parts; part->view && *result >= 0 && !status; part++) {
+        input->log.over = run->advice.over = part != input->settings->parts;
+        if (input->log.over)
+            *result = perfile_reader_rewind(input->reader, &input->error);
+        if (*result >= 0)
+            status = write_part(run, folder, part, result);
+    }
+    input->log.over = false;
+    return status;
+}
+
+static struct pf_input *nth_input(struct run *run, size_t nth)
+{
+    return nth ? &run->more.inputs[nth - 1] : &run->input;
+}
+
+static const char *file_name(const struct pf_input *input)
+{
+    const char *slash = strrchr(input->name, '/');
+
+    return slash && slash[1] ? slash + 1 : input->name;
+}
+
+/* What all file systems and readers take. */
+static char plain(char c)
+{
+    static const char known[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+    return (char)(!c || strchr(known, c) ? c : '_');
+}
+
+static bool is_same_name(const char *a, const char *b)
+{
+    for (; *a && plain(*a) == plain(*b); a++)
+        b++;
+    return plain(*a) == plain(*b);
+}
+
+static bool has_own_name(struct run *run, size_t nth)
+{
+    for (size_t i = 0; i <= run->more.count; i++)
+        if (i != nth && is_same_name(file_name(nth_input(run, i)), file_name(nth_input(run, nth))))
+            return false;
+    return true;
+}
+
+/*
+ * Of several recordings each has a folder in `folder` that says which it is in a way that readers make a column of. Where they
+ * have the same name, their position comes before it. NULL: out of memory.
+ */
+static char *recording_path(struct run *run, const char *folder, size_t nth)
+{
+    char position[24] = "", *path = NULL;
+
+    if (!run->more.count)
+        return strdup(folder);
+    if (!has_own_name(run, nth))
+        snprintf(position, sizeof(position), "%zu-", nth + 1);
+    if (asprintf(&path, "%s/recording=%s%s", folder, position, file_name(nth_input(run, nth))) < 0)
+        return NULL;
+    for (char *name = path + strlen(folder) + strlen("/recording="); *name; name++)
+        *name = plain(*name);
+    return path;
+}
+
+static int write_recording(struct run *run, const char *folder, size_t nth, int *result)
+{
+    char *path = recording_path(run, folder, nth);
+    int status = path ? PF_STATUS_OK : out_of_memory(run);
+
+    aim(run, nth_input(run, nth));
+    if (!status && run->more.count && mkdir(path, 0777) != 0) {
+        pf_message("%s: cannot write: %s", path, strerror(errno));
+        status = PF_STATUS_OUTPUT;
+    }
+    if (!status)
+        status = write_parts(run, path, result);
+    free(path);
+    return status;
+}
+
+static int write_recordings(struct run *run, const char *folder)
+{
     int result = 0, status = PF_STATUS_OK;
 
     prepare(run);
-    for (const struct pf_part *part = input->settings->parts; part->view && result >= 0 && !status; part++) {
-        input->log.over = run->advice.over = part != input->settings->parts;
-        if (input->log.over)
-            result = perfile_reader_rewind(input->reader, &input->error);
-        if (result >= 0)
-            status = write_part(run, folder, part, &result);
-    }
-    input->log.over = false;
+    for (size_t i = 0; i <= run->more.count && result >= 0 && !status; i++)
+        status = write_recording(run, folder, i, &result);
     return status ? status : finish(run, result);
 }
 
-static void remove_folder(const struct run *run, const char *folder)
+static void remove_parts(struct run *run, const char *folder, size_t nth)
 {
-    for (const struct pf_part *part = run->input.settings->parts; part->view; part++) {
-        char *path = part_path(run, folder, part);
+    char *recording = recording_path(run, folder, nth);
+
+    for (const struct pf_part *part = run->input.settings->parts; recording && part->view; part++) {
+        char *path = part_path(run, recording, part);
         if (path)
             unlink(path);
         free(path);
     }
+    if (recording)
+        rmdir(recording);
+    free(recording);
+}
+
+static void remove_folder(struct run *run, const char *folder)
+{
+    for (size_t i = 0; i <= run->more.count; i++)
+        remove_parts(run, folder, i);
     rmdir(folder);
 }
 
@@ -282,7 +384,7 @@ static int write_folder(struct run *run)
     if (mkdir(folder, 0777) != 0) {
         error = errno;
     } else {
-        status = write_parts(run, folder);
+        status = write_recordings(run, folder);
         if (status <= PF_STATUS_FINDINGS && rename(folder, settings->output) != 0)
             error = errno;
         if (error || status > PF_STATUS_FINDINGS)
@@ -349,7 +451,7 @@ static int write_events(struct run *run)
     for (size_t i = 0; i < perfile_event_count(input->reader) && result >= 0 && !status; i++) {
         if (has_name_before(input->reader, i))
             continue;
-        input->log.over = i > 0;
+        input->log.over = run->advice.over = i > 0;
         if (input->log.over)
             result = perfile_reader_rewind(input->reader, &input->error);
         if (result >= 0)
@@ -417,7 +519,7 @@ static int read_and_write(struct run *run, const struct pf_command *command, str
 
 int pf_run_output(const struct pf_command *command, struct pf_settings *settings)
 {
-    struct run run = {0};
+    struct run run = {.at = &run.input};
     int status = read_and_write(&run, command, settings);
 
     pf_advice_give(&run.advice, run.input.log.input); /* behind a pager */

@@ -42,9 +42,16 @@ static int open_fd(struct pf_stream *stream)
     return open(stream->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t bytes = strlen(text), wanted = strlen(end);
+
+    return bytes >= wanted && !strcmp(text + bytes - wanted, end);
+}
+
 int pf_stream_open(struct pf_stream *stream, const char *path)
 {
-    *stream = (struct pf_stream){.path = path, .buffer = malloc(BUFFER_BYTES)};
+    *stream = (struct pf_stream){.path = path, .buffer = malloc(BUFFER_BYTES), .gzip = path && ends_in(path, ".gz")};
     stream->fd = stream->buffer ? open_fd(stream) : -1;
     if (stream->fd >= 0)
         return PF_STATUS_OK;
@@ -142,13 +149,15 @@ int pf_stream_check_binary(const struct pf_stream *stream, const char *verb, con
 int pf_stream_put_rows(struct pf_stream *stream, const char *verb, const struct perfile_rows *rows, const char *format)
 {
     const struct perfile_sink sink = {stream, pf_stream_write};
+    struct perfile_rows as = *rows;
     struct perfile_error error;
     struct perfile_table *table;
     int result;
 
     if (format && perfile_table_format_is_binary(format) && pf_stream_check_binary(stream, verb, format))
         return PF_STATUS_USAGE;
-    result = perfile_table_of_rows(rows, &table, &error);
+    as.gzip = stream->gzip;
+    result = perfile_table_of_rows(&as, &table, &error);
     if (result == 0)
         result = perfile_table_write(table, format, &sink, &error);
     perfile_table_close(table);

@@ -13,6 +13,7 @@ struct pf_stream {
     size_t used;
     bool begun;       /* something was written */
     int error;        /* errno of the first failure */
+    bool gzip;        /* what goes to it is to be a gzip file, as its name says: outputs and tables make it one */
     bool keeps_old;   /* a file that was there before gets a name that ends in .old */
     bool closed_pipe; /* the reader of the pipe went away: no error */
 };

@@ -217,7 +217,7 @@ struct perfile_output_options {
      * another thread, and with more than one thread from several at a time.
      */
     const struct perfile_allocator *allocator;
-    bool gzip; /* what is written is a gzip file */
+    bool gzip; /* what is written is a gzip file; not for parquet and arrow, which are compressed themselves */
     /*
      * export: further recordings, whose profiles are merged with that of the reader. Each must be at its start, and is read
      * to its end. `more_paths` (as perfile_symbol_options.recording) or members of it may be NULL.

@@ -147,6 +147,7 @@ struct perfile_table_options {
      * their threads.
      */
     const struct perfile_allocator *allocator;
+    bool gzip; /* what perfile_table_write writes is a gzip file; not for formats that are binary */
 };
 #define PERFILE_TABLE_OPTIONS_INIT PERFILE_SIZED(struct perfile_table_options)
 
@@ -203,6 +204,7 @@ struct perfile_rows {
     void (*value)(void *context, size_t column, struct perfile_value *value);
     void *context;
     const struct perfile_allocator *allocator; /* as in perfile_table_options */
+    bool gzip;                                 /* the same */
 };
 #define PERFILE_ROWS_INIT PERFILE_SIZED(struct perfile_rows)
 

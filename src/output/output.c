@@ -9,6 +9,7 @@
 #include "base/sized.h"
 #include "output/gzip.h"
 #include "output/notes.h"
+#include "output/table/format.h"
 
 #define OUTPUT(name) extern const struct pf_output pf_output_##name;
 #include "output/outputs.def"
@@ -178,6 +179,8 @@ int perfile_output_write(struct perfile_reader *reader, const char *kind, const 
     result = take_wishes(&wishes, options, error);
     if (result == 0)
         result = check_more(output, &wishes.all, error);
+    if (result == 0)
+        result = pf_table_check_gzip(wishes.all.gzip, format, error);
     if (result < 0)
         return result;
     struct pf_watch watch; /* names that are missing would be other text: it goes nowhere once memory was short */

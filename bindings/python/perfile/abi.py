@@ -1397,6 +1397,7 @@ class perfile_table_options(Sized):
     unmatched: Any
     unmatched_context: Any
     allocator: Any
+    gzip: bool
 
 
 class perfile_rows(Sized):
@@ -1408,6 +1409,7 @@ class perfile_rows(Sized):
     value: Any
     context: Any
     allocator: Any
+    gzip: bool
 
 
 class perfile_writer_options(Sized):
@@ -2533,7 +2535,8 @@ perfile_table_options._fields_ = [
     ('progress_context', c_void_p),
     ('unmatched', CFUNCTYPE(None, c_void_p, POINTER(perfile_unmatched))),
     ('unmatched_context', c_void_p),
-    ('allocator', POINTER(perfile_allocator))]
+    ('allocator', POINTER(perfile_allocator)),
+    ('gzip', c_bool)]
 perfile_rows._fields_ = [
     ('size', c_size_t),
     ('view', c_char_p),
@@ -2542,7 +2545,8 @@ perfile_rows._fields_ = [
     ('next', CFUNCTYPE(c_int, c_void_p, POINTER(perfile_error))),
     ('value', CFUNCTYPE(None, c_void_p, c_size_t, POINTER(perfile_value))),
     ('context', c_void_p),
-    ('allocator', POINTER(perfile_allocator))]
+    ('allocator', POINTER(perfile_allocator)),
+    ('gzip', c_bool)]
 perfile_writer_options._fields_ = [
     ('size', c_size_t),
     ('mode', c_int),

@@ -706,7 +706,6 @@ static uint64_t interval_of(const struct pf_firefox *firefox)
     return interval ? interval : NS_PER_MS;
 }
 
-
 static void put_fact(struct pf_firefox *firefox, const char *member, uint32_t feature)
 {
     const char *text = pf_timeline_text(&firefox->timeline, feature);

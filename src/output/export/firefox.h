@@ -104,11 +104,11 @@ struct pf_firefox {
     struct pf_firefox_numbering numberings[PF_FIREFOX_NUMBERINGS];
     struct pf_firefox_track *tracks;
     size_t track_count, track_room;
-    size_t event_count; /* that have samples */
-    const char *name;   /* of the recording, one of several; NULL: the only one */
-    unsigned number;    /* so many recordings are before it */
+    size_t event_count;  /* that have samples */
+    const char *name;    /* of the recording, one of several; NULL: the only one */
+    unsigned number;     /* so many recordings are before it */
     size_t library_base; /* and have so many libraries */
-    bool failed;        /* out of memory */
+    bool failed;         /* out of memory */
     bool comma;
 };
 

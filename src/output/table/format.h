@@ -49,6 +49,8 @@ void pf_table_put_plain(struct pf_text *out, const struct pf_vector *vector, siz
 /* All rows that are left: perfile_table_write into a text. */
 int pf_table_write(struct perfile_table *table, const char *format, const struct pf_sheet_style *style,
                    struct pf_text *out, struct perfile_error *error);
+/* 0, or ARGUMENT: the format is not for gzip files. */
+int pf_table_check_gzip(bool gzip, const char *format, struct perfile_error *error);
 /* An output of a verb that is a table. */
 struct pf_table_output {
     const char *view, *format;

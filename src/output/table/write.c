@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "output/gzip.h"
 #include "output/table/format.h"
 
 #define FORMAT(name) extern const struct pf_table_format pf_table_format_##name;
@@ -174,12 +175,18 @@ int pf_table_write(struct perfile_table *table, const char *format, const struct
                                                                                    : result;
 }
 
-int perfile_table_write(struct perfile_table *table, const char *format, const struct perfile_sink *sink,
-                        struct perfile_error *error)
+int pf_table_check_gzip(bool gzip, const char *format, struct perfile_error *error)
+{
+    return !gzip || !format || !perfile_table_format_is_binary(format)
+               ? 0
+               : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "format",
+                         "%s is compressed itself, and no reader takes it as a gzip file", format);
+}
+
+static int write_to(struct perfile_table *table, const char *format, const struct perfile_sink *sink,
+                    struct perfile_error *error)
 {
     struct pf_text out;
-    if (!sink || !sink->write)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table", "no sink given");
     int result = PERFILE_ERROR_MEMORY;
     if (pf_text_open(&out, table->allocator, sink->write, sink->context) == 0) {
         result = pf_table_write(table, format, &(struct pf_sheet_style){0}, &out, error);
@@ -189,4 +196,28 @@ int perfile_table_write(struct perfile_table *table, const char *format, const s
     }
     pf_text_close(&out);
     return result == PERFILE_ERROR_MEMORY ? pf_fail_memory(error, "table") : result;
+}
+
+static int write_gzip(struct perfile_table *table, const char *format, const struct perfile_sink *sink,
+                      struct perfile_error *error)
+{
+    struct pf_gzip *gzip;
+    int result = pf_gzip_open(&gzip, table->allocator, sink, error);
+    if (result < 0)
+        return result;
+    const struct perfile_sink within = {gzip, pf_gzip_write};
+    result = write_to(table, format, &within, error);
+    if (result >= 0 && pf_gzip_finish(gzip) != 0)
+        result = pf_fail(error, PERFILE_ERROR_WRITE, PERFILE_NO_OFFSET, "table", "the sink failed");
+    pf_gzip_close(gzip);
+    return result;
+}
+
+int perfile_table_write(struct perfile_table *table, const char *format, const struct perfile_sink *sink,
+                        struct perfile_error *error)
+{
+    if (!sink || !sink->write)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "table", "no sink given");
+    const int result = pf_table_check_gzip(table->options.gzip, format, error);
+    return result < 0 ? result : (table->options.gzip ? write_gzip : write_to)(table, format, sink, error);
 }
