@@ -788,6 +788,15 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_session_open(struct perfile_reader *r
 /* Does not close the reader. NULL is allowed. */
 PERFILE_API void perfile_session_close(struct perfile_session *session);
 /*
+ * Of the samples only those that pass are delivered, and all other records. To be called before the first _next; what the filter
+ * points at is copied. Times that are relative to those of the recording are looked up as perfile_reader_span does. Errors:
+ * ARGUMENT (the message names the faulty part, or the events that there are; a filter was given before), ABSENT (relative
+ * times, and the recording's are not known), MEMORY, and those of perfile_reader_next.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_session_filter(struct perfile_session *session,
+                                                          const struct perfile_filter *filter,
+                                                          struct perfile_error *error);
+/*
  * As perfile_reader_next, but by time. Records without a time keep their position in the file. Errors: those of
  * perfile_reader_next, MEMORY.
  */

@@ -2,6 +2,7 @@
 /* Records in time order, and who they are about. */
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/filter.h"
 #include "base/sized.h"
 #include "format/reader.h"
 #include "model/cgroups.h"
@@ -28,6 +29,8 @@ struct perfile_session {
     bool exit_pending; /* the record that was delivered last ends a thread: its name goes when the next one comes */
     int32_t exit_tid;
     bool keeps_comms; /* those of threads that have ended */
+    bool has_filter;
+    struct pf_filter filter;
 };
 
 int perfile_session_open(struct perfile_reader *reader, struct perfile_session **session, struct perfile_error *error)
@@ -69,6 +72,8 @@ void perfile_session_close(struct perfile_session *session)
     pf_threads_close(&session->threads);
     pf_maps_close(&session->maps);
     pf_cgroups_close(&session->cgroups);
+    if (session->has_filter)
+        pf_filter_close(&session->filter);
     pf_free(reader->allocator, session->heads, reader->part_count * sizeof(*session->heads));
     pf_free(reader->allocator, session->has_head, reader->part_count * sizeof(*session->has_head));
     pf_free(reader->allocator, session, sizeof(*session));
@@ -250,8 +255,69 @@ static int next_of_parts(struct perfile_session *session, const struct perfile_r
 
 /* ---- the public calls ---- */
 
-int perfile_session_next(struct perfile_session *session, const struct perfile_record **record,
-                         struct perfile_error *error)
+/* ---- the filter ---- */
+
+/* The reader must be at its start, and nobody's while it is read. */
+static int find_span(struct perfile_reader *reader, struct pf_range *span, struct perfile_error *error)
+{
+    reader->stops &= ~(unsigned)PF_READER_DRIVEN;
+    const int known = perfile_reader_span(reader, &span->first, &span->last, error);
+    reader->stops |= PF_READER_DRIVEN;
+    return known;
+}
+
+/* A stream tells of its events while it is read. */
+static int check_events(const struct perfile_session *session, bool at_end, struct perfile_error *error)
+{
+    const bool stream = perfile_reader_file(session->reader)->mode == PERFILE_MODE_PIPE;
+    return session->has_filter && session->filter.has_events && stream == at_end
+               ? pf_filter_check_events(&session->filter, session->reader, perfile_event_get, error)
+               : 0;
+}
+
+int perfile_session_filter(struct perfile_session *session, const struct perfile_filter *filter,
+                           struct perfile_error *error)
+{
+    struct perfile_filter wanted = PERFILE_FILTER_INIT;
+    struct pf_range span;
+    const char *why = !session ? "no session given" : session->has_filter ? "the session has a filter" : NULL;
+    if (why || session->record)
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "filter", "%s",
+                       why ? why : "the session has begun");
+    int result = pf_sized_take(&wanted, sizeof(wanted), filter, "filter", error);
+    const int known =
+        result == 0 && pf_filter_needs_span(&wanted) ? find_span(session->reader, &span, error) : result;
+    if (known < 0)
+        return known;
+    session->has_filter = true;
+    result = pf_filter_open(&session->filter, &wanted, known ? &span : NULL, session->reader->allocator, error);
+    result = result < 0 ? result : check_events(session, false, error);
+    if (result < 0)
+        pf_filter_close(&session->filter);
+    session->has_filter = result == 0;
+    return result;
+}
+
+static bool passes(struct perfile_session *session, const struct perfile_record *record)
+{
+    struct perfile_sample sample = PERFILE_SAMPLE_INIT;
+    if (record->type != PERFILE_RECORD_SAMPLE || perfile_sample_decode(record, &sample, NULL) < 0)
+        return true;
+    const bool has_thread = sample.present & PERFILE_SAMPLE_TID;
+    const struct pf_filter_subject subject = {
+        .time = sample.present & PERFILE_SAMPLE_TIME ? sample.time : PF_NO_TIME,
+        .cpu = sample.present & PERFILE_SAMPLE_CPU ? (int32_t)sample.cpu : PF_NO_NUMBER,
+        .pid = has_thread ? sample.pid : PF_NO_NUMBER,
+        .tid = has_thread ? sample.tid : PF_NO_NUMBER,
+        .comm = has_thread ? pf_threads_name(&session->threads, sample.tid) : NULL,
+        .event = record->event};
+    return pf_filter_passes(&session->filter, &subject);
+}
+
+/* ---- the next one ---- */
+
+static int next_record(struct perfile_session *session, const struct perfile_record **record,
+                       struct perfile_error *error)
 {
     *record = NULL;
     const int stopped = pf_reader_check_stopped(session->reader, error); /* all that is left may be in memory */
@@ -263,6 +329,16 @@ int perfile_session_next(struct perfile_session *session, const struct perfile_r
             return pf_fail_memory(error, "threads");
     }
     return session->heads ? next_of_parts(session, record, error) : next_of_stream(session, record, error);
+}
+
+int perfile_session_next(struct perfile_session *session, const struct perfile_record **record,
+                         struct perfile_error *error)
+{
+    int result;
+    do
+        result = next_record(session, record, error);
+    while (PF_UNLIKELY(session->has_filter) && result > 0 && !passes(session, *record));
+    return result == 0 ? check_events(session, true, error) : result;
 }
 
 const char *perfile_session_comm(struct perfile_session *session, int32_t pid, int32_t tid)

@@ -142,6 +142,20 @@ class Contents(unittest.TestCase):
             self.assertEqual(samples[0].cpumode, constants.PERFILE_MISC_CPUMODE_MASK & samples[0].misc)
             self.assertIn('comm=', repr(samples[0]))
 
+    def test_filtered_samples(self):
+        with perfile.open(binding.DEMO) as recording:
+            all_of_them = len(list(recording.samples()))
+            for wanted in ({'comms': ['gzip', 'cc1']}, {'events': 'page-faults'}, {'tids': [11793], 'cpus': '0-1'},
+                           {'pids': '11793,11786', 'events': 'cpu-clock'}, {'time': '10%-20%'}, {'time': '+0.01,+0.1'}):
+                samples = [(one.time, one.tid, one.comm) for one in recording.samples(**wanted)]
+                rows = [(row.time, row.tid, row.comm) for row in recording.table('samples', columns='all', **wanted)]
+                self.assertEqual(samples, rows)
+                self.assertTrue(0 < len(samples) < all_of_them, wanted)
+            for wanted in {'cpus': 'x'}, {'events': 'nosuch'}, {'time': '5,4'}:
+                with self.assertRaises(perfile.ArgumentError):
+                    recording.samples(**wanted)
+            self.assertEqual(len(list(recording.samples())), all_of_them) # the recording is free again
+
     def test_parts_of_samples(self):
         """Branches, registers, counters and raw data, as `fields` has them."""
         seen = set()

@@ -421,7 +421,7 @@ class Records(_Iterator, Iterator[Record]):
 class Samples(_Iterator, Iterator[Sample]):
     """The samples in the order of time, with the names that their threads had then."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, filter: Dict[str, Any]) -> None:
         super().__init__(recording)
         self._session: Any = None
         reader, session = self._started(), ctypes.c_void_p()
@@ -430,6 +430,12 @@ class Samples(_Iterator, Iterator[Sample]):
         self.damaged = 0
         Signals().run(lib.perfile_session_open, reader, _byref(session))
         self._session = session
+        if any(value is not None for value in filter.values()):
+            try:
+                Signals().run(lib.perfile_session_filter, session, _byref(fill(abi.perfile_filter(), filter)))
+            except BaseException:
+                self.close()
+                raise
         self._arguments = (session, _byref(self._found), _byref(self._error))
 
     def __next__(self) -> Sample:
@@ -587,9 +593,13 @@ class Recording:
         """All records in the order of the file. What compressed records hold comes after them."""
         return Records(self)
 
-    def samples(self) -> Samples:
-        """All samples in the order of time, decoded. For some of them, and for speed: table('samples').rows()."""
-        return Samples(self)
+    def samples(self, *, time: Optional[str] = None, cpus: Any = None, pids: Any = None, tids: Any = None,
+                comms: Any = None, events: Any = None) -> Samples:
+        """
+        The samples in the order of time, decoded: all, or those that the filter lets pass, which is that of table(). With
+        functions, and for speed: table('samples').rows().
+        """
+        return Samples(self, dict(time=time, cpus=cpus, pids=pids, tids=tids, comms=comms, events=events))
 
     def table(self, view: str, *, columns: Any = None, keys: Any = None, time: Optional[str] = None, cpus: Any = None,
               pids: Any = None, tids: Any = None, comms: Any = None, events: Any = None,

@@ -2645,6 +2645,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_register_name': ('libperfile', c_char_p, [c_char_p, c_uint]),
     'perfile_session_open': ('libperfile', c_int, [c_void_p, POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_session_close': ('libperfile', None, [c_void_p]),
+    'perfile_session_filter': ('libperfile', c_int, [c_void_p, POINTER(perfile_filter), POINTER(perfile_error)]),
     'perfile_session_next': ('libperfile', c_int, [c_void_p, POINTER(POINTER(perfile_record)), POINTER(perfile_error)]),
     'perfile_session_comm': ('libperfile', c_char_p, [c_void_p, c_int32, c_int32]),
     'perfile_session_later_comm': ('libperfile', c_char_p, [c_void_p, c_char_p]),
