@@ -51,6 +51,7 @@ fi
 
 install ./python3-perfile_*.deb
 expect '^/usr/lib/python3/dist-packages/perfile/' python3 -c 'import perfile; print(perfile.__file__)'
+expect "^$version\$" python3 -c 'import importlib.metadata; print(importlib.metadata.version("perfile"))'
 expect '^314 samples' python3 -c "import perfile
 print(sum(1 for row in perfile.open('$demo').table('samples')), 'samples')"
 

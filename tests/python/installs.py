@@ -35,9 +35,23 @@ class Installs(unittest.TestCase):
         installed = sorted(path.name for path in (target / 'perfile').iterdir() if path.is_file())
         self.assertEqual(installed, sorted(path.name for path in (binding.BINDING / 'perfile').iterdir() if path.is_file()))
         self.assertTrue((target / f'perfile-{VERSION}.dist-info').is_dir())
+        metadata = run(sys.executable, '-c', 'from importlib.metadata import version; print(version("perfile"))',
+                       env=binding.hermetic.environment(PYTHONPATH=str(target)))
+        self.assertEqual(metadata.stdout, f'{VERSION}\n')
         done = run(sys.executable, '-c', USE, binding.DEMO, cwd=self.folder,
                    env=binding.hermetic.environment(PERFILE_LIBRARY=str(BUILD), PYTHONPATH=str(target)))
         self.assertEqual((done.stdout, done.stderr), (f'{target}/perfile/__init__.py 314\n', ''))
+
+    def test_copied(self):
+        """A package of a distribution: a copy, with what importlib.metadata reads."""
+        if not importlib.util.find_spec('tomllib'):
+            print('skipped: tomllib is missing: this Python is older than 3.11')
+            self.skipTest('tomllib is missing')
+        done = run(sys.executable, binding.BINDING / 'dist_info.py', self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        done = run(sys.executable, '-c', 'from importlib.metadata import *; print(version("perfile"), requires("perfile"))',
+                   env=binding.hermetic.environment(PYTHONPATH=str(self.folder)))
+        self.assertEqual(done.stdout, f'{VERSION} ["pandas; extra == \'pandas\'", "numpy; extra == \'pandas\'"]\n')
 
     def test_loader_finds_the_library(self):
         """By its soname, without PERFILE_LIBRARY."""
