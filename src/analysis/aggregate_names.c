@@ -37,20 +37,6 @@ static void take_symbol(const struct pf_module *module, uint32_t number, struct 
     function->bytes = symbol->flags & PF_SYMBOL_GUESSED_END ? 0 : symbol->end - symbol->start;
 }
 
-/* The line at which it begins. */
-static void take_start(struct pf_aggregate_named *named, const struct pf_frame_info *info,
-                       struct pf_aggregate_function *function)
-{
-    const struct pf_location start = {
-        .module = info->module, .symbol = info->symbol, .address = function->address, .in_module = function->address};
-    struct pf_source_frame sources[64];
-    const size_t count = pf_symbols_inlines(pf_profile_symbols(named->profile), &start, sources, PF_COUNT(sources));
-    if (!count || count > PF_COUNT(sources))
-        return;
-    function->file = sources[count - 1].file;
-    function->start_line = sources[count - 1].line;
-}
-
 /* The number of the function of a frame that is one. */
 static uint32_t number_function(struct pf_aggregate_named *named, const struct pf_frame_info *info)
 {
@@ -66,8 +52,8 @@ static uint32_t number_function(struct pf_aggregate_named *named, const struct p
         take_symbol(module, info->symbol, &function);
     if (info->kind == PF_FRAME_INLINED && pf_profile_is_by_address(named->profile))
         function.raw_name = pf_frame_address(info)->raw_name;
-    if (pf_profile_is_by_address(named->profile) && function.bytes && info->kind == PF_FRAME_USER)
-        take_start(named, info, &function);
+    if (pf_profile_is_by_address(named->profile))
+        pf_describe_start(pf_profile_symbols(named->profile), info, &function.file, &function.start_line);
     if (module)
         function.module = number_module(named, info->module);
     fine = fine && (!module || function.module != PF_AGGREGATE_NONE) &&

@@ -81,6 +81,25 @@ int pf_describe_module(const struct pf_symbols *symbols, uint32_t id, struct per
 
 /* ---- labels ---- */
 
+void pf_describe_start(struct pf_symbols *symbols, const struct pf_frame_info *info, const char **file, uint32_t *line)
+{
+    const struct pf_module *module = pf_symbols_module(symbols, info->module);
+    const struct pf_symbol_table *table = module ? module->table : NULL;
+    struct pf_source_frame sources[64];
+    if (info->kind != PF_FRAME_USER || info->symbol == PF_NO_SYMBOL || !table || info->symbol >= table->count)
+        return;
+    const struct pf_symbol *symbol = &table->symbols[info->symbol];
+    if (symbol->flags & PF_SYMBOL_GUESSED_END || symbol->end == symbol->start)
+        return;
+    const struct pf_location start = {
+        .module = info->module, .symbol = info->symbol, .address = symbol->start, .in_module = symbol->start};
+    const size_t count = pf_symbols_inlines(symbols, &start, sources, PF_COUNT(sources));
+    if (!count || count > PF_COUNT(sources))
+        return;
+    *file = sources[count - 1].file;
+    *line = sources[count - 1].line;
+}
+
 void pf_labels_open(struct pf_labels *labels, const struct perfile_allocator *allocator)
 {
     pf_arena_open(&labels->arena, allocator);

@@ -213,6 +213,18 @@ def check_traces(shop, recording, profile):
     expect(found == sum(map(len, wanted.values())), f'{found} samples of tracepoints')
 
 
+def check_starts(profile):
+    """Functions say where they begin; inlined ones do not."""
+    wanted = {name: number for number, line in enumerate(common.PROGRAM.splitlines(), 1)
+              for name in ('outer', 'plain') if '__attribute__' in line and f' {name}(' in line}
+    for thread in profile['threads']:
+        functions = thread['funcTable']
+        starts = {common.label(thread['stringArray'][name]).split('::')[-1]: line
+                  for name, line in zip(functions['name'], functions['lineNumber']) if line is not None}
+        expect(starts.pop('main', 0), 'no first line of main') # of its name, or of its brace: compilers differ
+        common.same('first lines', starts, wanted)
+
+
 def check(shop, recording):
     path = shop.export(recording, 'firefox')
     profile, expected = load(path), without_names(shop.expected(recording))
@@ -228,6 +240,8 @@ def check(shop, recording):
     expect(recording.name != 'inlines' or inlined, 'no inlined functions')
     lines = sum(line is not None for thread in profile['threads'] for line in thread['frameTable']['line'])
     expect(recording.name != 'inlines' or lines, 'no lines')
+    if recording.name == 'inlines':
+        check_starts(profile)
     return f'{len(profile["threads"])} threads, {len(samples)} samples, {inlined} inlined frames, {lines} lines'
 
 

@@ -287,9 +287,15 @@ static void put_function_file(struct pf_firefox *firefox, uint32_t number)
     put_number_or(firefox, file == PF_FIREFOX_NONE ? file : use_numbered_text(firefox, file), "null");
 }
 
+static void put_function_line(struct pf_firefox *firefox, uint32_t number)
+{
+    const uint32_t line = firefox->tables.functions[number].start_line;
+    put_number_or(firefox, line ? line : PF_FIREFOX_NONE, "null");
+}
+
 static const struct column function_columns[] = {{"name", put_function_name},     {"isJS", put_false},
                                                  {"relevantForJS", put_false},    {"resource", put_function_resource},
-                                                 {"fileName", put_function_file}, {"lineNumber", put_null},
+                                                 {"fileName", put_function_file}, {"lineNumber", put_function_line},
                                                  {"columnNumber", put_null},      {NULL, NULL}};
 
 static const struct pf_module *library_at(const struct pf_firefox *firefox, uint32_t number)

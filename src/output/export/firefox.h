@@ -27,6 +27,7 @@ struct pf_firefox_frame {
 struct pf_firefox_function {
     uint32_t name, file; /* texts; file PF_FIREFOX_NONE: not known */
     uint32_t library;    /* PF_FIREFOX_NONE: nothing is mapped there */
+    uint32_t start_line; /* where it begins in that file; 0: not known */
 };
 
 struct pf_firefox_symbol {
@@ -56,7 +57,8 @@ struct pf_firefox_tables {
     size_t library_count, library_room;
     uint64_t *bases; /* by library: the address of its first byte, as its symbols count */
     size_t base_room;
-    uint32_t *files; /* by frame of the profile: the file of a function */
+    uint32_t *files;       /* by frame of the profile: the file of a function ... */
+    uint32_t *start_lines; /* ... and the line where it begins there; 0: not known */
     struct pf_pairs frames_of, functions_of, symbols_of;
     struct pf_map libraries_of;
     struct pf_arena arena; /* names of functions without one */

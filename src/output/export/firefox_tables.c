@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/describe.h"
 #include "base/bytes.h"
 #include "output/export/firefox.h"
 
@@ -121,6 +122,8 @@ static uint32_t number_function(struct pf_firefox_tables *tables, uint32_t frame
     if (pf_pairs_get(&tables->functions_of, info->function, file, &known))
         return known;
     struct pf_firefox_function made = {.file = file, .library = PF_FIREFOX_NONE};
+    if (file == tables->files[info->function])
+        made.start_line = tables->start_lines[info->function];
     const size_t place = tables->function_count;
     made.name = number_name(tables, info);
     if (info->module != PF_NO_SYMBOL)
@@ -175,12 +178,20 @@ static uint32_t number_frame(struct pf_firefox_tables *tables, uint32_t frame, u
     return (uint32_t)place;
 }
 
-/* The first file that each function is said to be in. */
+/* The file that each function begins in; where that is not known, the first that it is said to be in. */
 static bool find_files(struct pf_firefox_tables *tables)
 {
-    const struct pf_profile *profile = tables->timeline->profile;
+    struct pf_profile *profile = tables->timeline->profile;
     const size_t count = pf_profile_frame_count(profile);
     memset(tables->files, 0xff, count * sizeof(*tables->files));
+    for (uint32_t i = 0; i < count; i++) {
+        const char *file = NULL;
+        const struct pf_frame_info *info = pf_profile_frame(profile, i);
+        if (info->function == i)
+            pf_describe_start(pf_profile_symbols(profile), info, &file, &tables->start_lines[i]);
+        if (file && (tables->files[i] = pf_firefox_text(tables, file)) == PF_FIREFOX_NONE)
+            return false;
+    }
     for (uint32_t i = 0; i < count; i++) {
         const struct pf_frame_info *info = pf_profile_frame(profile, i);
         const char *file = pf_frame_address(info)->file;
@@ -216,7 +227,8 @@ bool pf_firefox_tables_open(struct pf_firefox_tables *tables, struct pf_timeline
     pf_arena_open(&tables->arena, allocator);
     tables->frame_of = pf_new(allocator, tables->node_count * sizeof(*tables->frame_of));
     tables->files = pf_new(allocator, (pf_profile_frame_count(timeline->profile) + 1) * sizeof(*tables->files));
-    return tables->frame_of && tables->files && find_files(tables) && make_frames(tables);
+    tables->start_lines = pf_new(allocator, (pf_profile_frame_count(timeline->profile) + 1) * sizeof(*tables->start_lines));
+    return tables->frame_of && tables->files && tables->start_lines && find_files(tables) && make_frames(tables);
 }
 
 void pf_firefox_tables_close(struct pf_firefox_tables *tables)
@@ -235,5 +247,7 @@ void pf_firefox_tables_close(struct pf_firefox_tables *tables)
     pf_free(allocator, tables->libraries, tables->library_room * sizeof(*tables->libraries));
     pf_free(allocator, tables->bases, tables->base_room * sizeof(*tables->bases));
     pf_free(allocator, tables->frame_of, tables->node_count * sizeof(*tables->frame_of));
+    pf_free(allocator, tables->start_lines,
+            (pf_profile_frame_count(tables->timeline->profile) + 1) * sizeof(*tables->start_lines));
     pf_free(allocator, tables->files, (pf_profile_frame_count(tables->timeline->profile) + 1) * sizeof(*tables->files));
 }
