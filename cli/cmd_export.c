@@ -77,6 +77,10 @@ static const struct {
 } viewers[] = {
     {"speedscope", {"speedscope", "open it at https://www.speedscope.app"}},
     {"callgrind", {"kcachegrind", "open it with KCachegrind, or read it with callgrind_annotate"}},
+    {"firefox",
+     {.advice = "load it at https://profiler.firefox.com (Load a profile from file)",
+      .page = "https://profiler.firefox.com"}},
+    {"chrome", {.advice = "load it at https://ui.perfetto.dev (Open trace file)", .page = "https://ui.perfetto.dev"}},
 };
 
 static int choose_viewer(const struct pf_command *command, struct pf_settings *settings)
@@ -154,7 +158,9 @@ static const struct pf_option options[] = {
     {.name = "open",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, shows),
-     .doc = "speedscope, callgrind: open OUT with speedscope or KCachegrind, if they are installed."},
+     .doc = "speedscope, callgrind: open OUT with speedscope or KCachegrind, if they are installed. firefox, chrome: "
+            "open the "
+            "page of their viewer in the browser, and say how to load OUT there."},
     {0},
 };
 static const struct pf_option_group group = {"Options", options};

@@ -18,7 +18,7 @@ enum { WORDS = 32 };
 static struct {
     const struct pf_viewer *viewer; /* NULL: none was asked for */
     const char *name;               /* of the file, as the user knows it */
-    char *path;                     /* absolute; owned */
+    char *path;                     /* absolute, or the page; owned */
     char *commands;                 /* NUL-terminated, one behind the other, an empty one at the end; owned */
     bool stays;                     /* a browser for the terminal: we wait for it */
     pid_t pid;
@@ -120,7 +120,7 @@ void pf_viewer_prepare(const struct pf_viewer *viewer, const char *path)
 
     shown.viewer = viewer;
     shown.name = path;
-    shown.path = absolute(path);
+    shown.path = viewer->page ? strdup(viewer->page) : absolute(path);
     shown.commands = list_commands(viewer->program);
     shown.stays = !is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY");
     if (!shown.path || !shown.commands || pipe2(begin, O_CLOEXEC) != 0 || pipe2(failed, O_CLOEXEC) != 0)
@@ -183,6 +183,8 @@ void pf_viewer_show(void)
     else if (status)
         pf_message("%s is not opened (%s: exit status %d): %s", shown.name, shown.commands, status,
                    shown.viewer->advice);
+    else if (shown.viewer->page)
+        pf_message("%s: %s", shown.name, shown.viewer->advice);
     free(shown.path);
     free(shown.commands);
     shown.viewer = NULL;

@@ -6,6 +6,7 @@
 struct pf_viewer {
     const char *program; /* NULL: $BROWSER, or xdg-open */
     const char *advice;  /* half a sentence for users who do not have it */
+    const char *page; /* not NULL: this is opened instead of the file, and the advice, to load it there, always given */
 };
 
 /*

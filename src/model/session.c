@@ -285,8 +285,7 @@ int perfile_session_filter(struct perfile_session *session, const struct perfile
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "filter", "%s",
                        why ? why : "the session has begun");
     int result = pf_sized_take(&wanted, sizeof(wanted), filter, "filter", error);
-    const int known =
-        result == 0 && pf_filter_needs_span(&wanted) ? find_span(session->reader, &span, error) : result;
+    const int known = result == 0 && pf_filter_needs_span(&wanted) ? find_span(session->reader, &span, error) : result;
     if (known < 0)
         return known;
     session->has_filter = true;

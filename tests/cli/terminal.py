@@ -341,6 +341,10 @@ def test_open(t):
         expect(f'not opened: {arguments}', got[0] == status and got[2] is None, got)
     got = outcome('export', '-q', '--open', '--format', 'callgrind', '-o', 'costs', 'good')
     expect('open: KCachegrind', got[0] == 0 and got[2] == f'kcachegrind {t.folder}/costs\n', got)
+    for form, page in {'firefox': 'https://profiler.firefox.com', 'chrome': 'https://ui.perfetto.dev'}.items():
+        got = outcome('export', '--open', '--format', form, '-o', 'trace.json', 'good', BROWSER='browser')
+        expect(f'open: {form}', got[0] == 0 and f'perfile: trace.json: load it at {page} (' in got[1] and
+               got[2] == f'browser {page}\n', got)
 
 
 def make_recordings(assemble, folder):

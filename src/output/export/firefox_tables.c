@@ -227,7 +227,8 @@ bool pf_firefox_tables_open(struct pf_firefox_tables *tables, struct pf_timeline
     pf_arena_open(&tables->arena, allocator);
     tables->frame_of = pf_new(allocator, tables->node_count * sizeof(*tables->frame_of));
     tables->files = pf_new(allocator, (pf_profile_frame_count(timeline->profile) + 1) * sizeof(*tables->files));
-    tables->start_lines = pf_new(allocator, (pf_profile_frame_count(timeline->profile) + 1) * sizeof(*tables->start_lines));
+    tables->start_lines =
+        pf_new(allocator, (pf_profile_frame_count(timeline->profile) + 1) * sizeof(*tables->start_lines));
     return tables->frame_of && tables->files && tables->start_lines && find_files(tables) && make_frames(tables);
 }
 
