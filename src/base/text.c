@@ -247,18 +247,23 @@ void pf_put_hundredths(struct pf_text *text, double value, unsigned width)
     pf_text_commit(text, pf_digits_fixed(at, hundredths % 100, 2));
 }
 
-void pf_put_hex_bytes(struct pf_text *text, const void *data, size_t bytes)
+char *pf_hex_bytes(char *at, const void *data, size_t bytes)
 {
     static const char digits[] = "0123456789abcdef";
     const uint8_t *from = data;
+    for (size_t i = 0; i < bytes; i++) {
+        *at++ = digits[from[i] >> 4];
+        *at++ = digits[from[i] & 15];
+    }
+    return at;
+}
+
+void pf_put_hex_bytes(struct pf_text *text, const void *data, size_t bytes)
+{
+    const uint8_t *from = data;
     while (bytes) {
         size_t piece = bytes < 4096 ? bytes : 4096;
-        char *at = pf_text_reserve(text, piece * 2);
-        for (size_t i = 0; i < piece; i++) {
-            *at++ = digits[from[i] >> 4];
-            *at++ = digits[from[i] & 15];
-        }
-        pf_text_commit(text, at);
+        pf_text_commit(text, pf_hex_bytes(pf_text_reserve(text, piece * 2), from, piece));
         from += piece;
         bytes -= piece;
     }

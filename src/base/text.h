@@ -84,6 +84,8 @@ char *pf_hex_digits(char *at, uint64_t value);
 /* Exactly `count` digits with leading zeros. */
 char *pf_digits_fixed(char *at, uint64_t value, unsigned count);
 char *pf_hex_digits_fixed(char *at, uint64_t value, unsigned count);
+/* Two digits for each byte, such as of build ids. */
+char *pf_hex_bytes(char *at, const void *data, size_t bytes);
 unsigned pf_digit_count(uint64_t value);
 
 /* CRC-32 (IEEE 802.3, as zlib's) of more bytes; start with 0. */

@@ -14,6 +14,7 @@
 #include "base/locale.h"
 #include "base/map.h"
 #include "base/segments.h"
+#include "base/text.h"
 #include "symbol/find/archive.h"
 #include "symbol/unwind/callchain.h"
 #include "symbol/demangle/demangle.h"
@@ -543,10 +544,9 @@ static void drop_kernel_lines(struct pf_symbols *symbols)
 
 static const char *hex_of(struct pf_symbols *symbols, const uint8_t *id, size_t bytes)
 {
-    char hex[2 * 20 + 1] = "";
-    for (size_t i = 0; i < pf_min(bytes, (size_t)20); i++)
-        snprintf(hex + 2 * i, 3, "%02x", id[i]);
-    const char *text = pf_arena_text(&symbols->arena, hex, strlen(hex));
+    char hex[2 * 20];
+    const char *end = pf_hex_bytes(hex, id, pf_min(bytes, (size_t)20));
+    const char *text = pf_arena_text(&symbols->arena, hex, (size_t)(end - hex));
     return text ? text : "";
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every mapping that the recording tells of, as its records have it: nothing is looked up on this machine. */
 #include "base/error.h"
+#include "base/text.h"
 #include "symbol/recorded_ids.h"
 #include "view/reading.h"
 
@@ -100,12 +101,8 @@ PF_PUT(filename)
 
 static void put_id_text(struct pf_vector *vector, const uint8_t *id, size_t bytes)
 {
-    static const char digits[] = "0123456789abcdef";
     char text[2 * BUILD_ID_BYTES];
-    for (size_t i = 0; i < bytes; i++) {
-        text[2 * i] = digits[id[i] >> 4];
-        text[2 * i + 1] = digits[id[i] & 15];
-    }
+    (void)pf_hex_bytes(text, id, bytes);
     pf_set_u32(vector, pf_dictionary_put(&vector->dictionary, text, 2 * bytes));
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/profiled.h"
 
-#include <stdio.h>
-
+#include "base/text.h"
 #include "view/ids.h"
 
 int pf_profiled_open(struct pf_profiled *profiled, struct perfile_table *table, uint32_t flags,
@@ -63,7 +62,6 @@ void pf_profiled_put_build_id(struct pf_vector *vector, const struct perfile_mod
         pf_set_null(vector);
         return;
     }
-    for (uint32_t i = 0; i < module->build_id_bytes; i++)
-        snprintf(digits + 2 * i, sizeof(digits) - 2 * i, "%02x", module->build_id[i]);
+    *pf_hex_bytes(digits, module->build_id, module->build_id_bytes) = '\0';
     pf_set_text(vector, digits);
 }

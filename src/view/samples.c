@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "analysis/fields.h"
+#include "analysis/label.h"
 #include "analysis/profile.h"
 #include "base/error.h"
 #include "view/ids.h"
@@ -207,14 +208,17 @@ PUT(trace)
 
 static uint32_t make_code(const struct samples *samples, struct pf_vector *vector, uint32_t frame)
 {
-    char text[512];
     const struct pf_frame_info *info = pf_profile_frame(samples->profile, frame);
     if (info->name)
         return pf_dictionary_put(&vector->dictionary, info->name, strlen(info->name));
     const struct pf_module *module = pf_symbols_module(pf_profile_symbols(samples->profile), info->module);
-    const char *name = module ? module->short_name : "unknown";
-    snprintf(text, sizeof(text), *name == '[' ? "%s" : "[%s]", name);
-    return pf_dictionary_put(&vector->dictionary, text, strlen(text));
+    struct pf_arena arena;
+    pf_arena_open(&arena, samples->table->allocator);
+    const char *label =
+        pf_label_make(&arena, NULL, module ? module->name : NULL, 0); /* NULL: the table is short of memory */
+    const uint32_t code = pf_dictionary_put(&vector->dictionary, label ? label : "", label ? strlen(label) : 0);
+    pf_arena_close(&arena);
+    return code;
 }
 
 PUT(stack)

@@ -156,8 +156,8 @@ static void put_function(struct chrome *chrome, uint32_t node)
     const struct pf_module *module =
         info->name ? NULL : pf_symbols_module(pf_profile_symbols(chrome->timeline.profile), info->module);
     struct pf_text *scratch = &chrome->scratch;
-    if (!module || module->short_name[0] == '[') {
-        put_text(chrome, module ? module->short_name : info->name ? info->name : "[unknown]");
+    if (!module) {
+        put_text(chrome, info->name ? info->name : "[unknown]");
         return;
     }
     scratch->used = 0;

@@ -323,7 +323,6 @@ static bool find_program(const struct pf_tables *tables, size_t *program)
 static void finish_mapping(struct pf_tables *tables, struct pf_tables_mapping *mapping)
 {
     enum { PAGE_BYTES = 4096 };
-    char *end = mapping->build_id;
     const uint64_t lead = mapping->start % PAGE_BYTES;
     if (mapping->offset && mapping->offset < lead) {
         mapping->start -= mapping->offset;
@@ -333,9 +332,8 @@ static void finish_mapping(struct pf_tables *tables, struct pf_tables_mapping *m
         mapping->offset -= mapping->offset ? lead : 0;
     }
     mapping->limit = mapping->limit < UINT64_MAX - PAGE_BYTES ? (mapping->limit | (PAGE_BYTES - 1)) + 1 : UINT64_MAX;
-    for (uint32_t i = 0; i < mapping->module.build_id_bytes; i++)
-        end = pf_hex_digits_fixed(end, mapping->module.build_id[i], 2);
-    *end = '\0'; /* of 20 bytes at most */
+    *pf_hex_bytes(mapping->build_id, mapping->module.build_id, mapping->module.build_id_bytes) =
+        '\0'; /* of 20 at most */
     mapping->name = pf_tables_text(tables, mapping->module.name);
 }
 

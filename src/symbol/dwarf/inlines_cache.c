@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/locale.h"
+#include "base/text.h"
 #include "symbol/find/find.h"
 #include "symbol/dwarf/inlines_dwp.h"
 #include "symbol/dwarf/inlines_tables.h"
@@ -52,11 +53,10 @@ static int cannot(struct perfile_error *error, int code, const char *path)
 /* DIRECTORY/BUILDID-FILES and `more`; false when it is too long. */
 static bool make_name(char name[4096], const char *directory, const struct pf_inlines_key *key, const char *more)
 {
-    char digits[2 * sizeof(key->build_id) + 1] = "";
+    char digits[2 * sizeof(key->build_id) + 1];
     if (!directory || !key->build_id_bytes || key->build_id_bytes > sizeof(key->build_id))
         return false;
-    for (size_t i = 0; i < key->build_id_bytes; i++)
-        snprintf(digits + 2 * i, 3, "%02x", key->build_id[i]);
+    *pf_hex_bytes(digits, key->build_id, key->build_id_bytes) = '\0';
     const uint64_t files = pf_inlines_checksum(&key->files, sizeof(key->files));
     return snprintf(name, 4096, "%s/%s-%016" PRIx64 "%s", directory, digits, files, more) < 4096;
 }

@@ -55,8 +55,7 @@ static void set_build_id(struct build_id *id, const uint8_t *bytes, size_t count
     id->shown = count > BUILD_ID_MOST ? BUILD_ID_MOST : count;
     if (id->shown == BUILD_ID_MOST && id->count <= 16)
         id->shown = id->count <= 8 ? 8 : 16; /* a hash of lld, MD5 or UUID in a field for SHA-1 */
-    for (size_t i = 0; i < id->shown; i++)
-        snprintf(id->hex + 2 * i, 3, "%02x", id->bytes[i]);
+    *pf_hex_bytes(id->hex, id->bytes, id->shown) = '\0';
 }
 
 static bool is_same_id(const struct build_id *a, const struct build_id *b)
