@@ -4,10 +4,9 @@
  * row that a sample of it went to last: one whose keys are the same as then costs no search. What the frames stand for is
  * looked up once for each, at the end.
  */
-#include <stdio.h>
-
 #include "analysis/aggregate_names.h"
 #include "analysis/describe.h"
+#include "analysis/keys.h"
 #include "analysis/profile.h"
 #include "analysis/stacks.h"
 #include "analysis/wishes.h"
@@ -15,16 +14,6 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/sized.h"
-
-enum {
-    BY_PID = 1 << 0,
-    BY_TID = 1 << 1,
-    BY_COMM = 1 << 2,
-    BY_CPU = 1 << 3,
-    BY_TIME = 1 << 4,
-    BY_CGROUP = 1 << 5,
-    BY_RECORDING = 1 << 6,
-};
 
 static const uint64_t default_quantum_ns = 100000000;
 
@@ -49,7 +38,7 @@ struct reading {
     struct pf_aggregate *aggregate;
     const struct perfile_profile_options *options;
     struct pf_profile *profile;
-    unsigned keys; /* BY_* */
+    unsigned keys; /* PF_KEY_BIT */
     uint64_t quantum_ns;
     struct pf_tree tree;
     struct pf_stacks stacks;
@@ -74,49 +63,24 @@ void pf_arrivals_close(struct pf_arrivals *arrivals)
 
 /* ---- options ---- */
 
-static const struct {
-    const char *name;
-    unsigned by;
-    const char *doc;
-} key_words[] = {{"event", 0, "none of the others"},
-                 {"pid", BY_PID, "process"},
-                 {"tid", BY_PID | BY_TID, "thread, and process"},
-                 {"comm", BY_COMM, "name of the thread"},
-                 {"cpu", BY_CPU, "processor"},
-                 {"cgroup", BY_CGROUP, "control group"},
-                 {"time", BY_TIME, "steps of 100 ms"},
-                 {"recording", BY_RECORDING, "recording, of several"}};
-
-const char *perfile_profile_key_at(size_t index, const char **doc)
-{
-    if (index >= PF_COUNT(key_words))
-        return NULL;
-    if (doc)
-        *doc = key_words[index].doc;
-    return key_words[index].name;
-}
-
 static int fail_key(const char *text, size_t bytes, struct perfile_error *error)
 {
-    char known[96] = "";
-    for (size_t i = 0; i < PF_COUNT(key_words); i++)
-        snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", key_words[i].name);
+    char known[96];
     return pf_about(error, text, bytes,
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
-                            "unknown key '%.*s'; there are %s", (int)pf_min(bytes, 80), text, known));
+                            "unknown key '%.*s'; there are %s", (int)pf_min(bytes, 80), text,
+                            pf_key_list(~0u, known, sizeof(known))));
 }
 
+/* A thread is one of a process. */
 static int parse_keys(struct reading *r, const char *text, struct perfile_error *error)
 {
     for (size_t bytes; text && *text; text += bytes + (text[bytes] == ',')) {
-        size_t i = 0;
         bytes = strcspn(text, ",");
-        while (i < PF_COUNT(key_words) &&
-               (strlen(key_words[i].name) != bytes || memcmp(key_words[i].name, text, bytes) != 0))
-            i++;
-        if (i == PF_COUNT(key_words))
+        const enum pf_key key = pf_key_find(text, bytes);
+        if (key == PF_KEYS)
             return fail_key(text, bytes, error);
-        r->keys |= key_words[i].by;
+        r->keys |= 1u << key | (key == PF_KEY_tid ? PF_KEY_BIT(pid) : 0);
     }
     return 0;
 }
@@ -128,7 +92,7 @@ static int check_options(struct reading *r, struct perfile_error *error)
     int result = pf_wishes_check_flags(r->options->flags, known, error);
     if (result == 0)
         result = parse_keys(r, r->options->keys, error);
-    if (result == 0 && r->options->time_quantum && !(r->keys & BY_TIME))
+    if (result == 0 && r->options->time_quantum && !(r->keys & PF_KEY_BIT(time)))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "time quantum", "needs the key time");
     return result;
 }
@@ -229,14 +193,14 @@ static struct pf_aggregate_key key_of(const struct reading *r, const struct pf_p
                                       const char *comm)
 {
     const uint64_t parts = sample->event ? sample->event->attr->sample_type : 0;
-    const bool timed = r->keys & BY_TIME && parts & PERFILE_SAMPLE_TIME;
+    const bool timed = r->keys & PF_KEY_BIT(time) && parts & PERFILE_SAMPLE_TIME;
     return (struct pf_aggregate_key){.event = event,
-                                     .pid = r->keys & BY_PID ? sample->pid : -1,
-                                     .tid = r->keys & BY_TID ? sample->tid : -1,
-                                     .cpu = r->keys & BY_CPU && sample->has_cpu ? (int32_t)sample->cpu : -1,
-                                     .comm = r->keys & BY_COMM ? comm : NULL,
+                                     .pid = r->keys & PF_KEY_BIT(pid) ? sample->pid : -1,
+                                     .tid = r->keys & PF_KEY_BIT(tid) ? sample->tid : -1,
+                                     .cpu = r->keys & PF_KEY_BIT(cpu) && sample->has_cpu ? (int32_t)sample->cpu : -1,
+                                     .comm = r->keys & PF_KEY_BIT(comm) ? comm : NULL,
                                      .time = timed ? sample->time - sample->time % r->quantum_ns : UINT64_MAX,
-                                     .recording = r->keys & BY_RECORDING ? 0 : PERFILE_NO_ID};
+                                     .recording = r->keys & PF_KEY_BIT(recording) ? 0 : PERFILE_NO_ID};
 }
 
 static bool is_same_key(const struct pf_aggregate_key *a, const struct pf_aggregate_key *b)
@@ -251,7 +215,7 @@ static uint32_t find_key(struct reading *r, const struct pf_profile_sample *samp
     if (event == PF_AGGREGATE_NONE)
         return event;
     struct pf_aggregate_key key = key_of(r, sample, event, comm);
-    if (r->keys & BY_CGROUP && sample->cgroup && !(key.cgroup = text_of(r, sample->cgroup)))
+    if (r->keys & PF_KEY_BIT(cgroup) && sample->cgroup && !(key.cgroup = text_of(r, sample->cgroup)))
         return PF_AGGREGATE_NONE;
     if (r->key_number != PF_AGGREGATE_NONE && is_same_key(&key, &r->key))
         return r->key_number;
@@ -268,7 +232,7 @@ static uint32_t number_key(struct reading *r, const struct pf_profile_sample *sa
     if (recent->key != PF_AGGREGATE_NONE && recent->event == sample->event)
         return recent->key;
     const uint32_t key = find_key(r, sample, recent->comm);
-    recent->key = r->keys & (BY_CPU | BY_CGROUP | BY_TIME) ? PF_AGGREGATE_NONE : key;
+    recent->key = r->keys & (PF_KEY_BIT(cpu) | PF_KEY_BIT(cgroup) | PF_KEY_BIT(time)) ? PF_AGGREGATE_NONE : key;
     recent->event = sample->event;
     return key;
 }

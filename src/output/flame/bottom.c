@@ -7,38 +7,43 @@
 #include "base/error.h"
 #include "base/filter.h"
 
-enum { COMM, PID, TID, CPU, TIME };
-
+/* What frames of a level are; not all keys are levels. */
 static const struct {
-    const char *name;
+    bool is_level;
     uint8_t kind, by;
 } levels[PF_BOTTOM_LEVELS] = {
-    [COMM] = {"comm", PF_FLAME_THREAD, PF_FLAME_BY_COMM},
-    [PID] = {"pid", PF_FLAME_THREAD, PF_FLAME_BY_PID},
-    [TID] = {"tid", PF_FLAME_THREAD, PF_FLAME_BY_TID},
-    [CPU] = {"cpu", PF_FLAME_CPU, 0},
-    [TIME] = {"time", PF_FLAME_TIME, 0},
+    [PF_KEY_comm] = {true, PF_FLAME_THREAD, PF_FLAME_BY_COMM},
+    [PF_KEY_pid] = {true, PF_FLAME_THREAD, PF_FLAME_BY_PID},
+    [PF_KEY_tid] = {true, PF_FLAME_THREAD, PF_FLAME_BY_TID},
+    [PF_KEY_cpu] = {true, PF_FLAME_CPU, 0},
+    [PF_KEY_time] = {true, PF_FLAME_TIME, 0},
 };
 
 static const uint64_t second_ns = 1000000000, default_quantum_ns = 100000000;
 
 /* ---- options ---- */
 
+static int fail_level(const char *word, size_t bytes, struct perfile_error *error)
+{
+    char known[96];
+    unsigned set = 0;
+    for (unsigned i = 0; i < PF_BOTTOM_LEVELS; i++)
+        set |= levels[i].is_level ? 1u << i : 0;
+    return pf_about(error, word, bytes,
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "by", "unknown level '%.*s'; valid: %s",
+                            (int)pf_min(bytes, 80), word, pf_key_list(set, known, sizeof(known))));
+}
+
 static int add_level(struct pf_bottom *bottom, const char *word, size_t bytes, struct perfile_error *error)
 {
-    unsigned level = 0;
-    while (level < PF_BOTTOM_LEVELS && (strlen(levels[level].name) != bytes || memcmp(levels[level].name, word, bytes)))
-        level++;
-    if (level == PF_BOTTOM_LEVELS)
-        return pf_about(error, word, bytes,
-                        pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "by",
-                                "unknown level '%.*s'; valid: comm, pid, tid, cpu, time", (int)pf_min(bytes, 80),
-                                word));
+    const enum pf_key level = pf_key_find(word, bytes);
+    if (level == PF_KEYS || !levels[level].is_level)
+        return fail_level(word, bytes, error);
     for (size_t i = 0; i < bottom->level_count; i++)
         if (bottom->levels[i] == level)
             return pf_about(error, word, bytes,
                             pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "by", "'%s' is given twice",
-                                    levels[level].name));
+                                    pf_key_name(level)));
     bottom->levels[bottom->level_count++] = level;
     return 0;
 }
@@ -82,7 +87,7 @@ void pf_bottom_close(struct pf_bottom *bottom)
 bool pf_bottom_has_time(const struct pf_bottom *bottom)
 {
     for (size_t i = 0; i < bottom->level_count; i++)
-        if (bottom->levels[i] == TIME)
+        if (bottom->levels[i] == PF_KEY_time)
             return true;
     return false;
 }
@@ -99,13 +104,13 @@ static struct who who_at(const struct pf_bottom *bottom, unsigned level, const s
 {
     const uint64_t parts = sample->event->attr->sample_type;
     switch (level) {
-    case CPU:
+    case PF_KEY_cpu:
         return (struct who){NULL, parts & PERFILE_SAMPLE_CPU ? sample->cpu : UINT64_MAX};
-    case TIME:
+    case PF_KEY_time:
         return (struct who){NULL, parts & PERFILE_SAMPLE_TIME ? sample->time / bottom->quantum_ns : UINT64_MAX};
-    case PID:
+    case PF_KEY_pid:
         return (struct who){sample->comm, (uint64_t)(uint32_t)sample->pid << 32};
-    case TID:
+    case PF_KEY_tid:
         return (struct who){sample->comm, (uint64_t)(uint32_t)sample->pid << 32 | (uint32_t)sample->tid};
     default:
         return (struct who){sample->comm, 0};
@@ -128,8 +133,8 @@ static char *cpu_name(struct pf_bottom *bottom, uint64_t cpu)
 static bool add_frame(struct pf_bottom *bottom, unsigned level, struct who who, const struct pf_profile_sample *sample)
 {
     const size_t place = bottom->frame_count;
-    const char *name = level == CPU ? cpu_name(bottom, who.number) : who.name;
-    if ((level == CPU && !name) ||
+    const char *name = level == PF_KEY_cpu ? cpu_name(bottom, who.number) : who.name;
+    if ((level == PF_KEY_cpu && !name) ||
         !pf_grow(bottom->allocator, &bottom->frames, &bottom->frame_room, place + 1, sizeof(*bottom->frames)) ||
         !pf_grow(bottom->allocator, &bottom->numbers, &bottom->number_room, place + 1, sizeof(*bottom->numbers)) ||
         !pf_pairs_put(&bottom->places[level], (uintptr_t)who.name, who.number, (uint32_t)place))

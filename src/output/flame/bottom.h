@@ -3,11 +3,12 @@
 #ifndef PF_OUTPUT_FLAME_BOTTOM_H
 #define PF_OUTPUT_FLAME_BOTTOM_H
 
+#include "analysis/keys.h"
 #include "analysis/profile.h"
 #include "base/pairs.h"
 #include "output/flame/flame.h"
 
-enum { PF_BOTTOM_LEVELS = 5 }; /* comm, pid, tid, cpu, time */
+enum { PF_BOTTOM_LEVELS = PF_KEYS }; /* some of them */
 
 struct pf_bottom {
     const struct perfile_allocator *allocator;

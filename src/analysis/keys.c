@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <perfile/profile.h>
+
+static const struct {
+    const char *name, *doc;
+} keys[] = {
+#define PF_KEY(id, text) {#id, text},
+#include "analysis/keys.def"
+#undef PF_KEY
+};
+
+const char *perfile_profile_key_at(size_t index, const char **doc)
+{
+    if (index >= PF_KEYS)
+        return NULL;
+    if (doc)
+        *doc = keys[index].doc;
+    return keys[index].name;
+}
+
+const char *pf_key_name(enum pf_key key)
+{
+    return keys[key].name;
+}
+
+enum pf_key pf_key_find(const char *word, size_t bytes)
+{
+    unsigned key = 0;
+    while (key < PF_KEYS && (strlen(keys[key].name) != bytes || memcmp(keys[key].name, word, bytes) != 0))
+        key++;
+    return key;
+}
+
+const char *pf_key_list(unsigned set, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (unsigned key = 0; key < PF_KEYS && used < room; key++)
+        if (set >> key & 1)
+            used += (size_t)snprintf(text + used, room - used, "%s%s", used ? ", " : "", keys[key].name);
+    return text;
+}
