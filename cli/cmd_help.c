@@ -3,6 +3,8 @@
 #include "json.h"
 #include "stream.h"
 
+#include <perfile/table.h>
+
 static const char *verb_at(const struct pf_command *command, size_t index, const char **doc)
 {
     (void)command;
@@ -15,7 +17,7 @@ static const struct pf_option options[] = {
     {.name = "json",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, json),
-     .doc = "Describe every verb and option as one JSON object, for programs."},
+     .doc = "Describe every verb, option, and view with its columns as one JSON object, for programs."},
     {.name = "scdoc",
      .hidden = true,
      .kind = PF_OPTION_FLAG,
@@ -102,6 +104,31 @@ static void put_statuses(struct pf_json_writer *json)
     pf_json_writer_end(json, false);
 }
 
+static void put_column(struct pf_json_writer *json, const struct perfile_column *column)
+{
+    pf_json_writer_begin(json, NULL, false);
+    pf_json_writer_text(json, "name", column->name);
+    pf_json_writer_text(json, "type", perfile_column_type_name(column->type));
+    pf_json_writer_text(json, "unit", column->unit);
+    pf_json_writer_text(json, "doc", column->doc);
+    pf_json_writer_end(json, false);
+}
+
+static void put_view(struct pf_json_writer *json, const struct perfile_view_info *view)
+{
+    struct perfile_column column = PERFILE_COLUMN_INIT;
+
+    pf_json_writer_break(json);
+    pf_json_writer_begin(json, NULL, false);
+    pf_json_writer_text(json, "name", view->name);
+    pf_json_writer_text(json, "doc", view->doc);
+    pf_json_writer_begin(json, "columns", true);
+    for (size_t i = 0; perfile_view_column(view->name, i, &column) == 0; i++)
+        put_column(json, &column);
+    pf_json_writer_end(json, true);
+    pf_json_writer_end(json, false);
+}
+
 static void print_json(struct pf_stream *out)
 {
     struct pf_json_writer json = {.sink = {out, pf_stream_write}};
@@ -114,6 +141,11 @@ static void print_json(struct pf_stream *out)
         pf_json_writer_break(&json);
         put_verb(&json, *command);
     }
+    pf_json_writer_end(&json, true);
+    pf_json_writer_break(&json);
+    pf_json_writer_begin(&json, "views", true);
+    for (size_t i = 0; perfile_view_at(i); i++)
+        put_view(&json, perfile_view_at(i));
     pf_json_writer_end(&json, true);
     put_statuses(&json);
     pf_json_writer_end(&json, false);

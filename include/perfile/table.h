@@ -117,6 +117,15 @@ struct perfile_column {
 };
 #define PERFILE_COLUMN_INIT PERFILE_SIZED(struct perfile_column)
 
+/*
+ * What columns a view may have, by position, of whatever recording; those that a recording describes itself (fields of its
+ * tracepoints) are not among them. `shown`: where the recording has it and nothing else is asked for. The texts are static. 0,
+ * or ARGUMENT: there is no such view, no such column, or column->size is not set.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_view_column(const char *view, size_t index, struct perfile_column *column);
+/* "u64", "text" ... of an enum perfile_column_type; NULL: there is no such type. Static. */
+PERFILE_API const char *perfile_column_type_name(uint32_t type);
+
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 struct perfile_table_options {

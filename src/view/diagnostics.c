@@ -163,6 +163,7 @@ static bool found(const void *state)
 
 const struct pf_view pf_view_diagnostics = {
     .info = {"diagnostics", "what is odd about the recording, place by place"},
+    .lists = {PF_COLUMNS(columns)},
     .not_filtered = ~0u,
     .open = open_diagnostics,
     .next = next_diagnostic,

@@ -191,19 +191,31 @@ static const struct pf_column last_columns[] = {
     PF_REQUIRED_EXTRA(attr_offset, U64, "bytes", "Where its attributes stand in the file."),
 };
 
-static bool add_columns(struct perfile_table *table)
+/* The members of attributes, and what is made of them. */
+static bool column_at(size_t index, struct pf_column *column)
 {
     static const char *const shown[] = {"type", "config", "precise_ip"};
-    bool enough = pf_table_add_all(table, first_columns, PF_COUNT(first_columns));
-    for (uint32_t i = 0; enough && i < PF_COUNT(member_columns); i++) {
-        struct pf_column column = member_columns[i];
-        column.index = i;
-        column.doc = *column.doc ? column.doc : "Reserved.";
-        for (size_t k = 0; k < PF_COUNT(shown); k++)
-            column.extra &= strcmp(shown[k], column.name) != 0;
-        enough = pf_table_add(table, &column);
+    if (index >= PF_COUNT(member_columns) + PF_COUNT(last_columns))
+        return false;
+    if (index >= PF_COUNT(member_columns)) {
+        *column = last_columns[index - PF_COUNT(member_columns)];
+        return true;
     }
-    return enough && pf_table_add_all(table, last_columns, PF_COUNT(last_columns));
+    *column = member_columns[index];
+    column->index = (uint32_t)index;
+    column->doc = *column->doc ? column->doc : "Reserved.";
+    for (size_t k = 0; k < PF_COUNT(shown); k++)
+        column->extra &= strcmp(shown[k], column->name) != 0;
+    return true;
+}
+
+static bool add_columns(struct perfile_table *table)
+{
+    struct pf_column column;
+    bool enough = pf_table_add_all(table, first_columns, PF_COUNT(first_columns));
+    for (size_t i = 0; enough && column_at(i, &column); i++)
+        enough = pf_table_add(table, &column);
+    return enough;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -264,6 +276,8 @@ static void close_events(void *state)
 
 const struct pf_view pf_view_events = {
     .info = {"events", "the events: name, attributes, how often they were sampled"},
+    .lists = {PF_COLUMNS(first_columns)},
+    .column_at = column_at,
     .not_filtered = PF_FILTER_TIMES | PF_FILTER_CPUS | PF_FILTER_PIDS | PF_FILTER_TIDS | PF_FILTER_COMMS,
     .open = open_events,
     .next = next_event,

@@ -158,6 +158,7 @@ static bool found(const void *state)
 
 const struct pf_view pf_view_features = {
     .info = {"features", "what the header says of machine, recorder and files, feature by feature"},
+    .lists = {PF_COLUMNS(columns)},
     .not_filtered = ~0u,
     .open = open_features,
     .next = next_feature,

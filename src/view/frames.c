@@ -265,6 +265,7 @@ static void close_frames(void *state)
 
 const struct pf_view pf_view_frames = {
     .info = {"frames", "the distinct addresses that stacks have: function, module with build id, source line"},
+    .lists = {PF_COLUMNS(columns), PF_COLUMNS(columns_by_function)},
     .own_key = "function",
     .open = open_frames,
     .next = next_frame,

@@ -182,15 +182,37 @@ static bool is_strict(const struct functions *functions)
     return fields && *fields && *fields != '+';
 }
 
+static void describe(const struct pf_report_column *of, struct pf_column *column)
+{
+    column->name = of->name;
+    column->alias = of->alias;
+    column->type = of->type;
+    column->unit = of->unit ? of->unit : "";
+    column->doc = of->doc ? of->doc : "";
+    column->required = of->of == PF_COLUMN_OF_VALUE;
+}
+
 static bool add(struct functions *functions, const struct pf_report_column *of, struct pf_column column)
 {
-    column.name = of->name;
-    column.alias = of->alias;
-    column.type = of->type;
-    column.unit = of->unit ? of->unit : "";
-    column.doc = of->doc ? of->doc : "";
-    column.required = of->of == PF_COLUMN_OF_VALUE;
+    describe(of, &column);
     return pf_table_add(functions->table, &column);
+}
+
+/* Those of the view itself, and what reports can sort by and print. */
+static bool column_at(size_t index, struct pf_column *column)
+{
+    static const struct pf_column *const own[] = {&event_column,   &level_column,    &kind_column,
+                                                  &address_column, &build_id_column, &weights[0],
+                                                  &weights[1],     &weights[2],      &weights[3]};
+    if (index < PF_COUNT(own)) {
+        *column = *own[index];
+        return true;
+    }
+    if (index - PF_COUNT(own) >= PF_COLUMN_COUNT)
+        return false;
+    *column = (struct pf_column){.extra = true};
+    describe(&pf_report_columns[index - PF_COUNT(own)], column);
+    return true;
 }
 
 static bool is_printed(const struct pf_report *report, const struct pf_report_column *column)
@@ -349,6 +371,7 @@ static void losses(const void *state, struct perfile_losses *losses)
 
 const struct pf_view pf_view_functions = {
     .info = {"functions", "for each event the functions, with the samples that were in them and in what they called"},
+    .column_at = column_at,
     .open = open_functions,
     .next = next_row,
     .close = close_functions,

@@ -175,6 +175,7 @@ static bool found(const void *state)
 
 const struct pf_view pf_view_losses = {
     .info = {"losses", "what the recording lost and what could not be read, kind by kind"},
+    .lists = {PF_COLUMNS(columns)},
     .not_filtered = ~0u,
     .open = open_losses,
     .next = next_loss,

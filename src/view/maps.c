@@ -284,6 +284,7 @@ static void close_maps(void *state)
 
 const struct pf_view pf_view_maps = {
     .info = {"maps", "every mapping that the recording tells of, in the order of time"},
+    .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_EVENTS,
     .open = open_maps,
     .next = next_map,

@@ -215,6 +215,7 @@ static void close_meta(void *state)
 
 const struct pf_view pf_view_meta = {
     .info = {"meta", "the recording, in one row: machine, recorder, command, clock, first and last sample"},
+    .lists = {PF_COLUMNS(columns)},
     .not_filtered = ~0u,
     .open = open_meta,
     .next = next_recording,

@@ -187,6 +187,7 @@ static void close_records(void *state)
 
 const struct pf_view pf_view_records = {
     .info = {"records", "every record in the order of the file: where, what, when and whose, and all that it holds"},
+    .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_COMMS, /* names of threads are known in the order of time */
     .open = open_records,
     .next = next_record,

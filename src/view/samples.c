@@ -333,6 +333,14 @@ static const struct {
 #undef ONE
 };
 
+/* Fields of tracepoints are columns, too, which each recording describes. */
+static bool column_at(size_t index, struct pf_column *column)
+{
+    if (index < PF_COUNT(fields))
+        *column = fields[index].column;
+    return index < PF_COUNT(fields);
+}
+
 static bool add_columns(struct samples *samples)
 {
     struct perfile_reader *reader = samples->table->reader;
@@ -409,6 +417,7 @@ static void unmatched(const void *state, perfile_unmatched_told *told, void *con
 const struct pf_view pf_view_samples = {
     .info = {"samples",
              "every sample: when, who, where, with its stack, what it recorded and the fields of tracepoints"},
+    .column_at = column_at,
     .open = open_samples,
     .next = next_sample,
     .close = close_samples,

@@ -187,6 +187,13 @@ static const struct {
     {PF_EXTRA(weight, U64, "", "Sum of the recorded weights."), NULL},
 };
 
+static bool column_at(size_t index, struct pf_column *column)
+{
+    if (index < PF_COUNT(columns))
+        *column = columns[index].column;
+    return index < PF_COUNT(columns);
+}
+
 static const struct pf_column columns_by_stack[] = {
     PF_REQUIRED(stack_id, U64, "", ID),
     PF_REQUIRED(stack, TEXTS, "", STACK),
@@ -321,6 +328,7 @@ static void close_stacks(void *state)
 const struct pf_view pf_view_stacks = {
     .info = {"stacks", "the distinct stacks of each event, with their samples and periods; threads, names and more "
                        "apart when asked for"},
+    .column_at = column_at,
     .own_key = "stack",
     .open = open_stacks,
     .next = next_stack,

@@ -185,6 +185,42 @@ static int choose_columns(struct perfile_table *table, struct perfile_error *err
     return result;
 }
 
+/* Of the lists of a view each name once: the second is of other rows, where columns mean the same. */
+static const struct pf_column *listed_column(const struct pf_view *view, size_t *index)
+{
+    for (size_t l = 0; l < PF_COUNT(view->lists); l++)
+        for (size_t i = 0; i < view->lists[l].count; i++) {
+            const struct pf_column *column = &view->lists[l].items[i];
+            bool known = false;
+            for (size_t k = 0; l && k < view->lists[0].count && !known; k++)
+                known = strcmp(view->lists[0].items[k].name, column->name) == 0;
+            if (!known && (*index)-- == 0)
+                return column;
+        }
+    return NULL;
+}
+
+int perfile_view_column(const char *view, size_t index, struct perfile_column *column)
+{
+    const struct pf_view *found = NULL;
+    struct pf_column made;
+    for (size_t i = 0; view && i < PF_COUNT(views) && !found; i++)
+        found = strcmp(views[i]->info.name, view) == 0 ? views[i] : NULL;
+    const struct pf_column *one = found ? listed_column(found, &index) : NULL;
+    if (!one && found && found->column_at && found->column_at(index, &made))
+        one = &made;
+    if (!one)
+        return PERFILE_ERROR_ARGUMENT;
+    const struct perfile_column all = {
+        .name = one->name, .unit = one->unit, .doc = one->doc, .type = one->type, .shown = !one->extra};
+    return pf_sized_give(column, &all, sizeof(all));
+}
+
+const char *perfile_column_type_name(uint32_t type)
+{
+    return type <= PERFILE_COLUMN_ADDRESSES ? pf_column_type_name(type) : NULL;
+}
+
 size_t perfile_table_column_count(const struct perfile_table *table)
 {
     return table->column_count;

@@ -252,6 +252,7 @@ static void close_threads(void *state)
 
 const struct pf_view pf_view_threads = {
     .info = {"threads", "every thread that is named: when it lived, who started it, how often it was sampled"},
+    .lists = {PF_COLUMNS(columns)},
     .open = open_threads,
     .next = next_thread,
     .close = close_threads,

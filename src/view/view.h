@@ -33,8 +33,18 @@
     PF_COLUMN_AS(field, kind, what, text, .required = true, .extra = true)
 #define PF_PUT(name) static void put_##name(void *state, struct pf_vector *vector)
 
+/* Columns that a view may have. */
+struct pf_column_list {
+    const struct pf_column *items;
+    size_t count;
+};
+#define PF_COLUMNS(array) {(array), PF_COUNT(array)}
+
 struct pf_view {
     struct perfile_view_info info;
+    struct pf_column_list lists[2]; /* all columns that it may have, of whatever recording ... */
+    /* ... behind these; false: there are no more. NULL: there are none. */
+    bool (*column_at)(size_t index, struct pf_column *column);
     const char *own_key;   /* in perfile_table_options.keys: what its rows are of then; NULL: none */
     unsigned not_filtered; /* PF_FILTER_...: parts of a filter that say nothing about its rows, and are refused */
     /* Adds the columns (pf_table_add). *state is given to all else, and to _close also after an error. */

@@ -37,7 +37,15 @@ def main():
     def said(*arguments):
         return subprocess.check_output([*wrapper, perfile, *arguments], text=True)
 
-    verbs = {verb['name']: verb for verb in json.loads(said('help', '--json'))['verbs']}
+    demo = source / 'examples' / 'demo.perf.data'
+    described = json.loads(said('help', '--json'))
+    verbs = {verb['name']: verb for verb in described['verbs']}
+    for view in described['views']:
+        columns = {column['name']: column for column in view['columns']}
+        expect(len(columns) == len(view['columns']) and all(c['type'] and c['doc'] for c in columns.values()), view['name'])
+        table = json.loads(said('table', view['name'], '--columns', 'all', '--format', 'json', demo))
+        expect(all(columns.get(column['name']) == column for column in table['columns']), 'columns of', view['name'],
+               [c for c in table['columns'] if columns.get(c['name']) != c])
     pages = (source / 'man' / 'meson.build').read_text()
     for name, verb in verbs.items():
         wanted = [(o.get('short', ''), o['name'], o.get('argument', '')) for o in verb['options']]

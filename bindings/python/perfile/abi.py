@@ -2721,6 +2721,8 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_bpf_metadata_entry_at': ('libperfile', None, [POINTER(perfile_list), c_uint64, POINTER(perfile_bpf_metadata_entry), c_size_t]),
     'perfile_simpleperf_event_id_entry_at': ('libperfile', None, [POINTER(perfile_list), c_uint64, POINTER(perfile_simpleperf_event_id_entry), c_size_t]),
     'perfile_view_at': ('libperfile-analysis', POINTER(perfile_view_info), [c_size_t]),
+    'perfile_view_column': ('libperfile-analysis', c_int, [c_char_p, c_size_t, POINTER(perfile_column)]),
+    'perfile_column_type_name': ('libperfile-analysis', c_char_p, [c_uint32]),
     'perfile_table_open': ('libperfile-analysis', c_int, [c_void_p, c_char_p, POINTER(perfile_table_options), POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_table_close': ('libperfile-analysis', None, [c_void_p]),
     'perfile_table_column_count': ('libperfile-analysis', c_size_t, [c_void_p]),
