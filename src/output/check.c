@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "output/output.h"
+#include "output/table/format.h"
 
 enum { PROGRESS_RECORDS = 65536 };
 
@@ -26,6 +27,7 @@ struct checked {
     uint64_t unordered;
     bool has_schedstat;
     size_t shown; /* of the reader's diagnostics */
+    struct kept *kept;
 };
 
 static void put_file(struct pf_text *out, const char *name)
@@ -201,6 +203,120 @@ static int write_check_json(struct perfile_reader *reader, const struct perfile_
     int result = check_all(&checked, error);
     return result < 0 ? result : checked.findings != 0;
 }
+
+/* ---- formats of tables ---- */
+
+/* The findings, for when all of them are there. */
+struct kept {
+    const struct perfile_allocator *allocator;
+    struct pf_arena arena; /* texts */
+    struct perfile_diagnostic *all;
+    size_t count, room;
+    size_t next; /* one behind the row that is asked for */
+    bool failed; /* out of memory */
+};
+
+static const char *keep_text(struct kept *kept, const char *text)
+{
+    const char *copy = text ? pf_arena_text(&kept->arena, text, strlen(text)) : NULL;
+    kept->failed |= text && !copy;
+    return copy;
+}
+
+static void keep(const struct checked *checked, const struct perfile_diagnostic *finding)
+{
+    struct kept *kept = checked->kept;
+    if (!pf_grow(kept->allocator, &kept->all, &kept->room, kept->count + 1, sizeof(*kept->all))) {
+        kept->failed = true;
+        return;
+    }
+    struct perfile_diagnostic *copy = &kept->all[kept->count++];
+    *copy = *finding; /* rules are static */
+    copy->message = keep_text(kept, finding->message);
+    copy->file = keep_text(kept, finding->file);
+}
+
+static int next_finding(void *context, struct perfile_error *error)
+{
+    struct kept *kept = context;
+    (void)error;
+    return kept->next < kept->count ? (int)!!++kept->next : 0;
+}
+
+enum { RULE, SEVERITY, OFFSET, LENGTH, FINDING_FILE, MESSAGE, COLUMNS };
+
+static void put_value(void *context, size_t column, struct perfile_value *value)
+{
+    const struct kept *kept = context;
+    const struct perfile_diagnostic *finding = &kept->all[kept->next - 1];
+    const char *const texts[COLUMNS] = {[RULE] = finding->rule,
+                                        [SEVERITY] = severities[finding->severity],
+                                        [FINDING_FILE] = finding->file,
+                                        [MESSAGE] = finding->message};
+    const char *text = texts[column];
+    if (text)
+        *value =
+            (struct perfile_value){.kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)text, .bytes = strlen(text)};
+    else if (column == LENGTH || (column == OFFSET && finding->offset != PERFILE_NO_OFFSET))
+        *value = (struct perfile_value){.kind = PERFILE_VALUE_UNSIGNED,
+                                        .number.u = column == LENGTH ? finding->length : finding->offset};
+}
+
+/* What a finding has is what a row of the view diagnostics has. */
+static int put_rows(const struct checked *checked, const char *format, struct perfile_error *error)
+{
+    struct perfile_column columns[COLUMNS];
+    const struct perfile_column *list[COLUMNS];
+    struct perfile_table *table;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        columns[i] = (struct perfile_column)PERFILE_COLUMN_INIT;
+        list[i] = &columns[i];
+        (void)!perfile_view_column("diagnostics", i, &columns[i]); /* it has them, in this order */
+    }
+    const struct perfile_rows rows = {.size = sizeof(rows),
+                                      .view = "findings",
+                                      .columns = list,
+                                      .column_count = COLUMNS,
+                                      .next = next_finding,
+                                      .value = put_value,
+                                      .context = checked->kept,
+                                      .allocator = checked->options->allocator};
+    int result = perfile_table_of_rows(&rows, &table, error);
+    if (result == 0)
+        result = pf_table_write(table, format, &(struct pf_sheet_style){0}, checked->out, error);
+    perfile_table_close(table);
+    return result;
+}
+
+static int write_check_rows(struct perfile_reader *reader, const struct perfile_output_options *options,
+                            struct pf_text *out, const char *format, struct perfile_error *error)
+{
+    struct kept kept = {.allocator = options->allocator};
+    struct checked checked = {.reader = reader, .options = options, .out = out, .put = keep, .kept = &kept};
+    pf_arena_open(&kept.arena, options->allocator);
+    int result = check_all(&checked, error);
+    if (result == 0 && kept.failed)
+        result = pf_fail_memory(error, "check");
+    if (result == 0)
+        result = put_rows(&checked, format, error);
+    pf_free(kept.allocator, kept.all, kept.room * sizeof(*kept.all));
+    pf_arena_close(&kept.arena);
+    return result < 0 ? result : checked.findings != 0;
+}
+
+#define CHECK_ROWS(as, is_binary, text)                                                                                \
+    static int write_check_##as(struct perfile_reader *reader, const struct perfile_output_options *options,           \
+                                struct pf_text *out, struct perfile_error *error)                                      \
+    {                                                                                                                  \
+        return write_check_rows(reader, options, out, #as, error);                                                     \
+    }                                                                                                                  \
+    const struct pf_output pf_output_check_##as = {.info = {"check", #as, text, .binary = is_binary},                  \
+                                                   .write = write_check_##as};
+
+CHECK_ROWS(csv, false, "a line for each finding, with a header line")
+CHECK_ROWS(jsonl, false, "an object on a line for each finding, with the columns as members")
+CHECK_ROWS(parquet, true, "a row for each finding, as a Parquet file")
+CHECK_ROWS(arrow, true, "a row for each finding, as an Arrow file")
 
 const struct pf_output pf_output_check_text = {
     .info = {"check", "text", "one line per finding, and a summary"},
