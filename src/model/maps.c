@@ -20,7 +20,7 @@ void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocato
     *maps = (struct pf_maps){.random = (uintptr_t)maps | 1, .next_time = UINT64_MAX, .epoch = 1};
     pf_arena_open(&maps->arena, allocator);
     pf_map_open(&maps->spaces, allocator);
-    pf_stated_ids_open(&maps->stated, allocator);
+    pf_named_ids_open(&maps->stated, allocator);
     pf_map_open(&maps->overlaid, allocator);
     pf_heap_open(&maps->later, allocator);
 }
@@ -29,7 +29,7 @@ void pf_maps_close(struct pf_maps *maps)
 {
     pf_arena_close(&maps->arena);
     pf_map_close(&maps->spaces);
-    pf_stated_ids_close(&maps->stated);
+    pf_named_ids_close(&maps->stated);
     pf_map_close(&maps->overlaid);
     pf_heap_close(&maps->later);
 }

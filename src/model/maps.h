@@ -26,11 +26,11 @@ struct pf_maps {
         const struct perfile_space *space;
         int32_t pid;
         bool known;
-    } recent[16];                /* that were asked for, by the last bits of their pids */
-    struct pf_heap later;        /* what pf_maps_add_later was given and does not hold yet */
-    size_t later_count;          /* of all that it was given */
-    uint64_t next_time;          /* when the next one comes to hold; UINT64_MAX: there is none */
-    struct pf_stated_ids stated; /* build ids of files; read with the first mapping */
+    } recent[16];               /* that were asked for, by the last bits of their pids */
+    struct pf_heap later;       /* what pf_maps_add_later was given and does not hold yet */
+    size_t later_count;         /* of all that it was given */
+    uint64_t next_time;         /* when the next one comes to hold; UINT64_MAX: there is none */
+    struct pf_named_ids stated; /* build ids of files; read with the first mapping */
     bool stated_known;
     struct pf_map overlaid; /* pids that have such maps: their anonymous memory is not followed */
 };

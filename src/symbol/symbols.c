@@ -76,7 +76,7 @@ struct pf_symbols {
     struct pf_segments modules; /* struct module: others may look at those they know of while more come */
     size_t count;
     struct pf_map by_key; /* hash of name and build id to the number of a module */
-    struct pf_recorded_ids recorded_ids;
+    struct pf_named_ids recorded_ids;
     uint32_t *module_of_map; /* by the id of the map; module + 1 */
     size_t map_room;
     char *kallsyms; /* the text of kallsyms_path; NULL: there is none */
@@ -249,7 +249,7 @@ void pf_symbols_close(struct pf_symbols *symbols)
     free(symbols->cache);
     free(symbols->archive);
     pf_map_close(&symbols->by_key);
-    pf_recorded_ids_close(&symbols->recorded_ids);
+    pf_named_ids_close(&symbols->recorded_ids);
     pf_arena_close(&symbols->arena);
     pf_free(symbols->allocator, symbols, sizeof(*symbols));
 }
@@ -377,7 +377,7 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
     module->public.short_name = short_name(symbols, map, module);
     if (!module->public.short_name)
         return false;
-    const struct pf_recorded_id *id = pf_recorded_ids_find(&symbols->recorded_ids, module->public.name);
+    const struct pf_named_id *id = pf_named_ids_find_text(&symbols->recorded_ids, module->public.name);
     if (!module->build_id_bytes && id) {
         module->build_id_bytes = id->count;
         memcpy(module->build_id, id->bytes, sizeof(module->build_id));
@@ -626,7 +626,7 @@ static const struct module *kernel_of(const struct pf_symbols *symbols, struct m
         if (module_at(symbols, i)->kind == KIND_KERNEL)
             return module_at(symbols, i);
     *made = (struct module){.map_name = name};
-    const struct pf_recorded_id *id = pf_recorded_ids_find(&symbols->recorded_ids, name);
+    const struct pf_named_id *id = pf_named_ids_find_text(&symbols->recorded_ids, name);
     if (id) {
         made->build_id_bytes = id->count;
         memcpy(made->build_id, id->bytes, sizeof(made->build_id));

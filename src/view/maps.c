@@ -9,7 +9,7 @@ enum { BUILD_ID_BYTES = 20, KERNEL_PID = -1 };
 
 struct maps {
     struct pf_reading reading; /* first */
-    struct pf_recorded_ids ids;
+    struct pf_named_ids ids;
     struct perfile_sample_id id; /* of the record in hand */
     const struct perfile_record *record;
     struct perfile_mmap2 map; /* what it says; of others than MMAP2, as far as they say it */
@@ -111,10 +111,10 @@ PF_PUT(build_id)
 {
     MAPS;
     const char *name = maps->map.filename;
-    const struct pf_recorded_id *known =
+    const struct pf_named_id *known =
         is_of(maps, PERFILE_RECORD_KSYMBOL)
             ? NULL
-            : pf_recorded_ids_find(&maps->ids, pf_is_kernel_map(name) ? pf_kernel_name(name) : name);
+            : pf_named_ids_find_text(&maps->ids, pf_is_kernel_map(name) ? pf_kernel_name(name) : name);
     if (maps->map.build_id_size)
         put_id_text(vector, maps->map.build_id, pf_min(maps->map.build_id_size, BUILD_ID_BYTES));
     else if (known)
@@ -277,7 +277,7 @@ static void close_maps(void *state)
     if (!maps)
         return;
     const struct perfile_allocator *allocator = maps->reading.table->allocator;
-    pf_recorded_ids_close(&maps->ids);
+    pf_named_ids_close(&maps->ids);
     pf_reading_close(&maps->reading);
     pf_free(allocator, maps, sizeof(*maps));
 }
