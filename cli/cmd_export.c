@@ -119,12 +119,7 @@ static const char *key_at(const struct pf_command *command, size_t index, const 
 }
 
 static const struct pf_option options[] = {
-    {.name = "format",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "FORMAT",
-     .offset = offsetof(struct pf_settings, format),
-     .value_at = format_at,
-     .doc = "The output format."},
+    PF_OPTION_FORMAT_OF(format_at),
     {.name = "view",
      .kind = PF_OPTION_CHOICE,
      .argument = "VIEW",

@@ -212,12 +212,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 
 static const struct pf_option options[] = {
-    {.name = "format",
-     .kind = PF_OPTION_CHOICE,
-     .argument = "FORMAT",
-     .offset = offsetof(struct pf_settings, format),
-     .value_at = format_at,
-     .doc = "The output format."},
+    PF_OPTION_FORMAT_OF(format_at),
     PF_OPTION_OUTPUT,
     {0},
 };

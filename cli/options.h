@@ -213,11 +213,12 @@ extern const struct pf_option_group pf_limit_group;   /* against hostile files *
 extern const struct pf_option_group pf_common_group;  /* for every verb */
 
 /* For tables of verbs. */
-#define PF_OPTION_FORMAT                                                                                               \
+#define PF_OPTION_FORMAT_OF(formats)                                                                                   \
     {                                                                                                                  \
         .name = "format", .kind = PF_OPTION_CHOICE, .argument = "FORMAT",                                              \
-        .offset = offsetof(struct pf_settings, format), .value_at = pf_format_at, .doc = "The output format."          \
+        .offset = offsetof(struct pf_settings, format), .value_at = (formats), .doc = "The output format."             \
     }
+#define PF_OPTION_FORMAT PF_OPTION_FORMAT_OF(pf_format_at)
 #define PF_OPTION_NO_INLINE                                                                                            \
     {                                                                                                                  \
         .name = "no-inline", .kind = PF_OPTION_FLAG, .offset = offsetof(struct pf_settings, symbols.no_inline),        \

@@ -320,21 +320,28 @@ bool pf_filter_needs_span(const struct perfile_filter *wanted)
     return wanted->time && strpbrk(wanted->time, "%+");
 }
 
+#define PART(bit, name, has)                                                                                           \
+    {                                                                                                                  \
+        bit, #name, offsetof(struct perfile_filter, name), offsetof(struct pf_filter, has)                             \
+    }
+const struct pf_filter_part pf_filter_parts[PF_FILTER_PARTS] = {
+    PART(PF_FILTER_TIMES, time, has_times),  PART(PF_FILTER_CPUS, cpus, has_cpus),
+    PART(PF_FILTER_PIDS, pids, has_pids),    PART(PF_FILTER_TIDS, tids, has_tids),
+    PART(PF_FILTER_COMMS, comms, has_comms), PART(PF_FILTER_EVENTS, events, has_events),
+};
+
 int pf_filter_open(struct pf_filter *filter, const struct perfile_filter *wanted, const struct pf_range *span,
                    const struct perfile_allocator *allocator, struct perfile_error *error)
 {
-    *filter = (struct pf_filter){.has_times = wanted->time,
-                                 .has_cpus = wanted->cpus,
-                                 .has_pids = wanted->pids,
-                                 .has_tids = wanted->tids,
-                                 .has_comms = wanted->comms,
-                                 .has_events = wanted->events,
-                                 .wanted = *wanted};
-    filter->active = filter->has_times || filter->has_cpus || filter->has_pids || filter->has_tids ||
-                     filter->has_comms || filter->has_events;
-    filter->unmatched = (filter->has_times ? PF_FILTER_TIMES : 0u) | (filter->has_cpus ? PF_FILTER_CPUS : 0u) |
-                        (filter->has_pids ? PF_FILTER_PIDS : 0u) | (filter->has_tids ? PF_FILTER_TIDS : 0u) |
-                        (filter->has_comms ? PF_FILTER_COMMS : 0u) | (filter->has_events ? PF_FILTER_EVENTS : 0u);
+    *filter = (struct pf_filter){.wanted = *wanted};
+    for (size_t i = 0; i < PF_FILTER_PARTS; i++) {
+        if (!pf_filter_text(wanted, &pf_filter_parts[i]))
+            continue;
+        *(bool *)((char *)filter + pf_filter_parts[i].has) = true;
+        filter->unmatched |= pf_filter_parts[i].bit;
+        filter->asked++;
+    }
+    filter->active = filter->asked;
     pf_arena_open(&filter->arena, pf_allocator_or_default(allocator));
     pf_map_open(&filter->seen, filter->arena.allocator);
     return parse(filter, wanted, span, error);
@@ -516,27 +523,22 @@ static void tell_events(const struct pf_filter *filter, const struct perfile_rea
 /* A filter of one part that was matched has let something pass, whether it was asked by pf_filter_passes or not. */
 static bool has_several(const struct pf_filter *filter)
 {
-    return filter->has_times + filter->has_cpus + filter->has_pids + filter->has_tids + filter->has_comms +
-               filter->has_events >
-           1;
+    return filter->asked > 1;
 }
 
 void pf_filter_tell_unmatched(const struct pf_filter *filter, const struct perfile_reader *reader,
                               pf_event_at *event_at, perfile_unmatched_told *told, void *context)
 {
-    const struct {
-        unsigned part;
-        const char *name, *value;
-    } numbers[] = {{PF_FILTER_TIMES, "time", filter->wanted.time},
-                   {PF_FILTER_CPUS, "cpus", filter->wanted.cpus},
-                   {PF_FILTER_PIDS, "pids", filter->wanted.pids},
-                   {PF_FILTER_TIDS, "tids", filter->wanted.tids}};
+    const unsigned numbers = filter->unmatched & ~(unsigned)(PF_FILTER_COMMS | PF_FILTER_EVENTS);
     const struct telling telling = {told, context};
     if (!told || !(filter->noted || filter->timed_out))
         return;
-    for (size_t i = 0; i < PF_COUNT(numbers); i++)
-        if (filter->unmatched & numbers[i].part && (filter->noted || numbers[i].part == PF_FILTER_TIMES))
-            told(context, &(struct perfile_unmatched){.filter = numbers[i].name, .value = numbers[i].value});
+    for (size_t i = 0; i < PF_FILTER_PARTS; i++) {
+        const struct pf_filter_part *part = &pf_filter_parts[i];
+        if (numbers & part->bit && (filter->noted || part->bit == PF_FILTER_TIMES))
+            told(context,
+                 &(struct perfile_unmatched){.filter = part->name, .value = pf_filter_text(&filter->wanted, part)});
+    }
     if (!filter->noted)
         return;
     if (filter->unmatched & PF_FILTER_COMMS)

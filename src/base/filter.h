@@ -36,6 +36,24 @@ enum {
     PF_FILTER_EVENTS = 1 << 5,
 };
 
+/* The members of struct perfile_filter, in its order. */
+struct pf_filter_part {
+    unsigned bit; /* PF_FILTER_... */
+    const char *name;
+    size_t member; /* where it stands, a const char * ... */
+    size_t has;    /* ... and in struct pf_filter, a bool */
+};
+enum { PF_FILTER_PARTS = 6 };
+extern const struct pf_filter_part pf_filter_parts[PF_FILTER_PARTS];
+
+/* NULL: it was not asked for. */
+static inline const char *pf_filter_text(const struct perfile_filter *filter, const struct pf_filter_part *part)
+{
+    const char *text;
+    memcpy(&text, (const char *)filter + part->member, sizeof(text));
+    return text;
+}
+
 /* What samples may lack. */
 enum pf_filter_kind { PF_FILTER_TIME, PF_FILTER_CPU, PF_FILTER_THREAD, PF_FILTER_CGROUP, PF_FILTER_KINDS };
 
@@ -50,6 +68,7 @@ struct pf_filter {
     bool of_functions;     /* comms are names of functions, and match without parameters, too */
     struct perfile_filter wanted;
     unsigned unmatched; /* PF_FILTER_... */
+    unsigned asked;     /* how many parts were asked for */
     bool noted, passed; /* any sample */
     bool timed_out;     /* samples were left out by their time before anything else was looked at */
     struct pf_map seen; /* comms that samples have, while one of the list is not found: by their address */

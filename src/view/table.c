@@ -256,16 +256,10 @@ static int check_arguments(const struct perfile_reader *reader, const char *view
 /* A filter that could change nothing would look as if all had passed. */
 static int check_filter(const struct pf_view *view, const struct perfile_filter *filter, struct perfile_error *error)
 {
-    const struct {
-        unsigned part;
-        const char *name, *wanted;
-    } parts[] = {{PF_FILTER_TIMES, "time", filter->time},   {PF_FILTER_CPUS, "cpus", filter->cpus},
-                 {PF_FILTER_PIDS, "pids", filter->pids},    {PF_FILTER_TIDS, "tids", filter->tids},
-                 {PF_FILTER_COMMS, "comms", filter->comms}, {PF_FILTER_EVENTS, "events", filter->events}};
-    for (size_t i = 0; i < PF_COUNT(parts); i++)
-        if (parts[i].wanted && view->not_filtered & parts[i].part)
+    for (size_t i = 0; i < PF_FILTER_PARTS; i++)
+        if (pf_filter_text(filter, &pf_filter_parts[i]) && view->not_filtered & pf_filter_parts[i].bit)
             return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "filter",
-                           "the rows of the view %s cannot be chosen by %s", view->info.name, parts[i].name);
+                           "the rows of the view %s cannot be chosen by %s", view->info.name, pf_filter_parts[i].name);
     return 0;
 }
 
