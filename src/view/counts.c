@@ -178,6 +178,7 @@ static void close_counts(void *state)
 
 const struct pf_view pf_view_counts = {
     .info = {"counts", "what was counted without samples (perf stat record): by interval, event, thread and processor"},
+    .lists = {PF_COLUMNS(columns)},
     .not_filtered = PF_FILTER_TIMES | PF_FILTER_PIDS,
     .open = open_counts,
     .next = next_count,
