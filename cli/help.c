@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "help.h"
+#include "message.h"
 #include "stream.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
+/* The perf that options and outputs are those of. */
+#define PERF_VERSION_TEXT "7.2"
 #define WIDTH 80
 #define DOC_COLUMN 31
 
@@ -14,7 +17,10 @@ int pf_help_version(void)
 
     if (pf_stream_open(&out, NULL))
         return PF_STATUS_OUTPUT;
-    pf_stream_print(&out, "perfile %s\n", PF_VERSION_TEXT);
+    if (!strcmp(pf_program_name(), "perf")) /* whose output this is; scripts look for the number */
+        pf_stream_print(&out, "perf version %s (perfile %s)\n", PERF_VERSION_TEXT, PF_VERSION_TEXT);
+    else
+        pf_stream_print(&out, "perfile %s\n", PF_VERSION_TEXT);
     if (strcmp(perfile_version(), PF_VERSION_TEXT))
         pf_stream_print(&out, "libperfile %s\n", perfile_version());
     pf_stream_print(&out, "Licence: MIT\n");
@@ -134,8 +140,8 @@ int pf_help_verb(const struct pf_command *command)
 
     if (pf_stream_open(&out, NULL))
         return PF_STATUS_OUTPUT;
-    pf_stream_print(&out, "Usage: perfile %s [OPTIONS]%s%s\n\n", command->name, command->operand ? " " : "",
-                    command->operand ? command->operand : "");
+    pf_stream_print(&out, "Usage: %s %s [OPTIONS]%s%s\n\n", pf_program_name(), command->name,
+                    command->operand ? " " : "", command->operand ? command->operand : "");
     print_paragraph(&out, command->doc, 0);
     for (const struct pf_option_group *const *group = command->groups; *group; group++) {
         pf_stream_print(&out, "\n%s:\n", (*group)->title);

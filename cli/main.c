@@ -44,21 +44,42 @@ static const struct pf_option options[] = {
 static const struct pf_option_group group = {"Options", options};
 const struct pf_command pf_no_verb = {.name = "", .groups = {&group, &pf_common_group}};
 
+/* What perf has and we do not; verbs that we have never come here. */
+static const struct perf_verb {
+    const char *name, *instead, *remark;
+} perf_verbs[] = {
+#define PF_PERF_VERB(verb, instead, remark) {verb, instead, remark},
+#include "perf_verbs.def"
+#undef PF_PERF_VERB
+};
+
+static int known_from_perf(const struct perf_verb *verb)
+{
+    if (verb->instead)
+        pf_message("no verb %s; instead: %s %s (%s)", verb->name, pf_program_name(), verb->instead, verb->remark);
+    else
+        pf_message("no verb %s: %s", verb->name, verb->remark);
+    return PF_STATUS_USAGE;
+}
+
 static int unknown_verb(const char *name)
 {
     struct pf_guess guess = pf_guess_start(name);
     struct stat status;
     char suggestion[80];
 
+    for (size_t i = 0; i < sizeof(perf_verbs) / sizeof(perf_verbs[0]); i++)
+        if (!strcmp(name, perf_verbs[i].name))
+            return known_from_perf(&perf_verbs[i]);
     if (stat(name, &status) == 0) {
-        pf_message("%s is a file, not a verb; did you mean: perfile report %s? (perfile help lists the verbs)", name,
-                   name);
+        pf_message("%s is a file, not a verb; did you mean: %s report %s? (%s help lists the verbs)", name,
+                   pf_program_name(), name, pf_program_name());
         return PF_STATUS_USAGE;
     }
     for (const struct pf_command *const *command = pf_commands; *command; command++)
         pf_guess_offer(&guess, (*command)->name);
-    pf_message("unknown verb %s%s (perfile help lists the verbs)", name,
-               pf_guess_text(&guess, "", suggestion, sizeof(suggestion)));
+    pf_message("unknown verb %s%s (%s help lists the verbs)", name,
+               pf_guess_text(&guess, "", suggestion, sizeof(suggestion)), pf_program_name());
     return PF_STATUS_USAGE;
 }
 
@@ -86,6 +107,8 @@ static int run(char **arguments, struct pf_settings *settings)
         return pf_help_version();
     if (!settings->operand_count)
         return settings->help ? pf_help_overview() : pf_help_missing_verb();
+    if (!strcmp(operands[0], "version")) /* as perf has it */
+        return pf_help_version();
     operands[settings->operand_count] = NULL;
     settings->operand_count = 0;
     command = pf_command_find(operands[0]);
@@ -109,6 +132,7 @@ int main(int count, char **arguments)
     struct pf_settings settings;
     int status;
 
+    pf_program_set(count ? arguments[0] : "");
     keep_no_large_blocks();
     fill_standard_descriptors();
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of write(2), not a death */

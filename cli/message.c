@@ -117,6 +117,22 @@ void pf_print_name(const char *name, FILE *to)
     }
 }
 
+/* ---- what we are called ------------------------------------------------------------------------------------------ */
+
+static bool called_perf;
+
+void pf_program_set(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    called_perf = !strcmp(slash ? slash + 1 : path, "perf");
+}
+
+const char *pf_program_name(void)
+{
+    return called_perf ? "perf" : "perfile";
+}
+
 /* ---- messages -------------------------------------------------------------------------------------------------- */
 
 enum tone { TONE_ERROR, TONE_WARNING, TONE_NOTE };
@@ -146,7 +162,7 @@ static void print_line(enum tone tone, const char *text)
 
     lock_terminal();
     pf_progress_clear();
-    used = (size_t)snprintf(line, sizeof(line), "%sperfile:%s ", terminal.color ? colors[tone] : "",
+    used = (size_t)snprintf(line, sizeof(line), "%s%s:%s ", terminal.color ? colors[tone] : "", pf_program_name(),
                             terminal.color ? "\033[0m" : "");
     used += perfile_text_escape(text, strlen(text), line + used, sizeof(line) - used - 1);
     line[used++] = '\n';

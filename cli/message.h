@@ -17,6 +17,10 @@ bool pf_wants_color(const char *color, int fd);
 /* `color` as above. Until this is called: no colour. */
 void pf_message_setup(const char *color, bool quiet, bool verbose);
 
+/* What the program was called by: "perfile", or "perf", which may be a link to it. */
+void pf_program_set(const char *path);
+const char *pf_program_name(void);
+
 /* Prints "perfile: " and one line. */
 __attribute__((format(printf, 1, 2))) void pf_message(const char *format, ...);
 

@@ -262,6 +262,7 @@ const struct pf_command *pf_command_find(const char *name)
 /* ---- did you mean ---------------------------------------------------------------------------------------------- */
 
 #define GUESS_BYTES 40
+#define CANDIDATE_BYTES 400
 
 static size_t smallest(size_t a, size_t b, size_t c)
 {
@@ -343,8 +344,9 @@ __attribute__((format(printf, 2, 3))) static int complain(const struct pf_comman
 static const char *where_to_read(const struct pf_command *command, char buffer[80])
 {
     if (!command->name[0])
-        return "perfile help lists the verbs";
-    snprintf(buffer, 80, "perfile help %s lists the options", command->name);
+        snprintf(buffer, 80, "%s help lists the verbs", pf_program_name());
+    else
+        snprintf(buffer, 80, "%s help %s lists the options", pf_program_name(), command->name);
     return buffer;
 }
 
@@ -567,20 +569,25 @@ static const struct pf_option *find_option(const struct pf_command *command, con
     return NULL;
 }
 
-/*
- * As in perf and other programs, a name may be cut off when no other option begins so. NULL and *other: two do; they are
- * these.
- */
+/* As in perf and other programs, a name may be cut off when no other option begins so. `list` names those that do. */
 static const struct pf_option *find_beginning(const struct pf_command *command, const char *name, size_t bytes,
-                                              const struct pf_option *two[2])
+                                              char list[CANDIDATE_BYTES])
 {
-    size_t count = 0;
+    const struct pf_option *found = NULL;
+    size_t count = 0, used = 0;
 
+    list[0] = 0;
     for (const struct pf_option_group *const *group = command->groups; *group; group++)
-        for (const struct pf_option *option = (*group)->options; option->name; option++)
-            if (bytes && !option->hidden && !strncmp(option->name, name, bytes) && count < 2)
-                two[count++] = option;
-    return count == 1 ? two[0] : NULL;
+        for (const struct pf_option *option = (*group)->options; option->name; option++) {
+            if (!bytes || option->hidden || strncmp(option->name, name, bytes) != 0)
+                continue;
+            found = option;
+            if (used < CANDIDATE_BYTES)
+                used +=
+                    (size_t)snprintf(list + used, CANDIDATE_BYTES - used, "%s--%s", count ? ", " : "", option->name);
+            count++;
+        }
+    return count == 1 ? found : NULL;
 }
 
 /* ", but report has it": somebody took one verb for another. */
@@ -588,7 +595,7 @@ static const char *who_has(const char *name, size_t bytes, char buffer[80])
 {
     for (const struct pf_command *const *command = pf_commands; *command; command++)
         if (find_option(*command, name, bytes, 0)) {
-            snprintf(buffer, 80, ", but perfile %s has it", (*command)->name);
+            snprintf(buffer, 80, ", but %s %s has it", pf_program_name(), (*command)->name);
             return buffer;
         }
     return "";
@@ -641,13 +648,12 @@ static int parse_long(struct parse *parse, const char *name)
     size_t bytes = strcspn(name, "=");
     const char *value = name[bytes] ? name + bytes + 1 : NULL;
     struct given given = {parse->command, find_option(parse->command, name, bytes, 0), ""};
-    const struct pf_option *two[2] = {NULL, NULL};
+    char candidates[CANDIDATE_BYTES] = "";
 
     if (!given.option)
-        given.option = find_beginning(parse->command, name, bytes, two);
-    if (!given.option && two[0])
-        return complain(parse->command, "ambiguous option --%.*s: --%s or --%s", (int)bytes, name, two[0]->name,
-                        two[1]->name);
+        given.option = find_beginning(parse->command, name, bytes, candidates);
+    if (!given.option && candidates[0])
+        return complain(parse->command, "ambiguous option --%.*s; valid: %s", (int)bytes, name, candidates);
     if (!given.option)
         return unknown_long(parse->command, name, bytes);
     snprintf(given.spelling, sizeof(given.spelling), "--%s", given.option->name);
@@ -680,9 +686,9 @@ static int check_operands(const struct parse *parse)
     struct pf_settings *settings = parse->settings;
 
     if (settings->operand_count > command->operand_max) {
-        pf_message("%s: unexpected argument \"%s\" (usage: perfile %s [OPTIONS]%s%s)", command->name,
-                   settings->operands[command->operand_max], command->name, command->operand ? " " : "",
-                   command->operand ? command->operand : "");
+        pf_message("%s: unexpected argument \"%s\" (usage: %s %s [OPTIONS]%s%s)", command->name,
+                   settings->operands[command->operand_max], pf_program_name(), command->name,
+                   command->operand ? " " : "", command->operand ? command->operand : "");
         return PF_STATUS_USAGE;
     }
     if (command->operand_at && settings->operand_count &&

@@ -64,6 +64,16 @@ struct pf_script_settings {
     bool per_event; /* a file for each event, beside the recording */
 };
 
+/* Of the small verbs that perf has, too. */
+struct pf_perf_settings {
+    bool frequency; /* evlist */
+    bool group;
+    bool trace_fields;
+    bool with_hits; /* buildid-list */
+    bool kernel;
+    bool kernel_maps;
+};
+
 /* A view that is written to a file of its own. */
 struct pf_part {
     const char *view, *columns, *keys;
@@ -138,6 +148,7 @@ struct pf_settings {
     const char *hide_drop;
     bool hide_words;
     bool list_words;
+    struct pf_perf_settings perf;
     char **operands; /* what is not an option, in order */
     size_t operand_count;
 };

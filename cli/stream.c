@@ -129,6 +129,17 @@ void pf_stream_print(struct pf_stream *stream, const char *format, ...)
     free(text);
 }
 
+void pf_stream_put_name(struct pf_stream *stream, const char *before, const char *name, const char *behind)
+{
+    const size_t bytes = strlen(name), room = 4 * bytes + 1;
+    char *escaped = isatty(stream->fd) ? malloc(room) : NULL;
+
+    if (escaped)
+        (void)perfile_text_escape(name, bytes, escaped, room);
+    pf_stream_print(stream, "%s%s%s", before, escaped ? escaped : isatty(stream->fd) ? "?" : name, behind);
+    free(escaped);
+}
+
 static void rename_old(struct pf_stream *stream)
 {
     char *old = NULL;

@@ -734,6 +734,8 @@ PERFILE_API const char *perfile_sample_field_name(uint64_t bit);
  * tag of the enum in records.h behind "perfile_", or "callchain_context"; doc/format.md lists all.
  */
 PERFILE_API const char *perfile_enum_name(const char *which, uint64_t value);
+/* The same value as the kernel's header names it, without "PERF_": ("software_event", 6) = "COUNT_SW_PAGE_FAULTS_MAJ"; also of bits of "sample_type". */
+PERFILE_API const char *perfile_enum_constant(const char *which, uint64_t value);
 /* The name of register `number` on `arch` (uname -m of the recording): "SP"; NULL when unknown. */
 PERFILE_API const char *perfile_register_name(const char *arch, unsigned number);
 

@@ -145,9 +145,10 @@ static const struct {
     const char *which;
     uint64_t value;
     const char *name;
+    const char *constant;
 } enums[] = {
 #define ENUMS(which, doc)
-#define ENUM(which, value, NAME, name) {#which, value, name},
+#define ENUM(which, value, NAME, name) {#which, value, name, #NAME},
 #define END_ENUMS(which)
 #include "schema/enums.def"
 };
@@ -157,6 +158,41 @@ const char *perfile_enum_name(const char *which, uint64_t value)
     for (size_t i = 0; i < PF_COUNT(enums); i++)
         if (enums[i].value == value && strcmp(enums[i].which, which) == 0)
             return enums[i].name;
+    return NULL;
+}
+
+static const char *sample_constant(uint64_t bit)
+{
+    switch (bit) {
+#undef WORD
+#undef PAIR
+#undef PART
+#undef TAIL
+#define WORD(number, NAME, field, meaning, doc)                                                                        \
+    case 1ull << number:                                                                                               \
+        return "SAMPLE_" #NAME;
+#define PAIR(number, NAME, type1, field1, type2, field2, doc)                                                          \
+    case 1ull << number:                                                                                               \
+        return "SAMPLE_" #NAME;
+#define PART(number, NAME, field, type, layout, doc)                                                                   \
+    case 1ull << number:                                                                                               \
+        return "SAMPLE_" #NAME;
+#define TAIL(number, NAME, field, meaning, doc)                                                                        \
+    case 1ull << number:                                                                                               \
+        return "SAMPLE_" #NAME;
+#include "schema/sample.def"
+    default:
+        return NULL;
+    }
+}
+
+const char *perfile_enum_constant(const char *which, uint64_t value)
+{
+    if (strcmp(which, "sample_type") == 0)
+        return sample_constant(value);
+    for (size_t i = 0; i < PF_COUNT(enums); i++)
+        if (enums[i].value == value && strcmp(enums[i].which, which) == 0)
+            return enums[i].constant;
     return NULL;
 }
 
