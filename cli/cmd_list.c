@@ -8,12 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *format_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return perfile_table_format_at(index, doc);
-}
-
 struct event {
     char *name; /* owned, and so is the doc, which may be NULL */
     char *doc;
@@ -212,7 +206,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 
 static const struct pf_option options[] = {
-    PF_OPTION_FORMAT_OF(format_at),
+    PF_OPTION_FORMAT_OF(pf_table_format_at),
     PF_OPTION_OUTPUT,
     {0},
 };

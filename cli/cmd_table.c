@@ -4,12 +4,6 @@
 
 #include <perfile/table.h>
 
-static const char *format_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return perfile_table_format_at(index, doc);
-}
-
 /* ---- the views, which are rows, too ---- */
 
 #define COLUMN(what, text)                                                                                             \
@@ -66,7 +60,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 
 static const struct pf_option options[] = {
-    PF_OPTION_FORMAT_OF(format_at),
+    PF_OPTION_FORMAT_OF(pf_table_format_at),
     {.name = "columns",
      .kind = PF_OPTION_LIST,
      .argument = "LIST",

@@ -54,6 +54,12 @@ const char *pf_view_at(const struct pf_command *command, size_t index, const cha
     return info->name;
 }
 
+const char *pf_table_format_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return perfile_table_format_at(index, doc);
+}
+
 const char *pf_format_at(const struct pf_command *command, size_t index, const char **doc)
 {
     const struct perfile_output_info *info;

@@ -71,7 +71,6 @@ struct pf_perf_settings {
     bool trace_fields;
     bool with_hits; /* buildid-list */
     bool kernel;
-    bool kernel_maps;
 };
 
 /* A view that is written to a file of its own. */
@@ -252,6 +251,7 @@ extern const struct pf_option_group pf_common_group;  /* for every verb */
 pf_value_at pf_format_at;
 pf_value_at pf_unwind_at;
 pf_value_at pf_view_at;
+pf_value_at pf_table_format_at;
 
 void pf_settings_init(struct pf_settings *settings);
 void pf_settings_free(struct pf_settings *settings);

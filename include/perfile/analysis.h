@@ -289,6 +289,30 @@ PERFILE_API int perfile_unwind(void *unwinder, struct perfile_session *session, 
  */
 PERFILE_API int perfile_build_id_find(void *symbol_options, const struct perfile_map *map, uint8_t build_id[20]);
 
+/* ---- build ids --------------------------------------------------------------------------------------------------- */
+
+struct perfile_build_ids_options {
+    size_t size;                               /* sizeof(struct perfile_build_ids_options) */
+    bool with_hits;                            /* only files that samples or their callchains hit */
+    const struct perfile_allocator *allocator; /* NULL: malloc */
+    /* Called once for each file; `path` as the recording names it, no build id: 0 bytes. Not 0 ends it with STOPPED. */
+    int (*take)(void *context, const char *path, const uint8_t *build_id, size_t bytes);
+    void *context;
+};
+#define PERFILE_BUILD_IDS_OPTIONS_INIT PERFILE_SIZED(struct perfile_build_ids_options)
+
+/*
+ * The files of a recording and their build ids: those that the header names or, where it names none (as in streams) or
+ * `with_hits` is set, those that samples hit, which takes a pass over the records. As perf does, hits are not asked of recordings with AUX data,
+ * which is not decoded. The reader must be at its start. Errors: ARGUMENT, MEMORY, STOPPED, those of perfile_session_next.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_build_ids_list(struct perfile_reader *reader,
+                                                          const struct perfile_build_ids_options *options,
+                                                          struct perfile_error *error);
+/* The build id of an ELF file: how many bytes; 0 when it has none. Errors: OPEN, READ, FORMAT (no ELF file), DAMAGED, MEMORY. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_elf_build_id(const char *path, uint8_t build_id[20],
+                                                        struct perfile_error *error);
+
 /*
  * Code that JIT compilers made, of the jitdump files that a recording maps. `reader` is that of the recording; `options`
  * (may be NULL) say where the files are, and `folder` is where perfile_jit_follow writes: no name of the recording

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "build_ids.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void pf_build_ids_free(struct pf_build_ids *ids)
+{
+    for (size_t i = 0; i < ids->count; i++)
+        free(ids->list[i].path);
+    free(ids->list);
+}
+
+int pf_build_ids_add(void *context, const char *path, const uint8_t *bytes, size_t count)
+{
+    struct pf_build_ids *ids = context;
+    struct pf_build_id *added;
+
+    if (ids->count == ids->room) {
+        const size_t room = ids->room ? 2 * ids->room : 64;
+        struct pf_build_id *grown = reallocarray(ids->list, room, sizeof(*grown));
+        if (!grown)
+            return -1;
+        ids->list = grown;
+        ids->room = room;
+    }
+    added = &ids->list[ids->count];
+    *added = (struct pf_build_id){.path = strdup(path), .count = count};
+    memcpy(added->bytes, bytes, count);
+    ids->count += added->path != NULL;
+    return added->path ? 0 : -1;
+}
+
+int pf_build_ids_read(struct pf_build_ids *ids, struct pf_input *input, bool with_hits)
+{
+    struct perfile_build_ids_options options = PERFILE_BUILD_IDS_OPTIONS_INIT;
+
+    options.with_hits = with_hits;
+    options.take = pf_build_ids_add;
+    options.context = ids;
+    const int result = perfile_build_ids_list(input->reader, &options, &input->error);
+    if (result != PERFILE_ERROR_STOPPED)
+        return result;
+    snprintf(input->error.message, sizeof(input->error.message), "out of memory");
+    return PERFILE_ERROR_MEMORY;
+}
+
+const char *pf_build_id_text(const uint8_t *bytes, size_t count, char text[PF_BUILD_ID_TEXT])
+{
+    text[0] = 0;
+    for (size_t i = 0; i < count; i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    return text;
+}
+
+void pf_build_ids_print(const struct pf_build_ids *ids, struct pf_stream *out)
+{
+    char text[PF_BUILD_ID_TEXT];
+
+    for (size_t i = 0; i < ids->count; i++) {
+        pf_stream_print(out, "%-40s ", pf_build_id_text(ids->list[i].bytes, ids->list[i].count, text));
+        pf_stream_put_name(out, "", ids->list[i].path, "\n");
+    }
+}
+
+size_t pf_build_id_of_kernel(uint8_t bytes[20])
+{
+    uint8_t notes[4096];
+    Elf64_Nhdr note; /* the 32-bit one is the same */
+    const int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd < 0 ? 0 : read(fd, notes, sizeof(notes));
+
+    if (fd >= 0)
+        close(fd);
+    for (size_t at = 0; got > 0 && at + sizeof(note) <= (size_t)got;) {
+        memcpy(&note, notes + at, sizeof(note));
+        const size_t name = at + sizeof(note), data = name + ((size_t)note.n_namesz + 3) / 4 * 4;
+        if (data > (size_t)got || note.n_descsz > (size_t)got - data)
+            break;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(notes + name, "GNU", 4) &&
+            note.n_descsz <= 20) {
+            memcpy(bytes, notes + data, note.n_descsz);
+            return note.n_descsz;
+        }
+        at = data + ((size_t)note.n_descsz + 3) / 4 * 4;
+    }
+    return 0;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* The build ids of the files of a recording, of ELF files, and of the running kernel, in perf's words. */
+#include "build_ids.h"
+#include "reading.h"
+#include "sandbox.h"
+
+#include <perfile/table.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { BUILD_ID, PATH, COLUMNS };
+#define COLUMN(what, text)                                                                                             \
+    &(const struct perfile_column)                                                                                     \
+    {                                                                                                                  \
+        .size = sizeof(struct perfile_column), .name = what, .type = PERFILE_COLUMN_TEXT, .doc = text                  \
+    }
+static const struct perfile_column *const columns[COLUMNS] = {
+    [BUILD_ID] = COLUMN("build_id", "As hexadecimal digits."),
+    [PATH] = COLUMN("path", "The file, as the recording names it."),
+};
+
+/* The rows of a table. */
+struct cursor {
+    const struct pf_build_ids *ids;
+    size_t next; /* behind the current one */
+    char hex[PF_BUILD_ID_TEXT];
+};
+
+static int next_row(void *context, struct perfile_error *error)
+{
+    struct cursor *cursor = context;
+
+    (void)error;
+    return cursor->next < cursor->ids->count && ++cursor->next;
+}
+
+static void put_cell(void *context, size_t column, struct perfile_value *value)
+{
+    struct cursor *cursor = context;
+    const struct pf_build_id *id = &cursor->ids->list[cursor->next - 1];
+    const char *text = column == PATH ? id->path : pf_build_id_text(id->bytes, id->count, cursor->hex);
+
+    if (*text)
+        *value = (struct perfile_value){
+            .kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)text, .bytes = strlen(text)};
+}
+
+static void put_ids(struct pf_input *input, struct pf_stream *out, const struct pf_build_ids *ids)
+{
+    const char *format = input->settings->format;
+    struct cursor cursor = {.ids = ids};
+    const struct perfile_rows rows = {.size = sizeof(rows),
+                                      .view = "build-ids",
+                                      .columns = columns,
+                                      .column_count = COLUMNS,
+                                      .next = next_row,
+                                      .value = put_cell,
+                                      .context = &cursor};
+
+    if (format && strcmp(format, "text") != 0)
+        (void)pf_stream_put_rows(out, input->command->name, &rows, format);
+    else
+        pf_build_ids_print(ids, out);
+}
+
+static int print(struct pf_input *input, struct pf_stream *out)
+{
+    struct pf_build_ids ids = {0};
+    const int result = pf_build_ids_read(&ids, input, input->settings->perf.with_hits);
+
+    if (result != PERFILE_ERROR_MEMORY)
+        put_ids(input, out, &ids);
+    pf_build_ids_free(&ids);
+    return result;
+}
+
+/* ---- without a recording --------------------------------------------------------------------------------------- */
+
+static bool is_elf(const char *path)
+{
+    char magic[4] = "";
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0)
+        return false;
+    const ssize_t got = pread(fd, magic, sizeof(magic), 0);
+    close(fd);
+    return got == sizeof(magic) && !memcmp(magic, "\177ELF", sizeof(magic));
+}
+
+static int print_one(const struct pf_settings *settings, const uint8_t *id, size_t bytes)
+{
+    struct pf_stream out;
+    char hex[PF_BUILD_ID_TEXT];
+    int status = pf_stream_open(&out, settings->output);
+
+    if (status)
+        return status;
+    pf_stream_print(&out, "%s\n", pf_build_id_text(id, bytes, hex));
+    return pf_stream_close(&out, true);
+}
+
+static int print_elf(const struct pf_command *command, struct pf_settings *settings, const char *path)
+{
+    struct perfile_error error;
+    uint8_t id[20];
+
+    pf_sandbox_enter(command, settings);
+    const int bytes = perfile_elf_build_id(path, id, &error);
+    if (bytes > 0)
+        return print_one(settings, id, (size_t)bytes);
+    pf_message("%s: %s", path, bytes < 0 ? error.message : "it has no build id");
+    return bytes < 0 ? pf_status_of_error(bytes, PF_STATUS_UNREADABLE) : PF_STATUS_FINDINGS;
+}
+
+static int print_kernel(const struct pf_settings *settings)
+{
+    uint8_t id[20];
+    const size_t bytes = pf_build_id_of_kernel(id);
+
+    if (bytes)
+        return print_one(settings, id, bytes);
+    pf_message("buildid-list: /sys/kernel/notes has no build id");
+    return PF_STATUS_UNREADABLE;
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    const char *path = settings->operand_count ? settings->operands[0] : settings->input;
+
+    if (settings->perf.kernel)
+        return print_kernel(settings);
+    if (path && is_elf(path))
+        return print_elf(command, settings, path);
+    return pf_read_and_print(command, settings, print);
+}
+
+static const struct pf_option options[] = {
+    {.name = "with-hits",
+     .letter = 'H',
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, perf.with_hits),
+     .doc = "Print only files that samples or their callchains hit; this reads all records."},
+    {.name = "kernel",
+     .letter = 'k',
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, perf.kernel),
+     .doc = "Print the build id of the running kernel."},
+    {.name = "format",
+     .kind = PF_OPTION_CHOICE,
+     .argument = "FORMAT",
+     .offset = offsetof(struct pf_settings, format),
+     .value_at = pf_table_format_at,
+     .doc = "The output format."},
+    PF_OPTION_OUTPUT,
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+const struct pf_command pf_command_buildid_list = {
+    .name = "buildid-list",
+    .summary = "list the build ids of a recording's files, as perf buildid-list does",
+    .doc = "Prints the build id and the path of each file that the header of a recording names or, without such a header, "
+           "that samples hit. FILE may also be an ELF file, whose build id is printed.",
+    .operand = "[FILE]",
+    .operand_max = 1,
+    .pages = true,
+    .groups = {&group, &pf_serial_group, &pf_limit_group, &pf_common_group},
+    .run = run,
+};
