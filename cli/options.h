@@ -71,6 +71,8 @@ struct pf_perf_settings {
     bool trace_fields;
     bool with_hits; /* buildid-list */
     bool kernel;
+    const char *to_json; /* data */
+    const char *to_ctf;
 };
 
 /* A view that is written to a file of its own. */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* perf's `data convert`: its JSON; its other format is said to be missing. */
+#include "message.h"
+#include "stream.h"
+
+static const char *subverb_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    *doc = "write the samples in another format";
+    return index ? NULL : "convert";
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    if (!settings->operand_count) {
+        pf_message("data: what to do is missing (usage: %s data convert --to-json OUT)", pf_program_name());
+        return PF_STATUS_USAGE;
+    }
+    settings->operands++;
+    settings->operand_count--;
+    if (settings->perf.to_ctf) {
+        pf_message("data: CTF is not written; instead: %s export --format chrome (a timeline), %s table (Arrow, Parquet)",
+                   pf_program_name(), pf_program_name());
+        return PF_STATUS_USAGE;
+    }
+    if (!settings->perf.to_json) {
+        pf_message("data: --to-json OUT is missing");
+        return PF_STATUS_USAGE;
+    }
+    if (strcmp(settings->perf.to_json, "-") != 0)
+        settings->output = settings->perf.to_json;
+    settings->symbols.no_inline = true;
+    return pf_run_output(command, settings);
+}
+
+static const struct pf_option options[] = {
+    {.name = "to-json",
+     .kind = PF_OPTION_TEXT,
+     .argument = "OUT",
+     .offset = offsetof(struct pf_settings, perf.to_json),
+     .doc = "Write the samples as JSON to OUT, - for standard output. OUT appears when it is complete."},
+    {.name = "to-ctf",
+     .kind = PF_OPTION_TEXT,
+     .argument = "DIR",
+     .offset = offsetof(struct pf_settings, perf.to_ctf),
+     .doc = "Not available: says what is instead."},
+    {.name = "all",
+     .kind = PF_OPTION_IGNORE,
+     .doc = "Ignored, for compatibility with perf: it is about CTF."},
+    {.name = "tod", .kind = PF_OPTION_IGNORE, .doc = "Ignored, for compatibility with perf: it is about CTF."},
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+const struct pf_command pf_command_data = {
+    .name = "data",
+    .summary = "convert samples to JSON, as perf data convert does",
+    .doc = "With convert --to-json OUT: writes samples with their symbols, callchains and the fields of tracepoints as one "
+           "JSON object, in the shape of perf data convert. perfile script --format json has more, with types.",
+    .operand = "convert [FILE]",
+    .operand_max = 2,
+    .operand_at = subverb_at,
+    .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},
+    .run = run,
+};

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples as JSON, in the shape of perf's conversion (version 1 of that): who reads that reads this. Numbers of tracepoints
+ * are texts there, and their fields may have the names of members that stand before them.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "analysis/delivery.h"
+#include "analysis/frames.h"
+#include "analysis/trace/trace_format.h"
+#include "analysis/trace/trace_text.h"
+#include "analysis/trace/trace_visit.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "output/output.h"
+
+struct data {
+    struct perfile_reader *reader;
+    const struct perfile_output_options *options;
+    struct pf_text *out;
+    struct pf_json json;
+    struct pf_delivery *delivery;
+    struct pf_symbols *symbols;
+    struct pf_frames frames;
+    struct pf_trace_events traces;
+    struct pf_text value; /* of a field */
+    bool begun;           /* the header is written */
+    bool any;             /* sample */
+};
+
+/* ---- the header ---- */
+
+static const char *text_of(const struct data *data, uint32_t feature)
+{
+    const char *text;
+    const int result = perfile_feature_text(data->reader, feature, NULL, &text, NULL);
+    return pf_memory_heed(data->out->allocator, result) == 0 ? text : NULL;
+}
+
+static uint64_t number_of(const struct data *data, uint32_t feature, const char *member)
+{
+    uint64_t number;
+    const int result = perfile_feature_number(data->reader, feature, member, &number, NULL);
+    return pf_memory_heed(data->out->allocator, result) == 0 ? number : 0;
+}
+
+/* The file's time, as there is no other. */
+static void put_date(struct data *data)
+{
+    const char *path = data->options->symbols->recording;
+    struct stat about;
+    struct tm when;
+    char text[40];
+    if (path && stat(path, &about) == 0 && gmtime_r(&about.st_mtime, &when) &&
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &when))
+        pf_json_string(&data->json, "captured-on", text);
+}
+
+static uint64_t first_feature_offset(const struct perfile_file *file)
+{
+    return file->data.offset + file->data.bytes;
+}
+
+static int see_argument(void *context, const struct perfile_value *value)
+{
+    struct pf_json *json = context;
+    struct perfile_visitor visitor = pf_json_visitor(json);
+    return value->name ? 0 : visitor.value(json, value);
+}
+
+static void put_command(struct data *data)
+{
+    const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &data->json, .value = see_argument};
+    pf_json_begin(&data->json, "cmdline", true);
+    (void)pf_memory_heed(data->out->allocator,
+                         perfile_feature_visit(data->reader, PERFILE_FEATURE_CMDLINE, &visitor, NULL));
+    pf_json_end(&data->json, true);
+}
+
+/* What the recording does not say is empty, as in perf, but for the processor's name. */
+static void put_text_feature(struct data *data, const char *name, uint32_t feature)
+{
+    const char *text = text_of(data, feature);
+    pf_json_string(&data->json, name, text ? text : "");
+}
+
+static void put_header(struct data *data)
+{
+    const struct perfile_file *file = perfile_reader_file(data->reader);
+    struct pf_json *json = &data->json;
+    pf_json_begin(json, "headers", false);
+    pf_json_unsigned(json, "header-version", 1);
+    put_date(data);
+    pf_json_unsigned(json, "data-offset", file->data.offset);
+    pf_json_unsigned(json, "data-size", file->data.bytes);
+    pf_json_unsigned(json, "feat-offset", first_feature_offset(file));
+    put_text_feature(data, "hostname", PERFILE_FEATURE_HOSTNAME);
+    put_text_feature(data, "os-release", PERFILE_FEATURE_OSRELEASE);
+    put_text_feature(data, "arch", PERFILE_FEATURE_ARCH);
+    if (text_of(data, PERFILE_FEATURE_CPUDESC))
+        put_text_feature(data, "cpu-desc", PERFILE_FEATURE_CPUDESC);
+    put_text_feature(data, "cpuid", PERFILE_FEATURE_CPUID);
+    pf_json_unsigned(json, "nrcpus-online", number_of(data, PERFILE_FEATURE_NRCPUS, "nr_cpus_online"));
+    pf_json_unsigned(json, "nrcpus-avail", number_of(data, PERFILE_FEATURE_NRCPUS, "nr_cpus_available"));
+    put_text_feature(data, "perf-version", PERFILE_FEATURE_VERSION);
+    put_command(data);
+    pf_json_end(json, false);
+}
+
+/* A stream says these things before its first sample. */
+static void begin(struct data *data)
+{
+    if (data->begun)
+        return;
+    data->begun = true;
+    pf_json_begin(&data->json, NULL, false);
+    pf_json_unsigned(&data->json, "linux-perf-json-version", 1);
+    put_header(data);
+    pf_json_begin(&data->json, "samples", true);
+}
+
+/* ---- samples ---- */
+
+static bool put_place(struct data *data, const struct perfile_space *space, uint64_t ip, bool returns)
+{
+    struct pf_json *json = &data->json;
+    const uint32_t place = pf_frames_place(&data->frames, space, ip, returns);
+    if (place == PF_NO_FRAME)
+        return false;
+    const struct pf_frame_info *frame = pf_frames_at(&data->frames, pf_frames_function(&data->frames, place));
+    char text[24];
+    snprintf(text, sizeof(text), "0x%" PRIx64, ip);
+    pf_json_begin(json, NULL, false);
+    pf_json_string(json, "ip", text);
+    if (frame && frame->name && *frame->name) {
+        pf_json_string(json, "symbol", frame->name);
+        if (frame->module != PF_NO_SYMBOL)
+            pf_json_string(json, "dso", pf_symbols_module(data->symbols, frame->module)->short_name);
+    }
+    pf_json_end(json, false);
+    return true;
+}
+
+/* What stands behind a mark is where the code was interrupted, the others are return addresses. */
+static bool put_chain(struct data *data, const struct pf_delivered *item, const struct perfile_u64s *ips, unsigned mode)
+{
+    bool returns = false;
+    for (uint64_t i = 0; i < ips->count; i++) {
+        const uint64_t ip = perfile_u64_at(ips, i);
+        if (ip >= PERFILE_CONTEXT_MAX) {
+            mode = ip == PERFILE_CONTEXT_KERNEL ? PERFILE_MISC_KERNEL
+                   : ip == PERFILE_CONTEXT_USER ? PERFILE_MISC_USER
+                                                : 0;
+            returns = false;
+            continue;
+        }
+        if (!put_place(data, pf_delivered_space(item, mode), ip, returns))
+            return false;
+        returns = true;
+    }
+    return true;
+}
+
+static bool put_callchain(struct data *data, const struct pf_delivered *item)
+{
+    const unsigned mode = item->record->misc & PERFILE_MISC_CPUMODE_MASK;
+    bool fine = true;
+    pf_json_begin(&data->json, "callchain", true);
+    if (item->sample.callchain.count || item->user_chain.count)
+        fine = put_chain(data, item, &item->sample.callchain, mode) &&
+               put_chain(data, item, &item->user_chain, PERFILE_MISC_USER);
+    else
+        fine = put_place(data, pf_delivered_space(item, mode), item->sample.ip, false);
+    pf_json_end(&data->json, true);
+    return fine;
+}
+
+static void put_field(struct data *data, const struct perfile_tracepoint_field *field, const struct perfile_bytes *raw)
+{
+    const bool swap = perfile_reader_file(data->reader)->swapped;
+    struct perfile_bytes bytes;
+    if (field->is_common || !pf_trace_bytes(field, raw, swap, &bytes))
+        return;
+    data->value.used = 0;
+    pf_trace_put_value(field, &bytes, swap, &data->value);
+    pf_put(&data->value, "", 1);
+    if (!data->value.failed)
+        pf_json_string(&data->json, field->name, data->value.data);
+}
+
+static int put_fields(struct data *data, const struct pf_delivered *item, struct perfile_error *error)
+{
+    const struct perfile_tracepoint *tracepoint;
+    const int result = pf_trace_events_take(&data->traces, item->record, &tracepoint, error);
+    for (size_t i = 0; result == 0 && tracepoint && i < tracepoint->field_count; i++)
+        put_field(data, &tracepoint->fields[i], &item->sample.raw);
+    return result;
+}
+
+static void put_number(struct pf_json *json, const char *name, int64_t value)
+{
+    const struct perfile_value number = {.name = name, .kind = PERFILE_VALUE_SIGNED, .number.s = value};
+    const struct perfile_visitor visitor = pf_json_visitor(json);
+    (void)visitor.value(json, &number);
+}
+
+static int put_sample(struct data *data, const struct pf_delivered *item, struct perfile_error *error)
+{
+    struct pf_json *json = &data->json;
+    begin(data);
+    pf_put_string(data->out, data->any ? ",\n" : "\n");
+    json->comma = false;
+    data->any = true;
+    pf_json_begin(json, NULL, false);
+    pf_json_unsigned(json, "timestamp", item->sample.time);
+    put_number(json, "pid", item->sample.pid);
+    put_number(json, "tid", item->sample.tid);
+    if (item->sample.present & PERFILE_SAMPLE_CPU)
+        pf_json_unsigned(json, "cpu", item->sample.cpu);
+    pf_json_string(json, "comm", item->comm);
+    if (!put_callchain(data, item))
+        return pf_fail_memory(error, "data");
+    const int result = put_fields(data, item, error);
+    pf_json_end(json, false);
+    return result;
+}
+
+static int put_samples(struct data *data, struct perfile_error *error)
+{
+    struct pf_delivered item;
+    int result;
+    while ((result = pf_delivery_next(data->delivery, &item, error)) > 0)
+        if (item.is_sample && !item.again && (result = put_sample(data, &item, error)) < 0)
+            return result;
+    if (result < 0)
+        return result;
+    begin(data);
+    pf_put_string(data->out, "\n");
+    pf_json_end(&data->json, true);
+    pf_json_end(&data->json, false);
+    pf_put_string(data->out, "\n");
+    pf_delivery_tell_unmatched(data->delivery, data->options->unmatched, data->options->unmatched_context);
+    return 0;
+}
+
+/* ---- entry ---- */
+
+static int open_parts(struct data *data, struct perfile_error *error)
+{
+    const struct perfile_allocator *allocator = data->out->allocator;
+    struct pf_find_options find = pf_find_options_of(data->options->symbols);
+    find.allocator = allocator;
+    const struct pf_delivery_options how = {.allocator = allocator,
+                                            .filter = data->options->filter,
+                                            .find = &find,
+                                            .progress = data->options->progress,
+                                            .progress_context = data->options->progress_context};
+    const struct pf_frames_options frames = {.joins_unnamed = true};
+    int result = pf_delivery_open(data->reader, &how, &data->delivery, error);
+    if (result == 0)
+        result = pf_symbols_open(data->reader, &find, &data->symbols, error);
+    if (result < 0)
+        return result;
+    pf_symbols_use_jit(data->symbols, pf_delivery_jit(data->delivery));
+    pf_frames_open(&data->frames, data->symbols, &frames, allocator);
+    pf_trace_events_open(&data->traces, data->reader, allocator);
+    return pf_text_open(&data->value, allocator, NULL, NULL) == 0 ? 0 : pf_fail_memory(error, "data");
+}
+
+static void close_parts(struct data *data)
+{
+    pf_text_close(&data->value);
+    pf_trace_events_close(&data->traces);
+    pf_frames_close(&data->frames);
+    pf_symbols_close(data->symbols);
+    pf_delivery_close(data->delivery);
+}
+
+static int write_data(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                      struct perfile_error *error)
+{
+    struct data data = {
+        .reader = reader, .options = options, .out = out, .json = {.text = out, .max_bytes = UINT64_MAX}};
+    pf_trace_events_open(&data.traces, reader, out->allocator);
+    int result = open_parts(&data, error);
+    if (result == 0)
+        result = put_samples(&data, error);
+    if (result == 0 && data.value.failed)
+        result = pf_fail_memory(error, "data");
+    close_parts(&data);
+    return result;
+}
+
+const struct pf_output pf_output_data_json = {
+    .info = {"data", "json", "samples with symbols and the fields of tracepoints, as perf data convert writes them", false},
+    .write = write_data,
+    .tells = true,
+};
