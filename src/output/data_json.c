@@ -13,7 +13,6 @@
 #include "analysis/frames.h"
 #include "analysis/trace/trace_format.h"
 #include "analysis/trace/trace_text.h"
-#include "analysis/trace/trace_visit.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "output/output.h"
@@ -26,7 +25,7 @@ struct data {
     struct pf_delivery *delivery;
     struct pf_symbols *symbols;
     struct pf_frames frames;
-    struct pf_trace_events traces;
+    struct pf_trace_texts traces;
     struct pf_text value; /* of a field */
     bool begun;           /* the header is written */
     bool any;             /* sample */
@@ -88,6 +87,18 @@ static void put_text_feature(struct data *data, const char *name, uint32_t featu
     pf_json_string(&data->json, name, text ? text : "");
 }
 
+static void put_clock(struct data *data)
+{
+    static const char *const members[][2] = {
+        {"clockid", "clockid"}, {"clock-time", "clockid_time_ns"}, {"real-time", "wall_clock_ns"}};
+    uint64_t value;
+    for (size_t i = 0; i < PF_COUNT(members); i++)
+        if (pf_memory_heed(data->out->allocator,
+                           perfile_feature_number(data->reader, PERFILE_FEATURE_CLOCK_DATA, members[i][1], &value,
+                                                  NULL)) == 0)
+            pf_json_unsigned(&data->json, members[i][0], value);
+}
+
 static void put_header(struct data *data)
 {
     const struct perfile_file *file = perfile_reader_file(data->reader);
@@ -106,6 +117,7 @@ static void put_header(struct data *data)
     put_text_feature(data, "cpuid", PERFILE_FEATURE_CPUID);
     pf_json_unsigned(json, "nrcpus-online", number_of(data, PERFILE_FEATURE_NRCPUS, "nr_cpus_online"));
     pf_json_unsigned(json, "nrcpus-avail", number_of(data, PERFILE_FEATURE_NRCPUS, "nr_cpus_available"));
+    put_clock(data);
     put_text_feature(data, "perf-version", PERFILE_FEATURE_VERSION);
     put_command(data);
     pf_json_end(json, false);
@@ -170,7 +182,7 @@ static bool put_callchain(struct data *data, const struct pf_delivered *item)
     const unsigned mode = item->record->misc & PERFILE_MISC_CPUMODE_MASK;
     bool fine = true;
     pf_json_begin(&data->json, "callchain", true);
-    if (item->sample.callchain.count || item->user_chain.count)
+    if (item->sample.present & PERFILE_SAMPLE_CALLCHAIN)
         fine = put_chain(data, item, &item->sample.callchain, mode) &&
                put_chain(data, item, &item->user_chain, PERFILE_MISC_USER);
     else
@@ -179,14 +191,64 @@ static bool put_callchain(struct data *data, const struct pf_delivered *item)
     return fine;
 }
 
-static void put_field(struct data *data, const struct perfile_tracepoint_field *field, const struct perfile_bytes *raw)
+/* Also the casts that system calls have. */
+static bool is_field(const struct pf_trace_node *node, const struct perfile_tracepoint_field *field)
 {
-    const bool swap = perfile_reader_file(data->reader)->swapped;
+    for (unsigned depth = 0; node && node->kind == PF_TRACE_CAST && depth < 4; depth++)
+        node = node->a;
+    return node && node->kind == PF_TRACE_FIELD && node->field == field;
+}
+
+/* The conversion of the print format that prints the field alone; NULL: there is none. */
+static const struct pf_trace_piece *piece_of(const struct pf_trace_format *format,
+                                             const struct perfile_tracepoint_field *field)
+{
+    for (const struct pf_trace_piece *piece = format ? format->pieces : NULL; piece; piece = piece->next)
+        if (piece->conversion && piece->value && is_field(piece->value, field))
+            return piece;
+    return NULL;
+}
+
+/* 0x%lx */
+static bool has_prefix(const struct pf_trace_piece *piece)
+{
+    return piece->text_bytes >= 2 && memcmp(piece->text + piece->text_bytes - 2, "0x", 2) == 0;
+}
+
+static void put_array(const struct perfile_bytes *bytes, struct pf_text *out)
+{
+    char text[8];
+    pf_put_string(out, "ARRAY[");
+    for (uint64_t i = 0; i < bytes->bytes; i++) {
+        snprintf(text, sizeof(text), "%s%02x", i ? ", " : "", bytes->data[i]);
+        pf_put_string(out, text);
+    }
+    pf_put_string(out, "]");
+}
+
+/* As the kernel prints the field, like perf. */
+static void put_value(struct data *data, const struct pf_trace_text *how, const struct perfile_tracepoint_field *field,
+                      const struct perfile_bytes *raw)
+{
+    const struct pf_trace_piece *piece = piece_of(how->format, field);
     struct perfile_bytes bytes;
-    if (field->is_common || !pf_trace_bytes(field, raw, swap, &bytes))
+    if (!pf_trace_bytes(field, raw, how->swap, &bytes))
         return;
-    data->value.used = 0;
-    pf_trace_put_value(field, &bytes, swap, &data->value);
+    if (piece && !field->is_array) {
+        struct pf_trace_piece alone = *piece;
+        const struct pf_trace_format format = {.tracing = how->format->tracing, .pieces = &alone};
+        alone.next = NULL;
+        alone.text_bytes = 0;
+        pf_put_string(&data->value, has_prefix(piece) ? "0x" : "");
+        pf_trace_print(&format, raw, how->swap, &data->traces.scratch, &data->value);
+    } else if (field->is_array && !field->is_text) {
+        put_array(&bytes, &data->value);
+    } else if (field->is_signed && bytes.bytes == 4 && strstr(field->type, "long")) { /* of a 32-bit machine */
+        pf_put_string(&data->value, "0x");
+        pf_put_hex(&data->value, (uint32_t)pf_trace_load(bytes.data, 4, false, how->swap));
+    } else {
+        pf_trace_put_value(field, &bytes, how->swap, &data->value);
+    }
     pf_put(&data->value, "", 1);
     if (!data->value.failed)
         pf_json_string(&data->json, field->name, data->value.data);
@@ -194,11 +256,20 @@ static void put_field(struct data *data, const struct perfile_tracepoint_field *
 
 static int put_fields(struct data *data, const struct pf_delivered *item, struct perfile_error *error)
 {
-    const struct perfile_tracepoint *tracepoint;
-    const int result = pf_trace_events_take(&data->traces, item->record, &tracepoint, error);
-    for (size_t i = 0; result == 0 && tracepoint && i < tracepoint->field_count; i++)
-        put_field(data, &tracepoint->fields[i], &item->sample.raw);
-    return result;
+    struct pf_trace_text how = {.tracepoint = NULL};
+    if (!item->event || item->event->attr->type != PERFILE_TYPE_TRACEPOINT)
+        return 0;
+    if (!pf_trace_texts_find(&data->traces, item->event, &how)) {
+        if (error)
+            *error = data->traces.error;
+        return data->traces.error.code;
+    }
+    for (size_t i = 0; how.tracepoint && i < how.tracepoint->field_count; i++) {
+        data->value.used = 0;
+        if (!how.tracepoint->fields[i].is_common)
+            put_value(data, &how, &how.tracepoint->fields[i], &item->sample.raw);
+    }
+    return 0;
 }
 
 static void put_number(struct pf_json *json, const char *name, int64_t value)
@@ -216,7 +287,7 @@ static int put_sample(struct data *data, const struct pf_delivered *item, struct
     json->comma = false;
     data->any = true;
     pf_json_begin(json, NULL, false);
-    pf_json_unsigned(json, "timestamp", item->sample.time);
+    put_number(json, "timestamp", (int64_t)item->sample.time); /* -1: not recorded */
     put_number(json, "pid", item->sample.pid);
     put_number(json, "tid", item->sample.tid);
     if (item->sample.present & PERFILE_SAMPLE_CPU)
@@ -231,10 +302,10 @@ static int put_sample(struct data *data, const struct pf_delivered *item, struct
 
 static int put_samples(struct data *data, struct perfile_error *error)
 {
-    struct pf_delivered item;
+    struct pf_delivered item = {.record = NULL};
     int result;
     while ((result = pf_delivery_next(data->delivery, &item, error)) > 0)
-        if (item.is_sample && !item.again && (result = put_sample(data, &item, error)) < 0)
+        if (item.is_sample && (result = put_sample(data, &item, error)) < 0)
             return result;
     if (result < 0)
         return result;
@@ -267,14 +338,15 @@ static int open_parts(struct data *data, struct perfile_error *error)
         return result;
     pf_symbols_use_jit(data->symbols, pf_delivery_jit(data->delivery));
     pf_frames_open(&data->frames, data->symbols, &frames, allocator);
-    pf_trace_events_open(&data->traces, data->reader, allocator);
-    return pf_text_open(&data->value, allocator, NULL, NULL) == 0 ? 0 : pf_fail_memory(error, "data");
+    const bool fine = pf_trace_texts_open(&data->traces, data->reader, allocator) &&
+                      pf_text_open(&data->value, allocator, NULL, NULL) == 0;
+    return fine ? 0 : pf_fail_memory(error, "data");
 }
 
 static void close_parts(struct data *data)
 {
     pf_text_close(&data->value);
-    pf_trace_events_close(&data->traces);
+    pf_trace_texts_close(&data->traces);
     pf_frames_close(&data->frames);
     pf_symbols_close(data->symbols);
     pf_delivery_close(data->delivery);
@@ -285,7 +357,6 @@ static int write_data(struct perfile_reader *reader, const struct perfile_output
 {
     struct data data = {
         .reader = reader, .options = options, .out = out, .json = {.text = out, .max_bytes = UINT64_MAX}};
-    pf_trace_events_open(&data.traces, reader, out->allocator);
     int result = open_parts(&data, error);
     if (result == 0)
         result = put_samples(&data, error);
