@@ -39,6 +39,7 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, version),
      .doc = "Print the version and the licence."},
+    PF_OPTION_BUILDID_DIR,
     {0},
 };
 static const struct pf_option_group group = {"Options", options};

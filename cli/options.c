@@ -133,6 +133,7 @@ static const struct pf_option symbol_options[] = {
      .offset = AT(symbols.archive),
      .doc =
          "Use the binaries packed by `perf archive`, a tar file or a folder, before those of perf's build-id cache."},
+    PF_OPTION_BUILDID_DIR,
     {.name = "debuginfod-limit",
      .kind = PF_OPTION_NUMBER,
      .argument = "SECONDS",
@@ -241,6 +242,8 @@ void pf_settings_init(struct pf_settings *settings)
         .flame = PERFILE_FLAME_OPTIONS_INIT,
         .report = PERFILE_REPORT_OPTIONS_INIT,
     };
+    const char *cache = getenv("PERF_BUILDID_DIR"); /* which perf sets for its scripts */
+    settings->symbols.buildid_dir = cache && *cache ? cache : NULL;
     settings->print.filter = &settings->filter;
     settings->print.symbols = &settings->symbols;
     settings->print.flame = &settings->flame;

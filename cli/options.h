@@ -71,6 +71,9 @@ struct pf_perf_settings {
     bool trace_fields;
     bool with_hits; /* buildid-list */
     bool kernel;
+    bool list; /* buildid-cache */
+    bool purge_all;
+    const char *add, *remove, *purge, *update, *missing, *kcore;
     const char *to_json; /* data */
     const char *to_ctf;
 };
@@ -241,6 +244,12 @@ extern const struct pf_option_group pf_common_group;  /* for every verb */
         .name = "unwind", .kind = PF_OPTION_CHOICE, .argument = "HOW",                                                 \
         .offset = offsetof(struct pf_settings, symbols.unwind), .value_at = pf_unwind_at,                              \
         .doc = "How dumped user stacks are unwound where a binary is missing."                                         \
+    }
+#define PF_OPTION_BUILDID_DIR                                                                                          \
+    {                                                                                                                  \
+        .name = "buildid-dir", .kind = PF_OPTION_TEXT, .argument = "DIR",                                              \
+        .offset = offsetof(struct pf_settings, symbols.buildid_dir),                                                   \
+        .doc = "perf's build-id cache [$PERF_BUILDID_DIR, or ~/.debug]."                                               \
     }
 #define PF_OPTION_OUTPUT                                                                                               \
     {                                                                                                                  \

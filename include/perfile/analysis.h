@@ -314,6 +314,23 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_elf_build_id(const char *path, uint8_
                                                         struct perfile_error *error);
 
 /*
+ * perf's build-id cache, a folder with copies of binaries that are found by their build ids; `folder` NULL is ~/.debug. Each file
+ * appears when it is complete, and links in the folder are not followed.
+ *
+ * _add copies the ELF file `path` under `name` (NULL: its own path without links): 1, or 0 when the cache has it. _remove
+ * removes what is there for a build id: 1, or 0 when there is nothing. _list calls options->take for each entry, by build id;
+ * other options do not matter. Errors: OPEN, WRITE, ABSENT (the file has no build id; HOME is not set), LIMIT (a path is too
+ * long), ARGUMENT, MEMORY, STOPPED, those of perfile_elf_build_id.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_build_id_cache_add(const char *folder, const char *path, const char *name,
+                                                              struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int perfile_build_id_cache_remove(const char *folder, const uint8_t *build_id,
+                                                                 size_t bytes, struct perfile_error *error);
+PERFILE_API PERFILE_MUST_CHECK int perfile_build_id_cache_list(const char *folder,
+                                                               const struct perfile_build_ids_options *options,
+                                                               struct perfile_error *error);
+
+/*
  * Code that JIT compilers made, of the jitdump files that a recording maps. `reader` is that of the recording; `options`
  * (may be NULL) say where the files are, and `folder` is where perfile_jit_follow writes: no name of the recording
  * decides that. Both must live as long. Errors: MEMORY, ARGUMENT (options->size).

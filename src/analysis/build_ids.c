@@ -2,11 +2,12 @@
 /* The files of a recording, as its header or its samples name them. */
 #include <string.h>
 
+#include <perfile/analysis.h>
+
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/sized.h"
-#include "symbol/find/find.h"
-#include "symbol/table_elf.h"
 
 struct walk {
     struct perfile_build_ids_options options;
@@ -171,17 +172,4 @@ int perfile_build_ids_list(struct perfile_reader *reader, const struct perfile_b
     if (walk.failure)
         return pf_fail(error, walk.failure, PERFILE_NO_OFFSET, "build ids", "stopped by the caller");
     return result;
-}
-
-int perfile_elf_build_id(const char *path, uint8_t build_id[20], struct perfile_error *error)
-{
-    struct pf_elf elf;
-    struct pf_watch watch;
-    pf_watch_open(&watch, NULL);
-    int result = pf_elf_open(&elf, path, &watch.allocator, error);
-    if (result < 0)
-        return result;
-    result = (int)pf_elf_note_build_id(&elf, build_id);
-    pf_elf_close(&elf);
-    return pf_memory_was_short(&watch.allocator) ? pf_fail_memory(error, "ELF file") : result;
 }
