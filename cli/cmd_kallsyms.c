@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* Where symbols of the kernel are, in perf's words. */
+#include "message.h"
+#include "stream.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+
+#define PAGE_BYTES 4096
+
+struct symbol {
+    uint64_t start;
+    uint32_t name, module; /* offsets in the text; module 0: the kernel itself */
+};
+
+struct symbols {
+    char *text; /* owned: the file, cut into words */
+    struct symbol *list; /* owned, by address */
+    size_t count, room;
+    bool hidden; /* all addresses are 0 */
+};
+
+/* ---- reading --------------------------------------------------------------------------------------------------- */
+
+/* NULL with errno. */
+static char *read_text(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t room = 0;
+
+    if (!file)
+        return NULL;
+    if (getdelim(&text, &room, 0, file) < 0 && !ferror(file)) { /* an empty file */
+        free(text);
+        text = strdup("");
+    }
+    if (ferror(file)) {
+        free(text);
+        text = NULL;
+    }
+    const int number = errno;
+    fclose(file);
+    errno = number;
+    return text;
+}
+
+static bool add_symbol(struct symbols *symbols, const struct symbol *symbol)
+{
+    if (symbols->count == symbols->room) {
+        const size_t room = symbols->room ? 2 * symbols->room : 4096;
+        struct symbol *grown = reallocarray(symbols->list, room, sizeof(*grown));
+        if (!grown)
+            return false;
+        symbols->list = grown;
+        symbols->room = room;
+    }
+    symbols->list[symbols->count++] = *symbol;
+    return true;
+}
+
+/* "ffffffff81000000 T name\t[module]"; false: out of memory. Lines of another kind are passed over, and so are constants. */
+static bool take_line(struct symbols *symbols, char *line)
+{
+    char *rest, *name, *module;
+    const uint64_t start = strtoull(line, &rest, 16);
+
+    if (rest == line || *rest != ' ' || !rest[1] || !strchr("TtWwDdBb", rest[1]) || rest[2] != ' ')
+        return true;
+    name = rest + 3;
+    module = strchr(name, '\t');
+    if (module)
+        *module++ = 0;
+    const struct symbol symbol = {start, (uint32_t)(name - symbols->text),
+                                  module ? (uint32_t)(module - symbols->text) : 0};
+    symbols->hidden = symbols->hidden && !start;
+    return add_symbol(symbols, &symbol);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct symbol *x = a, *y = b;
+
+    return x->start != y->start ? (x->start > y->start) - (x->start < y->start) : (x->name > y->name) - (x->name < y->name);
+}
+
+static bool take_lines(struct symbols *symbols)
+{
+    char *rest = symbols->text, *line;
+
+    symbols->hidden = true;
+    while ((line = strsep(&rest, "\n")) != NULL)
+        if (!take_line(symbols, line))
+            return false;
+    if (symbols->count)
+        qsort(symbols->list, symbols->count, sizeof(*symbols->list), by_start);
+    return true;
+}
+
+static void free_symbols(struct symbols *symbols)
+{
+    free(symbols->list);
+    free(symbols->text);
+}
+
+/* ---- printing -------------------------------------------------------------------------------------------------- */
+
+/* Up to the next symbol of the same module, as perf has it. */
+static uint64_t end_of(const struct symbols *symbols, size_t index)
+{
+    const struct symbol *symbol = &symbols->list[index];
+    const char *module = symbols->text + symbol->module;
+
+    for (size_t i = index + 1; i < symbols->count; i++) {
+        const struct symbol *next = &symbols->list[i];
+        if (next->start == symbol->start)
+            continue;
+        if (!next->module == !symbol->module && (!next->module || !strcmp(symbols->text + next->module, module)))
+            return next->start;
+        break;
+    }
+    return (symbol->start + PAGE_BYTES + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
+}
+
+/* "[nf_nat]" is "kernel/net/netfilter/nf-nat.ko.xz" below the folder of the modules. */
+static bool is_path_of(const char *line, const char *module)
+{
+    const char *colon = strchr(line, ':'), *at = colon;
+
+    while (at && at > line && at[-1] != '/')
+        at--;
+    for (module++; at && *module && *module != ']'; module++, at++)
+        if (*at != *module && !(*at == '-' && *module == '_'))
+            return false;
+    return at && !strncmp(at, ".ko", 3);
+}
+
+static void put_module(struct pf_stream *out, const char *module)
+{
+    struct utsname here;
+    char path[512], *line, *rest, *text;
+
+    if (uname(&here) != 0)
+        here.release[0] = 0;
+    snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", here.release);
+    rest = text = read_text(path);
+    while (rest && (line = strsep(&rest, "\n")) != NULL)
+        if (is_path_of(line, module)) {
+            pf_stream_print(out, "%s /lib/modules/%s/%.*s", module, here.release, (int)strcspn(line, ":"), line);
+            free(text);
+            return;
+        }
+    free(text);
+    pf_stream_print(out, "%s %s", module, module);
+}
+
+static void put_symbol(struct pf_stream *out, const struct symbols *symbols, size_t index)
+{
+    const struct symbol *symbol = &symbols->list[index];
+    const uint64_t end = end_of(symbols, index);
+
+    pf_stream_put_name(out, "", symbols->text + symbol->name, ": ");
+    if (symbol->module)
+        put_module(out, symbols->text + symbol->module);
+    else
+        pf_stream_print(out, "[kernel] [kernel.kallsyms]");
+    pf_stream_print(out, " %#" PRIx64 "-%#" PRIx64 " (%#" PRIx64 "-%#" PRIx64 ")\n", symbol->start, end, symbol->start, end);
+}
+
+static bool put_named(struct pf_stream *out, const struct symbols *symbols, const char *name)
+{
+    for (size_t i = 0; i < symbols->count; i++)
+        if (!strcmp(symbols->text + symbols->list[i].name, name)) {
+            put_symbol(out, symbols, i);
+            return true;
+        }
+    pf_stream_print(out, "%s: not found\n", name);
+    return false;
+}
+
+/* ---- the verb -------------------------------------------------------------------------------------------------- */
+
+static int print(const struct symbols *symbols, const struct pf_settings *settings)
+{
+    struct pf_stream out;
+    int status = pf_stream_open(&out, settings->output), written;
+
+    if (status)
+        return status;
+    for (size_t i = 0; i < settings->operand_count; i++)
+        if (!put_named(&out, symbols, settings->operands[i]))
+            status = PF_STATUS_FINDINGS;
+    written = pf_stream_close(&out, true);
+    return written ? written : status;
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    const char *path = settings->symbols.kallsyms ? settings->symbols.kallsyms : "/proc/kallsyms";
+    struct symbols symbols = {.text = read_text(path)};
+    int status;
+
+    (void)command;
+    if (!settings->operand_count) {
+        pf_message("kallsyms: the name of a symbol is missing (usage: %s kallsyms SYMBOL...)", pf_program_name());
+        status = PF_STATUS_USAGE;
+    } else if (!symbols.text) {
+        pf_message("kallsyms: %s: %s", path, strerror(errno));
+        status = errno == ENOMEM ? PF_STATUS_MEMORY : PF_STATUS_UNREADABLE;
+    } else if (!take_lines(&symbols)) {
+        pf_message("kallsyms: out of memory");
+        status = PF_STATUS_MEMORY;
+    } else if (symbols.hidden) {
+        pf_message("kallsyms: %s does not tell addresses (see /proc/sys/kernel/kptr_restrict; root may read them)", path);
+        status = PF_STATUS_UNREADABLE;
+    } else {
+        status = print(&symbols, settings);
+    }
+    free_symbols(&symbols);
+    return status;
+}
+
+static const struct pf_option options[] = {
+    {.name = "kallsyms",
+     .kind = PF_OPTION_FILE,
+     .argument = "FILE",
+     .offset = offsetof(struct pf_settings, symbols.kallsyms),
+     .doc = "A copy of /proc/kallsyms of another machine."},
+    PF_OPTION_OUTPUT,
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+const struct pf_command pf_command_kallsyms = {
+    .name = "kallsyms",
+    .summary = "find symbols of the running kernel, as perf kallsyms does",
+    .doc = "Prints where symbols of the running kernel and its modules begin and end: a line for each name, \"not found\" if there is "
+           "none.",
+    .operand = "SYMBOL...",
+    .operand_max = SIZE_MAX,
+    .groups = {&group, &pf_common_group},
+    .run = run,
+};
