@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "json.h"
 #include "message.h"
 #include "stream.h"
 
@@ -18,7 +19,8 @@ struct event {
 struct list {
     struct event *events;
     size_t count, room;
-    size_t next; /* the event behind the current one, as a row */
+    size_t next;      /* the event behind the current one, as a row */
+    const char *kind; /* the only one that is taken, or NULL */
 };
 
 static void free_list(struct list *list)
@@ -35,6 +37,9 @@ static int take_event(void *context, const struct perfile_known_event *event)
 {
     struct list *list = context;
     const size_t room = list->room ? 2 * list->room : 256;
+
+    if (list->kind && strcmp(event->kind, list->kind) != 0)
+        return 0;
     struct event *grown = list->count < list->room ? list->events : reallocarray(list->events, room, sizeof(*grown));
 
     if (!grown)
@@ -119,6 +124,65 @@ static int print_rows(struct pf_stream *out, struct list *list, const struct pf_
     return pf_stream_put_rows(out, command->name, &rows, format);
 }
 
+/* ---- as perf list -j ------------------------------------------------------------------------------------------- */
+
+/* "msr" of "msr/tsc/". */
+static void put_unit(struct pf_json_writer *json, const struct event *event)
+{
+    char unit[64];
+
+    snprintf(unit, sizeof(unit), "%.*s", (int)strcspn(event->name, "/"), event->name);
+    pf_json_writer_text(json, "Unit", strcmp(event->kind, "pmu") != 0 ? event->kind : unit);
+}
+
+static void put_perf_event(struct pf_json_writer *json, const struct event *event)
+{
+    static const char *const types[][2] = {
+        {"tracepoint", "Tracepoint event"},
+        {"breakpoint", "Hardware breakpoint"},
+        {"raw", "Raw event descriptor"},
+    };
+    const char *type = "Kernel PMU event";
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        type = strcmp(event->kind, types[i][0]) != 0 ? type : types[i][1];
+    pf_json_writer_break(json);
+    pf_json_writer_begin(json, NULL, false);
+    put_unit(json, event);
+    pf_json_writer_text(json, "EventName", event->name);
+    pf_json_writer_text(json, "EventType", type);
+    if (event->doc)
+        pf_json_writer_text(json, "BriefDescription", event->doc);
+    pf_json_writer_end(json, false);
+}
+
+/* perf leaves out what does not work here. */
+static void print_perf_json(struct pf_stream *out, const struct list *list)
+{
+    struct pf_json_writer json = {.sink = {out, pf_stream_write}};
+
+    pf_json_writer_begin(&json, NULL, true);
+    for (size_t i = 0; i < list->count; i++)
+        if (list->events[i].works)
+            put_perf_event(&json, &list->events[i]);
+    pf_json_writer_end(&json, true);
+    pf_json_writer_finish(&json);
+}
+
+/* perf's words for kinds of events. */
+static const char *kind_of(const char *pattern)
+{
+    static const char *const kinds[][2] = {
+        {"hw", "hardware"},  {"hardware", "hardware"}, {"sw", "software"},           {"software", "software"},
+        {"cache", "cache"},  {"hwcache", "cache"},     {"tracepoint", "tracepoint"}, {"pmu", "pmu"},
+    };
+
+    for (size_t i = 0; pattern && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (!strcmp(pattern, kinds[i][0]))
+            return kinds[i][1];
+    return NULL;
+}
+
 static bool is_text(const struct pf_settings *settings)
 {
     return !settings->format || !strcmp(settings->format, "text");
@@ -183,7 +247,9 @@ static int print_list(struct list *list, const struct pf_command *command, const
 
     if (status)
         return status;
-    if (is_text(settings))
+    if (settings->json)
+        print_perf_json(&out, list);
+    else if (is_text(settings))
         print_text(&out, list);
     else
         status = print_rows(&out, list, command, settings->format);
@@ -194,9 +260,9 @@ static int print_list(struct list *list, const struct pf_command *command, const
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const char *pattern = settings->operand_count ? settings->operands[0] : NULL;
-    struct list list = {0};
+    struct list list = {.kind = kind_of(pattern)};
     struct perfile_error error;
-    const int result = perfile_known_events(pattern, take_event, &list, &error);
+    const int result = perfile_known_events(list.kind ? NULL : pattern, take_event, &list, &error);
     int status = status_of(command, &list, pattern, result, &error);
 
     if (!status)
@@ -207,6 +273,12 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT_OF(pf_table_format_at),
+    {.name = "json",
+     .letter = 'j',
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, json),
+     .doc = "Print the events that work here as perf list -j does: a list of objects with Unit, EventName, EventType and "
+            "BriefDescription."},
     PF_OPTION_OUTPUT,
     {0},
 };
@@ -217,7 +289,8 @@ const struct pf_command pf_command_list = {
     .summary = "list the events of this machine, and which of them work",
     .doc =
         "Prints the events of this machine by kind, and whether they can be opened now, which is tried. With PATTERN, "
-        "only events whose names contain it; if it contains any of *?[, PATTERN is a glob for the whole name.",
+        "only events whose names contain it; if it contains any of *?[, PATTERN is a glob for the whole name. hw, sw, cache, "
+        "tracepoint and pmu are the events of that kind.",
     .operand = "[PATTERN]",
     .operand_max = 1,
     .pages = true,
