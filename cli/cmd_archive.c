@@ -44,7 +44,8 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_TEXT,
      .argument = "OUT",
      .offset = offsetof(struct pf_settings, output),
-     .doc = "Write to OUT [FILE.tar.gz], - for standard output; compressed if it ends in .gz or .tgz. OUT appears when it is "
+     .doc = "Write to OUT [FILE.tar.gz], - for standard output; compressed if it ends in .gz or .tgz. OUT appears when "
+            "it is "
             "complete."},
     {0},
 };
@@ -53,8 +54,12 @@ static const struct pf_option_group group = {"Options", options};
 const struct pf_command pf_command_archive = {
     .name = "archive",
     .summary = "pack the binaries of a recording, to read it on another machine",
-    .doc = "Packs the binaries that samples hit, their debug files and the kernel's symbols by build id into a tar file, as perf "
-           "archive does. --archive of report, script and the other verbs reads it; for perf it is unpacked in ~/.debug.",
+    .doc =
+        "Packs the binaries that samples hit, their debug files and the kernel's symbols by build id into a tar file, "
+        "as perf "
+        "archive does. --archive of report, script and the other verbs reads it; for perf it is unpacked in ~/.debug.",
+    .examples = "archive perf.data\n"
+                "report --archive perf.data.tar.gz perf.data",
     .operand = "[FILE]",
     .operand_max = 1,
     .groups = {&group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},

@@ -99,7 +99,8 @@ static int purge(const struct pf_settings *settings, const struct pf_build_ids *
     for (size_t i = 0; i < ids->count && result >= 0; i++) {
         if (path && strcmp(ids->list[i].path, path) != 0)
             continue;
-        result = perfile_build_id_cache_remove(settings->symbols.buildid_dir, ids->list[i].bytes, ids->list[i].count, error);
+        result =
+            perfile_build_id_cache_remove(settings->symbols.buildid_dir, ids->list[i].bytes, ids->list[i].count, error);
         count += result > 0;
     }
     return result < 0 ? result : count;
@@ -192,7 +193,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     const struct {
         const char *list;
         int (*work)(const struct pf_settings *settings, const char *path);
-    } steps[] = {{asked->add, add_file}, {asked->remove, remove_file}, {asked->purge, purge_file}, {asked->update, update_file}};
+    } steps[] = {
+        {asked->add, add_file}, {asked->remove, remove_file}, {asked->purge, purge_file}, {asked->update, update_file}};
     int status = PF_STATUS_OK, done = PF_STATUS_OK;
 
     if (asked->kcore) {
@@ -214,9 +216,11 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         done = pf_read_and_print(command, settings, print_missing);
         status = done > status ? done : status;
     }
-    if (asked->list || asked->missing || asked->purge_all || asked->add || asked->remove || asked->purge || asked->update)
+    if (asked->list || asked->missing || asked->purge_all || asked->add || asked->remove || asked->purge ||
+        asked->update)
         return status;
-    pf_message("buildid-cache: what to do is missing (--list, --add, --remove, --purge, --purge-all, --update, --missing)");
+    pf_message(
+        "buildid-cache: what to do is missing (--list, --add, --remove, --purge, --purge-all, --update, --missing)");
     return PF_STATUS_USAGE;
 }
 
@@ -262,8 +266,12 @@ static const struct pf_option_group group = {"Options", options};
 const struct pf_command pf_command_buildid_cache = {
     .name = "buildid-cache",
     .summary = "list and change the copies of binaries in perf's build-id cache",
-    .doc = "Lists, adds and removes copies of binaries in the build-id cache of perf, ~/.debug, where perf and perfile look for "
+    .doc = "Lists, adds and removes copies of binaries in the build-id cache of perf, ~/.debug, where perf and perfile "
+           "look for "
            "symbols by build id.",
+    .examples = "buildid-cache --list\n"
+                "buildid-cache --add ./server\n"
+                "buildid-cache --missing perf.data",
     .groups = {&group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

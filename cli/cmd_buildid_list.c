@@ -43,8 +43,8 @@ static void put_cell(void *context, size_t column, struct perfile_value *value)
     const char *text = column == PATH ? id->path : pf_build_id_text(id->bytes, id->count, cursor->hex);
 
     if (*text)
-        *value = (struct perfile_value){
-            .kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)text, .bytes = strlen(text)};
+        *value =
+            (struct perfile_value){.kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)text, .bytes = strlen(text)};
 }
 
 static void put_ids(struct pf_input *input, struct pf_stream *out, const struct pf_build_ids *ids)
@@ -162,8 +162,11 @@ static const struct pf_option_group group = {"Options", options};
 const struct pf_command pf_command_buildid_list = {
     .name = "buildid-list",
     .summary = "list the build ids of a recording's files, as perf buildid-list does",
-    .doc = "Prints the build id and the path of each file that the header of a recording names or, without such a header, "
-           "that samples hit. FILE may also be an ELF file, whose build id is printed.",
+    .doc =
+        "Prints the build id and the path of each file that the header of a recording names or, without such a header, "
+        "that samples hit. FILE may also be an ELF file, whose build id is printed.",
+    .examples = "buildid-list --with-hits perf.data\n"
+                "buildid-list /usr/bin/make",
     .operand = "[FILE]",
     .operand_max = 1,
     .pages = true,

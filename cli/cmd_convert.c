@@ -67,6 +67,8 @@ const struct pf_command pf_command_convert = {
     .doc =
         "Copies a recording into another container. Records are copied byte for byte unless the byte order changes or "
         "an option asks for a change. When a file becomes a directory, each CPU's records get a file of their own.",
+    .examples = "convert --for perf-5.10 -o old.data perf.data\n"
+                "convert -z 3 -o small.data perf.data",
     .operand = "[FILE]",
     .operand_max = 1,
     .groups = {&group, &pf_writing_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},

@@ -455,6 +455,8 @@ const struct pf_command pf_command_cut = {
     .doc = "Writes a recording with only the matching samples and all that readers need to interpret them: maps, "
            "names, kernel symbols and header features. Records are copied byte for byte; only --every and --samples "
            "change their periods. With --split the samples go to several recordings, each complete in itself.",
+    .examples = "cut --time 10%-20% -o part.data perf.data\n"
+                "cut --comms make -o make.data perf.data",
     .operand = "[FILE]",
     .operand_max = 1,
     .groups = {&group, &pf_filter_group, &pf_writing_group, &pf_input_group, &pf_limit_group, &pf_common_group},

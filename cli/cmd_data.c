@@ -19,8 +19,9 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     settings->operands++;
     settings->operand_count--;
     if (settings->perf.to_ctf) {
-        pf_message("data: CTF is not written; instead: %s export --format chrome (a timeline), %s table (Arrow, Parquet)",
-                   pf_program_name(), pf_program_name());
+        pf_message(
+            "data: CTF is not written; instead: %s export --format chrome (a timeline), %s table (Arrow, Parquet)",
+            pf_program_name(), pf_program_name());
         return PF_STATUS_USAGE;
     }
     if (!settings->perf.to_json) {
@@ -45,8 +46,9 @@ static const struct pf_option options[] = {
      .offset = offsetof(struct pf_settings, perf.to_ctf),
      .doc = "Not available: says what is instead."},
     {.name = "all",
-     .kind = PF_OPTION_IGNORE,
-     .doc = "Ignored, for compatibility with perf: it is about CTF."},
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, all),
+     .doc = "Ignored, for compatibility with perf: it is about CTF. With --help: all options."},
     {.name = "tod", .kind = PF_OPTION_IGNORE, .doc = "Ignored, for compatibility with perf: it is about CTF."},
     {0},
 };
@@ -55,8 +57,10 @@ static const struct pf_option_group group = {"Options", options};
 const struct pf_command pf_command_data = {
     .name = "data",
     .summary = "convert samples to JSON, as perf data convert does",
-    .doc = "With convert --to-json OUT: writes samples with their symbols, callchains and the fields of tracepoints as one "
+    .doc = "With convert --to-json OUT: writes samples with their symbols, callchains and the fields of tracepoints as "
+           "one "
            "JSON object, in the shape of perf data convert. perfile script --format json has more, with types.",
+    .examples = "data convert --to-json samples.json perf.data",
     .operand = "convert [FILE]",
     .operand_max = 2,
     .operand_at = subverb_at,

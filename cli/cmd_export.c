@@ -166,6 +166,8 @@ const struct pf_command pf_command_export = {
     .doc = "Writes the samples of a recording with their stacks in the format of another program. Weights, inlined "
            "functions, source lines, build ids, threads and times are kept where the format has room for them; what it "
            "has no room for is said on standard error. The profiles of several recordings become one.",
+    .examples = "export --format pprof -o profile.pb.gz perf.data\n"
+                "export --format firefox --open perf.data",
     .operand = "[FILE...]",
     .operand_max = SIZE_MAX,
     .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},

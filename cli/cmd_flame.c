@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #define AT(member) offsetof(struct pf_settings, flame.member)
-#define TEXT(option, value, member, text)                                                                              \
+#define TEXT(option, value, member, ...)                                                                               \
     {                                                                                                                  \
-        .name = option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member), .doc = text                   \
+        .name = option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member), .doc = __VA_ARGS__            \
     }
-#define FLAG(option, short_option, member, text)                                                                       \
+#define FLAG(option, short_option, member, ...)                                                                        \
     {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG, .offset = AT(member), .doc = text              \
+        .name = option, .letter = short_option, .kind = PF_OPTION_FLAG, .offset = AT(member), .doc = __VA_ARGS__       \
     }
 
 enum { BY_PID = 1, BY_TID = 2 };
@@ -27,11 +27,13 @@ static const struct pf_option options[] = {
     PF_OPTION_FORMAT,
     TEXT("event", "NAME", event,
          "The event to draw in svg and folded output; the default is the event with the most samples. The html page "
-         "has all events and starts with this one."),
+         "has all events and starts with this one.",
+         .first = true),
     TEXT("by", "LIST", by,
          "Grouping levels above the root function, outermost first: comm (thread name), pid (name and process), tid "
          "(name, process and thread), cpu, time (slices of --time-quantum), or several, such as cpu,comm. The default "
-         "is comm; the html page can also show the threads of one name separately."),
+         "is comm; the html page can also show the threads of one name separately.",
+         .first = true),
     TEXT("time-quantum", "TIME", time_quantum, "With --by time: the length of a slice, in s, ms, us or ns [100ms]."),
     {.name = "by-pid",
      .kind = PF_OPTION_BITS,
@@ -48,10 +50,11 @@ static const struct pf_option options[] = {
          "svg, html: start from the functions that were running and show their callers. The html page can switch this "
          "itself."),
     FLAG("annotate", 0, annotate, "folded: append _[k], _[i] or _[j] to kernel, inlined and JIT functions."),
-    TEXT("title", "TEXT", title, "The title of the picture."),
+    TEXT("title", "TEXT", title, "The title of the picture.", .first = true),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
     {.name = "output",
+     .first = true,
      .letter = 'o',
      .kind = PF_OPTION_TEXT,
      .argument = "FILE",
@@ -62,6 +65,7 @@ static const struct pf_option options[] = {
          "flame.svg and flame.html in the current folder when standard output is a terminal; a file that is there is "
          "renamed to flame.svg.old or flame.html.old."},
     {.name = "open",
+     .first = true,
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, shows),
      .doc =
@@ -73,6 +77,7 @@ static const struct pf_option_group group = {"Options", options};
 
 static const struct pf_option compare_options[] = {
     {.name = "before",
+     .first = true,
      .kind = PF_OPTION_TEXT,
      .argument = "OLD",
      .offset = offsetof(struct pf_settings, before),
@@ -88,7 +93,7 @@ static const struct pf_option_group compare_group = {"Comparing", compare_option
 
 static const struct pf_option svg_options[] = {
     FLAG("inverted", 'G', inverted,
-         "Put the root on top (an icicle graph). The html page does so by default, and can be flipped."),
+         "Put the root on top (an icicle graph). The html page does so by default, and can be flipped.", .first = true),
     {.name = "colors",
      .kind = PF_OPTION_CHOICE,
      .argument = "PALETTE",
@@ -150,6 +155,9 @@ const struct pf_command pf_command_flame = {
     .summary = "draw a flame graph: svg, offline html page, or folded stacks",
     .doc = "Draws the callchains of a recording as a flame graph: an svg, an html page that works offline, or folded "
            "stacks (one line per stack) for other tools. With --before it shows what changed between two recordings.",
+    .examples = "flame --open perf.data\n"
+                "flame --format html -o flame.html perf.data\n"
+                "flame --before old.data -o diff.svg new.data",
     .operand = "[FILE]",
     .operand_max = 1,
     .groups = {&group, &compare_group, &svg_group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,

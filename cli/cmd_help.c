@@ -65,6 +65,8 @@ static void put_option(struct pf_json_writer *json, const struct pf_command *com
     if (option->argument)
         pf_json_writer_text(json, "argument", option->argument);
     pf_json_writer_text(json, "group", title);
+    if (option->first)
+        pf_json_writer_bool(json, "first", true);
     pf_json_writer_text(json, "doc", option->doc);
     if (option->value_at)
         put_values(json, command, option->value_at);
@@ -219,7 +221,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
     (void)command;
     if (!settings->json && !settings->scdoc)
-        return about ? pf_help_verb(about) : pf_help_overview();
+        return about ? pf_help_verb(about, settings->all) : pf_help_overview();
     if (pf_stream_open(&out, NULL))
         return PF_STATUS_OUTPUT;
     if (settings->json)
@@ -234,7 +236,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 const struct pf_command pf_command_help = {
     .name = "help",
     .summary = "print this overview, or the help of one verb",
-    .doc = "Prints an overview, or the help of one verb with all its options.",
+    .doc = "Prints an overview, or the help of one verb: the options that most people need, with --all all of them.",
     .operand = "[VERB]",
     .operand_max = 1,
     .pages = true,

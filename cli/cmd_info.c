@@ -19,6 +19,8 @@ const struct pf_command pf_command_info = {
         "Prints how, where and of what a recording was made, its events, what is damaged, and all that the header says "
         "of the machine: topology, caches, memory, PMUs, clocks, BPF programs and attributes. Takes milliseconds for "
         "any size of recording, unless --count is given.",
+    .examples = "info perf.data\n"
+                "info --count --format json perf.data",
     .operand = "[FILE]",
     .operand_max = 1,
     .pages = true,

@@ -156,6 +156,7 @@ const struct pf_command pf_command_inject = {
     .name = "inject",
     .summary = "post-process a recording: add build ids, JIT code and sleep times",
     .doc = "Rewrites a recording in time order, with data that is only available afterwards.",
+    .examples = "inject --jit -o jitted.data perf.data",
     .operand = "[FILE]",
     .operand_max = 1,
     .groups = {&group, &pf_writing_group, &pf_symbol_group, &pf_serial_group, &pf_limit_group, &pf_common_group},

@@ -17,7 +17,7 @@ struct symbol {
 };
 
 struct symbols {
-    char *text; /* owned: the file, cut into words */
+    char *text;          /* owned: the file, cut into words */
     struct symbol *list; /* owned, by address */
     size_t count, room;
     bool hidden; /* all addresses are 0 */
@@ -84,7 +84,8 @@ static int by_start(const void *a, const void *b)
 {
     const struct symbol *x = a, *y = b;
 
-    return x->start != y->start ? (x->start > y->start) - (x->start < y->start) : (x->name > y->name) - (x->name < y->name);
+    return x->start != y->start ? (x->start > y->start) - (x->start < y->start)
+                                : (x->name > y->name) - (x->name < y->name);
 }
 
 static bool take_lines(struct symbols *symbols)
@@ -167,7 +168,8 @@ static void put_symbol(struct pf_stream *out, const struct symbols *symbols, siz
         put_module(out, symbols->text + symbol->module);
     else
         pf_stream_print(out, "[kernel] [kernel.kallsyms]");
-    pf_stream_print(out, " %#" PRIx64 "-%#" PRIx64 " (%#" PRIx64 "-%#" PRIx64 ")\n", symbol->start, end, symbol->start, end);
+    pf_stream_print(out, " %#" PRIx64 "-%#" PRIx64 " (%#" PRIx64 "-%#" PRIx64 ")\n", symbol->start, end, symbol->start,
+                    end);
 }
 
 static bool put_named(struct pf_stream *out, const struct symbols *symbols, const char *name)
@@ -214,7 +216,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("kallsyms: out of memory");
         status = PF_STATUS_MEMORY;
     } else if (symbols.hidden) {
-        pf_message("kallsyms: %s does not tell addresses (see /proc/sys/kernel/kptr_restrict; root may read them)", path);
+        pf_message("kallsyms: %s does not tell addresses (see /proc/sys/kernel/kptr_restrict; root may read them)",
+                   path);
         status = PF_STATUS_UNREADABLE;
     } else {
         status = print(&symbols, settings);
@@ -237,7 +240,8 @@ static const struct pf_option_group group = {"Options", options};
 const struct pf_command pf_command_kallsyms = {
     .name = "kallsyms",
     .summary = "find symbols of the running kernel, as perf kallsyms does",
-    .doc = "Prints where symbols of the running kernel and its modules begin and end: a line for each name, \"not found\" if there is "
+    .doc = "Prints where symbols of the running kernel and its modules begin and end: a line for each name, \"not "
+           "found\" if there is "
            "none.",
     .operand = "SYMBOL...",
     .operand_max = SIZE_MAX,

@@ -173,8 +173,8 @@ static void print_perf_json(struct pf_stream *out, const struct list *list)
 static const char *kind_of(const char *pattern)
 {
     static const char *const kinds[][2] = {
-        {"hw", "hardware"},  {"hardware", "hardware"}, {"sw", "software"},           {"software", "software"},
-        {"cache", "cache"},  {"hwcache", "cache"},     {"tracepoint", "tracepoint"}, {"pmu", "pmu"},
+        {"hw", "hardware"}, {"hardware", "hardware"}, {"sw", "software"},           {"software", "software"},
+        {"cache", "cache"}, {"hwcache", "cache"},     {"tracepoint", "tracepoint"}, {"pmu", "pmu"},
     };
 
     for (size_t i = 0; pattern && i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -277,8 +277,9 @@ static const struct pf_option options[] = {
      .letter = 'j',
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, json),
-     .doc = "Print the events that work here as perf list -j does: a list of objects with Unit, EventName, EventType and "
-            "BriefDescription."},
+     .doc =
+         "Print the events that work here as perf list -j does: a list of objects with Unit, EventName, EventType and "
+         "BriefDescription."},
     PF_OPTION_OUTPUT,
     {0},
 };
@@ -289,7 +290,8 @@ const struct pf_command pf_command_list = {
     .summary = "list the events of this machine, and which of them work",
     .doc =
         "Prints the events of this machine by kind, and whether they can be opened now, which is tried. With PATTERN, "
-        "only events whose names contain it; if it contains any of *?[, PATTERN is a glob for the whole name. hw, sw, cache, "
+        "only events whose names contain it; if it contains any of *?[, PATTERN is a glob for the whole name. hw, sw, "
+        "cache, "
         "tracepoint and pmu are the events of that kind.",
     .operand = "[PATTERN]",
     .operand_max = 1,

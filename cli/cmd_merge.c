@@ -334,6 +334,7 @@ const struct pf_command pf_command_merge = {
            "events of a recording must share are added where missing. Records other than samples that the parts of a "
            "split recording have in common are written once, so that merging the parts restores it. Where headers "
            "differ and only one value is possible, the first recording's is used; the report lists these.",
+    .examples = "merge -o all.data one.data two.data",
     .operand = "FILE...",
     .operand_max = SIZE_MAX,
     .groups = {&group, &pf_writing_group, &pf_reading_group, &pf_limit_group, &pf_common_group},

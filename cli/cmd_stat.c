@@ -337,7 +337,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         settings->operand_count = 0;
         if ((status = pf_options_parse(&report_command, arguments, settings)))
             return status;
-        return settings->help ? pf_help_verb(&report_command) : report_command.run(&report_command, settings);
+        return settings->help ? pf_help_verb(&report_command, settings->all)
+                              : report_command.run(&report_command, settings);
     }
     const bool records = settings->operand_count && !strcmp(*operands, "record");
     if (records) {

@@ -93,6 +93,9 @@ const struct pf_command pf_command_table = {
     .doc = "Prints a view of the recording, with a row for each sample, function, thread and so on. Without VIEW it "
            "lists the views. json describes the columns with their types and units; numbers are exact and in base "
            "units (ns, bytes). parquet and arrow are binary, for DuckDB, ClickHouse, pyarrow and the like.",
+    .examples = "table\n"
+                "table samples --format csv perf.data\n"
+                "table functions --format parquet -o functions.parquet perf.data",
     .operand = "[VIEW [FILE]]",
     .operand_max = 2,
     .operand_at = pf_view_at,

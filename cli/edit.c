@@ -89,6 +89,7 @@ const char *pf_report_format_at(const struct pf_command *command, size_t index, 
 static const struct pf_option options[] = {
     {.name = "output",
      .letter = 'o',
+     .first = true,
      .kind = PF_OPTION_TEXT,
      .argument = "FILE",
      .offset = AT(output),

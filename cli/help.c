@@ -10,6 +10,8 @@
 #define PERF_VERSION_TEXT "7.2"
 #define WIDTH 80
 #define DOC_COLUMN 31
+#define FEW_VALUES 10
+#define FEW_OPTIONS 12 /* of which none is behind --all */
 
 int pf_help_version(void)
 {
@@ -102,12 +104,18 @@ static void print_paragraph(struct pf_stream *out, const char *text, size_t inde
     pf_stream_print(out, "\n");
 }
 
-static void print_values(struct pf_stream *out, const struct pf_command *command, pf_value_at *value_at, size_t column)
+/* At most so many. */
+static void print_values(struct pf_stream *out, const struct pf_command *command, pf_value_at *value_at, size_t most)
 {
     const char *value, *doc;
     char word[80];
+    size_t column = 0;
 
     for (size_t i = 0; (value = value_at(command, i, &doc)); i++) {
+        if (i == most) {
+            print_words(out, "| ...", DOC_COLUMN, &column);
+            break;
+        }
         snprintf(word, sizeof(word), "%s%s", i ? "| " : "Values: ", value);
         print_words(out, word, DOC_COLUMN, &column);
     }
@@ -115,7 +123,8 @@ static void print_values(struct pf_stream *out, const struct pf_command *command
         pf_stream_print(out, "\n");
 }
 
-static void print_option(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option)
+static void print_option(struct pf_stream *out, const struct pf_command *command, const struct pf_option *option,
+                         size_t most_values)
 {
     char left[80];
     size_t column;
@@ -131,10 +140,78 @@ static void print_option(struct pf_stream *out, const struct pf_command *command
     print_words(out, option->doc, DOC_COLUMN, &column);
     pf_stream_print(out, "\n");
     if (option->value_at)
-        print_values(out, command, option->value_at, 0);
+        print_values(out, command, option->value_at, most_values);
 }
 
-int pf_help_verb(const struct pf_command *command)
+/* ---- the short help -------------------------------------------------------------------------------------------- */
+
+static size_t count_options(const struct pf_option_group *group, bool first)
+{
+    size_t count = 0;
+
+    for (const struct pf_option *option = group->options; option->name; option++)
+        count += !option->hidden && (option->first || !first);
+    return count;
+}
+
+static size_t count_all(const struct pf_command *command, bool first)
+{
+    size_t count = 0;
+
+    for (const struct pf_option_group *const *group = command->groups; *group; group++)
+        count += count_options(*group, first);
+    return count;
+}
+
+/* All of the verb's own when these are few. */
+static bool is_shown(const struct pf_command *command, const struct pf_option_group *group,
+                     const struct pf_option *option)
+{
+    return !option->hidden &&
+           (option->first || (group == command->groups[0] && count_options(group, false) <= FEW_OPTIONS));
+}
+
+static void print_first_options(struct pf_stream *out, const struct pf_command *command)
+{
+    pf_stream_print(out, "\nOptions:\n");
+    for (const struct pf_option_group *const *group = command->groups; *group; group++)
+        for (const struct pf_option *option = (*group)->options; option->name; option++)
+            if (is_shown(command, *group, option))
+                print_option(out, command, option, FEW_VALUES);
+}
+
+static void print_examples(struct pf_stream *out, const struct pf_command *command)
+{
+    const char *line = command->examples;
+
+    pf_stream_print(out, "%s", line ? "\nExamples:\n" : "");
+    while (line && *line) {
+        const size_t bytes = strcspn(line, "\n");
+
+        pf_stream_print(out, "  %s %.*s\n", pf_program_name(), (int)bytes, line);
+        line += bytes + (line[bytes] != 0);
+    }
+}
+
+static void print_short(struct pf_stream *out, const struct pf_command *command)
+{
+    print_first_options(out, command);
+    print_examples(out, command);
+    pf_stream_print(out, "\nAll %zu options: %s %s --help --all, and man perfile-%s.\n", count_all(command, false),
+                    pf_program_name(), command->name, command->name);
+}
+
+static void print_all(struct pf_stream *out, const struct pf_command *command)
+{
+    for (const struct pf_option_group *const *group = command->groups; *group; group++) {
+        pf_stream_print(out, "\n%s:\n", (*group)->title);
+        for (const struct pf_option *option = (*group)->options; option->name; option++)
+            if (!option->hidden)
+                print_option(out, command, option, SIZE_MAX);
+    }
+}
+
+int pf_help_verb(const struct pf_command *command, bool all)
 {
     struct pf_stream out;
 
@@ -143,11 +220,6 @@ int pf_help_verb(const struct pf_command *command)
     pf_stream_print(&out, "Usage: %s %s [OPTIONS]%s%s\n\n", pf_program_name(), command->name,
                     command->operand ? " " : "", command->operand ? command->operand : "");
     print_paragraph(&out, command->doc, 0);
-    for (const struct pf_option_group *const *group = command->groups; *group; group++) {
-        pf_stream_print(&out, "\n%s:\n", (*group)->title);
-        for (const struct pf_option *option = (*group)->options; option->name; option++)
-            if (!option->hidden)
-                print_option(&out, command, option);
-    }
+    (all || count_all(command, false) <= FEW_OPTIONS ? print_all : print_short)(&out, command);
     return pf_stream_close(&out, true);
 }

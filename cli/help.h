@@ -9,6 +9,6 @@ int pf_help_version(void);
 int pf_help_overview(void);
 /* The overview on standard error: PF_STATUS_USAGE. */
 int pf_help_missing_verb(void);
-int pf_help_verb(const struct pf_command *command);
+int pf_help_verb(const struct pf_command *command, bool all);
 
 #endif

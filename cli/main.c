@@ -91,7 +91,7 @@ static int run_verb(const struct pf_command *command, char **arguments, struct p
     pf_message_setup(settings->color, settings->quiet, settings->verbose);
     pf_pager_setup((command->pages || settings->help || settings->pager) && !settings->no_pager && !settings->output);
     if (!status)
-        status = settings->help ? pf_help_verb(command) : command->run(command, settings);
+        status = settings->help ? pf_help_verb(command, settings->all) : command->run(command, settings);
     return status;
 }
 

@@ -100,21 +100,22 @@ const struct pf_option_group pf_input_group = {"Reading", input_options};
 const struct pf_option_group pf_reading_group = {"Reading", input_options + 1}; /* without -i */
 const struct pf_option_group pf_serial_group = {"Reading", serial_options};     /* without -j */
 
-#define FILTER(option, short_option, value, member, text)                                                              \
+#define FILTER(option, short_option, value, member, ...)                                                               \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value,                             \
-        .offset = AT(filter.member), .doc = text                                                                       \
+        .offset = AT(filter.member), .doc = __VA_ARGS__                                                                \
     }
 static const struct pf_option filter_options[] = {
     FILTER("time", 0, "START,STOP", time,
            "Only samples from START to STOP, in seconds as printed; either may be empty. +1.5,+3 counts from the first "
            "sample. 10%-20% is a percentage range of the recording, 30%/2 the second 30 percent. Where the header does "
            "not "
-           "say when the samples are, they are read ahead, which a stream does not allow."),
+           "say when the samples are, they are read ahead, which a stream does not allow.",
+           .first = true),
     FILTER("cpu", 'C', "LIST", cpus, "Only samples of these CPUs: 0-3,7."),
     FILTER("pid", 0, "LIST", pids, "Only these processes: 1,2."),
     FILTER("tid", 0, "LIST", tids, "Only these threads."),
-    FILTER("comms", 'c', "LIST", comms, "Only threads with these names: make,cc1."),
+    FILTER("comms", 'c', "LIST", comms, "Only threads with these names: make,cc1.", .first = true),
     FILTER("events", 'e', "LIST", events, "Only these events: cycles,sched:sched_switch."),
     {0},
 };
@@ -123,6 +124,7 @@ const struct pf_option_group pf_filter_group = {
 
 static const struct pf_option symbol_options[] = {
     {.name = "symfs",
+     .first = true,
      .kind = PF_OPTION_TEXT,
      .argument = "DIR",
      .offset = AT(symbols.symfs),
@@ -221,7 +223,12 @@ static const struct pf_option common_options[] = {
      .kind = PF_OPTION_FLAG,
      .offset = AT(no_sandbox),
      .doc = "Keep the rights to write files, run programs and use the network; see perfile(1)."},
-    {.name = "help", .letter = 'h', .kind = PF_OPTION_FLAG, .offset = AT(help), .doc = "Print the help of the verb."},
+    {.name = "help",
+     .letter = 'h',
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(help),
+     .doc = "Print the help of the verb, with --all all of its options."},
+    {.name = "all", .hidden = true, .kind = PF_OPTION_FLAG, .offset = AT(all), .doc = "With --help: all options."},
     {0},
 };
 const struct pf_option_group pf_common_group = {"General", common_options};
@@ -706,6 +713,12 @@ static int check_operands(const struct parse *parse)
     return PF_STATUS_OK;
 }
 
+/* --all is not an option of the verb's own. */
+static bool is_of_help(const struct pf_command *command)
+{
+    return find_option(command, "all", 3, 0)->hidden && strcmp(command->name, "help") != 0;
+}
+
 int pf_options_parse(const struct pf_command *command, char **arguments, struct pf_settings *settings)
 {
     struct parse parse = {command, settings, arguments};
@@ -729,6 +742,8 @@ int pf_options_parse(const struct pf_command *command, char **arguments, struct 
         }
     }
     settings->print.fields = settings->fields;
+    if (!status && settings->all && !settings->help && command->run && is_of_help(command))
+        return complain(command, "--all belongs to --help");
     return status || settings->help || !command->name[0] ? status : check_operands(&parse);
 }
 

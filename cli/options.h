@@ -98,6 +98,7 @@ struct pf_settings {
     char *fields;        /* -F, joined from all that were given; owned */
     uint64_t jobs;
     bool help;
+    bool all; /* --help: with all options */
     bool version;
     bool pager;
     bool no_pager;
@@ -182,6 +183,7 @@ struct pf_option {
     const char *name;     /* without dashes; NULL ends a table */
     char letter;          /* 0: none */
     bool hidden;          /* for the build, not for users */
+    bool first;           /* in the short help: what most people need */
     int kind;             /* enum pf_option_kind */
     const char *argument; /* NULL: a flag */
     const char *usual;    /* the value when none follows; NULL: one must */
@@ -200,10 +202,11 @@ struct pf_option_group {
 };
 
 struct pf_command {
-    const char *name;    /* "": what stands before the verb */
-    const char *summary; /* half a sentence, lower case, no full stop */
-    const char *doc;     /* paragraph */
-    const char *operand; /* "[FILE]", or NULL */
+    const char *name;     /* "": what stands before the verb */
+    const char *summary;  /* half a sentence, lower case, no full stop */
+    const char *doc;      /* paragraph */
+    const char *examples; /* lines of the short help, each behind the program's name; NULL: none */
+    const char *operand;  /* "[FILE]", or NULL */
     size_t operand_max;
     pf_value_at *operand_at;                  /* values of the first operand, or NULL */
     bool takes_command;                       /* from the first operand on, all is the command line of a program */
@@ -230,7 +233,7 @@ extern const struct pf_option_group pf_common_group;  /* for every verb */
 /* For tables of verbs. */
 #define PF_OPTION_FORMAT_OF(formats)                                                                                   \
     {                                                                                                                  \
-        .name = "format", .kind = PF_OPTION_CHOICE, .argument = "FORMAT",                                              \
+        .name = "format", .first = true, .kind = PF_OPTION_CHOICE, .argument = "FORMAT",                               \
         .offset = offsetof(struct pf_settings, format), .value_at = (formats), .doc = "The output format."             \
     }
 #define PF_OPTION_FORMAT PF_OPTION_FORMAT_OF(pf_format_at)
@@ -253,7 +256,7 @@ extern const struct pf_option_group pf_common_group;  /* for every verb */
     }
 #define PF_OPTION_OUTPUT                                                                                               \
     {                                                                                                                  \
-        .name = "output", .letter = 'o', .kind = PF_OPTION_TEXT, .argument = "FILE",                                   \
+        .name = "output", .letter = 'o', .first = true, .kind = PF_OPTION_TEXT, .argument = "FILE",                    \
         .offset = offsetof(struct pf_settings, output),                                                                \
         .doc = "Write to FILE instead of standard output. FILE appears when it is complete, compressed when its name " \
                "ends "                                                                                                 \

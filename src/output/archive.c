@@ -18,7 +18,14 @@
 #include "output/output.h"
 #include "symbol/find/find.h"
 
-enum { TAR_BLOCK = 512, PATH_MOST = 4096, NAME_ROOM = 100, HEX_ROOM = 2 * 20 + 1, READ_BYTES = 1 << 16, TEXT_BYTES_MAX = 64 << 20 };
+enum {
+    TAR_BLOCK = 512,
+    PATH_MOST = 4096,
+    NAME_ROOM = 100,
+    HEX_ROOM = 2 * 20 + 1,
+    READ_BYTES = 1 << 16,
+    TEXT_BYTES_MAX = 64 << 20
+};
 
 struct archive {
     const struct perfile_output_options *options;
@@ -245,8 +252,9 @@ static void tell(const struct archive *a)
     if (a->missing > 1)
         snprintf(others, sizeof(others), " and %" PRIu64 " others", a->missing - 1);
     if (a->missing) {
-        snprintf(text, sizeof(text), "%" PRIu64 " binaries packed; not found, or without a build id in the recording: %s%s",
-                 a->packed, a->first_missing, others);
+        snprintf(text, sizeof(text),
+                 "%" PRIu64 " binaries packed; not found, or without a build id in the recording: %s%s", a->packed,
+                 a->first_missing, others);
         symbols->note(symbols->note_context, text);
     }
 }

@@ -93,9 +93,8 @@ static void put_clock(struct data *data)
         {"clockid", "clockid"}, {"clock-time", "clockid_time_ns"}, {"real-time", "wall_clock_ns"}};
     uint64_t value;
     for (size_t i = 0; i < PF_COUNT(members); i++)
-        if (pf_memory_heed(data->out->allocator,
-                           perfile_feature_number(data->reader, PERFILE_FEATURE_CLOCK_DATA, members[i][1], &value,
-                                                  NULL)) == 0)
+        if (pf_memory_heed(data->out->allocator, perfile_feature_number(data->reader, PERFILE_FEATURE_CLOCK_DATA,
+                                                                        members[i][1], &value, NULL)) == 0)
             pf_json_unsigned(&data->json, members[i][0], value);
 }
 
@@ -367,7 +366,8 @@ static int write_data(struct perfile_reader *reader, const struct perfile_output
 }
 
 const struct pf_output pf_output_data_json = {
-    .info = {"data", "json", "samples with symbols and the fields of tracepoints, as perf data convert writes them", false},
+    .info = {"data", "json", "samples with symbols and the fields of tracepoints, as perf data convert writes them",
+             false},
     .write = write_data,
     .tells = true,
 };

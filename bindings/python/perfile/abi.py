@@ -142,6 +142,14 @@ class perfile_output_info(Struct):
     binary: bool
 
 
+class perfile_build_ids_options(Sized):
+    size: int
+    with_hits: bool
+    allocator: Any
+    take: Any
+    context: Any
+
+
 class perfile_edit_report(Sized):
     size: int
     records_kept: int
@@ -1542,6 +1550,12 @@ perfile_output_info._fields_ = [
     ('format', c_char_p),
     ('doc', c_char_p),
     ('binary', c_bool)]
+perfile_build_ids_options._fields_ = [
+    ('size', c_size_t),
+    ('with_hits', c_bool),
+    ('allocator', POINTER(perfile_allocator)),
+    ('take', CFUNCTYPE(c_int, c_void_p, c_char_p, c_void_p, c_size_t)),
+    ('context', c_void_p)]
 perfile_edit_report._fields_ = [
     ('size', c_size_t),
     ('records_kept', c_uint64),
@@ -2580,6 +2594,11 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_unwinder_close': ('libperfile-analysis', None, [c_void_p]),
     'perfile_unwind': ('libperfile-analysis', c_int, [c_void_p, c_void_p, POINTER(perfile_sample), POINTER(c_uint64), c_size_t]),
     'perfile_build_id_find': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_map), c_void_p]),
+    'perfile_build_ids_list': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_build_ids_options), POINTER(perfile_error)]),
+    'perfile_elf_build_id': ('libperfile-analysis', c_int, [c_char_p, c_void_p, POINTER(perfile_error)]),
+    'perfile_build_id_cache_add': ('libperfile-analysis', c_int, [c_char_p, c_char_p, c_char_p, POINTER(perfile_error)]),
+    'perfile_build_id_cache_remove': ('libperfile-analysis', c_int, [c_char_p, c_void_p, c_size_t, POINTER(perfile_error)]),
+    'perfile_build_id_cache_list': ('libperfile-analysis', c_int, [c_char_p, POINTER(perfile_build_ids_options), POINTER(perfile_error)]),
     'perfile_jit_open': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_symbol_options), c_char_p, POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_jit_close': ('libperfile-analysis', None, [c_void_p]),
     'perfile_jit_follow': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_record), CFUNCTYPE(c_int, c_void_p, c_uint64, POINTER(perfile_map), POINTER(perfile_error)), c_void_p, POINTER(perfile_error)]),
@@ -2642,6 +2661,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_feature_doc': ('libperfile', c_char_p, [c_uint32]),
     'perfile_sample_field_name': ('libperfile', c_char_p, [c_uint64]),
     'perfile_enum_name': ('libperfile', c_char_p, [c_char_p, c_uint64]),
+    'perfile_enum_constant': ('libperfile', c_char_p, [c_char_p, c_uint64]),
     'perfile_register_name': ('libperfile', c_char_p, [c_char_p, c_uint]),
     'perfile_session_open': ('libperfile', c_int, [c_void_p, POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_session_close': ('libperfile', None, [c_void_p]),

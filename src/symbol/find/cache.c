@@ -22,7 +22,12 @@
 #include "base/sized.h"
 #include "symbol/table_elf.h"
 
-enum { HEX_ROOM = 2 * 20 + 1, PATH_ROOM = PATH_MAX, BLOCK_BYTES = 1 << 16, FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
+enum {
+    HEX_ROOM = 2 * 20 + 1,
+    PATH_ROOM = PATH_MAX,
+    BLOCK_BYTES = 1 << 16,
+    FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+};
 
 /* A cache that is open. */
 struct cache {
@@ -63,7 +68,8 @@ static int open_cache(const char *folder, bool make, struct cache *cache, struct
     const char *home = getenv("HOME");
     if (!folder && (!home || !*home))
         return pf_fail(error, PERFILE_ERROR_ABSENT, PERFILE_NO_OFFSET, "build-id cache", "HOME is not set");
-    const int bytes = snprintf(cache->path, sizeof(cache->path), "%s%s", folder ? folder : home, folder ? "" : "/.debug");
+    const int bytes =
+        snprintf(cache->path, sizeof(cache->path), "%s%s", folder ? folder : home, folder ? "" : "/.debug");
     if (bytes < 0 || bytes >= PATH_ROOM)
         return fail(error, PERFILE_ERROR_LIMIT, folder ? folder : home, ENAMETOOLONG);
     if (make && (!pf_make_folders(cache->path) || (mkdir(cache->path, 0755) < 0 && errno != EEXIST)))
@@ -169,9 +175,10 @@ static bool copy_to(int from, int folder)
     char temporary[32];
     struct stat about;
     snprintf(temporary, sizeof(temporary), ".elf.%ld", (long)getpid());
-    const int to = fstat(from, &about) < 0 ? -1
-                                           : openat(folder, temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW,
-                                                    about.st_mode & 0777);
+    const int to =
+        fstat(from, &about) < 0
+            ? -1
+            : openat(folder, temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, about.st_mode & 0777);
     if (to < 0)
         return false;
     bool fine = copy_bytes(from, to);
@@ -222,7 +229,8 @@ int perfile_build_id_cache_add(const char *folder, const char *path, const char 
         const int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         result = from < 0 ? -1 : add_file(&cache, from, name ? name : real, hex);
         if (result < 0)
-            result = fail(error, from < 0 ? PERFILE_ERROR_OPEN : PERFILE_ERROR_WRITE, from < 0 ? path : cache.path, errno);
+            result =
+                fail(error, from < 0 ? PERFILE_ERROR_OPEN : PERFILE_ERROR_WRITE, from < 0 ? path : cache.path, errno);
         if (from >= 0)
             close(from);
         close(cache.root);
@@ -273,12 +281,14 @@ static void remove_path(const struct cache *cache, char *path)
     unlinkat(cache->root, path, AT_REMOVEDIR);
 }
 
-int perfile_build_id_cache_remove(const char *folder, const uint8_t *build_id, size_t bytes, struct perfile_error *error)
+int perfile_build_id_cache_remove(const char *folder, const uint8_t *build_id, size_t bytes,
+                                  struct perfile_error *error)
 {
     struct cache cache;
     char hex[HEX_ROOM], target[PATH_ROOM], path[16];
     if (bytes < 2 || bytes > 20)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "build-id cache", "%zu bytes are no build id", bytes);
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "build-id cache", "%zu bytes are no build id",
+                       bytes);
     put_hex(build_id, bytes, hex);
     int result = open_cache(folder, false, &cache, error);
     if (result < 0)
@@ -391,7 +401,8 @@ static size_t id_of(const char *hex, uint8_t id[20])
     return bytes;
 }
 
-static int give_all(struct entries *entries, const struct perfile_build_ids_options *options, struct perfile_error *error)
+static int give_all(struct entries *entries, const struct perfile_build_ids_options *options,
+                    struct perfile_error *error)
 {
     uint8_t id[20];
     if (entries->count)
@@ -412,7 +423,8 @@ int perfile_build_id_cache_list(const char *folder, const struct perfile_build_i
     struct perfile_build_ids_options all = PERFILE_BUILD_IDS_OPTIONS_INIT;
     int result = pf_sized_take(&all, sizeof(all), options, "build id options", error);
     if (result == 0 && !all.take)
-        result = pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "build-id cache", "nobody takes the entries");
+        result =
+            pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "build-id cache", "nobody takes the entries");
     if (result < 0 || (result = open_cache(folder, false, &cache, error)) < 0)
         return result;
     take_all(&cache, &entries);
