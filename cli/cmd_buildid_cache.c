@@ -43,7 +43,10 @@ static int list_cache(const struct pf_command *command, const struct pf_settings
 
 static int failed(const char *path, int code, const struct perfile_error *error)
 {
-    pf_message("buildid-cache: %s", error->message[0] ? error->message : path);
+    if (code == PERFILE_ERROR_FORMAT || code == PERFILE_ERROR_DAMAGED)
+        pf_message("buildid-cache: %s: not an ELF file, or damaged: %s", path, error->message);
+    else
+        pf_message("buildid-cache: %s", error->message);
     return code == PERFILE_ERROR_WRITE ? PF_STATUS_OUTPUT : pf_status_of_error(code, PF_STATUS_UNREADABLE);
 }
 
@@ -198,7 +201,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     int status = PF_STATUS_OK, done = PF_STATUS_OK;
 
     if (asked->kcore) {
-        pf_message("buildid-cache: kcore is not copied; perfile record --kcore keeps it beside the recording");
+        pf_message("buildid-cache: kcore is not copied; perf does that");
         return PF_STATUS_USAGE;
     }
     if (asked->list)
@@ -257,7 +260,7 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_TEXT,
      .argument = "FILE",
      .offset = offsetof(struct pf_settings, perf.kcore),
-     .doc = "Not available; perfile record --kcore keeps a copy beside the recording."},
+     .doc = "Not available: /proc/kcore is not copied."},
     {.name = "force", .letter = 'f', .kind = PF_OPTION_IGNORE, .doc = "Ignored, for compatibility with perf."},
     {0},
 };

@@ -36,7 +36,7 @@ static void print_overview(struct pf_stream *out)
     pf_stream_print(out, "perfile records, reads, checks, repairs, edits and analyses Linux perf.data recordings.\n\n"
                          "Usage: perfile VERB [OPTIONS] [FILE]\n\nVerbs:\n");
     for (const struct pf_command *const *command = pf_commands; *command; command++)
-        pf_stream_print(out, "  %-12s %s\n", (*command)->name, (*command)->summary);
+        pf_stream_print(out, "  %-13s %s\n", (*command)->name, (*command)->summary);
     pf_stream_print(out, "\nFILE is perf.data unless given, and - is standard input. Getting started:\n\n"
                          "  perfile record COMMAND      record it, with callchains\n"
                          "  perfile info perf.data      what was recorded?\n"
