@@ -171,7 +171,7 @@ def check_name(bench):
 def main():
     hermetic.settle()
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
-    perfile, assemble = ([*wrapper, program] for program in sys.argv[1:])
+    perfile, assemble = ([*wrapper, os.path.abspath(program)] for program in sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
         bench = Bench(pathlib.Path(name).resolve(), perfile, assemble)
         for check in (check_lists, check_cache, check_foreign_cache, check_archive, check_name):
