@@ -21,24 +21,25 @@
 #include <perfile/recorder.h>
 
 #define AT(member) offsetof(struct pf_settings, record.member)
-#define FLAG(option, short_option, bit, text)                                                                          \
+#define FLAG(option, short_option, bit, ...)                                                                           \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(options.flags), .bits = bit,      \
-        .doc = text                                                                                                    \
+        .doc = __VA_ARGS__                                                                                             \
     }
-#define TEXT(option, short_option, value, member, text)                                                                \
+#define TEXT(option, short_option, value, member, ...)                                                                 \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
-        .doc = text                                                                                                    \
+        .doc = __VA_ARGS__                                                                                             \
     }
-#define NUMBER(option, short_option, value, member, text)                                                              \
+#define NUMBER(option, short_option, value, member, ...)                                                               \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_NUMBER, .argument = value, .offset = AT(member),     \
-        .doc = text                                                                                                    \
+        .doc = __VA_ARGS__                                                                                             \
     }
 
 static const struct pf_option what_options[] = {
     {.name = "event",
+     .first = true,
      .letter = 'e',
      .kind = PF_OPTION_EVENTS,
      .argument = "LIST",
@@ -54,11 +55,13 @@ static const struct pf_option what_options[] = {
     {.name = "exclude-perf",
      .kind = PF_OPTION_EXCLUDE_SELF,
      .doc = "Do not record the preceding tracepoint for perfile itself."},
-    TEXT("freq", 'F', "N", frequency, "Take N samples per second on each CPU [4000], or max: as many as allowed."),
+    TEXT("freq", 'F', "N", frequency, "Take N samples per second on each CPU [4000], or max: as many as allowed.",
+         .first = true),
     NUMBER("count", 'c', "N", options.period, "Take a sample every N events."),
-    FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Record the whole system; the default without a command."),
+    FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "Record the whole system; the default without a command.",
+         .first = true),
     TEXT("cpu", 'C', "LIST", options.cpus, "Only record these CPUs: 0-3,7."),
-    TEXT("pid", 'p', "LIST", options.pids, "Record these processes with all their threads."),
+    TEXT("pid", 'p', "LIST", options.pids, "Record these processes with all their threads.", .first = true),
     TEXT("tid", 't', "LIST", options.tids, "Record these threads."),
     TEXT("uid", 'u', "USER", options.user, "Record all processes of a user."),
     TEXT("cgroup", 'G', "PATH", options.cgroup, "Only record the processes of a cgroup; with --all-cpus."),
@@ -75,7 +78,8 @@ static const struct pf_option what_options[] = {
             "sched:sched_switch and sched:sched_waking, or where these cannot be read by context-switches."},
     TEXT("delay", 'D', "MS", delay,
          "Start MS milliseconds after the command, or with -1 when --control enables it; mappings are recorded from "
-         "the start."),
+         "the start.",
+         .first = true),
     TEXT("control", 0, "HOW", control,
          "Accept commands from fd:CTL[,ACK] (descriptors) or fifo:CTL[,ACK] (named pipes): enable, disable, enable "
          "NAME, disable NAME, ping, evlist, snapshot, stop; each successful one is answered with ack."),
@@ -85,13 +89,15 @@ static const struct pf_option_group what_group = {"What is recorded", what_optio
 
 static const struct pf_option sample_options[] = {
     {.name = "stack-frames",
+     .first = true,
      .letter = 'g',
      .kind = PF_OPTION_FLAG,
      .offset = AT(frame_pointers),
      .doc = "Callchains by frame pointers: --call-graph fp."},
     TEXT("call-graph", 0, "HOW", options.call_graph,
          "Record callchains: fp (frame pointers), dwarf or dwarf,BYTES (a copy of the stack, unwound later), lbr "
-         "(branches)."),
+         "(branches).",
+         .first = true),
     FLAG("user-callchains", 0, PERFILE_RECORDER_USER_CALLCHAINS, "Callchains without the kernel's part."),
     FLAG("kernel-callchains", 0, PERFILE_RECORDER_KERNEL_CALLCHAINS, "Callchains without user space."),
     TEXT("user-regs", 0, "LIST", options.user_regs, "Registers of user space: ip,sp."),
@@ -125,6 +131,7 @@ static const struct pf_option_group sample_group = {"Contents of samples", sampl
 
 static const struct pf_option file_options[] = {
     {.name = "output",
+     .first = true,
      .letter = 'o',
      .kind = PF_OPTION_TEXT,
      .argument = "FILE",
@@ -140,6 +147,7 @@ static const struct pf_option file_options[] = {
          "The buffer size per CPU: pages, or bytes with K or M [4M; less on machines with more than 64 CPUs, and 512K "
          "for users who may not lock more]."),
     {.name = "compression-level",
+     .first = true,
      .letter = 'z',
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
@@ -163,6 +171,7 @@ static const struct pf_option file_options[] = {
     FLAG("overwrite", 0, PERFILE_RECORDER_OVERWRITE,
          "Keep only the newest records, as many as fit in the buffers (-m), and write them at the end and on SIGUSR2."),
     {.name = "switch-output",
+     .first = true,
      .kind = PF_OPTION_TEXT,
      .argument = "WHEN",
      .usual = "signal",
@@ -884,6 +893,9 @@ const struct pf_command pf_command_record = {
     .doc = "Runs a command, or attaches to running processes or the whole system, and writes a recording that can be "
            "read at any time: if perfile is killed, the disk is full or the terminal is closed, everything written so "
            "far is there. The default is the best event for sampling, with callchains by frame pointers.",
+    .examples = "record ./prog\n"
+                "record --all-cpus --output sys.data sleep 10\n"
+                "record --event sched:sched_switch --pid 1234\n",
     .operand = "[COMMAND [ARGUMENT...]]",
     .operand_max = SIZE_MAX,
     .takes_command = true,

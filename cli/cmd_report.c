@@ -5,19 +5,20 @@
 #include <string.h>
 
 #define AT(member) offsetof(struct pf_settings, report.member)
-#define FLAG(option, short_option, bit, text)                                                                          \
+#define FLAG(option, short_option, bit, ...)                                                                           \
     {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(flags), .bits = bit, .doc = text  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(flags), .bits = bit,              \
+        .doc = __VA_ARGS__                                                                                             \
     }
 #define HEADER(option, short_option, member, text)                                                                     \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_FLAG,                                                \
         .offset = offsetof(struct pf_settings, print.member), .doc = text                                              \
     }
-#define TEXT(option, short_option, value, member, text)                                                                \
+#define TEXT(option, short_option, value, member, ...)                                                                 \
     {                                                                                                                  \
         .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
-        .doc = text                                                                                                    \
+        .doc = __VA_ARGS__                                                                                             \
     }
 
 static const char *column_at(const struct pf_command *command, size_t index, const char **doc)
@@ -43,6 +44,7 @@ static const char *percentage_at(const struct pf_command *command, size_t index,
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT,
     {.name = "sort",
+     .first = true,
      .letter = 's',
      .kind = PF_OPTION_LIST,
      .argument = "LIST",
@@ -71,12 +73,14 @@ static const struct pf_option options[] = {
      .offset = AT(percentage),
      .value_at = percentage_at,
      .doc = "What percentages are relative to."},
-    TEXT("percent-limit", 0, "PERCENT", percent_limit, "Hide rows and call graph branches below this percentage."),
-    TEXT("dsos", 'd', "LIST", dsos, "Only samples in these files: libc.so.6,make."),
+    TEXT("percent-limit", 0, "PERCENT", percent_limit, "Hide rows and call graph branches below this percentage.",
+         .first = true),
+    TEXT("dsos", 'd', "LIST", dsos, "Only samples in these files: libc.so.6,make.", .first = true),
     TEXT("symbols", 'S', "LIST", symbols,
          "Only samples in these functions; compute also matches geometry::compute<int>(double), and * and ? stand for "
          "any "
-         "text and character."),
+         "text and character.",
+         .first = true),
     TEXT("symbol-filter", 0, "TEXT", symbol_filter, "Only samples in functions whose names contain this text."),
     FLAG("hide-unresolved", 'U', PERFILE_REPORT_RESOLVED, "Only samples and callers with a symbol."),
     TEXT("time-quantum", 0, "TIME", time_quantum, "The resolution of the column time, such as 1s or 20us [100ms]."),
@@ -140,9 +144,11 @@ static const struct pf_option_group group = {"Options", options};
 static const struct pf_option graphs[] = {
     FLAG("children", 0, PERFILE_REPORT_CHILDREN,
          "Add each sample to all functions in its stack, not only to the one that was running. The default if there "
-         "are callchains."),
-    FLAG("no-children", 0, PERFILE_REPORT_NO_CHILDREN, "Only count the functions that were running."),
+         "are callchains.",
+         .first = true),
+    FLAG("no-children", 0, PERFILE_REPORT_NO_CHILDREN, "Only count the functions that were running.", .first = true),
     {.name = "call-graph",
+     .first = true,
      .letter = 'g',
      .kind = PF_OPTION_TEXT,
      .argument = "[HOW]",
@@ -185,6 +191,9 @@ const struct pf_command pf_command_report = {
     .doc = "Sums up the samples of each event by thread, file and function (or as --sort says) and prints the rows by "
            "overhead, with their call graphs if callchains were recorded. Percentages are relative to all samples of "
            "the event in the selected time and on the selected CPUs, even when other filters leave some of them out.",
+    .examples = "report\n"
+                "report --no-children --call-graph none\n"
+                "report --sort dso,symbol --comms make\n",
     .operand = "[FILE]",
     .operand_max = 1,
     .pages = true,

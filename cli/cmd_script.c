@@ -21,6 +21,7 @@ static const char *field_at(const struct pf_command *command, size_t index, cons
 static const struct pf_option options[] = {
     PF_OPTION_FORMAT,
     {.name = "fields",
+     .first = true,
      .letter = 'F',
      .kind = PF_OPTION_FIELDS,
      .argument = "LIST",
@@ -28,7 +29,11 @@ static const struct pf_option options[] = {
      .value_at = field_at,
      .doc = "The fields to print, separated by commas. +FIELD adds to the default and -FIELD removes from it; "
             "TYPE:LIST applies to one type of event only: hw, sw, trace, raw, synth. Can be given several times."},
-    FLAG("ns", 0, nanoseconds, "Print times with 9 decimal places instead of 6."),
+    {.name = "ns",
+     .first = true,
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(print.nanoseconds),
+     .doc = "Print times with 9 decimal places instead of 6."},
     {.name = "reltime",
      .kind = PF_OPTION_BITS,
      .offset = AT(print.times),
@@ -54,7 +59,9 @@ static const struct pf_option options[] = {
     FLAG("Latency", 'L', latency, "Print thread names in 8 places, and processors without brackets."),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
-    {.name = "inline", .kind = PF_OPTION_IGNORE, .doc = "The default; accepted for compatibility with perf."},
+    {.name = "inline",
+     .kind = PF_OPTION_IGNORE,
+     .doc = "The default; accepted for compatibility with perf."},
     {.name = "full-source-path",
      .kind = PF_OPTION_FLAG,
      .offset = AT(symbols.full_source_path),
@@ -149,6 +156,9 @@ const struct pf_command pf_command_script = {
     .name = "script",
     .summary = "print every sample in time order, in the format of perf script",
     .doc = "Prints every sample in time order, in the format of perf script, for the many programs that read it.",
+    .examples = "script perf.data\n"
+                "script --fields comm,tid,time,event,ip,sym\n"
+                "script --format jsonl\n",
     .operand = "[FILE]",
     .operand_max = 1,
     .pages = true,
