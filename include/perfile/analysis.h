@@ -319,7 +319,7 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_elf_build_id(const char *path, uint8_
  *
  * _add copies the ELF file `path` under `name` (NULL: its own path without links): 1, or 0 when the cache has it. _remove
  * removes what is there for a build id: 1, or 0 when there is nothing. _list calls options->take for each entry, by build id;
- * other options do not matter. Errors: OPEN, WRITE, ABSENT (the file has no build id; HOME is not set), LIMIT (a path is too
+ * with_hits does not matter. Errors: OPEN, WRITE, ABSENT (the file has no build id; HOME is not set), LIMIT (a path is too
  * long), ARGUMENT, MEMORY, STOPPED, those of perfile_elf_build_id.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_build_id_cache_add(const char *folder, const char *path, const char *name,

@@ -8,11 +8,13 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/sized.h"
+#include "symbol/recorded_ids.h"
 
 struct walk {
     struct perfile_build_ids_options options;
     struct perfile_reader *reader;
     struct perfile_session *session;
+    struct pf_recorded_ids recorded;
     struct pf_map files; /* hashes of those that were given */
     struct pf_map maps;  /* ids of mappings that were hit before */
     char *name;          /* with a NUL; owned */
@@ -75,14 +77,14 @@ static bool has_feature(const struct perfile_reader *reader, uint32_t number)
 
 /* ---- the records ---- */
 
-/* The kernel's mapping is called after a symbol in it: [kernel.kallsyms]_text. */
-static size_t name_length(const struct perfile_map *map)
+/* Of the kernel, which the mapping calls by a symbol, the header may know the id under the name of its file. */
+static bool give_map(struct walk *walk, const struct perfile_map *map)
 {
-    static const char *const kernels[] = {"[kernel.kallsyms]", "[guest.kernel.kallsyms]"};
-    for (size_t i = 0; map->kernel && i < PF_COUNT(kernels); i++)
-        if (strncmp(map->filename, kernels[i], strlen(kernels[i])) == 0)
-            return strlen(kernels[i]);
-    return strlen(map->filename);
+    const bool is_kernel = map->kernel && pf_is_kernel_map(map->filename);
+    const char *name = is_kernel ? pf_kernel_name(map->filename) : map->filename;
+    const struct pf_recorded_id *id =
+        is_kernel && !map->build_id_bytes ? pf_recorded_ids_find(&walk->recorded, name) : NULL;
+    return give(walk, name, strlen(name), id ? id->bytes : map->build_id, id ? id->count : map->build_id_bytes);
 }
 
 static bool give_address(struct walk *walk, const struct perfile_space *space, uint64_t address)
@@ -95,7 +97,7 @@ static bool give_address(struct walk *walk, const struct perfile_space *space, u
         walk->failure = PERFILE_ERROR_MEMORY;
         return false;
     }
-    return give(walk, map->filename, name_length(map), map->build_id, map->build_id_bytes);
+    return give_map(walk, map);
 }
 
 static bool give_callchain(struct walk *walk, const struct perfile_u64s *ips, const struct perfile_space *spaces[2],
@@ -126,7 +128,9 @@ static bool give_sample(struct walk *walk, const struct perfile_record *record)
 static int walk_records(struct walk *walk, struct perfile_error *error)
 {
     const struct perfile_record *record;
-    int result = perfile_session_open(walk->reader, &walk->session, error);
+    int result = pf_recorded_ids_open(&walk->recorded, walk->reader, walk->options.allocator, error);
+    if (result == 0)
+        result = perfile_session_open(walk->reader, &walk->session, error);
     if (result < 0)
         return result;
     perfile_session_follow_maps(walk->session);
@@ -165,6 +169,7 @@ int perfile_build_ids_list(struct perfile_reader *reader, const struct perfile_b
     pf_map_open(&walk.files, walk.options.allocator);
     pf_map_open(&walk.maps, walk.options.allocator);
     result = walk_all(&walk, error);
+    pf_recorded_ids_close(&walk.recorded);
     pf_map_close(&walk.maps);
     pf_map_close(&walk.files);
     pf_free(walk.options.allocator, walk.name, walk.name_room);

@@ -314,9 +314,11 @@ int perfile_build_id_cache_remove(const char *folder, const uint8_t *build_id, s
 struct entry {
     char hex[HEX_ROOM];
     char *name; /* owned */
+    size_t name_room;
 };
 
 struct entries {
+    const struct perfile_allocator *allocator;
     struct entry *list; /* owned */
     size_t count, room;
     bool no_memory;
@@ -334,24 +336,22 @@ static bool is_hex(const char *text, size_t length)
 
 static void add_entry(struct entries *entries, const char *hex, char *target)
 {
-    if (entries->count == entries->room) {
-        const size_t room = entries->room ? 2 * entries->room : 64;
-        struct entry *grown = realloc(entries->list, room * sizeof(*grown));
-        if (!grown) {
-            entries->no_memory = true;
-            return;
-        }
-        entries->list = grown;
-        entries->room = room;
+    if (!pf_grow(entries->allocator, &entries->list, &entries->room, entries->count + 1, sizeof(*entries->list))) {
+        entries->no_memory = true;
+        return;
     }
     struct entry *entry = &entries->list[entries->count];
     memcpy(entry->hex, hex, HEX_ROOM);
     target[strlen(target) - strlen(hex) - 1] = 0;
     /* paths began with a slash, [vdso] and the like did not */
-    if (asprintf(&entry->name, "%s%s", *target == '[' ? "" : "/", target) < 0)
-        entries->no_memory = true;
-    else
-        entries->count++;
+    const char *slash = *target == '[' ? "" : "/";
+    entry->name_room = strlen(slash) + strlen(target) + 1;
+    entry->name = pf_resize(entries->allocator, NULL, 0, entry->name_room);
+    entries->no_memory = !entry->name;
+    if (!entry->name)
+        return;
+    snprintf(entry->name, entry->name_room, "%s%s", slash, target);
+    entries->count++;
 }
 
 /* Broken links are no entries. */
@@ -427,11 +427,12 @@ int perfile_build_id_cache_list(const char *folder, const struct perfile_build_i
             pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "build-id cache", "nobody takes the entries");
     if (result < 0 || (result = open_cache(folder, false, &cache, error)) < 0)
         return result;
+    entries.allocator = pf_allocator_or_default(all.allocator);
     take_all(&cache, &entries);
     close(cache.root);
     result = entries.no_memory ? pf_fail_memory(error, "build-id cache") : give_all(&entries, &all, error);
     for (size_t i = 0; i < entries.count; i++)
-        free(entries.list[i].name);
-    free(entries.list);
+        pf_free(entries.allocator, entries.list[i].name, entries.list[i].name_room);
+    pf_free(entries.allocator, entries.list, entries.room * sizeof(*entries.list));
     return result;
 }
