@@ -14,7 +14,7 @@ struct walk {
     struct perfile_build_ids_options options;
     struct perfile_reader *reader;
     struct perfile_session *session;
-    struct pf_recorded_ids recorded;
+    struct pf_named_ids recorded;
     struct pf_map files; /* hashes of those that were given */
     struct pf_map maps;  /* ids of mappings that were hit before */
     char *name;          /* with a NUL; owned */
@@ -82,8 +82,8 @@ static bool give_map(struct walk *walk, const struct perfile_map *map)
 {
     const bool is_kernel = map->kernel && pf_is_kernel_map(map->filename);
     const char *name = is_kernel ? pf_kernel_name(map->filename) : map->filename;
-    const struct pf_recorded_id *id =
-        is_kernel && !map->build_id_bytes ? pf_recorded_ids_find(&walk->recorded, name) : NULL;
+    const struct pf_named_id *id =
+        is_kernel && !map->build_id_bytes ? pf_named_ids_find_text(&walk->recorded, name) : NULL;
     return give(walk, name, strlen(name), id ? id->bytes : map->build_id, id ? id->count : map->build_id_bytes);
 }
 
@@ -169,7 +169,7 @@ int perfile_build_ids_list(struct perfile_reader *reader, const struct perfile_b
     pf_map_open(&walk.files, walk.options.allocator);
     pf_map_open(&walk.maps, walk.options.allocator);
     result = walk_all(&walk, error);
-    pf_recorded_ids_close(&walk.recorded);
+    pf_named_ids_close(&walk.recorded);
     pf_map_close(&walk.maps);
     pf_map_close(&walk.files);
     pf_free(walk.options.allocator, walk.name, walk.name_room);
