@@ -90,7 +90,10 @@ struct pf_settings {
     const char *output; /* -o; NULL: standard output */
     const char *format;
     const char *color;
-    const char *view; /* table: which; NULL: the verb prints an output */
+    const char *view; /* table: which; NULL: the verb prints an output ... */
+    const char *kind; /* ... of this kind; NULL: of the verb's name */
+    bool as_perf;     /* --stdio of views */
+    unsigned sched_bits;
     const struct pf_part
         *parts; /* instead of it several, each in a file of its own in the folder `output`; view NULL ends them */
     const char *columns; /* table */

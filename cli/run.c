@@ -114,7 +114,7 @@ static int write_all(struct run *run, const struct perfile_sink *sink)
 
     if (settings->view)
         return write_table(run, settings->print.filter, sink);
-    return perfile_output_write(input->reader, input->command->name, settings->format, &settings->print, sink,
+    return perfile_output_write(input->reader, settings->kind ? settings->kind : input->command->name, settings->format, &settings->print, sink,
                                 &input->error);
 }
 

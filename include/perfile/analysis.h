@@ -176,6 +176,21 @@ enum perfile_script_times {
     PERFILE_TIMES_SINCE_LAST,   /* since the line before */
 };
 
+/* What `sched_timehist`, `sched_latency` and `sched_map` print. */
+enum perfile_sched_flags {
+    PERFILE_SCHED_SUMMARY = 1 << 0,       /* timehist: the summary alone */
+    PERFILE_SCHED_WITH_SUMMARY = 1 << 1,  /* timehist: the summary behind the rows */
+    PERFILE_SCHED_STATE = 1 << 2,         /* timehist: the state in which a task left its CPU */
+    PERFILE_SCHED_WAKEUPS = 1 << 3,       /* timehist: lines for wakeups */
+    PERFILE_SCHED_MIGRATIONS = 1 << 4,    /* timehist: lines for migrations */
+    PERFILE_SCHED_PRE_MIGRATION = 1 << 5, /* timehist: how long tasks waited before they were moved */
+    PERFILE_SCHED_CPUS = 1 << 6,          /* timehist: a column with a place for each CPU */
+    PERFILE_SCHED_NEXT = 1 << 7,          /* timehist: the task that comes */
+    PERFILE_SCHED_IDLE = 1 << 8,          /* timehist: idle times only */
+    PERFILE_SCHED_BY_TID = 1 << 9,        /* latency: tasks of one name stay apart */
+    PERFILE_SCHED_COMPACT = 1 << 10,      /* map: CPUs in the order in which they appear */
+};
+
 struct perfile_output_options {
     size_t size;                                  /* sizeof(struct perfile_output_options) */
     const struct perfile_filter *filter;          /* which samples; this and the next three may be NULL: the defaults */
@@ -241,6 +256,7 @@ struct perfile_output_options {
     bool latency;       /* script: names in 8 places, processors in 3 and without brackets */
     unsigned times;     /* script: enum perfile_script_times */
     uint64_t max_stack; /* script: entries of callchains that are printed; 0: all */
+    unsigned sched; /* sched_...: enum perfile_sched_flags */
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

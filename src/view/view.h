@@ -40,6 +40,8 @@ struct pf_column_list {
 };
 #define PF_COLUMNS(array) {(array), PF_COUNT(array)}
 
+typedef void pf_note_told(void *context, const char *text);
+
 struct pf_view {
     struct perfile_view_info info;
     struct pf_column_list lists[2]; /* all columns that it may have, of whatever recording ... */
@@ -58,6 +60,8 @@ struct pf_view {
     void (*unmatched)(const void *state, perfile_unmatched_told *told, void *context);
     /* At the end: something could not be read that the reader does not count as damage. May be NULL: nothing. */
     bool (*found)(const void *state);
+    /* At the end: tells what the recording lacks for its rows, a sentence at a time. May be NULL: nothing. */
+    void (*notes)(void *state, pf_note_told *told, void *context);
 };
 
 struct perfile_table {

@@ -108,6 +108,11 @@ void pf_table_put_losses(struct pf_json *json, const char *name, const struct pe
     pf_json_end(json, false);
 }
 
+static void put_note(void *context, const char *text)
+{
+    pf_json_string(context, NULL, text);
+}
+
 static void end_page(struct pf_sheet *sheet)
 {
     struct pf_json json = {.text = sheet->out};
@@ -120,6 +125,8 @@ static void end_page(struct pf_sheet *sheet)
     pf_json_begin(&json, "notes", true);
     if (sheet->table->reader && pf_note_aux(sheet->table->reader, note))
         pf_json_string(&json, NULL, note);
+    if (sheet->table->view->notes)
+        sheet->table->view->notes(sheet->table->state, put_note, &json);
     if (sheet->style->put_notes)
         sheet->style->put_notes(sheet->table, &json);
     pf_json_end(&json, true);

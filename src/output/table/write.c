@@ -126,6 +126,13 @@ static void put_rows(struct pf_sheet *sheet, const struct pf_table_format *forma
         format->row(sheet, row);
 }
 
+static void tell_notes(const struct perfile_table *table)
+{
+    const struct perfile_symbol_options *symbols = &table->wishes.symbols;
+    if (table->view->notes && symbols->note)
+        table->view->notes(table->state, symbols->note, symbols->note_context);
+}
+
 static int write_rows(struct pf_sheet *sheet, const struct pf_table_format *format, struct perfile_error *error)
 {
     int result = pf_table_fill(sheet->table, error);
@@ -139,6 +146,7 @@ static int write_rows(struct pf_sheet *sheet, const struct pf_table_format *form
     }
     if (result != PERFILE_ERROR_MEMORY) /* what was read until an error is valid, too */
         format->end(sheet);
+    tell_notes(sheet->table);
     if (result < 0)
         return result;
     return sheet->table->view->found && sheet->table->view->found(sheet->table->state);

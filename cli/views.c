@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "views.h"
+
+#include "message.h"
+
+#include <perfile/table.h>
+
+#include <stdio.h>
+#include <string.h>
+
+const char *pf_table_format_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return perfile_table_format_at(index, doc);
+}
+
+const char *pf_subview_at(const struct pf_subview *views, size_t index, const char **doc)
+{
+    for (size_t i = 0; views[i].name; i++)
+        if (i == index) {
+            if (doc)
+                *doc = views[i].doc;
+            return views[i].name;
+        }
+    return NULL;
+}
+
+static int complain(const struct pf_command *command, const struct pf_subview *views, const char *given)
+{
+    struct pf_guess guess = pf_guess_start(given ? given : "");
+    char known[160] = "", suggestion[80];
+
+    for (size_t i = 0, used = 0; views[i].name && used < sizeof(known); i++) {
+        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", views[i].name);
+        pf_guess_offer(&guess, views[i].name);
+    }
+    if (given)
+        pf_message("%s: unknown view %s%s (valid: %s)", command->name, given,
+                   pf_guess_text(&guess, "", suggestion, sizeof(suggestion)), known);
+    else
+        pf_message("%s: which view? (valid: %s)", command->name, known);
+    return PF_STATUS_USAGE;
+}
+
+/* NULL: a message was printed. */
+static const struct pf_subview *choose(const struct pf_command *command, struct pf_settings *settings,
+                                       const struct pf_subview *views)
+{
+    const char *given = settings->operand_count ? settings->operands[0] : NULL;
+
+    if (!*views->name)
+        return views;
+    for (const struct pf_subview *view = views; given && view->name; view++)
+        if (!strcmp(view->name, given)) {
+            settings->operands++;
+            settings->operand_count--;
+            return view;
+        }
+    complain(command, views, given);
+    return NULL;
+}
+
+int pf_run_subview(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views)
+{
+    const struct pf_subview *view = choose(command, settings, views);
+
+    if (!view)
+        return PF_STATUS_USAGE;
+    if (settings->as_perf && !view->as_perf) {
+        pf_message("%s: perf has no text of the view %s", command->name, view->name);
+        return PF_STATUS_USAGE;
+    }
+    if (settings->as_perf && settings->format) {
+        pf_message("%s: --stdio cannot be combined with --format", command->name);
+        return PF_STATUS_USAGE;
+    }
+    if (settings->as_perf)
+        settings->kind = view->view;
+    else
+        settings->view = view->view;
+    return pf_run_output(command, settings);
+}

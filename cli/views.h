@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Verbs that show views of events: each has sub-views, which are tables, and texts as perf prints them. */
+#ifndef PERFILE_CLI_VIEWS_H
+#define PERFILE_CLI_VIEWS_H
+
+#include "options.h"
+
+/* A row of a verb's table; a name of NULL ends it. Without names of sub-views there is one row, named "". */
+struct pf_subview {
+    const char *name; /* the operand that asks for it */
+    const char *view; /* the table */
+    bool as_perf;     /* there is an output of the same name as perf prints it, in the format stdio */
+    const char *doc;
+};
+
+/* Takes the name of the sub-view from the operands, and prints it. */
+int pf_run_subview(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views);
+/* For operand_at. */
+const char *pf_subview_at(const struct pf_subview *views, size_t index, const char **doc);
+pf_value_at pf_table_format_at;
+
+#define PF_OPTION_TABLE_FORMAT                                                                                         \
+    {                                                                                                                  \
+        .name = "format", .kind = PF_OPTION_CHOICE, .argument = "FORMAT",                                              \
+        .offset = offsetof(struct pf_settings, format), .value_at = pf_table_format_at, .doc = "The output format."    \
+    }
+#define PF_OPTION_STDIO                                                                                                \
+    {                                                                                                                  \
+        .name = "stdio", .kind = PF_OPTION_FLAG, .offset = offsetof(struct pf_settings, as_perf),                      \
+        .doc = "Print the text of perf: its columns, widths and rounding."                                             \
+    }
+#define PF_OPTION_COLUMNS                                                                                              \
+    {                                                                                                                  \
+        .name = "columns", .kind = PF_OPTION_LIST, .argument = "LIST",                                                 \
+        .offset = offsetof(struct pf_settings, columns),                                                               \
+        .doc = "The columns, in this order. +NAME adds to the default, -NAME removes from it, all selects every "      \
+               "column."                                                                                               \
+    }
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/events/fields.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+
+const struct pf_event_fields pf_event_not_wished;
+
+void pf_events_open(struct pf_events *events, struct perfile_reader *reader, const struct pf_event_wish *wishes,
+                    size_t count, const struct perfile_allocator *allocator)
+{
+    *events = (struct pf_events){.reader = reader,
+                                 .wishes = wishes,
+                                 .wish_count = count,
+                                 .swap = perfile_reader_file(reader)->swapped};
+    pf_arena_open(&events->arena, allocator);
+}
+
+void pf_events_close(struct pf_events *events)
+{
+    if (!events->reader)
+        return;
+    pf_free(events->arena.allocator, events->of_event, events->room * sizeof(*events->of_event));
+    pf_arena_close(&events->arena);
+}
+
+static const struct perfile_tracepoint_field *find_field(const struct perfile_tracepoint *tracepoint, const char *name)
+{
+    for (size_t i = 0; i < tracepoint->field_count; i++)
+        if (strcmp(tracepoint->fields[i].name, name) == 0)
+            return &tracepoint->fields[i];
+    return NULL;
+}
+
+static size_t find_wish(const struct pf_events *events, const struct perfile_tracepoint *tracepoint)
+{
+    size_t i = 0;
+    while (i < events->wish_count && (strcmp(events->wishes[i].system, tracepoint->system) != 0 ||
+                                      strcmp(events->wishes[i].name, tracepoint->name) != 0))
+        i++;
+    return i;
+}
+
+/* NULL when out of memory. */
+static const struct pf_event_fields *bind(struct pf_events *events, const struct perfile_tracepoint *tracepoint)
+{
+    const size_t wish = find_wish(events, tracepoint);
+    if (wish == events->wish_count)
+        return &pf_event_not_wished;
+    struct pf_event_fields *made = pf_arena_new(&events->arena, sizeof(*made));
+    if (!made)
+        return NULL;
+    made->wish = wish;
+    for (size_t i = 0; i < PF_EVENT_FIELDS_MAX && events->wishes[wish].fields[i]; i++)
+        made->fields[i] = find_field(tracepoint, events->wishes[wish].fields[i]);
+    return made;
+}
+
+const struct pf_event_fields *pf_events_find_new(struct pf_events *events, const struct perfile_event *event)
+{
+    const size_t room = events->room;
+    if (event->index >= room) {
+        if (!pf_grow(events->arena.allocator, &events->of_event, &events->room, (size_t)event->index + 1,
+                     sizeof(*events->of_event)))
+            return NULL;
+        memset(events->of_event + room, 0, (events->room - room) * sizeof(*events->of_event));
+    }
+    const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(events->reader, event);
+    const bool may_come = !tracepoint && event->attr->type == PERFILE_TYPE_TRACEPOINT; /* of a stream */
+    const struct pf_event_fields *found = tracepoint ? bind(events, tracepoint) : may_come ? NULL : &pf_event_not_wished;
+    events->of_event[event->index] = found;
+    return found == &pf_event_not_wished ? NULL : found;
+}
+
+bool pf_events_have(struct pf_events *events, size_t wish)
+{
+    const struct perfile_event *event;
+    for (size_t i = 0; (event = perfile_event_get(events->reader, i)); i++) {
+        const struct pf_event_fields *fields = pf_events_find(events, event);
+        if (fields && fields->wish == wish)
+            return true;
+    }
+    return false;
+}
+
+bool pf_event_text(const struct pf_events *events, const struct pf_event_fields *event, size_t field,
+                   const struct perfile_bytes *raw, char *text, size_t room)
+{
+    struct perfile_bytes bytes;
+    if (!event->fields[field] || !pf_trace_bytes(event->fields[field], raw, events->swap, &bytes))
+        return false;
+    const size_t length = strnlen((const char *)bytes.data, pf_min(bytes.bytes, room - 1));
+    memcpy(text, bytes.data, length);
+    text[length] = '\0';
+    return true;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fields of the tracepoints that a view is made of, by their names: where they stand in the raw data is looked up once
+ * for each event of the recording.
+ */
+#ifndef PF_ANALYSIS_EVENTS_FIELDS_H
+#define PF_ANALYSIS_EVENTS_FIELDS_H
+
+#include <perfile/perfile.h>
+
+#include "analysis/trace/trace_format.h"
+#include "base/memory.h"
+
+enum { PF_EVENT_FIELDS_MAX = 8 };
+
+/* A tracepoint that is asked for, with its fields; NULL ends them. */
+struct pf_event_wish {
+    const char *system, *name;
+    const char *fields[PF_EVENT_FIELDS_MAX];
+};
+
+/* An event of the recording that is one of these. A field that it has not is NULL. */
+struct pf_event_fields {
+    size_t wish;
+    const struct perfile_tracepoint_field *fields[PF_EVENT_FIELDS_MAX];
+};
+
+struct pf_events {
+    struct perfile_reader *reader;
+    struct pf_arena arena;
+    const struct pf_event_wish *wishes;
+    size_t wish_count;
+    const struct pf_event_fields **of_event; /* by index; `none`: it is not asked for; NULL: not looked at yet */
+    size_t room;
+    bool swap;
+};
+
+/* What is all zeros may be closed, too. The wishes must live as long. */
+void pf_events_open(struct pf_events *events, struct perfile_reader *reader, const struct pf_event_wish *wishes,
+                    size_t count, const struct perfile_allocator *allocator);
+void pf_events_close(struct pf_events *events);
+/* NULL: none of those that are asked for, or out of memory, which the allocator is told. */
+const struct pf_event_fields *pf_events_find_new(struct pf_events *events, const struct perfile_event *event);
+/* Whether the recording has the tracepoint, as far as its events are known. */
+bool pf_events_have(struct pf_events *events, size_t wish);
+
+extern const struct pf_event_fields pf_event_not_wished;
+
+static inline const struct pf_event_fields *pf_events_find(struct pf_events *events, const struct perfile_event *event)
+{
+    const struct pf_event_fields *known = event && event->index < events->room ? events->of_event[event->index] : NULL;
+    if (PF_UNLIKELY(!known))
+        return event ? pf_events_find_new(events, event) : NULL;
+    return known == &pf_event_not_wished ? NULL : known;
+}
+
+/* The number in a field; false: the data has none. */
+static inline bool pf_event_number(const struct pf_events *events, const struct pf_event_fields *event, size_t field,
+                                   const struct perfile_bytes *raw, uint64_t *number)
+{
+    const struct perfile_tracepoint_field *at = event->fields[field];
+    if (!at || at->offset > raw->bytes || at->bytes > raw->bytes - at->offset)
+        return false;
+    *number = pf_trace_load(raw->data + at->offset, at->bytes, at->is_signed, events->swap);
+    return true;
+}
+
+/* The text in a field, not longer than `room` with its NUL. False: the data has none. */
+bool pf_event_text(const struct pf_events *events, const struct pf_event_fields *event, size_t field,
+                   const struct perfile_bytes *raw, char *text, size_t room);
+
+#endif

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/events/sched.h"
+
+#include <stdlib.h>
+
+#include "analysis/delivery.h"
+#include "base/error.h"
+
+enum { PROGRESS_RECORDS = 4096 };
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+/* Intervals are cut to the time from the first to the last one that is asked for. */
+static void set_window(struct pf_sched *sched)
+{
+    const struct pf_ranges *times = &sched->filter.times;
+    if (!sched->filter.has_times || !times->count)
+        return;
+    sched->switches.window = times->items[0];
+    for (size_t i = 1; i < times->count; i++)
+        sched->switches.window.last = pf_max(sched->switches.window.last, times->items[i].last);
+}
+
+int pf_sched_open(struct pf_sched *sched, struct perfile_reader *reader, const struct pf_sched_options *options,
+                  struct perfile_error *error)
+{
+    int result = 0;
+    *sched = (struct pf_sched){.options = *options, .reader = reader};
+    if (options->filter)
+        result = pf_recording_filter(reader, options->filter, options->allocator, &sched->filter, error);
+    pf_switches_open(&sched->switches, reader, options->allocator);
+    set_window(sched);
+    return result < 0 ? result : perfile_session_open(reader, &sched->session, error);
+}
+
+void pf_sched_close(struct pf_sched *sched)
+{
+    perfile_session_close(sched->session);
+    pf_filter_close(&sched->filter);
+    pf_switches_close(&sched->switches);
+}
+
+static void tell_progress(struct pf_sched *sched)
+{
+    sched->until_progress = PROGRESS_RECORDS;
+    if (sched->options.progress)
+        sched->options.progress(sched->options.progress_context, perfile_reader_counts(sched->reader)->data_bytes,
+                                perfile_reader_file(sched->reader)->file_bytes);
+}
+
+int pf_sched_next(struct pf_sched *sched, struct perfile_error *error)
+{
+    const struct perfile_record *record;
+    int result;
+    while ((result = perfile_session_next(sched->session, &record, error)) > 0) {
+        if (PF_UNLIKELY(sched->until_progress-- == 0))
+            tell_progress(sched);
+        const int taken = pf_switches_take(&sched->switches, record, NULL, &sched->now);
+        if (taken < 0)
+            return pf_fail_memory(error, "scheduler events");
+        if (taken > 0)
+            return 1;
+    }
+    return result;
+}
+
+bool pf_sched_passes(struct pf_sched *sched, const struct pf_sched_task *task, uint32_t cpu)
+{
+    struct pf_filter *filter = &sched->filter;
+    if (PF_LIKELY(!filter->active))
+        return true;
+    const char *comm = !task || task->tid == 0 ? "swapper" : task->comm ? task->comm : *task->name ? task->name : NULL;
+    if (filter->has_comms && !comm)
+        return false;
+    filter->has_events = false; /* rows are of tasks */
+    const struct pf_filter_subject subject = {.time = PF_NO_TIME,
+                                              .cpu = (int32_t)cpu,
+                                              .pid = !task || (task->tid && task->pid < 0) ? PF_NO_NUMBER
+                                                     : task->tid                           ? task->pid
+                                                                                           : 0,
+                                              .tid = task ? task->tid : PF_NO_NUMBER,
+                                              .comm = comm};
+    const bool passes = pf_filter_passes(filter, &subject);
+    sched->filtered += !passes;
+    return passes;
+}
+
+bool pf_sched_in_time(const struct pf_sched *sched, uint64_t time)
+{
+    return time >= sched->switches.window.first && time <= sched->switches.window.last;
+}
+
+/* ---- latency ----------------------------------------------------------------------------------------------------- */
+
+/* NULL when out of memory. */
+static struct pf_latency *latency_of(struct pf_latencies *latencies, const struct pf_sched *sched,
+                                     const struct pf_sched_task *task)
+{
+    const size_t room = latencies->room;
+    if (task->number >= room) {
+        if (!pf_grow(sched->options.allocator, &latencies->rows, &latencies->room, (size_t)task->number + 1,
+                     sizeof(*latencies->rows)))
+            return NULL;
+        memset(latencies->rows + room, 0, (latencies->room - room) * sizeof(*latencies->rows));
+    }
+    latencies->count = pf_max(latencies->count, (size_t)task->number + 1);
+    latencies->rows[task->number].task = task;
+    return &latencies->rows[task->number];
+}
+
+static void wait_from(struct pf_latency *latency, uint64_t time)
+{
+    latency->state = PF_LATENCY_WAITS;
+    latency->since = time;
+}
+
+static void add_delay(struct pf_latency *latency, const struct pf_switch *now, bool counts)
+{
+    const uint64_t delay = now->time - latency->since;
+    latency->state = PF_LATENCY_RUNS;
+    if (!counts)
+        return;
+    if (delay > latency->delays.max) {
+        latency->max_from = latency->since;
+        latency->max_to = now->time;
+    }
+    pf_stats_add(&latency->delays, delay);
+    pf_histogram_add(&latency->histogram, delay);
+}
+
+static bool take_in(struct pf_latencies *latencies, struct pf_sched *sched)
+{
+    const struct pf_switch *now = &sched->now;
+    struct pf_latency *in = latency_of(latencies, sched, now->next);
+    if (!in)
+        return false;
+    if (in->state == PF_LATENCY_NEW)
+        wait_from(in, now->time);
+    if (in->state != PF_LATENCY_WAITS || now->time < in->since)
+        return true;
+    const bool cut = now->off_cut && in->since < now->time;
+    const bool counts = pf_sched_in_time(sched, now->time) && pf_sched_passes(sched, now->next, now->cpu);
+    in->cut += cut && counts;
+    add_delay(in, now, counts && !cut);
+    return true;
+}
+
+static bool take_switched(struct pf_latencies *latencies, struct pf_sched *sched)
+{
+    const struct pf_switch *now = &sched->now;
+    struct pf_latency *out = latency_of(latencies, sched, now->prev);
+    if (!out)
+        return false;
+    out->state = PF_LATENCY_SLEEPS;
+    out->since = now->time;
+    if (now->state == 'R')
+        wait_from(out, now->time);
+    return take_in(latencies, sched);
+}
+
+static bool take_woken(struct pf_latencies *latencies, const struct pf_sched *sched)
+{
+    struct pf_latency *woken = latency_of(latencies, sched, sched->now.next);
+    if (woken && (woken->state == PF_LATENCY_SLEEPS || woken->state == PF_LATENCY_NEW)) {
+        wait_from(woken, sched->now.time);
+        latencies->wakings++;
+    }
+    return woken;
+}
+
+static bool take_ran(struct pf_latencies *latencies, struct pf_sched *sched)
+{
+    struct pf_latency *ran = latency_of(latencies, sched, sched->now.next);
+    if (!ran)
+        return false;
+    if (ran->state == PF_LATENCY_NEW)
+        wait_from(ran, sched->now.time);
+    if (pf_sched_in_time(sched, sched->now.time) && pf_sched_passes(sched, sched->now.next, sched->now.cpu))
+        ran->runtime += sched->now.value;
+    return true;
+}
+
+bool pf_latencies_take(struct pf_latencies *latencies, struct pf_sched *sched)
+{
+    switch (sched->now.kind) {
+    case PF_SWITCHED:
+        return take_switched(latencies, sched);
+    case PF_WOKEN:
+        return take_woken(latencies, sched);
+    case PF_RAN:
+        return take_ran(latencies, sched);
+    default:
+        return true;
+    }
+}
+
+static const char *merge_name(const struct pf_latency *row, char text[16])
+{
+    return pf_sched_task_comm(row->task, text);
+}
+
+static void add_latency(struct pf_latency *to, const struct pf_latency *from)
+{
+    if (from->delays.max > to->delays.max) {
+        to->max_from = from->max_from;
+        to->max_to = from->max_to;
+    }
+    to->delays.max = pf_max(to->delays.max, from->delays.max);
+    if (from->delays.count)
+        to->delays.min = to->delays.count ? pf_min(to->delays.min, from->delays.min) : from->delays.min;
+    to->delays.sum += from->delays.sum;
+    to->delays.count += from->delays.count;
+    to->runtime += from->runtime;
+    to->cut += from->cut;
+    to->tasks += from->tasks;
+    for (unsigned i = 0; i < PF_HISTOGRAM_BUCKETS; i++)
+        to->histogram.buckets[i] += from->histogram.buckets[i];
+}
+
+static bool compare_values(uint64_t a, uint64_t b, int *order)
+{
+    *order = a > b ? -1 : a < b;
+    return *order;
+}
+
+/* Those of equal numbers by descending thread id, as perf has them. */
+static int compare_latencies(const void *left, const void *right)
+{
+    const struct pf_latency *a = left, *b = right;
+    int order;
+    if (compare_values(pf_stats_average(&a->delays), pf_stats_average(&b->delays), &order) ||
+        compare_values(a->delays.max, b->delays.max, &order) ||
+        compare_values(a->delays.count, b->delays.count, &order) || compare_values(a->runtime, b->runtime, &order))
+        return order;
+    return a->task->tid != b->task->tid ? (a->task->tid < b->task->tid) - (a->task->tid > b->task->tid)
+                                        : (a->task->number < b->task->number) - (a->task->number > b->task->number);
+}
+
+static int compare_tids(const void *left, const void *right)
+{
+    const struct pf_latency *a = left, *b = right;
+    return a->task->tid != b->task->tid ? (a->task->tid < b->task->tid) - (a->task->tid > b->task->tid)
+                                        : (a->task->number < b->task->number) - (a->task->number > b->task->number);
+}
+
+/* Rows of one name go to the first of them. False: out of memory. */
+static bool merge_names(struct pf_latencies *latencies, const struct perfile_allocator *allocator)
+{
+    struct pf_map places;
+    size_t kept = 0;
+    bool enough = true;
+    pf_map_open(&places, allocator);
+    for (size_t i = 0; enough && i < latencies->count; i++) {
+        char text[16], other[16];
+        const char *name = merge_name(&latencies->rows[i], text);
+        const uint64_t hash = pf_hash_text(name);
+        uint64_t place;
+        if (pf_map_get(&places, hash, &place) && !strcmp(merge_name(&latencies->rows[place], other), name)) {
+            add_latency(&latencies->rows[place], &latencies->rows[i]);
+            continue;
+        }
+        enough = pf_map_put(&places, hash, kept);
+        latencies->rows[kept++] = latencies->rows[i];
+    }
+    latencies->count = kept;
+    pf_map_close(&places);
+    return enough;
+}
+
+bool pf_latencies_end(struct pf_latencies *latencies, const struct pf_sched *sched, bool merge)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < latencies->count; i++) {
+        const struct pf_latency *row = &latencies->rows[i];
+        if (!row->task || row->task->tid == 0)
+            continue;
+        latencies->rows[kept] = *row;
+        latencies->rows[kept++].tasks = 1;
+    }
+    latencies->count = kept;
+    if (kept)
+        qsort(latencies->rows, kept, sizeof(*latencies->rows), compare_tids);
+    if (merge && !merge_names(latencies, sched->options.allocator))
+        return false;
+    kept = 0;
+    for (size_t i = 0; i < latencies->count; i++)
+        if (latencies->rows[i].delays.count)
+            latencies->rows[kept++] = latencies->rows[i];
+    latencies->count = kept;
+    if (kept)
+        qsort(latencies->rows, kept, sizeof(*latencies->rows), compare_latencies);
+    return true;
+}
+
+void pf_latencies_close(struct pf_latencies *latencies, const struct perfile_allocator *allocator)
+{
+    pf_free(allocator, latencies->rows, latencies->room * sizeof(*latencies->rows));
+}
+
+/* ---- lives ------------------------------------------------------------------------------------------------------- */
+
+void pf_sched_lives_open(struct pf_sched_lives *lives, const struct perfile_allocator *allocator)
+{
+    *lives = (struct pf_sched_lives){.tasks = NULL};
+    pf_arena_open(&lives->arena, allocator);
+}
+
+void pf_sched_lives_close(struct pf_sched_lives *lives)
+{
+    const struct perfile_allocator *allocator = lives->arena.allocator;
+    if (!allocator)
+        return;
+    pf_free(allocator, lives->tasks, lives->task_room * sizeof(struct pf_sched_life *));
+    pf_free(allocator, lives->cpus, lives->cpu_room * sizeof(*lives->cpus));
+    pf_arena_close(&lives->arena);
+}
+
+/* NULL when out of memory. */
+static struct pf_sched_life *life_of(struct pf_sched_lives *lives, const struct pf_sched_task *task)
+{
+    const size_t room = lives->task_room;
+    if (task->number >= room) {
+        if (!pf_grow(lives->arena.allocator, &lives->tasks, &lives->task_room, (size_t)task->number + 1,
+                     sizeof(struct pf_sched_life *)))
+            return NULL;
+        memset(lives->tasks + room, 0, (lives->task_room - room) * sizeof(struct pf_sched_life *));
+    }
+    struct pf_sched_life **life = &lives->tasks[task->number];
+    if (!*life)
+        *life = pf_arena_new(&lives->arena, sizeof(**life));
+    if (*life)
+        (*life)->task = task;
+    return *life;
+}
+
+/* NULL when out of memory. */
+static struct pf_sched_cpu_life *cpu_life_of(struct pf_sched_lives *lives, uint32_t cpu)
+{
+    const size_t room = lives->cpu_room;
+    if (cpu >= room) {
+        if (!pf_grow(lives->arena.allocator, &lives->cpus, &lives->cpu_room, (size_t)cpu + 1, sizeof(*lives->cpus)))
+            return NULL;
+        memset(lives->cpus + room, 0, (lives->cpu_room - room) * sizeof(*lives->cpus));
+    }
+    lives->cpu_count = pf_max(lives->cpu_count, (size_t)cpu + 1);
+    return &lives->cpus[cpu];
+}
+
+static void add_sum(struct pf_sched_sum *sum, uint64_t value)
+{
+    pf_stats_add(&sum->stats, value);
+    pf_histogram_add(&sum->histogram, value);
+}
+
+static void add_wait(struct pf_sched_life *life, const struct pf_switch *now)
+{
+    add_sum(&life->waits, now->wait);
+    if (now->wait_state == 'R')
+        life->preempt += now->wait;
+    else if (now->wait_state == 'D')
+        life->iowait += now->wait;
+    else
+        life->sleep += now->wait;
+}
+
+static void add_row(struct pf_sched_life *life, const struct pf_switch *now)
+{
+    life->rows++;
+    if (now->run_known || !now->last_time)
+        pf_stats_add(&life->run_as_perf, now->run);
+    if (now->run_known)
+        add_sum(&life->runs, now->run);
+    if (now->wait_known)
+        add_wait(life, now);
+    if (now->delay_known)
+        add_sum(&life->delays, now->delay);
+    life->preemptions += now->preempted;
+    life->unknown += !now->run_known;
+    life->unknown += now->wait_state && !now->wait_known;
+    life->moves += now->moved;
+}
+
+static void add_cpu_row(struct pf_sched_cpu_life *cpu, const struct pf_switch *now)
+{
+    const bool idle = now->prev->tid == 0;
+    cpu->rows++;
+    cpu->idle_rows += idle;
+    cpu->preemptions += now->preempted;
+    if (!now->run_known)
+        cpu->unknown++;
+    else if (idle)
+        cpu->idle += now->run;
+    else
+        cpu->busy += now->run;
+    if (!idle && now->delay_known)
+        add_sum(&cpu->delays, now->delay);
+}
+
+static bool take_row(struct pf_sched_lives *lives, struct pf_sched *sched)
+{
+    const struct pf_switch *now = &sched->now;
+    if (!now->shown || !pf_sched_passes(sched, now->prev, now->cpu))
+        return true;
+    struct pf_sched_life *life = life_of(lives, now->prev);
+    struct pf_sched_cpu_life *cpu = cpu_life_of(lives, now->cpu);
+    if (!life || !cpu)
+        return false;
+    add_row(life, now);
+    add_cpu_row(cpu, now);
+    if (!now->idle_after)
+        return true;
+    life = life_of(lives, now->idle_after);
+    if (!life)
+        return false;
+    life->idle_rows++;
+    if (now->run_known)
+        pf_stats_add(&life->idle, now->run);
+    return true;
+}
+
+static bool take_migration(struct pf_sched_lives *lives, struct pf_sched *sched)
+{
+    if (!pf_sched_passes(sched, sched->now.next, sched->now.cpu))
+        return true;
+    struct pf_sched_life *life = life_of(lives, sched->now.next);
+    if (life)
+        life->migrations++;
+    return life;
+}
+
+static bool count_on_cpu(struct pf_sched_lives *lives, const struct pf_sched *sched)
+{
+    struct pf_sched_cpu_life *cpu =
+        sched->now.cpu < sched->switches.cpu_count ? cpu_life_of(lives, sched->now.cpu) : NULL;
+    if (!cpu)
+        return sched->now.cpu >= sched->switches.cpu_count;
+    cpu->wakings += sched->now.kind == PF_WOKEN;
+    cpu->lost += sched->now.kind == PF_LOST_HERE ? sched->now.value : 0;
+    return true;
+}
+
+bool pf_sched_lives_take(struct pf_sched_lives *lives, struct pf_sched *sched)
+{
+    switch (sched->now.kind) {
+    case PF_SWITCHED:
+        return take_row(lives, sched);
+    case PF_MIGRATED:
+        return take_migration(lives, sched);
+    case PF_WOKEN:
+    case PF_LOST_HERE:
+        return !pf_sched_in_time(sched, sched->now.time) || count_on_cpu(lives, sched);
+    default:
+        return true;
+    }
+}
+
+static int compare_lives(const void *left, const void *right, void *context)
+{
+    const struct pf_sched_lives *lives = context;
+    const uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
+    const struct pf_sched_task *a = lives->tasks[i]->task, *b = lives->tasks[k]->task;
+    if (a->tid != b->tid)
+        return a->tid < b->tid ? -1 : 1;
+    return i < k ? -1 : i > k;
+}
+
+uint32_t *pf_sched_lives_order(const struct pf_sched_lives *lives, const struct pf_sched *sched, bool idle,
+                               size_t *count)
+{
+    uint32_t *order = pf_new(lives->arena.allocator, (lives->task_room + 1) * sizeof(*order));
+    *count = 0;
+    for (uint32_t i = 0; order && i < lives->task_room; i++) {
+        const struct pf_sched_life *life = lives->tasks[i];
+        if (life && (life->rows || (idle && life->idle_rows)))
+            order[(*count)++] = i;
+    }
+    (void)sched;
+    if (*count)
+        qsort_r(order, *count, sizeof(*order), compare_lives, (void *)(uintptr_t)lives);
+    return order;
+}

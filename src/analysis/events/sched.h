@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* What the scheduler did, read from a recording: its events in order of time, and the sums that several views show. */
+#ifndef PF_ANALYSIS_EVENTS_SCHED_H
+#define PF_ANALYSIS_EVENTS_SCHED_H
+
+#include <perfile/analysis.h>
+
+#include "analysis/events/switches.h"
+#include "analysis/stats.h"
+
+struct pf_sched_options {
+    const struct perfile_allocator *allocator;
+    const struct perfile_filter *filter; /* of tasks, CPUs and time, to which intervals are cut; NULL: all */
+    void (*progress)(void *context, uint64_t done, uint64_t total); /* may be NULL */
+    void *progress_context;
+};
+
+/* All zeros may be closed, too. */
+struct pf_sched {
+    struct pf_sched_options options;
+    struct perfile_reader *reader;
+    struct perfile_session *session;
+    struct pf_filter filter;
+    struct pf_switches switches;
+    struct pf_switch now; /* the event in hand */
+    unsigned until_progress;
+    uint64_t filtered; /* events of tasks or CPUs that were not asked for */
+};
+
+/* The reader must be at its start. Close it also after an error. */
+int pf_sched_open(struct pf_sched *sched, struct perfile_reader *reader, const struct pf_sched_options *options,
+                  struct perfile_error *error);
+void pf_sched_close(struct pf_sched *sched);
+/* 1 and sched->now, 0 at the end, or an error. */
+int pf_sched_next(struct pf_sched *sched, struct perfile_error *error);
+/* The filter asks for this task on this CPU. */
+bool pf_sched_passes(struct pf_sched *sched, const struct pf_sched_task *task, uint32_t cpu);
+/* The same; a time of no interest counts. */
+bool pf_sched_in_time(const struct pf_sched *sched, uint64_t time);
+
+/* ---- how long tasks waited for a CPU ------------------------------------------------------------------------------ */
+
+struct pf_latency {
+    const struct pf_sched_task *task; /* one of them */
+    uint32_t tasks;                   /* that are added up here */
+    uint64_t runtime;
+    struct pf_stats delays; /* of each time that it came to a CPU after it was woken or preempted */
+    struct pf_histogram histogram;
+    uint64_t max_from, max_to; /* the longest delay */
+    uint64_t cut;              /* delays that may have been another one: not among them */
+    /* of its current wait */
+    enum { PF_LATENCY_NEW, PF_LATENCY_SLEEPS, PF_LATENCY_WAITS, PF_LATENCY_RUNS } state;
+    uint64_t since;
+};
+
+struct pf_latencies {
+    struct pf_latency *rows; /* by the task's number, until they are sorted */
+    size_t count, room;
+    uint64_t wakings; /* of tasks that slept */
+};
+
+/* False: out of memory. */
+bool pf_latencies_take(struct pf_latencies *latencies, struct pf_sched *sched);
+/* Only those with delays, by average, maximum, count and runtime. With `merge` tasks of one name are one. */
+bool pf_latencies_end(struct pf_latencies *latencies, const struct pf_sched *sched, bool merge);
+void pf_latencies_close(struct pf_latencies *latencies, const struct perfile_allocator *allocator);
+
+/* ---- what tasks and CPUs did all the time -------------------------------------------------------------------------- */
+
+/* Of a duration. */
+struct pf_sched_sum {
+    struct pf_stats stats;
+    struct pf_histogram histogram;
+};
+
+struct pf_sched_life {
+    const struct pf_sched_task *task;
+    uint64_t rows;       /* how often it left a CPU, also where its run is not known */
+    struct pf_stats run_as_perf; /* with 0 for the first run on each CPU */
+    struct pf_sched_sum runs, waits, delays;
+    uint64_t sleep, iowait, preempt; /* ns, of the waits */
+    uint64_t preemptions;            /* it could have run on */
+    uint64_t migrations;             /* it was moved to another CPU */
+    uint64_t moves;                  /* it came to another CPU than it left */
+    uint64_t unknown;                /* runs and waits that are not known */
+    uint64_t idle_rows;              /* times that the CPU was idle after it ... */
+    struct pf_stats idle;            /* ... and how long */
+};
+
+struct pf_sched_cpu_life {
+    uint64_t rows, idle_rows;
+    uint64_t idle, busy; /* ns */
+    uint64_t unknown;
+    uint64_t wakings, preemptions, lost;
+    struct pf_sched_sum delays;
+};
+
+struct pf_sched_lives {
+    struct pf_sched_life **tasks; /* by the task's number; NULL: nothing */
+    size_t task_room;
+    struct pf_sched_cpu_life *cpus;
+    size_t cpu_count, cpu_room;
+    struct pf_arena arena;
+};
+
+void pf_sched_lives_open(struct pf_sched_lives *lives, const struct perfile_allocator *allocator);
+void pf_sched_lives_close(struct pf_sched_lives *lives);
+/* False: out of memory. */
+bool pf_sched_lives_take(struct pf_sched_lives *lives, struct pf_sched *sched);
+/* Places of tasks that have rows (or idle ones, with `idle`), by thread id and then by age, for pf_free; NULL: out of memory. */
+uint32_t *pf_sched_lives_order(const struct pf_sched_lives *lives, const struct pf_sched *sched, bool idle,
+                               size_t *count);
+
+#endif

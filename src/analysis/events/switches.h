@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who ran when: records in the order of time become intervals in which tasks ran, waited to run, or slept. The events are
+ * sched:sched_switch, sched_waking (or sched_wakeup), sched_wakeup_new, sched_migrate_task, sched_stat_runtime and the records
+ * SWITCH. What is kept is the state of each CPU and of each task, never of each event.
+ *
+ * An interval that a loss on one of its CPUs may have cut, and one whose begin was not seen, is not known: it is said so, and
+ * nothing is guessed.
+ */
+#ifndef PF_ANALYSIS_EVENTS_SWITCHES_H
+#define PF_ANALYSIS_EVENTS_SWITCHES_H
+
+#include "analysis/events/fields.h"
+#include "base/filter.h"
+#include "base/map.h"
+
+/* A thread; one that gets the id of an earlier one is another task. The idle task of each CPU is one, too. Times are 0: none. */
+struct pf_sched_task {
+    uint32_t number; /* among all, from 0 on */
+    int32_t pid;     /* -1: not known */
+    int32_t tid;     /* 0: idle */
+    int32_t parent;  /* thread that started it; -1: not known */
+    uint32_t idle_cpu;
+    const char *comm; /* as records say; NULL: they do not */
+    char name[16];    /* as the last tracepoint called it */
+    bool renamed;     /* a COMM record came since who asks cleared this */
+    bool started;     /* its FORK is in the recording */
+    bool ended;
+    bool busy; /* an event told of it */
+    /* since it left a CPU last */
+    uint64_t out_time;
+    uint32_t out_cpu;
+    char state;            /* letter; 0: not known */
+    bool preempted;        /* it could have run on */
+    uint64_t ready_time;   /* it could run again */
+    uint64_t migrate_time; /* it was moved to another CPU */
+    const struct pf_sched_task *waker;
+    /* since it came to a CPU last */
+    uint64_t in_time;
+    uint32_t in_cpu;
+    bool wait_cut; /* the wait before may not be what it seems */
+};
+
+struct pf_sched_cpu {
+    bool seen;
+    uint64_t last_time;           /* of the last switch; 0: none */
+    struct pf_sched_task *task;   /* that runs; NULL: not known */
+    struct pf_sched_task *before; /* idle: that ran before */
+    uint64_t lost_time;
+};
+
+enum pf_switch_kind {
+    PF_SWITCHED,    /* `prev` left the CPU to `next` */
+    PF_SWITCHED_IN, /* a SWITCH record: `next` came to the CPU */
+    PF_SWITCHED_OUT,
+    PF_WOKEN,     /* `prev` woke `next` */
+    PF_MIGRATED,  /* `next` was moved by `prev` */
+    PF_RAN,       /* sched_stat_runtime: `next` ran `value` ns more */
+    PF_LOST_HERE, /* `value` records */
+};
+
+/* One event, and what ended by it. */
+struct pf_switch {
+    enum pf_switch_kind kind;
+    uint64_t time;
+    uint32_t cpu;
+    struct pf_sched_task *prev, *next;
+    uint64_t value;
+    uint32_t from_cpu, to_cpu; /* MIGRATED */
+    /* SWITCHED: the run of `prev` that ended, and what was before that run */
+    char state;
+    bool preempted;
+    bool moved;        /* `prev` had left another CPU before */
+    bool mismatched;   /* another task was said to have come last */
+    bool shown;        /* in the window of time */
+    uint64_t end_time; /* cut to it */
+    uint64_t last_time;
+    uint64_t run, wait, delay, pre_migration; /* ns; as far as they are known */
+    char wait_state;                          /* of `wait` */
+    bool wait_preempted;
+    bool run_known, wait_known, delay_known;
+    bool cut;                        /* what is not known spans a loss */
+    struct pf_sched_task *idle_after; /* idle: who ran before */
+    /* SWITCHED, SWITCHED_IN: `next` had been off its CPU since then; 0: not known */
+    uint64_t off_time;
+    uint32_t off_cpu; /* that it left */
+    char off_state;
+    bool off_preempted;
+    bool off_cut;
+    uint64_t off_ready_time; /* 0: not known */
+};
+
+struct pf_switches_have {
+    bool switches, wakings, wakeups, runtimes, migrations;
+    bool switch_records; /* they are asked for */
+};
+
+struct pf_switches {
+    struct perfile_reader *reader;
+    const struct perfile_allocator *allocator;
+    struct pf_events events;
+    struct pf_arena arena;
+    struct pf_map tids; /* to numbers; the idle tasks by CPU above them */
+    struct pf_map comms;
+    struct pf_sched_task **tasks;
+    size_t task_count, task_room;
+    struct pf_sched_cpu *cpus;
+    size_t cpu_count, cpu_room;
+    struct pf_range window; /* of time; {0, UINT64_MAX}: all */
+    struct perfile_sample sample;
+    char letters[64]; /* of the bits of prev_state; 0: none */
+    bool letters_known;
+    bool by_records; /* SWITCH records of threads say when tasks come and go */
+    bool has_wakings;
+    struct pf_switches_have have;
+    uint64_t switch_count, mismatch_count, cut_count, lost_count, lost_chunks, record_count;
+    uint64_t first_time, last_time; /* of rows in the window; 0: none */
+    uint64_t foreign_count;         /* switches of CPUs that are too many */
+};
+
+/* What is all zeros may be closed, too. */
+void pf_switches_open(struct pf_switches *switches, struct perfile_reader *reader,
+                      const struct perfile_allocator *allocator);
+void pf_switches_close(struct pf_switches *switches);
+/*
+ * The next record in the order of time; `sample` is what it decodes to, or NULL. 1 and *out, 0: it tells nothing, or
+ * PERFILE_ERROR_MEMORY.
+ */
+int pf_switches_take(struct pf_switches *switches, const struct perfile_record *record,
+                     const struct perfile_sample *sample, struct pf_switch *out);
+/* By what the recording knows: ":10" without a name; in `text`, of 16 bytes. */
+const char *pf_sched_task_comm(const struct pf_sched_task *task, char text[16]);
+/* The same, or as tracepoints call it. */
+const char *pf_sched_task_name(const struct pf_sched_task *task, char text[16]);
+/* How many CPUs the recording machine had; 0: not known. */
+uint64_t pf_switches_machine_cpus(struct pf_switches *switches);
+/* At the end: sentences about what is missing, and how it is recorded. `told` may be NULL. */
+typedef void pf_switches_told(void *context, const char *text);
+void pf_switches_tell(struct pf_switches *switches, pf_switches_told *told, void *context);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* `perf sched map`: which task each CPU has, a line for each switch. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "output/sched/sched.h"
+
+struct map {
+    struct pf_sched sched;
+    struct pf_text *out;
+    bool compact;
+    char (*names)[3]; /* by the task's number; "": it has none yet */
+    size_t name_room;
+    uint64_t named;
+    uint32_t *order; /* of CPUs, in which they have columns */
+    size_t order_count, order_room;
+};
+
+/* A0 ... Z0, A1 ... Z9, and again. */
+static void make_name(struct map *map, const struct pf_sched_task *task, char name[3])
+{
+    const uint64_t number = map->named;
+    if (task->tid == 0) {
+        memcpy(name, ". ", 3);
+        return;
+    }
+    map->named++;
+    name[0] = (char)('A' + number % 26);
+    name[1] = (char)('0' + number / 26 % 10);
+    name[2] = '\0';
+}
+
+/* True of one that has none yet; *name NULL: out of memory. The idle task of all CPUs has one name. */
+static bool name_task(struct map *map, const struct pf_sched_task *task, char **name)
+{
+    const size_t number = task->tid ? (size_t)task->number + 1 : 0, room = map->name_room;
+    *name = NULL;
+    if (number >= room) {
+        if (!pf_grow(map->sched.options.allocator, &map->names, &map->name_room, number + 1, sizeof(*map->names)))
+            return false;
+        memset(map->names + room, 0, (map->name_room - room) * sizeof(*map->names));
+    }
+    *name = map->names[number];
+    if (**name)
+        return false;
+    make_name(map, task, *name);
+    return true;
+}
+
+static bool add_cpu(struct map *map, uint32_t cpu)
+{
+    if (!pf_grow(map->sched.options.allocator, &map->order, &map->order_room, map->order_count + 1,
+                 sizeof(*map->order)))
+        return false;
+    map->order[map->order_count++] = cpu;
+    return true;
+}
+
+/* Columns up to this CPU; compact: one for each that was seen. *is_new: it was not seen before. */
+static bool find_column(struct map *map, uint32_t cpu, bool *is_new)
+{
+    *is_new = true;
+    if (!map->compact) {
+        *is_new = false;
+        while (map->order_count <= cpu)
+            if (!add_cpu(map, (uint32_t)map->order_count))
+                return false;
+        return true;
+    }
+    for (size_t i = 0; i < map->order_count; i++)
+        if (map->order[i] == cpu) {
+            *is_new = false;
+            return true;
+        }
+    return add_cpu(map, cpu);
+}
+
+static bool put_columns(struct map *map, uint32_t cpu)
+{
+    pf_put_string(map->out, "  ");
+    for (size_t i = 0; i < map->order_count; i++) {
+        const uint32_t at = map->order[i];
+        const struct pf_sched_cpu *one = at < map->sched.switches.cpu_count ? &map->sched.switches.cpus[at] : NULL;
+        char *name = NULL;
+        pf_put_char(map->out, at == cpu ? '*' : ' ');
+        if (!one || !one->task || !one->seen) {
+            pf_put_string(map->out, "   ");
+            continue;
+        }
+        name_task(map, one->task, &name);
+        if (!name)
+            return false;
+        pf_put_format(map->out, "%2s ", name);
+    }
+    return true;
+}
+
+static bool put_switch(struct map *map)
+{
+    const struct pf_switch *now = &map->sched.now;
+    char *name, text[16];
+    bool new_cpu;
+    const bool new_task = name_task(map, now->next, &name);
+    if (!name || !find_column(map, now->cpu, &new_cpu) || !put_columns(map, now->cpu))
+        return false;
+    pf_put_string(map->out, "  ");
+    pf_put_sched_time(map->out, now->time, 12);
+    pf_put_string(map->out, " secs ");
+    if (new_task || (now->next->tid && now->next->renamed)) {
+        name_task(map, now->next, &name);
+        pf_put_format(map->out, "%s => ", name);
+        pf_put_name(map->out, pf_sched_task_comm(now->next, text));
+        pf_put_format(map->out, ":%" PRId32, now->next->tid);
+    }
+    now->next->renamed = false;
+    if (map->compact && new_cpu)
+        pf_put_format(map->out, " (CPU %" PRIu32 ")", now->cpu);
+    pf_put_char(map->out, '\n');
+    return true;
+}
+
+static int put_all(struct map *map, struct perfile_error *error)
+{
+    int result;
+    while ((result = pf_sched_next(&map->sched, error)) > 0) {
+        const struct pf_switch *now = &map->sched.now;
+        if (now->kind == PF_SWITCHED && now->cpu < map->sched.switches.cpu_count &&
+            pf_sched_in_time(&map->sched, now->time) && pf_sched_passes(&map->sched, now->next, now->cpu) &&
+            !put_switch(map))
+            return pf_fail_memory(error, "map");
+    }
+    return result;
+}
+
+static int write_map(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                     struct perfile_error *error)
+{
+    struct map map = {.out = out, .compact = options->sched & PERFILE_SCHED_COMPACT};
+    int result = pf_sched_text_open(&map.sched, reader, options, error);
+    if (result == 0)
+        result = put_all(&map, error);
+    if (map.sched.session && result != PERFILE_ERROR_MEMORY)
+        pf_put_sched_losses(out, &map.sched, 0);
+    pf_free(options->allocator, map.names, map.name_room * sizeof(*map.names));
+    pf_free(options->allocator, map.order, map.order_room * sizeof(*map.order));
+    pf_sched_text_close(&map.sched, options);
+    return result;
+}
+
+const struct pf_output pf_output_sched_map = {
+    .info = {"sched_map", "stdio", "which task each CPU has, a line for each switch, as perf sched map prints it"},
+    .write = write_map,
+};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The texts of `perf sched`: its columns and widths. */
+#ifndef PF_OUTPUT_SCHED_SCHED_H
+#define PF_OUTPUT_SCHED_SCHED_H
+
+#include "analysis/events/sched.h"
+#include "output/output.h"
+
+/* By what an output was asked for. */
+int pf_sched_text_open(struct pf_sched *sched, struct perfile_reader *reader,
+                       const struct perfile_output_options *options, struct perfile_error *error);
+/* Tells what the recording lacks, then closes. */
+void pf_sched_text_close(struct pf_sched *sched, const struct perfile_output_options *options);
+/* "66.007431": cut to microseconds; `width` characters with blanks before. */
+void pf_put_sched_time(struct pf_text *out, uint64_t ns, int width);
+/* "0.085 ": cut to microseconds, `width` characters before the point. */
+void pf_put_sched_ms(struct pf_text *out, uint64_t ns, int width);
+/* The lines about losses; `wakings` are those that the output counted. */
+void pf_put_sched_losses(struct pf_text *out, const struct pf_sched *sched, uint64_t wakings);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/sched.h"
+
+#include "base/error.h"
+
+int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, struct perfile_error *error)
+{
+    const struct pf_sched_options how = {.allocator = table->allocator,
+                                         .filter = table->options.filter,
+                                         .progress = table->options.progress,
+                                         .progress_context = table->options.progress_context};
+    view->table = table;
+    return pf_sched_open(&view->sched, table->reader, &how, error);
+}
+
+void pf_sched_view_read(struct pf_sched_view *view, bool (*take)(void *state, struct pf_sched *sched), void *state)
+{
+    if (view->done)
+        return;
+    view->done = true;
+    while ((view->result = pf_sched_next(&view->sched, &view->error)) > 0)
+        if (!take(state, &view->sched)) {
+            view->result = pf_fail_memory(&view->error, "scheduler events");
+            return;
+        }
+}
+
+int pf_sched_view_row(struct pf_sched_view *view, size_t count, struct perfile_error *error)
+{
+    if (view->result < 0 && error)
+        *error = view->error;
+    if (view->result == PERFILE_ERROR_MEMORY || view->next_row >= count)
+        return view->result;
+    view->row = view->next_row++;
+    return 1;
+}
+
+void pf_sched_view_losses(const void *state, struct perfile_losses *losses)
+{
+    const struct pf_sched_view *view = state;
+    const struct perfile_counts *counts = perfile_reader_counts(view->table->reader);
+    losses->filtered = view->sched.filtered;
+    losses->lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
+}
+
+void pf_sched_view_unmatched(const void *state, perfile_unmatched_told *told, void *context)
+{
+    const struct pf_sched_view *view = state;
+    if (view->sched.filter.active)
+        pf_filter_tell_unmatched(&view->sched.filter, view->table->reader, perfile_event_get, told, context);
+}
+
+void pf_sched_view_notes(void *state, pf_note_told *told, void *context)
+{
+    struct pf_sched_view *view = state;
+    pf_switches_tell(&view->sched.switches, told, context);
+}
+
+void pf_set_of(struct pf_vector *vector, const struct pf_sched_sum *sum, uint64_t value)
+{
+    if (sum->stats.count)
+        pf_set_u64(vector, value);
+    else
+        pf_set_null(vector);
+}
+
+void pf_set_percentile(struct pf_vector *vector, const struct pf_sched_sum *sum, double percent)
+{
+    pf_set_of(vector, sum, pf_histogram_percentile(&sum->histogram, &sum->stats, percent));
+}
+
+void pf_set_task_name(struct pf_vector *vector, const struct pf_sched_task *task)
+{
+    char text[16];
+    pf_set_text(vector, task ? pf_sched_task_name(task, text) : NULL);
+}
+
+void pf_set_task_pid(struct pf_vector *vector, const struct pf_sched_task *task)
+{
+    if (!task || (task->tid && task->pid < 0))
+        pf_set_null(vector);
+    else
+        pf_set_i32(vector, task->tid ? task->pid : 0);
+}
+
+void pf_set_letter(struct pf_vector *vector, char letter)
+{
+    const char text[2] = {letter};
+    pf_set_text(vector, letter ? text : NULL);
+}
+
+void pf_set_histogram(struct pf_vector *vector, const struct pf_histogram *histogram)
+{
+    size_t count = PF_HISTOGRAM_BUCKETS;
+    while (count && !histogram->buckets[count - 1])
+        count--;
+    for (size_t i = 0; i < count; i++)
+        pf_add_address(vector, histogram->buckets[i]);
+    pf_end_list(vector);
+}

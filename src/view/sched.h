@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What the views of the scheduler share. */
+#ifndef PF_VIEW_SCHED_H
+#define PF_VIEW_SCHED_H
+
+#include "analysis/events/sched.h"
+#include "view/view.h"
+
+/* To be the first member of a view's state. All zeros may be closed, too. */
+struct pf_sched_view {
+    struct perfile_table *table;
+    struct pf_sched sched;
+    bool done; /* of those that read all before their first row */
+    int result;
+    struct perfile_error error;
+    size_t row, next_row;
+};
+
+int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, struct perfile_error *error);
+/* Reads all, once: `take` is called for each event; false: out of memory. */
+void pf_sched_view_read(struct pf_sched_view *view, bool (*take)(void *state, struct pf_sched *sched), void *state);
+/* 1 and view->row, 0 at the end, or the error of the reading. */
+int pf_sched_view_row(struct pf_sched_view *view, size_t count, struct perfile_error *error);
+/* For struct pf_view, where the state begins with this. */
+void pf_sched_view_losses(const void *state, struct perfile_losses *losses);
+void pf_sched_view_unmatched(const void *state, perfile_unmatched_told *told, void *context);
+void pf_sched_view_notes(void *state, pf_note_told *told, void *context);
+
+/* Null without a number. */
+void pf_set_percentile(struct pf_vector *vector, const struct pf_sched_sum *sum, double percent);
+/* The values of a duration: null of none. */
+void pf_set_of(struct pf_vector *vector, const struct pf_sched_sum *sum, uint64_t value);
+void pf_set_task_name(struct pf_vector *vector, const struct pf_sched_task *task);
+/* Of the idle task it is 0. */
+void pf_set_task_pid(struct pf_vector *vector, const struct pf_sched_task *task);
+/* "S"; null when it is not known. */
+void pf_set_letter(struct pf_vector *vector, char letter);
+/* Counts of the buckets from 2^0 ns on, without the zeros at the end. */
+void pf_set_histogram(struct pf_vector *vector, const struct pf_histogram *histogram);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* What each task, and what each CPU, did all the time. */
+#include "base/error.h"
+#include "view/sched.h"
+
+struct summary {
+    struct pf_sched_view view; /* first */
+    struct pf_sched_lives lives;
+    uint32_t *order; /* places of tasks */
+    size_t order_bytes, count;
+    const struct pf_sched_life *life;
+    const struct pf_sched_cpu_life *cpu;
+};
+
+#define LIFE const struct pf_sched_life *life = ((const struct summary *)state)->life
+#define PUT_LIFE(name, set, ...)                                                                                       \
+    PF_PUT(name)                                                                                                       \
+    {                                                                                                                  \
+        LIFE;                                                                                                          \
+        set(vector, __VA_ARGS__);                                                                                      \
+    }
+#define PUT_SUM(part, of)                                                                                              \
+    PUT_LIFE(part##_ns, pf_set_u64, life->of.stats.sum)                                                                \
+    PUT_LIFE(part##_min_ns, pf_set_of, &life->of, life->of.stats.min)                                                  \
+    PUT_LIFE(part##_avg_ns, pf_set_of, &life->of, pf_stats_average(&life->of.stats))                                   \
+    PUT_LIFE(part##_max_ns, pf_set_of, &life->of, life->of.stats.max)                                                  \
+    PUT_LIFE(part##_p50_ns, pf_set_percentile, &life->of, 50)                                                          \
+    PUT_LIFE(part##_p90_ns, pf_set_percentile, &life->of, 90)                                                          \
+    PUT_LIFE(part##_p99_ns, pf_set_percentile, &life->of, 99)                                                          \
+    PUT_LIFE(part##_histogram, pf_set_histogram, &life->of.histogram)
+#define SUM_COLUMNS(part, what)                                                                                        \
+    PF_REQUIRED(part##_ns, DURATION, "ns", "Sum of the times that it " what "."),                                      \
+        PF_EXTRA(part##_min_ns, DURATION, "ns", "The shortest of them."),                                              \
+        PF_COLUMN(part##_avg_ns, DURATION, "ns", "Their average."),                                                    \
+        PF_EXTRA(part##_p50_ns, DURATION, "ns", "Half of them are not longer, as estimated from the histogram."),      \
+        PF_EXTRA(part##_p90_ns, DURATION, "ns", "90 % are not longer."),                                               \
+        PF_COLUMN(part##_p99_ns, DURATION, "ns", "99 % are not longer, as estimated from the histogram."),             \
+        PF_COLUMN(part##_max_ns, DURATION, "ns", "The longest of them."),                                              \
+        PF_REQUIRED_EXTRA(part##_histogram, ADDRESSES, "", "How many there are from 2^0, 2^1, ... ns on.")
+
+static void set_parent(struct pf_vector *vector, const struct pf_sched_life *life)
+{
+    if (life->task->parent < 0)
+        pf_set_null(vector);
+    else
+        pf_set_i32(vector, life->task->parent);
+}
+
+PUT_LIFE(comm, pf_set_task_name, life->task)
+PUT_LIFE(pid, pf_set_task_pid, life->task)
+PUT_LIFE(tid, pf_set_i32, life->task->tid)
+PUT_LIFE(parent_tid, set_parent, life)
+PUT_LIFE(ended, pf_set_bool, life->task->ended)
+PUT_LIFE(runs, pf_set_u64, life->rows)
+PUT_LIFE(sleep_ns, pf_set_u64, life->sleep)
+PUT_LIFE(iowait_ns, pf_set_u64, life->iowait)
+PUT_LIFE(preempt_ns, pf_set_u64, life->preempt)
+PUT_LIFE(preemptions, pf_set_u64, life->preemptions)
+PUT_LIFE(migrations, pf_set_u64, life->migrations)
+PUT_LIFE(moves, pf_set_u64, life->moves)
+PUT_LIFE(unknown, pf_set_u64, life->unknown)
+PUT_SUM(run, runs)
+PUT_SUM(wait, waits)
+PUT_SUM(delay, delays)
+
+static const struct pf_column task_columns[] = {
+    PF_COLUMN(comm, TEXT, "", "Its last name; swapper is the idle task of a CPU."),
+    PF_COLUMN(pid, I32, "", "Its process; null: not known."),
+    PF_REQUIRED(tid, I32, "", "Its thread id; 0: idle."),
+    PF_EXTRA(parent_tid, I32, "", "Thread that started it; null: not known."),
+    PF_REQUIRED_EXTRA(ended, BOOL, "", "It ended before the recording did."),
+    PF_REQUIRED(runs, U64, "", "How often it left a CPU."),
+    SUM_COLUMNS(run, "ran"),
+    SUM_COLUMNS(delay, "waited for a CPU after it was woken or preempted"),
+    SUM_COLUMNS(wait, "was not on a CPU"),
+    PF_REQUIRED(sleep_ns, DURATION, "ns", "The part of wait_ns in which it slept."),
+    PF_REQUIRED(iowait_ns, DURATION, "ns", "The part of wait_ns in state D: for a device, a lock of the kernel, ..."),
+    PF_REQUIRED(preempt_ns, DURATION, "ns", "The part of wait_ns in which it could have run on."),
+    PF_REQUIRED(preemptions, U64, "", "How often it was preempted."),
+    PF_REQUIRED(migrations, U64, "", "Events sched_migrate_task of it."),
+    PF_REQUIRED(moves, U64, "", "How often it left another CPU than the one before."),
+    PF_REQUIRED(unknown, U64, "", "Runs and waits that are not known; no sum has them."),
+};
+
+#define PUT_CPU(name, set, ...)                                                                                        \
+    PF_PUT(name)                                                                                                       \
+    {                                                                                                                  \
+        const struct summary *summary = state;                                                                         \
+        const struct pf_sched_cpu_life *cpu = summary->cpu;                                                            \
+        set(vector, __VA_ARGS__);                                                                                      \
+    }
+PUT_CPU(cpu, pf_set_u32, (uint32_t)(cpu - summary->lives.cpus))
+PUT_CPU(switches, pf_set_u64, cpu->rows)
+PUT_CPU(busy_ns, pf_set_u64, cpu->busy)
+PUT_CPU(idle_ns, pf_set_u64, cpu->idle)
+PUT_CPU(wakings, pf_set_u64, cpu->wakings)
+PUT_CPU(cpu_preemptions, pf_set_u64, cpu->preemptions)
+PUT_CPU(delays, pf_set_u64, cpu->delays.stats.count)
+PUT_CPU(cpu_delay_ns, pf_set_u64, cpu->delays.stats.sum)
+PUT_CPU(cpu_delay_p50_ns, pf_set_percentile, &cpu->delays, 50)
+PUT_CPU(cpu_delay_p99_ns, pf_set_percentile, &cpu->delays, 99)
+PUT_CPU(cpu_delay_max_ns, pf_set_of, &cpu->delays, cpu->delays.stats.max)
+PUT_CPU(cpu_delay_histogram, pf_set_histogram, &cpu->delays.histogram)
+PUT_CPU(lost, pf_set_u64, cpu->lost)
+PUT_CPU(cpu_unknown, pf_set_u64, cpu->unknown)
+
+static void put_idle_percent(void *state, struct pf_vector *vector)
+{
+    const struct pf_sched_cpu_life *cpu = ((const struct summary *)state)->cpu;
+    const uint64_t all = cpu->idle + cpu->busy;
+    if (all)
+        pf_set_f64(vector, 100 * (double)cpu->idle / (double)all);
+    else
+        pf_set_null(vector);
+}
+
+#define CPU_COLUMN(field, put_by, kind, what, text, ...)                                                               \
+    {                                                                                                                  \
+        .name = #field, .type = PERFILE_COLUMN_##kind, .unit = what, .doc = text, .put = put_##put_by, __VA_ARGS__     \
+    }
+static const struct pf_column cpu_columns[] = {
+    PF_REQUIRED(cpu, U32, "", "The CPU."),
+    PF_REQUIRED(switches, U64, "", "How often it changed its task."),
+    PF_REQUIRED(busy_ns, DURATION, "ns", "How long it had a task."),
+    PF_REQUIRED(idle_ns, DURATION, "ns", "How long it had none."),
+    PF_COLUMN(idle_percent, F64, "percent", "The share of the latter; null: nothing is known."),
+    PF_REQUIRED(wakings, U64, "", "How often a task was woken on it."),
+    CPU_COLUMN(preemptions, cpu_preemptions, U64, "", "How often a task was preempted on it.", .required = true),
+    PF_REQUIRED(delays, U64, "", "How often a task ran on it whose delay is known."),
+    CPU_COLUMN(delay_ns, cpu_delay_ns, DURATION, "ns", "How long these had waited for it in all.", .required = true),
+    CPU_COLUMN(delay_p50_ns, cpu_delay_p50_ns, DURATION, "ns", "Half of them waited not longer."),
+    CPU_COLUMN(delay_p99_ns, cpu_delay_p99_ns, DURATION, "ns", "99 % of them waited not longer."),
+    CPU_COLUMN(delay_max_ns, cpu_delay_max_ns, DURATION, "ns", "The longest of these delays."),
+    CPU_COLUMN(delay_histogram, cpu_delay_histogram, ADDRESSES, "", "How many there are from 2^0, 2^1, ... ns on.",
+               .required = true, .extra = true),
+    PF_REQUIRED(lost, U64, "records", "Records that were lost on it."),
+    CPU_COLUMN(unknown, cpu_unknown, U64, "", "Runs on it that are not known; no sum has them.", .required = true),
+};
+
+static bool take(void *state, struct pf_sched *sched)
+{
+    return pf_sched_lives_take(&((struct summary *)state)->lives, sched);
+}
+
+static int next_task(void *state, struct perfile_error *error)
+{
+    struct summary *summary = state;
+    if (!summary->view.done) {
+        pf_sched_view_read(&summary->view, take, summary);
+        summary->order = pf_sched_lives_order(&summary->lives, &summary->view.sched, false, &summary->count);
+        summary->order_bytes = (summary->lives.task_room + 1) * sizeof(*summary->order);
+        if (!summary->order)
+            return pf_fail_memory(error, "scheduler events");
+    }
+    const int result = pf_sched_view_row(&summary->view, summary->count, error);
+    if (result > 0)
+        summary->life = summary->lives.tasks[summary->order[summary->view.row]];
+    return result;
+}
+
+/* CPUs that nothing is known of have no row. */
+static int next_cpu(void *state, struct perfile_error *error)
+{
+    struct summary *summary = state;
+    int result;
+    pf_sched_view_read(&summary->view, take, summary);
+    while ((result = pf_sched_view_row(&summary->view, summary->lives.cpu_count, error)) > 0) {
+        summary->cpu = &summary->lives.cpus[summary->view.row];
+        if (summary->cpu->rows || summary->cpu->wakings || summary->cpu->lost)
+            return 1;
+    }
+    return result;
+}
+
+static int open_view(struct perfile_table *table, void **state, const struct pf_column *columns, size_t count,
+                     struct perfile_error *error)
+{
+    struct summary *summary = pf_new(table->allocator, sizeof(*summary));
+    *state = summary;
+    if (summary)
+        summary->view.table = table;
+    if (!summary || !pf_table_add_all(table, columns, count))
+        return pf_fail_memory(error, "scheduler events");
+    pf_sched_lives_open(&summary->lives, table->allocator);
+    return pf_sched_view_open(&summary->view, table, error);
+}
+
+static int open_tasks(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    return open_view(table, state, task_columns, PF_COUNT(task_columns), error);
+}
+
+static int open_cpus(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    return open_view(table, state, cpu_columns, PF_COUNT(cpu_columns), error);
+}
+
+static void close_summary(void *state)
+{
+    struct summary *summary = state;
+    if (!summary)
+        return;
+    const struct perfile_allocator *allocator = summary->view.table->allocator;
+    pf_free(allocator, summary->order, summary->order_bytes);
+    pf_sched_lives_close(&summary->lives);
+    pf_sched_close(&summary->view.sched);
+    pf_free(allocator, summary, sizeof(*summary));
+}
+
+#define SUMMARY_VIEW(id, text, opens, nexts)                                                                           \
+    const struct pf_view pf_view_##id = {                                                                              \
+        .info = {#id, text},                                                                                           \
+        .not_filtered = PF_FILTER_EVENTS,                                                                              \
+        .open = opens,                                                                                                 \
+        .next = nexts,                                                                                                 \
+        .close = close_summary,                                                                                        \
+        .losses = pf_sched_view_losses,                                                                                \
+        .unmatched = pf_sched_view_unmatched,                                                                          \
+        .notes = pf_sched_view_notes,                                                                                  \
+    }
+SUMMARY_VIEW(sched_summary, "what each task did: how long it ran, waited for a CPU, slept; with percentiles", open_tasks,
+             next_task);
+SUMMARY_VIEW(sched_cpu, "what each CPU did: busy and idle time, and how long tasks waited for it", open_cpus, next_cpu);
