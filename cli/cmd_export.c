@@ -134,6 +134,7 @@ static const struct pf_option options[] = {
      .doc = "pprof, otlp: keep samples apart by these, and label them so [pid,tid,comm,cpu,cgroup]. Fewer keys make a "
             "smaller file; "
             "event, which all samples are kept apart by, stands for none of the others."},
+    PF_OPTION_OFF_CPU,
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
     {.name = "addresses",

@@ -29,6 +29,7 @@ static const struct pf_option options[] = {
          "The event to draw in svg and folded output; the default is the event with the most samples. The html page "
          "has all events and starts with this one.",
          .first = true),
+    PF_OPTION_OFF_CPU,
     TEXT("by", "LIST", by,
          "Grouping levels above the root function, outermost first: comm (thread name), pid (name and process), tid "
          "(name, process and thread), cpu, time (slices of --time-quantum), or several, such as cpu,comm. The default "

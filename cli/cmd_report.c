@@ -61,6 +61,7 @@ static const struct pf_option options[] = {
      .value_at = column_at,
      .doc =
          "The columns to print, in this order; rows are grouped and sorted by these, too. +LIST adds to the default."},
+    PF_OPTION_OFF_CPU,
     FLAG("group", 0, PERFILE_REPORT_GROUP,
          "text: show all events side by side in one table. The default for events that were recorded as a group."),
     FLAG("no-group", 0, PERFILE_REPORT_NO_GROUP, "text: a table for each event, even in groups."),

@@ -42,6 +42,12 @@ const char *pf_unwind_at(const struct pf_command *command, size_t index, const c
     return values[index][0];
 }
 
+const char *pf_off_cpu_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return perfile_off_cpu_at(index, doc);
+}
+
 const char *pf_view_at(const struct pf_command *command, size_t index, const char **doc)
 {
     const struct perfile_view_info *info = perfile_view_at(index);

@@ -257,6 +257,13 @@ extern const struct pf_option_group pf_common_group;  /* for every verb */
         .offset = offsetof(struct pf_settings, symbols.buildid_dir),                                                   \
         .doc = "perf's build-id cache [$PERF_BUILDID_DIR, or ~/.debug]."                                               \
     }
+#define PF_OPTION_OFF_CPU                                                                                              \
+    {                                                                                                                  \
+        .name = "off-cpu", .kind = PF_OPTION_CHOICE, .argument = "WHAT", .usual = "blocked",                           \
+        .offset = offsetof(struct pf_settings, filter.off_cpu), .value_at = pf_off_cpu_at,                             \
+        .doc = "Instead of the samples show times off CPU in ns, by the stacks with which threads left their CPUs. "    \
+               "perfile-offcpu(1) says what must be recorded for it."                                                  \
+    }
 #define PF_OPTION_OUTPUT                                                                                               \
     {                                                                                                                  \
         .name = "output", .letter = 'o', .first = true, .kind = PF_OPTION_TEXT, .argument = "FILE",                    \
@@ -267,6 +274,7 @@ extern const struct pf_option_group pf_common_group;  /* for every verb */
     }
 pf_value_at pf_format_at;
 pf_value_at pf_unwind_at;
+pf_value_at pf_off_cpu_at;
 pf_value_at pf_view_at;
 pf_value_at pf_table_format_at;
 

@@ -389,6 +389,8 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_cache_folder(char *path, size_t room)
 PERFILE_API size_t perfile_name_fit(const char *name, size_t columns, char *text, size_t room);
 /* How many columns the text takes on a terminal, if that prints all of it; control characters count as 1. */
 PERFILE_API size_t perfile_name_columns(const char *text);
+/* The values of perfile_filter.off_cpu by position; NULL after the last. Static text. */
+PERFILE_API const char *perfile_off_cpu_at(size_t index, const char **doc);
 
 /* The fields that script's -F knows, by position; NULL after the last. Static text. */
 PERFILE_API const char *perfile_script_field_at(size_t index, const char **doc);

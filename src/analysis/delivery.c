@@ -26,9 +26,14 @@ struct pf_delivery {
     int32_t later_tid;
     enum { HELD_WAIT, HELD_GO_THREAD, HELD_GO_ALL } release;
 
+    struct pf_offcpu *offcpu; /* NULL: samples are given as they are */
+    struct pf_off off;        /* of the current sample */
+
     const struct perfile_record *waiting; /* for samples that are synthesized before it; NULL: none */
     unsigned until_progress;
 };
+
+_Static_assert(sizeof(struct pf_off) <= PF_HELD_NOTE * sizeof(uint64_t), "it is kept with samples that wait");
 
 #define NO_VALUE UINT64_MAX
 
@@ -70,12 +75,27 @@ static int check_events(const struct pf_delivery *delivery, bool at_end, struct 
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
+static int open_offcpu(struct pf_delivery *delivery, const char *what, struct perfile_error *error)
+{
+    enum pf_offcpu_what parsed;
+    const int result = pf_offcpu_parse(what, &parsed, error);
+    if (result < 0)
+        return result;
+    delivery->offcpu = pf_offcpu_open(delivery->reader, parsed, delivery->allocator);
+    if (!delivery->offcpu)
+        return pf_fail_memory(error, "samples");
+    pf_switches_set_window(pf_offcpu_switches(delivery->offcpu), &delivery->filter);
+    return 0;
+}
+
 static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
 {
     const struct pf_delivery_options *options = &delivery->options;
     int result = 0;
     if (options->filter)
         result = pf_recording_filter(delivery->reader, options->filter, delivery->allocator, &delivery->filter, error);
+    if (result == 0 && options->filter && options->filter->off_cpu)
+        result = open_offcpu(delivery, options->filter->off_cpu, error);
     if (result == 0)
         result = check_events(delivery, false, error);
     if (result == 0)
@@ -119,6 +139,7 @@ void pf_delivery_close(struct pf_delivery *delivery)
         pf_held_free(&delivery->held, delivery->released);
     pf_held_close(&delivery->held);
     pf_counters_close(&delivery->counters);
+    pf_offcpu_close(delivery->offcpu);
     perfile_session_close(delivery->session);
     pf_jit_close(delivery->jit);
     if (delivery->options.filter)
@@ -160,7 +181,7 @@ static bool passes(struct pf_delivery *delivery, const struct pf_delivered *item
                                               .pid = has_thread ? sample->pid : PF_NO_NUMBER,
                                               .tid = has_thread ? sample->tid : PF_NO_NUMBER,
                                               .comm = has_thread ? item->comm : NULL,
-                                              .event = item->event};
+                                              .event = item->off ? item->record->event : item->event};
     return pf_filter_passes(&delivery->filter, &subject);
 }
 
@@ -232,6 +253,20 @@ static int begin_sample(struct pf_delivery *delivery, struct pf_delivered *item,
 
 /* ---- samples whose user part of the stack comes later ------------------------------------------------------------ */
 
+/* What is decoded becomes the time off CPU that it is the stack of. 1, or an error. */
+static int begin_off(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+{
+    struct perfile_sample *sample = &item->sample;
+    sample->present = (sample->present & ~(uint64_t)PERFILE_SAMPLE_READ) | PERFILE_SAMPLE_TIME;
+    sample->time = delivery->off.to;
+    sample->period = delivery->off.to - delivery->off.from;
+    const int result = begin_sample(delivery, item, error);
+    const struct perfile_event *event = pf_offcpu_event(delivery->offcpu);
+    item->event = event ? event : item->event;
+    item->off = &delivery->off;
+    return result;
+}
+
 /* The held sample is the current one. 1, 0: it is none, or an error. */
 static int take_held(struct pf_delivery *delivery, struct pf_held *held, struct pf_delivered *item,
                      struct perfile_error *error)
@@ -244,6 +279,10 @@ static int take_held(struct pf_delivery *delivery, struct pf_held *held, struct 
     pf_held_take_cookie(&item->sample.callchain, &cookie);
     if (delivery->release == HELD_GO_THREAD && held->cookie == delivery->later.cookie)
         item->user_chain = delivery->later.ips;
+    if (PF_UNLIKELY(delivery->offcpu != NULL)) {
+        memcpy(&delivery->off, held->note, sizeof(delivery->off));
+        return begin_off(delivery, item, error);
+    }
     return begin_sample(delivery, item, error);
 }
 
@@ -283,7 +322,10 @@ static int hold(struct pf_delivery *delivery, struct pf_delivered *item, struct 
     uint64_t cookie;
     if (!event || !event->attr->defer_callchain || !pf_held_take_cookie(&item->sample.callchain, &cookie))
         return 0;
-    return pf_held_add(&delivery->held, item->record, item->sample.tid, cookie) ? 1 : pf_fail_memory(error, "samples");
+    struct pf_held *held = pf_held_add(&delivery->held, item->record, item->sample.tid, cookie);
+    if (held && delivery->offcpu)
+        memcpy(held->note, &delivery->off, sizeof(delivery->off));
+    return held ? 1 : pf_fail_memory(error, "samples");
 }
 
 /* The samples of its thread can go. */
@@ -332,10 +374,44 @@ static int take_other(struct pf_delivery *delivery, struct pf_delivered *item, s
     return delivery->options.gives_records;
 }
 
+/* Without a sample there is no stack: the record that says when it came has who it is. */
+static void make_sample(const struct pf_delivery *delivery, struct pf_delivered *item)
+{
+    const struct pf_sched_task *task = delivery->off.task;
+    item->sample = (struct perfile_sample){.size = sizeof(item->sample),
+                                           .present = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME,
+                                           .pid = task->pid,
+                                           .tid = task->tid,
+                                           .cpu = UINT32_MAX};
+}
+
+/* 1: a time off CPU, or another record, is the item, 0: it gives none now, or an error. */
+static int take_off(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+{
+    const struct perfile_record *sample;
+    const bool is_sample = item->record->type == PERFILE_RECORD_SAMPLE;
+    const int ended = pf_offcpu_take(delivery->offcpu, item->record, &delivery->off, &sample, error);
+    const int other = is_sample || ended < 0 ? 0 : take_other(delivery, item, error);
+    if (ended <= 0 || other < 0)
+        return ended < 0 ? ended : other;
+    item->record = sample ? sample : item->record;
+    if (!sample) {
+        make_sample(delivery, item);
+        return begin_off(delivery, item, error);
+    }
+    if (!pf_delivered_decode(item))
+        return 0;
+    const int held = hold(delivery, item, error);
+    return held > 0 ? 0 : held < 0 ? held : begin_off(delivery, item, error);
+}
+
 /* 1: the record is the item, 0: it gives none now, or an error. */
 static int take_record(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
 {
     const struct perfile_record *record = item->record;
+    item->off = NULL;
+    if (PF_UNLIKELY(delivery->offcpu != NULL))
+        return take_off(delivery, item, error);
     if (record->type != PERFILE_RECORD_SAMPLE)
         return take_other(delivery, item, error);
     if (PF_UNLIKELY(delivery->filter.has_times) && is_out_of_time(delivery, record)) {
@@ -471,6 +547,11 @@ void pf_delivery_tell_unmatched(const struct pf_delivery *delivery, perfile_unma
 {
     if (delivery->filter.active)
         pf_filter_tell_unmatched(&delivery->filter, delivery->reader, perfile_event_get, told, context);
+}
+
+struct pf_offcpu *pf_delivery_offcpu(const struct pf_delivery *delivery)
+{
+    return delivery->offcpu;
 }
 
 struct perfile_session *pf_delivery_session(const struct pf_delivery *delivery)

@@ -9,6 +9,7 @@
 
 #include <perfile/analysis.h>
 
+#include "analysis/events/offcpu.h"
 #include "base/filter.h"
 #include "symbol/unwind/callchain.h"
 #include "symbol/jit/jit.h"
@@ -27,6 +28,7 @@ struct pf_delivered {
     const struct perfile_space *kernel_space; /* NULL: nothing is mapped, or maps are not followed */
     const struct perfile_space *user_space;
     struct perfile_u64s user_chain; /* the user part of the callchain, when it came later; follows sample.callchain */
+    const struct pf_off *off;       /* a time off CPU: what it is of; NULL: another sample */
     bool is_sample;                 /* else only `record` and `event` are set */
     bool again;                     /* the sample of the last one, of another counter: the same stack */
 };
@@ -85,6 +87,8 @@ uint64_t pf_delivery_filtered(const struct pf_delivery *delivery);
 const struct pf_filter *pf_delivery_filter(const struct pf_delivery *delivery);
 /* At the end: tells of what the filter asked for in vain. */
 void pf_delivery_tell_unmatched(const struct pf_delivery *delivery, perfile_unmatched_told *told, void *context);
+/* NULL: it gives no times off CPU. */
+struct pf_offcpu *pf_delivery_offcpu(const struct pf_delivery *delivery);
 struct perfile_session *pf_delivery_session(const struct pf_delivery *delivery);
 struct pf_jit *pf_delivery_jit(const struct pf_delivery *delivery);
 /* The path of a control group, "unknown" for one that the recording did not name so far. Lives as long as the delivery. */

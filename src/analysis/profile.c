@@ -211,6 +211,7 @@ static void fill_sample(struct pf_profile *profile)
     sample->cgroup = pf_delivered_cgroup(item, profile->delivery);
     sample->ip = decoded->ip;
     sample->decoded = profile->gives_decoded ? decoded : NULL;
+    sample->off = item->off;
     uint64_t link;
     const bool linked = profile->gives_decoded && pf_map_get(&profile->cgroup_links, (uint32_t)decoded->tid, &link);
     sample->cgroup_link = linked ? (const uint64_t *)(uintptr_t)link : NULL;
@@ -310,6 +311,8 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
         return result;
     end_reading(profile);
     pf_filter_tell(pf_delivery_filter(profile->delivery), profile->note, profile->note_context);
+    if (pf_delivery_offcpu(profile->delivery))
+        pf_offcpu_tell(pf_delivery_offcpu(profile->delivery), profile->note, profile->note_context);
     return result;
 }
 

@@ -30,6 +30,7 @@ struct pf_profile_sample {
     size_t frame_count;
     const char *cgroup;          /* path of the control group, as long as the profile; NULL: not recorded */
     const uint64_t *cgroup_link; /* device and inode of the cgroup namespace; NULL: not known, or not asked for */
+    const struct pf_off *off;    /* where samples are decoded: of a time off CPU, what it is of; NULL: another sample */
     const struct perfile_sample *decoded; /* all else that was recorded; NULL unless it is asked for */
 };
 

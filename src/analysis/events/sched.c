@@ -10,17 +10,6 @@ enum { PROGRESS_RECORDS = 4096 };
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
-/* Intervals are cut to the time from the first to the last one that is asked for. */
-static void set_window(struct pf_sched *sched)
-{
-    const struct pf_ranges *times = &sched->filter.times;
-    if (!sched->filter.has_times || !times->count)
-        return;
-    sched->switches.window = times->items[0];
-    for (size_t i = 1; i < times->count; i++)
-        sched->switches.window.last = pf_max(sched->switches.window.last, times->items[i].last);
-}
-
 int pf_sched_open(struct pf_sched *sched, struct perfile_reader *reader, const struct pf_sched_options *options,
                   struct perfile_error *error)
 {
@@ -29,7 +18,7 @@ int pf_sched_open(struct pf_sched *sched, struct perfile_reader *reader, const s
     if (options->filter)
         result = pf_recording_filter(reader, options->filter, options->allocator, &sched->filter, error);
     pf_switches_open(&sched->switches, reader, options->allocator);
-    set_window(sched);
+    pf_switches_set_window(&sched->switches, &sched->filter);
     return result < 0 ? result : perfile_session_open(reader, &sched->session, error);
 }
 

@@ -79,6 +79,24 @@ static struct pf_sched_task *task_of(struct pf_switches *switches, int32_t tid, 
     return find_task(switches, tid ? (uint32_t)tid : IDLE_KEY | cpu);
 }
 
+struct pf_sched_task *pf_switches_task(struct pf_switches *switches, int32_t pid, int32_t tid)
+{
+    struct pf_sched_task *task = find_task(switches, (uint32_t)tid);
+    if (task && pid > 0)
+        task->pid = pid;
+    return task;
+}
+
+void pf_switches_set_window(struct pf_switches *switches, const struct pf_filter *filter)
+{
+    const struct pf_ranges *times = &filter->times;
+    if (!filter->has_times || !times->count)
+        return;
+    switches->window = times->items[0];
+    for (size_t i = 1; i < times->count; i++)
+        switches->window.last = pf_max(switches->window.last, times->items[i].last);
+}
+
 /* NULL when out of memory, or there are too many. */
 static struct pf_sched_cpu *cpu_of(struct pf_switches *switches, uint32_t cpu)
 {
@@ -261,14 +279,15 @@ static void note_span(struct pf_switches *switches, const struct pf_switch *out)
         return;
     if (!switches->first_time)
         switches->first_time = out->time;
-    if (out->time <= switches->window.last)
-        switches->last_time = out->time;
+    if (out->shown || out->time <= switches->window.last)
+        switches->last_time = out->end_time;
 }
 
 static void leave_cpu(struct pf_sched_task *task, const struct pf_switch *out)
 {
     task->out_time = out->time;
     task->out_cpu = out->cpu;
+    task->off = true;
     task->state = out->state;
     task->preempted = out->preempted;
     task->ready_time = out->state == 'R' ? out->time : 0;
@@ -280,16 +299,18 @@ static void leave_cpu(struct pf_sched_task *task, const struct pf_switch *out)
 static void come_to_cpu(const struct pf_switches *switches, struct pf_sched_task *task, struct pf_switch *out)
 {
     const uint64_t from = task->out_time;
-    task->wait_cut = from && (was_lost_since(switches, out->cpu, from) || was_lost_since(switches, task->out_cpu, from));
+    task->wait_cut = from && (!task->off || was_lost_since(switches, out->cpu, from) || was_lost_since(switches, task->out_cpu, from));
     task->in_time = out->time;
     task->in_cpu = out->cpu;
     task->busy = true;
-    out->off_time = from;
+    out->off_time = task->off ? from : 0;
+    task->off = false;
     out->off_cpu = task->out_cpu;
     out->off_state = task->state;
     out->off_preempted = task->preempted;
     out->off_cut = task->wait_cut;
     out->off_ready_time = task->ready_time;
+    out->off_waker = task->waker;
 }
 
 static bool name_tasks(const struct pf_switches *switches, const struct pf_event_fields *event,
@@ -537,7 +558,6 @@ static int take_switch_record(struct pf_switches *switches, const struct perfile
     out->next = task;
     come_to_cpu(switches, task, out);
     task->state = 0;
-    task->out_time = 0; /* two records in a row that it came: what was between them is not known */
     return 1;
 }
 

@@ -30,6 +30,7 @@ struct pf_sched_task {
     /* since it left a CPU last */
     uint64_t out_time;
     uint32_t out_cpu;
+    bool off; /* it has not come to one since, as far as is known */
     char state;            /* letter; 0: not known */
     bool preempted;        /* it could have run on */
     uint64_t ready_time;   /* it could run again */
@@ -88,6 +89,7 @@ struct pf_switch {
     bool off_preempted;
     bool off_cut;
     uint64_t off_ready_time; /* 0: not known */
+    const struct pf_sched_task *off_waker;
 };
 
 struct pf_switches_have {
@@ -128,6 +130,10 @@ void pf_switches_close(struct pf_switches *switches);
  */
 int pf_switches_take(struct pf_switches *switches, const struct perfile_record *record,
                      const struct perfile_sample *sample, struct pf_switch *out);
+/* Intervals are cut to the time from the first to the last one that the filter asks for. */
+void pf_switches_set_window(struct pf_switches *switches, const struct pf_filter *filter);
+/* The task with this thread id; NULL when out of memory. */
+struct pf_sched_task *pf_switches_task(struct pf_switches *switches, int32_t pid, int32_t tid);
 /* By what the recording knows: ":10" without a name; in `text`, of 16 bytes. */
 const char *pf_sched_task_comm(const struct pf_sched_task *task, char text[16]);
 /* The same, or as tracepoints call it. */

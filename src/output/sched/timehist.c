@@ -152,7 +152,9 @@ static void put_event(struct timehist *timehist, const struct pf_switch *now, co
 {
     const struct pf_sched_task *by = now->prev;
     put_place(timehist, now->time, now->cpu);
-    put_cpu(timehist, now->cpu, letter);
+    put_cpu(timehist, now->cpu + 1, letter); /* so perf has it */
+    if (now->kind == PF_MIGRATED && asks(timehist, PERFILE_SCHED_CPUS))
+        pf_put_string(timehist->out, "  ");
     const char *name = by && by->tid ? name_of(timehist, by) : "swapper";
     pf_put_format(timehist->out, " %-*s %33s %s: ", timehist->name_width, name, "", what);
     pf_put_string(timehist->out, name_of(timehist, now->next));
@@ -238,7 +240,7 @@ static void put_times(struct timehist *timehist, const struct pf_stats *stats, u
     pf_put_sched_ms(out, stats->min, 6);
     pf_put_sched_ms(out, (uint64_t)stats->mean, 7);
     pf_put_sched_ms(out, stats->max, 7);
-    pf_put_format(out, " %6.2f   %5" PRIu64 "\n", pf_stats_error_percent(stats), migrations);
+    pf_put_format(out, "  %5.2f   %5" PRIu64 "\n", pf_stats_error_percent(stats), migrations);
 }
 
 static void put_states(struct timehist *timehist, const struct pf_sched_life *life)

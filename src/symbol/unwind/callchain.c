@@ -51,12 +51,12 @@ void pf_held_close(struct pf_held_list *list)
         pf_held_free(list, pf_held_take(list, NULL));
 }
 
-bool pf_held_add(struct pf_held_list *list, const struct perfile_record *record, int32_t tid, uint64_t cookie)
+struct pf_held *pf_held_add(struct pf_held_list *list, const struct perfile_record *record, int32_t tid, uint64_t cookie)
 {
     const size_t bytes = sizeof(struct pf_held) + record->bytes;
     struct pf_held *held = pf_new(list->allocator, bytes);
     if (!held)
-        return false;
+        return NULL;
     held->bytes = bytes;
     held->record = *record;
     held->record.data = (uint8_t *)(held + 1);
@@ -66,7 +66,7 @@ bool pf_held_add(struct pf_held_list *list, const struct perfile_record *record,
     *list->end = held;
     list->end = &held->next;
     list->bytes += bytes;
-    return true;
+    return held;
 }
 
 struct pf_held *pf_held_take(struct pf_held_list *list, const int32_t *tid)

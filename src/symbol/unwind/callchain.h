@@ -70,12 +70,14 @@ size_t pf_callchain_branches(const struct perfile_sample *sample, struct perfile
 /* ---- callchains whose user part comes later (CALLCHAIN_DEFERRED) ---- */
 
 /* A sample that waits. */
+enum { PF_HELD_NOTE = 8 };
 struct pf_held {
     struct pf_held *next;
     struct perfile_record record; /* its data is a copy behind this struct */
     size_t bytes;                 /* of this allocation */
     int32_t tid;
     uint64_t cookie;
+    uint64_t note[PF_HELD_NOTE]; /* for who adds it */
 };
 
 struct pf_held_list {
@@ -88,8 +90,8 @@ struct pf_held_list {
 bool pf_held_take_cookie(struct perfile_u64s *ips, uint64_t *cookie);
 void pf_held_open(struct pf_held_list *list, const struct perfile_allocator *allocator);
 void pf_held_close(struct pf_held_list *list);
-/* False when out of memory. */
-bool pf_held_add(struct pf_held_list *list, const struct perfile_record *record, int32_t tid, uint64_t cookie);
+/* NULL when out of memory; it stays in the list. */
+struct pf_held *pf_held_add(struct pf_held_list *list, const struct perfile_record *record, int32_t tid, uint64_t cookie);
 /* More is held than memory should be spent on: the oldest must go. */
 static inline bool pf_held_is_full(const struct pf_held_list *list)
 {

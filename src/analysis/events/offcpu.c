@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/events/offcpu.h"
+
+#include <inttypes.h>
+#include <perfile/analysis.h>
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+/* A copy of a record. */
+struct kept {
+    struct perfile_record record;
+    uint8_t *data;
+    size_t room;
+    bool valid;
+};
+
+struct pf_offcpu {
+    const struct perfile_allocator *allocator;
+    struct perfile_reader *reader;
+    struct pf_switches switches;
+    enum pf_offcpu_what what;
+    struct kept *kept; /* by the task's number */
+    size_t kept_room;
+    struct perfile_sample sample;
+    bool has_switch_event; /* only samples of such events have the stacks */
+    bool looked;
+    struct perfile_event event;
+    struct perfile_attr attr;
+    uint64_t given, cut, without_stack, without_waker;
+};
+
+static const struct {
+    const char *name, *doc;
+} whats[] = {
+    [PF_OFFCPU_BLOCKED] = {"blocked", "times in which a task could not run, until it came back to a CPU; the default"},
+    [PF_OFFCPU_ALL] = {"all", "also times in which it was preempted"},
+    [PF_OFFCPU_WAKERS] = {"wakers", "how long tasks were blocked until they were woken, by the stack of the waker"},
+};
+
+const char *perfile_off_cpu_at(size_t index, const char **doc)
+{
+    if (index >= PF_COUNT(whats))
+        return NULL;
+    if (doc)
+        *doc = whats[index].doc;
+    return whats[index].name;
+}
+
+int pf_offcpu_parse(const char *text, enum pf_offcpu_what *what, struct perfile_error *error)
+{
+    for (unsigned i = 0; i < PF_COUNT(whats); i++)
+        if (strcmp(whats[i].name, text) == 0) {
+            *what = (enum pf_offcpu_what)i;
+            return 0;
+        }
+    return pf_about(error, text, strlen(text),
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "filter",
+                            "unknown times off CPU '%.40s'; valid: blocked, all, wakers", text));
+}
+
+struct pf_offcpu *pf_offcpu_open(struct perfile_reader *reader, enum pf_offcpu_what what,
+                                 const struct perfile_allocator *allocator)
+{
+    struct pf_offcpu *offcpu = pf_new(allocator, sizeof(*offcpu));
+    if (!offcpu)
+        return NULL;
+    offcpu->allocator = allocator;
+    offcpu->reader = reader;
+    offcpu->what = what;
+    pf_switches_open(&offcpu->switches, reader, allocator);
+    return offcpu;
+}
+
+void pf_offcpu_close(struct pf_offcpu *offcpu)
+{
+    if (!offcpu)
+        return;
+    for (size_t i = 0; i < offcpu->kept_room; i++)
+        pf_free(offcpu->allocator, offcpu->kept[i].data, offcpu->kept[i].room);
+    pf_free(offcpu->allocator, offcpu->kept, offcpu->kept_room * sizeof(*offcpu->kept));
+    pf_switches_close(&offcpu->switches);
+    pf_free(offcpu->allocator, offcpu, sizeof(*offcpu));
+}
+
+struct pf_switches *pf_offcpu_switches(struct pf_offcpu *offcpu)
+{
+    return &offcpu->switches;
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+static bool is_switch_event(const struct perfile_event *event)
+{
+    const struct perfile_attr *attr = event->attr;
+    return strcmp(event->name, "sched:sched_switch") == 0 ||
+           (attr->type == PERFILE_TYPE_SOFTWARE && attr->config == PERFILE_COUNT_SW_CONTEXT_SWITCHES);
+}
+
+static const struct perfile_event *find_switch_event(const struct pf_offcpu *offcpu)
+{
+    const struct perfile_event *event;
+    for (size_t i = 0; (event = perfile_event_get(offcpu->reader, i)); i++)
+        if (is_switch_event(event))
+            return event;
+    return NULL;
+}
+
+/* Those of a stream are known when its first samples come. */
+static void look_at_events(struct pf_offcpu *offcpu)
+{
+    const struct perfile_event *event = find_switch_event(offcpu);
+    offcpu->has_switch_event = event;
+    event = event ? event : perfile_event_get(offcpu->reader, 0);
+    if (!event)
+        return;
+    offcpu->looked = true;
+    offcpu->attr = *event->attr;
+    offcpu->attr.type = PERFILE_TYPE_SOFTWARE;
+    offcpu->attr.config = PERFILE_COUNT_SW_TASK_CLOCK; /* counts ns */
+    offcpu->event = *event;
+    offcpu->event.attr = &offcpu->attr;
+    offcpu->event.name = offcpu->what == PF_OFFCPU_WAKERS ? "blocked-by-waker" : "off-cpu";
+    offcpu->event.unit = NULL;
+    offcpu->event.scale = 1;
+}
+
+const struct perfile_event *pf_offcpu_event(struct pf_offcpu *offcpu)
+{
+    if (!offcpu->looked)
+        look_at_events(offcpu);
+    return offcpu->looked ? &offcpu->event : NULL;
+}
+
+/* ---- records that are kept --------------------------------------------------------------------------------------- */
+
+/* NULL when out of memory. */
+static struct kept *kept_of(struct pf_offcpu *offcpu, const struct pf_sched_task *task)
+{
+    const size_t room = offcpu->kept_room;
+    if (task->number >= room) {
+        if (!pf_grow(offcpu->allocator, &offcpu->kept, &offcpu->kept_room, (size_t)task->number + 1,
+                     sizeof(*offcpu->kept)))
+            return NULL;
+        memset(offcpu->kept + room, 0, (offcpu->kept_room - room) * sizeof(*offcpu->kept));
+    }
+    return &offcpu->kept[task->number];
+}
+
+static bool keep(struct pf_offcpu *offcpu, const struct pf_sched_task *task, const struct perfile_record *record)
+{
+    struct kept *kept = kept_of(offcpu, task);
+    if (!kept || !pf_grow(offcpu->allocator, &kept->data, &kept->room, record->bytes, 1))
+        return false;
+    memcpy(kept->data, record->data, record->bytes);
+    kept->record = *record;
+    kept->record.data = kept->data;
+    kept->valid = true;
+    return true;
+}
+
+/* The task that a sample of another event names; NULL: none, or out of memory. */
+static const struct pf_sched_task *task_of_sample(struct pf_offcpu *offcpu, const struct perfile_record *record)
+{
+    if (!record->event || record->damaged || (offcpu->has_switch_event && !is_switch_event(record->event)))
+        return NULL;
+    offcpu->sample.size = sizeof(offcpu->sample);
+    if (perfile_sample_decode(record, &offcpu->sample, NULL) < 0 || !(offcpu->sample.present & PERFILE_SAMPLE_TID) ||
+        offcpu->sample.tid <= 0)
+        return NULL;
+    return pf_switches_task(&offcpu->switches, offcpu->sample.pid, offcpu->sample.tid);
+}
+
+/* False: out of memory. */
+static bool keep_stack(struct pf_offcpu *offcpu, const struct perfile_record *record, const struct pf_switch *now,
+                       bool told)
+{
+    const struct pf_sched_task *task;
+    if (record->type != PERFILE_RECORD_SAMPLE)
+        return true;
+    if (offcpu->what == PF_OFFCPU_WAKERS)
+        return !told || now->kind != PF_WOKEN || !now->shown || keep(offcpu, now->next, record);
+    if (told)
+        return now->kind != PF_SWITCHED || !now->prev->tid || keep(offcpu, now->prev, record);
+    task = task_of_sample(offcpu, record);
+    return !task || keep(offcpu, task, record);
+}
+
+/* ---- times ------------------------------------------------------------------------------------------------------- */
+
+static void fill(const struct pf_offcpu *offcpu, const struct pf_switch *now, struct pf_off *off)
+{
+    const struct pf_range *window = &offcpu->switches.window;
+    const uint64_t ready = now->off_ready_time;
+    const bool could_run = now->off_state == 'R';
+    const uint64_t end = offcpu->what == PF_OFFCPU_WAKERS ? ready : now->time;
+    *off = (struct pf_off){.from = pf_max(now->off_time, window->first),
+                           .to = pf_min(end, window->last),
+                           .preempted = now->off_preempted || could_run,
+                           .state = now->off_state,
+                           .task = now->next,
+                           .waker = could_run ? NULL : now->off_waker};
+    if (!ready || off->from >= off->to)
+        return;
+    off->delay_known = true;
+    off->delay = ready < off->to ? off->to - pf_max(ready, off->from) : 0;
+}
+
+static bool is_wanted(struct pf_offcpu *offcpu, const struct pf_switch *now, const struct pf_off *off)
+{
+    if (!now->next->tid || !now->off_time || off->to < off->from)
+        return false;
+    if (now->off_cut) {
+        offcpu->cut++;
+        return false;
+    }
+    if (offcpu->what == PF_OFFCPU_ALL)
+        return true;
+    if (off->preempted)
+        return false;
+    if (offcpu->what == PF_OFFCPU_WAKERS && !now->off_ready_time) {
+        offcpu->without_waker++;
+        return false;
+    }
+    return true;
+}
+
+int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record, struct pf_off *off,
+                   const struct perfile_record **sample, struct perfile_error *error)
+{
+    struct pf_switch now;
+    int result = 0;
+    if (PF_UNLIKELY(!offcpu->looked) && record->type == PERFILE_RECORD_SAMPLE)
+        look_at_events(offcpu);
+    const int told = pf_switches_take(&offcpu->switches, record, NULL, &now);
+    if (told < 0)
+        return pf_fail_memory(error, "times off CPU");
+    const bool comes = told && (now.kind == PF_SWITCHED_IN || (now.kind == PF_SWITCHED && now.off_time));
+    *sample = NULL;
+    if (comes) {
+        struct kept *kept = kept_of(offcpu, now.next);
+        if (!kept)
+            return pf_fail_memory(error, "times off CPU");
+        fill(offcpu, &now, off);
+        if (is_wanted(offcpu, &now, off)) {
+            *sample = kept->valid ? &kept->record : NULL;
+            offcpu->without_stack += !kept->valid;
+            offcpu->given++;
+            result = 1;
+        }
+        kept->valid = false;
+    }
+    if (!keep_stack(offcpu, record, &now, told))
+        return pf_fail_memory(error, "times off CPU");
+    /* the tasks may have become more, and what is kept of this one is elsewhere */
+    if (result && *sample)
+        *sample = &offcpu->kept[now.next->number].record;
+    return result;
+}
+
+/* ---- what is missing --------------------------------------------------------------------------------------------- */
+
+#define RECORD_STACKS "perf record -a -g -e sched:sched_switch,sched:sched_waking"
+
+void pf_offcpu_tell(struct pf_offcpu *offcpu, pf_switches_told *told, void *context)
+{
+    const struct pf_switches_have *have = &offcpu->switches.have;
+    char text[320];
+    if (!told)
+        return;
+    if (!have->switches && !have->switch_records)
+        told(context, "the recording does not say when tasks left their CPUs; record with: " RECORD_STACKS
+                      ", or one program with: perf record -g -e context-switches -c 1 --switch-events");
+    else if (!have->switches && !offcpu->has_switch_event)
+        told(context, "times off CPU are right for each thread, but not for each stack: stacks are those of the last sample "
+                      "before, which is mostly another one; record with: perf record -g -e context-switches -c 1 "
+                      "--switch-events");
+    else if (offcpu->what == PF_OFFCPU_WAKERS && !have->wakings && !have->wakeups)
+        told(context, "the recording does not say who woke whom; record with: " RECORD_STACKS);
+    if (offcpu->has_switch_event && offcpu->attr.freq)
+        told(context, "switches were recorded at a frequency: not all stacks are there, and nothing is scaled; record with "
+                      "-c 1");
+    if (offcpu->without_stack) {
+        snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64 " times off CPU have no stack", offcpu->without_stack,
+                 offcpu->given);
+        told(context, text);
+    }
+    if (offcpu->without_waker) {
+        snprintf(text, sizeof(text), "of %" PRIu64 " times off CPU it is not known who ended them", offcpu->without_waker);
+        told(context, text);
+    }
+    if (offcpu->cut) {
+        snprintf(text, sizeof(text),
+                 "%" PRIu64 " times off CPU span a loss of records: how long they were is not known, and they are left out",
+                 offcpu->cut);
+        told(context, text);
+    }
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Times off CPU as samples: one for each time that a task came back to a CPU, with the stack with which it had left one, and
+ * the nanoseconds in between as its period. They come from sched:sched_switch of all CPUs, or from SWITCH records, with the
+ * samples of sched:sched_switch or context-switches of the same thread for stacks. Or the stack is that of who woke the task.
+ */
+#ifndef PF_ANALYSIS_EVENTS_OFFCPU_H
+#define PF_ANALYSIS_EVENTS_OFFCPU_H
+
+#include "analysis/events/switches.h"
+
+enum pf_offcpu_what {
+    PF_OFFCPU_BLOCKED, /* times in which the task could not run */
+    PF_OFFCPU_ALL,     /* and those in which it was preempted */
+    PF_OFFCPU_WAKERS,  /* how long a task was blocked until another one woke it, with the stack of that one */
+};
+
+/* What a sample of a time off CPU is of. */
+struct pf_off {
+    uint64_t from, to; /* ns; cut to the time that is asked for */
+    uint64_t delay;    /* of it, how long the task could have run */
+    bool delay_known;
+    bool preempted; /* it could have run all the time */
+    char state;     /* 0: not known */
+    const struct pf_sched_task *task, *waker; /* waker NULL: not known */
+};
+
+struct pf_offcpu;
+
+/* "blocked", "all", "wakers". ARGUMENT. */
+int pf_offcpu_parse(const char *text, enum pf_offcpu_what *what, struct perfile_error *error);
+/* NULL when out of memory. */
+struct pf_offcpu *pf_offcpu_open(struct perfile_reader *reader, enum pf_offcpu_what what,
+                                 const struct perfile_allocator *allocator);
+void pf_offcpu_close(struct pf_offcpu *offcpu);
+struct pf_switches *pf_offcpu_switches(struct pf_offcpu *offcpu);
+/*
+ * The next record in the order of time. 1: a time off CPU ended, *off is of it; `*sample` is the record with its stack, valid
+ * until the next call, NULL: there is none. 0: none ended. MEMORY.
+ */
+int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record, struct pf_off *off,
+                   const struct perfile_record **sample, struct perfile_error *error);
+/* What all these samples are of: its name is that of what is measured, its unit ns. NULL: the recording has no events. */
+const struct perfile_event *pf_offcpu_event(struct pf_offcpu *offcpu);
+/* At the end: what is missing. `told` may be NULL. */
+void pf_offcpu_tell(struct pf_offcpu *offcpu, pf_switches_told *told, void *context);
+
+#endif
