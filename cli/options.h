@@ -94,6 +94,7 @@ struct pf_settings {
     const char *kind; /* ... of this kind; NULL: of the verb's name */
     bool as_perf;     /* --stdio of views */
     unsigned sched_bits;
+    bool wakers; /* offcpu */
     const struct pf_part
         *parts; /* instead of it several, each in a file of its own in the folder `output`; view NULL ends them */
     const char *columns; /* table */

@@ -17,6 +17,7 @@ struct pf_profile {
     struct pf_frames frames;
     enum pf_unwind_policy policy;
     bool gives_decoded;
+    bool tells_off;
     bool (*take)(void *context, const struct perfile_record *record); /* as in struct pf_profile_options */
     void *take_context;
     void (*note)(void *context, const char *text); /* as in struct pf_find_options */
@@ -94,6 +95,7 @@ int pf_profile_open(struct perfile_reader *reader, const struct pf_profile_optio
     made->allocator = allocator;
     made->reader = reader;
     made->gives_decoded = options->decoded;
+    made->tells_off = options->tells_off;
     made->take = options->take;
     made->take_context = options->take_context;
     made->note = options->find.note;
@@ -311,9 +313,14 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
         return result;
     end_reading(profile);
     pf_filter_tell(pf_delivery_filter(profile->delivery), profile->note, profile->note_context);
-    if (pf_delivery_offcpu(profile->delivery))
+    if (pf_delivery_offcpu(profile->delivery) && !profile->tells_off)
         pf_offcpu_tell(pf_delivery_offcpu(profile->delivery), profile->note, profile->note_context);
     return result;
+}
+
+struct pf_offcpu *pf_profile_offcpu(const struct pf_profile *profile)
+{
+    return pf_delivery_offcpu(profile->delivery);
 }
 
 const struct pf_filter *pf_profile_filter(const struct pf_profile *profile)

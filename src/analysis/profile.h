@@ -89,6 +89,7 @@ struct pf_profile_options {
     /* Of these, is told of each record between them, too, which is valid for the call. False: out of memory. May be NULL. */
     bool (*take)(void *context, const struct perfile_record *record);
     void *take_context;
+    bool tells_off; /* what is missing for times off CPU is told by the caller (pf_profile_offcpu), not by the find options' note */
     bool in_blocks; /* else so they are with one thread, too: a sample is given before the next one is there */
     struct pf_profile_drive drive;
 };
@@ -107,6 +108,8 @@ int pf_profile_next(struct pf_profile *profile, const struct pf_profile_sample *
  * where samples are decoded, and before the end of them.
  */
 uint32_t pf_profile_frame_at(struct pf_profile *profile, uint64_t ip);
+/* NULL: samples are given as they are. */
+struct pf_offcpu *pf_profile_offcpu(const struct pf_profile *profile);
 const struct pf_filter *pf_profile_filter(const struct pf_profile *profile);
 /* At the end: tells of what the filter asked for in vain. */
 void pf_profile_tell_unmatched(const struct pf_profile *profile, perfile_unmatched_told *told, void *context);

@@ -2,6 +2,8 @@
 
 #include "view/ids.h"
 
+#include "analysis/label.h"
+
 /* What a module is known by: where it lies is the machine's, and the names of run-time code are those of processes. */
 enum kind { NOWHERE, BY_BUILD_ID, BY_NAME, RUN_TIME };
 
@@ -45,4 +47,19 @@ uint64_t pf_function_id_in(const struct perfile_module *module, const char *name
 uint64_t pf_place_id(uint64_t function, uint64_t address, uint32_t line)
 {
     return pf_stack_id(pf_stack_id(function, address), line);
+}
+
+uint32_t pf_frame_code(struct pf_profile *profile, uint32_t frame, struct pf_vector *vector)
+{
+    const struct pf_frame_info *info = pf_profile_frame(profile, frame);
+    if (info->name)
+        return pf_dictionary_put(&vector->dictionary, info->name, strlen(info->name));
+    const struct pf_module *module = pf_symbols_module(pf_profile_symbols(profile), info->module);
+    struct pf_arena arena;
+    pf_arena_open(&arena, vector->allocator);
+    const char *label =
+        pf_label_make(&arena, NULL, module ? module->name : NULL, 0); /* NULL: the table is short of memory */
+    const uint32_t code = pf_dictionary_put(&vector->dictionary, label ? label : "", label ? strlen(label) : 0);
+    pf_arena_close(&arena);
+    return code;
 }

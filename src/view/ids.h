@@ -8,8 +8,10 @@
 
 #include <perfile/profile.h>
 
+#include "analysis/profile.h"
 #include "base/siphash.h"
 #include "symbol/symbols.h"
+#include "view/vector.h"
 
 /* A function is a name in a module, and an inlined one another. `module` PF_NO_SYMBOL: nothing is mapped; `name` NULL: no symbol. */
 uint64_t pf_function_id(const struct pf_symbols *symbols, uint32_t module, const char *name, bool inlined);
@@ -17,6 +19,9 @@ uint64_t pf_function_id(const struct pf_symbols *symbols, uint32_t module, const
 uint64_t pf_function_id_in(const struct perfile_module *module, const char *name, bool inlined);
 /* A place in a function. */
 uint64_t pf_place_id(uint64_t function, uint64_t address, uint32_t line);
+
+/* How a frame is called in columns of stacks, in the dictionary of one: its function, or its module in brackets. */
+uint32_t pf_frame_code(struct pf_profile *profile, uint32_t frame, struct pf_vector *vector);
 
 /* A stack is its outermost function (of the stack PF_STACK_START), and what that calls. */
 #define PF_STACK_START 0x706572662d737461ull

@@ -2,10 +2,7 @@
 /*
  * Every sample, with what was recorded, whose it is, and its stack. analysis/fields.def has the columns; tracepoints add theirs.
  */
-#include <stdio.h>
-
 #include "analysis/fields.h"
-#include "analysis/label.h"
 #include "analysis/profile.h"
 #include "base/error.h"
 #include "view/ids.h"
@@ -206,21 +203,6 @@ PUT(trace)
 
 /* ---- stacks ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t make_code(const struct samples *samples, struct pf_vector *vector, uint32_t frame)
-{
-    const struct pf_frame_info *info = pf_profile_frame(samples->profile, frame);
-    if (info->name)
-        return pf_dictionary_put(&vector->dictionary, info->name, strlen(info->name));
-    const struct pf_module *module = pf_symbols_module(pf_profile_symbols(samples->profile), info->module);
-    struct pf_arena arena;
-    pf_arena_open(&arena, samples->table->allocator);
-    const char *label =
-        pf_label_make(&arena, NULL, module ? module->name : NULL, 0); /* NULL: the table is short of memory */
-    const uint32_t code = pf_dictionary_put(&vector->dictionary, label ? label : "", label ? strlen(label) : 0);
-    pf_arena_close(&arena);
-    return code;
-}
-
 PUT(stack)
 {
     SAMPLES;
@@ -228,7 +210,7 @@ PUT(stack)
     for (size_t i = 0; i < sample->frame_count; i++) {
         uint32_t *code = &samples->stack_codes[sample->frames[i]];
         if (PF_UNLIKELY(!*code))
-            *code = make_code(samples, vector, sample->frames[i]) + 1;
+            *code = pf_frame_code(samples->profile, sample->frames[i], vector) + 1;
         pf_add_code(vector, *code - 1);
     }
     pf_end_list(vector);

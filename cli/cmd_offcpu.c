@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "views.h"
+
+static const struct pf_subview off[] = {{"", "offcpu", false, NULL}, {0}};
+static const struct pf_subview wakers[] = {{"", "wakers", false, NULL}, {0}};
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    return pf_run_subview(command, settings, settings->wakers ? wakers : off);
+}
+
+static const struct pf_option options[] = {
+    PF_OPTION_TABLE_FORMAT,
+    PF_OPTION_COLUMNS,
+    {.name = "wakers",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, wakers),
+     .doc = "Show who woke whom, with the stack of the waker, and how long those who were woken had been blocked."},
+    PF_OPTION_NO_INLINE,
+    PF_OPTION_UNWIND,
+    PF_OPTION_OUTPUT,
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+const struct pf_command pf_command_offcpu = {
+    .name = "offcpu",
+    .summary = "show how long threads were off CPU, by the stacks with which they left it",
+    .doc = "Adds up the times in which threads were not on a CPU, by thread, state and stack: blocked, or preempted. A row has "
+           "how many times there were, their sum and the longest one, and how much of the sum was spent waiting for a CPU. "
+           "perfile flame --off-cpu draws the same.",
+    .operand = "[FILE]",
+    .operand_max = 1,
+    .pages = true,
+    .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .run = run,
+};

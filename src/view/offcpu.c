@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* Times off CPU, added up by thread, state and stack; and how long tasks were blocked, by who woke them. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/profile.h"
+#include "analysis/stats.h"
+#include "base/error.h"
+#include "view/ids.h"
+#include "view/sched.h"
+
+struct off_row {
+    int32_t pid, tid;
+    const char *comm;
+    int32_t other_tid;         /* wakers: whom it woke */
+    const char *other_comm;    /* of it; offcpu: NULL */
+    char state;
+    bool preempted;
+    const uint32_t *frames; /* leaf first */
+    size_t frame_count;
+    struct pf_sched_sum sum;
+    uint64_t delay, delays_known;
+};
+
+struct offcpu {
+    struct perfile_table *table;
+    bool of_wakers;
+    struct perfile_filter filter;
+    struct pf_profile *profile;
+    struct pf_arena arena;
+    struct pf_map places; /* hash to row */
+    struct off_row *rows;
+    size_t count, room;
+    const struct off_row *row; /* in hand */
+    size_t next;
+    bool done;
+    int result;
+    struct perfile_error error;
+};
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+/* What all stacks of switches begin with. */
+static bool is_of_scheduler(const struct offcpu *offcpu, uint32_t number)
+{
+    static const char *const names[] = {"__schedule", "schedule", "preempt_schedule_common", "preempt_schedule",
+                                        "preempt_schedule_irq", "preempt_schedule_notrace", "__cond_resched",
+                                        "__traceiter_sched_switch", "schedule_idle"};
+    const struct pf_frame_info *frame = pf_profile_frame(offcpu->profile, number);
+    for (size_t i = 0; frame->name && i < PF_COUNT(names); i++)
+        if (strcmp(frame->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static struct off_row row_of(const struct offcpu *offcpu, const struct pf_profile_sample *sample)
+{
+    struct off_row row = {.pid = sample->pid,
+                          .tid = sample->tid,
+                          .comm = sample->comm,
+                          .frames = sample->frames,
+                          .frame_count = sample->frame_count};
+    if (offcpu->of_wakers) {
+        row.other_tid = sample->off->task->tid;
+        row.other_comm = sample->off->task->comm ? sample->off->task->comm : sample->off->task->name;
+        return row;
+    }
+    row.state = sample->off->state;
+    row.preempted = sample->off->preempted;
+    while (row.frame_count > 1 && is_of_scheduler(offcpu, *row.frames)) {
+        row.frames++;
+        row.frame_count--;
+    }
+    return row;
+}
+
+static uint64_t hash_of(const struct off_row *row)
+{
+    uint64_t hash = pf_stack_id((uint64_t)(uint32_t)row->pid << 32 | (uint32_t)row->tid, (uintptr_t)row->comm);
+    hash = pf_stack_id(hash, (uint64_t)(uint32_t)row->other_tid << 16 | (unsigned char)row->state << 1 | row->preempted);
+    for (size_t i = 0; i < row->frame_count; i++)
+        hash = pf_stack_id(hash, row->frames[i]);
+    return hash;
+}
+
+static bool is_same(const struct off_row *a, const struct off_row *b)
+{
+    return a->pid == b->pid && a->tid == b->tid && a->comm == b->comm && a->other_tid == b->other_tid &&
+           a->state == b->state && a->preempted == b->preempted && a->frame_count == b->frame_count &&
+           (!a->frame_count || memcmp(a->frames, b->frames, a->frame_count * sizeof(*a->frames)) == 0);
+}
+
+/* NULL when out of memory. */
+static struct off_row *add_row(struct offcpu *offcpu, const struct off_row *row, uint64_t hash)
+{
+    const size_t bytes = row->frame_count * sizeof(*row->frames);
+    uint32_t *frames = pf_arena_new(&offcpu->arena, bytes + 1);
+    if (!frames ||
+        !pf_grow(offcpu->table->allocator, &offcpu->rows, &offcpu->room, offcpu->count + 1, sizeof(*offcpu->rows)) ||
+        !pf_map_put(&offcpu->places, hash, offcpu->count))
+        return NULL;
+    memcpy(frames, row->frames, bytes);
+    offcpu->rows[offcpu->count] = *row;
+    offcpu->rows[offcpu->count].frames = frames;
+    return &offcpu->rows[offcpu->count++];
+}
+
+/* A hash that two rows share leads to the later one: both are shown then, and what comes goes to the later one. */
+static bool add_sample(struct offcpu *offcpu, const struct pf_profile_sample *sample)
+{
+    const struct off_row wanted = row_of(offcpu, sample);
+    const uint64_t hash = hash_of(&wanted);
+    uint64_t place;
+    struct off_row *row = NULL;
+    if (pf_map_get(&offcpu->places, hash, &place) && is_same(&offcpu->rows[place], &wanted))
+        row = &offcpu->rows[place];
+    if (!row)
+        row = add_row(offcpu, &wanted, hash);
+    if (!row)
+        return false;
+    pf_stats_add(&row->sum.stats, sample->period);
+    pf_histogram_add(&row->sum.histogram, sample->period);
+    row->delay += sample->off->delay;
+    row->delays_known += sample->off->delay_known;
+    return true;
+}
+
+/* The longest first. */
+static int compare(const void *left, const void *right)
+{
+    const struct off_row *a = left, *b = right;
+    if (a->sum.stats.sum != b->sum.stats.sum)
+        return a->sum.stats.sum > b->sum.stats.sum ? -1 : 1;
+    if (a->sum.stats.count != b->sum.stats.count)
+        return a->sum.stats.count > b->sum.stats.count ? -1 : 1;
+    return a->tid != b->tid ? (a->tid > b->tid) - (a->tid < b->tid) : a->state - b->state;
+}
+
+static void read_all(struct offcpu *offcpu)
+{
+    const struct pf_profile_sample *sample;
+    offcpu->done = true;
+    while ((offcpu->result = pf_profile_next(offcpu->profile, &sample, &offcpu->error)) > 0)
+        if (sample->off && !add_sample(offcpu, sample)) {
+            offcpu->result = pf_fail_memory(&offcpu->error, "times off CPU");
+            return;
+        }
+    if (offcpu->count)
+        qsort(offcpu->rows, offcpu->count, sizeof(*offcpu->rows), compare);
+}
+
+static int next_row(void *state, struct perfile_error *error)
+{
+    struct offcpu *offcpu = state;
+    if (!offcpu->done)
+        read_all(offcpu);
+    if (offcpu->result < 0 && error)
+        *error = offcpu->error;
+    if (offcpu->result == PERFILE_ERROR_MEMORY || offcpu->next >= offcpu->count)
+        return offcpu->result;
+    offcpu->row = &offcpu->rows[offcpu->next++];
+    return 1;
+}
+
+/* ---- what the columns put ---------------------------------------------------------------------------------------- */
+
+#define PUT_AS(name, set, ...)                                                                                         \
+    PF_PUT(name)                                                                                                       \
+    {                                                                                                                  \
+        const struct off_row *row = ((const struct offcpu *)state)->row;                                               \
+        set(vector, __VA_ARGS__);                                                                                      \
+    }
+
+static void set_known(struct pf_vector *vector, int32_t number)
+{
+    if (number < 0)
+        pf_set_null(vector);
+    else
+        pf_set_i32(vector, number);
+}
+
+static void set_delay(struct pf_vector *vector, const struct off_row *row)
+{
+    if (row->delays_known)
+        pf_set_u64(vector, row->delay);
+    else
+        pf_set_null(vector);
+}
+
+static void set_kind(struct pf_vector *vector, const struct off_row *row)
+{
+    pf_set_text(vector, row->preempted ? "preempted" : "blocked");
+}
+
+PUT_AS(comm, pf_set_text, row->comm)
+PUT_AS(pid, set_known, row->pid)
+PUT_AS(tid, set_known, row->tid)
+PUT_AS(woken_comm, pf_set_text, row->other_comm)
+PUT_AS(woken_tid, set_known, row->other_tid)
+PUT_AS(kind, set_kind, row)
+PUT_AS(state, pf_set_letter, row->state)
+PUT_AS(count, pf_set_u64, row->sum.stats.count)
+PUT_AS(total_ns, pf_set_u64, row->sum.stats.sum)
+PUT_AS(avg_ns, pf_set_u64, pf_stats_average(&row->sum.stats))
+PUT_AS(min_ns, pf_set_u64, row->sum.stats.min)
+PUT_AS(max_ns, pf_set_u64, row->sum.stats.max)
+PUT_AS(p50_ns, pf_set_percentile, &row->sum, 50)
+PUT_AS(p99_ns, pf_set_percentile, &row->sum, 99)
+PUT_AS(delay_ns, set_delay, row)
+PUT_AS(histogram, pf_set_histogram, &row->sum.histogram)
+
+PF_PUT(stack)
+{
+    const struct offcpu *offcpu = state;
+    for (size_t i = 0; i < offcpu->row->frame_count; i++)
+        pf_add_code(vector, pf_frame_code(offcpu->profile, offcpu->row->frames[i], vector));
+    pf_end_list(vector);
+}
+
+#define SUMS(what)                                                                                                     \
+    PF_REQUIRED(count, U64, "", "How many " what " there are."),                                                       \
+        PF_REQUIRED(total_ns, DURATION, "ns", "Their sum."),                                                           \
+        PF_REQUIRED_EXTRA(avg_ns, DURATION, "ns", "Their average."),                                                   \
+        PF_REQUIRED_EXTRA(min_ns, DURATION, "ns", "The shortest of them."),                                            \
+        PF_REQUIRED_EXTRA(p50_ns, DURATION, "ns", "Half of them are not longer, as estimated from the histogram."),    \
+        PF_REQUIRED_EXTRA(p99_ns, DURATION, "ns", "99 % are not longer, as estimated from the histogram."),            \
+        PF_REQUIRED(max_ns, DURATION, "ns", "The longest of them."),                                                   \
+        PF_REQUIRED_EXTRA(histogram, ADDRESSES, "", "How many there are from 2^0, 2^1, ... ns on.")
+
+static const struct pf_column off_columns[] = {
+    PF_COLUMN(comm, TEXT, "", "Name of the thread."),
+    PF_COLUMN(pid, I32, "", "Process; null: not known."),
+    PF_COLUMN(tid, I32, "", "Thread."),
+    PF_REQUIRED(kind, TEXT, "", "blocked: it could not run; preempted: it could have run on."),
+    PF_COLUMN(state, TEXT, "",
+              "The state in which it left: S sleeps, D is not interruptible (a device, a lock of the kernel ...), R could "
+              "run on; null: not recorded."),
+    SUMS("times off CPU"),
+    PF_COLUMN(delay_ns, DURATION, "ns", "The part of the sum in which it could have run but had no CPU; null: not known."),
+    PF_REQUIRED(stack, TEXTS, "", "With which it left the CPU, innermost first, without the scheduler's own functions."),
+};
+
+static const struct pf_column waker_columns[] = {
+    PF_COLUMN(comm, TEXT, "", "Name of the thread that woke others; swapper is an interrupt of an idle CPU."),
+    PF_COLUMN(pid, I32, "", "Its process; null: not known."),
+    PF_COLUMN(tid, I32, "", "Its thread id."),
+    PF_COLUMN(woken_comm, TEXT, "", "Name of the thread that it woke."),
+    PF_COLUMN(woken_tid, I32, "", "Thread id of that."),
+    SUMS("times that it was blocked until then"),
+    PF_REQUIRED(stack, TEXTS, "", "Of the waker, innermost first; of an interrupt it is that of who was interrupted."),
+};
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+static int open_profile(struct offcpu *offcpu, struct perfile_error *error)
+{
+    const struct perfile_table *table = offcpu->table;
+    struct pf_profile_options how = {
+        .filter = &offcpu->filter,
+        .find = pf_find_options_of(&table->wishes.symbols),
+        .unwind = table->wishes.symbols.unwind,
+        .decoded = true,
+        .keeps_comms = true,
+        .tells_off = true,
+        .frames = {.inlines = !table->wishes.symbols.no_inline},
+        .drive = {table->options.threads, table->options.progress, table->options.progress_context}};
+    how.find.allocator = table->allocator;
+    return pf_profile_open(table->reader, &how, &offcpu->profile, error);
+}
+
+static int open_view(struct perfile_table *table, void **state, bool of_wakers, struct perfile_error *error)
+{
+    struct offcpu *offcpu = pf_new(table->allocator, sizeof(*offcpu));
+    *state = offcpu;
+    if (!offcpu)
+        return pf_fail_memory(error, "times off CPU");
+    offcpu->table = table;
+    offcpu->of_wakers = of_wakers;
+    offcpu->filter = *table->options.filter;
+    offcpu->filter.off_cpu = of_wakers ? "wakers" : offcpu->filter.off_cpu ? offcpu->filter.off_cpu : "all";
+    pf_arena_open(&offcpu->arena, table->allocator);
+    pf_map_open(&offcpu->places, table->allocator);
+    if (!pf_table_add_all(table, of_wakers ? waker_columns : off_columns,
+                          of_wakers ? PF_COUNT(waker_columns) : PF_COUNT(off_columns)))
+        return pf_fail_memory(error, "times off CPU");
+    return open_profile(offcpu, error);
+}
+
+static int open_offcpu(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    return open_view(table, state, false, error);
+}
+
+static int open_wakers(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    return open_view(table, state, true, error);
+}
+
+static void close_offcpu(void *state)
+{
+    struct offcpu *offcpu = state;
+    if (!offcpu)
+        return;
+    const struct perfile_allocator *allocator = offcpu->table->allocator;
+    pf_profile_close(offcpu->profile);
+    pf_map_close(&offcpu->places);
+    pf_arena_close(&offcpu->arena);
+    pf_free(allocator, offcpu->rows, offcpu->room * sizeof(*offcpu->rows));
+    pf_free(allocator, offcpu, sizeof(*offcpu));
+}
+
+static void tell_losses(const void *state, struct perfile_losses *losses)
+{
+    const struct offcpu *offcpu = state;
+    pf_profile_losses(offcpu->profile, losses);
+}
+
+static void tell_unmatched(const void *state, perfile_unmatched_told *told, void *context)
+{
+    const struct offcpu *offcpu = state;
+    pf_profile_tell_unmatched(offcpu->profile, told, context);
+}
+
+static void tell_notes(void *state, pf_note_told *told, void *context)
+{
+    const struct offcpu *offcpu = state;
+    pf_offcpu_tell(pf_profile_offcpu(offcpu->profile), told, context);
+}
+
+#define OFF_VIEW(id, text, opens)                                                                                      \
+    const struct pf_view pf_view_##id = {                                                                              \
+        .info = {#id, text},                                                                                           \
+        .open = opens,                                                                                                 \
+        .next = next_row,                                                                                              \
+        .close = close_offcpu,                                                                                         \
+        .losses = tell_losses,                                                                                         \
+        .unmatched = tell_unmatched,                                                                                   \
+        .notes = tell_notes,                                                                                           \
+    }
+OFF_VIEW(offcpu, "times off CPU by thread, state and stack: blocked, and waiting for a CPU", open_offcpu);
+OFF_VIEW(wakers, "who woke whom, with the stack of the waker, and how long those had been blocked", open_wakers);
