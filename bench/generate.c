@@ -262,8 +262,10 @@ static const struct layout enter_layout = {
 static const struct layout exit_layout = {exit_fields, "\"NR %ld = %ld\", REC->id, REC->ret", 24};
 static const struct layout switch_layout = {
     switch_fields,
-    "\"prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%ld ==> next_comm=%s next_pid=%d next_prio=%d\", "
-    "REC->prev_comm, REC->prev_pid, REC->prev_prio, REC->prev_state, REC->next_comm, REC->next_pid, "
+    "\"prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s%s ==> next_comm=%s next_pid=%d next_prio=%d\", "
+    "REC->prev_comm, REC->prev_pid, REC->prev_prio, (REC->prev_state & 0xff) ? __print_flags(REC->prev_state & 0xff, "
+    "\"|\", { 0x01, \"S\" }, { 0x02, \"D\" }, { 0x04, \"T\" }, { 0x08, \"t\" }, { 0x10, \"X\" }, { 0x20, \"Z\" }, "
+    "{ 0x40, \"P\" }, { 0x80, \"I\" }) : \"R\", REC->prev_state & 0x100 ? \"+\" : \"\", REC->next_comm, REC->next_pid, "
     "REC->next_prio",
     64};
 static const struct layout task_layout = {
@@ -621,12 +623,23 @@ static void step_trace(struct recording *r, struct cpu *cpu)
     }
 }
 
+/* A wakeup and a switch in turn. */
+static void step_sched(struct recording *r, struct cpu *cpu)
+{
+    uint32_t other = (uint32_t)(random_next(&cpu->random) >> 32) % cpu->task_count;
+
+    trace_task(r, cpu, WAKING, &cpu->tasks[other]);
+    trace_switch(r, cpu);
+}
+
 static const struct kind kinds[] = {
     {"flat", HAS_IP | HAS_TID | HAS_TIME | HAS_CPU | HAS_PERIOD, 20000, 20000, 256, clock_events, 1, step_flat},
     {"callchain", HAS_IP | HAS_TID | HAS_TIME | HAS_CALLCHAIN | HAS_CPU | HAS_PERIOD, 20000, 20000, 256, clock_events,
      1, step_callchain},
     {"tracepoint", HAS_IP | HAS_TID | HAS_TIME | HAS_CPU | HAS_PERIOD | HAS_RAW | HAS_IDENTIFIER, 1, 1500, 5,
      trace_events, TRACE_EVENTS, step_trace},
+    {"sched", HAS_IP | HAS_TID | HAS_TIME | HAS_CPU | HAS_PERIOD | HAS_RAW | HAS_IDENTIFIER, 1, 4000, 256, trace_events,
+     TRACE_EVENTS, step_sched},
 };
 
 /* ---- processes ---- */

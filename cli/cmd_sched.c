@@ -30,27 +30,26 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         .offset = offsetof(struct pf_settings, sched_bits), .bits = bit, .doc = text                                   \
     }
 static const struct pf_option options[] = {
-    PF_OPTION_TABLE_FORMAT,
-    PF_OPTION_COLUMNS,
-    PF_OPTION_STDIO,
-    FLAG("pids", 'p', PERFILE_SCHED_BY_TID, "latency: keep tasks of the same name apart."),
-    PF_OPTION_OUTPUT,
-    {0},
+    PF_OPTION_TABLE_FORMAT, PF_OPTION_COLUMNS,
+    PF_OPTION_STDIO,        FLAG("pids", 'p', PERFILE_SCHED_BY_TID, "latency: keep tasks of the same name apart."),
+    PF_OPTION_OUTPUT,       {0},
 };
 static const struct pf_option_group group = {"Options", options};
 
 static const struct pf_option perf_options[] = {
     FLAG("summary", 's', PERFILE_SCHED_SUMMARY, "timehist: print only the sums of each task and CPU."),
     FLAG("with-summary", 'S', PERFILE_SCHED_WITH_SUMMARY, "timehist: also print the sums of each task and CPU."),
-    FLAG("state", 0, PERFILE_SCHED_STATE,
-         "timehist: also print the state in which a task left its CPU; the sums are of sleep, I/O wait and preemption."),
+    FLAG(
+        "state", 0, PERFILE_SCHED_STATE,
+        "timehist: also print the state in which a task left its CPU; the sums are of sleep, I/O wait and preemption."),
     FLAG("wakeups", 'w', PERFILE_SCHED_WAKEUPS, "timehist: also print wakeups."),
     FLAG("migrations", 'M', PERFILE_SCHED_MIGRATIONS, "timehist: also print migrations."),
     FLAG("pre-migrations", 'P', PERFILE_SCHED_PRE_MIGRATION,
          "timehist: also print how long a task waited before it was moved to another CPU."),
     FLAG("cpu-visual", 'V', PERFILE_SCHED_CPUS, "timehist: add a column with a place for each CPU."),
     FLAG("next", 'n', PERFILE_SCHED_NEXT, "timehist: also print the next task."),
-    FLAG("idle-hist", 'I', PERFILE_SCHED_IDLE, "timehist: print idle times only; the sums are of the tasks before them."),
+    FLAG("idle-hist", 'I', PERFILE_SCHED_IDLE,
+         "timehist: print idle times only; the sums are of the tasks before them."),
     FLAG("compact", 0, PERFILE_SCHED_COMPACT, "map: only CPUs that have switches, in the order of their first one."),
     {.name = "no-call-graph",
      .kind = PF_OPTION_IGNORE,
@@ -62,10 +61,11 @@ static const struct pf_option_group perf_group = {"Text of perf (--stdio)", perf
 const struct pf_command pf_command_sched = {
     .name = "sched",
     .summary = "show what the scheduler did: who ran, who waited, and for how long",
-    .doc = "Prints a view of the scheduler's events as a table: timehist (a row for each time that a task left its CPU), "
-           "latency (how long tasks waited for a CPU), map (each switch), summary (a row for each task) or cpu. What a "
-           "loss of records makes unknown is left empty, and counted. Record with perf sched record, or perfile record "
-           "-a -e sched:sched_switch,sched:sched_waking.",
+    .doc =
+        "Prints a view of the scheduler's events as a table: timehist (a row for each time that a task left its CPU), "
+        "latency (how long tasks waited for a CPU), map (each switch), summary (a row for each task) or cpu. What a "
+        "loss of records makes unknown is left empty, and counted. Record with perf sched record, or perfile record "
+        "-a -e sched:sched_switch,sched:sched_waking.",
     .operand = "VIEW [FILE]",
     .operand_max = 2,
     .operand_at = view_at,

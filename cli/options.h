@@ -262,7 +262,7 @@ extern const struct pf_option_group pf_common_group;  /* for every verb */
     {                                                                                                                  \
         .name = "off-cpu", .kind = PF_OPTION_CHOICE, .argument = "WHAT", .usual = "blocked",                           \
         .offset = offsetof(struct pf_settings, filter.off_cpu), .value_at = pf_off_cpu_at,                             \
-        .doc = "Instead of the samples show times off CPU in ns, by the stacks with which threads left their CPUs. "    \
+        .doc = "Instead of the samples show times off CPU in ns, by the stacks with which threads left their CPUs. "   \
                "perfile-offcpu(1) says what must be recorded for it."                                                  \
     }
 #define PF_OPTION_OUTPUT                                                                                               \

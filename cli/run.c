@@ -114,8 +114,8 @@ static int write_all(struct run *run, const struct perfile_sink *sink)
 
     if (settings->view)
         return write_table(run, settings->print.filter, sink);
-    return perfile_output_write(input->reader, settings->kind ? settings->kind : input->command->name, settings->format, &settings->print, sink,
-                                &input->error);
+    return perfile_output_write(input->reader, settings->kind ? settings->kind : input->command->name, settings->format,
+                                &settings->print, sink, &input->error);
 }
 
 static bool is_binary(const struct pf_command *command, const struct pf_settings *settings)

@@ -89,7 +89,8 @@ struct pf_profile_options {
     /* Of these, is told of each record between them, too, which is valid for the call. False: out of memory. May be NULL. */
     bool (*take)(void *context, const struct perfile_record *record);
     void *take_context;
-    bool tells_off; /* what is missing for times off CPU is told by the caller (pf_profile_offcpu), not by the find options' note */
+    bool
+        tells_off; /* what is missing for times off CPU is told by the caller (pf_profile_offcpu), not by the find options' note */
     bool in_blocks; /* else so they are with one thread, too: a sample is given before the next one is there */
     struct pf_profile_drive drive;
 };

@@ -12,8 +12,8 @@
 struct off_row {
     int32_t pid, tid;
     const char *comm;
-    int32_t other_tid;         /* wakers: whom it woke */
-    const char *other_comm;    /* of it; offcpu: NULL */
+    int32_t other_tid;      /* wakers: whom it woke */
+    const char *other_comm; /* of it; offcpu: NULL */
     char state;
     bool preempted;
     const uint32_t *frames; /* leaf first */
@@ -43,9 +43,15 @@ struct offcpu {
 /* What all stacks of switches begin with. */
 static bool is_of_scheduler(const struct offcpu *offcpu, uint32_t number)
 {
-    static const char *const names[] = {"__schedule", "schedule", "preempt_schedule_common", "preempt_schedule",
-                                        "preempt_schedule_irq", "preempt_schedule_notrace", "__cond_resched",
-                                        "__traceiter_sched_switch", "schedule_idle"};
+    static const char *const names[] = {"__schedule",
+                                        "schedule",
+                                        "preempt_schedule_common",
+                                        "preempt_schedule",
+                                        "preempt_schedule_irq",
+                                        "preempt_schedule_notrace",
+                                        "__cond_resched",
+                                        "__traceiter_sched_switch",
+                                        "schedule_idle"};
     const struct pf_frame_info *frame = pf_profile_frame(offcpu->profile, number);
     for (size_t i = 0; frame->name && i < PF_COUNT(names); i++)
         if (strcmp(frame->name, names[i]) == 0)
@@ -77,7 +83,8 @@ static struct off_row row_of(const struct offcpu *offcpu, const struct pf_profil
 static uint64_t hash_of(const struct off_row *row)
 {
     uint64_t hash = pf_stack_id((uint64_t)(uint32_t)row->pid << 32 | (uint32_t)row->tid, (uintptr_t)row->comm);
-    hash = pf_stack_id(hash, (uint64_t)(uint32_t)row->other_tid << 16 | (unsigned char)row->state << 1 | row->preempted);
+    hash =
+        pf_stack_id(hash, (uint64_t)(uint32_t)row->other_tid << 16 | (unsigned char)row->state << 1 | row->preempted);
     for (size_t i = 0; i < row->frame_count; i++)
         hash = pf_stack_id(hash, row->frames[i]);
     return hash;
@@ -218,8 +225,7 @@ PF_PUT(stack)
 }
 
 #define SUMS(what)                                                                                                     \
-    PF_REQUIRED(count, U64, "", "How many " what " there are."),                                                       \
-        PF_REQUIRED(total_ns, DURATION, "ns", "Their sum."),                                                           \
+    PF_REQUIRED(count, U64, "", "How many " what " there are."), PF_REQUIRED(total_ns, DURATION, "ns", "Their sum."),  \
         PF_REQUIRED_EXTRA(avg_ns, DURATION, "ns", "Their average."),                                                   \
         PF_REQUIRED_EXTRA(min_ns, DURATION, "ns", "The shortest of them."),                                            \
         PF_REQUIRED_EXTRA(p50_ns, DURATION, "ns", "Half of them are not longer, as estimated from the histogram."),    \
@@ -232,12 +238,15 @@ static const struct pf_column off_columns[] = {
     PF_COLUMN(pid, I32, "", "Process; null: not known."),
     PF_COLUMN(tid, I32, "", "Thread."),
     PF_REQUIRED(kind, TEXT, "", "blocked: it could not run; preempted: it could have run on."),
-    PF_COLUMN(state, TEXT, "",
-              "The state in which it left: S sleeps, D is not interruptible (a device, a lock of the kernel ...), R could "
-              "run on; null: not recorded."),
+    PF_COLUMN(
+        state, TEXT, "",
+        "The state in which it left: S sleeps, D is not interruptible (a device, a lock of the kernel ...), R could "
+        "run on; null: not recorded."),
     SUMS("times off CPU"),
-    PF_COLUMN(delay_ns, DURATION, "ns", "The part of the sum in which it could have run but had no CPU; null: not known."),
-    PF_REQUIRED(stack, TEXTS, "", "With which it left the CPU, innermost first, without the scheduler's own functions."),
+    PF_COLUMN(delay_ns, DURATION, "ns",
+              "The part of the sum in which it could have run but had no CPU; null: not known."),
+    PF_REQUIRED(stack, TEXTS, "",
+                "With which it left the CPU, innermost first, without the scheduler's own functions."),
 };
 
 static const struct pf_column waker_columns[] = {

@@ -218,6 +218,6 @@ static void close_summary(void *state)
         .unmatched = pf_sched_view_unmatched,                                                                          \
         .notes = pf_sched_view_notes,                                                                                  \
     }
-SUMMARY_VIEW(sched_summary, "what each task did: how long it ran, waited for a CPU, slept; with percentiles", open_tasks,
-             next_task);
+SUMMARY_VIEW(sched_summary, "what each task did: how long it ran, waited for a CPU, slept; with percentiles",
+             open_tasks, next_task);
 SUMMARY_VIEW(sched_cpu, "what each CPU did: busy and idle time, and how long tasks waited for it", open_cpus, next_cpu);

@@ -12,6 +12,7 @@ import hermetic
 HERE = pathlib.Path(__file__).resolve().parent
 RECORDING = HERE.parent.parent / 'examples' / 'demo.perf.data'
 JIT = HERE.parent / 'data'
+SCHED = JIT / 'sched-tiny1.perf.data'
 
 FILES = {'create', 'write', 'truncate', 'rename', 'link', 'symlink', 'mkdir', 'unlink'}
 CALLS = {'chmod', 'spawn', 'connect', 'ptrace', 'process_vm_readv', 'kill', 'mount', 'bpf', 'io_uring_setup',
@@ -20,6 +21,7 @@ CALLS = {'chmod', 'spawn', 'connect', 'ptrace', 'process_vm_readv', 'kill', 'mou
 VERBS = {
     'info': ['info', RECORDING], 'report': ['report', RECORDING], 'script': ['script', RECORDING],
     'table': ['table', 'samples', RECORDING], 'export': ['export', '--format', 'folded', '-o', '{o}', RECORDING],
+    'sched': ['sched', 'latency', SCHED], 'offcpu': ['offcpu', SCHED],
     'dump': ['dump', RECORDING], 'check': ['check', RECORDING],
     'flame': ['flame', '--format', 'folded', '--before', RECORDING, RECORDING],
     'convert': ['convert', '-o', '{o}', RECORDING], 'repair': ['repair', '-o', '{o}', RECORDING],

@@ -588,6 +588,7 @@ class perfile_filter(Sized):
     tids: Optional[Bytes]
     comms: Optional[Bytes]
     events: Optional[Bytes]
+    off_cpu: Optional[Bytes]
 
 
 class perfile_unmatched(Struct):
@@ -1907,7 +1908,8 @@ perfile_filter._fields_ = [
     ('pids', c_char_p),
     ('tids', c_char_p),
     ('comms', c_char_p),
-    ('events', c_char_p)]
+    ('events', c_char_p),
+    ('off_cpu', c_char_p)]
 perfile_unmatched._fields_ = [
     ('filter', c_char_p),
     ('value', c_char_p),

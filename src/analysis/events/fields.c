@@ -10,10 +10,8 @@ const struct pf_event_fields pf_event_not_wished;
 void pf_events_open(struct pf_events *events, struct perfile_reader *reader, const struct pf_event_wish *wishes,
                     size_t count, const struct perfile_allocator *allocator)
 {
-    *events = (struct pf_events){.reader = reader,
-                                 .wishes = wishes,
-                                 .wish_count = count,
-                                 .swap = perfile_reader_file(reader)->swapped};
+    *events = (struct pf_events){
+        .reader = reader, .wishes = wishes, .wish_count = count, .swap = perfile_reader_file(reader)->swapped};
     pf_arena_open(&events->arena, allocator);
 }
 
@@ -68,7 +66,9 @@ const struct pf_event_fields *pf_events_find_new(struct pf_events *events, const
     }
     const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(events->reader, event);
     const bool may_come = !tracepoint && event->attr->type == PERFILE_TYPE_TRACEPOINT; /* of a stream */
-    const struct pf_event_fields *found = tracepoint ? bind(events, tracepoint) : may_come ? NULL : &pf_event_not_wished;
+    const struct pf_event_fields *found = tracepoint ? bind(events, tracepoint)
+                                          : may_come ? NULL
+                                                     : &pf_event_not_wished;
     events->of_event[event->index] = found;
     return found == &pf_event_not_wished ? NULL : found;
 }

@@ -5,6 +5,7 @@
 #include <perfile/analysis.h>
 #include <stdio.h>
 
+#include "analysis/events/advice.h"
 #include "base/bytes.h"
 #include "base/error.h"
 
@@ -261,8 +262,6 @@ int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record
 
 /* ---- what is missing --------------------------------------------------------------------------------------------- */
 
-#define RECORD_STACKS "perf record -a -g -e sched:sched_switch,sched:sched_waking"
-
 void pf_offcpu_tell(struct pf_offcpu *offcpu, pf_switches_told *told, void *context)
 {
     const struct pf_switches_have *have = &offcpu->switches.have;
@@ -270,29 +269,31 @@ void pf_offcpu_tell(struct pf_offcpu *offcpu, pf_switches_told *told, void *cont
     if (!told)
         return;
     if (!have->switches && !have->switch_records)
-        told(context, "the recording does not say when tasks left their CPUs; record with: " RECORD_STACKS
-                      ", or one program with: perf record -g -e context-switches -c 1 --switch-events");
+        told(context, "the recording does not say when tasks left their CPUs; record with: " PF_RECORD_STACKS
+                      ", or one program with: " PF_RECORD_PROGRAM);
     else if (!have->switches && !offcpu->has_switch_event)
-        told(context, "times off CPU are right for each thread, but not for each stack: stacks are those of the last sample "
-                      "before, which is mostly another one; record with: perf record -g -e context-switches -c 1 "
-                      "--switch-events");
+        told(context, "times off CPU are right for each thread, but not for each stack: stacks are those of the last "
+                      "sample before, which is mostly another one; record with: " PF_RECORD_PROGRAM);
     else if (offcpu->what == PF_OFFCPU_WAKERS && !have->wakings && !have->wakeups)
-        told(context, "the recording does not say who woke whom; record with: " RECORD_STACKS);
+        told(context, "the recording does not say who woke whom; record with: " PF_RECORD_STACKS);
     if (offcpu->has_switch_event && offcpu->attr.freq)
-        told(context, "switches were recorded at a frequency: not all stacks are there, and nothing is scaled; record with "
-                      "-c 1");
+        told(context,
+             "switches were recorded at a frequency: not all stacks are there, and nothing is scaled; record with "
+             "-c 1");
     if (offcpu->without_stack) {
         snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64 " times off CPU have no stack", offcpu->without_stack,
                  offcpu->given);
         told(context, text);
     }
     if (offcpu->without_waker) {
-        snprintf(text, sizeof(text), "of %" PRIu64 " times off CPU it is not known who ended them", offcpu->without_waker);
+        snprintf(text, sizeof(text), "of %" PRIu64 " times off CPU it is not known who ended them",
+                 offcpu->without_waker);
         told(context, text);
     }
     if (offcpu->cut) {
         snprintf(text, sizeof(text),
-                 "%" PRIu64 " times off CPU span a loss of records: how long they were is not known, and they are left out",
+                 "%" PRIu64
+                 " times off CPU span a loss of records: how long they were is not known, and they are left out",
                  offcpu->cut);
         told(context, text);
     }

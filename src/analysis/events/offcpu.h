@@ -20,8 +20,8 @@ struct pf_off {
     uint64_t from, to; /* ns; cut to the time that is asked for */
     uint64_t delay;    /* of it, how long the task could have run */
     bool delay_known;
-    bool preempted; /* it could have run all the time */
-    char state;     /* 0: not known */
+    bool preempted;                           /* it could have run all the time */
+    char state;                               /* 0: not known */
     const struct pf_sched_task *task, *waker; /* waker NULL: not known */
 };
 

@@ -343,13 +343,13 @@ static void add_sum(struct pf_sched_sum *sum, uint64_t value)
 
 static void add_wait(struct pf_sched_life *life, const struct pf_switch *now)
 {
-    add_sum(&life->waits, now->wait);
+    add_sum(&life->waits, now->wait_inside);
     if (now->wait_state == 'R')
-        life->preempt += now->wait;
+        life->preempt += now->wait_inside;
     else if (now->wait_state == 'D')
-        life->iowait += now->wait;
+        life->iowait += now->wait_inside;
     else
-        life->sleep += now->wait;
+        life->sleep += now->wait_inside;
 }
 
 static void add_row(struct pf_sched_life *life, const struct pf_switch *now)
@@ -362,7 +362,7 @@ static void add_row(struct pf_sched_life *life, const struct pf_switch *now)
     if (now->wait_known)
         add_wait(life, now);
     if (now->delay_known)
-        add_sum(&life->delays, now->delay);
+        add_sum(&life->delays, now->delay_inside);
     life->preemptions += now->preempted;
     life->unknown += !now->run_known;
     life->unknown += now->wait_state && !now->wait_known;
@@ -382,7 +382,7 @@ static void add_cpu_row(struct pf_sched_cpu_life *cpu, const struct pf_switch *n
     else
         cpu->busy += now->run;
     if (!idle && now->delay_known)
-        add_sum(&cpu->delays, now->delay);
+        add_sum(&cpu->delays, now->delay_inside);
 }
 
 static bool take_row(struct pf_sched_lives *lives, struct pf_sched *sched)

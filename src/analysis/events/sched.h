@@ -75,7 +75,7 @@ struct pf_sched_sum {
 
 struct pf_sched_life {
     const struct pf_sched_task *task;
-    uint64_t rows;       /* how often it left a CPU, also where its run is not known */
+    uint64_t rows;               /* how often it left a CPU, also where its run is not known */
     struct pf_stats run_as_perf; /* with 0 for the first run on each CPU */
     struct pf_sched_sum runs, waits, delays;
     uint64_t sleep, iowait, preempt; /* ns, of the waits */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/events/advice.h"
 #include "base/bytes.h"
 
 enum { MOST_CPUS = 1 << 16, NOTE_BYTES = 320 };
@@ -54,8 +55,9 @@ void pf_switches_close(struct pf_switches *switches)
 static struct pf_sched_task *add_task(struct pf_switches *switches, uint64_t key)
 {
     struct pf_sched_task *task = pf_arena_new(&switches->arena, sizeof(*task));
-    if (!task || !pf_grow(switches->allocator, &switches->tasks, &switches->task_room, switches->task_count + 1,
-                          sizeof(struct pf_sched_task *)) ||
+    if (!task ||
+        !pf_grow(switches->allocator, &switches->tasks, &switches->task_room, switches->task_count + 1,
+                 sizeof(struct pf_sched_task *)) ||
         !pf_map_put(&switches->tids, key, switches->task_count))
         return NULL;
     *task = (struct pf_sched_task){.number = (uint32_t)switches->task_count, .pid = -1, .parent = -1};
@@ -190,20 +192,24 @@ static void take_exit(struct pf_switches *switches, const struct perfile_record 
 
 /* ---- switches ---------------------------------------------------------------------------------------------------- */
 
-/* {0x01,"S"} of the format's text. */
-static void read_letters(struct pf_switches *switches, const struct pf_event_fields *event,
-                         const struct perfile_event *of)
+/* {0x01,"S"} of the format's text; without any the bits since 4.14. */
+static void read_letters(struct pf_switches *switches, const struct perfile_event *event)
 {
-    const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(switches->reader, of);
-    (void)event;
+    static const char usual[] = "SDTtXZPI";
+    const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(switches->reader, event);
+    bool found = false;
     switches->letters_known = true;
     for (const char *at = tracepoint ? tracepoint->print_fmt : NULL; at && (at = strchr(at, '{'));) {
         char *end;
         const uint64_t bit = strtoull(++at, &end, 0);
         end += strspn(end, ", ");
-        if (end[0] == '"' && end[1] && bit && !(bit & (bit - 1)))
-            switches->letters[(unsigned)__builtin_ctzll(bit)] = end[1];
+        if (end[0] != '"' || !end[1] || !bit || bit & (bit - 1))
+            continue;
+        switches->letters[(unsigned)__builtin_ctzll(bit)] = end[1];
+        found = true;
     }
+    if (!found)
+        memcpy(switches->letters, usual, sizeof(usual) - 1);
 }
 
 static char letter_of(const struct pf_switches *switches, uint64_t state, bool *preempted)
@@ -225,6 +231,13 @@ static char letter_of(const struct pf_switches *switches, uint64_t state, bool *
 static bool was_lost_since(const struct pf_switches *switches, uint32_t cpu, uint64_t time)
 {
     return cpu < switches->cpu_count && switches->cpus[cpu].lost_time && switches->cpus[cpu].lost_time >= time;
+}
+
+/* How much of a wait is in the window. */
+static uint64_t inside(const struct pf_switches *switches, uint64_t from, uint64_t to)
+{
+    from = pf_max(from, switches->window.first);
+    return to > from ? to - from : 0;
 }
 
 /* The wait of `prev` before its run, and the run. */
@@ -251,6 +264,8 @@ static void end_run(struct pf_switches *switches, const struct pf_sched_cpu *cpu
         out->delay = last - prev->ready_time;
         out->delay_known = seen && !prev->wait_cut;
     }
+    out->wait_inside = inside(switches, prev->out_time, cpu->last_time);
+    out->delay_inside = inside(switches, prev->ready_time, cpu->last_time);
     if (prev->ready_time && prev->migrate_time > prev->ready_time && prev->migrate_time < last)
         out->pre_migration = prev->migrate_time - prev->ready_time;
     if (!seen)
@@ -299,7 +314,8 @@ static void leave_cpu(struct pf_sched_task *task, const struct pf_switch *out)
 static void come_to_cpu(const struct pf_switches *switches, struct pf_sched_task *task, struct pf_switch *out)
 {
     const uint64_t from = task->out_time;
-    task->wait_cut = from && (!task->off || was_lost_since(switches, out->cpu, from) || was_lost_since(switches, task->out_cpu, from));
+    task->wait_cut = from && (!task->off || was_lost_since(switches, out->cpu, from) ||
+                              was_lost_since(switches, task->out_cpu, from));
     task->in_time = out->time;
     task->in_cpu = out->cpu;
     task->busy = true;
@@ -464,7 +480,7 @@ static int take_sample(struct pf_switches *switches, const struct perfile_record
     case SWITCH:
         switches->have.switches = true;
         if (!switches->letters_known)
-            read_letters(switches, event, record->event);
+            read_letters(switches, record->event);
         return take_switch(switches, event, sample, out);
     case WAKING:
     case WAKEUP_NEW:
@@ -603,27 +619,27 @@ uint64_t pf_switches_machine_cpus(struct pf_switches *switches)
 /* Only tasks of the recorder's choice left CPUs, and came from nowhere. */
 static bool seems_per_task(const struct pf_switches *switches)
 {
-    return switches->by_records || (switches->switch_count > 1 && switches->mismatch_count * 4 > switches->switch_count);
+    return switches->by_records ||
+           (switches->switch_count > 1 && switches->mismatch_count * 4 > switches->switch_count);
 }
-
-#define RECORD_ALL "perf record -a -e sched:sched_switch,sched:sched_waking"
 
 void pf_switches_tell(struct pf_switches *switches, pf_switches_told *told, void *context)
 {
     char text[NOTE_BYTES];
     if (!told)
         return;
-    if (!switches->have.switches && !switches->have.switch_records)
-        told(context, "the recording has no events sched:sched_switch; record with: " RECORD_ALL);
-    else if (switches->have.switches && !switches->have.wakings && !switches->have.wakeups)
+    if (!switches->have.switches)
+        told(context, "the recording has no events sched:sched_switch; record with: " PF_RECORD_SCHED);
+    else if (!switches->have.wakings && !switches->have.wakeups)
         told(context, "the recording has no events sched:sched_waking: how long tasks waited for a CPU after they were "
-                      "woken is not known; record with: " RECORD_ALL);
+                      "woken is not known; record with: " PF_RECORD_SCHED);
     if (switches->have.switches && seems_per_task(switches))
         told(context, "the recording is not of all CPUs: when tasks came to a CPU, and who woke them, is mostly not "
-                      "known; record with: " RECORD_ALL);
+                      "known; record with: " PF_RECORD_SCHED);
     if (switches->cut_count) {
         snprintf(text, sizeof(text),
-                 "%" PRIu64 " intervals span a loss of records, or an event that is missing: how long they were is not known, and no sum has them",
+                 "%" PRIu64 " intervals span a loss of records, or an event that is missing: how long they were is not "
+                            "known, and no sum has them",
                  switches->cut_count);
         told(context, text);
     }

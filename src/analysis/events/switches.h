@@ -30,7 +30,7 @@ struct pf_sched_task {
     /* since it left a CPU last */
     uint64_t out_time;
     uint32_t out_cpu;
-    bool off; /* it has not come to one since, as far as is known */
+    bool off;              /* it has not come to one since, as far as is known */
     char state;            /* letter; 0: not known */
     bool preempted;        /* it could have run on */
     uint64_t ready_time;   /* it could run again */
@@ -77,10 +77,11 @@ struct pf_switch {
     uint64_t end_time; /* cut to it */
     uint64_t last_time;
     uint64_t run, wait, delay, pre_migration; /* ns; as far as they are known */
+    uint64_t wait_inside, delay_inside;       /* of both, what is in the window; perf counts up to the begin of it */
     char wait_state;                          /* of `wait` */
     bool wait_preempted;
     bool run_known, wait_known, delay_known;
-    bool cut;                        /* what is not known spans a loss */
+    bool cut;                         /* what is not known spans a loss */
     struct pf_sched_task *idle_after; /* idle: who ran before */
     /* SWITCHED, SWITCHED_IN: `next` had been off its CPU since then; 0: not known */
     uint64_t off_time;

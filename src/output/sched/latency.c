@@ -18,8 +18,9 @@ static void put_header(struct pf_text *out)
 {
     pf_put_char(out, '\n');
     put_line(out, 139);
-    pf_put_string(out, "  Task                  |   Runtime ms  |  Count   | Avg delay ms    | Max delay ms    | Max delay start "
-                       "          | Max delay end          |\n");
+    pf_put_string(
+        out, "  Task                  |   Runtime ms  |  Count   | Avg delay ms    | Max delay ms    | Max delay start "
+             "          | Max delay end          |\n");
     put_line(out, 139);
 }
 

@@ -91,7 +91,8 @@ static bool put_columns(struct map *map, uint32_t cpu)
         name_task(map, one->task, &name);
         if (!name)
             return false;
-        pf_put_format(map->out, "%2s ", name);
+        pf_put(map->out, name, 2);
+        pf_put_char(map->out, ' ');
     }
     return true;
 }

@@ -2,7 +2,6 @@
 #include "output/sched/sched.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 int pf_sched_text_open(struct pf_sched *sched, struct perfile_reader *reader,
                        const struct perfile_output_options *options, struct perfile_error *error)
@@ -21,16 +20,52 @@ void pf_sched_text_close(struct pf_sched *sched, const struct perfile_output_opt
     pf_sched_close(sched);
 }
 
+/* Millions of these are printed: printf would take most of the time. */
+static char *put_blanks(char *at, int count)
+{
+    for (; count > 0; count--)
+        *at++ = ' ';
+    return at;
+}
+
+enum { ROOM = 128 }; /* for a number, and the blanks before it */
+
 void pf_put_sched_time(struct pf_text *out, uint64_t ns, int width)
 {
-    char text[32];
-    snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns % 1000000000 / 1000);
-    pf_put_format(out, "%*s", width, text);
+    char *at = pf_text_reserve(out, ROOM);
+    at = put_blanks(at, width - 7 - (int)pf_digit_count(ns / 1000000000));
+    at = pf_digits(at, ns / 1000000000);
+    *at++ = '.';
+    pf_text_commit(out, pf_digits_fixed(at, ns % 1000000000 / 1000, 6));
 }
 
 void pf_put_sched_ms(struct pf_text *out, uint64_t ns, int width)
 {
-    pf_put_format(out, "%*" PRIu64 ".%03" PRIu64 " ", width, ns / 1000000, ns % 1000000 / 1000);
+    char *at = pf_text_reserve(out, ROOM);
+    at = put_blanks(at, width - (int)pf_digit_count(ns / 1000000));
+    at = pf_digits(at, ns / 1000000);
+    *at++ = '.';
+    at = pf_digits_fixed(at, ns % 1000000 / 1000, 3);
+    *at++ = ' ';
+    pf_text_commit(out, at);
+}
+
+void pf_put_sched_padded(struct pf_text *out, const char *text, size_t bytes, int width)
+{
+    pf_put(out, text, bytes);
+    for (size_t at = bytes; at < (size_t)width; at += ROOM)
+        pf_text_commit(out, put_blanks(pf_text_reserve(out, ROOM), (int)pf_min((size_t)width - at, ROOM)));
+}
+
+void pf_put_sched_cpu(struct pf_text *out, uint32_t cpu)
+{
+    char *at = pf_text_reserve(out, ROOM);
+    *at++ = ' ';
+    *at++ = '[';
+    at = cpu < 10000 ? pf_digits_fixed(at, cpu, 4) : pf_digits(at, cpu);
+    *at++ = ']';
+    *at++ = ' ';
+    pf_text_commit(out, at);
 }
 
 void pf_put_sched_losses(struct pf_text *out, const struct pf_sched *sched, uint64_t wakings)
@@ -43,7 +78,6 @@ void pf_put_sched_losses(struct pf_text *out, const struct pf_sched *sched, uint
                       switches->lost_chunks);
     if (switches->mismatch_count && wakings)
         pf_put_format(out, "  INFO: %.3f%% context switch bugs (%" PRIu64 " out of %" PRIu64 ")%s\n",
-                      (double)switches->mismatch_count / (double)wakings * 100,
-                      switches->mismatch_count, wakings,
+                      (double)switches->mismatch_count / (double)wakings * 100, switches->mismatch_count, wakings,
                       switches->lost_count ? " (due to lost events?)" : "");
 }

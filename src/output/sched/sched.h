@@ -15,6 +15,10 @@ void pf_sched_text_close(struct pf_sched *sched, const struct perfile_output_opt
 void pf_put_sched_time(struct pf_text *out, uint64_t ns, int width);
 /* "0.085 ": cut to microseconds, `width` characters before the point. */
 void pf_put_sched_ms(struct pf_text *out, uint64_t ns, int width);
+/* The text, and blanks behind it up to the width. */
+void pf_put_sched_padded(struct pf_text *out, const char *text, size_t bytes, int width);
+/* " [0000] " */
+void pf_put_sched_cpu(struct pf_text *out, uint32_t cpu);
 /* The lines about losses; `wakings` are those that the output counted. */
 void pf_put_sched_losses(struct pf_text *out, const struct pf_sched *sched, uint64_t wakings);
 

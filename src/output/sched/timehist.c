@@ -37,10 +37,13 @@ static const char *name_of(struct timehist *timehist, const struct pf_sched_task
         pf_put_string(name, "<idle>");
     } else {
         pf_put_name(name, pf_sched_task_comm(task, text));
-        if (task->pid >= 0 && task->pid != task->tid)
-            pf_put_format(name, "[%" PRId32 "/%" PRId32 "]", task->tid, task->pid);
-        else
-            pf_put_format(name, "[%" PRId32 "]", task->tid);
+        pf_put_char(name, '[');
+        pf_put_signed(name, task->tid);
+        if (task->pid >= 0 && task->pid != task->tid) {
+            pf_put_char(name, '/');
+            pf_put_signed(name, task->pid);
+        }
+        pf_put_char(name, ']');
     }
     if (name->used > (size_t)timehist->name_width && name->used < 1000)
         timehist->name_width = (int)name->used;
@@ -96,7 +99,7 @@ static void put_header(struct timehist *timehist)
 static void put_place(struct timehist *timehist, uint64_t time, uint32_t cpu)
 {
     pf_put_sched_time(timehist->out, time, 15);
-    pf_put_format(timehist->out, " [%04" PRIu32 "] ", cpu);
+    pf_put_sched_cpu(timehist->out, cpu);
 }
 
 /* The letter in the column of the CPU. */
@@ -128,7 +131,9 @@ static void put_row(struct timehist *timehist, const struct pf_switch *now)
     put_place(timehist, now->end_time, now->cpu);
     put_cpu(timehist, now->cpu, idle ? 'i' : 's');
     const char *name = name_of(timehist, now->prev);
-    pf_put_format(out, " %-*s ", timehist->name_width, name);
+    pf_put_char(out, ' ');
+    pf_put_sched_padded(out, name, strlen(name), timehist->name_width);
+    pf_put_char(out, ' ');
     put_ms(timehist, now->wait, now->wait_known, lacks && now->wait_state);
     put_ms(timehist, now->delay, now->delay_known, lacks && now->wait_state);
     put_ms(timehist, now->run, now->run_known, lacks);
@@ -217,9 +222,9 @@ static void put_summary_header(struct timehist *timehist)
     struct pf_text *out = timehist->out;
     const bool idle = asks(timehist, PERFILE_SCHED_IDLE);
     const int width = timehist->name_width;
-    pf_put_string(out, idle                                    ? "\nIdle-time summary\n"
+    pf_put_string(out, idle                                  ? "\nIdle-time summary\n"
                        : asks(timehist, PERFILE_SCHED_STATE) ? "\nWait-time summary\n"
-                                                               : "\nRuntime summary\n");
+                                                             : "\nRuntime summary\n");
     const bool states = asks(timehist, PERFILE_SCHED_STATE) && !idle;
     static const char *const titles[3][5] = {{"run-time", "min-run", "avg-run", "max-run", "  stddev  migrations"},
                                              {"idle-time", "min-idle", "avg-idle", "max-idle", "  stddev  migrations"},
@@ -281,8 +286,7 @@ static void put_idle(struct timehist *timehist)
         }
         pf_put_format(timehist->out, "    CPU %2zu idle for ", i);
         pf_put_sched_ms(timehist->out, cpu->idle, 6);
-        pf_put_format(timehist->out, " msec  (%6.2f%%)\n",
-                      span ? 100.0 * (double)cpu->idle / (double)span : 0.0);
+        pf_put_format(timehist->out, " msec  (%6.2f%%)\n", span ? 100.0 * (double)cpu->idle / (double)span : 0.0);
     }
 }
 
@@ -365,7 +369,8 @@ static void tell(const struct timehist *timehist, const struct perfile_output_op
         options->symbols->note(options->symbols->note_context, text);
     }
     if (timehist->unknown) {
-        snprintf(text, sizeof(text), "%" PRIu64 " times that are not known are shown as -; perf makes them of what is left",
+        snprintf(text, sizeof(text),
+                 "%" PRIu64 " times that are not known are shown as -; perf makes them of what is left",
                  timehist->unknown);
         options->symbols->note(options->symbols->note_context, text);
     }

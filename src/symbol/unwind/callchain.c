@@ -51,7 +51,8 @@ void pf_held_close(struct pf_held_list *list)
         pf_held_free(list, pf_held_take(list, NULL));
 }
 
-struct pf_held *pf_held_add(struct pf_held_list *list, const struct perfile_record *record, int32_t tid, uint64_t cookie)
+struct pf_held *pf_held_add(struct pf_held_list *list, const struct perfile_record *record, int32_t tid,
+                            uint64_t cookie)
 {
     const size_t bytes = sizeof(struct pf_held) + record->bytes;
     struct pf_held *held = pf_new(list->allocator, bytes);

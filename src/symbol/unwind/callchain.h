@@ -91,7 +91,8 @@ bool pf_held_take_cookie(struct perfile_u64s *ips, uint64_t *cookie);
 void pf_held_open(struct pf_held_list *list, const struct perfile_allocator *allocator);
 void pf_held_close(struct pf_held_list *list);
 /* NULL when out of memory; it stays in the list. */
-struct pf_held *pf_held_add(struct pf_held_list *list, const struct perfile_record *record, int32_t tid, uint64_t cookie);
+struct pf_held *pf_held_add(struct pf_held_list *list, const struct perfile_record *record, int32_t tid,
+                            uint64_t cookie);
 /* More is held than memory should be spent on: the oldest must go. */
 static inline bool pf_held_is_full(const struct pf_held_list *list)
 {
