@@ -2,7 +2,10 @@
 
 #include "view/ids.h"
 
+#include <perfile/table.h>
+
 #include "analysis/label.h"
+#include "view/vector.h"
 
 /* What a module is known by: where it lies is the machine's, and the names of run-time code are those of processes. */
 enum kind { NOWHERE, BY_BUILD_ID, BY_NAME, RUN_TIME };

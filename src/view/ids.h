@@ -11,7 +11,8 @@
 #include "analysis/profile.h"
 #include "base/siphash.h"
 #include "symbol/symbols.h"
-#include "view/vector.h"
+
+struct pf_vector;
 
 /* A function is a name in a module, and an inlined one another. `module` PF_NO_SYMBOL: nothing is mapped; `name` NULL: no symbol. */
 uint64_t pf_function_id(const struct pf_symbols *symbols, uint32_t module, const char *name, bool inlined);

@@ -639,7 +639,7 @@ void pf_switches_tell(struct pf_switches *switches, pf_switches_told *told, void
     if (switches->cut_count) {
         snprintf(text, sizeof(text),
                  "%" PRIu64 " intervals span a loss of records, or an event that is missing: how long they were is not "
-                            "known, and no sum has them",
+                 "known, and no sum has them",
                  switches->cut_count);
         told(context, text);
     }

@@ -857,8 +857,10 @@ static int make_table(struct pf_report *report, struct perfile_error *error)
 static int open_profile(struct pf_report *report, struct perfile_error *error)
 {
     const struct perfile_output_options *options = report->options;
-    const struct perfile_filter filter = {
-        .time = options->filter->time, .cpus = options->filter->cpus, .events = options->filter->events, .off_cpu = options->filter->off_cpu};
+    const struct perfile_filter filter = {.time = options->filter->time,
+                                          .cpus = options->filter->cpus,
+                                          .events = options->filter->events,
+                                          .off_cpu = options->filter->off_cpu};
     const bool any = filter.time || filter.cpus || filter.events || filter.off_cpu;
     struct pf_profile_options how = {.filter = any ? &filter : NULL,
                                      .find = pf_find_options_of(options->symbols),
