@@ -24,7 +24,7 @@ PUT_AS(moved, pf_set_bool, now->off_time && now->off_cpu != now->cpu)
 static const struct pf_column columns[] = {
     PF_REQUIRED(time, TIME, "ns", "When."),
     PF_REQUIRED(cpu, U32, "", "The CPU."),
-    PF_COLUMN(prev_comm, TEXT, "", "Name of the task that left; swapper is the idle task."),
+    PF_COLUMN(prev_comm, TEXT, "", "Name of the task that left; swapper/N is the idle task of CPU N."),
     PF_REQUIRED(prev_tid, I32, "", "Its thread id; 0: idle."),
     PF_COLUMN(prev_state, TEXT, "", "Its state, as in the kernel's format: R could run on, S sleeps ..."),
     PF_REQUIRED(preempted, BOOL, "", "It was preempted: it did not give the CPU away."),

@@ -64,7 +64,7 @@ PUT_SUM(wait, waits)
 PUT_SUM(delay, delays)
 
 static const struct pf_column task_columns[] = {
-    PF_COLUMN(comm, TEXT, "", "Its last name; swapper is the idle task of a CPU."),
+    PF_COLUMN(comm, TEXT, "", "Its last name; swapper/N is the idle task of CPU N."),
     PF_COLUMN(pid, I32, "", "Its process; null: not known."),
     PF_REQUIRED(tid, I32, "", "Its thread id; 0: idle."),
     PF_EXTRA(parent_tid, I32, "", "Thread that started it; null: not known."),

@@ -39,7 +39,7 @@ PUT_AS(cut, pf_set_bool, now->cut || now->mismatched)
 static const struct pf_column columns[] = {
     PF_REQUIRED(time, TIME, "ns", "When the task left the CPU; not after the end of the time that is asked for."),
     PF_REQUIRED(cpu, U32, "", "The CPU."),
-    PF_COLUMN(comm, TEXT, "", "Name of the task; swapper is the idle task."),
+    PF_COLUMN(comm, TEXT, "", "Name of the task; swapper/N is the idle task of CPU N."),
     PF_COLUMN(pid, I32, "", "Its process; null: not known."),
     PF_REQUIRED(tid, I32, "", "Its thread id; 0: idle."),
     PF_COLUMN(wait_ns, DURATION, "ns", "From when it left a CPU to when it came to this one; null: not known."),

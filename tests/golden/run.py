@@ -118,7 +118,7 @@ def run(perfile, command, flavour, recording):
     as_text = '--format text' in ' '.join(arguments)
     if arguments[0] == 'dump' and not as_text:
         arguments = ['dump', '--format', 'json'] + (['--header-only'] if header else arguments[1:])
-    if arguments[0] in ('report', 'script', 'flame'):
+    if arguments[0] in ('report', 'script', 'flame', 'offcpu'):
         arguments += ['--symfs', str(recording.parent)]
     environment = {**os.environ, 'HOME': str(recording.parent)}
     environment.pop('DEBUGINFOD_URLS', None)
@@ -138,7 +138,7 @@ def run(perfile, command, flavour, recording):
         out = tidy_dump(out, flavour, header)
     elif arguments[0] == 'report' and '--format' in arguments:
         out = [json.dumps(without_recording('\n'.join(out)), ensure_ascii=False)]
-    elif '--format' in arguments:
+    elif '--format' in arguments and not {'csv', 'folded'} & set(arguments):
         out = [json.dumps(without_places(line), ensure_ascii=False) for line in out]
     err = done.stderr.decode('utf-8', 'backslashreplace').replace(str(recording), 'FILE').splitlines()
     if arguments[0] == 'check':

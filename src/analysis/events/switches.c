@@ -132,7 +132,9 @@ const char *pf_sched_task_comm(const struct pf_sched_task *task, char text[16])
 
 const char *pf_sched_task_name(const struct pf_sched_task *task, char text[16])
 {
-    return !task->comm && *task->name && task->tid ? task->name : pf_sched_task_comm(task, text);
+    if (task->tid == 0)
+        snprintf(text, 16, "swapper/%" PRIu32, task->idle_cpu);
+    return task->tid == 0 ? text : !task->comm && *task->name ? task->name : pf_sched_task_comm(task, text);
 }
 
 /* ---- names and lives --------------------------------------------------------------------------------------------- */

@@ -137,7 +137,7 @@ void pf_switches_set_window(struct pf_switches *switches, const struct pf_filter
 struct pf_sched_task *pf_switches_task(struct pf_switches *switches, int32_t pid, int32_t tid);
 /* By what the recording knows: ":10" without a name; in `text`, of 16 bytes. */
 const char *pf_sched_task_comm(const struct pf_sched_task *task, char text[16]);
-/* The same, or as tracepoints call it. */
+/* The same, or as tracepoints call it; "swapper/0" is the idle task of a CPU. */
 const char *pf_sched_task_name(const struct pf_sched_task *task, char text[16]);
 /* How many CPUs the recording machine had; 0: not known. */
 uint64_t pf_switches_machine_cpus(struct pf_switches *switches);
