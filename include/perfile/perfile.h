@@ -759,7 +759,7 @@ struct perfile_filter {
     const char *events; /* "cycles,sched:sched_switch" */
     /*
      * Instead of the samples times off CPU, one for each time that a task came back to a CPU; the period is in ns. "blocked": by the stack
-     * with which it left one; "all": also when it was preempted; "wakers": by the stack of who woke it, until then. From
+     * with which it left one; "all": also when it was preempted; "both": and the samples of clocks; "wakers": by the stack of who woke it, until then. From
      * sched:sched_switch of all CPUs, or SWITCH records; the analysis library only, of streams, profiles and what is made of
      * them, not of `script` and the view `samples`.
      */

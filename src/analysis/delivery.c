@@ -181,7 +181,7 @@ static bool passes(struct pf_delivery *delivery, const struct pf_delivered *item
                                               .pid = has_thread ? sample->pid : PF_NO_NUMBER,
                                               .tid = has_thread ? sample->tid : PF_NO_NUMBER,
                                               .comm = has_thread ? item->comm : NULL,
-                                              .event = item->off ? item->record->event : item->event};
+                                              .event = delivery->offcpu ? item->record->event : item->event};
     return pf_filter_passes(&delivery->filter, &subject);
 }
 
@@ -267,6 +267,21 @@ static int begin_off(struct pf_delivery *delivery, struct pf_delivered *item, st
     return result;
 }
 
+/* A sample of a time on CPU, among those off CPU; its times are zeros. 1, 0: nothing was counted for it, or an error. */
+static int begin_on(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+{
+    item->sample.present &= ~(uint64_t)PERFILE_SAMPLE_READ;
+    const int result = begin_sample(delivery, item, error);
+    const struct perfile_event *event = pf_offcpu_event(delivery->offcpu);
+    item->event = event ? event : item->event;
+    return result;
+}
+
+static int begin_off_or_on(struct pf_delivery *delivery, struct pf_delivered *item, struct perfile_error *error)
+{
+    return delivery->off.to ? begin_off(delivery, item, error) : begin_on(delivery, item, error);
+}
+
 /* The held sample is the current one. 1, 0: it is none, or an error. */
 static int take_held(struct pf_delivery *delivery, struct pf_held *held, struct pf_delivered *item,
                      struct perfile_error *error)
@@ -281,7 +296,7 @@ static int take_held(struct pf_delivery *delivery, struct pf_held *held, struct 
         item->user_chain = delivery->later.ips;
     if (PF_UNLIKELY(delivery->offcpu != NULL)) {
         memcpy(&delivery->off, held->note, sizeof(delivery->off));
-        return begin_off(delivery, item, error);
+        return begin_off_or_on(delivery, item, error);
     }
     return begin_sample(delivery, item, error);
 }
@@ -392,17 +407,20 @@ static int take_off(struct pf_delivery *delivery, struct pf_delivered *item, str
     const bool is_sample = item->record->type == PERFILE_RECORD_SAMPLE;
     const int ended = pf_offcpu_take(delivery->offcpu, item->record, &delivery->off, &sample, error);
     const int other = is_sample || ended < 0 ? 0 : take_other(delivery, item, error);
-    if (ended <= 0 || other < 0)
+    const bool on = is_sample && ended == 0 && pf_offcpu_is_on(delivery->offcpu, item->record);
+    if ((ended <= 0 && !on) || other < 0)
         return ended < 0 ? ended : other;
+    if (on)
+        delivery->off = (struct pf_off){0};
     item->record = sample ? sample : item->record;
-    if (!sample) {
+    if (!sample && !on) {
         make_sample(delivery, item);
         return begin_off(delivery, item, error);
     }
-    if (!pf_delivered_decode(item))
+    if (item->record->damaged || !pf_delivered_decode(item))
         return 0;
     const int held = hold(delivery, item, error);
-    return held > 0 ? 0 : held < 0 ? held : begin_off(delivery, item, error);
+    return held > 0 ? 0 : held < 0 ? held : begin_off_or_on(delivery, item, error);
 }
 
 /* 1: the record is the item, 0: it gives none now, or an error. */

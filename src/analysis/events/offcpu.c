@@ -29,6 +29,7 @@ struct pf_offcpu {
     bool looked;
     struct perfile_event event;
     struct perfile_attr attr;
+    uint64_t on; /* samples of clocks */
     uint64_t given, cut, without_stack, without_waker;
 };
 
@@ -37,6 +38,7 @@ static const struct {
 } whats[] = {
     [PF_OFFCPU_BLOCKED] = {"blocked", "times in which a task could not run, until it came back to a CPU; the default"},
     [PF_OFFCPU_ALL] = {"all", "also times in which it was preempted"},
+    [PF_OFFCPU_BOTH] = {"both", "these, and the times on CPU, of which cpu-clock or task-clock must have been recorded"},
     [PF_OFFCPU_WAKERS] = {"wakers", "how long tasks were blocked until they were woken, by the stack of the waker"},
 };
 
@@ -58,7 +60,7 @@ int pf_offcpu_parse(const char *text, enum pf_offcpu_what *what, struct perfile_
         }
     return pf_about(error, text, strlen(text),
                     pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "filter",
-                            "unknown times off CPU '%.40s'; valid: blocked, all, wakers", text));
+                            "unknown times off CPU '%.40s'; valid: blocked, all, both, wakers", text));
 }
 
 struct pf_offcpu *pf_offcpu_open(struct perfile_reader *reader, enum pf_offcpu_what what,
@@ -122,7 +124,9 @@ static void look_at_events(struct pf_offcpu *offcpu)
     offcpu->attr.config = PERFILE_COUNT_SW_TASK_CLOCK; /* counts ns */
     offcpu->event = *event;
     offcpu->event.attr = &offcpu->attr;
-    offcpu->event.name = offcpu->what == PF_OFFCPU_WAKERS ? "blocked-by-waker" : "off-cpu";
+    offcpu->event.name = offcpu->what == PF_OFFCPU_WAKERS ? "blocked-by-waker"
+                         : offcpu->what == PF_OFFCPU_BOTH ? "on-and-off-cpu"
+                                                          : "off-cpu";
     offcpu->event.unit = NULL;
     offcpu->event.scale = 1;
 }
@@ -132,6 +136,15 @@ const struct perfile_event *pf_offcpu_event(struct pf_offcpu *offcpu)
     if (!offcpu->looked)
         look_at_events(offcpu);
     return offcpu->looked ? &offcpu->event : NULL;
+}
+
+bool pf_offcpu_is_on(struct pf_offcpu *offcpu, const struct perfile_record *record)
+{
+    const struct perfile_attr *attr = record->event ? record->event->attr : NULL;
+    const bool on = offcpu->what == PF_OFFCPU_BOTH && attr && attr->type == PERFILE_TYPE_SOFTWARE &&
+                    (attr->config == PERFILE_COUNT_SW_CPU_CLOCK || attr->config == PERFILE_COUNT_SW_TASK_CLOCK);
+    offcpu->on += on;
+    return on;
 }
 
 /* ---- records that are kept --------------------------------------------------------------------------------------- */
@@ -216,7 +229,7 @@ static bool is_wanted(struct pf_offcpu *offcpu, const struct pf_switch *now, con
         offcpu->cut++;
         return false;
     }
-    if (offcpu->what == PF_OFFCPU_ALL)
+    if (offcpu->what == PF_OFFCPU_ALL || offcpu->what == PF_OFFCPU_BOTH)
         return true;
     if (off->preempted)
         return false;
@@ -280,6 +293,9 @@ void pf_offcpu_tell(struct pf_offcpu *offcpu, pf_switches_told *told, void *cont
         told(context,
              "switches were recorded at a frequency: not all stacks are there, and nothing is scaled; record with "
              "-c 1");
+    if (offcpu->what == PF_OFFCPU_BOTH && !offcpu->on)
+        told(context, "the recording has no samples of cpu-clock or task-clock: the times on CPU are missing; record "
+                      "with: " PF_RECORD_BOTH);
     if (offcpu->without_stack) {
         snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64 " times off CPU have no stack", offcpu->without_stack,
                  offcpu->given);

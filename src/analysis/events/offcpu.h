@@ -12,6 +12,7 @@
 enum pf_offcpu_what {
     PF_OFFCPU_BLOCKED, /* times in which the task could not run */
     PF_OFFCPU_ALL,     /* and those in which it was preempted */
+    PF_OFFCPU_BOTH,    /* these, and as samples of their own the times on CPU that clocks sampled */
     PF_OFFCPU_WAKERS,  /* how long a task was blocked until another one woke it, with the stack of that one */
 };
 
@@ -27,7 +28,7 @@ struct pf_off {
 
 struct pf_offcpu;
 
-/* "blocked", "all", "wakers". ARGUMENT. */
+/* "blocked", "all", "both", "wakers". ARGUMENT. */
 int pf_offcpu_parse(const char *text, enum pf_offcpu_what *what, struct perfile_error *error);
 /* NULL when out of memory. */
 struct pf_offcpu *pf_offcpu_open(struct perfile_reader *reader, enum pf_offcpu_what what,
@@ -40,6 +41,8 @@ struct pf_switches *pf_offcpu_switches(struct pf_offcpu *offcpu);
  */
 int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record, struct pf_off *off,
                    const struct perfile_record **sample, struct perfile_error *error);
+/* A sample of a clock, which is wanted beside the times off CPU. */
+bool pf_offcpu_is_on(struct pf_offcpu *offcpu, const struct perfile_record *record);
 /* What all these samples are of: its name is that of what is measured, its unit ns. NULL: the recording has no events. */
 const struct perfile_event *pf_offcpu_event(struct pf_offcpu *offcpu);
 /* At the end: what is missing. `told` may be NULL. */

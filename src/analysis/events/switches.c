@@ -8,7 +8,7 @@
 #include "analysis/events/advice.h"
 #include "base/bytes.h"
 
-enum { MOST_CPUS = 1 << 16, NOTE_BYTES = 320 };
+enum { MOST_CPUS = 8192, NOTE_BYTES = 320 }; /* as many as kernels are built for */
 
 enum wish { SWITCH, WAKING, WAKEUP, WAKEUP_NEW, MIGRATE, RUNTIME };
 enum switch_field { PREV_COMM, PREV_PID, PREV_STATE, NEXT_COMM, NEXT_PID };
@@ -615,7 +615,7 @@ uint64_t pf_switches_machine_cpus(struct pf_switches *switches)
 {
     uint64_t count;
     const int result = perfile_feature_number(switches->reader, PERFILE_FEATURE_NRCPUS, "nr_cpus_online", &count, NULL);
-    return pf_memory_heed(switches->allocator, result) == 0 ? count : 0;
+    return pf_memory_heed(switches->allocator, result) == 0 ? pf_min(count, MOST_CPUS) : 0;
 }
 
 /* Only tasks of the recorder's choice left CPUs, and came from nowhere. */
