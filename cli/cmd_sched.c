@@ -21,6 +21,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     settings->print.sched = settings->sched_bits;
     if (settings->sched_bits & PERFILE_SCHED_BY_TID)
         settings->keys = "tid";
+    if (settings->report.time_quantum)
+        settings->keys = "time";
     return pf_run_subview(command, settings, views);
 }
 
@@ -30,9 +32,19 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         .offset = offsetof(struct pf_settings, sched_bits), .bits = bit, .doc = text                                   \
     }
 static const struct pf_option options[] = {
-    PF_OPTION_TABLE_FORMAT, PF_OPTION_COLUMNS,
-    PF_OPTION_STDIO,        FLAG("pids", 'p', PERFILE_SCHED_BY_TID, "latency: keep tasks of the same name apart."),
-    PF_OPTION_OUTPUT,       {0},
+    PF_OPTION_TABLE_FORMAT,
+    PF_OPTION_COLUMNS,
+    PF_OPTION_STDIO,
+    {.name = "time-quantum",
+     .kind = PF_OPTION_TEXT,
+     .argument = "TIME",
+     .offset = offsetof(struct pf_settings, report.time_quantum),
+     .doc =
+         "cpu: a row for each CPU and this much time, such as 10ms or 1s: how busy it was, and how long tasks waited "
+         "for it, over time."},
+    FLAG("pids", 'p', PERFILE_SCHED_BY_TID, "latency: keep tasks of the same name apart."),
+    PF_OPTION_OUTPUT,
+    {0},
 };
 static const struct pf_option_group group = {"Options", options};
 

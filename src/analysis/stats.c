@@ -26,7 +26,7 @@ double pf_stats_error_percent(const struct pf_stats *stats)
 static uint64_t place_in_bucket(unsigned bucket, double before, double count)
 {
     const double first = bucket ? (double)(1ull << bucket) : 0, width = bucket ? first : 2;
-    return (uint64_t)(first + (width - 1) * (count > 1 ? before / (count - 1) : 0.5));
+    return (uint64_t)(first + (width - 1) * (before + 0.5) / count);
 }
 
 uint64_t pf_histogram_percentile(const struct pf_histogram *histogram, const struct pf_stats *stats, double percent)

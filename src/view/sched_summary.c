@@ -10,6 +10,11 @@ struct summary {
     size_t order_bytes, count;
     const struct pf_sched_life *life;
     const struct pf_sched_cpu_life *cpu;
+    /* of CPUs, by time: */
+    uint64_t quantum; /* ns; 0: all is one row */
+    uint64_t slice;   /* that is added up, from its begin on */
+    size_t next;      /* the CPU whose row of it comes next */
+    bool waiting;     /* the event in hand belongs to a later one */
 };
 
 #define LIFE const struct pf_sched_life *life = ((const struct summary *)state)->life
@@ -90,6 +95,10 @@ static const struct pf_column task_columns[] = {
         set(vector, __VA_ARGS__);                                                                                      \
     }
 PUT_CPU(cpu, pf_set_u32, (uint32_t)(cpu - summary->lives.cpus))
+static void put_time(void *state, struct pf_vector *vector)
+{
+    pf_set_u64(vector, ((const struct summary *)state)->slice);
+}
 PUT_CPU(switches, pf_set_u64, cpu->rows)
 PUT_CPU(busy_ns, pf_set_u64, cpu->busy)
 PUT_CPU(idle_ns, pf_set_u64, cpu->idle)
@@ -118,6 +127,8 @@ static void put_idle_percent(void *state, struct pf_vector *vector)
     {                                                                                                                  \
         .name = #field, .type = PERFILE_COLUMN_##kind, .unit = what, .doc = text, .put = put_##put_by, __VA_ARGS__     \
     }
+static const struct pf_column time_column =
+    PF_REQUIRED(time, TIME, "ns", "When the slice of time began; runs and delays are in the one in which they end.");
 static const struct pf_column cpu_columns[] = {
     PF_REQUIRED(cpu, U32, "", "The CPU."),
     PF_REQUIRED(switches, U64, "", "How often it changed its task."),
@@ -158,11 +169,53 @@ static int next_task(void *state, struct perfile_error *error)
     return result;
 }
 
+/* Adds up to the first event of a later slice. 1, 0: there is no more, or an error. */
+static int read_slice(struct summary *summary, struct perfile_error *error)
+{
+    struct pf_sched_view *view = &summary->view;
+    const struct pf_switch *now = &view->sched.now;
+    bool any = false;
+    if (summary->lives.cpu_count)
+        memset(summary->lives.cpus, 0, summary->lives.cpu_count * sizeof(*summary->lives.cpus));
+    while (summary->waiting || (view->result = pf_sched_next(&view->sched, error)) > 0) {
+        const uint64_t time = now->kind == PF_SWITCHED ? now->end_time : now->time;
+        const uint64_t slice = time - time % summary->quantum;
+        if (any && slice > summary->slice) {
+            summary->waiting = true;
+            return 1;
+        }
+        summary->slice = slice;
+        summary->waiting = false;
+        any = true;
+        if (!pf_sched_lives_take(&summary->lives, &view->sched))
+            return view->result = pf_fail_memory(error, "scheduler events");
+    }
+    return any ? 1 : view->result;
+}
+
+static int next_of_slice(struct summary *summary, struct perfile_error *error)
+{
+    for (;;) {
+        while (summary->next < summary->lives.cpu_count) {
+            summary->cpu = &summary->lives.cpus[summary->next++];
+            if (summary->cpu->rows || summary->cpu->wakings || summary->cpu->lost)
+                return 1;
+        }
+        const int result = summary->view.done ? summary->view.result : read_slice(summary, error);
+        if (result <= 0)
+            return result;
+        summary->view.done = !summary->waiting;
+        summary->next = 0;
+    }
+}
+
 /* CPUs that nothing is known of have no row. */
 static int next_cpu(void *state, struct perfile_error *error)
 {
     struct summary *summary = state;
     int result;
+    if (summary->quantum)
+        return next_of_slice(summary, error);
     pf_sched_view_read(&summary->view, take, summary);
     while ((result = pf_sched_view_row(&summary->view, summary->lives.cpu_count, error)) > 0) {
         summary->cpu = &summary->lives.cpus[summary->view.row];
@@ -192,7 +245,14 @@ static int open_tasks(struct perfile_table *table, void **state, struct perfile_
 
 static int open_cpus(struct perfile_table *table, void **state, struct perfile_error *error)
 {
-    return open_view(table, state, cpu_columns, PF_COUNT(cpu_columns), error);
+    const char *keys = table->options.keys, *quantum = table->wishes.report.time_quantum;
+    const bool by_time = keys && strcmp(keys, "time") == 0;
+    int result = by_time && !pf_table_add(table, &time_column) ? pf_fail_memory(error, "scheduler events") : 0;
+    if (result == 0)
+        result = open_view(table, state, cpu_columns, PF_COUNT(cpu_columns), error);
+    if (result == 0 && by_time)
+        result = pf_parse_duration(quantum ? quantum : "100ms", &((struct summary *)*state)->quantum, error);
+    return result;
 }
 
 static void close_summary(void *state)
@@ -207,9 +267,10 @@ static void close_summary(void *state)
     pf_free(allocator, summary, sizeof(*summary));
 }
 
-#define SUMMARY_VIEW(id, text, opens, nexts)                                                                           \
+#define SUMMARY_VIEW(id, text, key, opens, nexts)                                                                      \
     const struct pf_view pf_view_##id = {                                                                              \
         .info = {#id, text},                                                                                           \
+        .own_key = key,                                                                                                \
         .not_filtered = PF_FILTER_EVENTS,                                                                              \
         .open = opens,                                                                                                 \
         .next = nexts,                                                                                                 \
@@ -218,6 +279,7 @@ static void close_summary(void *state)
         .unmatched = pf_sched_view_unmatched,                                                                          \
         .notes = pf_sched_view_notes,                                                                                  \
     }
-SUMMARY_VIEW(sched_summary, "what each task did: how long it ran, waited for a CPU, slept; with percentiles",
+SUMMARY_VIEW(sched_summary, "what each task did: how long it ran, waited for a CPU, slept; with percentiles", NULL,
              open_tasks, next_task);
-SUMMARY_VIEW(sched_cpu, "what each CPU did: busy and idle time, and how long tasks waited for it", open_cpus, next_cpu);
+SUMMARY_VIEW(sched_cpu, "what each CPU did: busy and idle time, and how long tasks waited for it", "time", open_cpus,
+             next_cpu);

@@ -38,7 +38,8 @@ static const struct {
 } whats[] = {
     [PF_OFFCPU_BLOCKED] = {"blocked", "times in which a task could not run, until it came back to a CPU; the default"},
     [PF_OFFCPU_ALL] = {"all", "also times in which it was preempted"},
-    [PF_OFFCPU_BOTH] = {"both", "these, and the times on CPU, of which cpu-clock or task-clock must have been recorded"},
+    [PF_OFFCPU_BOTH] = {"both",
+                        "these, and the times on CPU, of which cpu-clock or task-clock must have been recorded"},
     [PF_OFFCPU_WAKERS] = {"wakers", "how long tasks were blocked until they were woken, by the stack of the waker"},
 };
 

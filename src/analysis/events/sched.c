@@ -419,10 +419,11 @@ static bool take_migration(struct pf_sched_lives *lives, struct pf_sched *sched)
 
 static bool count_on_cpu(struct pf_sched_lives *lives, const struct pf_sched *sched)
 {
-    struct pf_sched_cpu_life *cpu =
-        sched->now.cpu < sched->switches.cpu_count ? cpu_life_of(lives, sched->now.cpu) : NULL;
+    if (sched->now.cpu >= PF_SCHED_MOST_CPUS)
+        return true;
+    struct pf_sched_cpu_life *cpu = cpu_life_of(lives, sched->now.cpu);
     if (!cpu)
-        return sched->now.cpu >= sched->switches.cpu_count;
+        return false;
     cpu->wakings += sched->now.kind == PF_WOKEN;
     cpu->lost += sched->now.kind == PF_LOST_HERE ? sched->now.value : 0;
     return true;

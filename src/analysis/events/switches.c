@@ -8,7 +8,7 @@
 #include "analysis/events/advice.h"
 #include "base/bytes.h"
 
-enum { MOST_CPUS = 8192, NOTE_BYTES = 320 }; /* as many as kernels are built for */
+enum { NOTE_BYTES = 320 };
 
 enum wish { SWITCH, WAKING, WAKEUP, WAKEUP_NEW, MIGRATE, RUNTIME };
 enum switch_field { PREV_COMM, PREV_PID, PREV_STATE, NEXT_COMM, NEXT_PID };
@@ -103,7 +103,7 @@ void pf_switches_set_window(struct pf_switches *switches, const struct pf_filter
 static struct pf_sched_cpu *cpu_of(struct pf_switches *switches, uint32_t cpu)
 {
     const size_t room = switches->cpu_room;
-    if (cpu >= MOST_CPUS) {
+    if (cpu >= PF_SCHED_MOST_CPUS) {
         switches->foreign_count++;
         return NULL;
     }
@@ -369,7 +369,7 @@ static int take_switch(struct pf_switches *switches, const struct pf_event_field
     out->prev = task_of(switches, (int32_t)prev, out->cpu);
     out->next = task_of(switches, (int32_t)next, out->cpu);
     if (!cpu || !out->prev || !out->next)
-        return out->cpu >= MOST_CPUS ? 0 : PERFILE_ERROR_MEMORY;
+        return out->cpu >= PF_SCHED_MOST_CPUS ? 0 : PERFILE_ERROR_MEMORY;
     name_tasks(switches, event, raw, out);
     if (sample->tid == out->prev->tid && sample->pid > 0)
         out->prev->pid = sample->pid;
@@ -521,7 +521,7 @@ static int take_lost(struct pf_switches *switches, const struct perfile_record *
         struct pf_sched_cpu *cpu = cpu_of(switches, id.cpu);
         if (cpu)
             cpu->lost_time = id.time;
-        return cpu || id.cpu >= MOST_CPUS ? 1 : PERFILE_ERROR_MEMORY;
+        return cpu || id.cpu >= PF_SCHED_MOST_CPUS ? 1 : PERFILE_ERROR_MEMORY;
     }
     for (size_t i = 0; out->time != UINT64_MAX && i < switches->cpu_count; i++)
         switches->cpus[i].lost_time = out->time;
@@ -615,7 +615,7 @@ uint64_t pf_switches_machine_cpus(struct pf_switches *switches)
 {
     uint64_t count;
     const int result = perfile_feature_number(switches->reader, PERFILE_FEATURE_NRCPUS, "nr_cpus_online", &count, NULL);
-    return pf_memory_heed(switches->allocator, result) == 0 ? pf_min(count, MOST_CPUS) : 0;
+    return pf_memory_heed(switches->allocator, result) == 0 ? pf_min(count, PF_SCHED_MOST_CPUS) : 0;
 }
 
 /* Only tasks of the recorder's choice left CPUs, and came from nowhere. */
@@ -647,7 +647,7 @@ void pf_switches_tell(struct pf_switches *switches, pf_switches_told *told, void
     }
     if (switches->foreign_count) {
         snprintf(text, sizeof(text), "%" PRIu64 " events are of CPUs with a number above %d, and left out",
-                 switches->foreign_count, MOST_CPUS - 1);
+                 switches->foreign_count, PF_SCHED_MOST_CPUS - 1);
         told(context, text);
     }
 }

@@ -42,6 +42,8 @@ struct pf_sched_task {
     bool wait_cut; /* the wait before may not be what it seems */
 };
 
+enum { PF_SCHED_MOST_CPUS = 8192 }; /* as many as kernels are built for; events of others are left out */
+
 struct pf_sched_cpu {
     bool seen;
     uint64_t last_time;           /* of the last switch; 0: none */
@@ -141,6 +143,11 @@ const char *pf_sched_task_comm(const struct pf_sched_task *task, char text[16]);
 const char *pf_sched_task_name(const struct pf_sched_task *task, char text[16]);
 /* How many CPUs the recording machine had; 0: not known. */
 uint64_t pf_switches_machine_cpus(struct pf_switches *switches);
+/* From the first to the last switch in the window. */
+static inline uint64_t pf_switches_span(const struct pf_switches *switches)
+{
+    return switches->last_time > switches->first_time ? switches->last_time - switches->first_time : 0;
+}
 /* At the end: sentences about what is missing, and how it is recorded. `told` may be NULL. */
 typedef void pf_switches_told(void *context, const char *text);
 void pf_switches_tell(struct pf_switches *switches, pf_switches_told *told, void *context);

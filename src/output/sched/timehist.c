@@ -276,7 +276,7 @@ static void put_task(struct timehist *timehist, const struct pf_sched_life *life
 static void put_idle(struct timehist *timehist)
 {
     const struct pf_switches *switches = &timehist->sched.switches;
-    const uint64_t span = switches->last_time - switches->first_time;
+    const uint64_t span = pf_switches_span(switches);
     pf_put_string(timehist->out, "\nIdle stats:\n");
     for (size_t i = 0; i < pf_max(timehist->cpu_count, timehist->lives.cpu_count); i++) {
         const struct pf_sched_cpu_life *cpu = i < timehist->lives.cpu_count ? &timehist->lives.cpus[i] : NULL;
@@ -303,7 +303,7 @@ static void put_totals(struct timehist *timehist, const struct totals *totals)
     pf_put_string(out, "           Total run time (msec): ");
     pf_put_sched_ms(out, totals->run, 2);
     pf_put_string(out, "\n    Total scheduling time (msec): ");
-    pf_put_sched_ms(out, switches->last_time - switches->first_time, 2);
+    pf_put_sched_ms(out, pf_switches_span(switches), 2);
     pf_put_format(out, " (x %zu)\n", timehist->cpu_count);
 }
 
