@@ -10,7 +10,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 
 static const struct pf_option options[] = {
-    PF_OPTION_TABLE_FORMAT,
+    PF_OPTION_FORMAT_OF(pf_table_format_at),
     PF_OPTION_COLUMNS,
     {.name = "wakers",
      .kind = PF_OPTION_FLAG,

@@ -32,7 +32,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         .offset = offsetof(struct pf_settings, sched_bits), .bits = bit, .doc = text                                   \
     }
 static const struct pf_option options[] = {
-    PF_OPTION_TABLE_FORMAT,
+    PF_OPTION_FORMAT_OF(pf_table_format_at),
     PF_OPTION_COLUMNS,
     PF_OPTION_STDIO,
     {.name = "time-quantum",

@@ -8,12 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *pf_table_format_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return perfile_table_format_at(index, doc);
-}
-
 const char *pf_subview_at(const struct pf_subview *views, size_t index, const char **doc)
 {
     for (size_t i = 0; views[i].name; i++)

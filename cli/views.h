@@ -17,13 +17,7 @@ struct pf_subview {
 int pf_run_subview(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views);
 /* For operand_at. */
 const char *pf_subview_at(const struct pf_subview *views, size_t index, const char **doc);
-pf_value_at pf_table_format_at;
 
-#define PF_OPTION_TABLE_FORMAT                                                                                         \
-    {                                                                                                                  \
-        .name = "format", .kind = PF_OPTION_CHOICE, .argument = "FORMAT",                                              \
-        .offset = offsetof(struct pf_settings, format), .value_at = pf_table_format_at, .doc = "The output format."    \
-    }
 #define PF_OPTION_STDIO                                                                                                \
     {                                                                                                                  \
         .name = "stdio", .kind = PF_OPTION_FLAG, .offset = offsetof(struct pf_settings, as_perf),                      \

@@ -336,9 +336,10 @@ static void tell_notes(void *state, pf_note_told *told, void *context)
     pf_offcpu_tell(pf_profile_offcpu(offcpu->profile), told, context);
 }
 
-#define OFF_VIEW(id, text, opens)                                                                                      \
+#define OFF_VIEW(id, text, opens, columns)                                                                                      \
     const struct pf_view pf_view_##id = {                                                                              \
         .info = {#id, text},                                                                                           \
+        .lists = {PF_COLUMNS(columns)},                                                                                \
         .open = opens,                                                                                                 \
         .next = next_row,                                                                                              \
         .close = close_offcpu,                                                                                         \
@@ -346,5 +347,6 @@ static void tell_notes(void *state, pf_note_told *told, void *context)
         .unmatched = tell_unmatched,                                                                                   \
         .notes = tell_notes,                                                                                           \
     }
-OFF_VIEW(offcpu, "times off CPU by thread, state and stack: blocked, and waiting for a CPU", open_offcpu);
-OFF_VIEW(wakers, "who woke whom, with the stack of the waker, and how long those had been blocked", open_wakers);
+OFF_VIEW(offcpu, "times off CPU by thread, state and stack: blocked, and waiting for a CPU", open_offcpu, off_columns);
+OFF_VIEW(wakers, "who woke whom, with the stack of the waker, and how long those had been blocked", open_wakers,
+         waker_columns);

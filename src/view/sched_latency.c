@@ -115,6 +115,7 @@ const struct pf_view pf_view_sched_latency = {
     .info = {"sched_latency", "how long the tasks of each name waited for a CPU after they were woken or preempted"},
     .own_key = "tid",
     .not_filtered = PF_FILTER_EVENTS,
+    .lists = {PF_COLUMNS(columns)},
     .open = open_latency,
     .next = next_row,
     .close = close_latency,

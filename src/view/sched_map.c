@@ -71,6 +71,7 @@ static void close_map(void *state)
 const struct pf_view pf_view_sched_map = {
     .info = {"sched_map", "every switch of a CPU from one task to another"},
     .not_filtered = PF_FILTER_EVENTS,
+    .lists = {PF_COLUMNS(columns)},
     .open = open_map,
     .next = next_row,
     .close = close_map,

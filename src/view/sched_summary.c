@@ -127,8 +127,9 @@ static void put_idle_percent(void *state, struct pf_vector *vector)
     {                                                                                                                  \
         .name = #field, .type = PERFILE_COLUMN_##kind, .unit = what, .doc = text, .put = put_##put_by, __VA_ARGS__     \
     }
-static const struct pf_column time_column =
-    PF_REQUIRED(time, TIME, "ns", "When the slice of time began; runs and delays are in the one in which they end.");
+static const struct pf_column time_columns[] = {
+    PF_REQUIRED(time, TIME, "ns", "When the slice of time began; runs and delays are in the one in which they end."),
+};
 static const struct pf_column cpu_columns[] = {
     PF_REQUIRED(cpu, U32, "", "The CPU."),
     PF_REQUIRED(switches, U64, "", "How often it changed its task."),
@@ -247,7 +248,7 @@ static int open_cpus(struct perfile_table *table, void **state, struct perfile_e
 {
     const char *keys = table->options.keys, *quantum = table->wishes.report.time_quantum;
     const bool by_time = keys && strcmp(keys, "time") == 0;
-    int result = by_time && !pf_table_add(table, &time_column) ? pf_fail_memory(error, "scheduler events") : 0;
+    int result = by_time && !pf_table_add_all(table, time_columns, PF_COUNT(time_columns)) ? pf_fail_memory(error, "scheduler events") : 0;
     if (result == 0)
         result = open_view(table, state, cpu_columns, PF_COUNT(cpu_columns), error);
     if (result == 0 && by_time)
@@ -267,10 +268,11 @@ static void close_summary(void *state)
     pf_free(allocator, summary, sizeof(*summary));
 }
 
-#define SUMMARY_VIEW(id, text, key, opens, nexts)                                                                      \
+#define SUMMARY_VIEW(id, text, key, opens, nexts, ...)                                                                      \
     const struct pf_view pf_view_##id = {                                                                              \
         .info = {#id, text},                                                                                           \
         .own_key = key,                                                                                                \
+        .lists = {__VA_ARGS__},                                                                                        \
         .not_filtered = PF_FILTER_EVENTS,                                                                              \
         .open = opens,                                                                                                 \
         .next = nexts,                                                                                                 \
@@ -280,6 +282,6 @@ static void close_summary(void *state)
         .notes = pf_sched_view_notes,                                                                                  \
     }
 SUMMARY_VIEW(sched_summary, "what each task did: how long it ran, waited for a CPU, slept; with percentiles", NULL,
-             open_tasks, next_task);
+             open_tasks, next_task, PF_COLUMNS(task_columns));
 SUMMARY_VIEW(sched_cpu, "what each CPU did: busy and idle time, and how long tasks waited for it", "time", open_cpus,
-             next_cpu);
+             next_cpu, PF_COLUMNS(cpu_columns), PF_COLUMNS(time_columns));

@@ -92,6 +92,7 @@ static void close_timehist(void *state)
 const struct pf_view pf_view_sched_timehist = {
     .info = {"sched_timehist", "every time that a task left its CPU: how long it ran, and waited before"},
     .not_filtered = PF_FILTER_EVENTS,
+    .lists = {PF_COLUMNS(columns)},
     .open = open_timehist,
     .next = next_row,
     .close = close_timehist,

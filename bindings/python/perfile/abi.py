@@ -129,6 +129,10 @@ class perfile_output_options(Sized):
     title: Optional[Bytes]
     header: bool
     full_header: bool
+    no_callchain: bool
+    latency: bool
+    times: int
+    max_stack: int
     sched: int
 
 
@@ -137,6 +141,14 @@ class perfile_output_info(Struct):
     format: Optional[Bytes]
     doc: Optional[Bytes]
     binary: bool
+
+
+class perfile_build_ids_options(Sized):
+    size: int
+    with_hits: bool
+    allocator: Any
+    take: Any
+    context: Any
 
 
 class perfile_edit_report(Sized):
@@ -707,6 +719,7 @@ class perfile_profile_recording(Sized):
     clock: int
     wall_time: int
     clock_time: int
+    lost: int
 
 
 class perfile_profile_event(Sized):
@@ -782,6 +795,7 @@ class perfile_profile_sample(Sized):
     comm: Optional[Bytes]
     time: int
     cgroup: Optional[Bytes]
+    recording: int
 
 
 class perfile_resolver_options(Sized):
@@ -1393,6 +1407,7 @@ class perfile_table_options(Sized):
     unmatched: Any
     unmatched_context: Any
     allocator: Any
+    gzip: bool
 
 
 class perfile_rows(Sized):
@@ -1404,6 +1419,7 @@ class perfile_rows(Sized):
     value: Any
     context: Any
     allocator: Any
+    gzip: bool
 
 
 class perfile_writer_options(Sized):
@@ -1527,12 +1543,22 @@ perfile_output_options._fields_ = [
     ('title', c_char_p),
     ('header', c_bool),
     ('full_header', c_bool),
+    ('no_callchain', c_bool),
+    ('latency', c_bool),
+    ('times', c_uint),
+    ('max_stack', c_uint64),
     ('sched', c_uint)]
 perfile_output_info._fields_ = [
     ('kind', c_char_p),
     ('format', c_char_p),
     ('doc', c_char_p),
     ('binary', c_bool)]
+perfile_build_ids_options._fields_ = [
+    ('size', c_size_t),
+    ('with_hits', c_bool),
+    ('allocator', POINTER(perfile_allocator)),
+    ('take', CFUNCTYPE(c_int, c_void_p, c_char_p, c_void_p, c_size_t)),
+    ('context', c_void_p)]
 perfile_edit_report._fields_ = [
     ('size', c_size_t),
     ('records_kept', c_uint64),
@@ -1994,7 +2020,8 @@ perfile_profile_recording._fields_ = [
     ('last_time', c_uint64),
     ('clock', c_int32),
     ('wall_time', c_uint64),
-    ('clock_time', c_uint64)]
+    ('clock_time', c_uint64),
+    ('lost', c_uint64)]
 perfile_profile_event._fields_ = [
     ('size', c_size_t),
     ('name', c_char_p),
@@ -2055,7 +2082,8 @@ perfile_profile_sample._fields_ = [
     ('tid', c_int32),
     ('comm', c_char_p),
     ('time', c_uint64),
-    ('cgroup', c_char_p)]
+    ('cgroup', c_char_p),
+    ('recording', c_uint32)]
 perfile_resolver_options._fields_ = [
     ('size', c_size_t),
     ('symbols', POINTER(perfile_symbol_options)),
@@ -2525,7 +2553,8 @@ perfile_table_options._fields_ = [
     ('progress_context', c_void_p),
     ('unmatched', CFUNCTYPE(None, c_void_p, POINTER(perfile_unmatched))),
     ('unmatched_context', c_void_p),
-    ('allocator', POINTER(perfile_allocator))]
+    ('allocator', POINTER(perfile_allocator)),
+    ('gzip', c_bool)]
 perfile_rows._fields_ = [
     ('size', c_size_t),
     ('view', c_char_p),
@@ -2534,7 +2563,8 @@ perfile_rows._fields_ = [
     ('next', CFUNCTYPE(c_int, c_void_p, POINTER(perfile_error))),
     ('value', CFUNCTYPE(None, c_void_p, c_size_t, POINTER(perfile_value))),
     ('context', c_void_p),
-    ('allocator', POINTER(perfile_allocator))]
+    ('allocator', POINTER(perfile_allocator)),
+    ('gzip', c_bool)]
 perfile_writer_options._fields_ = [
     ('size', c_size_t),
     ('mode', c_int),
@@ -2568,6 +2598,11 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_unwinder_close': ('libperfile-analysis', None, [c_void_p]),
     'perfile_unwind': ('libperfile-analysis', c_int, [c_void_p, c_void_p, POINTER(perfile_sample), POINTER(c_uint64), c_size_t]),
     'perfile_build_id_find': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_map), c_void_p]),
+    'perfile_build_ids_list': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_build_ids_options), POINTER(perfile_error)]),
+    'perfile_elf_build_id': ('libperfile-analysis', c_int, [c_char_p, c_void_p, POINTER(perfile_error)]),
+    'perfile_build_id_cache_add': ('libperfile-analysis', c_int, [c_char_p, c_char_p, c_char_p, POINTER(perfile_error)]),
+    'perfile_build_id_cache_remove': ('libperfile-analysis', c_int, [c_char_p, c_void_p, c_size_t, POINTER(perfile_error)]),
+    'perfile_build_id_cache_list': ('libperfile-analysis', c_int, [c_char_p, POINTER(perfile_build_ids_options), POINTER(perfile_error)]),
     'perfile_jit_open': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_symbol_options), c_char_p, POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_jit_close': ('libperfile-analysis', None, [c_void_p]),
     'perfile_jit_follow': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_record), CFUNCTYPE(c_int, c_void_p, c_uint64, POINTER(perfile_map), POINTER(perfile_error)), c_void_p, POINTER(perfile_error)]),
@@ -2631,9 +2666,11 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_feature_doc': ('libperfile', c_char_p, [c_uint32]),
     'perfile_sample_field_name': ('libperfile', c_char_p, [c_uint64]),
     'perfile_enum_name': ('libperfile', c_char_p, [c_char_p, c_uint64]),
+    'perfile_enum_constant': ('libperfile', c_char_p, [c_char_p, c_uint64]),
     'perfile_register_name': ('libperfile', c_char_p, [c_char_p, c_uint]),
     'perfile_session_open': ('libperfile', c_int, [c_void_p, POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_session_close': ('libperfile', None, [c_void_p]),
+    'perfile_session_filter': ('libperfile', c_int, [c_void_p, POINTER(perfile_filter), POINTER(perfile_error)]),
     'perfile_session_next': ('libperfile', c_int, [c_void_p, POINTER(POINTER(perfile_record)), POINTER(perfile_error)]),
     'perfile_session_comm': ('libperfile', c_char_p, [c_void_p, c_int32, c_int32]),
     'perfile_session_later_comm': ('libperfile', c_char_p, [c_void_p, c_char_p]),
@@ -2709,6 +2746,8 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_bpf_metadata_entry_at': ('libperfile', None, [POINTER(perfile_list), c_uint64, POINTER(perfile_bpf_metadata_entry), c_size_t]),
     'perfile_simpleperf_event_id_entry_at': ('libperfile', None, [POINTER(perfile_list), c_uint64, POINTER(perfile_simpleperf_event_id_entry), c_size_t]),
     'perfile_view_at': ('libperfile-analysis', POINTER(perfile_view_info), [c_size_t]),
+    'perfile_view_column': ('libperfile-analysis', c_int, [c_char_p, c_size_t, POINTER(perfile_column)]),
+    'perfile_column_type_name': ('libperfile-analysis', c_char_p, [c_uint32]),
     'perfile_table_open': ('libperfile-analysis', c_int, [c_void_p, c_char_p, POINTER(perfile_table_options), POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_table_close': ('libperfile-analysis', None, [c_void_p]),
     'perfile_table_column_count': ('libperfile-analysis', c_size_t, [c_void_p]),
