@@ -7,6 +7,8 @@
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "symbol/find/library.h"
 
@@ -27,6 +29,7 @@ struct pf_disassembler {
     struct pf_insn_machine machine; /* of the handle */
     bool is_loaded;
     bool is_open;
+    bool intel;
     csh handle;
     cs_insn *insn;
 };
@@ -37,10 +40,17 @@ static const struct {
     cs_arch arch;
     cs_mode mode_32, mode_64;
 } machines[] = {
-    {EM_X86_64, CS_ARCH_X86, CS_MODE_32, CS_MODE_64},        {EM_386, CS_ARCH_X86, CS_MODE_32, CS_MODE_32},
-    {EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, CS_MODE_ARM},   {EM_S390, CS_ARCH_SYSZ, 0, 0},
-    {EM_PPC, CS_ARCH_PPC, CS_MODE_32, CS_MODE_32},           {EM_PPC64, CS_ARCH_PPC, CS_MODE_64, CS_MODE_64},
+    {EM_X86_64, CS_ARCH_X86, CS_MODE_32, CS_MODE_64},
+    {EM_386, CS_ARCH_X86, CS_MODE_32, CS_MODE_32},
+    {EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, CS_MODE_ARM},
+    {EM_S390, CS_ARCH_SYSZ, 0, 0},
+    {EM_PPC, CS_ARCH_PPC, CS_MODE_32, CS_MODE_32},
+    {EM_PPC64, CS_ARCH_PPC, CS_MODE_64, CS_MODE_64},
     {EM_MIPS, CS_ARCH_MIPS, CS_MODE_MIPS32, CS_MODE_MIPS64},
+    {EM_ARM, CS_ARCH_ARM, CS_MODE_ARM, CS_MODE_ARM},
+#if CS_API_MAJOR >= 5
+    {EM_RISCV, CS_ARCH_RISCV, CS_MODE_RISCV32 | CS_MODE_RISCVC, CS_MODE_RISCV64 | CS_MODE_RISCVC},
+#endif
 };
 
 /* The version that the headers are of. Once loaded it stays: who asks whether it exists wants it next. */
@@ -102,7 +112,9 @@ static bool open_handle(struct pf_disassembler *d, const struct pf_insn_machine 
     for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
         if (machines[i].elf_machine != machine->elf_machine)
             continue;
-        const unsigned mode = (unsigned)(machine->is_64 ? machines[i].mode_64 : machines[i].mode_32);
+        const unsigned mode = machine->is_thumb
+                                  ? (unsigned)CS_MODE_THUMB
+                                  : (unsigned)(machine->is_64 ? machines[i].mode_64 : machines[i].mode_32);
         if (d->library.open(machines[i].arch,
                             (cs_mode)(mode | (machine->is_big_endian ? (unsigned)CS_MODE_BIG_ENDIAN : 0)),
                             &d->handle) != CS_ERR_OK) {
@@ -110,10 +122,9 @@ static bool open_handle(struct pf_disassembler *d, const struct pf_insn_machine 
             return false;
         }
         d->is_open = true;
-        if (machines[i].arch == CS_ARCH_X86) {
+        if (machines[i].arch == CS_ARCH_X86 && !d->intel)
             d->library.option(d->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
-            d->library.option(d->handle, CS_OPT_DETAIL, CS_OPT_ON);
-        }
+        d->library.option(d->handle, CS_OPT_DETAIL, CS_OPT_ON);
         d->insn = d->library.malloc(d->handle);
         if (!d->insn)
             (void)pf_memory_note_failure(d->allocator);
@@ -126,7 +137,7 @@ static bool open_handle(struct pf_disassembler *d, const struct pf_insn_machine 
 static bool choose_machine(struct pf_disassembler *d, const struct pf_insn_machine *machine)
 {
     if (d->machine.elf_machine == machine->elf_machine && d->machine.is_64 == machine->is_64 &&
-        d->machine.is_big_endian == machine->is_big_endian)
+        d->machine.is_big_endian == machine->is_big_endian && d->machine.is_thumb == machine->is_thumb)
         return d->insn;
     close_handle(d);
     d->machine = *machine;
@@ -143,6 +154,101 @@ static void find_target(const struct pf_disassembler *d, struct pf_insn_words *w
     words->target = (uint64_t)d->insn->detail->x86.operands[0].imm;
 }
 
+void pf_disassembler_use_intel(struct pf_disassembler *disassembler)
+{
+    disassembler->intel = true;
+}
+
+bool pf_disassembler_knows(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine)
+{
+    return disassembler->is_loaded && choose_machine(disassembler, machine);
+}
+
+/*
+ * What capstone's groups do not tell, or tell otherwise on each machine: by the mnemonic, and what its operands begin with.
+ * Jumps that are not here are conditional.
+ */
+static const struct {
+    uint16_t elf_machine, other;
+    const char *mnemonic, *operands;
+    unsigned flow;
+} flows[] = {
+    {EM_X86_64, EM_386, "jmp", "", PF_FLOW_JUMP},       {EM_X86_64, EM_386, "jmpq", "", PF_FLOW_JUMP},
+    {EM_X86_64, EM_386, "jmpl", "", PF_FLOW_JUMP},      {EM_X86_64, EM_386, "ljmp", "", PF_FLOW_JUMP},
+    {EM_AARCH64, EM_ARM, "bl", "", PF_FLOW_CALL},       {EM_AARCH64, EM_ARM, "blr", "", PF_FLOW_CALL},
+    {EM_AARCH64, EM_ARM, "blx", "", PF_FLOW_CALL},      {EM_AARCH64, EM_ARM, "b", "", PF_FLOW_JUMP},
+    {EM_AARCH64, EM_ARM, "b.w", "", PF_FLOW_JUMP},      {EM_AARCH64, EM_ARM, "br", "", PF_FLOW_JUMP},
+    {EM_AARCH64, EM_ARM, "bx", "lr", PF_FLOW_RETURN},   {EM_AARCH64, EM_ARM, "bx", "", PF_FLOW_JUMP},
+    {EM_PPC64, EM_PPC, "bl", "", PF_FLOW_CALL},         {EM_PPC64, EM_PPC, "bctrl", "", PF_FLOW_CALL},
+    {EM_PPC64, EM_PPC, "blr", "", PF_FLOW_RETURN},      {EM_PPC64, EM_PPC, "b", "", PF_FLOW_JUMP},
+    {EM_PPC64, EM_PPC, "bctr", "", PF_FLOW_JUMP},       {EM_S390, EM_S390, "brasl", "", PF_FLOW_CALL},
+    {EM_S390, EM_S390, "bras", "", PF_FLOW_CALL},       {EM_S390, EM_S390, "basr", "", PF_FLOW_CALL},
+    {EM_S390, EM_S390, "br", "%r14", PF_FLOW_RETURN},   {EM_S390, EM_S390, "br", "", PF_FLOW_JUMP},
+    {EM_S390, EM_S390, "j", "", PF_FLOW_JUMP},          {EM_S390, EM_S390, "jg", "", PF_FLOW_JUMP},
+    {EM_MIPS, EM_MIPS, "jal", "", PF_FLOW_CALL},        {EM_MIPS, EM_MIPS, "jalr", "", PF_FLOW_CALL},
+    {EM_MIPS, EM_MIPS, "bal", "", PF_FLOW_CALL},        {EM_MIPS, EM_MIPS, "jr", "$ra", PF_FLOW_RETURN},
+    {EM_MIPS, EM_MIPS, "jr", "", PF_FLOW_JUMP},         {EM_MIPS, EM_MIPS, "j", "", PF_FLOW_JUMP},
+    {EM_MIPS, EM_MIPS, "b", "", PF_FLOW_JUMP},          {EM_RISCV, EM_RISCV, "jal", "", PF_FLOW_CALL},
+    {EM_RISCV, EM_RISCV, "jalr", "", PF_FLOW_CALL},     {EM_RISCV, EM_RISCV, "c.jalr", "", PF_FLOW_CALL},
+    {EM_RISCV, EM_RISCV, "ret", "", PF_FLOW_RETURN},    {EM_RISCV, EM_RISCV, "j", "", PF_FLOW_JUMP},
+    {EM_RISCV, EM_RISCV, "c.j", "", PF_FLOW_JUMP},      {EM_RISCV, EM_RISCV, "jr", "", PF_FLOW_JUMP},
+    {EM_RISCV, EM_RISCV, "c.jr", "ra", PF_FLOW_RETURN}, {EM_RISCV, EM_RISCV, "c.jr", "", PF_FLOW_JUMP},
+};
+
+static unsigned flow_of_groups(const cs_insn *insn)
+{
+    static const struct {
+        uint8_t group;
+        unsigned flow;
+    } groups[] = {{CS_GRP_JUMP, PF_FLOW_JUMP | PF_FLOW_CONDITIONAL},
+                  {CS_GRP_BRANCH_RELATIVE, PF_FLOW_JUMP | PF_FLOW_CONDITIONAL},
+                  {CS_GRP_CALL, PF_FLOW_CALL},
+                  {CS_GRP_RET, PF_FLOW_RETURN}};
+    unsigned flow = 0;
+    for (unsigned i = 0; insn->detail && i < insn->detail->groups_count; i++)
+        for (size_t k = 0; k < sizeof(groups) / sizeof(groups[0]); k++)
+            flow |= insn->detail->groups[i] == groups[k].group ? groups[k].flow : 0;
+    return flow & PF_FLOW_CALL ? PF_FLOW_CALL : flow;
+}
+
+static unsigned flow_of(const struct pf_disassembler *d)
+{
+    const cs_insn *insn = d->insn;
+    const uint16_t machine = d->machine.elf_machine;
+    for (size_t i = 0; i < sizeof(flows) / sizeof(flows[0]); i++)
+        if ((machine == flows[i].elf_machine || machine == flows[i].other) &&
+            strcmp(insn->mnemonic, flows[i].mnemonic) == 0 &&
+            strncmp(insn->op_str, flows[i].operands, strlen(flows[i].operands)) == 0)
+            return flows[i].flow;
+    const bool is_power = machine == EM_PPC64 || machine == EM_PPC;
+    return is_power && insn->mnemonic[0] == 'b' ? PF_FLOW_JUMP | PF_FLOW_CONDITIONAL : flow_of_groups(insn);
+}
+
+/* The number that the last operand is: of all machines it is written in hexadecimal, as an address. */
+static bool last_number(const char *operands, uint64_t *number)
+{
+    const char *comma = strrchr(operands, ',');
+    const char *at = comma ? comma + 1 : operands;
+    char *end;
+    at += strspn(at, " #$");
+    const bool is_negative = *at == '-';
+    at += is_negative;
+    if (at[0] != '0' || at[1] != 'x')
+        return false;
+    *number = strtoull(at, &end, 16);
+    *number = is_negative ? -*number : *number;
+    return *end == '\0';
+}
+
+/* What RISC-V's jumps have is a distance. */
+static void find_branch(const struct pf_disassembler *d, struct pf_insn_words *words)
+{
+    words->flow = flow_of(d);
+    words->has_branch = words->flow & (PF_FLOW_JUMP | PF_FLOW_CALL) && last_number(words->operands, &words->branch);
+    if (words->has_branch && d->machine.elf_machine == EM_RISCV)
+        words->branch += d->insn->address;
+}
+
 bool pf_disassemble(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine, const uint8_t *code,
                     size_t bytes, uint64_t address, struct pf_insn_words *words)
 {
@@ -154,6 +260,7 @@ bool pf_disassemble(struct pf_disassembler *disassembler, const struct pf_insn_m
     snprintf(words->mnemonic, sizeof(words->mnemonic), "%s", disassembler->insn->mnemonic);
     snprintf(words->operands, sizeof(words->operands), "%s", disassembler->insn->op_str);
     find_target(disassembler, words);
+    find_branch(disassembler, words);
     return true;
 }
 
@@ -174,6 +281,18 @@ struct pf_disassembler *pf_disassembler_open(const struct perfile_allocator *all
 void pf_disassembler_close(struct pf_disassembler *disassembler)
 {
     (void)disassembler;
+}
+
+void pf_disassembler_use_intel(struct pf_disassembler *disassembler)
+{
+    (void)disassembler;
+}
+
+bool pf_disassembler_knows(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine)
+{
+    (void)disassembler;
+    (void)machine;
+    return false;
 }
 
 bool pf_disassemble(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine, const uint8_t *code,

@@ -8,12 +8,22 @@
 
 struct pf_disassembler;
 
+enum {
+    PF_FLOW_JUMP = 1 << 0,
+    PF_FLOW_CALL = 1 << 1,
+    PF_FLOW_RETURN = 1 << 2,
+    PF_FLOW_CONDITIONAL = 1 << 3, /* a jump that may not be taken */
+};
+
 struct pf_insn_words {
     unsigned bytes; /* of the instruction */
     char mnemonic[32];
     char operands[160];
     bool has_target; /* its one operand is a number: where a jump or call goes, mostly */
     uint64_t target;
+    unsigned flow;   /* PF_FLOW_* */
+    bool has_branch; /* it jumps to or calls a fixed address */
+    uint64_t branch;
 };
 
 /*
@@ -23,8 +33,12 @@ struct pf_insn_words {
 bool pf_disassembler_exists(const struct perfile_allocator *allocator);
 /* NULL: out of memory. */
 struct pf_disassembler *pf_disassembler_open(const struct perfile_allocator *allocator);
+/* x86 in Intel's syntax from now on. */
+void pf_disassembler_use_intel(struct pf_disassembler *disassembler);
+/* It knows this machine. Also false when out of memory. */
+bool pf_disassembler_knows(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine);
 void pf_disassembler_close(struct pf_disassembler *disassembler);
-/* The instruction at the start of `code`; x86 in AT&T's syntax. False: it is none, or capstone does not know the machine. */
+/* The instruction at the start of `code`; x86 in AT&T's syntax, unless told otherwise. False: it is none, or capstone does not know the machine. */
 bool pf_disassemble(struct pf_disassembler *disassembler, const struct pf_insn_machine *machine, const uint8_t *code,
                     size_t bytes, uint64_t address, struct pf_insn_words *words);
 

@@ -1085,6 +1085,130 @@ size_t pf_symbols_code(struct pf_symbols *symbols, const struct perfile_map *map
     return got > 0 ? (size_t)got : 0;
 }
 
+/* What lies beside the text of kallsyms: /proc/kcore, or the copy that perf made of it. NULL: out of memory. */
+static const char *kcore_path(struct pf_symbols *symbols)
+{
+    static const char name[] = "kcore";
+    const char *slash = strrchr(symbols->kallsyms_path, '/');
+    const size_t folder = slash ? (size_t)(slash - symbols->kallsyms_path) + 1 : 0;
+    char *path = pf_arena_new(&symbols->arena, folder + sizeof(name));
+    if (path) {
+        memcpy(path, symbols->kallsyms_path, folder);
+        memcpy(path + folder, name, sizeof(name));
+    }
+    return path;
+}
+
+static bool is_kernel(const struct module *module)
+{
+    return module->kind == KIND_KERNEL || module->kind == KIND_KERNEL_MODULE;
+}
+
+bool pf_symbols_code_file(struct pf_symbols *symbols, uint32_t number, struct pf_code_file *file)
+{
+    const struct module *module = module_at(symbols, number);
+    *file = (struct pf_code_file){0};
+    if (!module || module->embedded)
+        return false;
+    if (module->kind == KIND_JIT) {
+        *file = (struct pf_code_file){
+            .path = pf_jit_path(symbols->jit, module->code), .jit = symbols->jit, .code = module->code};
+    } else if (is_kernel(module) && module->table && !module->public.path && symbols->kallsyms_path) {
+        file->path = kcore_path(symbols);
+    } else {
+        file->path = is_kernel(module) ? module->public.path : module->binary;
+    }
+    return file->path;
+}
+
+const char *pf_symbols_fetch_source(struct pf_symbols *symbols, uint32_t number, const char *name)
+{
+    const struct module *module = module_at(symbols, number);
+    if (!symbols->find.debuginfod || !module || !module->build_id_bytes || name[0] != '/')
+        return NULL;
+    const struct pf_debuginfod_question question = {.build_id = module->build_id,
+                                                    .build_id_bytes = module->build_id_bytes,
+                                                    .source = name,
+                                                    .limit_ms = PF_DEBUGINFOD_FILE_SECONDS * 1000};
+    char *path = pf_debuginfod_find(symbols->find.debuginfod, &question);
+    if (!path && symbols->find.debuginfod->last_error == ENOMEM)
+        pf_memory_note_short(symbols->allocator);
+    const char *kept = path ? pf_arena_text(&symbols->arena, path, strlen(path)) : NULL;
+    free(path);
+    return kept;
+}
+
+const struct perfile_allocator *pf_symbols_allocator(const struct pf_symbols *symbols)
+{
+    return symbols->allocator;
+}
+
+/* The end of the last piece that goes on behind symbols within this one. */
+static uint64_t end_of_pieces(const struct pf_symbol_table *table, const struct pf_symbol *symbol)
+{
+    enum { PIECES_MAX = 1024 };
+    const struct pf_symbol *behind = table->symbols + table->count;
+    uint64_t end = symbol->end, reached = symbol->end;
+    for (const struct pf_symbol *at = symbol + 1; at < behind && at - symbol < PIECES_MAX && at->start <= reached;
+         at++) {
+        reached = pf_max(reached, at->end);
+        if (at->flags & PF_SYMBOL_PIECE && at->name == symbol->name)
+            end = at->end;
+    }
+    return end;
+}
+
+bool pf_symbols_range(const struct pf_symbols *symbols, uint32_t number, uint32_t symbol, uint64_t *start,
+                      uint64_t *end)
+{
+    const struct module *module = module_at(symbols, number);
+    const struct pf_jit_code *code =
+        module && module->kind == KIND_JIT ? pf_jit_code(symbols->jit, module->code) : NULL;
+    *start = *end = 0;
+    if (code) {
+        *start = code->address;
+        *end = code->address + code->bytes;
+    } else if (module && module->table && symbol < module->table->count) {
+        *start = module->table->symbols[symbol].start;
+        *end = end_of_pieces(module->table, &module->table->symbols[symbol]);
+    }
+    return *end > *start;
+}
+
+bool pf_symbols_is_thumb(const struct pf_symbols *symbols, uint32_t number, uint32_t symbol)
+{
+    const struct module *module = module_at(symbols, number);
+    return module && module->table && symbol < module->table->count &&
+           module->table->symbols[symbol].flags & PF_SYMBOL_THUMB;
+}
+
+const char *pf_symbols_raw_name(const struct pf_symbols *symbols, uint32_t number, uint32_t symbol)
+{
+    const struct module *module = module_at(symbols, number);
+    if (!module || symbol == PF_NO_SYMBOL)
+        return NULL;
+    if (module->kind == KIND_SYMBOL)
+        return module->map_name;
+    if (module->kind == KIND_JIT)
+        return pf_jit_code(symbols->jit, module->code)->name;
+    return pf_symbol_name(module->table, &module->table->symbols[symbol]);
+}
+
+uint32_t pf_symbols_at(struct pf_symbols *symbols, uint32_t number, uint64_t address, uint64_t *offset)
+{
+    const struct module *module = module_at(symbols, number);
+    uint64_t start, end;
+    *offset = 0;
+    uint32_t symbol = module && module->kind == KIND_JIT ? 0 : PF_NO_SYMBOL;
+    if (module && module->table)
+        symbol = symbol_at(symbols, module->table, number, address);
+    if (symbol == PF_NO_SYMBOL || !pf_symbols_range(symbols, number, symbol, &start, &end) || address < start ||
+        address >= end)
+        return PF_NO_SYMBOL;
+    *offset = address - start;
+    return symbol;
+}
+
 enum pf_lack pf_module_lack(const struct pf_module *module)
 {
     if (module->table && !module->jit)

@@ -118,6 +118,26 @@ bool pf_symbols_may_inline(const struct pf_symbols *symbols, uint32_t module);
  */
 size_t pf_symbols_code(struct pf_symbols *symbols, const struct perfile_map *map, uint64_t ip, uint8_t *code,
                        size_t room, struct pf_insn_machine *machine);
+/* Where the code of a module is. */
+struct pf_code_file {
+    const char *path;   /* an ELF file by whose addresses the module's symbols count, or that of the JIT */
+    struct pf_jit *jit; /* NULL: it is the ELF file */
+    uint32_t code;      /* of the JIT: its number there */
+};
+/* False: it was not found. `file->path` of the kernel's own memory may name a file that must not be read. */
+bool pf_symbols_code_file(struct pf_symbols *symbols, uint32_t module, struct pf_code_file *file);
+/* A source file of a module that debuginfod has, by its name in the debug info; NULL: none, or nobody may be asked. */
+const char *pf_symbols_fetch_source(struct pf_symbols *symbols, uint32_t module, const char *name);
+const struct perfile_allocator *pf_symbols_allocator(const struct pf_symbols *symbols);
+/* Where a symbol begins and the first address behind it, as in its table; false for what is none. */
+bool pf_symbols_range(const struct pf_symbols *symbols, uint32_t module, uint32_t symbol, uint64_t *start,
+                      uint64_t *end);
+/* arm: the code of the symbol is Thumb's. */
+bool pf_symbols_is_thumb(const struct pf_symbols *symbols, uint32_t module, uint32_t symbol);
+/* The name of a symbol as its table has it; NULL for PF_NO_SYMBOL. */
+const char *pf_symbols_raw_name(const struct pf_symbols *symbols, uint32_t module, uint32_t symbol);
+/* The symbol that covers an address of a module's table, and how far it is from its start; PF_NO_SYMBOL: none does. */
+uint32_t pf_symbols_at(struct pf_symbols *symbols, uint32_t module, uint64_t address, uint64_t *offset);
 size_t pf_symbols_module_count(const struct pf_symbols *symbols);
 const struct pf_module *pf_symbols_module(const struct pf_symbols *symbols, uint32_t module);
 /* The build id that the recording says the module has; its length, 0: it says none. */

@@ -24,6 +24,7 @@ enum {
     PF_SYMBOL_WEAK = 1 << 1,
     PF_SYMBOL_PLT = 1 << 2,         /* made up for an entry of a procedure linkage table: "memcpy@plt" */
     PF_SYMBOL_GUESSED_END = 1 << 3, /* the source gives no size */
+    PF_SYMBOL_THUMB = 1 << 5,       /* arm: its code is Thumb's */
     PF_SYMBOL_PIECE = 1 << 4,       /* goes on behind a symbol that lies inside: it began at an earlier entry */
 };
 

@@ -95,6 +95,14 @@ static uint64_t address_of(const struct reading *r, const GElf_Sym *symbol, cons
     return address;
 }
 
+/* Of Thumb code the lowest bit of the address is set. */
+static uint32_t thumb_flag(const struct reading *r, const GElf_Sym *symbol)
+{
+    const bool is_thumb =
+        r->elf->header.e_machine == EM_ARM && GELF_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_value & 1;
+    return is_thumb ? PF_SYMBOL_THUMB : 0;
+}
+
 static bool add_symbol(const struct reading *r, const GElf_Sym *symbol, size_t index)
 {
     if (!symbol->st_name || symbol->st_name >= r->names_bytes || !index || index >= r->elf->section_count)
@@ -107,7 +115,7 @@ static bool add_symbol(const struct reading *r, const GElf_Sym *symbol, size_t i
     uint64_t start = address_of(r, symbol, section), end, section_end;
     if (!pf_add(start, symbol->st_size, &end))
         end = UINT64_MAX;
-    if (!pf_build_add(r->build, start, end, r->names + (uint32_t)symbol->st_name, flags_of(symbol)))
+    if (!pf_build_add(r->build, start, end, r->names + (uint32_t)symbol->st_name, flags_of(symbol) | thumb_flag(r, symbol)))
         return false;
     bool inside = pf_add(section->address, section->header.sh_size, &section_end) && start >= section->address &&
                   start < section_end;

@@ -21,6 +21,8 @@ enum { SLOW_MS = 1000, GRACE_MS = 200, BUILD_ID_MOST = 20 };
 
 typedef struct debuginfod_client debuginfod_client;
 typedef int find_function(debuginfod_client *client, const unsigned char *id, int bytes, char **path);
+typedef int find_source_function(debuginfod_client *client, const unsigned char *id, int bytes, const char *name,
+                                 char **path);
 typedef int progress_function(debuginfod_client *client, long a, long b);
 
 struct library {
@@ -29,6 +31,7 @@ struct library {
     void (*end)(debuginfod_client *client);
     find_function *find_executable;
     find_function *find_debuginfo;
+    find_source_function *find_source;
     void (*set_progress)(debuginfod_client *client, progress_function *progress);
 };
 
@@ -50,6 +53,7 @@ static bool load_library(struct library *l)
         {&l->end, "debuginfod_end"},
         {&l->find_executable, "debuginfod_find_executable"},
         {&l->find_debuginfo, "debuginfod_find_debuginfo"},
+        {&l->find_source, "debuginfod_find_source"},
         {&l->set_progress, "debuginfod_set_progressfn"},
     };
     *l = (struct library){.handle = pf_library_open("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL)};
@@ -126,6 +130,7 @@ struct asking {
     int id_bytes;
     char hex[2 * BUILD_ID_MOST + 1];
     bool wants_debug;
+    char *source; /* NULL: no source file */
     char *path;
     int result; /* as of the library: negative errno */
 };
@@ -180,7 +185,16 @@ static void release(struct asking *asking)
     pthread_mutex_destroy(&asking->lock);
     pthread_cond_destroy(&asking->answered);
     free(asking->path);
+    free(asking->source);
     free(asking);
+}
+
+static int find_file(const struct asking *asking, debuginfod_client *client, char **path)
+{
+    const struct library *l = &asking->library;
+    if (asking->source)
+        return l->find_source(client, asking->id, asking->id_bytes, asking->source, path);
+    return (asking->wants_debug ? l->find_debuginfo : l->find_executable)(client, asking->id, asking->id_bytes, path);
 }
 
 static void *ask(void *context)
@@ -193,8 +207,7 @@ static void *ask(void *context)
     debuginfod_client *client = l->begin();
     if (client) {
         l->set_progress(client, stop_when_enough);
-        result =
-            (asking->wants_debug ? l->find_debuginfo : l->find_executable)(client, asking->id, asking->id_bytes, &path);
+        result = find_file(asking, client, &path);
         if (result >= 0)
             result = check_size(asking, result, path);
     }
@@ -232,6 +245,10 @@ static struct asking *make_asking(const struct library *library, const struct pf
 {
     pthread_condattr_t attributes;
     struct asking *asking = calloc(1, sizeof(*asking));
+    if (asking && question->source && !(asking->source = strdup(question->source))) {
+        free(asking);
+        return NULL;
+    }
     if (!asking)
         return NULL;
     pthread_mutex_init(&asking->lock, NULL);

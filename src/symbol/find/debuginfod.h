@@ -33,6 +33,7 @@ struct pf_debuginfod_question {
     const uint8_t *build_id;
     size_t build_id_bytes;
     bool wants_debug;            /* the debug file, else the binary */
+    const char *source;          /* instead of these a source file, by its name in the debug info; NULL: none */
     int64_t limit_ms;            /* for this file */
     void (*slow)(void *context); /* called once when it takes longer than a second */
     void *context;

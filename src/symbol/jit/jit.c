@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/jit/jit.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ struct code {
     uint32_t dump;
     uint64_t mapped_bytes;
     const char *file; /* the name that perf inject gives it */
+    uint64_t code_offset;
     uint64_t lines_offset;
     uint64_t lines_bytes;
     uint64_t lines_count;
@@ -222,6 +224,7 @@ static int64_t add_code(struct reading *r, const struct pf_jitdump_code *made, s
                           .dump = r->number,
                           .mapped_bytes = made->mapped_bytes,
                           .file = file_of(r, made->index),
+                          .code_offset = made->code_offset,
                           .lines_offset = made->lines_offset,
                           .lines_bytes = made->lines_bytes,
                           .lines_count = made->lines_count};
@@ -432,6 +435,38 @@ static void read_lines(struct pf_jit *jit, struct code *code)
         return;
     code->line_count = pf_jitdump_lines(&file, &where, &jit->arena, &code->lines);
     pf_jitdump_close(&file);
+}
+
+const char *pf_jit_path(const struct pf_jit *jit, uint32_t number)
+{
+    return pf_jit_code(jit, number) ? jit->dumps[jit->codes[number - 1].dump].found : NULL;
+}
+
+/* The header of the file knows no more than the machine. */
+static struct pf_insn_machine machine_of(const struct pf_jitdump *file)
+{
+    const bool is_32 = file->machine == EM_386 || file->machine == EM_ARM || file->machine == EM_PPC;
+    return (struct pf_insn_machine){
+        .elf_machine = (uint16_t)file->machine, .is_64 = !is_32, .is_big_endian = file->swap != PF_NATIVE_BIG_ENDIAN};
+}
+
+size_t pf_jit_read(struct pf_jit *jit, uint32_t number, uint64_t address, uint8_t *to, size_t count,
+                   struct pf_insn_machine *machine)
+{
+    struct pf_jitdump file;
+    if (!pf_jit_code(jit, number))
+        return 0;
+    const struct code *code = &jit->codes[number - 1];
+    const uint64_t skipped = address - code->public.address;
+    if (skipped >= code->public.bytes ||
+        pf_memory_heed(jit->allocator, pf_jitdump_open(&file, jit->dumps[code->dump].found, NULL)) < 0)
+        return 0;
+    count = (size_t)pf_min(code->public.bytes - skipped, count);
+    *machine = machine_of(&file);
+    if (!pf_jitdump_read(&file, code->code_offset + skipped, to, count))
+        count = 0;
+    pf_jitdump_close(&file);
+    return count;
 }
 
 bool pf_jit_line(struct pf_jit *jit, uint32_t number, uint64_t address, struct pf_source_frame *frame)

@@ -10,6 +10,7 @@
 
 #include "symbol/find/find.h"
 #include "symbol/dwarf/inlines.h"
+#include "symbol/unwind/insn.h"
 
 /* Where perf inject puts the code in the files that it makes: pgoff of the mapping of the whole. */
 enum { PF_JIT_TEXT_OFFSET = 0x80 };
@@ -50,6 +51,11 @@ bool pf_jit_is_used(const struct pf_jit *jit);
 int pf_jit_follow(struct pf_jit *jit, const struct perfile_record *record, struct perfile_error *error);
 /* NULL when there is no such number. */
 const struct pf_jit_code *pf_jit_code(const struct pf_jit *jit, uint32_t number);
+/* The jitdump file that the code is from, or NULL. */
+const char *pf_jit_path(const struct pf_jit *jit, uint32_t number);
+/* At most `count` bytes of the code from an address of it on, where it was made; how many there were. */
+size_t pf_jit_read(struct pf_jit *jit, uint32_t number, uint64_t address, uint8_t *to, size_t count,
+                   struct pf_insn_machine *machine);
 /* The line at an address of the code where it was made; false when it is not known. */
 bool pf_jit_line(struct pf_jit *jit, uint32_t number, uint64_t address, struct pf_source_frame *frame);
 

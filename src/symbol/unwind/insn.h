@@ -14,6 +14,7 @@ struct pf_insn_machine {
     uint16_t elf_machine; /* EM_*; 0: not known */
     bool is_64;
     bool is_big_endian;
+    bool is_thumb; /* of a function, not of its file */
 };
 
 struct pf_insn {
