@@ -85,6 +85,11 @@ struct perfile_symbol_options {
      */
     void (*trouble)(void *context, const struct perfile_trouble *trouble);
     void *trouble_context;
+    /*
+     * annotate: folders where source files are looked for first, separated by ':': under their whole path, then without its
+     * first folders one after the other. NULL: where the debug info says, below symfs first.
+     */
+    const char *source_dirs;
 };
 #define PERFILE_SYMBOL_OPTIONS_INIT PERFILE_SIZED(struct perfile_symbol_options)
 
@@ -191,6 +196,49 @@ enum perfile_sched_flags {
     PERFILE_SCHED_COMPACT = 1 << 10,      /* map: CPUs in the order in which they appear */
 };
 
+/* Code of one function, as it lies in the binary. */
+struct perfile_machine_code {
+    size_t size;
+    const uint8_t *bytes;
+    size_t byte_count;
+    uint64_t address;     /* of the first byte */
+    uint16_t elf_machine; /* EM_* of its file */
+    bool is_64;
+    bool is_big_endian;
+};
+
+/*
+ * Another disassembler than capstone: calls `add` for each instruction, in the order of their addresses, with its text, which
+ * is copied. What it does not add has no text.
+ */
+typedef void perfile_disassemble(void *context, const struct perfile_machine_code *code,
+                                 void (*add)(void *listing, uint64_t address, const char *text), void *listing);
+
+/* How `annotate` prints. */
+enum perfile_annotate_flags {
+    PERFILE_ANNOTATE_NO_SOURCE = 1 << 0, /* text: instructions alone */
+    PERFILE_ANNOTATE_BYTES = 1 << 1,     /* text: also the bytes of instructions */
+    PERFILE_ANNOTATE_LINES = 1 << 2,     /* text: the file and line of each instruction */
+    PERFILE_ANNOTATE_HITS = 1 << 3,      /* shares are of samples, not of their periods */
+    PERFILE_ANNOTATE_GLOBAL = 1 << 4,    /* shares are of the whole event, not of the function */
+    PERFILE_ANNOTATE_ARROWS = 1 << 5,    /* text: jumps within the function are drawn */
+};
+
+struct perfile_annotate_options {
+    size_t size;        /* sizeof(struct perfile_annotate_options) */
+    const char *symbol; /* functions of this name, as perfile_annotation_find has it; NULL: the hottest */
+    const char *dsos;   /* only functions of these files, "libc.so.6,make" */
+    const char
+        *percent_limit; /* without a symbol: functions below this share of the first event are left out; NULL: "1" */
+    uint64_t top;       /* without a symbol: at most so many functions; 0: 5 */
+    unsigned flags;     /* enum perfile_annotate_flags */
+    const char *syntax; /* of x86 instructions: "att", "intel"; NULL: "att" */
+    uint64_t width;     /* text: of lines, in characters; 0: as long as they are */
+    perfile_disassemble *disassemble; /* as in perfile_annotation_options */
+    void *disassemble_context;
+};
+#define PERFILE_ANNOTATE_OPTIONS_INIT PERFILE_SIZED(struct perfile_annotate_options)
+
 struct perfile_output_options {
     size_t size;                                  /* sizeof(struct perfile_output_options) */
     const struct perfile_filter *filter;          /* which samples; this and the next three may be NULL: the defaults */
@@ -257,6 +305,7 @@ struct perfile_output_options {
     unsigned times;     /* script: enum perfile_script_times */
     uint64_t max_stack; /* script: entries of callchains that are printed; 0: all */
     unsigned sched; /* sched_...: enum perfile_sched_flags */
+    const struct perfile_annotate_options *annotate; /* may be NULL: the defaults */
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

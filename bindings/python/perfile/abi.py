@@ -58,6 +58,7 @@ class perfile_symbol_options(Sized):
     reach_context: Any
     trouble: Any
     trouble_context: Any
+    source_dirs: Optional[Bytes]
 
 
 class perfile_flame_options(Sized):
@@ -99,6 +100,29 @@ class perfile_report_options(Sized):
     ignore_callees: Optional[Bytes]
 
 
+class perfile_machine_code(Sized):
+    size: int
+    bytes: Any
+    byte_count: int
+    address: int
+    elf_machine: int
+    is_64: bool
+    is_big_endian: bool
+
+
+class perfile_annotate_options(Sized):
+    size: int
+    symbol: Optional[Bytes]
+    dsos: Optional[Bytes]
+    percent_limit: Optional[Bytes]
+    top: int
+    flags: int
+    syntax: Optional[Bytes]
+    width: int
+    disassemble: Any
+    disassemble_context: Any
+
+
 class perfile_output_options(Sized):
     size: int
     filter: Any
@@ -133,7 +157,7 @@ class perfile_output_options(Sized):
     latency: bool
     times: int
     max_stack: int
-    sched: int
+    annotate: Any
 
 
 class perfile_output_info(Struct):
@@ -143,12 +167,72 @@ class perfile_output_info(Struct):
     binary: bool
 
 
-class perfile_build_ids_options(Sized):
+class perfile_annotation_options(Sized):
     size: int
-    with_hits: bool
+    filter: Any
+    symbols: Any
+    threads: int
+    progress: Any
+    progress_context: Any
+    unmatched: Any
+    unmatched_context: Any
     allocator: Any
-    take: Any
-    context: Any
+    syntax: Optional[Bytes]
+    disassemble: Any
+    disassemble_context: Any
+
+
+class perfile_annotation_event(Sized):
+    size: int
+    name: Optional[Bytes]
+    unit: Optional[Bytes]
+    samples: int
+    period: int
+
+
+class perfile_weight(Sized):
+    size: int
+    samples: int
+    period: int
+
+
+class perfile_annotation_function(Sized):
+    size: int
+    name: Optional[Bytes]
+    raw_name: Optional[Bytes]
+    label: Optional[Bytes]
+    module: int
+    kind: int
+    address: int
+    bytes: int
+    rank: int
+
+
+class perfile_listing_line(Sized):
+    size: int
+    address: int
+    bytes: Any
+    byte_count: int
+    kind: int
+    text: Optional[Bytes]
+    target: int
+    line: int
+    file: Optional[Bytes]
+    frame_count: int
+    jump_count: int
+    taken: int
+    mispredicted: int
+    reached: int
+    cycles: int
+    cycle_count: int
+
+
+class perfile_listing_frame(Sized):
+    size: int
+    name: Optional[Bytes]
+    file: Optional[Bytes]
+    line: int
+    inlined: bool
 
 
 class perfile_edit_report(Sized):
@@ -589,7 +673,6 @@ class perfile_filter(Sized):
     tids: Optional[Bytes]
     comms: Optional[Bytes]
     events: Optional[Bytes]
-    off_cpu: Optional[Bytes]
 
 
 class perfile_unmatched(Struct):
@@ -1477,7 +1560,8 @@ perfile_symbol_options._fields_ = [
     ('reach', CFUNCTYPE(c_void_p, c_void_p, c_char_p)),
     ('reach_context', c_void_p),
     ('trouble', CFUNCTYPE(None, c_void_p, POINTER(perfile_trouble))),
-    ('trouble_context', c_void_p)]
+    ('trouble_context', c_void_p),
+    ('source_dirs', c_char_p)]
 perfile_flame_options._fields_ = [
     ('size', c_size_t),
     ('by', c_char_p),
@@ -1513,6 +1597,25 @@ perfile_report_options._fields_ = [
     ('columns', c_uint64),
     ('top', c_uint64),
     ('ignore_callees', c_char_p)]
+perfile_machine_code._fields_ = [
+    ('size', c_size_t),
+    ('bytes', c_void_p),
+    ('byte_count', c_size_t),
+    ('address', c_uint64),
+    ('elf_machine', c_uint16),
+    ('is_64', c_bool),
+    ('is_big_endian', c_bool)]
+perfile_annotate_options._fields_ = [
+    ('size', c_size_t),
+    ('symbol', c_char_p),
+    ('dsos', c_char_p),
+    ('percent_limit', c_char_p),
+    ('top', c_uint64),
+    ('flags', c_uint),
+    ('syntax', c_char_p),
+    ('width', c_uint64),
+    ('disassemble', CFUNCTYPE(None, c_void_p, POINTER(perfile_machine_code), CFUNCTYPE(None, c_void_p, c_uint64, c_char_p), c_void_p)),
+    ('disassemble_context', c_void_p)]
 perfile_output_options._fields_ = [
     ('size', c_size_t),
     ('filter', POINTER(perfile_filter)),
@@ -1547,18 +1650,68 @@ perfile_output_options._fields_ = [
     ('latency', c_bool),
     ('times', c_uint),
     ('max_stack', c_uint64),
-    ('sched', c_uint)]
+    ('annotate', POINTER(perfile_annotate_options))]
 perfile_output_info._fields_ = [
     ('kind', c_char_p),
     ('format', c_char_p),
     ('doc', c_char_p),
     ('binary', c_bool)]
-perfile_build_ids_options._fields_ = [
+perfile_annotation_options._fields_ = [
     ('size', c_size_t),
-    ('with_hits', c_bool),
+    ('filter', POINTER(perfile_filter)),
+    ('symbols', POINTER(perfile_symbol_options)),
+    ('threads', c_uint),
+    ('progress', CFUNCTYPE(None, c_void_p, c_uint64, c_uint64)),
+    ('progress_context', c_void_p),
+    ('unmatched', CFUNCTYPE(None, c_void_p, POINTER(perfile_unmatched))),
+    ('unmatched_context', c_void_p),
     ('allocator', POINTER(perfile_allocator)),
-    ('take', CFUNCTYPE(c_int, c_void_p, c_char_p, c_void_p, c_size_t)),
-    ('context', c_void_p)]
+    ('syntax', c_char_p),
+    ('disassemble', CFUNCTYPE(None, c_void_p, POINTER(perfile_machine_code), CFUNCTYPE(None, c_void_p, c_uint64, c_char_p), c_void_p)),
+    ('disassemble_context', c_void_p)]
+perfile_annotation_event._fields_ = [
+    ('size', c_size_t),
+    ('name', c_char_p),
+    ('unit', c_char_p),
+    ('samples', c_uint64),
+    ('period', c_uint64)]
+perfile_weight._fields_ = [
+    ('size', c_size_t),
+    ('samples', c_uint64),
+    ('period', c_uint64)]
+perfile_annotation_function._fields_ = [
+    ('size', c_size_t),
+    ('name', c_char_p),
+    ('raw_name', c_char_p),
+    ('label', c_char_p),
+    ('module', c_uint32),
+    ('kind', c_uint32),
+    ('address', c_uint64),
+    ('bytes', c_uint64),
+    ('rank', c_uint32)]
+perfile_listing_line._fields_ = [
+    ('size', c_size_t),
+    ('address', c_uint64),
+    ('bytes', c_void_p),
+    ('byte_count', c_uint32),
+    ('kind', c_uint32),
+    ('text', c_char_p),
+    ('target', c_uint32),
+    ('line', c_uint32),
+    ('file', c_char_p),
+    ('frame_count', c_uint32),
+    ('jump_count', c_uint32),
+    ('taken', c_uint64),
+    ('mispredicted', c_uint64),
+    ('reached', c_uint64),
+    ('cycles', c_uint64),
+    ('cycle_count', c_uint64)]
+perfile_listing_frame._fields_ = [
+    ('size', c_size_t),
+    ('name', c_char_p),
+    ('file', c_char_p),
+    ('line', c_uint32),
+    ('inlined', c_bool)]
 perfile_edit_report._fields_ = [
     ('size', c_size_t),
     ('records_kept', c_uint64),
@@ -1910,8 +2063,7 @@ perfile_filter._fields_ = [
     ('pids', c_char_p),
     ('tids', c_char_p),
     ('comms', c_char_p),
-    ('events', c_char_p),
-    ('off_cpu', c_char_p)]
+    ('events', c_char_p)]
 perfile_unmatched._fields_ = [
     ('filter', c_char_p),
     ('value', c_char_p),
@@ -2598,11 +2750,6 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_unwinder_close': ('libperfile-analysis', None, [c_void_p]),
     'perfile_unwind': ('libperfile-analysis', c_int, [c_void_p, c_void_p, POINTER(perfile_sample), POINTER(c_uint64), c_size_t]),
     'perfile_build_id_find': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_map), c_void_p]),
-    'perfile_build_ids_list': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_build_ids_options), POINTER(perfile_error)]),
-    'perfile_elf_build_id': ('libperfile-analysis', c_int, [c_char_p, c_void_p, POINTER(perfile_error)]),
-    'perfile_build_id_cache_add': ('libperfile-analysis', c_int, [c_char_p, c_char_p, c_char_p, POINTER(perfile_error)]),
-    'perfile_build_id_cache_remove': ('libperfile-analysis', c_int, [c_char_p, c_void_p, c_size_t, POINTER(perfile_error)]),
-    'perfile_build_id_cache_list': ('libperfile-analysis', c_int, [c_char_p, POINTER(perfile_build_ids_options), POINTER(perfile_error)]),
     'perfile_jit_open': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_symbol_options), c_char_p, POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_jit_close': ('libperfile-analysis', None, [c_void_p]),
     'perfile_jit_follow': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_record), CFUNCTYPE(c_int, c_void_p, c_uint64, POINTER(perfile_map), POINTER(perfile_error)), c_void_p, POINTER(perfile_error)]),
@@ -2610,8 +2757,27 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_cache_folder': ('libperfile-analysis', c_int, [c_void_p, c_size_t]),
     'perfile_name_fit': ('libperfile-analysis', c_size_t, [c_char_p, c_size_t, c_void_p, c_size_t]),
     'perfile_name_columns': ('libperfile-analysis', c_size_t, [c_char_p]),
-    'perfile_off_cpu_at': ('libperfile-analysis', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_script_field_at': ('libperfile-analysis', c_char_p, [c_size_t, POINTER(c_char_p)]),
+    'perfile_annotation_open': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_annotation_options), POINTER(c_void_p), POINTER(perfile_error)]),
+    'perfile_annotation_close': ('libperfile-analysis', None, [c_void_p]),
+    'perfile_annotation_event_count': ('libperfile-analysis', c_size_t, [c_void_p]),
+    'perfile_annotation_function_count': ('libperfile-analysis', c_size_t, [c_void_p]),
+    'perfile_annotation_event_at': ('libperfile-analysis', c_int, [c_void_p, c_size_t, POINTER(perfile_annotation_event)]),
+    'perfile_annotation_function_at': ('libperfile-analysis', c_int, [c_void_p, c_size_t, POINTER(perfile_annotation_function)]),
+    'perfile_annotation_weight': ('libperfile-analysis', c_int, [c_void_p, c_size_t, c_size_t, POINTER(perfile_weight)]),
+    'perfile_annotation_module': ('libperfile-analysis', c_int, [c_void_p, c_uint32, POINTER(perfile_module)]),
+    'perfile_annotation_find': ('libperfile-analysis', c_uint32, [c_void_p, c_char_p, c_size_t]),
+    'perfile_annotation_losses': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_losses)]),
+    'perfile_annotation_listing': ('libperfile-analysis', c_int, [c_void_p, c_size_t, POINTER(c_void_p), POINTER(perfile_error)]),
+    'perfile_listing_close': ('libperfile-analysis', None, [c_void_p]),
+    'perfile_listing_state': ('libperfile-analysis', c_int, [c_void_p]),
+    'perfile_listing_lack': ('libperfile-analysis', c_char_p, [c_void_p]),
+    'perfile_listing_line_count': ('libperfile-analysis', c_size_t, [c_void_p]),
+    'perfile_listing_line_at': ('libperfile-analysis', c_int, [c_void_p, c_size_t, POINTER(perfile_listing_line)]),
+    'perfile_listing_weight': ('libperfile-analysis', c_int, [c_void_p, c_size_t, c_size_t, POINTER(perfile_weight)]),
+    'perfile_listing_frame_at': ('libperfile-analysis', c_int, [c_void_p, c_size_t, c_size_t, POINTER(perfile_listing_frame)]),
+    'perfile_listing_source': ('libperfile-analysis', c_char_p, [c_void_p, c_char_p, c_uint32]),
+    'perfile_listing_source_path': ('libperfile-analysis', c_char_p, [c_void_p, c_char_p, POINTER(c_bool)]),
     'perfile_strip_part_at': ('libperfile', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_convert': ('libperfile', c_int, [c_void_p, c_void_p, POINTER(perfile_convert_options), POINTER(perfile_edit_report), POINTER(perfile_error)]),
     'perfile_inject': ('libperfile', c_int, [c_void_p, c_void_p, POINTER(perfile_inject_options), POINTER(perfile_edit_report), POINTER(perfile_error)]),
@@ -2666,7 +2832,6 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_feature_doc': ('libperfile', c_char_p, [c_uint32]),
     'perfile_sample_field_name': ('libperfile', c_char_p, [c_uint64]),
     'perfile_enum_name': ('libperfile', c_char_p, [c_char_p, c_uint64]),
-    'perfile_enum_constant': ('libperfile', c_char_p, [c_char_p, c_uint64]),
     'perfile_register_name': ('libperfile', c_char_p, [c_char_p, c_uint]),
     'perfile_session_open': ('libperfile', c_int, [c_void_p, POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_session_close': ('libperfile', None, [c_void_p]),

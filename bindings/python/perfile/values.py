@@ -49,11 +49,68 @@ class Trouble(NamedTuple):
     total: int
 
 
+class MachineCode(NamedTuple):
+    bytes: Bytes
+    byte_count: int
+    address: int
+    elf_machine: int
+    is_64: bool
+    is_big_endian: bool
+
+
 class OutputInfo(NamedTuple):
     kind: Optional[str]
     format: Optional[str]
     doc: Optional[str]
     binary: bool
+
+
+class AnnotationEvent(NamedTuple):
+    name: Optional[str]
+    unit: Optional[str]
+    samples: int
+    period: int
+
+
+class Weight(NamedTuple):
+    samples: int
+    period: int
+
+
+class AnnotationFunction(NamedTuple):
+    name: Optional[str]
+    raw_name: Optional[str]
+    label: Optional[str]
+    module: int
+    kind: int
+    address: int
+    bytes: int
+    rank: int
+
+
+class ListingLine(NamedTuple):
+    address: int
+    bytes: Bytes
+    byte_count: int
+    kind: int
+    text: Optional[str]
+    target: int
+    line: int
+    file: Optional[str]
+    frame_count: int
+    jump_count: int
+    taken: int
+    mispredicted: int
+    reached: int
+    cycles: int
+    cycle_count: int
+
+
+class ListingFrame(NamedTuple):
+    name: Optional[str]
+    file: Optional[str]
+    line: int
+    inlined: bool
 
 
 class EditReport(NamedTuple):
@@ -851,7 +908,13 @@ class WriterCounts(NamedTuple):
 # of which struct they are copies
 CLASSES: Dict[Any, Any] = {
     abi.perfile_trouble: Trouble,
+    abi.perfile_machine_code: MachineCode,
     abi.perfile_output_info: OutputInfo,
+    abi.perfile_annotation_event: AnnotationEvent,
+    abi.perfile_weight: Weight,
+    abi.perfile_annotation_function: AnnotationFunction,
+    abi.perfile_listing_line: ListingLine,
+    abi.perfile_listing_frame: ListingFrame,
     abi.perfile_edit_report: EditReport,
     abi.perfile_split_part: SplitPart,
     abi.perfile_merge_note: MergeNote,
@@ -948,6 +1011,8 @@ CLASSES: Dict[Any, Any] = {
 
 # the members that say how many a pointer points at; None: as many as there are before a NULL
 COUNTS: Dict[Tuple[str, str], Optional[str]] = {
+    ('perfile_machine_code', 'bytes'): 'byte_count',
+    ('perfile_listing_line', 'bytes'): 'byte_count',
     ('perfile_merge_report', 'inputs'): 'input_count',
     ('perfile_anonymize_report', 'categories'): 'category_count',
     ('perfile_file', 'event_type_entries'): 'event_type_count',

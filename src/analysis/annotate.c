@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/annotate.h"
+
+#include <stdlib.h>
+
+#include "analysis/describe.h"
+#include "analysis/label.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/function_name.h"
+#include "base/locale.h"
+#include "base/sized.h"
+#include "symbol/demangle/demangle.h"
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+static int check_syntax(const char *syntax, struct perfile_error *error)
+{
+    if (!syntax || strcmp(syntax, "att") == 0 || strcmp(syntax, "intel") == 0)
+        return 0;
+    return pf_about(error, syntax, strlen(syntax),
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "syntax",
+                            "unknown syntax '%s'; there are att, intel", syntax));
+}
+
+static int take_options(struct perfile_annotation *made, const struct perfile_annotation_options *options,
+                        struct perfile_error *error)
+{
+    int result = pf_wishes_take(&made->wishes, options->filter, options->symbols, NULL, error);
+    if (result == 0)
+        result = check_syntax(options->syntax, error);
+    made->options = *options;
+    made->options.filter = &made->wishes.filter;
+    made->options.symbols = &made->wishes.symbols;
+    return result;
+}
+
+static int open_parts(struct perfile_annotation *made, struct perfile_reader *reader, struct perfile_error *error)
+{
+    made->find = pf_find_options_of(&made->wishes.symbols);
+    made->find.allocator = made->allocator;
+    const struct pf_delivery_options delivery = {.allocator = made->allocator,
+                                                 .filter = made->options.filter,
+                                                 .find = &made->find,
+                                                 .progress = made->options.progress,
+                                                 .progress_context = made->options.progress_context};
+    int result = pf_symbols_open(reader, &made->find, &made->symbols, error);
+    if (result == 0)
+        result = pf_delivery_open(reader, &delivery, &made->delivery, error);
+    if (result < 0)
+        return result;
+    pf_symbols_use_jit(made->symbols, pf_delivery_jit(made->delivery));
+    return 0;
+}
+
+static void count_losses(struct perfile_annotation *made, const struct perfile_reader *reader)
+{
+    const struct perfile_counts *counts = perfile_reader_counts(reader);
+    made->losses.lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
+    made->losses.filtered = pf_delivery_filtered(made->delivery);
+    pf_filter_tell(pf_delivery_filter(made->delivery), made->find.note, made->find.note_context);
+    if (made->options.unmatched)
+        pf_delivery_tell_unmatched(made->delivery, made->options.unmatched, made->options.unmatched_context);
+}
+
+static int read_all(struct perfile_annotation *made, struct perfile_reader *reader, struct perfile_error *error)
+{
+    int result = open_parts(made, reader, error);
+    if (result == 0)
+        result = pf_annotation_read(made, error);
+    if (result < 0)
+        return result;
+    count_losses(made, reader);
+    return pf_memory_was_short(made->allocator) ? pf_fail_memory(error, "annotation") : 0;
+}
+
+int perfile_annotation_open(struct perfile_reader *reader, const struct perfile_annotation_options *options,
+                            struct perfile_annotation **annotation, struct perfile_error *error)
+{
+    struct perfile_annotation_options all = PERFILE_ANNOTATION_OPTIONS_INIT;
+    *annotation = NULL;
+    int result = pf_sized_take(&all, sizeof(all), options, "annotation options", error);
+    if (result < 0)
+        return result;
+    struct perfile_annotation *made = pf_new(pf_allocator_or_default(all.allocator), sizeof(*made));
+    if (!made)
+        return pf_fail_memory(error, "annotation");
+    pf_watch_open(&made->watch, all.allocator);
+    made->allocator = &made->watch.allocator;
+    pf_arena_open(&made->arena, made->allocator);
+    pf_map_open(&made->short_names, made->allocator);
+    pf_map_open(&made->readable, made->allocator);
+    result = take_options(made, &all, error);
+    pf_sources_open(&made->sources, made->wishes.symbols.source_dirs, made->wishes.symbols.symfs, made->allocator);
+    if (result == 0)
+        result = read_all(made, reader, error);
+    if (result == 0)
+        *annotation = made;
+    else
+        perfile_annotation_close(made);
+    return result;
+}
+
+void perfile_annotation_close(struct perfile_annotation *annotation)
+{
+    if (!annotation)
+        return;
+    const struct perfile_allocator *allocator = annotation->allocator;
+    pf_disassembler_close(annotation->disassembler);
+    pf_sources_close(&annotation->sources);
+    pf_symbols_close(annotation->symbols);
+    pf_delivery_close(annotation->delivery);
+    pf_free(allocator, annotation->order, annotation->order_room * sizeof(*annotation->order));
+    pf_free(allocator, annotation->functions, annotation->function_room * sizeof(*annotation->functions));
+    pf_free(allocator, annotation->events, annotation->event_room * sizeof(*annotation->events));
+    pf_free(allocator, annotation->hits, annotation->hit_room * sizeof(*annotation->hits));
+    pf_free(allocator, annotation->sums, annotation->sum_room * sizeof(*annotation->sums));
+    pf_free(allocator, annotation->branches, annotation->branch_room * sizeof(*annotation->branches));
+    pf_map_close(&annotation->short_names);
+    pf_map_close(&annotation->readable);
+    pf_arena_close(&annotation->arena);
+    pf_free(annotation->watch.below, annotation, sizeof(*annotation));
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+size_t perfile_annotation_event_count(const struct perfile_annotation *annotation)
+{
+    return annotation->event_count;
+}
+
+int perfile_annotation_event_at(const struct perfile_annotation *annotation, size_t index,
+                                struct perfile_annotation_event *event)
+{
+    if (index >= annotation->event_count)
+        return PERFILE_ERROR_ARGUMENT;
+    const struct pf_annotation_event *one = &annotation->events[index];
+    const struct perfile_annotation_event all = {.name = one->event ? one->event->name : "[unknown]",
+                                                 .unit = one->unit,
+                                                 .samples = one->samples,
+                                                 .period = one->period};
+    return pf_sized_give(event, &all, sizeof(all));
+}
+
+int perfile_annotation_losses(const struct perfile_annotation *annotation, struct perfile_losses *losses)
+{
+    return pf_sized_give(losses, &annotation->losses, sizeof(annotation->losses));
+}
+
+/* ---- functions --------------------------------------------------------------------------------------------------- */
+
+size_t perfile_annotation_function_count(const struct perfile_annotation *annotation)
+{
+    return annotation->ranked_count;
+}
+
+const char *pf_annotation_label(struct perfile_annotation *annotation, struct pf_annotation_function *function)
+{
+    const struct pf_module *module = pf_symbols_module(annotation->symbols, function->module);
+    if (!function->label)
+        function->label = pf_label_of_frame(&annotation->arena,
+                                            pf_symbols_name(annotation->symbols, function->module, function->symbol),
+                                            module ? module->name : NULL, module && module->jit);
+    return function->label;
+}
+
+static uint32_t kind_of(const struct pf_module *module)
+{
+    return !module          ? PERFILE_FRAME_UNKNOWN
+           : module->kernel ? PERFILE_FRAME_KERNEL
+           : module->jit    ? PERFILE_FRAME_JIT
+                            : PERFILE_FRAME_USER;
+}
+
+int perfile_annotation_function_at(struct perfile_annotation *annotation, size_t index,
+                                   struct perfile_annotation_function *function)
+{
+    struct pf_annotation_function *one = pf_annotation_ranked(annotation, index);
+    uint64_t start, end;
+    if (!one)
+        return PERFILE_ERROR_ARGUMENT;
+    const struct pf_symbols *symbols = annotation->symbols;
+    const char *label = pf_annotation_label(annotation, one);
+    (void)pf_symbols_range(symbols, one->module, one->symbol, &start, &end);
+    const struct perfile_annotation_function all = {.name =
+                                                        pf_symbols_name(annotation->symbols, one->module, one->symbol),
+                                                    .raw_name = pf_symbols_raw_name(symbols, one->module, one->symbol),
+                                                    .label = label,
+                                                    .module = one->module,
+                                                    .kind = kind_of(pf_symbols_module(symbols, one->module)),
+                                                    .address = start,
+                                                    .bytes = end - start,
+                                                    .rank = (uint32_t)index};
+    return label && !pf_memory_was_short(annotation->allocator) ? pf_sized_give(function, &all, sizeof(all))
+                                                                : PERFILE_ERROR_MEMORY;
+}
+
+int perfile_annotation_module(const struct perfile_annotation *annotation, uint32_t module,
+                              struct perfile_module *found)
+{
+    return pf_describe_module(annotation->symbols, module, found);
+}
+
+int perfile_annotation_weight(const struct perfile_annotation *annotation, size_t function, size_t event,
+                              struct perfile_weight *weight)
+{
+    const struct pf_annotation_function *one = pf_annotation_ranked(annotation, function);
+    struct perfile_weight all = {0};
+    if (!one || event >= annotation->event_count)
+        return PERFILE_ERROR_ARGUMENT;
+    const struct pf_annotation_sum *sums = annotation->sums + one->sums;
+    size_t at = 0;
+    for (size_t left = one->sum_count; left > 1;) {
+        const size_t half = left / 2;
+        at += sums[at + half].event <= event ? half : 0;
+        left -= half;
+    }
+    if (one->sum_count && sums[at].event == event)
+        all = (struct perfile_weight){.samples = sums[at].samples, .period = sums[at].period};
+    return pf_sized_give(weight, &all, sizeof(all));
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+const char *pf_annotation_short_name(struct perfile_annotation *annotation, const char *name)
+{
+    uint64_t known;
+    if (!name)
+        return NULL;
+    if (pf_map_get(&annotation->short_names, (uintptr_t)name, &known))
+        return (const char *)(uintptr_t)known;
+    const char *made = pf_label_of_frame(&annotation->arena, name, NULL, false);
+    return made && pf_map_put(&annotation->short_names, (uintptr_t)name, (uintptr_t)made) ? made : NULL;
+}
+
+const char *pf_annotation_readable(struct perfile_annotation *annotation, const char *linkage)
+{
+    uint64_t known;
+    if (pf_map_get(&annotation->readable, (uintptr_t)linkage, &known))
+        return (const char *)(uintptr_t)known;
+    char *readable = pf_demangle(linkage);
+    if (!readable && pf_memory_note_failure(annotation->allocator))
+        return NULL;
+    const char *made = readable ? pf_arena_text(&annotation->arena, readable, strlen(readable)) : linkage;
+    free(readable);
+    return made && pf_map_put(&annotation->readable, (uintptr_t)linkage, (uintptr_t)made) ? made : NULL;
+}
+
+static bool is_called(const char *name, const char *wanted, bool is_pattern)
+{
+    return name && (pf_function_is_called(name, wanted) || (is_pattern && pf_glob_matches(wanted, name, false)));
+}
+
+bool pf_annotation_is_called(struct perfile_annotation *annotation, size_t rank, const char *name)
+{
+    const struct pf_annotation_function *function = pf_annotation_ranked(annotation, rank);
+    const char *raw = pf_symbols_raw_name(annotation->symbols, function->module, function->symbol);
+    const char *readable = pf_symbols_name(annotation->symbols, function->module, function->symbol);
+    return raw && (strcmp(raw, name) == 0 || is_called(readable, name, strpbrk(name, "*?")));
+}
+
+uint32_t perfile_annotation_find(struct perfile_annotation *annotation, const char *name, size_t from)
+{
+    for (; from < annotation->ranked_count; from++)
+        if (pf_annotation_is_called(annotation, from, name))
+            return (uint32_t)from;
+    return PERFILE_NO_ID;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/annotate_choose.h"
+
+#include "analysis/annotate.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/locale.h"
+
+enum { USUAL_TOP = 5 };
+
+struct choosing {
+    struct perfile_annotation *annotation;
+    const struct perfile_annotate_options *options;
+    struct pf_annotation_choice *choice;
+    struct pf_filter dsos, names;
+    double limit_percent;
+};
+
+static bool name_passes(struct pf_filter *filter, const char *name)
+{
+    return pf_filter_passes(filter, &(struct pf_filter_subject){.comm = name ? name : ""});
+}
+
+static bool module_passes(struct choosing *c, const struct pf_annotation_function *function)
+{
+    const struct pf_module *module = pf_symbols_module(c->annotation->symbols, function->module);
+    return !c->dsos.active || name_passes(&c->dsos, module ? module->short_name : "[unknown]") ||
+           name_passes(&c->dsos, module ? module->name : "");
+}
+
+static bool is_hot(const struct choosing *c, const struct pf_annotation_function *function)
+{
+    const struct perfile_annotation *annotation = c->annotation;
+    const struct pf_annotation_event *event = annotation->event_count ? annotation->events : NULL;
+    const uint64_t top = c->options->top ? c->options->top : USUAL_TOP;
+    return event && c->choice->count < top &&
+           100.0 * (double)function->first_period >= c->limit_percent * (double)event->period;
+}
+
+/* The whole text may be one name, with commas in it. */
+static bool is_named(struct choosing *c, size_t rank, const struct pf_annotation_function *function)
+{
+    const bool passes =
+        name_passes(&c->names, pf_symbols_name(c->annotation->symbols, function->module, function->symbol));
+    return pf_annotation_is_called(c->annotation, rank, c->options->symbol) || passes;
+}
+
+static bool is_chosen(struct choosing *c, size_t rank)
+{
+    const struct pf_annotation_function *function = pf_annotation_ranked(c->annotation, rank);
+    if (!module_passes(c, function))
+        return false;
+    return c->options->symbol ? is_named(c, rank, function) : is_hot(c, function);
+}
+
+static int choose_all(struct choosing *c, struct perfile_error *error)
+{
+    struct pf_annotation_choice *choice = c->choice;
+    const size_t count = perfile_annotation_function_count(c->annotation);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_chosen(c, i))
+            continue;
+        if (!pf_grow(choice->allocator, &choice->ranks, &choice->room, choice->count + 1, sizeof(*choice->ranks)))
+            return pf_fail_memory(error, "functions");
+        choice->ranks[choice->count++] = (uint32_t)i;
+    }
+    return pf_memory_was_short(choice->allocator) ? pf_fail_memory(error, "functions") : 0;
+}
+
+static void tell_unmatched(const struct choosing *c)
+{
+    const struct perfile_annotation_options *options = &c->annotation->options;
+    if (!options->unmatched)
+        return;
+    if (c->dsos.active)
+        pf_filter_tell_unmatched(&c->dsos, NULL, NULL, options->unmatched, options->unmatched_context);
+    if (c->names.active && !c->choice->count)
+        pf_filter_tell_unmatched(&c->names, NULL, NULL, options->unmatched, options->unmatched_context);
+}
+
+static int parse_limit(struct choosing *c, struct perfile_error *error)
+{
+    const char *text = c->options->percent_limit ? c->options->percent_limit : "1";
+    char *end;
+    c->limit_percent = pf_parse_double(text, &end);
+    if (end != text && strcmp(end, *end == '%' ? "%" : "") == 0 && c->limit_percent >= 0 && c->limit_percent <= 100)
+        return 0;
+    return pf_about(error, text, strlen(text),
+                    pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "percent-limit",
+                            "invalid percentage \"%.40s\" (expected 0 to 100)", text));
+}
+
+static int open_filters(struct choosing *c, struct perfile_error *error)
+{
+    const struct perfile_filter dsos = {.comms = c->options->dsos}, names = {.comms = c->options->symbol};
+    const struct perfile_allocator *allocator = c->annotation->allocator;
+    int result = pf_filter_open(&c->dsos, &dsos, NULL, allocator, error);
+    if (result == 0)
+        result = pf_filter_open(&c->names, &names, NULL, allocator, error);
+    c->dsos.comms_are = "dsos";
+    c->names.comms_are = "symbols";
+    c->names.of_functions = true;
+    return result;
+}
+
+int pf_annotation_choose(struct perfile_annotation *annotation, const struct perfile_annotate_options *options,
+                         struct pf_annotation_choice *choice, struct perfile_error *error)
+{
+    struct choosing c = {.annotation = annotation, .options = options, .choice = choice};
+    *choice = (struct pf_annotation_choice){.allocator = annotation->allocator};
+    int result = parse_limit(&c, error);
+    if (result == 0)
+        result = open_filters(&c, error);
+    if (result == 0)
+        result = choose_all(&c, error);
+    if (result == 0)
+        tell_unmatched(&c);
+    pf_filter_close(&c.dsos);
+    pf_filter_close(&c.names);
+    return result;
+}
+
+void pf_annotation_choice_close(struct pf_annotation_choice *choice)
+{
+    if (choice->allocator)
+        pf_free(choice->allocator, choice->ranks, choice->room * sizeof(*choice->ranks));
+}
