@@ -217,8 +217,8 @@ static const struct pf_option common_options[] = {
     {.name = "pager",
      .kind = PF_OPTION_FLAG,
      .offset = AT(pager),
-     .doc = "Show the output in a pager if standard output is a terminal. The default for report, script, dump, info, "
-            "list, check and help."},
+     .doc = "Show the output in a pager if standard output is a terminal. The default for report, annotate, script, dump, "
+            "info, list, check and help."},
     {.name = "paginate",
      .hidden = true,
      .kind = PF_OPTION_FLAG,
@@ -254,6 +254,7 @@ void pf_settings_init(struct pf_settings *settings)
         .symbols = PERFILE_SYMBOL_OPTIONS_INIT,
         .flame = PERFILE_FLAME_OPTIONS_INIT,
         .report = PERFILE_REPORT_OPTIONS_INIT,
+        .annotate = PERFILE_ANNOTATE_OPTIONS_INIT,
     };
     const char *cache = getenv("PERF_BUILDID_DIR"); /* which perf sets for its scripts */
     settings->symbols.buildid_dir = cache && *cache ? cache : NULL;
@@ -261,6 +262,7 @@ void pf_settings_init(struct pf_settings *settings)
     settings->print.symbols = &settings->symbols;
     settings->print.flame = &settings->flame;
     settings->print.report = &settings->report;
+    settings->print.annotate = &settings->annotate;
 }
 
 void pf_settings_free(struct pf_settings *settings)

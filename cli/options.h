@@ -118,11 +118,16 @@ struct pf_settings {
     const char *before;  /* flame: the recording to compare with; NULL: none */
     unsigned flame_bits; /* flame: --by under its older names */
     struct perfile_open_options open;
-    struct perfile_output_options print; /* points at the next four */
+    struct perfile_output_options print; /* points at the next five */
     struct perfile_filter filter;
     struct perfile_symbol_options symbols;
     struct perfile_flame_options flame;
     struct perfile_report_options report;
+    struct perfile_annotate_options annotate;
+    const char *percent_type; /* annotate; NULL: not given */
+    bool no_arrows;
+    bool stdio;
+    const char *objdump; /* annotate; NULL: not given */
     const char *write_mode; /* of verbs that write recordings; NULL: not given */
     const char *write_order;
     const char *write_compression;

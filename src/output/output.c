@@ -109,18 +109,24 @@ static int check_more(const struct pf_output *output, const struct perfile_outpu
 struct wishes {
     struct perfile_output_options all;
     struct perfile_flame_options flame;
+    struct perfile_annotate_options annotate;
     struct pf_wishes more;
 };
 
 static int take_wishes(struct wishes *wishes, const struct perfile_output_options *options, struct perfile_error *error)
 {
     struct perfile_output_options *all = &wishes->all;
-    *wishes = (struct wishes){.all = PERFILE_OUTPUT_OPTIONS_INIT, .flame = PERFILE_FLAME_OPTIONS_INIT};
+    *wishes = (struct wishes){.all = PERFILE_OUTPUT_OPTIONS_INIT,
+                              .flame = PERFILE_FLAME_OPTIONS_INIT,
+                              .annotate = PERFILE_ANNOTATE_OPTIONS_INIT};
     int result = pf_sized_take(all, sizeof(*all), options, "output options", error);
     if (result == 0)
         result = pf_wishes_take(&wishes->more, all->filter, all->symbols, all->report, error);
     if (result == 0)
         result = pf_sized_take(&wishes->flame, sizeof(wishes->flame), all->flame, "flame options", error);
+    if (result == 0)
+        result = pf_sized_take(&wishes->annotate, sizeof(wishes->annotate), all->annotate, "annotate options", error);
+    all->annotate = &wishes->annotate;
     all->filter = &wishes->more.filter;
     all->symbols = &wishes->more.symbols;
     all->flame = &wishes->flame;

@@ -29,7 +29,7 @@ FINE = 'ä☃"'
 SHOWN = (r'\x1b[2J\x1b]0;t\x07\x0d\x0aFORGED\x09\x7f\xc2\x9b31m\x9b\xff\xe2\x80\xa8\xe2\x80\xae\xe2\x81\xa6')
 BAD = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufffd]|^FORGED', re.MULTILINE)
 VERBS_AND_OUTPUTS = {'check': 'text json', 'dump': 'text json', 'info': 'text json', 'report': 'text csv json',
-                     'flame': 'folded svg html', 'export': 'folded pprof otlp speedscope callgrind firefox chrome', 'script': ''}
+                     'annotate': 'text stdio html json csv', 'flame': 'folded svg html', 'export': 'folded pprof otlp speedscope callgrind firefox chrome', 'script': ''}
 # of the formats of export that are protocol buffers, all of whose texts are in tables: the fields down to these
 TEXTS = {'pprof': {6: 'text'}, 'otlp': {1: {1: {1: {1: 'text', 2: {1: 'text'}}}}, 2: {5: 'text', 6: {2: {1: 'text'}}}}}
 FIELDS = ('comm,tid,pid,time,cpu,event,trace,ip,sym,symoff,dso,dsoff,addr,cgroup,period', 'comm,ip,srcline,insn,brstack',
@@ -161,6 +161,8 @@ def outputs(runner):
                 yield [verb, *chosen, '-g', 'caller', '--tasks', 'names']
                 yield [verb, *chosen, '-t', ';', 'names']
                 yield [verb, *chosen, '--comms', RAW[:4], '--dsos', RAW[:3] + b'x', 'names']
+            if verb == 'annotate':
+                yield [verb, *chosen, '--percent-limit', '0', '--top', '99', '-l', '--asm-raw', 'names']
             if verb == 'flame':
                 yield [verb, *chosen, '--event', evil('trace'), '--by', 'tid', 'names']
                 yield [verb, *chosen, '--title', RAW, 'names']

@@ -23,6 +23,7 @@ VERBS = {
     'table': ['table', 'samples', RECORDING], 'export': ['export', '--format', 'folded', '-o', '{o}', RECORDING],
     'sched': ['sched', 'latency', SCHED], 'offcpu': ['offcpu', SCHED],
     'dump': ['dump', RECORDING], 'check': ['check', RECORDING],
+    'annotate': ['annotate', RECORDING],
     'flame': ['flame', '--format', 'folded', '--before', RECORDING, RECORDING],
     'convert': ['convert', '-o', '{o}', RECORDING], 'repair': ['repair', '-o', '{o}', RECORDING],
     'cut': ['cut', '--cpu', '0', '-o', '{o}', RECORDING], 'merge': ['merge', '-o', '{o}', RECORDING, RECORDING],

@@ -39,3 +39,8 @@ VIEW_OUTPUT(stat, "counts", json, "the view counts: one object with columns and 
 VIEW_OUTPUT(stat, "counts", jsonl, "the view counts: an object on a line for each row")
 VIEW_FILE(stat, "counts", parquet, "the view counts as a Parquet file")
 VIEW_FILE(stat, "counts", arrow, "the view counts as an Arrow file")
+VIEW_OUTPUT(annotate, "instructions", csv, "the view instructions: a line for each, with a header line")
+VIEW_OUTPUT(annotate, "instructions", json, "the view instructions: one object with columns, rows and losses")
+VIEW_OUTPUT(annotate, "instructions", jsonl, "the view instructions: an object on a line for each")
+VIEW_FILE(annotate, "instructions", parquet, "the view instructions as a Parquet file")
+VIEW_FILE(annotate, "instructions", arrow, "the view instructions as an Arrow file")

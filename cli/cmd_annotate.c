@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "message.h"
+#include "objdump.h"
+#include "options.h"
+
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define AT(member) offsetof(struct pf_settings, annotate.member)
+#define FLAG(option, short_option, bit, text)                                                                          \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(flags), .bits = bit, .doc = text  \
+    }
+#define TEXT(option, short_option, value, member, text)                                                                \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
+        .doc = text                                                                                                    \
+    }
+
+static const char *style_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const char *const values[][2] = {{"att", "AT&T's, as objdump; the default"}, {"intel", "Intel's"}};
+
+    (void)command;
+    if (index >= sizeof(values) / sizeof(values[0]))
+        return NULL;
+    *doc = values[index][1];
+    return values[index][0];
+}
+
+static const struct {
+    const char *name, *doc;
+    unsigned flags;
+} percent_types[] = {
+    {"local-period", "of the function's period; the default", 0},
+    {"local-hits", "of the function's samples", PERFILE_ANNOTATE_HITS},
+    {"global-period", "of the event's period", PERFILE_ANNOTATE_GLOBAL},
+    {"global-hits", "of the event's samples", PERFILE_ANNOTATE_GLOBAL | PERFILE_ANNOTATE_HITS},
+};
+
+static const char *percent_type_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    if (index >= sizeof(percent_types) / sizeof(percent_types[0]))
+        return NULL;
+    *doc = percent_types[index].doc;
+    return percent_types[index].name;
+}
+
+static const struct pf_option options[] = {
+    PF_OPTION_FORMAT,
+    TEXT("symbol", 's', "SYMBOL", symbol,
+         "The function, or several separated by commas; the same as giving SYMBOL. compute also means "
+         "geometry::compute<int>(double); with * and ? it is a pattern."),
+    TEXT("dsos", 'd', "LIST", dsos, "Only functions in these files: libc.so.6,make."),
+    {.name = "top",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(top),
+     .doc = "Without SYMBOL: at most N functions [5]."},
+    TEXT("percent-limit", 0, "PERCENT", percent_limit,
+         "Without SYMBOL: only functions that have at least this percentage of the first event [1]."),
+    {.name = "percent-type",
+     .kind = PF_OPTION_CHOICE,
+     .argument = "TYPE",
+     .offset = offsetof(struct pf_settings, percent_type),
+     .value_at = percent_type_at,
+     .doc = "What percentages are of."},
+    FLAG("no-source", 0, PERFILE_ANNOTATE_NO_SOURCE, "Print instructions without source lines."),
+    {.name = "source-dir",
+     .kind = PF_OPTION_TEXT,
+     .argument = "DIR[:DIR...]",
+     .offset = offsetof(struct pf_settings, symbols.source_dirs),
+     .doc = "Look for source files in these folders first: under their whole path, then without its first folders."},
+    FLAG("print-line", 'l', PERFILE_ANNOTATE_LINES, "Print the source file and line of each instruction."),
+    FLAG("asm-raw", 0, PERFILE_ANNOTATE_BYTES, "Print the bytes of instructions."),
+    {.name = "disassembler-style",
+     .letter = 'M',
+     .kind = PF_OPTION_CHOICE,
+     .argument = "STYLE",
+     .offset = AT(syntax),
+     .value_at = style_at,
+     .doc = "The syntax of x86 instructions."},
+    {.name = "objdump",
+     .kind = PF_OPTION_TEXT,
+     .argument = "PATH",
+     .offset = offsetof(struct pf_settings, objdump),
+     .doc = "Have this objdump print the instructions, for machines that capstone does not know. It gets the bytes of "
+            "functions, never the recording or its binaries."},
+    {.name = "no-arrows",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, no_arrows),
+     .doc = "text: do not draw jumps."},
+    {.name = "stdio",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, stdio),
+     .doc = "perf's layout; the same as --format stdio."},
+    PF_OPTION_NO_INLINE,
+    PF_OPTION_OUTPUT,
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+/* ---- what the operands are --------------------------------------------------------------------------------------- */
+
+/* A single operand is the recording if there is such a file, or if it is named like one. */
+static bool is_recording(const char *operand)
+{
+    const size_t bytes = strlen(operand);
+
+    return access(operand, F_OK) == 0 || !strcmp(operand, "-") || (bytes > 5 && !strcmp(operand + bytes - 5, ".data"));
+}
+
+static int choose_symbol(const struct pf_command *command, struct pf_settings *settings)
+{
+    const bool has_symbol =
+        settings->operand_count == 2 || (settings->operand_count == 1 && settings->input) ||
+        (settings->operand_count == 1 && !settings->annotate.symbol && !is_recording(settings->operands[0]));
+
+    if (!has_symbol)
+        return PF_STATUS_OK;
+    if (settings->annotate.symbol) {
+        pf_message("%s: two functions given, %s and %s", command->name, settings->annotate.symbol,
+                   settings->operands[0]);
+        return PF_STATUS_USAGE;
+    }
+    settings->annotate.symbol = *settings->operands++;
+    settings->operand_count--;
+    return PF_STATUS_OK;
+}
+
+/* Of the terminal that is printed to; 0: it is none. */
+static uint64_t terminal_width(void)
+{
+    const char *columns = getenv("COLUMNS");
+    struct winsize size;
+
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    if (columns && atoi(columns) > 0)
+        return (uint64_t)atoi(columns);
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    struct perfile_annotate_options *annotate = &settings->annotate;
+    int status = choose_symbol(command, settings);
+
+    if (status)
+        return status;
+    if (settings->stdio && settings->format) {
+        pf_message("%s: --stdio and --format cannot be combined", command->name);
+        return PF_STATUS_USAGE;
+    }
+    if (settings->stdio)
+        settings->format = "stdio";
+    if (!settings->no_arrows)
+        annotate->flags |= PERFILE_ANNOTATE_ARROWS;
+    for (size_t i = 0; settings->percent_type && i < sizeof(percent_types) / sizeof(percent_types[0]); i++)
+        if (!strcmp(settings->percent_type, percent_types[i].name))
+            annotate->flags |= percent_types[i].flags;
+    if (settings->objdump) {
+        if (!pf_objdump_start(settings->objdump, settings->annotate.syntax))
+            return PF_STATUS_UNREADABLE;
+        annotate->disassemble = pf_objdump_disassemble;
+    }
+    annotate->width = settings->output ? 0 : terminal_width();
+    return pf_run_output(command, settings);
+}
+
+const struct pf_command pf_command_annotate = {
+    .name = "annotate",
+    .summary = "print the instructions of functions with the samples at each, and their source lines",
+    .doc =
+        "Prints the instructions of SYMBOL, or of the hottest functions, with the percentage of samples at each, and "
+        "the source lines between them where there are debug info and source files. A single argument is FILE if "
+        "such a file exists, else SYMBOL. The exit status is 1 if no function of that name has samples.",
+    .operand = "[SYMBOL] [FILE]",
+    .operand_max = 2,
+    .pages = true,
+    .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .run = run,
+};

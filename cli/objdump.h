@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * objdump for machines that capstone does not know. It is run by a process of its own that is started before the sandbox, and
+ * that is sent nothing but the bytes of functions.
+ */
+#ifndef PERFILE_CLI_OBJDUMP_H
+#define PERFILE_CLI_OBJDUMP_H
+
+#include "options.h"
+
+/* False when a message was printed. `syntax`: as perfile_annotate_options has it. */
+bool pf_objdump_start(const char *program, const char *syntax);
+/* For perfile_annotate_options.disassemble. */
+perfile_disassemble pf_objdump_disassemble;
+
+#endif
