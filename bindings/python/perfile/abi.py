@@ -157,6 +157,7 @@ class perfile_output_options(Sized):
     latency: bool
     times: int
     max_stack: int
+    sched: int
     annotate: Any
 
 
@@ -165,6 +166,14 @@ class perfile_output_info(Struct):
     format: Optional[Bytes]
     doc: Optional[Bytes]
     binary: bool
+
+
+class perfile_build_ids_options(Sized):
+    size: int
+    with_hits: bool
+    allocator: Any
+    take: Any
+    context: Any
 
 
 class perfile_annotation_options(Sized):
@@ -673,6 +682,7 @@ class perfile_filter(Sized):
     tids: Optional[Bytes]
     comms: Optional[Bytes]
     events: Optional[Bytes]
+    off_cpu: Optional[Bytes]
 
 
 class perfile_unmatched(Struct):
@@ -1650,12 +1660,19 @@ perfile_output_options._fields_ = [
     ('latency', c_bool),
     ('times', c_uint),
     ('max_stack', c_uint64),
+    ('sched', c_uint),
     ('annotate', POINTER(perfile_annotate_options))]
 perfile_output_info._fields_ = [
     ('kind', c_char_p),
     ('format', c_char_p),
     ('doc', c_char_p),
     ('binary', c_bool)]
+perfile_build_ids_options._fields_ = [
+    ('size', c_size_t),
+    ('with_hits', c_bool),
+    ('allocator', POINTER(perfile_allocator)),
+    ('take', CFUNCTYPE(c_int, c_void_p, c_char_p, c_void_p, c_size_t)),
+    ('context', c_void_p)]
 perfile_annotation_options._fields_ = [
     ('size', c_size_t),
     ('filter', POINTER(perfile_filter)),
@@ -2063,7 +2080,8 @@ perfile_filter._fields_ = [
     ('pids', c_char_p),
     ('tids', c_char_p),
     ('comms', c_char_p),
-    ('events', c_char_p)]
+    ('events', c_char_p),
+    ('off_cpu', c_char_p)]
 perfile_unmatched._fields_ = [
     ('filter', c_char_p),
     ('value', c_char_p),
@@ -2750,6 +2768,11 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_unwinder_close': ('libperfile-analysis', None, [c_void_p]),
     'perfile_unwind': ('libperfile-analysis', c_int, [c_void_p, c_void_p, POINTER(perfile_sample), POINTER(c_uint64), c_size_t]),
     'perfile_build_id_find': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_map), c_void_p]),
+    'perfile_build_ids_list': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_build_ids_options), POINTER(perfile_error)]),
+    'perfile_elf_build_id': ('libperfile-analysis', c_int, [c_char_p, c_void_p, POINTER(perfile_error)]),
+    'perfile_build_id_cache_add': ('libperfile-analysis', c_int, [c_char_p, c_char_p, c_char_p, POINTER(perfile_error)]),
+    'perfile_build_id_cache_remove': ('libperfile-analysis', c_int, [c_char_p, c_void_p, c_size_t, POINTER(perfile_error)]),
+    'perfile_build_id_cache_list': ('libperfile-analysis', c_int, [c_char_p, POINTER(perfile_build_ids_options), POINTER(perfile_error)]),
     'perfile_jit_open': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_symbol_options), c_char_p, POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_jit_close': ('libperfile-analysis', None, [c_void_p]),
     'perfile_jit_follow': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_record), CFUNCTYPE(c_int, c_void_p, c_uint64, POINTER(perfile_map), POINTER(perfile_error)), c_void_p, POINTER(perfile_error)]),
@@ -2757,6 +2780,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_cache_folder': ('libperfile-analysis', c_int, [c_void_p, c_size_t]),
     'perfile_name_fit': ('libperfile-analysis', c_size_t, [c_char_p, c_size_t, c_void_p, c_size_t]),
     'perfile_name_columns': ('libperfile-analysis', c_size_t, [c_char_p]),
+    'perfile_off_cpu_at': ('libperfile-analysis', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_script_field_at': ('libperfile-analysis', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_annotation_open': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_annotation_options), POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_annotation_close': ('libperfile-analysis', None, [c_void_p]),
@@ -2832,6 +2856,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_feature_doc': ('libperfile', c_char_p, [c_uint32]),
     'perfile_sample_field_name': ('libperfile', c_char_p, [c_uint64]),
     'perfile_enum_name': ('libperfile', c_char_p, [c_char_p, c_uint64]),
+    'perfile_enum_constant': ('libperfile', c_char_p, [c_char_p, c_uint64]),
     'perfile_register_name': ('libperfile', c_char_p, [c_char_p, c_uint]),
     'perfile_session_open': ('libperfile', c_int, [c_void_p, POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_session_close': ('libperfile', None, [c_void_p]),
