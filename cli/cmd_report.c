@@ -136,8 +136,15 @@ static const struct pf_option options[] = {
      .argument = "STYLE",
      .doc = "Ignored, for compatibility with perf: it is for annotate."},
     {.name = "stdio",
-     .kind = PF_OPTION_IGNORE,
-     .doc = "Ignored, for compatibility with perf: the output is always text."},
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, stdio),
+     .doc = "Print text, also where the interactive view would be shown."},
+    {.name = "tui",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, tui),
+     .doc = "Show the interactive view, which is the default on a terminal, unless an option asks for what only text "
+            "has; an "
+            "error if it cannot be shown."},
     {0},
 };
 static const struct pf_option_group group = {"Options", options};
@@ -198,6 +205,7 @@ const struct pf_command pf_command_report = {
     .operand = "[FILE]",
     .operand_max = 1,
     .pages = true,
+    .interactive = true,
     .groups = {&group, &graph_group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},
     .run = report,

@@ -3,6 +3,7 @@
 #include "message.h"
 #include "options.h"
 #include "pager.h"
+#include "tui/tui.h"
 
 #include <fcntl.h>
 #ifdef __GLIBC__
@@ -89,7 +90,10 @@ static int run_verb(const struct pf_command *command, char **arguments, struct p
     int status = pf_options_parse(command, arguments, settings);
 
     pf_message_setup(settings->color, settings->quiet, settings->verbose);
-    pf_pager_setup((command->pages || settings->help || settings->pager) && !settings->no_pager && !settings->output);
+    const bool interactive = !status && pf_tui_wanted(command, settings, &status);
+    pf_pager_setup((command->pages || settings->help || settings->pager) && !settings->no_pager && !settings->output &&
+                   !interactive);
+    settings->tui = interactive;
     if (!status)
         status = settings->help ? pf_help_verb(command, settings->all) : command->run(command, settings);
     return status;

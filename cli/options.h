@@ -107,6 +107,8 @@ struct pf_settings {
     bool pager;
     bool no_pager;
     bool no_sandbox;
+    bool tui;                       /* the interactive view, or an error */
+    bool stdio;                     /* text */
     bool shows;                     /* --open: what is written is shown ... */
     const struct pf_viewer *viewer; /* ... by this; NULL: it is not */
     bool keeps_old;                 /* a file that was there before gets another name */
@@ -220,6 +222,7 @@ struct pf_command {
     pf_value_at *operand_at;                  /* values of the first operand, or NULL */
     bool takes_command;                       /* from the first operand on, all is the command line of a program */
     bool pages;                               /* prints long text, which goes through a pager on a terminal */
+    bool interactive;                         /* has a view for terminals, see tui/tui.h */
     bool findings;                            /* the output itself tells what is wrong with the recording */
     const struct pf_option_group *groups[10]; /* NULL-terminated */
     int (*run)(const struct pf_command *command, struct pf_settings *settings);

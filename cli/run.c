@@ -3,6 +3,7 @@
 #include "inputs.h"
 #include "sandbox.h"
 #include "stream.h"
+#include "tui/tui.h"
 #include "viewer.h"
 
 #include <perfile/table.h>
@@ -499,6 +500,13 @@ static int write_output(struct run *run)
     return status;
 }
 
+static int show(struct run *run)
+{
+    run->input.settings->print.threads = thread_count(run->input.settings);
+    aim(run, &run->input);
+    return pf_tui_run(&run->input);
+}
+
 static int read_and_write(struct run *run, const struct pf_command *command, struct pf_settings *settings)
 {
     int status;
@@ -508,12 +516,16 @@ static int read_and_write(struct run *run, const struct pf_command *command, str
         return status;
     if (settings->viewer && settings->output)
         pf_viewer_prepare(settings->viewer, settings->output);
+    if (settings->tui)
+        pf_tui_prepare();
     pf_sandbox_enter(command, settings);
     if ((status = pf_input_open(&run->input)) || (run->before.name && (status = pf_input_open(&run->before))) ||
         (status = pf_inputs_open(&run->more)))
         return status;
     if (settings->script.per_event)
         return write_events(run);
+    if (settings->tui)
+        return show(run);
     return settings->parts ? write_folder(run) : write_output(run);
 }
 

@@ -226,6 +226,15 @@ struct perfile_profile_options {
      * may be called from several at a time.
      */
     const struct perfile_allocator *allocator;
+    /*
+     * Called now and then while the recording is read, by the caller's thread, with what was read so far: a profile that is
+     * valid during the call, and whose recording has no more than a path and times. NULL: not needed. Making it costs time
+     * and memory as the profile itself does, so the next one comes after `snapshot_ms` (0: 500) or when ten times as long
+     * has passed as the last one took, whatever is longer.
+     */
+    void (*snapshot)(void *context, const struct perfile_profile *profile);
+    void *snapshot_context;
+    uint64_t snapshot_ms;
 };
 #define PERFILE_PROFILE_OPTIONS_INIT PERFILE_SIZED(struct perfile_profile_options)
 

@@ -5,6 +5,7 @@
  * looked up once for each, at the end.
  */
 #include "analysis/aggregate_names.h"
+#include "analysis/aggregate_snapshot.h"
 #include "analysis/describe.h"
 #include "analysis/keys.h"
 #include "analysis/profile.h"
@@ -52,6 +53,7 @@ struct reading {
     struct pf_aggregate_recording recording;
     struct pf_aggregate_named named;
     struct pf_arrivals *arrivals; /* or NULL */
+    struct pf_snapshot_clock clock;
 };
 
 void pf_arrivals_close(struct pf_arrivals *arrivals)
@@ -319,24 +321,67 @@ static bool end_samples(struct reading *r)
 
 /* ---- the whole ---- */
 
-static void take_totals(struct reading *r)
+static void take_totals(const struct reading *r, struct perfile_profile *profile,
+                        struct pf_aggregate_recording *recording)
 {
     const struct pf_profile_totals *totals = pf_profile_totals(r->profile);
-    r->aggregate->profile->losses = (struct perfile_losses){.samples = totals->samples,
-                                                            .filtered = totals->filtered,
-                                                            .lost = totals->lost,
-                                                            .unmapped = totals->unmapped,
-                                                            .unresolved = totals->unresolved,
-                                                            .truncated = totals->truncated,
-                                                            .guessed = totals->guessed};
-    const struct pf_aggregate_thread *threads = r->aggregate->profile->lists[PF_AGGREGATE_THREADS].items;
-    r->recording.path = r->options->path;
-    r->recording.lost = totals->lost;
-    r->recording.first_time = UINT64_MAX;
-    for (size_t i = 0; i < pf_aggregate_count(r->aggregate->profile, PF_AGGREGATE_THREADS); i++) {
-        r->recording.first_time = pf_min(r->recording.first_time, threads[i].first_time);
-        r->recording.last_time = pf_max(r->recording.last_time, threads[i].last_time);
+    profile->losses = (struct perfile_losses){.samples = totals->samples,
+                                              .filtered = totals->filtered,
+                                              .lost = totals->lost,
+                                              .unmapped = totals->unmapped,
+                                              .unresolved = totals->unresolved,
+                                              .truncated = totals->truncated,
+                                              .guessed = totals->guessed};
+    const struct pf_aggregate_thread *threads = profile->lists[PF_AGGREGATE_THREADS].items;
+    recording->path = r->options->path;
+    recording->lost = totals->lost;
+    recording->first_time = UINT64_MAX;
+    for (size_t i = 0; i < pf_aggregate_count(profile, PF_AGGREGATE_THREADS); i++) {
+        recording->first_time = pf_min(recording->first_time, threads[i].first_time);
+        recording->last_time = pf_max(recording->last_time, threads[i].last_time);
     }
+}
+
+/*
+ * Frames of the recording can be equal here, where modules of several names are one: then nodes are equal, too, which only
+ * merging finds. False when out of memory.
+ */
+static bool join_equal_nodes(struct pf_aggregate *aggregate, struct pf_arrivals *arrivals)
+{
+    struct pf_aggregate other;
+    bool fine = pf_aggregate_open(&other, aggregate->profile->watch.below);
+    other.arrivals = arrivals;
+    fine = fine && pf_aggregate_add(&other, aggregate->profile) && pf_aggregate_finish(&other);
+    pf_aggregate_close(fine ? aggregate : &other);
+    if (fine)
+        *aggregate = other;
+    return fine;
+}
+
+/* The last sample, whose stack is on its way into the tree, comes with the next one. */
+static bool make_snapshot(struct reading *r, struct pf_aggregate *copy)
+{
+    const struct pf_aggregate_named from = {r->aggregate, r->profile, &r->tree, false};
+    struct pf_aggregate_recording recording = {.clock = -1};
+    bool joined;
+    if (!pf_aggregate_copy(copy, &from, &joined))
+        return false;
+    take_totals(r, copy->profile, &recording);
+    return pf_aggregate_text(copy, &recording.path) &&
+           pf_aggregate_append(copy, PF_AGGREGATE_RECORDINGS, &recording) != PF_AGGREGATE_NONE &&
+           (joined ? join_equal_nodes(copy, NULL) : pf_aggregate_finish(copy));
+}
+
+static bool give_snapshot(struct reading *r)
+{
+    struct pf_aggregate copy;
+    pf_snapshot_begin(&r->clock);
+    const bool fine = pf_aggregate_open(&copy, r->aggregate->profile->watch.below) && make_snapshot(r, &copy);
+    if (fine)
+        r->options->snapshot(r->options->snapshot_context, copy.profile);
+    pf_aggregate_close(&copy);
+    pf_snapshot_end(&r->clock);
+    return fine;
 }
 
 static int read_samples(struct reading *r, struct perfile_reader *reader, struct perfile_error *error)
@@ -344,11 +389,12 @@ static int read_samples(struct reading *r, struct perfile_reader *reader, struct
     const struct pf_profile_sample *sample;
     int result;
     while ((result = pf_profile_next(r->profile, &sample, error)) > 0)
-        if (!add_sample(r, sample))
+        if (!add_sample(r, sample) ||
+            (PF_UNLIKELY(r->options->snapshot && pf_snapshot_is_due(&r->clock)) && !give_snapshot(r)))
             return pf_fail_memory(error, "profile");
     if (result < 0)
         return result;
-    take_totals(r);
+    take_totals(r, r->aggregate->profile, &r->recording);
     r->named = (struct pf_aggregate_named){r->aggregate, r->profile, &r->tree};
     if (!end_samples(r) || !pf_aggregate_name(&r->named) || !pf_aggregate_facts(r->aggregate, reader, &r->recording))
         return pf_fail_memory(error, "profile");
@@ -369,22 +415,6 @@ static int open_profile(struct reading *r, struct perfile_reader *reader, struct
     if (!how.find.recording)
         how.find.recording = r->options->path;
     return pf_profile_open(reader, &how, &r->profile, error);
-}
-
-/*
- * Frames of the recording can be equal here, where modules of several names are one: then nodes are equal, too, which only
- * merging finds. False when out of memory.
- */
-static bool join_equal_nodes(struct pf_aggregate *aggregate, struct pf_arrivals *arrivals)
-{
-    struct pf_aggregate other;
-    bool fine = pf_aggregate_open(&other, aggregate->profile->watch.below);
-    other.arrivals = arrivals;
-    fine = fine && pf_aggregate_add(&other, aggregate->profile) && pf_aggregate_finish(&other);
-    pf_aggregate_close(fine ? aggregate : &other);
-    if (fine)
-        *aggregate = other;
-    return fine;
 }
 
 static int read_all(struct reading *r, struct perfile_reader *reader, struct perfile_error *error)
@@ -431,8 +461,11 @@ int pf_profile_open_in_order(struct perfile_reader *reader, const struct perfile
     all.symbols = &wishes.symbols;
     if (!pf_aggregate_open(&aggregate, all.allocator))
         return pf_fail_memory(error, "profile");
-    struct reading r = {
-        .aggregate = &aggregate, .options = &all, .key_number = PF_AGGREGATE_NONE, .arrivals = arrivals};
+    struct reading r = {.aggregate = &aggregate,
+                        .options = &all,
+                        .key_number = PF_AGGREGATE_NONE,
+                        .arrivals = arrivals,
+                        .clock = {.interval_ms = all.snapshot_ms}};
     pf_map_open(&r.events, aggregate.allocator);
     pf_map_open(&r.texts, aggregate.allocator);
     result = read_all(&r, reader, error);

@@ -333,6 +333,16 @@ void pf_profile_tell_unmatched(const struct pf_profile *profile, perfile_unmatch
     pf_delivery_tell_unmatched(profile->delivery, told, context);
 }
 
+void pf_profile_hold(struct pf_profile *profile)
+{
+    pf_guard_lock(&profile->guard);
+}
+
+void pf_profile_release(struct pf_profile *profile)
+{
+    pf_guard_unlock(&profile->guard);
+}
+
 void pf_profile_stop(struct pf_profile *profile)
 {
     if (profile->blocks)

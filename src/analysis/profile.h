@@ -114,6 +114,9 @@ struct pf_offcpu *pf_profile_offcpu(const struct pf_profile *profile);
 const struct pf_filter *pf_profile_filter(const struct pf_profile *profile);
 /* At the end: tells of what the filter asked for in vain. */
 void pf_profile_tell_unmatched(const struct pf_profile *profile, perfile_unmatched_told *told, void *context);
+/* From _hold to _release no other thread looks into symbols: what samples have had so far can be described meanwhile. */
+void pf_profile_hold(struct pf_profile *profile);
+void pf_profile_release(struct pf_profile *profile);
 /* Ends the reading before its end; no other thread is at work from then on. */
 void pf_profile_stop(struct pf_profile *profile);
 size_t pf_profile_frame_count(const struct pf_profile *profile);

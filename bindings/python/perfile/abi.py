@@ -790,6 +790,9 @@ class perfile_profile_options(Sized):
     unmatched: Any
     unmatched_context: Any
     allocator: Any
+    snapshot: Any
+    snapshot_context: Any
+    snapshot_ms: int
 
 
 class perfile_profile_merge_options(Sized):
@@ -2172,7 +2175,10 @@ perfile_profile_options._fields_ = [
     ('path', c_char_p),
     ('unmatched', CFUNCTYPE(None, c_void_p, POINTER(perfile_unmatched))),
     ('unmatched_context', c_void_p),
-    ('allocator', POINTER(perfile_allocator))]
+    ('allocator', POINTER(perfile_allocator)),
+    ('snapshot', CFUNCTYPE(None, c_void_p, c_void_p)),
+    ('snapshot_context', c_void_p),
+    ('snapshot_ms', c_uint64)]
 perfile_profile_merge_options._fields_ = [
     ('size', c_size_t),
     ('allocator', POINTER(perfile_allocator))]

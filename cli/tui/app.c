@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+#include "app.h"
+#include "code.h"
+#include "print.h"
+#include "tui.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LEAST_ROWS = 10, LEAST_COLUMNS = 40, TALL = 30, POLL_MS = 200 };
+
+struct pf_tui_list *pf_tui_list(struct pf_tui *app)
+{
+    return app->view < PF_TUI_FLAME ? &app->lists[app->view] : NULL;
+}
+
+uint32_t pf_tui_function(const struct pf_tui *app)
+{
+    if (!app->model.index)
+        return PF_TUI_NONE;
+    if (app->view == PF_TUI_FLAME)
+        return app->flame.cursor == PF_TUI_NONE ? PF_TUI_NONE : app->model.index->nodes[app->flame.cursor].function;
+    const struct pf_tui_item *item = pf_tui_list_at(&app->lists[app->view]);
+    return item ? item->function : PF_TUI_NONE;
+}
+
+void pf_tui_say(struct pf_tui *app, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(app->message, sizeof(app->message), format, arguments);
+    va_end(arguments);
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+
+/* The list that is shown is made of the model as it is; the others when they are. */
+static void make_list(struct pf_tui *app)
+{
+    struct pf_tui_list *list = pf_tui_list(app);
+
+    if (list && app->model.index && list->made_of != app->model.changed &&
+        !pf_tui_list_recall(list, pf_tui_list_remember(list)))
+        app->short_of_memory = true;
+}
+
+void pf_tui_changed(struct pf_tui *app)
+{
+    if (app->model.index)
+        pf_tui_model_add_up(&app->model);
+}
+
+/* All lists remember their rows by the index that is about to go. */
+static void take_index(struct pf_tui *app, struct pf_tui_index *index)
+{
+    struct pf_tui_memory *memories[PF_TUI_FLAME] = {NULL};
+
+    for (size_t i = 0; i < PF_TUI_FLAME && app->model.index; i++)
+        memories[i] = pf_tui_list_remember(&app->lists[i]);
+    if (!pf_tui_model_replace(&app->model, index)) {
+        pf_tui_index_free(index);
+        app->short_of_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < PF_TUI_FLAME; i++)
+        if (!pf_tui_list_recall(&app->lists[i], memories[i]))
+            app->short_of_memory = true;
+    pf_tui_flame_moved(app);
+}
+
+static void take_fresh(struct pf_tui *app)
+{
+    struct pf_tui_index *fresh = pf_tui_load_take(&app->load);
+
+    if (fresh)
+        take_index(app, fresh);
+}
+
+/* ---- the frame of all views -------------------------------------------------------------------------------------- */
+
+static void lay_out(struct pf_tui *app)
+{
+    struct pf_tui_layout *at = &app->at;
+    const bool timed = app->model.index && app->model.index->step_count > 1;
+    int line = 1;
+
+    at->time = line;
+    at->time_count = !timed ? 0 : app->screen.rows >= TALL ? 3 : 1;
+    line += at->time_count;
+    at->header = line;
+    line += !app->no_headers && app->view != PF_TUI_FLAME;
+    at->body = line;
+    at->status = app->screen.rows - 1;
+    at->filters = app->model.filters.count ? at->status - 1 : -1;
+    at->body_count = (at->filters < 0 ? at->status : at->filters) - line;
+}
+
+static void describe_load(struct pf_tui *app, char *text, size_t room)
+{
+    int percent;
+
+    *text = 0;
+    if (!pf_tui_load_running(&app->load, &percent))
+        snprintf(text, room, "%s", app->load.result < 0 ? "  reading failed" : "");
+    else if (percent >= 0)
+        snprintf(text, room, "  loading %d%%", percent);
+    else
+        snprintf(text, room, "  loading");
+}
+
+static void describe_losses(const struct pf_tui_index *index, char *text, size_t room)
+{
+    const struct perfile_losses *losses = &index->losses;
+
+    *text = 0;
+    if (losses->lost)
+        snprintf(text, room, "  %.2g%% lost", 100.0 * (double)losses->lost / (double)(losses->lost + losses->samples));
+}
+
+static void draw_title(struct pf_tui *app)
+{
+    const struct pf_tui_model *model = &app->model;
+    const struct pf_tui_index *index = model->index;
+    char loading[40], losses[40] = "", numbers[160] = "", count[PF_GROUPED_BYTES], name[120] = "";
+    const char *slash = strrchr(app->name, '/');
+
+    describe_load(app, loading, sizeof(loading));
+    if (index && index->event_count) {
+        describe_losses(index, losses, sizeof(losses));
+        snprintf(name, sizeof(name), "  %.60s%s", index->events[model->event].name,
+                 model->by_samples ? " (samples)" : "");
+        snprintf(numbers, sizeof(numbers), "  %s samples", pf_grouped(model->all.samples, count));
+    }
+    const int room = app->screen.columns - (int)(strlen(loading) + strlen(losses) + strlen(numbers));
+    const int for_name = room - (int)pf_tui_cells(&app->screen, name, 80);
+    int x = 0;
+    if (for_name >= 8) {
+        const char *shown = slash && slash[1] ? slash + 1 : app->name;
+        const int cells = (int)pf_tui_cells(&app->screen, shown, (size_t)for_name);
+        x = pf_tui_name(&app->screen, 0, x, cells, PF_TUI_TITLE, shown);
+    }
+    x = pf_tui_add(&app->screen, 0, x, app->screen.columns - x, PF_TUI_WARM, name);
+    x = pf_tui_add(&app->screen, 0, x, app->screen.columns - x, PF_TUI_PLAIN, numbers);
+    x = pf_tui_add(&app->screen, 0, x, app->screen.columns - x, PF_TUI_ALERT, losses);
+    x = pf_tui_add(&app->screen, 0, x, app->screen.columns - x, PF_TUI_ALERT, loading);
+}
+
+static void draw_filters(struct pf_tui *app)
+{
+    const struct pf_tui_model *model = &app->model;
+    int x = 0;
+
+    if (app->at.filters < 0)
+        return;
+    for (size_t i = 0; i < model->filters.count; i++) {
+        const struct pf_tui_filter *filter = &model->filters.all[i];
+        x = pf_tui_add(&app->screen, app->at.filters, x, app->screen.columns - x, PF_TUI_DIM, i ? " > " : "only ");
+        x = pf_tui_add(&app->screen, app->at.filters, x, app->screen.columns - x, PF_TUI_DIM,
+                       pf_tui_filter_word(filter->kind));
+        x = pf_tui_add(&app->screen, app->at.filters, x, 1, PF_TUI_DIM, " ");
+        if (filter->text) {
+            int room = (app->screen.columns - x) / (int)(model->filters.count - i);
+            room = room < (int)pf_tui_cells(&app->screen, filter->text, 200)
+                       ? room
+                       : (int)pf_tui_cells(&app->screen, filter->text, 200);
+            x = pf_tui_name(&app->screen, app->at.filters, x, room, PF_TUI_ALERT, filter->text);
+        }
+    }
+    if (app->screen.columns - x > 10)
+        pf_tui_format(&app->screen, app->at.filters, x, app->screen.columns - x, PF_TUI_DIM, "  %.1f%% of all",
+                      model->all.samples ? 100.0 * (double)pf_tui_weight(model, model->passed) /
+                                               (double)pf_tui_weight(model, model->all)
+                                         : 0);
+}
+
+struct hint {
+    const char *key, *what;
+};
+
+/* What is wanted most often, as far as there is room. */
+static const struct hint row_hints[] = {{"?", "help"},   {"q", "quit"},   {"Enter", "code"}, {"Right", "open"},
+                                        {"/", "filter"}, {"s", "search"}, {"4", "flame"},    {"T", "time"},
+                                        {"m", "menu"},   {"f", "filters"}, {"o", "sort"},    {"v", "name"},
+                                        {"t", "thread"}, {NULL, NULL}};
+static const struct hint flame_hints[] = {{"?", "help"},  {"q", "quit"}, {"Arrows", "move"}, {"Enter", "zoom"},
+                                          {"Esc", "out"}, {"a", "code"}, {"1", "list"},      {NULL, NULL}};
+static const struct hint time_hints[] = {{"Left Right", "move"}, {"Space", "from here"}, {"Enter", "to here"},
+                                         {"Esc", "leave"},       {NULL, NULL}};
+
+static const struct hint *hints(const struct pf_tui *app)
+{
+    return app->time.choosing ? time_hints : app->view == PF_TUI_FLAME ? flame_hints : row_hints;
+}
+
+/* Which row of how many, on the right. */
+static int draw_position(struct pf_tui *app)
+{
+    const struct pf_tui_list *list = pf_tui_list(app);
+    char text[64], at[PF_GROUPED_BYTES], all[PF_GROUPED_BYTES];
+
+    if (!list || !list->line_count)
+        return app->screen.columns;
+    snprintf(text, sizeof(text), " %s/%s ", pf_grouped(list->cursor + 1, at), pf_grouped(list->line_count, all));
+    const int x = app->screen.columns - (int)strlen(text);
+    pf_tui_put(&app->screen, app->at.status, x, app->screen.columns - x, PF_TUI_STATUS, text);
+    return x;
+}
+
+static void draw_status(struct pf_tui *app)
+{
+    const struct pf_tui_screen *screen = &app->screen;
+    const int y = app->at.status;
+    int x = 0;
+
+    pf_tui_put(screen, y, 0, screen->columns, PF_TUI_STATUS, "");
+    const int end = draw_position(app);
+    if (app->short_of_memory)
+        pf_tui_say(app, "out of memory: not all is shown");
+    if (*app->message) {
+        pf_tui_put(screen, y, 0, end, PF_TUI_KEY, app->message);
+        return;
+    }
+    for (const struct hint *hint = hints(app); hint->key; hint++) {
+        const int cells = (int)(strlen(hint->key) + strlen(hint->what)) + 2;
+        if (x + cells > end)
+            continue;
+        x = pf_tui_add(screen, y, x + 1, end - x, PF_TUI_KEY, hint->key);
+        x = pf_tui_add(screen, y, x + 1, end - x, PF_TUI_STATUS, hint->what) + 1;
+    }
+}
+
+/* Why there are no rows. */
+static void draw_nothing(struct pf_tui *app)
+{
+    const struct pf_tui_index *index = app->model.index;
+    int percent;
+    const bool reads = pf_tui_load_running(&app->load, &percent);
+    const char *why = reads && (!index || !index->row_count) ? "Reading the recording ..."
+                      : !index || !index->row_count          ? "There are no samples."
+                      : app->model.filters.count && !app->model.passed.samples
+                          ? "No sample passes the filters (Esc takes off the last one)."
+                      : app->model.filters.count ? "No function passes the filters (Esc takes off the last one)."
+                                                 : "There are no rows above the limit (L changes it).";
+
+    pf_tui_add(&app->screen, app->at.body + 1, 2, app->screen.columns - 2, PF_TUI_ALERT, why);
+}
+
+static bool is_empty(struct pf_tui *app)
+{
+    const struct pf_tui_list *list = pf_tui_list(app);
+
+    return !app->model.index || !app->model.passed.samples || (list && !list->line_count);
+}
+
+static void draw_all(struct pf_tui *app)
+{
+    make_list(app);
+    lay_out(app);
+    draw_title(app);
+    pf_tui_draw_time(app);
+    if (app->model.index && app->view == PF_TUI_FLAME)
+        pf_tui_draw_flame(app);
+    else if (app->model.index)
+        pf_tui_draw_rows(app);
+    if (is_empty(app))
+        draw_nothing(app);
+    draw_filters(app);
+    draw_status(app);
+}
+
+static bool is_too_small(const struct pf_tui *app)
+{
+    return app->screen.rows < LEAST_ROWS || app->screen.columns < LEAST_COLUMNS;
+}
+
+static void draw_too_small(const struct pf_tui *app)
+{
+    pf_tui_add(&app->screen, 0, 0, app->screen.columns, PF_TUI_ALERT, "The window is too");
+    pf_tui_add(&app->screen, 1, 0, app->screen.columns, PF_TUI_ALERT, "small: 40x10.");
+}
+
+void pf_tui_draw(struct pf_tui *app)
+{
+    if (!is_too_small(app))
+        draw_all(app);
+}
+
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
+
+static void draw_with(struct pf_tui *app, void (*draw)(struct pf_tui *app, void *context), void *context)
+{
+    pf_tui_screen_clear();
+    pf_tui_draw(app);
+    if (is_too_small(app))
+        draw_too_small(app);
+    else if (draw)
+        draw(app, context);
+    pf_tui_screen_show();
+}
+
+int pf_tui_wait(struct pf_tui *app, void (*draw)(struct pf_tui *app, void *context), void *context)
+{
+    for (;;) {
+        int percent;
+        if (!draw) /* what a window shows stays as it is */
+            take_fresh(app);
+        draw_with(app, draw, context);
+        const int key = pf_tui_screen_key(&app->screen, pf_tui_load_running(&app->load, &percent) ? POLL_MS : -1);
+        if (key == PF_KEY_SUSPEND)
+            pf_tui_screen_suspend(&app->screen);
+        else if (key == 'L' + PF_KEY_CTRL)
+            pf_tui_screen_redraw();
+        else if (key != PF_KEY_NONE && key != PF_KEY_WAKE && key != PF_KEY_RESIZE && !is_too_small(app))
+            return key;
+        else if (key == 'q' && is_too_small(app))
+            return key;
+    }
+}
+
+static void use_mouse(struct pf_tui *app)
+{
+    if (pf_tui_time_mouse(app))
+        return;
+    if (app->view == PF_TUI_FLAME)
+        pf_tui_flame_mouse(app);
+    else if (app->model.index)
+        pf_tui_rows_mouse(app);
+}
+
+static enum pf_tui_mode mode(const struct pf_tui *app)
+{
+    return app->time.choosing ? PF_TUI_MODE_TIME : app->view == PF_TUI_FLAME ? PF_TUI_MODE_FLAME : PF_TUI_MODE_ROWS;
+}
+
+static void loop(struct pf_tui *app)
+{
+    while (!app->quits) {
+        const int key = pf_tui_wait(app, NULL, NULL);
+        *app->message = 0;
+        if (key == PF_KEY_MOUSE)
+            use_mouse(app);
+        else
+            pf_tui_press(app, mode(app), key);
+    }
+}
+
+/* ---- beginning and end ------------------------------------------------------------------------------------------- */
+
+/* What the options ask for are the first filters. */
+static void push_options(struct pf_tui *app, const struct pf_settings *settings)
+{
+    const struct {
+        enum pf_tui_filter_kind kind;
+        const char *text;
+    } asked[] = {{PF_TUI_BY_PROCESS, settings->filter.pids},
+                 {PF_TUI_BY_THREAD, settings->filter.tids},
+                 {PF_TUI_BY_COMM, settings->filter.comms},
+                 {PF_TUI_BY_DSO, settings->report.dsos},
+                 {PF_TUI_BY_SYMBOL, settings->report.symbol_filter}};
+
+    for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+        const struct pf_tui_filter filter = {.kind = asked[i].kind, .text = (char *)(uintptr_t)asked[i].text};
+        if (filter.text && !pf_tui_filters_push(&app->model.filters, &filter))
+            app->short_of_memory = true;
+    }
+}
+
+static void set_up(struct pf_tui *app, const struct pf_input *input)
+{
+    const struct perfile_report_options *report = &input->settings->report;
+
+    app->name = strcmp(input->name, "-") ? input->name : "standard input";
+    app->flame.root = app->flame.cursor = PF_TUI_NONE;
+    app->time.mark = -1;
+    app->model.relative = report->percentage && !strcmp(report->percentage, "relative");
+    for (size_t i = 0; i < PF_TUI_FLAME; i++) {
+        app->lists[i].model = &app->model;
+        app->lists[i].view = (enum pf_tui_view)i;
+        app->lists[i].limit = report->percent_limit ? strtod(report->percent_limit, NULL) : 0;
+    }
+    struct pf_tui_list *functions = &app->lists[PF_TUI_FUNCTIONS];
+    functions->no_children = report->flags & PERFILE_REPORT_NO_CHILDREN;
+    functions->callers = report->call_graph ? strstr(report->call_graph, "callee") != NULL : functions->no_children;
+    functions->order = functions->no_children ? PF_TUI_SELF : PF_TUI_TOTAL;
+    app->lists[PF_TUI_CALLERS].order = PF_TUI_SELF;
+    push_options(app, input->settings);
+}
+
+static void tear_down(struct pf_tui *app)
+{
+    for (size_t i = 0; i < PF_TUI_FLAME; i++)
+        pf_tui_list_close(&app->lists[i]);
+    free(app->flame.boxes);
+    pf_tui_code_close(app->code);
+    pf_tui_model_close(&app->model);
+    pf_tui_load_close(&app->load);
+}
+
+/* After the terminal is the shell's again. */
+static int finish(struct pf_tui *app, struct pf_input *input)
+{
+    pf_message_release();
+    if (!pf_tui_load_stop(&app->load)) {
+        fflush(NULL);
+        _exit(PF_STATUS_OK); /* what is still looked up in another thread is not worth a wait */
+    }
+    pf_log_finish(&input->log);
+    const int result = app->load.result;
+    if (result < 0 && result != PERFILE_ERROR_STOPPED)
+        return pf_input_failure(input, result);
+    return result < 0 ? PF_STATUS_OK : pf_input_losses(input);
+}
+
+int pf_tui_run(struct pf_input *input)
+{
+    struct pf_tui *app = calloc(1, sizeof(*app));
+    int status = PF_STATUS_MEMORY;
+
+    if (!app)
+        return status;
+    set_up(app, input);
+    pf_message_hold();
+    if (!pf_tui_screen_open(&app->screen, pf_wants_color(input->settings->color, STDOUT_FILENO))) {
+        pf_message_release();
+        pf_message("%s: the terminal cannot be used", input->command->name);
+        status = PF_STATUS_OUTPUT;
+    } else if (!pf_tui_load_start(&app->load, input)) {
+        pf_tui_screen_close();
+        pf_message_release();
+        pf_message("%s: no thread can be started", input->command->name);
+    } else {
+        loop(app);
+        pf_tui_screen_close();
+        status = finish(app, input);
+    }
+    tear_down(app);
+    free(app);
+    return status;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the interactive view share. All of it belongs to the thread that draws; the loader has its own. */
+#ifndef PERFILE_CLI_TUI_APP_H
+#define PERFILE_CLI_TUI_APP_H
+
+#include "load.h"
+#include "model.h"
+#include "screen.h"
+
+/* Where keys mean what: bits of keys.def. */
+enum pf_tui_mode {
+    PF_TUI_MODE_ROWS = 1 << 0,
+    PF_TUI_MODE_FLAME = 1 << 1,
+    PF_TUI_MODE_CODE = 1 << 2,
+    PF_TUI_MODE_TIME = 1 << 3
+};
+
+/* One frame of the flame graph, as it was drawn. */
+struct pf_tui_box {
+    uint32_t node; /* NONE: the root of all */
+    int depth, from, to;
+};
+
+struct pf_tui_flame {
+    uint32_t root, cursor; /* nodes, or NONE: all */
+    int top;               /* the depth of the first line */
+    struct pf_tui_box *boxes;
+    size_t box_count, box_room;
+};
+
+struct pf_tui_time {
+    bool choosing;
+    int cursor;        /* column */
+    int mark;          /* column, or -1 */
+    bool drags;        /* with the mouse */
+    int from, columns; /* where the time line was drawn */
+};
+
+/* Lines of the screen; count 0: not there. */
+struct pf_tui_layout {
+    int time, time_count, header, body, body_count, filters, status;
+};
+
+struct pf_tui {
+    struct pf_tui_screen screen;
+    struct pf_tui_model model;
+    struct pf_tui_list lists[PF_TUI_FLAME];
+    enum pf_tui_view view;
+    struct pf_tui_flame flame;
+    struct pf_tui_time time;
+    struct pf_tui_layout at;
+    struct pf_tui_load load;
+    struct pf_tui_code *code; /* annotated code, once it was asked for */
+    const char *name;         /* of the recording */
+    char message[256];        /* in the status line until the next key */
+    char sought[128];
+    bool no_headers;
+    bool quits;
+    bool short_of_memory;
+};
+
+typedef void pf_tui_action(struct pf_tui *app);
+
+/* ---- app.c ------------------------------------------------------------------------------------------------------- */
+
+struct pf_tui_list *pf_tui_list(struct pf_tui *app); /* the one that is shown; NULL: the flame graph is */
+/* The function at the cursor, or NONE. */
+uint32_t pf_tui_function(const struct pf_tui *app);
+void pf_tui_say(struct pf_tui *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* After filters, weights or order have changed. */
+void pf_tui_changed(struct pf_tui *app);
+void pf_tui_draw(struct pf_tui *app);
+/*
+ * The next key, with the screen as `draw` makes it; what happens besides (another size, the loader, Ctrl-Z) is dealt with.
+ * NONE when time is up.
+ */
+int pf_tui_wait(struct pf_tui *app, void (*draw)(struct pf_tui *app, void *context), void *context);
+void pf_tui_press(struct pf_tui *app, enum pf_tui_mode mode, int key);
+
+/* ---- rows.c ------------------------------------------------------------------------------------------------------ */
+
+void pf_tui_draw_rows(struct pf_tui *app);
+void pf_tui_rows_mouse(struct pf_tui *app);
+/* Writes the lines of the list as text. False: out of memory. */
+bool pf_tui_rows_print(struct pf_tui *app, char **text, size_t *bytes);
+
+/* ---- timeline.c, flame.c ----------------------------------------------------------------------------------------- */
+
+void pf_tui_draw_time(struct pf_tui *app);
+/* Whether the mouse was used on it. */
+bool pf_tui_time_mouse(struct pf_tui *app);
+void pf_tui_draw_flame(struct pf_tui *app);
+void pf_tui_flame_mouse(struct pf_tui *app);
+/* A new index has taken the place of `previous`. */
+void pf_tui_flame_moved(struct pf_tui *app);
+
+/* ---- popup.c ----------------------------------------------------------------------------------------------------- */
+
+/* Shows lines of text until the user leaves. */
+void pf_tui_show_text(struct pf_tui *app, const char *title, const char *text);
+struct pf_tui_choice {
+    char *text;
+    uint64_t weight; /* they are sorted by it; choices with equal ones stay in order */
+    int64_t value;
+};
+/* The number of the choice, or -1. With a share for each when `shares`. Frees nothing. */
+int pf_tui_choose(struct pf_tui *app, const char *title, struct pf_tui_choice *choices, size_t count, bool shares);
+/* False: the user left. */
+bool pf_tui_ask(struct pf_tui *app, const char *question, char *answer, size_t room);
+
+/* ---- keys.c ------------------------------------------------------------------------------------------------------ */
+
+pf_tui_action pf_tui_show_help, pf_tui_show_menu;
+
+/* ---- code.c ------------------------------------------------------------------------------------------------------ */
+
+void pf_tui_show_code(struct pf_tui *app, uint32_t function);
+void pf_tui_code_close(struct pf_tui_code *code);
+
+#define PF_KEY(views, key, shown, action, help) pf_tui_action pf_tui_do_##action;
+#include "keys.def"
+#undef PF_KEY
+
+#endif

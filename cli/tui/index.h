@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the interactive views know of a profile, laid out so that all of it can be added up again in a moment: rows as plain
+ * arrays, the stacks as a tree whose callers come first. It has copies of all texts, so that the profile can be closed.
+ */
+#ifndef PERFILE_CLI_TUI_INDEX_H
+#define PERFILE_CLI_TUI_INDEX_H
+
+#include <perfile/profile.h>
+
+#define PF_TUI_NONE UINT32_MAX
+
+struct pf_tui_event {
+    const char *name, *unit;
+};
+
+struct pf_tui_module {
+    const char *name, *short_name;
+    bool kernel;
+};
+
+struct pf_tui_function {
+    const char *name; /* never NULL: without a symbol the address in the module */
+    uint32_t module;  /* or NONE */
+    uint32_t kind;    /* enum perfile_frame_kind */
+    uint64_t address; /* as perfile_profile_function has it */
+    uint32_t first;   /* of outer_nodes ... */
+    uint32_t count;   /* ... those of this function */
+    bool named;
+};
+
+struct pf_tui_thread {
+    int32_t pid, tid;
+    const char *comm;
+};
+
+/* What rows share that are of one event, thread and processor. */
+struct pf_tui_combo {
+    uint32_t event;
+    int32_t pid, tid, cpu;
+    const char *comm; /* NULL: not recorded */
+};
+
+struct pf_tui_node {
+    uint32_t parent; /* smaller, or NONE */
+    uint32_t function;
+    uint32_t first_child, next; /* or NONE */
+    bool outer;                 /* none of its callers is the same function */
+};
+
+struct pf_tui_row {
+    uint64_t period;
+    uint32_t samples;
+    uint32_t combo;
+    uint32_t node; /* where its stack ends */
+    uint32_t leaf; /* function of the sampled address */
+    uint32_t at;   /* the node of `leaf` in its stack, or NONE */
+    uint32_t step; /* of time; NONE: not recorded */
+};
+
+struct pf_tui_index {
+    struct pf_tui_event *events;
+    struct pf_tui_module *modules;
+    struct pf_tui_function *functions;
+    struct pf_tui_thread *threads;
+    struct pf_tui_combo *combos;
+    struct pf_tui_node *nodes;
+    struct pf_tui_row *rows;
+    uint32_t *outer_nodes; /* by function */
+    size_t event_count, module_count, function_count, thread_count, combo_count, node_count, row_count;
+    uint64_t *event_samples;
+    uint64_t first_time; /* of step 0, ns */
+    uint64_t quantum_ns; /* how long a step is */
+    uint32_t step_count; /* 0: no row has a time */
+    uint32_t root;       /* the first of the nodes without a caller, or NONE */
+    bool has_stacks;     /* some row has a caller */
+    bool partial;        /* the recording is still being read */
+    struct perfile_losses losses;
+    const char *facts; /* of the header, a line each */
+    struct pf_tui_text *texts;
+};
+
+/*
+ * `quantum_ns` is what the profile was made with. NULL: out of memory. What it holds is not changed by anything that follows.
+ */
+struct pf_tui_index *pf_tui_index_make(const struct perfile_profile *profile, uint64_t quantum_ns, bool partial);
+/* NULL is allowed. */
+void pf_tui_index_free(struct pf_tui_index *index);
+/* A copy that is valid as long as the index; NULL stays NULL, and is also what comes when out of memory. */
+const char *pf_tui_index_text(struct pf_tui_index *index, const char *text);
+
+/* The file of a function as people know it. */
+static inline const char *pf_tui_dso(const struct pf_tui_index *index, uint32_t function)
+{
+    const uint32_t module = index->functions[function].module;
+    return module == PF_TUI_NONE ? "[unknown]" : index->modules[module].short_name;
+}
+
+#endif

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+#include "model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_OPENED = 5000 };
+
+/* ---- rows in order ----------------------------------------------------------------------------------------------- */
+
+static int compare(const void *left, const void *right)
+{
+    const struct pf_tui_item *a = left, *b = right;
+    int order;
+
+    if (a->key != b->key)
+        return a->key > b->key ? -1 : 1;
+    if ((order = strcmp(a->by, b->by)) || (order = strcmp(a->name, b->name)))
+        return order;
+    return a->function < b->function ? -1 : a->function > b->function;
+}
+
+static void sort(const struct pf_tui_list *list, struct pf_tui_item *items, size_t count, bool below)
+{
+    const struct pf_tui_index *index = list->model->index;
+    const enum pf_tui_order order = below && list->order == PF_TUI_SELF ? PF_TUI_TOTAL : list->order;
+
+    for (size_t i = 0; i < count; i++) {
+        struct pf_tui_item *item = &items[i];
+        item->name = index->functions[item->function].name;
+        item->by = order == PF_TUI_DSO ? pf_tui_dso(index, item->function) : "";
+        item->key = order == PF_TUI_TOTAL     ? pf_tui_weight(list->model, item->total)
+                    : order == PF_TUI_SELF    ? pf_tui_weight(list->model, item->self)
+                    : order == PF_TUI_SAMPLES ? (list->no_children ? item->self : item->total).samples
+                                              : 0;
+    }
+    qsort(items, count, sizeof(*items), compare);
+    for (size_t i = 0; list->reversed && i < count / 2; i++) {
+        const struct pf_tui_item item = items[i];
+        items[i] = items[count - 1 - i];
+        items[count - 1 - i] = item;
+    }
+}
+
+static bool weighs_enough(const struct pf_tui_list *list, struct pf_tui_value value)
+{
+    return value.samples && (list->limit <= 0 || pf_tui_share(list->model, value) >= list->limit);
+}
+
+/* ---- below a row ------------------------------------------------------------------------------------------------- */
+
+static bool goes_to_callers(const struct pf_tui_list *list)
+{
+    return list->view == PF_TUI_CALLERS || (list->view == PF_TUI_FUNCTIONS && list->callers);
+}
+
+/* Places in the order they are found, and which of the new rows each is of. */
+struct found {
+    struct pf_tui_place *places;
+    uint32_t *groups;
+    size_t count, room;
+    struct pf_tui_item *items;
+    size_t item_count, item_room;
+    struct pf_tui_model *model;
+};
+
+static bool grow(void *array, size_t *room, size_t needed, size_t bytes)
+{
+    void **at = array;
+
+    if (needed <= *room)
+        return true;
+    const size_t more = needed < 16 ? 16 : 2 * needed;
+    void *grown = realloc(*at, more * bytes);
+    if (!grown)
+        return false;
+    *at = grown;
+    *room = more;
+    return true;
+}
+
+static bool find(struct found *found, const struct pf_tui_place *place, struct pf_tui_value self)
+{
+    const uint32_t function = found->model->index->nodes[place->node].function;
+    uint32_t *slot = &found->model->slot[function];
+    size_t groups_room = found->room;
+
+    if (*slot == PF_TUI_NONE) {
+        if (!grow(&found->items, &found->item_room, found->item_count + 1, sizeof(*found->items)))
+            return false;
+        found->items[found->item_count] = (struct pf_tui_item){.function = function, .has_places = true};
+        *slot = (uint32_t)found->item_count++;
+    }
+    if (!grow(&found->groups, &groups_room, found->count + 1, sizeof(*found->groups)) ||
+        !grow(&found->places, &found->room, found->count + 1, sizeof(*found->places)))
+        return false;
+    struct pf_tui_item *item = &found->items[*slot];
+    item->total.period += place->value.period;
+    item->total.samples += place->value.samples;
+    item->self.period += self.period;
+    item->self.samples += self.samples;
+    item->place_count++;
+    found->groups[found->count] = *slot;
+    found->places[found->count++] = *place;
+    return true;
+}
+
+static bool find_callees(struct found *found, uint32_t first)
+{
+    const struct pf_tui_model *model = found->model;
+
+    for (uint32_t at = first; at != PF_TUI_NONE; at = model->index->nodes[at].next) {
+        const struct pf_tui_place place = {.node = at, .value = model->node_total[at]};
+        if (place.value.samples && !find(found, &place, model->node_self[at]))
+            return false;
+    }
+    return true;
+}
+
+static bool find_caller(struct found *found, const struct pf_tui_place *from)
+{
+    static const struct pf_tui_value none = {0, 0};
+    const struct pf_tui_place place = {
+        .node = from->is_caller ? from->node : found->model->index->nodes[from->node].parent, .value = from->value};
+
+    return place.node == PF_TUI_NONE || find(found, &place, none);
+}
+
+/* Each new row gets its places side by side. */
+static bool deal_out(struct found *found)
+{
+    for (size_t i = 0; i < found->item_count; i++) {
+        struct pf_tui_item *item = &found->items[i];
+        if (!(item->places = malloc(item->place_count * sizeof(*item->places))))
+            return false;
+        item->place_count = 0;
+    }
+    for (size_t i = 0; i < found->count; i++) {
+        struct pf_tui_item *item = &found->items[found->groups[i]];
+        item->places[item->place_count++] = found->places[i];
+    }
+    return true;
+}
+
+static void end_finding(struct found *found)
+{
+    for (size_t i = 0; i < found->item_count; i++)
+        found->model->slot[found->items[i].function] = PF_TUI_NONE;
+    free(found->places);
+    free(found->groups);
+}
+
+static void free_items(struct pf_tui_item *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free_items(items[i].items, items[i].item_count);
+        free(items[i].places);
+    }
+    free(items);
+}
+
+/* Those that weigh too little go. */
+static size_t drop_light(const struct pf_tui_list *list, struct pf_tui_item *items, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (weighs_enough(list, items[i].total))
+            items[kept++] = items[i];
+        else
+            free(items[i].places);
+    }
+    return kept;
+}
+
+static bool settle(struct pf_tui_list *list, struct found *found, bool fine)
+{
+    fine = fine && deal_out(found);
+    end_finding(found);
+    if (!fine) {
+        free_items(found->items, found->item_count);
+        return false;
+    }
+    found->item_count = drop_light(list, found->items, found->item_count);
+    sort(list, found->items, found->item_count, true);
+    return true;
+}
+
+/* The rows of samples that ended in the function, by where it is in their stacks. */
+static bool find_self_places(struct pf_tui_list *list, struct pf_tui_item *item)
+{
+    const struct pf_tui_index *index = list->model->index;
+    size_t room = 0;
+
+    for (size_t i = 0; i < index->row_count; i++) {
+        const struct pf_tui_row *row = &index->rows[i];
+        if (row->leaf != item->function || !pf_tui_row_passes(list->model, row))
+            continue;
+        if (!grow(&item->places, &room, item->place_count + 1, sizeof(*item->places)))
+            return false;
+        item->places[item->place_count++] = (struct pf_tui_place){.node = row->at == PF_TUI_NONE ? row->node : row->at,
+                                                                  .is_caller = row->at == PF_TUI_NONE,
+                                                                  .value = {row->period, row->samples}};
+    }
+    return true;
+}
+
+static bool find_outer_places(struct pf_tui_list *list, struct pf_tui_item *item)
+{
+    const struct pf_tui_index *index = list->model->index;
+    const struct pf_tui_function *function = &index->functions[item->function];
+
+    item->places = malloc((function->count + 1) * sizeof(*item->places));
+    if (!item->places)
+        return false;
+    for (uint32_t i = 0; i < function->count; i++) {
+        const uint32_t node = index->outer_nodes[function->first + i];
+        if (list->model->node_total[node].samples)
+            item->places[item->place_count++] =
+                (struct pf_tui_place){.node = node, .value = list->model->node_total[node]};
+    }
+    return true;
+}
+
+static bool find_places(struct pf_tui_list *list, struct pf_tui_item *item)
+{
+    if (item->has_places)
+        return true;
+    item->has_places = list->view == PF_TUI_CALLERS ? find_self_places(list, item) : find_outer_places(list, item);
+    return item->has_places;
+}
+
+/* Makes what is below a row, which may be nothing. */
+static bool make_items(struct pf_tui_list *list, struct pf_tui_item *item)
+{
+    struct found found = {.model = list->model};
+    bool fine = true;
+
+    if (item->has_items)
+        return true;
+    if (!find_places(list, item))
+        return false;
+    for (size_t i = 0; i < item->place_count && fine; i++)
+        fine = goes_to_callers(list)
+                   ? find_caller(&found, &item->places[i])
+                   : find_callees(&found, list->model->index->nodes[item->places[i].node].first_child);
+    if (!settle(list, &found, fine))
+        return false;
+    item->items = found.items;
+    item->item_count = found.item_count;
+    item->has_items = true;
+    for (size_t i = 0; i < item->item_count; i++) {
+        item->items[i].parent = item;
+        item->items[i].depth = item->depth + 1;
+    }
+    return true;
+}
+
+/* Of a list of many thousand rows only those that are drawn are asked. */
+bool pf_tui_item_opens(struct pf_tui_list *list, struct pf_tui_item *item)
+{
+    return list->model->index->has_stacks && make_items(list, item) && item->item_count;
+}
+
+/* ---- the top ----------------------------------------------------------------------------------------------------- */
+
+static bool make_functions(struct pf_tui_list *list)
+{
+    const struct pf_tui_model *model = list->model;
+    const bool by_self = list->no_children || list->view == PF_TUI_CALLERS;
+
+    list->items = malloc((model->index->function_count + 1) * sizeof(*list->items));
+    if (!list->items)
+        return false;
+    for (uint32_t i = 0; i < model->index->function_count; i++) {
+        const struct pf_tui_value value = by_self ? model->self[i] : model->total[i];
+        if (model->shown[i] && weighs_enough(list, value))
+            list->items[list->item_count++] =
+                (struct pf_tui_item){.function = i, .total = value, .self = model->self[i]};
+    }
+    sort(list, list->items, list->item_count, false);
+    return true;
+}
+
+static bool make_roots(struct pf_tui_list *list)
+{
+    struct found found = {.model = list->model};
+
+    if (!settle(list, &found, find_callees(&found, list->model->index->root)))
+        return false;
+    list->items = found.items;
+    list->item_count = found.item_count;
+    return true;
+}
+
+static bool add_lines(struct pf_tui_list *list, struct pf_tui_item *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!grow(&list->lines, &list->line_room, list->line_count + 1, sizeof(*list->lines)))
+            return false;
+        list->lines[list->line_count++] = &items[i];
+        if (items[i].is_open && !add_lines(list, items[i].items, items[i].item_count))
+            return false;
+    }
+    return true;
+}
+
+static bool make_lines(struct pf_tui_list *list)
+{
+    list->line_count = 0;
+    const bool fine = add_lines(list, list->items, list->item_count);
+    if (list->cursor >= list->line_count)
+        list->cursor = list->line_count ? list->line_count - 1 : 0;
+    return fine;
+}
+
+bool pf_tui_list_make(struct pf_tui_list *list)
+{
+    free_items(list->items, list->item_count);
+    list->items = NULL;
+    list->item_count = list->line_count = 0;
+    list->made_of = list->model->changed;
+    return (list->view == PF_TUI_CALLS ? make_roots(list) : make_functions(list)) && make_lines(list);
+}
+
+void pf_tui_list_close(struct pf_tui_list *list)
+{
+    free_items(list->items, list->item_count);
+    free(list->lines);
+    list->items = NULL;
+    list->lines = NULL;
+    list->item_count = list->line_count = list->line_room = 0;
+}
+
+/* ---- opening and closing ----------------------------------------------------------------------------------------- */
+
+struct pf_tui_item *pf_tui_list_at(const struct pf_tui_list *list)
+{
+    return list->cursor < list->line_count ? list->lines[list->cursor] : NULL;
+}
+
+void pf_tui_list_go(struct pf_tui_list *list, const struct pf_tui_item *item)
+{
+    for (size_t i = 0; i < list->line_count; i++)
+        if (list->lines[i] == item)
+            list->cursor = i;
+}
+
+bool pf_tui_item_open(struct pf_tui_list *list, struct pf_tui_item *item)
+{
+    if (!pf_tui_item_opens(list, item))
+        return true;
+    item->is_open = true;
+    return make_lines(list);
+}
+
+static bool open_below(struct pf_tui_list *list, struct pf_tui_item *item, unsigned depth, size_t *left)
+{
+    if (!depth || !*left || !pf_tui_item_opens(list, item))
+        return true;
+    item->is_open = true;
+    for (size_t i = 0; i < item->item_count; i++) {
+        *left -= *left > 0;
+        if (!open_below(list, &item->items[i], depth - 1, left))
+            return false;
+    }
+    return true;
+}
+
+bool pf_tui_item_open_all(struct pf_tui_list *list, struct pf_tui_item *item, unsigned depth)
+{
+    struct pf_tui_item *const at = pf_tui_list_at(list);
+    size_t left = MOST_OPENED;
+    bool fine = true;
+
+    for (size_t i = 0; i < (item ? 1 : list->item_count) && fine; i++)
+        fine = open_below(list, item ? item : &list->items[i], depth, &left);
+    fine = make_lines(list) && fine;
+    pf_tui_list_go(list, at);
+    return fine;
+}
+
+void pf_tui_item_close(struct pf_tui_list *list, struct pf_tui_item *item)
+{
+    item->is_open = false;
+    (void)make_lines(list);
+    pf_tui_list_go(list, item);
+}
+
+static void close_below(struct pf_tui_item *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        items[i].is_open = false;
+        close_below(items[i].items, items[i].item_count);
+    }
+}
+
+void pf_tui_list_close_all(struct pf_tui_list *list)
+{
+    const struct pf_tui_item *at = pf_tui_list_at(list);
+
+    while (at && at->parent)
+        at = at->parent;
+    close_below(list->items, list->item_count);
+    (void)make_lines(list);
+    pf_tui_list_go(list, at);
+}
+
+/* ---- the same rows in another list ------------------------------------------------------------------------------- */
+
+struct kept {
+    uint32_t parent;   /* plus one; 0: of the list itself */
+    uint32_t function; /* of the index of then */
+    bool is_open;      /* or only where the cursor is */
+};
+
+struct pf_tui_memory {
+    const struct pf_tui_index *index;
+    struct kept *all;
+    size_t count, room;
+    size_t cursor; /* plus one; 0: there was none */
+    size_t line;   /* of the window */
+    bool at_top;
+};
+
+static bool keep(struct pf_tui_memory *memory, const struct pf_tui_list *list, const struct pf_tui_item *items,
+                 size_t count, uint32_t parent)
+{
+    const struct pf_tui_item *at = pf_tui_list_at(list);
+
+    for (size_t i = 0; i < count; i++) {
+        if (!items[i].is_open && &items[i] != at)
+            continue;
+        if (!grow(&memory->all, &memory->room, memory->count + 1, sizeof(*memory->all)))
+            return false;
+        memory->all[memory->count++] = (struct kept){parent, items[i].function, items[i].is_open};
+        if (&items[i] == at)
+            memory->cursor = memory->count;
+        if (items[i].is_open && !keep(memory, list, items[i].items, items[i].item_count, (uint32_t)memory->count))
+            return false;
+    }
+    return true;
+}
+
+static void forget(struct pf_tui_memory *memory)
+{
+    if (memory)
+        free(memory->all);
+    free(memory);
+}
+
+struct pf_tui_memory *pf_tui_list_remember(const struct pf_tui_list *list)
+{
+    struct pf_tui_memory *memory = calloc(1, sizeof(*memory));
+
+    if (!memory)
+        return NULL;
+    memory->index = list->model->index;
+    memory->line = list->cursor >= list->top ? list->cursor - list->top : 0;
+    memory->at_top = list->cursor == 0;
+    if (keep(memory, list, list->items, list->item_count, 0))
+        return memory;
+    forget(memory);
+    return NULL;
+}
+
+/* The function of the new index; NONE: it is not there. */
+static uint32_t find_function(const struct pf_tui_index *old, uint32_t function, const struct pf_tui_index *index)
+{
+    const char *name = old->functions[function].name, *dso = pf_tui_dso(old, function);
+
+    if (old == index)
+        return function;
+    for (uint32_t i = 0; i < index->function_count; i++)
+        if (!strcmp(index->functions[i].name, name) && !strcmp(pf_tui_dso(index, i), dso) &&
+            index->functions[i].kind == old->functions[function].kind)
+            return i;
+    return PF_TUI_NONE;
+}
+
+static struct pf_tui_item *item_of(struct pf_tui_item *items, size_t count, uint32_t function)
+{
+    for (size_t i = 0; i < count; i++)
+        if (items[i].function == function)
+            return &items[i];
+    return NULL;
+}
+
+static bool recall(struct pf_tui_list *list, const struct pf_tui_memory *memory, struct pf_tui_item **found)
+{
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct kept *kept = &memory->all[i];
+        struct pf_tui_item *parent = kept->parent ? found[kept->parent - 1] : NULL;
+        if (kept->parent && !parent)
+            continue;
+        const uint32_t function = find_function(memory->index, kept->function, list->model->index);
+        found[i] =
+            item_of(parent ? parent->items : list->items, parent ? parent->item_count : list->item_count, function);
+        if (found[i] && kept->is_open)
+            found[i]->is_open = pf_tui_item_opens(list, found[i]);
+    }
+    return make_lines(list);
+}
+
+bool pf_tui_list_recall(struct pf_tui_list *list, struct pf_tui_memory *memory)
+{
+    struct pf_tui_item **found = memory ? calloc(memory->count + 1, sizeof(*found)) : NULL;
+    bool fine = pf_tui_list_make(list);
+
+    if (fine && found) {
+        fine = recall(list, memory, found);
+        if (memory->at_top)
+            list->cursor = 0;
+        else if (memory->cursor && found[memory->cursor - 1])
+            pf_tui_list_go(list, found[memory->cursor - 1]);
+        list->top = list->cursor > memory->line ? list->cursor - memory->line : 0;
+    }
+    free(found);
+    forget(memory);
+    return fine;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "load.h"
+#include "screen.h"
+
+#include <perfile/records.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { STEPS = 200 };
+
+static void progress(void *context, uint64_t done, uint64_t total)
+{
+    struct pf_tui_load *load = context;
+    bool wake, quits;
+
+    pthread_mutex_lock(&load->lock);
+    load->done = done;
+    load->total = total;
+    quits = load->quits;
+    wake = !load->woken;
+    load->woken = true;
+    pthread_mutex_unlock(&load->lock);
+    if (quits)
+        perfile_reader_stop(load->input->reader);
+    if (wake)
+        pf_tui_screen_wake();
+}
+
+static void note(void *context, const char *text)
+{
+    struct pf_tui_load *load = context;
+    char *grown = NULL;
+
+    pf_log_note(&load->input->log, text); /* which the user finds on the terminal afterwards */
+    pthread_mutex_lock(&load->lock);
+    if (asprintf(&grown, "%s%s\n", load->notes ? load->notes : "", text) >= 0) {
+        free(load->notes);
+        load->notes = grown;
+        load->note_count++;
+    }
+    pthread_mutex_unlock(&load->lock);
+}
+
+static void hand_over(struct pf_tui_load *load, struct pf_tui_index *index)
+{
+    pthread_mutex_lock(&load->lock);
+    pf_tui_index_free(load->fresh);
+    load->fresh = index;
+    pthread_mutex_unlock(&load->lock);
+    pf_tui_screen_wake();
+}
+
+static void snapshot(void *context, const struct perfile_profile *profile)
+{
+    struct pf_tui_load *load = context;
+    struct pf_tui_index *index = pf_tui_index_make(profile, load->quantum_ns, true);
+
+    if (index) /* what is too large to be shown early is shown at the end */
+        hand_over(load, index);
+}
+
+/* The times of the first and the last sample, if the header has them. */
+struct span {
+    uint64_t times[2];
+    size_t count;
+};
+
+static int take_time(void *context, const struct perfile_value *value)
+{
+    struct span *span = context;
+
+    if (span->count < 2)
+        span->times[span->count++] = value->number.u;
+    return 0;
+}
+
+/* As long as the steps of the time line are to be; without a header that says how long the recording is, a guess. */
+static uint64_t choose_quantum(struct perfile_reader *reader)
+{
+    struct span span = {.count = 0};
+    const struct perfile_visitor visitor = {.size = sizeof(visitor), .context = &span, .value = take_time};
+    const uint64_t usual_ns = 10000000;
+
+    if (perfile_feature_visit(reader, PERFILE_FEATURE_SAMPLE_TIME, &visitor, NULL) < 0 || span.count < 2 ||
+        span.times[1] <= span.times[0])
+        return usual_ns;
+    const uint64_t step = (span.times[1] - span.times[0]) / STEPS + 1;
+    return step;
+}
+
+static int read_profile(struct pf_tui_load *load)
+{
+    const struct pf_settings *settings = load->input->settings;
+    struct perfile_profile_options options = PERFILE_PROFILE_OPTIONS_INIT;
+    struct perfile_filter filter = PERFILE_FILTER_INIT; /* what else is filtered by is on the stack of filters */
+    struct perfile_profile *profile;
+
+    filter.time = settings->filter.time;
+    filter.cpus = settings->filter.cpus;
+    filter.events = settings->filter.events;
+    options.filter = &filter;
+    options.symbols = settings->print.symbols;
+    options.threads = settings->print.threads;
+    options.progress = progress;
+    options.progress_context = load;
+    options.keys = "tid,comm,cpu,time";
+    options.time_quantum = load->quantum_ns;
+    options.path = load->input->name;
+    options.unmatched = settings->print.unmatched;
+    options.unmatched_context = settings->print.unmatched_context;
+    options.snapshot = snapshot;
+    options.snapshot_context = load;
+    const int result = perfile_profile_open(load->input->reader, &options, &profile, &load->input->error);
+    if (result < 0)
+        return result;
+    struct pf_tui_index *index = pf_tui_index_make(profile, load->quantum_ns, false);
+    perfile_profile_close(profile);
+    if (!index) {
+        snprintf(load->input->error.message, sizeof(load->input->error.message), "out of memory");
+        return load->input->error.code = PERFILE_ERROR_MEMORY;
+    }
+    hand_over(load, index);
+    return result;
+}
+
+static void *run(void *context)
+{
+    struct pf_tui_load *load = context;
+    const int result = read_profile(load);
+
+    pthread_mutex_lock(&load->lock);
+    load->result = result;
+    load->finished = true;
+    pthread_mutex_unlock(&load->lock);
+    pf_tui_screen_wake();
+    return NULL;
+}
+
+/* Signals are for the thread that draws. */
+static bool start_thread(struct pf_tui_load *load)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
+    sigdelset(&all, SIGABRT);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    load->started = pthread_create(&load->thread, NULL, run, load) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return load->started;
+}
+
+bool pf_tui_load_start(struct pf_tui_load *load, struct pf_input *input)
+{
+    *load = (struct pf_tui_load){.input = input, .quantum_ns = choose_quantum(input->reader)};
+    pthread_mutex_init(&load->lock, NULL);
+    input->settings->symbols.note = note;
+    input->settings->symbols.note_context = load;
+    return start_thread(load);
+}
+
+struct pf_tui_index *pf_tui_load_take(struct pf_tui_load *load)
+{
+    pthread_mutex_lock(&load->lock);
+    struct pf_tui_index *fresh = load->fresh;
+    load->fresh = NULL;
+    pthread_mutex_unlock(&load->lock);
+    return fresh;
+}
+
+bool pf_tui_load_running(struct pf_tui_load *load, int *percent)
+{
+    pthread_mutex_lock(&load->lock);
+    const bool running = !load->finished;
+    *percent = load->total ? (int)(100.0 * (double)load->done / (double)load->total) : -1;
+    *percent = *percent > 99 ? 99 : *percent; /* the symbols are still to come */
+    load->woken = false;
+    pthread_mutex_unlock(&load->lock);
+    return running;
+}
+
+char *pf_tui_load_notes(struct pf_tui_load *load, size_t *count)
+{
+    pthread_mutex_lock(&load->lock);
+    char *copy = load->notes ? strdup(load->notes) : NULL;
+    *count = load->note_count;
+    pthread_mutex_unlock(&load->lock);
+    return copy;
+}
+
+bool pf_tui_load_stop(struct pf_tui_load *load)
+{
+    struct timespec until;
+
+    pthread_mutex_lock(&load->lock);
+    load->quits = true;
+    const bool finished = load->finished;
+    pthread_mutex_unlock(&load->lock);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 1;
+    if (load->started &&
+        (finished ? pthread_join(load->thread, NULL) : pthread_timedjoin_np(load->thread, NULL, &until)))
+        return false;
+    load->started = false;
+    return true;
+}
+
+void pf_tui_load_close(struct pf_tui_load *load)
+{
+    pf_tui_index_free(load->fresh);
+    free(load->notes);
+    pthread_mutex_destroy(&load->lock);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The thread that reads the recording, and what it has so far. */
+#ifndef PERFILE_CLI_TUI_LOAD_H
+#define PERFILE_CLI_TUI_LOAD_H
+
+#include "../input.h"
+#include "index.h"
+
+#include <pthread.h>
+
+struct pf_tui_load {
+    struct pf_input *input;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    bool started;
+    uint64_t quantum_ns;
+    /* under the lock */
+    struct pf_tui_index *fresh; /* not taken yet */
+    uint64_t done, total;
+    bool finished, quits, woken;
+    int result;  /* when finished: of the library */
+    char *notes; /* a line each */
+    size_t note_count;
+};
+
+/* False: no thread could be started. */
+bool pf_tui_load_start(struct pf_tui_load *load, struct pf_input *input);
+/* What is new; NULL: nothing. It is the caller's. */
+struct pf_tui_index *pf_tui_load_take(struct pf_tui_load *load);
+/* Whether it is still reading; how far it is, in percent, -1: not known. */
+bool pf_tui_load_running(struct pf_tui_load *load, int *percent);
+/* A copy of the notes so far; NULL: there are none. */
+char *pf_tui_load_notes(struct pf_tui_load *load, size_t *count);
+/* Ends the reading if it has not. True: it is over, and load->result is set; false: it does not end just now. */
+bool pf_tui_load_stop(struct pf_tui_load *load);
+void pf_tui_load_close(struct pf_tui_load *load);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a combo. */
+enum { IN_BASE = 1, PASSES = 2 };
+
+static void free_rooms(struct pf_tui_model *model)
+{
+    free(model->self);
+    free(model->total);
+    free(model->node_self);
+    free(model->node_total);
+    free(model->steps);
+    free(model->shown);
+    free(model->combo_passes);
+    free(model->means);
+    free(model->through);
+    free(model->slot);
+}
+
+static bool make_rooms(struct pf_tui_model *model, const struct pf_tui_index *index)
+{
+    model->self = calloc(index->function_count + 1, sizeof(*model->self));
+    model->total = calloc(index->function_count + 1, sizeof(*model->total));
+    model->node_self = calloc(index->node_count + 1, sizeof(*model->node_self));
+    model->node_total = calloc(index->node_count + 1, sizeof(*model->node_total));
+    model->steps = calloc(index->step_count + 1, sizeof(*model->steps));
+    model->shown = calloc(index->function_count + 1, sizeof(*model->shown));
+    model->combo_passes = calloc(index->combo_count + 1, sizeof(*model->combo_passes));
+    model->means = calloc(index->function_count + 1, sizeof(*model->means));
+    model->through = calloc(index->node_count + 1, sizeof(*model->through));
+    model->slot = malloc((index->function_count + 1) * sizeof(*model->slot));
+    if (!model->self || !model->total || !model->node_self || !model->node_total || !model->steps || !model->shown ||
+        !model->combo_passes || !model->means || !model->through || !model->slot)
+        return false;
+    memset(model->slot, 0xff, (index->function_count + 1) * sizeof(*model->slot)); /* NONE */
+    return true;
+}
+
+/* At first the event with the most samples, as perf's main event is not marked. */
+static uint32_t choose_event(const struct pf_tui_model *model, const struct pf_tui_index *index)
+{
+    uint32_t best = 0;
+
+    for (uint32_t i = 0; i < index->event_count; i++) {
+        if (model->index && model->event < model->index->event_count &&
+            !strcmp(model->index->events[model->event].name, index->events[i].name))
+            return i;
+        best = index->event_samples[i] > index->event_samples[best] ? i : best;
+    }
+    return best;
+}
+
+bool pf_tui_model_replace(struct pf_tui_model *model, struct pf_tui_index *index)
+{
+    struct pf_tui_model fresh = *model;
+
+    if (!make_rooms(&fresh, index)) {
+        free_rooms(&fresh);
+        return false;
+    }
+    fresh.event = choose_event(model, index);
+    fresh.index = index;
+    fresh.previous = model->index;
+    pf_tui_index_free(model->previous);
+    free_rooms(model);
+    *model = fresh;
+    pf_tui_model_add_up(model);
+    return true;
+}
+
+void pf_tui_model_close(struct pf_tui_model *model)
+{
+    free_rooms(model);
+    pf_tui_filters_clear(&model->filters);
+    pf_tui_index_free(model->index);
+    pf_tui_index_free(model->previous);
+    *model = (struct pf_tui_model){.index = NULL};
+}
+
+/* ---- filters ----------------------------------------------------------------------------------------------------- */
+
+static void judge_combos(struct pf_tui_model *model)
+{
+    struct pf_tui_filters cpus = {.count = 0};
+
+    for (size_t i = 0; i < model->filters.count; i++)
+        if (model->filters.all[i].kind == PF_TUI_BY_CPU)
+            cpus.all[cpus.count++] = model->filters.all[i];
+    for (size_t i = 0; i < model->index->combo_count; i++) {
+        const struct pf_tui_combo *combo = &model->index->combos[i];
+        const bool counts = combo->event == model->event && pf_tui_filters_pass_combo(&cpus, combo);
+        model->combo_passes[i] = (uint8_t)((counts ? IN_BASE : 0) |
+                                           (counts && pf_tui_filters_pass_combo(&model->filters, combo) ? PASSES : 0));
+    }
+}
+
+static void judge_functions(struct pf_tui_model *model)
+{
+    const struct pf_tui_filters *filters = &model->filters;
+    uint16_t of_rows = 0;
+
+    model->all_met = 0;
+    memset(model->means, 0, model->index->function_count * sizeof(*model->means));
+    for (size_t i = 0; i < filters->count; i++) {
+        const uint16_t bit = (uint16_t)(1u << i);
+        if (!pf_tui_filter_is_of_functions(&filters->all[i]))
+            continue;
+        model->all_met |= bit;
+        of_rows |= filters->all[i].kind == PF_TUI_BY_FUNCTION ? 0 : bit;
+        for (uint32_t k = 0; k < model->index->function_count; k++)
+            model->means[k] |= pf_tui_filter_means(&filters->all[i], model->index, k) ? bit : 0;
+    }
+    for (size_t i = 0; i < model->index->function_count; i++)
+        model->shown[i] = (model->means[i] & of_rows) == of_rows;
+    for (size_t i = 0; i < model->index->node_count && model->all_met; i++) {
+        const struct pf_tui_node *node = &model->index->nodes[i];
+        const uint16_t above = node->parent == PF_TUI_NONE ? 0 : model->through[node->parent];
+        model->through[i] = above | model->means[node->function];
+    }
+}
+
+static bool has_time_filter(const struct pf_tui_model *model)
+{
+    for (size_t i = 0; i < model->filters.count; i++)
+        if (model->filters.all[i].kind == PF_TUI_BY_TIME)
+            return true;
+    return false;
+}
+
+bool pf_tui_row_passes(const struct pf_tui_model *model, const struct pf_tui_row *row)
+{
+    return model->combo_passes[row->combo] & PASSES &&
+           (!model->all_met || (model->through[row->node] | model->means[row->leaf]) == model->all_met) &&
+           (!model->timed || (row->step >= model->first_step && row->step < model->end_step));
+}
+
+/* ---- sums -------------------------------------------------------------------------------------------------------- */
+
+static void add(struct pf_tui_value *to, struct pf_tui_value value)
+{
+    to->period += value.period;
+    to->samples += value.samples;
+}
+
+/* What the time line shows does not depend on the range that is chosen on it. */
+static void add_row(struct pf_tui_model *model, const struct pf_tui_row *row)
+{
+    const struct pf_tui_value value = {row->period, row->samples};
+    const unsigned combo = model->combo_passes[row->combo];
+    const bool met = !model->all_met || (model->through[row->node] | model->means[row->leaf]) == model->all_met;
+
+    if (combo & PASSES && met && row->step != PF_TUI_NONE)
+        add(&model->steps[row->step], value);
+    if (!(combo & IN_BASE) || (model->timed && (row->step < model->first_step || row->step >= model->end_step)))
+        return;
+    add(&model->all, value);
+    if (!(combo & PASSES) || !met)
+        return;
+    add(&model->passed, value);
+    add(&model->self[row->leaf], value);
+    add(&model->node_self[row->node], value);
+    if (row->at == PF_TUI_NONE)
+        add(&model->total[row->leaf], value);
+}
+
+static void add_nodes(struct pf_tui_model *model)
+{
+    const struct pf_tui_index *index = model->index;
+
+    for (size_t i = index->node_count; i-- > 0;) { /* callees before callers */
+        const struct pf_tui_node *node = &index->nodes[i];
+        add(&model->node_total[i], model->node_self[i]);
+        if (node->parent != PF_TUI_NONE)
+            add(&model->node_total[node->parent], model->node_total[i]);
+        if (node->outer)
+            add(&model->total[node->function], model->node_total[i]);
+    }
+}
+
+void pf_tui_model_add_up(struct pf_tui_model *model)
+{
+    const struct pf_tui_index *index = model->index;
+
+    memset(model->self, 0, index->function_count * sizeof(*model->self));
+    memset(model->total, 0, index->function_count * sizeof(*model->total));
+    memset(model->node_self, 0, index->node_count * sizeof(*model->node_self));
+    memset(model->node_total, 0, index->node_count * sizeof(*model->node_total));
+    memset(model->steps, 0, index->step_count * sizeof(*model->steps));
+    model->all = model->passed = (struct pf_tui_value){0, 0};
+    judge_combos(model);
+    judge_functions(model);
+    model->timed = has_time_filter(model);
+    pf_tui_filters_steps(&model->filters, index, &model->first_step, &model->end_step);
+    for (size_t i = 0; i < index->row_count; i++)
+        add_row(model, &index->rows[i]);
+    add_nodes(model);
+    model->changed++;
+}
+
+uint64_t pf_tui_weight(const struct pf_tui_model *model, struct pf_tui_value value)
+{
+    return model->by_samples ? value.samples : value.period;
+}
+
+uint64_t pf_tui_model_base(const struct pf_tui_model *model)
+{
+    return pf_tui_weight(model, model->relative ? model->passed : model->all);
+}
+
+double pf_tui_share(const struct pf_tui_model *model, struct pf_tui_value value)
+{
+    const uint64_t base = pf_tui_model_base(model);
+
+    return base ? 100.0 * (double)pf_tui_weight(model, value) / (double)base : 0;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The numbers of all views: what the filters let pass of an index, added up by function and by stack, and lists of rows
+ * made of it. A new index takes the place of the old one without the user losing the row or what was opened.
+ */
+#ifndef PERFILE_CLI_TUI_MODEL_H
+#define PERFILE_CLI_TUI_MODEL_H
+
+#include "filters.h"
+
+struct pf_tui_value {
+    uint64_t period, samples;
+};
+
+enum pf_tui_view { PF_TUI_FUNCTIONS, PF_TUI_CALLS, PF_TUI_CALLERS, PF_TUI_FLAME, PF_TUI_VIEWS };
+enum pf_tui_order { PF_TUI_TOTAL, PF_TUI_SELF, PF_TUI_SAMPLES, PF_TUI_DSO, PF_TUI_SYMBOL, PF_TUI_ORDERS };
+
+struct pf_tui_model {
+    struct pf_tui_index *index;
+    struct pf_tui_filters filters;
+    uint32_t event;
+    bool by_samples;  /* shares are of samples, not of periods */
+    bool relative;    /* to what passes the filters, not to all of the event in the time and on the processors */
+    uint64_t changed; /* counts up whenever numbers become others */
+    /* by function, by node, by step of time */
+    struct pf_tui_value *self, *total;
+    struct pf_tui_value *node_self, *node_total;
+    struct pf_tui_value *steps;
+    uint8_t *shown; /* functions that have rows */
+    struct pf_tui_value all, passed;
+    bool timed;                    /* some filter is of time ... */
+    uint32_t first_step, end_step; /* ... and leaves [first_step, end_step) */
+    struct pf_tui_index *previous; /* whose names lists may remember; until the next replacement */
+    /* what add_up works with */
+    uint8_t *combo_passes;
+    uint16_t *means, *through; /* by function, by node: which filters of functions are met, a bit each */
+    uint16_t all_met;
+    uint32_t *slot; /* by function: for grouping; NONE between uses */
+};
+
+/* Where a list of rows is in the stacks: of a function that others call the nodes of those, with what they weigh for it. */
+struct pf_tui_place {
+    uint32_t node;
+    bool is_caller; /* the node is not the function itself, but what called it */
+    struct pf_tui_value value;
+};
+
+struct pf_tui_item {
+    uint32_t function;
+    uint32_t depth;
+    struct pf_tui_value total, self;
+    uint64_t key; /* by these three rows are sorted */
+    const char *by, *name;
+    struct pf_tui_item *parent; /* NULL: of the list itself */
+    struct pf_tui_item *items;  /* below it, once they were asked for */
+    struct pf_tui_place *places;
+    size_t item_count, place_count;
+    bool is_open, has_places, has_items;
+};
+
+struct pf_tui_list {
+    struct pf_tui_model *model;
+    enum pf_tui_view view;
+    bool callers; /* of functions: below a row are who calls it, not whom it calls */
+    enum pf_tui_order order;
+    bool reversed;
+    bool no_children; /* functions: only those that were running */
+    double limit;     /* rows below this share are left out */
+    struct pf_tui_item *items;
+    size_t item_count;
+    struct pf_tui_item **lines; /* what is to be seen, from the top */
+    size_t line_count, line_room;
+    size_t cursor, top;
+    uint64_t made_of; /* model->changed */
+};
+
+/* Takes the index. Event 0 is shown if it was none before, else the one of the same name. False: out of memory; the old one stays. */
+bool pf_tui_model_replace(struct pf_tui_model *model, struct pf_tui_index *index);
+void pf_tui_model_close(struct pf_tui_model *model);
+/* After the filters, the event or the weights have changed. */
+void pf_tui_model_add_up(struct pf_tui_model *model);
+/* Whether it is counted, when the sums are made. */
+bool pf_tui_row_passes(const struct pf_tui_model *model, const struct pf_tui_row *row);
+/* What shares are of. */
+uint64_t pf_tui_model_base(const struct pf_tui_model *model);
+uint64_t pf_tui_weight(const struct pf_tui_model *model, struct pf_tui_value value);
+double pf_tui_share(const struct pf_tui_model *model, struct pf_tui_value value);
+
+/* Makes the rows anew, with the same ones open and the cursor where it was. False: out of memory. */
+bool pf_tui_list_make(struct pf_tui_list *list);
+void pf_tui_list_close(struct pf_tui_list *list);
+/* Whether there can be rows below it. */
+bool pf_tui_item_opens(struct pf_tui_list *list, struct pf_tui_item *item);
+bool pf_tui_item_open(struct pf_tui_list *list, struct pf_tui_item *item);
+/* With all below it, down to `depth` levels and at most some thousand rows. */
+bool pf_tui_item_open_all(struct pf_tui_list *list, struct pf_tui_item *item, unsigned depth);
+void pf_tui_item_close(struct pf_tui_list *list, struct pf_tui_item *item);
+void pf_tui_list_close_all(struct pf_tui_list *list);
+/* The line at the cursor; NULL: there are none. */
+struct pf_tui_item *pf_tui_list_at(const struct pf_tui_list *list);
+void pf_tui_list_go(struct pf_tui_list *list, const struct pf_tui_item *item);
+/* What is open and where the cursor is. It outlives one replacement of the index. NULL: out of memory, nothing is remembered. */
+struct pf_tui_memory;
+struct pf_tui_memory *pf_tui_list_remember(const struct pf_tui_list *list);
+/* Makes the list, and opens what was open. Frees the memory, which may be NULL. */
+bool pf_tui_list_recall(struct pf_tui_list *list, struct pf_tui_memory *memory);
+
+#endif

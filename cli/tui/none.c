@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Of a build without ncurses: there is no interactive view. */
+#include "tui.h"
+
+bool pf_tui_wanted(const struct pf_command *command, const struct pf_settings *settings, int *status)
+{
+    *status = PF_STATUS_OK;
+    if (settings->tui && command->interactive) {
+        pf_message("%s: --tui is not possible: this perfile was built without ncurses", command->name);
+        *status = PF_STATUS_USAGE;
+    }
+    return false;
+}
+
+void pf_tui_prepare(void)
+{
+}
+
+int pf_tui_run(struct pf_input *input)
+{
+    (void)input;
+    return PF_STATUS_USAGE;
+}

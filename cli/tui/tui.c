@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether there is to be an interactive view. */
+#include "tui.h"
+#include "print.h"
+#include "screen.h"
+
+#include <unistd.h>
+
+/* Options that say how text is to look, or what only the text of reports can show. */
+static bool asks_for_text(const struct pf_settings *settings)
+{
+    const struct perfile_report_options *report = &settings->report;
+    const unsigned shown = PERFILE_REPORT_CHILDREN | PERFILE_REPORT_NO_CHILDREN | PERFILE_REPORT_INVERTED;
+
+    return settings->format || settings->output || settings->fields || report->sort || report->flags & ~shown ||
+           report->symbols || report->widths || report->separator || report->parent || report->time_quantum ||
+           report->max_stack || settings->print.nanoseconds;
+}
+
+static const char *terminal_lack(void)
+{
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return "standard input and output are not a terminal";
+    return pf_is_terminal(STDOUT_FILENO) && pf_tui_screen_possible() ? NULL
+                                                                     : "the terminal cannot move its cursor (TERM)";
+}
+
+bool pf_tui_wanted(const struct pf_command *command, const struct pf_settings *settings, int *status)
+{
+    *status = PF_STATUS_OK;
+    if (!command->interactive || settings->help || (settings->stdio && !settings->tui) ||
+        (asks_for_text(settings) && !settings->tui))
+        return false;
+    const char *lack = settings->stdio           ? "--stdio asks for text"
+                       : asks_for_text(settings) ? "another option asks for text"
+                                                 : terminal_lack();
+    if (!lack)
+        return true;
+    if (settings->tui) {
+        pf_message("%s: --tui is not possible: %s", command->name, lack);
+        *status = PF_STATUS_USAGE;
+    }
+    return false;
+}
+
+void pf_tui_prepare(void)
+{
+    pf_tui_print_start();
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The interactive view of a recording, on a terminal. A build without ncurses has none. */
+#ifndef PERFILE_CLI_TUI_H
+#define PERFILE_CLI_TUI_H
+
+#include "../input.h"
+
+/*
+ * Whether the verb is to be interactive: it is a verb that can be, its text would go to a terminal that can show it, and no
+ * option asks for what is only text. *status: PF_STATUS_USAGE when --tui asks for what cannot be, and was said so.
+ */
+bool pf_tui_wanted(const struct pf_command *command, const struct pf_settings *settings, int *status);
+/* To be called before the sandbox. */
+void pf_tui_prepare(void);
+/* Shows the recording, which is open and at its start, until the user leaves. Returns the exit status. */
+int pf_tui_run(struct pf_input *input);
+
+/* The keys by position, for the man page: how they are called, and what they do. NULL after the last. */
+const char *pf_tui_key_at(size_t index, const char **doc);
+
+#endif
