@@ -108,7 +108,6 @@ struct pf_settings {
     bool no_pager;
     bool no_sandbox;
     bool tui;                       /* the interactive view, or an error */
-    bool stdio;                     /* text */
     bool shows;                     /* --open: what is written is shown ... */
     const struct pf_viewer *viewer; /* ... by this; NULL: it is not */
     bool keeps_old;                 /* a file that was there before gets another name */
