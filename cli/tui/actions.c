@@ -409,7 +409,7 @@ void pf_tui_do_details(struct pf_tui *app)
         return;
     print_details(to, app, function);
     if (fclose(to) == 0)
-        pf_tui_show_text(app, "Function", text);
+        pf_tui_show_text(app, "Function", text, 0);
     free(text);
 }
 
@@ -418,7 +418,7 @@ void pf_tui_do_facts(struct pf_tui *app)
     char *text = strdup(app->model.index->facts); /* which another index may replace meanwhile */
 
     if (text)
-        pf_tui_show_text(app, "Recording", *text ? text : "The recording does not say where it is from.");
+        pf_tui_show_text(app, "Recording", *text ? text : "The recording does not say where it is from.", 15);
     free(text);
 }
 
@@ -455,7 +455,7 @@ void pf_tui_do_notes(struct pf_tui *app)
     if (to && app->load.result < 0)
         fprintf(to, "\nReading failed: %s\n", app->load.input->error.message);
     if (to && fclose(to) == 0)
-        pf_tui_show_text(app, "Notes", *text ? text : "There is nothing to note yet.");
+        pf_tui_show_text(app, "Notes", *text ? text : "There is nothing to note yet.", 0);
     free(text);
     free(notes);
 }

@@ -183,14 +183,14 @@ struct hint {
 };
 
 /* What is wanted most often, as far as there is room. */
-static const struct hint row_hints[] = {{"?", "help"},   {"q", "quit"},   {"Enter", "code"}, {"Right", "open"},
-                                        {"/", "filter"}, {"s", "search"}, {"4", "flame"},    {"T", "time"},
-                                        {"m", "menu"},   {"f", "filters"}, {"o", "sort"},    {"v", "name"},
+static const struct hint row_hints[] = {{"?", "help"},   {"q", "quit"},    {"Enter", "code"}, {"Right", "open"},
+                                        {"/", "filter"}, {"s", "search"},  {"4", "flame"},    {"T", "time"},
+                                        {"m", "menu"},   {"f", "filters"}, {"o", "sort"},     {"v", "name"},
                                         {"t", "thread"}, {NULL, NULL}};
 static const struct hint flame_hints[] = {{"?", "help"},  {"q", "quit"}, {"Arrows", "move"}, {"Enter", "zoom"},
                                           {"Esc", "out"}, {"a", "code"}, {"1", "list"},      {NULL, NULL}};
-static const struct hint time_hints[] = {{"Left Right", "move"}, {"Space", "from here"}, {"Enter", "to here"},
-                                         {"Esc", "leave"},       {NULL, NULL}};
+static const struct hint time_hints[] = {
+    {"Left Right", "move"}, {"Space", "from here"}, {"Enter", "to here"}, {"Esc", "leave"}, {NULL, NULL}};
 
 static const struct hint *hints(const struct pf_tui *app)
 {
@@ -305,12 +305,19 @@ static void draw_with(struct pf_tui *app, void (*draw)(struct pf_tui *app, void 
 
 int pf_tui_wait(struct pf_tui *app, void (*draw)(struct pf_tui *app, void *context), void *context)
 {
-    for (;;) {
+    return pf_tui_wait_until(app, draw, context, NULL);
+}
+
+int pf_tui_wait_until(struct pf_tui *app, void (*draw)(struct pf_tui *app, void *context), void *context,
+                      bool (*over)(void *context))
+{
+    while (!over || !over(context)) {
         int percent;
         if (!draw) /* what a window shows stays as it is */
             take_fresh(app);
         draw_with(app, draw, context);
-        const int key = pf_tui_screen_key(&app->screen, pf_tui_load_running(&app->load, &percent) ? POLL_MS : -1);
+        const bool polls = over || pf_tui_load_running(&app->load, &percent);
+        const int key = pf_tui_screen_key(&app->screen, polls ? POLL_MS : -1);
         if (key == PF_KEY_SUSPEND)
             pf_tui_screen_suspend(&app->screen);
         else if (key == 'L' + PF_KEY_CTRL)
@@ -320,6 +327,7 @@ int pf_tui_wait(struct pf_tui *app, void (*draw)(struct pf_tui *app, void *conte
         else if (key == 'q' && is_too_small(app))
             return key;
     }
+    return PF_KEY_NONE;
 }
 
 static void use_mouse(struct pf_tui *app)

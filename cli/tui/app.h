@@ -72,9 +72,11 @@ void pf_tui_changed(struct pf_tui *app);
 void pf_tui_draw(struct pf_tui *app);
 /*
  * The next key, with the screen as `draw` makes it; what happens besides (another size, the loader, Ctrl-Z) is dealt with.
- * NONE when time is up.
  */
 int pf_tui_wait(struct pf_tui *app, void (*draw)(struct pf_tui *app, void *context), void *context);
+/* The same until `over` says so: PF_KEY_NONE then. */
+int pf_tui_wait_until(struct pf_tui *app, void (*draw)(struct pf_tui *app, void *context), void *context,
+                      bool (*over)(void *context));
 void pf_tui_press(struct pf_tui *app, enum pf_tui_mode mode, int key);
 
 /* ---- rows.c ------------------------------------------------------------------------------------------------------ */
@@ -96,8 +98,8 @@ void pf_tui_flame_moved(struct pf_tui *app);
 
 /* ---- popup.c ----------------------------------------------------------------------------------------------------- */
 
-/* Shows lines of text until the user leaves. */
-void pf_tui_show_text(struct pf_tui *app, const char *title, const char *text);
+/* Shows lines of text until the user leaves; what goes on on the next line is indented by `hanging`. */
+void pf_tui_show_text(struct pf_tui *app, const char *title, const char *text, int hanging);
 struct pf_tui_choice {
     char *text;
     uint64_t weight; /* they are sorted by it; choices with equal ones stay in order */

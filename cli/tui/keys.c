@@ -63,7 +63,7 @@ void pf_tui_do_help(struct pf_tui *app)
             fprintf(to, "%-16s%s\n", keys[i].shown, keys[i].help);
     fputs("\nColors follow PERFILE_THEME (dark, light, mono); NO_COLOR turns them off.\n", to);
     if (fclose(to) == 0)
-        pf_tui_show_text(app, "Keys", text);
+        pf_tui_show_text(app, "Keys", text, 16);
     free(text);
 }
 

@@ -68,9 +68,10 @@ struct text {
     size_t count, room, top;
     const char *all;
     int columns;
+    int hanging; /* how far lines that go on are indented */
 };
 
-static bool add_line(struct text *text, const char *from, size_t bytes)
+static bool add_line(struct text *text, const char *from, size_t bytes, int indent)
 {
     if (text->count == text->room) {
         const size_t room = text->room ? 2 * text->room : 64;
@@ -80,9 +81,11 @@ static bool add_line(struct text *text, const char *from, size_t bytes)
         text->lines = grown;
         text->room = room;
     }
-    text->lines[text->count] = strndup(from, bytes);
-    text->count += text->lines[text->count] != NULL;
-    return text->count && text->lines[text->count - 1];
+    char *line = NULL;
+    if (asprintf(&line, "%*s%.*s", indent, "", (int)bytes, from) < 0)
+        return false;
+    text->lines[text->count++] = line;
+    return true;
 }
 
 static void free_lines(struct text *text)
@@ -100,7 +103,7 @@ static size_t character(const char *text)
 }
 
 /* How many bytes of a line fit; if a word can be left for the next line, it is. */
-static size_t fitting(const struct pf_tui *app, const char *line, size_t bytes)
+static size_t fitting(const struct pf_tui *app, const char *line, size_t bytes, int indent)
 {
     char one[8];
     size_t used = 0, cells = 0, word = 0;
@@ -110,7 +113,7 @@ static size_t fitting(const struct pf_tui *app, const char *line, size_t bytes)
         memcpy(one, line + used, piece);
         one[piece] = 0;
         cells += pf_tui_cells(&app->screen, one, 16);
-        if (cells > (size_t)app->screen.columns - 2)
+        if (cells + (size_t)indent > (size_t)app->screen.columns - 2)
             return word > bytes / 8 && word > 20 ? word : used ? used : piece;
         used += piece;
         word = line[used - 1] == ' ' ? used : word;
@@ -126,8 +129,9 @@ static void wrap(struct pf_tui *app, struct text *text)
         const size_t bytes = strcspn(at, "\n");
         size_t used = 0;
         do {
-            const size_t piece = fitting(app, at + used, bytes - used);
-            if (!add_line(text, at + used, piece)) {
+            const int indent = used ? text->hanging : 0;
+            const size_t piece = fitting(app, at + used, bytes - used, indent);
+            if (!add_line(text, at + used, piece, indent)) {
                 app->short_of_memory = true;
                 return;
             }
@@ -153,9 +157,9 @@ static void draw_text(struct pf_tui *app, void *context)
                   text->top < most ? " More below (Down, Space)   Esc back" : " Esc back");
 }
 
-void pf_tui_show_text(struct pf_tui *app, const char *title, const char *all)
+void pf_tui_show_text(struct pf_tui *app, const char *title, const char *all, int hanging)
 {
-    struct text text = {.title = title, .all = all};
+    struct text text = {.title = title, .all = all, .hanging = hanging};
     int key;
 
     while (!leaves(key = pf_tui_wait(app, draw_text, &text)) && key != PF_KEY_ENTER) {

@@ -27,6 +27,8 @@ static bool has_column(const struct pf_tui *app, const struct pf_tui_list *list,
 
     if (app->screen.columns < column->from)
         return false;
+    if (column->order == PF_TUI_DSO && list->view == PF_TUI_CALLS && app->screen.columns < 100)
+        return false; /* deep trees need the room */
     return (column->order != PF_TUI_TOTAL || (!flat && list->view != PF_TUI_CALLERS)) &&
            (column->order != PF_TUI_SELF || list->view != PF_TUI_CALLS || app->screen.columns >= 60);
 }
@@ -53,12 +55,16 @@ static void draw_header(struct pf_tui *app, const struct pf_tui_list *list)
         if (!has_column(app, list, column))
             continue;
         const int cells = column->cells ? column_cells(app, column) : app->screen.columns - x;
-        const char *mark = column->order != list->order ? "" : list->reversed ? "^" : "v";
+        const char *mark = column->order != list->order ? ""
+                           : app->screen.utf8           ? (list->reversed ? " ▲" : " ▼")
+                           : list->reversed             ? " ^"
+                                                        : " v";
         const char *title = column->order == PF_TUI_SELF && !app->model.index->has_stacks ? "Overhead" : column->title;
         const bool right = column->order <= PF_TUI_SAMPLES;
         snprintf(text, sizeof(text), "%s%s", title, mark);
-        pf_tui_format(&app->screen, app->at.header, x, cells, PF_TUI_HEADER | (*mark ? PF_TUI_BOLD : 0),
-                      right ? "%*s " : "%-*s", right ? cells - 1 : 0, text);
+        const int blank = right ? cells - 1 - (int)pf_tui_cells(&app->screen, text, (size_t)cells) : 0;
+        pf_tui_put(&app->screen, app->at.header, x + (blank > 0 ? blank : 0), cells - (blank > 0 ? blank : 0),
+                   PF_TUI_HEADER | (*mark ? PF_TUI_BOLD : 0), text);
         x += cells;
     }
 }
