@@ -232,7 +232,7 @@ int pf_tui_choose(struct pf_tui *app, const char *title, struct pf_tui_choice *c
             return (int)chooser.cursor;
         if (points)
             chooser.cursor = chooser.top + (size_t)mouse->y - 1;
-        if (points && (mouse->press == PF_MOUSE_CLICK || mouse->press == PF_MOUSE_DOUBLE))
+        if (points && mouse->press == PF_MOUSE_DOUBLE)
             return (int)chooser.cursor;
         if (!points && !scrolls_with_mouse(app, key, &chooser.cursor, count))
             (void)scrolls(key, &chooser.cursor, count, page);

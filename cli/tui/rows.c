@@ -459,6 +459,16 @@ static void click_header(struct pf_tui *app, int x)
     }
 }
 
+/* Where the + or - of the row is. */
+static int mark_column(const struct pf_tui *app, const struct pf_tui_list *list, const struct pf_tui_item *item)
+{
+    int x = indent(app, item);
+
+    for (size_t i = 0; i < COLUMNS; i++)
+        x += has_column(app, list, &columns[i]) ? column_cells(app, &columns[i]) : 0;
+    return x;
+}
+
 void pf_tui_rows_mouse(struct pf_tui *app)
 {
     enum { WHEEL = 3 };
@@ -476,10 +486,10 @@ void pf_tui_rows_mouse(struct pf_tui *app)
         click_header(app, mouse->x);
     if (mouse->y < app->at.body || mouse->y >= app->at.body + app->at.body_count || line >= list->line_count)
         return;
-    const bool again = list->cursor == line;
     list->cursor = line;
+    const int mark = mark_column(app, list, list->lines[line]);
     if (mouse->press == PF_MOUSE_DOUBLE)
         pf_tui_do_annotate(app);
-    else if (again && mouse->press == PF_MOUSE_CLICK)
+    else if (mouse->x >= mark && mouse->x < mark + 2)
         pf_tui_do_toggle(app);
 }

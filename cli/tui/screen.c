@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <term.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -35,6 +36,8 @@ static struct {
     attr_t styles[PF_TUI_STYLES];
     short pairs[PF_TUI_STYLES];
     struct sigaction old[16];
+    int press_y, press_x; /* of the mouse's button, the last time ... */
+    uint64_t press_ms;    /* ... and when that was */
 } screen;
 
 /* ---- signals ----------------------------------------------------------------------------------------------------- */
@@ -262,10 +265,8 @@ static void set_modes(void)
     (void)nodelay(stdscr, TRUE);
     (void)curs_set(0);
     set_escdelay(25);
-    mouseinterval(150);
-    (void)mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED | BUTTON4_PRESSED |
-                        BUTTON5_PRESSED,
-                    NULL);
+    mouseinterval(0); /* else a quick drag would be a click */
+    (void)mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
 }
 
 bool pf_tui_screen_open(struct pf_tui_screen *out, bool color)
@@ -339,9 +340,31 @@ static const struct {
 static const struct {
     mmask_t bits;
     enum pf_tui_press press;
-} presses[] = {
-    {BUTTON1_DOUBLE_CLICKED, PF_MOUSE_DOUBLE}, {BUTTON1_CLICKED, PF_MOUSE_CLICK}, {BUTTON1_PRESSED, PF_MOUSE_PRESS},
-    {BUTTON1_RELEASED, PF_MOUSE_RELEASE},      {BUTTON4_PRESSED, PF_MOUSE_UP},    {BUTTON5_PRESSED, PF_MOUSE_DOWN}};
+} presses[] = {{BUTTON1_PRESSED, PF_MOUSE_PRESS},
+               {BUTTON1_RELEASED, PF_MOUSE_RELEASE},
+               {BUTTON4_PRESSED, PF_MOUSE_UP},
+               {BUTTON5_PRESSED, PF_MOUSE_DOWN}};
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Whether the button is pressed at the same place again at once; after that it is a first time again. */
+static bool is_double(int y, int x)
+{
+    enum { DOUBLE_MS = 400 };
+    const uint64_t now = now_ms();
+    const bool twice = screen.press_y == y && screen.press_x == x && now - screen.press_ms < DOUBLE_MS;
+
+    screen.press_y = y;
+    screen.press_x = x;
+    screen.press_ms = twice ? 0 : now;
+    return twice;
+}
 
 static int mouse_key(struct pf_tui_screen *out)
 {
@@ -352,6 +375,8 @@ static int mouse_key(struct pf_tui_screen *out)
     for (size_t i = 0; i < COUNT(presses); i++)
         if (event.bstate & presses[i].bits) {
             out->mouse = (struct pf_tui_mouse){event.y, event.x, presses[i].press};
+            if (presses[i].press == PF_MOUSE_PRESS && is_double(event.y, event.x))
+                out->mouse.press = PF_MOUSE_DOUBLE;
             return PF_KEY_MOUSE;
         }
     return PF_KEY_OTHER;

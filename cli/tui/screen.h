@@ -56,7 +56,7 @@ enum pf_tui_key {
     PF_KEY_CTRL = -64, /* 'L' + PF_KEY_CTRL */
 };
 
-enum pf_tui_press { PF_MOUSE_PRESS, PF_MOUSE_RELEASE, PF_MOUSE_CLICK, PF_MOUSE_DOUBLE, PF_MOUSE_UP, PF_MOUSE_DOWN };
+enum pf_tui_press { PF_MOUSE_PRESS, PF_MOUSE_RELEASE, PF_MOUSE_DOUBLE, PF_MOUSE_UP, PF_MOUSE_DOWN };
 struct pf_tui_mouse {
     int y, x;
     enum pf_tui_press press;

@@ -190,11 +190,9 @@ bool pf_tui_time_mouse(struct pf_tui *app)
     if (mouse->press == PF_MOUSE_PRESS) {
         time->choosing = time->drags = true;
         time->mark = time->cursor;
-    } else if (time->drags) {
+    } else if (time->drags && time->mark != time->cursor) {
         pf_tui_do_time_take(app);
-    } else { /* a click begins a range there */
-        time->choosing = true;
-        time->mark = time->cursor;
     }
+    time->drags = time->drags && mouse->press == PF_MOUSE_PRESS; /* a click alone begins a range */
     return true;
 }
