@@ -2,6 +2,7 @@
 #include "help.h"
 #include "json.h"
 #include "stream.h"
+#include "tui/tui.h"
 
 #include <perfile/table.h>
 
@@ -190,6 +191,20 @@ static void print_scdoc_option(struct pf_stream *out, const struct pf_command *c
         print_scdoc_values(out, command, option->value_at);
 }
 
+static void print_scdoc_keys(struct pf_stream *out)
+{
+    const char *key, *doc;
+
+    pf_stream_print(out, "# KEYS\n\nOf the interactive view:\n\n");
+    for (size_t i = 0; (key = pf_tui_key_at(i, &doc)) != NULL; i++) {
+        pf_stream_print(out, "*");
+        print_escaped(out, key);
+        pf_stream_print(out, "*\n\t");
+        print_escaped(out, doc);
+        pf_stream_print(out, "\n\n");
+    }
+}
+
 static void print_scdoc_verb(struct pf_stream *out, const struct pf_command *command)
 {
     print_escaped(out, command->doc);
@@ -201,6 +216,8 @@ static void print_scdoc_verb(struct pf_stream *out, const struct pf_command *com
             if (!option->hidden)
                 print_scdoc_option(out, command, option);
     }
+    if (command->interactive)
+        print_scdoc_keys(out);
 }
 
 static void print_scdoc_verbs(struct pf_stream *out)

@@ -241,7 +241,7 @@ void pf_tui_do_flame_out(struct pf_tui *app)
     if (app->flame.root == PF_TUI_NONE)
         pf_tui_do_pop(app);
     else
-        app->flame.root = parent_of(app, app->flame.root);
+        app->flame.root = PF_TUI_NONE;
 }
 
 void pf_tui_flame_mouse(struct pf_tui *app)

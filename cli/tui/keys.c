@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What keys do, all of it from keys.def. */
 #include "app.h"
-#include "tui.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,16 +20,6 @@ static const struct key {
 #undef PF_KEY
 };
 enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
-
-const char *pf_tui_key_at(size_t index, const char **doc)
-{
-    for (size_t i = 0; i < KEYS; i++)
-        if (keys[i].shown && index-- == 0) {
-            *doc = keys[i].help;
-            return keys[i].shown;
-        }
-    return NULL;
-}
 
 /* Before there is anything to show. */
 static bool needs_nothing(pf_tui_action *action)

@@ -382,6 +382,7 @@ static int mouse_key(struct pf_tui_screen *out)
     return PF_KEY_OTHER;
 }
 
+/* Curses tells of it with KEY_RESIZE once more, and would do so again and again if that led here. */
 static int resize(struct pf_tui_screen *out)
 {
     struct winsize size;
@@ -402,7 +403,7 @@ static int take_key(struct pf_tui_screen *out)
         return mouse_key(out);
     for (size_t i = 0; i < COUNT(keys); i++)
         if (key == keys[i].curses)
-            return keys[i].key == PF_KEY_RESIZE ? resize(out) : keys[i].key;
+            return keys[i].key;
     return key < 256 ? key : PF_KEY_OTHER;
 }
 
