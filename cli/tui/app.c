@@ -71,6 +71,7 @@ static void take_index(struct pf_tui *app, struct pf_tui_index *index)
         if (!pf_tui_list_recall(&app->lists[i], memories[i]))
             app->short_of_memory = true;
     pf_tui_flame_moved(app);
+    pf_tui_model_forget(&app->model);
 }
 
 static void take_fresh(struct pf_tui *app)

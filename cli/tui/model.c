@@ -72,6 +72,12 @@ bool pf_tui_model_replace(struct pf_tui_model *model, struct pf_tui_index *index
     return true;
 }
 
+void pf_tui_model_forget(struct pf_tui_model *model)
+{
+    pf_tui_index_free(model->previous);
+    model->previous = NULL;
+}
+
 void pf_tui_model_close(struct pf_tui_model *model)
 {
     free_rooms(model);

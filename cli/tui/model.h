@@ -76,6 +76,8 @@ struct pf_tui_list {
 
 /* Takes the index. Event 0 is shown if it was none before, else the one of the same name. False: out of memory; the old one stays. */
 bool pf_tui_model_replace(struct pf_tui_model *model, struct pf_tui_index *index);
+/* No list remembers the index before this one any more. */
+void pf_tui_model_forget(struct pf_tui_model *model);
 void pf_tui_model_close(struct pf_tui_model *model);
 /* After the filters, the event or the weights have changed. */
 void pf_tui_model_add_up(struct pf_tui_model *model);

@@ -56,9 +56,9 @@ static void draw_header(struct pf_tui *app, const struct pf_tui_list *list)
             continue;
         const int cells = column->cells ? column_cells(app, column) : app->screen.columns - x;
         const char *mark = column->order != list->order ? ""
-                           : app->screen.utf8           ? (list->reversed ? " ▲" : " ▼")
-                           : list->reversed             ? " ^"
-                                                        : " v";
+                           : app->screen.utf8           ? (list->reversed ? "▲" : "▼")
+                           : list->reversed             ? "^"
+                                                        : "v";
         const char *title = column->order == PF_TUI_SELF && !app->model.index->has_stacks ? "Overhead" : column->title;
         const bool right = column->order <= PF_TUI_SAMPLES;
         snprintf(text, sizeof(text), "%s%s", title, mark);

@@ -235,6 +235,7 @@ struct perfile_profile_options {
     void (*snapshot)(void *context, const struct perfile_profile *profile);
     void *snapshot_context;
     uint64_t snapshot_ms;
+    uint64_t snapshot_rows; /* with more rows than that no more come; 0: 1,000,000 */
 };
 #define PERFILE_PROFILE_OPTIONS_INIT PERFILE_SIZED(struct perfile_profile_options)
 

@@ -372,6 +372,12 @@ static bool make_snapshot(struct reading *r, struct pf_aggregate *copy)
            (joined ? join_equal_nodes(copy, NULL) : pf_aggregate_finish(copy));
 }
 
+static bool may_give_snapshot(struct reading *r)
+{
+    const uint64_t usual = 1000000, most = r->options->snapshot_rows ? r->options->snapshot_rows : usual;
+    return pf_snapshot_is_due(&r->clock) && pf_aggregate_count(r->aggregate->profile, PF_AGGREGATE_ROWS) <= most;
+}
+
 static bool give_snapshot(struct reading *r)
 {
     struct pf_aggregate copy;
@@ -389,8 +395,7 @@ static int read_samples(struct reading *r, struct perfile_reader *reader, struct
     const struct pf_profile_sample *sample;
     int result;
     while ((result = pf_profile_next(r->profile, &sample, error)) > 0)
-        if (!add_sample(r, sample) ||
-            (PF_UNLIKELY(r->options->snapshot && pf_snapshot_is_due(&r->clock)) && !give_snapshot(r)))
+        if (!add_sample(r, sample) || (PF_UNLIKELY(r->options->snapshot && may_give_snapshot(r)) && !give_snapshot(r)))
             return pf_fail_memory(error, "profile");
     if (result < 0)
         return result;

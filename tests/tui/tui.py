@@ -284,6 +284,7 @@ def test_search_and_order(t):
     t.wait(lambda screen: not t.at(row)(screen), 'n goes on')
     t.press('N')
     t.wait(t.at(row))
+    t.wait('Children▼')
     t.try_key('o', 'Sorted by Self')
     screen = t.wait('Sorted by Self')
     selfs = [float(re.findall(r'([\d.]+)%', line)[1]) for line in screen.splitlines() if line.count('%') == 2]
