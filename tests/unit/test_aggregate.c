@@ -461,9 +461,70 @@ static void addresses_and_their_frames(void **state)
     close(maker.fd);
 }
 
+/* ---- snapshots ---- */
+
+struct seen {
+    size_t count;
+    uint64_t samples; /* of the last one */
+    bool grows;
+};
+
+static void see(void *context, const struct perfile_profile *profile)
+{
+    struct perfile_losses losses = PERFILE_LOSSES_INIT;
+    struct perfile_profile_value_type type = PERFILE_PROFILE_VALUE_TYPE_INIT;
+    struct perfile_profile_function function = PERFILE_PROFILE_FUNCTION_INIT;
+    struct perfile_profile_recording recording = PERFILE_PROFILE_RECORDING_INIT;
+    struct seen *seen = context;
+    assert_int_equal(perfile_profile_losses(profile, &losses), 0);
+    assert_int_equal(perfile_profile_value_type_at(profile, 0, &type), 0);
+    assert_true(type.total < losses.samples); /* the last one comes with the next */
+    assert_int_equal(perfile_profile_function_at(profile, 0, &function), 0);
+    assert_string_equal(function.label, "[a]");
+    assert_int_equal(perfile_profile_recording_at(profile, 0, &recording), 0);
+    assert_string_equal(recording.path, "recorded");
+    seen->grows &= type.total > seen->samples;
+    seen->samples = type.total;
+    seen->count++;
+}
+
+static struct seen snapshots_of(unsigned samples, unsigned threads, uint64_t most_rows)
+{
+    struct perfile_profile_options options = PERFILE_PROFILE_OPTIONS_INIT;
+    struct seen seen = {.grows = true};
+    struct maker maker;
+    begin(&maker);
+    add_event(&maker, "cycles", 1, 0);
+    add_map(&maker, 0x1000, "/bin/a");
+    for (unsigned i = 0; i < samples; i++)
+        put_at(&maker, 0x1000 + i % 0x1000);
+    options.path = "recorded";
+    options.threads = threads;
+    options.snapshot = see;
+    options.snapshot_context = &seen;
+    options.snapshot_ms = 1;
+    options.snapshot_rows = most_rows;
+    struct perfile_profile *profile = finish_profile(&maker, &options);
+    assert_int_equal(perfile_profile_sample_count(profile), samples < 0x1000 ? samples : 0x1000);
+    perfile_profile_close(profile);
+    return seen;
+}
+
+static void snapshots_while_it_is_read(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads < 4; threads++) {
+        const struct seen seen = snapshots_of(100000, threads, 0);
+        assert_true(seen.count > 0 && seen.grows && seen.samples < 100000);
+    }
+    assert_int_equal(snapshots_of(100000, 1, 1).count, 0);
+    assert_int_equal(snapshots_of(10, 1, 0).count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(snapshots_while_it_is_read),
         cmocka_unit_test(rows_by_event_alone),
         cmocka_unit_test(rows_by_keys),
         cmocka_unit_test(weights_are_values),
