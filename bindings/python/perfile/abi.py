@@ -793,6 +793,7 @@ class perfile_profile_options(Sized):
     snapshot: Any
     snapshot_context: Any
     snapshot_ms: int
+    snapshot_rows: int
 
 
 class perfile_profile_merge_options(Sized):
@@ -2178,7 +2179,8 @@ perfile_profile_options._fields_ = [
     ('allocator', POINTER(perfile_allocator)),
     ('snapshot', CFUNCTYPE(None, c_void_p, c_void_p)),
     ('snapshot_context', c_void_p),
-    ('snapshot_ms', c_uint64)]
+    ('snapshot_ms', c_uint64),
+    ('snapshot_rows', c_uint64)]
 perfile_profile_merge_options._fields_ = [
     ('size', c_size_t),
     ('allocator', POINTER(perfile_allocator))]
