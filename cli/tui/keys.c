@@ -33,6 +33,8 @@ void pf_tui_press(struct pf_tui *app, enum pf_tui_mode mode, int key)
         if (keys[i].modes & mode && keys[i].key == key) {
             if (app->model.index || needs_nothing(keys[i].action))
                 keys[i].action(app);
+            else
+                pf_tui_say(app, "There is nothing to show yet.");
             return;
         }
     if (key != PF_KEY_OTHER && key != PF_KEY_MOUSE)

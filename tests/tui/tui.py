@@ -630,7 +630,7 @@ def test_in_tmux(perfile, assemble, folder, keys):
         t.wait('READY>')
         t.view = 'F'
         t.report('made')
-        t.wait('q quit')
+        t.wait(lambda screen: '? help' in screen and 'loading' not in screen and 'main' in screen)
         t.press('4')
         t.wait('Arrows')
         t.view = 'F'
@@ -756,7 +756,7 @@ def test_text(perfile, folder):
 
 def test_mouse_reports(perfile, folder):
     t = Terminal(perfile, folder, 'report', '--symfs', str(folder), 'made')
-    t.wait(b'? help'[2:])
+    t.wait(b'main')
     for button, column, line, wanted in (0, 30, 8, b' 5/'), (65, 30, 8, b' 8/'), (64, 30, 8, b' 5/'):
         t.seen = b''
         t.press(b'\x1b[<%d;%d;%dM' % (button, column, line))
