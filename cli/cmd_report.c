@@ -138,13 +138,12 @@ static const struct pf_option options[] = {
     {.name = "stdio",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, stdio),
-     .doc = "Print text, also where the interactive view would be shown."},
+     .doc = "Print perf's text, also on a terminal."},
     {.name = "tui",
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, tui),
      .doc = "Show the interactive view, which is the default on a terminal, unless an option asks for what only text "
-            "has; an "
-            "error if it cannot be shown."},
+            "has; an error if it cannot be shown."},
     {0},
 };
 static const struct pf_option_group group = {"Options", options};

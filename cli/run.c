@@ -150,12 +150,13 @@ static bool prints_report(const struct run *run)
            (!settings->format || !strcmp(settings->format, "text"));
 }
 
-/* It has the width of the terminal. */
+/* It has the width of the terminal, unless it is to be perf's. */
 static void fit_terminal(struct run *run)
 {
     struct perfile_report_options *report = &run->input.settings->report;
 
-    if (prints_report(run) && !report->columns && !report->widths && isatty(run->stream.fd))
+    if (prints_report(run) && !report->columns && !report->widths && !run->input.settings->stdio &&
+        isatty(run->stream.fd))
         report->columns = pf_terminal_columns(run->stream.fd);
 }
 
@@ -504,6 +505,8 @@ static int show(struct run *run)
 {
     run->input.settings->print.threads = thread_count(run->input.settings);
     aim(run, &run->input);
+    run->input.settings->symbols.trouble = pf_advice_take;
+    run->input.settings->symbols.trouble_context = &run->advice;
     return pf_tui_run(&run->input);
 }
 
