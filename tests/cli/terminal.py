@@ -121,13 +121,13 @@ def test_who_pages(t):
 def test_report_fits(t):
     for columns in 60, 100:
         for environment in {}, {'COLUMNS': str(columns)}:
-            shown = t.run('--no-pager', 'report', '--stdio', '--color', 'never', 'named', columns=columns if not environment else 200, **environment)
+            shown = t.run('--no-pager', 'report', '--color', 'never', 'named', columns=columns if not environment else 200, **environment)
             lines = shown[1].splitlines()
             expect(f'report fits into {columns} {environment}', shown[0] == 0 and '<...>' in shown[1] and
                    columns // 3 < max(map(len, lines)) <= columns, shown)
-    _, wide = t.run('--no-pager', 'report', '--stdio', '-w', '0', 'named')
+    _, wide = t.run('--no-pager', 'report', '-w', '0', 'named')
     expect('chosen widths are kept', NAME in wide, wide)
-    status, _ = t.run('report', '--stdio', '-o', 'written', 'named')
+    status, _ = t.run('report', '-o', 'written', 'named')
     expect('names in files are whole', status == 0 and NAME in (t.folder / 'written').read_text())
 
 
