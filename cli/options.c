@@ -255,6 +255,7 @@ void pf_settings_init(struct pf_settings *settings)
         .flame = PERFILE_FLAME_OPTIONS_INIT,
         .report = PERFILE_REPORT_OPTIONS_INIT,
         .annotate = PERFILE_ANNOTATE_OPTIONS_INIT,
+        .events = PERFILE_EVENT_OPTIONS_INIT,
     };
     const char *cache = getenv("PERF_BUILDID_DIR"); /* which perf sets for its scripts */
     settings->symbols.buildid_dir = cache && *cache ? cache : NULL;
@@ -263,6 +264,7 @@ void pf_settings_init(struct pf_settings *settings)
     settings->print.flame = &settings->flame;
     settings->print.report = &settings->report;
     settings->print.annotate = &settings->annotate;
+    settings->print.events = &settings->events;
 }
 
 void pf_settings_free(struct pf_settings *settings)
@@ -429,7 +431,7 @@ static int set_number(const struct given *given, const char *text, void *to)
 static int check_choice(const struct pf_command *command, pf_value_at *value_at, const char *option, const char *text)
 {
     struct pf_guess guess = pf_guess_start(text);
-    char list[256] = "", suggestion[80];
+    char list[768] = "", suggestion[80];
     const char *value, *doc;
 
     for (size_t i = 0; (value = value_at(command, i, &doc)); i++) {

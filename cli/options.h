@@ -129,6 +129,10 @@ struct pf_settings {
     bool no_arrows;
     bool stdio;
     const char *objdump; /* annotate; NULL: not given */
+    struct perfile_event_options events;
+    const char *duration;    /* trace */
+    bool by_thread, by_lock; /* lock */
+    bool kmem_slab, kmem_page;
     const char *write_mode; /* of verbs that write recordings; NULL: not given */
     const char *write_order;
     const char *write_compression;

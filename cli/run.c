@@ -96,6 +96,7 @@ static int write_table(struct run *run, const struct perfile_filter *filter, con
     options.columns = input->settings->columns;
     options.keys = input->settings->keys;
     options.gzip = run->stream.gzip;
+    options.events = print->events;
     options.threads = print->threads;
     options.progress = print->progress;
     options.progress_context = print->progress_context;

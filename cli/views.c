@@ -69,7 +69,7 @@ int pf_run_subview(const struct pf_command *command, struct pf_settings *setting
         return PF_STATUS_USAGE;
     }
     if (settings->as_perf)
-        settings->kind = view->view;
+        settings->kind = view->kind ? view->kind : view->view;
     else
         settings->view = view->view;
     return pf_run_output(command, settings);

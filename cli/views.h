@@ -11,6 +11,7 @@ struct pf_subview {
     const char *view; /* the table */
     bool as_perf;     /* there is an output of the same name as perf prints it, in the format stdio */
     const char *doc;
+    const char *kind; /* what that output is called, if not as the table */
 };
 
 /* Takes the name of the sub-view from the operands, and prints it. */

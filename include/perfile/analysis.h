@@ -195,6 +195,32 @@ enum perfile_sched_flags {
     PERFILE_SCHED_BY_TID = 1 << 9,        /* latency: tasks of one name stay apart */
     PERFILE_SCHED_COMPACT = 1 << 10,      /* map: CPUs in the order in which they appear */
 };
+/* What views over tracepoints show, and how their texts do; what one has not got is ignored. */
+enum perfile_event_flags {
+    PERFILE_EVENTS_SUMMARY = 1 << 0,      /* trace: the summary alone */
+    PERFILE_EVENTS_WITH_SUMMARY = 1 << 1, /* trace: the summary behind the lines; kwork: behind the rows */
+    PERFILE_EVENTS_ERRORS = 1 << 2,       /* trace: errors of the summary by name */
+    PERFILE_EVENTS_FAILED = 1 << 3,       /* syscalls, trace: only calls that failed */
+    PERFILE_EVENTS_FULL_TIME = 1 << 4,    /* trace: times as recorded, not from the first event on */
+    PERFILE_EVENTS_NO_COMM = 1 << 5,      /* trace: threads without their names */
+    PERFILE_EVENTS_CALLER = 1 << 6,       /* kmem: the text has what was allocated by caller ... */
+    PERFILE_EVENTS_ALLOC = 1 << 7,        /* ... by address */
+    PERFILE_EVENTS_LIVE = 1 << 8,         /* kmem_page: only what was not freed */
+    PERFILE_EVENTS_RAW_IP = 1 << 9,       /* kmem: callers as addresses */
+};
+struct perfile_event_options {
+    size_t size;           /* sizeof(struct perfile_event_options) */
+    unsigned flags;        /* enum perfile_event_flags */
+    const char *calls;     /* system calls: "openat,read*,%file", "!poll,futex"; NULL: all */
+    uint64_t minimum_ns;   /* syscalls, trace: only calls that took more */
+    const char *classes;   /* kwork: "irq,softirq,workqueue"; lock: types of locks, "rwsem,mutex"; NULL: all */
+    const char *sort;      /* what the rows of a text are sorted by, perf's keys; NULL: as perf does */
+    const char *fields;    /* lock_contention: columns of the text, perf's names; NULL: as perf does */
+    uint64_t rows;         /* at most so many in each table of a text; 0: all */
+    uint64_t stack_skip;   /* lock_contention: so many frames of the stack are not the caller, whatever they are */
+    const char *separator; /* lock_contention: a line of values with this between them; NULL: a table */
+};
+#define PERFILE_EVENT_OPTIONS_INIT PERFILE_SIZED(struct perfile_event_options)
 
 /* Code of one function, as it lies in the binary. */
 struct perfile_machine_code {
@@ -306,6 +332,7 @@ struct perfile_output_options {
     uint64_t max_stack; /* script: entries of callchains that are printed; 0: all */
     unsigned sched; /* sched_...: enum perfile_sched_flags */
     const struct perfile_annotate_options *annotate; /* may be NULL: the defaults */
+    const struct perfile_event_options *events; /* trace, lock, kmem, kwork; NULL: the defaults */
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

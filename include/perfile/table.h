@@ -157,6 +157,7 @@ struct perfile_table_options {
      */
     const struct perfile_allocator *allocator;
     bool gzip; /* what perfile_table_write writes is a gzip file; not for formats that are binary */
+    const struct perfile_event_options *events; /* of views over tracepoints; NULL: the defaults */
 };
 #define PERFILE_TABLE_OPTIONS_INIT PERFILE_SIZED(struct perfile_table_options)
 

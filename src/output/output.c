@@ -110,6 +110,7 @@ struct wishes {
     struct perfile_output_options all;
     struct perfile_flame_options flame;
     struct perfile_annotate_options annotate;
+    struct perfile_event_options events;
     struct pf_wishes more;
 };
 
@@ -118,7 +119,8 @@ static int take_wishes(struct wishes *wishes, const struct perfile_output_option
     struct perfile_output_options *all = &wishes->all;
     *wishes = (struct wishes){.all = PERFILE_OUTPUT_OPTIONS_INIT,
                               .flame = PERFILE_FLAME_OPTIONS_INIT,
-                              .annotate = PERFILE_ANNOTATE_OPTIONS_INIT};
+                              .annotate = PERFILE_ANNOTATE_OPTIONS_INIT,
+                              .events = PERFILE_EVENT_OPTIONS_INIT};
     int result = pf_sized_take(all, sizeof(*all), options, "output options", error);
     if (result == 0)
         result = pf_wishes_take(&wishes->more, all->filter, all->symbols, all->report, error);
@@ -127,6 +129,9 @@ static int take_wishes(struct wishes *wishes, const struct perfile_output_option
     if (result == 0)
         result = pf_sized_take(&wishes->annotate, sizeof(wishes->annotate), all->annotate, "annotate options", error);
     all->annotate = &wishes->annotate;
+    if (result == 0)
+        result = pf_sized_take(&wishes->events, sizeof(wishes->events), all->events, "event options", error);
+    all->events = &wishes->events;
     all->filter = &wishes->more.filter;
     all->symbols = &wishes->more.symbols;
     all->flame = &wishes->flame;

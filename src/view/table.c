@@ -277,8 +277,12 @@ static int open_view(struct perfile_table *table, struct perfile_error *error)
 static int take_options(struct perfile_table *table, const struct perfile_table_options *options,
                         struct perfile_error *error)
 {
-    const int result = pf_wishes_take(&table->wishes, options->filter, options->symbols, options->report, error);
+    int result = pf_wishes_take(&table->wishes, options->filter, options->symbols, options->report, error);
+    table->events = (struct perfile_event_options)PERFILE_EVENT_OPTIONS_INIT;
+    if (result == 0)
+        result = pf_sized_take(&table->events, sizeof(table->events), options->events, "event options", error);
     table->options = *options;
+    table->options.events = &table->events;
     table->options.filter = &table->wishes.filter;
     table->options.symbols = &table->wishes.symbols;
     table->options.report = &table->wishes.report;
@@ -353,7 +357,8 @@ int pf_table_open_for(const struct perfile_output_options *verb, struct perfile_
                                                   .progress_context = verb->progress_context,
                                                   .unmatched = verb->unmatched,
                                                   .unmatched_context = verb->unmatched_context,
-                                                  .allocator = verb->allocator};
+                                                  .allocator = verb->allocator,
+                                                  .events = verb->events};
     const int result = make_table(reader, view, &options, table, error);
     if (result < 0)
         return result;

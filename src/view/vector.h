@@ -78,6 +78,11 @@ static inline void pf_set_u64(struct pf_vector *vector, uint64_t value)
     pf_vector_mark(vector);
 }
 
+static inline void pf_set_i64(struct pf_vector *vector, int64_t value)
+{
+    pf_set_u64(vector, (uint64_t)value);
+}
+
 static inline void pf_set_u32(struct pf_vector *vector, uint32_t value)
 {
     ((uint32_t *)vector->values)[vector->row] = value;

@@ -71,6 +71,7 @@ struct perfile_table {
     struct perfile_reader *reader;        /* NULL: rows of the caller's */
     struct perfile_table_options options; /* points at the wishes */
     struct pf_wishes wishes;
+    struct perfile_event_options events;       /* what the options point at */
     const struct perfile_output_options *verb; /* that the table is an output of, or NULL */
     struct pf_watch watch;                     /* its allocator is that of the table */
     const struct perfile_allocator *allocator;

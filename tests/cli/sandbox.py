@@ -13,6 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 RECORDING = HERE.parent.parent / 'examples' / 'demo.perf.data'
 JIT = HERE.parent / 'data'
 SCHED = JIT / 'sched-tiny1.perf.data'
+CALLS_OF = JIT / 'trace-raw.perf.data'
 
 FILES = {'create', 'write', 'truncate', 'rename', 'link', 'symlink', 'mkdir', 'unlink'}
 CALLS = {'chmod', 'spawn', 'connect', 'ptrace', 'process_vm_readv', 'kill', 'mount', 'bpf', 'io_uring_setup',
@@ -22,6 +23,8 @@ VERBS = {
     'info': ['info', RECORDING], 'report': ['report', RECORDING], 'script': ['script', RECORDING],
     'table': ['table', 'samples', RECORDING], 'export': ['export', '--format', 'folded', '-o', '{o}', RECORDING],
     'sched': ['sched', 'latency', SCHED], 'offcpu': ['offcpu', SCHED],
+    'trace': ['trace', CALLS_OF], 'lock': ['lock', 'contention', JIT / 'lock.perf.data'],
+    'kmem': ['kmem', 'stat', JIT / 'kmem-slab.perf.data'], 'kwork': ['kwork', 'report', JIT / 'kwork.perf.data'],
     'dump': ['dump', RECORDING], 'check': ['check', RECORDING],
     'annotate': ['annotate', RECORDING],
     'flame': ['flame', '--format', 'folded', '--before', RECORDING, RECORDING],

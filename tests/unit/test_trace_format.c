@@ -77,6 +77,7 @@ static void expressions(void **state)
     assert_string_equal(print("\"%d %d\", 1 / 0, 1 % 0"), "0 0");
     assert_string_equal(print("\"%d\", REC->mask[1]"), "128");
     assert_string_equal(print("\"%d\", REC->mask[4]"), "0");
+    assert_string_equal(print("\"%p\", (((struct page *)only_the_kernel_knows) + REC->flags)"), "0x5");
     assert_string_equal(print("\"%d\", __builtin_expect(!!(REC->flags), 1)"), "1");
 }
 
@@ -97,6 +98,7 @@ static void symbols_and_flags(void **state)
                         "five 0x5");
     assert_string_equal(print("\"%s\", __print_flags(REC->flags, \"|\", { (1 << 0), \"A\" }, { 4, \"C\" })"), "A|C");
     assert_string_equal(print("\"%s\", __print_flags(REC->flags, \"|\", { 1, \"A\" })"), "A|0x4");
+    assert_string_equal(print("\"%s\", __print_flags(REC->flags, \"|\", { 5, \"B\" }, { 0, ((void *)0) } )"), "B");
     assert_string_equal(print("\"%s\", __print_symbolic(REC->flags, { UNKNOWN_TO_US, \"x\" })"), "0x5");
 }
 

@@ -100,6 +100,19 @@ class perfile_report_options(Sized):
     ignore_callees: Optional[Bytes]
 
 
+class perfile_event_options(Sized):
+    size: int
+    flags: int
+    calls: Optional[Bytes]
+    minimum_ns: int
+    classes: Optional[Bytes]
+    sort: Optional[Bytes]
+    fields: Optional[Bytes]
+    rows: int
+    stack_skip: int
+    separator: Optional[Bytes]
+
+
 class perfile_machine_code(Sized):
     size: int
     bytes: Any
@@ -159,6 +172,7 @@ class perfile_output_options(Sized):
     max_stack: int
     sched: int
     annotate: Any
+    events: Any
 
 
 class perfile_output_info(Struct):
@@ -1505,6 +1519,7 @@ class perfile_table_options(Sized):
     unmatched_context: Any
     allocator: Any
     gzip: bool
+    events: Any
 
 
 class perfile_rows(Sized):
@@ -1611,6 +1626,17 @@ perfile_report_options._fields_ = [
     ('columns', c_uint64),
     ('top', c_uint64),
     ('ignore_callees', c_char_p)]
+perfile_event_options._fields_ = [
+    ('size', c_size_t),
+    ('flags', c_uint),
+    ('calls', c_char_p),
+    ('minimum_ns', c_uint64),
+    ('classes', c_char_p),
+    ('sort', c_char_p),
+    ('fields', c_char_p),
+    ('rows', c_uint64),
+    ('stack_skip', c_uint64),
+    ('separator', c_char_p)]
 perfile_machine_code._fields_ = [
     ('size', c_size_t),
     ('bytes', c_void_p),
@@ -1665,7 +1691,8 @@ perfile_output_options._fields_ = [
     ('times', c_uint),
     ('max_stack', c_uint64),
     ('sched', c_uint),
-    ('annotate', POINTER(perfile_annotate_options))]
+    ('annotate', POINTER(perfile_annotate_options)),
+    ('events', POINTER(perfile_event_options))]
 perfile_output_info._fields_ = [
     ('kind', c_char_p),
     ('format', c_char_p),
@@ -2732,7 +2759,8 @@ perfile_table_options._fields_ = [
     ('unmatched', CFUNCTYPE(None, c_void_p, POINTER(perfile_unmatched))),
     ('unmatched_context', c_void_p),
     ('allocator', POINTER(perfile_allocator)),
-    ('gzip', c_bool)]
+    ('gzip', c_bool),
+    ('events', POINTER(perfile_event_options))]
 perfile_rows._fields_ = [
     ('size', c_size_t),
     ('view', c_char_p),

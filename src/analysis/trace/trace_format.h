@@ -45,6 +45,7 @@ struct pf_trace_node {
     uint8_t kind;     /* enum pf_trace_kind */
     uint8_t bytes;    /* CAST: of the type */
     bool is_signed;   /* CAST */
+    bool is_unknown;  /* NUMBER: a name that only the kernel knows */
     char operator[3]; /* UNARY, BINARY */
     uint64_t number;
     const char *text;

@@ -222,6 +222,11 @@ static void parse_entries(struct parser *parser, struct pf_trace_node *node)
         if (!pf_trace_constant(value, &entry->value))
             fail(parser);
         expect(parser, ",");
+        if (parser->kind != TOKEN_STRING) { /* the end of the kernel's own list: { 0, ((void *)0) } */
+            (void)parse_choice(parser);
+            expect(parser, "}");
+            continue;
+        }
         entry->text = take_string(parser);
         expect(parser, "}");
         *end = entry;
@@ -358,6 +363,7 @@ static struct pf_trace_node *parse_name(struct parser *parser)
         return node;
     }
     node = new_node(parser, PF_TRACE_NUMBER);
+    node->is_unknown = true;
     node->number = UINT64_MAX; /* an enumerator that only the kernel knows: equals nothing, as in perf */
     advance(parser);
     if (at(parser, "("))
@@ -498,6 +504,19 @@ static int binding(const struct parser *parser)
     return 0;
 }
 
+/* A name that only the kernel knows is 0 in a sum, as in perf: vmemmap_base + REC->pfn. */
+static void forget_unknown(const struct pf_trace_node *sum)
+{
+    struct pf_trace_node *const sides[] = {sum->a, sum->b};
+    for (size_t i = 0; i < PF_COUNT(sides); i++) {
+        struct pf_trace_node *side = sides[i];
+        while (side && side->kind == PF_TRACE_CAST)
+            side = side->a;
+        if (side && side->kind == PF_TRACE_NUMBER && side->is_unknown)
+            side->number = 0;
+    }
+}
+
 static struct pf_trace_node *parse_binary(struct parser *parser, int loosest)
 {
     struct pf_trace_node *left = parse_unary(parser);
@@ -511,6 +530,8 @@ static struct pf_trace_node *parse_binary(struct parser *parser, int loosest)
         advance(parser);
         node->a = left;
         node->b = parse_binary(parser, level + 1);
+        if (node->operator[0] == '+' || node->operator[0] == '-')
+            forget_unknown(node);
         left = node;
         if (++length > DEPTH_MAX) /* a chain leans to the left, and is evaluated as deep as it is long */
             fail(parser);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "message.h"
+#include "views.h"
+
+#include <string.h>
+
+static const struct pf_subview slab_views[] = {
+    {"stat", "kmem_slab", true, "what the kernel allocated: from slabs, or with --page whole pages", NULL},
+    {0},
+};
+static const struct pf_subview page_views[] = {
+    {"stat", "kmem_page", true, "whole pages that the kernel allocated", NULL},
+    {0},
+};
+
+static const char *view_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return pf_subview_at(slab_views, index, doc);
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    const bool by_address = settings->events.flags & PERFILE_EVENTS_ALLOC;
+
+    if (settings->kmem_slab && settings->kmem_page) {
+        pf_message("%s: --slab and --page cannot be combined", command->name);
+        return PF_STATUS_USAGE;
+    }
+    if (by_address && !settings->as_perf && settings->events.flags & PERFILE_EVENTS_CALLER) {
+        pf_message("%s: --caller and --alloc are two tables; print one of them, or both with --stdio", command->name);
+        return PF_STATUS_USAGE;
+    }
+    settings->keys = !by_address ? NULL : settings->kmem_page ? "page" : "address";
+    return pf_run_subview(command, settings, settings->kmem_page ? page_views : slab_views);
+}
+
+#define AT(member) offsetof(struct pf_settings, member)
+#define FLAG(option, short_option, bit, text)                                                                          \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(events.flags), .bits = bit,       \
+        .doc = text                                                                                                    \
+    }
+static const struct pf_option options[] = {
+    PF_OPTION_FORMAT_OF(pf_table_format_at),
+    PF_OPTION_COLUMNS,
+    PF_OPTION_STDIO,
+    {.name = "slab",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(kmem_slab),
+     .doc = "What was allocated from slabs (kmalloc and the like). The default."},
+    {.name = "page", .kind = PF_OPTION_FLAG, .offset = AT(kmem_page), .doc = "Whole pages."},
+    FLAG("caller", 0, PERFILE_EVENTS_CALLER, "A row for each caller. The default of tables."),
+    FLAG("alloc", 0, PERFILE_EVENTS_ALLOC, "A row for each address, or page."),
+    PF_OPTION_OUTPUT,
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+static const struct pf_option perf_options[] = {
+    FLAG("live", 0, PERFILE_EVENTS_LIVE, "page: only what was not freed."),
+    FLAG("raw-ip", 0, PERFILE_EVENTS_RAW_IP, "slab: callers as addresses."),
+    {.name = "sort",
+     .letter = 's',
+     .kind = PF_OPTION_TEXT,
+     .argument = "KEYS",
+     .offset = AT(events.sort),
+     .doc = "slab: sort by these: frag, hit, bytes, pingpong, ptr, callsite [frag,hit,bytes]."},
+    {.name = "line",
+     .letter = 'l',
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(events.rows),
+     .doc = "At most N rows in each table."},
+    {0},
+};
+static const struct pf_option_group perf_group = {"Text of perf (--stdio)", perf_options};
+
+const struct pf_command pf_command_kmem = {
+    .name = "kmem",
+    .summary = "show what the kernel allocated, who did, and what was not freed",
+    .doc =
+        "Prints what the kernel allocated by caller or by address: from slabs, or with --page whole pages. Record with "
+        "perf kmem record, or perfile record -a -e kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free "
+        "(--page: kmem:mm_page_alloc,kmem:mm_page_free).",
+    .operand = "VIEW [FILE]",
+    .operand_max = 2,
+    .operand_at = view_at,
+    .pages = true,
+    .groups = {&group, &perf_group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
+               &pf_common_group},
+    .run = run,
+};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "views.h"
+
+static const struct pf_subview views[] = {
+    {"report", "kwork", true, "how often and how long each ran, and how long it waited", "kwork_report"},
+    {"latency", "kwork", true, "the same; as text of perf how long each waited", "kwork_latency"},
+    {"timehist", "kwork_timehist", true, "every run", NULL},
+    {0},
+};
+
+static const char *view_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return pf_subview_at(views, index, doc);
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    return pf_run_subview(command, settings, views);
+}
+
+#define AT(member) offsetof(struct pf_settings, member)
+static const struct pf_option options[] = {
+    PF_OPTION_FORMAT_OF(pf_table_format_at),
+    PF_OPTION_COLUMNS,
+    PF_OPTION_STDIO,
+    {.name = "kwork",
+     .letter = 'k',
+     .kind = PF_OPTION_TEXT,
+     .argument = "LIST",
+     .offset = AT(events.classes),
+     .doc = "Only these: irq,softirq,workqueue."},
+    PF_OPTION_OUTPUT,
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+static const struct pf_option perf_options[] = {
+    {.name = "with-summary",
+     .letter = 'S',
+     .kind = PF_OPTION_BITS,
+     .offset = AT(events.flags),
+     .bits = PERFILE_EVENTS_WITH_SUMMARY,
+     .doc = "report: also print the sums of all."},
+    {.name = "entries",
+     .letter = 'E',
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(events.rows),
+     .doc = "report, latency: at most N rows."},
+    {0},
+};
+static const struct pf_option_group perf_group = {"Text of perf (--stdio)", perf_options};
+
+/* -k is perf's for the kinds of work, so --vmlinux has no letter here. */
+static const struct pf_option symbols[] = {
+    {.name = "kallsyms",
+     .kind = PF_OPTION_FILE,
+     .argument = "FILE",
+     .offset = AT(symbols.kallsyms),
+     .doc = "A copy of /proc/kallsyms of the machine that made the recording."},
+    {.name = "vmlinux",
+     .kind = PF_OPTION_FILE,
+     .argument = "FILE",
+     .offset = AT(symbols.vmlinux),
+     .doc = "The kernel's ELF file with symbols."},
+    {.name = "symfs",
+     .kind = PF_OPTION_TEXT,
+     .argument = "DIR",
+     .offset = AT(symbols.symfs),
+     .doc = "Look for the kernel below DIR, as if it were the root of the file system."},
+    {0},
+};
+static const struct pf_option_group symbol_group = {"Symbols", symbols};
+
+const struct pf_command pf_command_kwork = {
+    .name = "kwork",
+    .summary = "show interrupts, softirqs and works of the kernel: how long they ran and waited",
+    .doc =
+        "Prints how often and how long interrupts, softirqs and works of workqueues ran on each CPU, and how long they "
+        "had waited since they were raised: report, latency, or timehist for every run. Record with perf kwork record, "
+        "or perfile record -a -e 'irq:*' -e 'workqueue:*'.",
+    .operand = "VIEW [FILE]",
+    .operand_max = 2,
+    .operand_at = view_at,
+    .pages = true,
+    .groups = {&group, &perf_group, &pf_filter_group, &symbol_group, &pf_input_group, &pf_limit_group,
+               &pf_common_group},
+    .run = run,
+};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "message.h"
+#include "views.h"
+
+#include <string.h>
+
+static const struct pf_subview views[] = {
+    {"contention", "lock_contention", true, "who waited for locks of the kernel, and how long"},
+    {"report", "lock_contention", true, "the same by lock", "lock_report"},
+    {0},
+};
+
+static const char *view_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return pf_subview_at(views, index, doc);
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    const bool report = settings->operand_count && !strcmp(settings->operands[0], "report");
+
+    if (settings->by_thread && settings->by_lock) {
+        pf_message("%s: --threads and --lock-addr cannot be combined", command->name);
+        return PF_STATUS_USAGE;
+    }
+    if (settings->events.separator)
+        settings->as_perf = true;
+    settings->keys = settings->by_thread ? "thread" : settings->by_lock || report ? "lock" : NULL;
+    settings->print.keys = settings->keys;
+    return pf_run_subview(command, settings, views);
+}
+
+#define AT(member) offsetof(struct pf_settings, member)
+#define TEXT(option, short_option, value, member, text)                                                                \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
+        .doc = text                                                                                                    \
+    }
+static const struct pf_option options[] = {
+    PF_OPTION_FORMAT_OF(pf_table_format_at),
+    PF_OPTION_COLUMNS,
+    PF_OPTION_STDIO,
+    {.name = "threads",
+     .letter = 't',
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(by_thread),
+     .doc = "A row for each thread."},
+    {.name = "lock-addr", .letter = 'l', .kind = PF_OPTION_FLAG, .offset = AT(by_lock), .doc = "A row for each lock."},
+    TEXT("type-filter", 'Y', "TYPES", events.classes, "Only locks of these types: rwsem,mutex,spinlock,rwlock:W."),
+    {.name = "stack-skip",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(events.stack_skip),
+     .doc = "Callers are behind the first N frames of the stack, and behind the functions of locks [0]; perf skips 4, "
+            "which are too many where a lock has fewer."},
+    PF_OPTION_OUTPUT,
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+static const struct pf_option perf_options[] = {
+    TEXT("field", 'F', "LIST", events.fields, "The columns: contended,wait_total,wait_max,wait_min,avg_wait."),
+    TEXT("key", 0, "COLUMN", events.sort, "Sort by this column [wait_total]."),
+    {.name = "entries",
+     .letter = 'E',
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(events.rows),
+     .doc = "At most N rows."},
+    TEXT("field-separator", 'x', "TEXT", events.separator, "contention: print values with TEXT between them."),
+    {0},
+};
+static const struct pf_option_group perf_group = {"Text of perf (--stdio)", perf_options};
+
+const struct pf_command pf_command_lock = {
+    .name = "lock",
+    .summary = "show who waited for locks of the kernel",
+    .doc =
+        "Prints how often and how long threads waited for locks of the kernel: by caller, with -t by thread, with -l "
+        "by lock. Waits that did not end are counted apart. Record with perf lock record, or perfile record -a -g -e "
+        "lock:contention_begin,lock:contention_end (kernel 5.19 and later).",
+    .operand = "VIEW [FILE]",
+    .operand_max = 2,
+    .operand_at = view_at,
+    .pages = true,
+    .groups = {&group, &perf_group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
+               &pf_common_group},
+    .run = run,
+};

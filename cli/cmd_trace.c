@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "message.h"
+#include "views.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(struct pf_settings, member)
+#define FLAG(option, short_option, bit, text)                                                                          \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(events.flags), .bits = bit,       \
+        .doc = text                                                                                                    \
+    }
+#define TEXT(option, short_option, value, member, text)                                                                \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
+        .doc = text                                                                                                    \
+    }
+
+/* Milliseconds with a fraction, whatever the locale. */
+static bool parse_ms(const char *text, uint64_t *ns)
+{
+    uint64_t value = 0, scale = 1000000;
+    bool fraction = false;
+
+    if (!*text)
+        return false;
+    for (; *text; text++) {
+        if (*text == '.' && !fraction) {
+            fraction = true;
+            continue;
+        }
+        if (*text < '0' || *text > '9' || value > UINT64_MAX / 100)
+            return false;
+        if (fraction && scale == 1)
+            continue;
+        value = value * 10 + (uint64_t)(*text - '0');
+        scale = fraction ? scale / 10 : scale;
+    }
+    if (value > UINT64_MAX / scale)
+        return false;
+    *ns = value * scale;
+    return true;
+}
+
+static const char *mode_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const char *const modes[][2] = {
+        {"thread", "for each thread"},
+        {"process", "for each process"},
+        {"cgroup", "for each control group, if it was recorded"},
+        {"fd", "for each file, by its path if the recording tells it"},
+        {"total", "all together"},
+    };
+
+    (void)command;
+    if (index >= sizeof(modes) / sizeof(modes[0]))
+        return NULL;
+    *doc = modes[index][1];
+    return modes[index][0];
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    const bool summary = settings->events.flags & PERFILE_EVENTS_SUMMARY;
+
+    if (settings->duration && !parse_ms(settings->duration, &settings->events.minimum_ns)) {
+        pf_message("%s: --duration %s is no number of milliseconds, such as 0.5", command->name, settings->duration);
+        return PF_STATUS_USAGE;
+    }
+    settings->print.keys = settings->keys;
+    if (settings->format || settings->columns)
+        settings->view = summary ? "syscall_summary" : "syscalls";
+    else
+        settings->kind = "trace";
+    return pf_run_output(command, settings);
+}
+
+static const struct pf_option options[] = {
+    PF_OPTION_FORMAT_OF(pf_table_format_at),
+    PF_OPTION_COLUMNS,
+    FLAG("summary", 's', PERFILE_EVENTS_SUMMARY, "Only print how many calls of each name there were, and how long."),
+    FLAG("with-summary", 'S', PERFILE_EVENTS_WITH_SUMMARY, "Print the summary behind the calls."),
+    {.name = "summary-mode",
+     .kind = PF_OPTION_CHOICE,
+     .argument = "MODE",
+     .offset = AT(keys),
+     .value_at = mode_at,
+     .doc = "What the summary is of [thread]."},
+    FLAG("errno-summary", 0, PERFILE_EVENTS_ERRORS, "In the summary, also print how often each error was returned."),
+    {.name = "max-summary",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(events.rows),
+     .doc = "At most N rows in each part of the summary."},
+    FLAG("time-of-day", 'T', PERFILE_EVENTS_FULL_TIME,
+         "Print times of the recording's clock, not since the first event (perf's -T, --time)."),
+    FLAG("no-comm", 0, PERFILE_EVENTS_NO_COMM, "Print threads without their names."),
+    PF_OPTION_OUTPUT,
+    {.name = "stdio",
+     .kind = PF_OPTION_IGNORE,
+     .doc = "Ignored, for compatibility with the other views: the text is always that of perf."},
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+static const struct pf_option filters[] = {
+    TEXT("expr", 'e', "CALLS", events.calls,
+         "Only these calls: openat,read*,%file. The groups are %file, %desc, %network, %process, %memory and %signal; "
+         "a leading ! takes all others."),
+    TEXT("duration", 0, "MS", duration, "Only calls that took longer than so many milliseconds: 0.5."),
+    FLAG("failure", 0, PERFILE_EVENTS_FAILED, "Only calls that failed."),
+    TEXT("time", 0, "START,STOP", filter.time,
+         "Only events from START to STOP, in seconds as recorded, or 10%-20%; a call that this cuts has no duration."),
+    TEXT("cpu", 'C', "LIST", filter.cpus, "Only events of these CPUs: 0-3,7."),
+    TEXT("pid", 'p', "LIST", filter.pids, "Only these processes: 1,2."),
+    TEXT("tid", 't', "LIST", filter.tids, "Only these threads."),
+    TEXT("comms", 'c', "LIST", filter.comms, "Only threads with these names: make,cc1."),
+    {0},
+};
+static const struct pf_option_group filter_group = {"Filters (all must match)", filters};
+
+const struct pf_command pf_command_trace = {
+    .name = "trace",
+    .summary = "show system calls: lines as perf trace prints them, summaries, tables",
+    .doc = "Prints the system calls of a recording with their arguments, results and durations, as perf trace prints "
+           "them, or with -s a summary of each thread. With --format or --columns they are the tables syscalls and "
+           "syscall_summary, with percentiles. Calls whose begin or end is missing are counted, not guessed. Record "
+           "with perf record -e 'raw_syscalls:*' -- COMMAND, or -a.",
+    .operand = "[FILE]",
+    .operand_max = 1,
+    .pages = true,
+    .groups = {&group, &filter_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .run = run,
+};

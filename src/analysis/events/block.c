@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/events/block.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/events/advice.h"
+
+enum { INSERT, ISSUE, COMPLETE };
+enum { DEV, SECTOR, SECTORS, OP, BYTES_OR_ERROR };
+
+static const struct pf_event_wish wishes[] = {
+    [INSERT] = {"block", "block_rq_insert", {"dev", "sector", "nr_sector", "rwbs", "bytes"}},
+    [ISSUE] = {"block", "block_rq_issue", {"dev", "sector", "nr_sector", "rwbs", "bytes"}},
+    [COMPLETE] = {"block", "block_rq_complete", {"dev", "sector", "nr_sector", "rwbs", "error"}},
+};
+
+void pf_block_io_open(struct pf_block_io *blocks, struct perfile_reader *reader,
+                      const struct perfile_allocator *allocator)
+{
+    *blocks = (struct pf_block_io){.reader = reader, .allocator = allocator};
+    pf_events_open(&blocks->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_event_losses_open(&blocks->losses, allocator);
+    pf_map_open(&blocks->places, allocator);
+}
+
+void pf_block_io_close(struct pf_block_io *blocks)
+{
+    if (!blocks->reader)
+        return;
+    pf_free(blocks->allocator, blocks->requests, blocks->room * sizeof(*blocks->requests));
+    pf_free(blocks->allocator, blocks->unused, blocks->unused_room * sizeof(*blocks->unused));
+    pf_events_close(&blocks->events);
+    pf_event_losses_close(&blocks->losses);
+    pf_map_close(&blocks->places);
+}
+
+/* ---- requests on their way --------------------------------------------------------------------------------------- */
+
+/* What an event says. */
+struct told {
+    uint64_t dev, sector, sectors, more;
+    char op[PF_BLOCK_OP];
+};
+
+static bool is_flush(const struct told *told)
+{
+    return told->op[0] == 'F' && told->op[1] == 'F';
+}
+
+/* A flush has no sector: 0 when it is issued, all ones when it is complete. There is one at a time on a device. */
+static uint64_t key_of(uint64_t dev, uint64_t sector)
+{
+    return dev * 0x9e3779b97f4a7c15ull ^ sector;
+}
+
+static struct pf_block_request *find(const struct pf_block_io *blocks, const struct told *told)
+{
+    const uint64_t sector = is_flush(told) ? UINT64_MAX : told->sector;
+    uint64_t place;
+    if (!pf_map_get(&blocks->places, key_of(told->dev, sector), &place))
+        return NULL;
+    struct pf_block_request *request = &blocks->requests[place];
+    return request->used && request->dev == told->dev && request->sector == sector ? request : NULL;
+}
+
+/* NULL: out of memory. */
+static struct pf_block_request *add(struct pf_block_io *blocks, const struct told *told)
+{
+    const uint64_t sector = is_flush(told) ? UINT64_MAX : told->sector;
+    size_t place = blocks->count;
+    if (blocks->unused_count)
+        place = blocks->unused[--blocks->unused_count];
+    else if (!pf_grow(blocks->allocator, &blocks->requests, &blocks->room, blocks->count + 1,
+                      sizeof(*blocks->requests)))
+        return NULL;
+    else
+        blocks->count++;
+    if (!pf_map_put(&blocks->places, key_of(told->dev, sector), place))
+        return NULL;
+    struct pf_block_request *request = &blocks->requests[place];
+    *request = (struct pf_block_request){.dev = (uint32_t)told->dev, .sector = sector, .used = true};
+    return request;
+}
+
+static bool remove_request(struct pf_block_io *blocks, struct pf_block_request *request)
+{
+    if (!pf_grow(blocks->allocator, &blocks->unused, &blocks->unused_room, blocks->unused_count + 1,
+                 sizeof(*blocks->unused)))
+        return false;
+    blocks->unused[blocks->unused_count++] = (uint32_t)(request - blocks->requests);
+    request->used = false;
+    return true;
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+static bool begin(struct pf_block_io *blocks, const struct pf_delivered *item, const struct told *told, bool issued)
+{
+    struct pf_block_request *request = find(blocks, told);
+    if (!request)
+        request = add(blocks, told);
+    if (!request)
+        return false;
+    request->first_sector = told->sector;
+    request->sectors = told->sectors;
+    request->bytes = told->more ? told->more : told->sectors * 512;
+    memcpy(request->op, told->op, sizeof(request->op));
+    if (!issued) {
+        request->insert = item->sample.time;
+        return true;
+    }
+    request->issue = item->sample.time;
+    request->order = blocks->losses.order;
+    request->cpu = item->sample.cpu;
+    request->pid = item->sample.pid;
+    request->tid = item->sample.tid;
+    request->comm = item->comm;
+    return true;
+}
+
+/* What is left of a request of which only the first part is complete. */
+static int go_on(struct pf_block_io *blocks, struct pf_block_request *request, uint64_t sectors)
+{
+    request->sector += sectors;
+    const uint64_t place = (uint64_t)(request - blocks->requests);
+    return pf_map_put(&blocks->places, key_of(request->dev, request->sector), place) ? 0 : PERFILE_ERROR_MEMORY;
+}
+
+static int complete(struct pf_block_io *blocks, const struct pf_delivered *item, const struct told *told,
+                    struct pf_block_request *out)
+{
+    struct pf_block_request *request = find(blocks, told);
+    if (!request || !request->issue) {
+        const bool parent = told->sectors == 0 && told->sector == 0;
+        blocks->parents += parent;
+        blocks->completes_alone += !parent;
+        return 0;
+    }
+    const uint64_t end = request->first_sector + request->sectors;
+    if (!is_flush(told) && told->sectors && request->sector < end && told->sectors < end - request->sector)
+        return go_on(blocks, request, told->sectors);
+    request->complete = item->sample.time;
+    request->error = (int32_t)told->more;
+    request->uncertain = pf_event_losses_since(&blocks->losses, request->order, request->cpu, item->sample.cpu);
+    *out = *request;
+    return remove_request(blocks, request) ? 1 : PERFILE_ERROR_MEMORY;
+}
+
+int pf_block_io_take(struct pf_block_io *blocks, const struct pf_delivered *item, struct pf_block_request *request)
+{
+    const struct perfile_bytes *raw = &item->sample.raw;
+    struct told told = {.dev = 0};
+    if (!pf_event_losses_take(&blocks->losses, blocks->reader, item->record))
+        return PERFILE_ERROR_MEMORY;
+    const struct pf_event_fields *event = item->is_sample ? pf_events_find(&blocks->events, item->event) : NULL;
+    if (!event || !pf_event_number(&blocks->events, event, DEV, raw, &told.dev) ||
+        !pf_event_number(&blocks->events, event, SECTOR, raw, &told.sector))
+        return 0;
+    pf_event_number(&blocks->events, event, SECTORS, raw, &told.sectors);
+    pf_event_number(&blocks->events, event, BYTES_OR_ERROR, raw, &told.more);
+    pf_event_text(&blocks->events, event, OP, raw, told.op, sizeof(told.op));
+    if (event->wish == COMPLETE)
+        return complete(blocks, item, &told, request);
+    return begin(blocks, item, &told, event->wish == ISSUE) ? 0 : PERFILE_ERROR_MEMORY;
+}
+
+void pf_block_io_tell(struct pf_block_io *blocks, pf_event_told *told, void *context)
+{
+    char text[256];
+    uint64_t open = 0;
+    if (!told)
+        return;
+    if (!pf_events_have(&blocks->events, ISSUE) || !pf_events_have(&blocks->events, COMPLETE)) {
+        told(context, "the recording has no events of block devices; record with: " PF_RECORD_BLOCK);
+        return;
+    }
+    for (size_t i = 0; i < blocks->count; i++)
+        open += blocks->requests[i].used && blocks->requests[i].issue;
+    if (open) {
+        snprintf(text, sizeof(text), "%" PRIu64 " requests were not complete at the end", open);
+        told(context, text);
+    }
+    if (blocks->completes_alone) {
+        snprintf(text, sizeof(text),
+                 "%" PRIu64 " requests were completed without having been issued: they are not shown",
+                 blocks->completes_alone);
+        told(context, text);
+    }
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/events/kmem_page.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/events/advice.h"
+#include "base/error.h"
+
+enum { ALLOC, FREE };
+enum { PFN, ORDER, FLAGS, TYPE };
+
+static const struct pf_event_wish wishes[] = {
+    [ALLOC] = {"kmem", "mm_page_alloc", {"pfn", "order", "gfp_flags", "migratetype"}},
+    [FREE] = {"kmem", "mm_page_free", {"pfn", "order"}},
+};
+
+int pf_pages_open(struct pf_pages *pages, struct perfile_reader *reader, const struct perfile_allocator *allocator,
+                  struct perfile_error *error)
+{
+    const struct perfile_tracing *tracing;
+    *pages = (struct pf_pages){.reader = reader, .allocator = allocator, .page_bytes = 4096};
+    pf_events_open(&pages->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_arena_open(&pages->arena, allocator);
+    pf_map_open(&pages->gfps, allocator);
+    pf_map_open(&pages->lives, allocator);
+    pf_pairs_open(&pages->callers.index, allocator);
+    pf_pairs_open(&pages->pages.index, allocator);
+    if (pf_memory_heed(allocator, perfile_tracing_get(reader, &tracing, NULL)) == 0 && tracing->page_bytes)
+        pages->page_bytes = tracing->page_bytes;
+    return pf_text_open(&pages->text, allocator, NULL, NULL) < 0 ||
+                   pf_text_open(&pages->scratch, allocator, NULL, NULL) < 0
+               ? pf_fail_memory(error, "pages")
+               : 0;
+}
+
+static void close_rows(struct pf_page_rows *rows, const struct perfile_allocator *allocator)
+{
+    pf_pairs_close(&rows->index);
+    pf_free(allocator, rows->rows, rows->room * sizeof(*rows->rows));
+}
+
+void pf_pages_close(struct pf_pages *pages)
+{
+    if (!pages->reader)
+        return;
+    close_rows(&pages->callers, pages->allocator);
+    close_rows(&pages->pages, pages->allocator);
+    pf_free(pages->allocator, pages->live, pages->live_room * sizeof(*pages->live));
+    pf_free(pages->allocator, pages->gfp_list, pages->gfp_room * sizeof(*pages->gfp_list));
+    pf_map_close(&pages->gfps);
+    pf_map_close(&pages->lives);
+    pf_events_close(&pages->events);
+    pf_text_close(&pages->text);
+    pf_text_close(&pages->scratch);
+    pf_arena_close(&pages->arena);
+}
+
+/* ---- flags ------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *letters;
+} letters[] = {
+    {"GFP_TRANSHUGE", "THP"},
+    {"GFP_TRANSHUGE_LIGHT", "THL"},
+    {"GFP_HIGHUSER_MOVABLE", "HUM"},
+    {"GFP_HIGHUSER", "HU"},
+    {"GFP_USER", "U"},
+    {"GFP_KERNEL_ACCOUNT", "KAC"},
+    {"GFP_KERNEL", "K"},
+    {"GFP_NOFS", "NF"},
+    {"GFP_ATOMIC", "A"},
+    {"GFP_NOIO", "NI"},
+    {"GFP_NOWAIT", "NW"},
+    {"GFP_DMA", "D"},
+    {"GFP_DMA32", "D32"},
+    {"__GFP_HIGHMEM", "HM"},
+    {"__GFP_HIGH", "H"},
+    {"__GFP_IO", "I"},
+    {"__GFP_FS", "F"},
+    {"__GFP_NOWARN", "NWR"},
+    {"__GFP_RETRY_MAYFAIL", "R"},
+    {"__GFP_NOFAIL", "NF"},
+    {"__GFP_NORETRY", "NR"},
+    {"__GFP_COMP", "C"},
+    {"__GFP_ZERO", "Z"},
+    {"__GFP_NOMEMALLOC", "NMA"},
+    {"__GFP_MEMALLOC", "MA"},
+    {"__GFP_HARDWALL", "HW"},
+    {"__GFP_THISNODE", "TN"},
+    {"__GFP_RECLAIMABLE", "RC"},
+    {"__GFP_MOVABLE", "M"},
+    {"__GFP_ACCOUNT", "AC"},
+    {"__GFP_WRITE", "WR"},
+    {"__GFP_RECLAIM", "R"},
+    {"__GFP_DIRECT_RECLAIM", "DR"},
+    {"__GFP_KSWAPD_RECLAIM", "KR"},
+};
+
+static const char *find_letters(const char *name, size_t length)
+{
+    for (size_t i = 0; i < PF_COUNT(letters); i++)
+        if (strlen(letters[i].name) == length && strncmp(letters[i].name, name, length) == 0)
+            return letters[i].letters;
+    return NULL;
+}
+
+/* The names of bits as the format of this kernel lists them, which alone is made into a format: the rest is of no interest. */
+static struct pf_trace_format *make_format(struct pf_pages *pages, const struct perfile_tracepoint *tracepoint)
+{
+    static const char call[] = "__print_flags(REC->gfp_flags";
+    const struct perfile_tracing *tracing;
+    const char *start = tracepoint->print_fmt ? strstr(tracepoint->print_fmt, call) : NULL, *end = start;
+    int depth = 0;
+    if (!start || pf_memory_heed(pages->allocator, perfile_tracing_get(pages->reader, &tracing, NULL)) < 0)
+        return NULL;
+    for (; *end && (depth != 1 || *end != ')'); end++)
+        depth += *end == '(' ? 1 : *end == ')' ? -1 : 0;
+    if (!*end)
+        return NULL;
+    const size_t bytes = (size_t)(end - start) + 1, room = bytes + sizeof("\"%s\", ");
+    char *text = pf_arena_new(&pages->arena, room);
+    struct perfile_tracepoint *other = pf_arena_new(&pages->arena, sizeof(*other));
+    if (!text || !other)
+        return NULL;
+    snprintf(text, room, "\"%%s\", %.*s", (int)bytes, start);
+    *other = *tracepoint;
+    other->print_fmt = text;
+    return pf_trace_parse(&pages->arena, tracing, other);
+}
+
+static const char *shorten(struct pf_pages *pages, const char *text)
+{
+    char out[256];
+    size_t used = 0;
+    for (const char *at = text; *at && used < sizeof(out) - 1; at += *at == '|') {
+        const size_t length = strcspn(at, "|");
+        const char *found = find_letters(at, length);
+        used += (size_t)snprintf(out + used, sizeof(out) - used, "%s%.*s", at > text ? "|" : "",
+                                 found ? (int)strlen(found) : (int)length, found ? found : at);
+        at += length;
+    }
+    return pf_arena_text(&pages->arena, out, strnlen(out, sizeof(out) - 1));
+}
+
+/* NULL: out of memory. */
+static const struct pf_page_gfp *find_gfp(struct pf_pages *pages, const struct pf_profile_sample *sample,
+                                          uint64_t flags)
+{
+    uint64_t known;
+    if (pf_map_get(&pages->gfps, flags, &known))
+        return (const struct pf_page_gfp *)(uintptr_t)known;
+    if (!pages->gfp_looked) {
+        const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(pages->reader, sample->event);
+        pages->gfp_format = tracepoint ? make_format(pages, tracepoint) : NULL;
+        pages->gfp_looked = true;
+    }
+    struct pf_page_gfp *made = pf_arena_new(&pages->arena, sizeof(*made));
+    pages->text.used = 0;
+    if (pages->gfp_format && flags)
+        pf_trace_print(pages->gfp_format, &sample->decoded->raw, pages->events.swap, &pages->scratch, &pages->text);
+    else
+        pf_put_format(&pages->text, flags ? "0x%" PRIx64 : "none", flags);
+    if (!made || pages->text.failed ||
+        !pf_grow(pages->allocator, &pages->gfp_list, &pages->gfp_room, pages->gfp_count + 1,
+                 sizeof(*pages->gfp_list)) ||
+        !pf_map_put(&pages->gfps, flags, (uintptr_t)made))
+        return NULL;
+    made->flags = flags;
+    made->text = pf_arena_text(&pages->arena, pages->text.data, pages->text.used);
+    made->short_text = made->text ? shorten(pages, made->text) : NULL;
+    pages->gfp_list[pages->gfp_count++] = made;
+    return made->short_text ? made : NULL;
+}
+
+const char *pf_page_type(uint32_t type)
+{
+    static const char *const names[PF_PAGE_TYPES] = {"UNMOVABL", "MOVABLE", "RECLAIM", "HIGHATOM", "CMA/ISLT"};
+    return names[pf_min(type, PF_PAGE_TYPES - 1)];
+}
+
+/* ---- callers ----------------------------------------------------------------------------------------------------- */
+
+/* Functions of the allocator itself. */
+static bool is_allocator(const char *name)
+{
+    static const char *const names[] = {"__alloc_pages",        "alloc_pages",       "__get_free_pages",
+                                        "get_zeroed_page",      "_alloc_pages",      "_get_free_page",
+                                        "__alloc_frozen_pages", "alloc_frozen_pages"};
+    for (size_t i = 0; name && i < PF_COUNT(names); i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static const char *name_at(const struct pf_pages *pages, uint64_t ip)
+{
+    const uint32_t frame = pf_profile_frame_at(pages->profile, ip);
+    const struct pf_frame_info *info = frame == PF_NO_FRAME ? NULL : pf_profile_frame(pages->profile, frame);
+    return info ? info->name : NULL;
+}
+
+/* The first in the stack that is not of the allocator; without a stack where the sample was taken. */
+static uint64_t find_caller(const struct pf_pages *pages, const struct pf_profile_sample *sample)
+{
+    const struct perfile_u64s *chain = &sample->decoded->callchain;
+    if (sample->decoded->present & PERFILE_SAMPLE_CALLCHAIN)
+        for (uint64_t i = 0; i < chain->count; i++) {
+            const uint64_t ip = perfile_u64_at(chain, i);
+            if (ip < PERFILE_CONTEXT_MAX && !is_allocator(name_at(pages, ip)))
+                return ip;
+        }
+    return sample->ip;
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+/* What an allocation says. */
+struct told {
+    const struct pf_profile_sample *sample;
+    const struct pf_page_gfp *gfp;
+    uint64_t pfn, order, type, call_site;
+};
+
+/* Its place; UINT32_MAX: out of memory. */
+static uint32_t find_row(struct pf_pages *pages, struct pf_page_rows *rows, uint64_t key, const struct told *told)
+{
+    const uint64_t kind = told->gfp->flags << 8 ^ told->order << 3 ^ told->type;
+    uint32_t known;
+    if (pf_pairs_get(&rows->index, key, kind, &known))
+        return known;
+    if (rows->count >= UINT32_MAX - 1 ||
+        !pf_grow(pages->allocator, &rows->rows, &rows->room, rows->count + 1, sizeof(*rows->rows)) ||
+        !pf_pairs_put(&rows->index, key, kind, (uint32_t)rows->count))
+        return UINT32_MAX;
+    rows->rows[rows->count] = (struct pf_page_row){.key = key,
+                                                   .gfp = told->gfp,
+                                                   .order = (uint32_t)told->order,
+                                                   .type = (uint32_t)told->type,
+                                                   .call_site = told->call_site,
+                                                   .name = name_at(pages, told->call_site)};
+    return (uint32_t)rows->count++;
+}
+
+static void count_row(struct pf_page_row *row, uint64_t bytes)
+{
+    row->hits++;
+    row->bytes += bytes;
+    row->live++;
+    row->live_bytes += bytes;
+}
+
+static struct pf_page_live *find_live(struct pf_pages *pages, uint64_t pfn)
+{
+    uint64_t known;
+    if (pf_map_get(&pages->lives, pfn, &known))
+        return &pages->live[known];
+    if (!pf_grow(pages->allocator, &pages->live, &pages->live_room, pages->live_count + 1, sizeof(*pages->live)) ||
+        !pf_map_put(&pages->lives, pfn, pages->live_count))
+        return NULL;
+    pages->live[pages->live_count] = (struct pf_page_live){.live = false};
+    return &pages->live[pages->live_count++];
+}
+
+static bool take_alloc(struct pf_pages *pages, const struct pf_event_fields *event, struct told *told)
+{
+    const struct perfile_bytes *raw = &told->sample->decoded->raw;
+    const uint64_t bytes = pages->page_bytes << told->order;
+    uint64_t flags = 0;
+    pf_event_number(&pages->events, event, FLAGS, raw, &flags);
+    pf_event_number(&pages->events, event, TYPE, raw, &told->type);
+    told->type = pf_min(told->type, (uint64_t)PF_PAGE_TYPES - 1);
+    pages->allocs++;
+    pages->alloc_bytes += bytes;
+    if (told->pfn == 0 || told->pfn == UINT64_MAX) {
+        pages->failed++;
+        pages->failed_bytes += bytes;
+        return true;
+    }
+    told->gfp = find_gfp(pages, told->sample, flags);
+    if (!told->gfp)
+        return false;
+    told->call_site = find_caller(pages, told->sample);
+    const uint32_t caller = find_row(pages, &pages->callers, told->call_site, told);
+    const uint32_t page = find_row(pages, &pages->pages, told->pfn, told);
+    struct pf_page_live *live = find_live(pages, told->pfn);
+    if (caller == UINT32_MAX || page == UINT32_MAX || !live)
+        return false;
+    count_row(&pages->callers.rows[caller], bytes);
+    count_row(&pages->pages.rows[page], bytes);
+    pages->pages.rows[page].call_site = told->call_site;
+    *live = (struct pf_page_live){caller, page, true};
+    pages->orders[told->order][told->type]++;
+    pages->live_orders[told->order][told->type]++;
+    pages->most_order = (uint32_t)pf_max(pages->most_order, told->order);
+    return true;
+}
+
+static void drop(struct pf_page_row *row, uint64_t bytes)
+{
+    row->live -= pf_min(row->live, 1);
+    row->live_bytes -= pf_min(row->live_bytes, bytes);
+}
+
+static bool take_free(struct pf_pages *pages, const struct told *told)
+{
+    const uint64_t bytes = pages->page_bytes << told->order;
+    uint64_t known;
+    pages->frees++;
+    pages->free_bytes += bytes;
+    if (!pf_map_get(&pages->lives, told->pfn, &known) || !pages->live[known].live)
+        return true;
+    struct pf_page_live *live = &pages->live[known];
+    const struct pf_page_row *page = &pages->pages.rows[live->page];
+    live->live = false;
+    pages->freed++;
+    pages->freed_bytes += bytes;
+    pages->live_orders[page->order][page->type] -= pages->live_orders[page->order][page->type] != 0;
+    drop(&pages->callers.rows[live->caller], bytes);
+    drop(&pages->pages.rows[live->page], bytes);
+    return true;
+}
+
+bool pf_pages_take(struct pf_pages *pages, const struct pf_profile_sample *sample)
+{
+    const struct pf_event_fields *event = pf_events_find(&pages->events, sample->event);
+    struct told told = {.sample = sample};
+    if (!event || !pf_event_number(&pages->events, event, PFN, &sample->decoded->raw, &told.pfn) ||
+        !pf_event_number(&pages->events, event, ORDER, &sample->decoded->raw, &told.order) ||
+        told.order >= PF_PAGE_ORDERS)
+        return true;
+    return event->wish == ALLOC ? take_alloc(pages, event, &told) : take_free(pages, &told);
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
+
+static int compare(const void *left, const void *right, void *context)
+{
+    const struct pf_page_row *a = left, *b = right;
+    const bool live = *(const bool *)context;
+    const uint64_t i = live ? a->live_bytes : a->bytes, k = live ? b->live_bytes : b->bytes;
+    const uint64_t m = live ? a->live : a->hits, n = live ? b->live : b->hits;
+    if (i != k)
+        return i < k ? 1 : -1;
+    if (m != n)
+        return m < n ? 1 : -1;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    return a->gfp->flags < b->gfp->flags ? -1 : a->gfp->flags > b->gfp->flags;
+}
+
+static int compare_gfps(const void *left, const void *right)
+{
+    const struct pf_page_gfp *a = *(struct pf_page_gfp *const *)left, *b = *(struct pf_page_gfp *const *)right;
+    return a->flags < b->flags ? -1 : a->flags > b->flags;
+}
+
+void pf_pages_sort(struct pf_pages *pages, bool live)
+{
+    if (pages->callers.count)
+        qsort_r(pages->callers.rows, pages->callers.count, sizeof(*pages->callers.rows), compare, &live);
+    if (pages->pages.count)
+        qsort_r(pages->pages.rows, pages->pages.count, sizeof(*pages->pages.rows), compare, &live);
+    if (pages->gfp_count)
+        qsort(pages->gfp_list, pages->gfp_count, sizeof(*pages->gfp_list), compare_gfps);
+}
+
+void pf_pages_tell(struct pf_pages *pages, pf_event_told *told, void *context)
+{
+    if (told && !pf_events_have(&pages->events, ALLOC))
+        told(context, "the recording has no events of pages; record with: " PF_RECORD_PAGES);
+}

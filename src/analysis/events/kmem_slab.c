@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/events/kmem_slab.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/events/advice.h"
+
+enum { CALL_SITE, POINTER, REQUESTED, ALLOCATED, NODE };
+enum { ALLOCATIONS = 4 }; /* of the wishes, the first ones */
+
+static const struct pf_event_wish wishes[] = {
+    {"kmem", "kmalloc", {"call_site", "ptr", "bytes_req", "bytes_alloc", "node"}},
+    {"kmem", "kmem_cache_alloc", {"call_site", "ptr", "bytes_req", "bytes_alloc", "node"}},
+    {"kmem", "kmalloc_node", {"call_site", "ptr", "bytes_req", "bytes_alloc", "node"}},
+    {"kmem", "kmem_cache_alloc_node", {"call_site", "ptr", "bytes_req", "bytes_alloc", "node"}},
+    {"kmem", "kfree", {"call_site", "ptr"}},
+    {"kmem", "kmem_cache_free", {"call_site", "ptr"}},
+};
+
+void pf_slab_open(struct pf_slab *slab, struct perfile_reader *reader, const struct perfile_allocator *allocator)
+{
+    *slab = (struct pf_slab){.reader = reader, .allocator = allocator, .node = -1};
+    pf_events_open(&slab->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_arena_open(&slab->arena, allocator);
+    pf_map_open(&slab->callers.index, allocator);
+    pf_map_open(&slab->addresses.index, allocator);
+}
+
+static void close_rows(struct pf_slab_rows *rows, const struct perfile_allocator *allocator)
+{
+    pf_map_close(&rows->index);
+    pf_free(allocator, rows->rows, rows->room * sizeof(*rows->rows));
+}
+
+void pf_slab_close(struct pf_slab *slab)
+{
+    if (!slab->reader)
+        return;
+    close_rows(&slab->callers, slab->allocator);
+    close_rows(&slab->addresses, slab->allocator);
+    pf_events_close(&slab->events);
+    pf_arena_close(&slab->arena);
+}
+
+/* A new one when there is none; NULL when out of memory. */
+static struct pf_slab_row *find_row(struct pf_slab *slab, struct pf_slab_rows *rows, uint64_t key)
+{
+    uint64_t known;
+    if (pf_map_get(&rows->index, key, &known))
+        return &rows->rows[known];
+    if (!pf_grow(slab->allocator, &rows->rows, &rows->room, rows->count + 1, sizeof(*rows->rows)) ||
+        !pf_map_put(&rows->index, key, rows->count))
+        return NULL;
+    rows->rows[rows->count] = (struct pf_slab_row){.key = key};
+    return &rows->rows[rows->count++];
+}
+
+static bool name_caller(struct pf_slab *slab, struct pf_slab_row *row)
+{
+    char text[256];
+    if (row->name || slab->raw)
+        return true;
+    const uint32_t frame = pf_profile_frame_at(slab->profile, row->key);
+    const struct pf_frame_info *info = frame == PF_NO_FRAME ? NULL : pf_profile_frame(slab->profile, frame);
+    if (!info || !info->name)
+        return frame != PF_NO_FRAME;
+    snprintf(text, sizeof(text), "%s+%" PRIx64, info->name, info->address);
+    row->name = pf_arena_text(&slab->arena, text, strlen(text));
+    return row->name;
+}
+
+static void note_node(struct pf_slab *slab, uint64_t node)
+{
+    if ((int32_t)node < 0)
+        return;
+    slab->several_nodes |= slab->node >= 0 && slab->node != (int32_t)node;
+    slab->node = (int32_t)node;
+}
+
+static bool take_alloc(struct pf_slab *slab, const struct pf_event_fields *event,
+                       const struct pf_profile_sample *sample, uint64_t pointer)
+{
+    const struct perfile_bytes *raw = &sample->decoded->raw;
+    uint64_t call_site = 0, requested = 0, allocated = 0, node = UINT64_MAX;
+    pf_event_number(&slab->events, event, CALL_SITE, raw, &call_site);
+    pf_event_number(&slab->events, event, REQUESTED, raw, &requested);
+    pf_event_number(&slab->events, event, ALLOCATED, raw, &allocated);
+    pf_event_number(&slab->events, event, NODE, raw, &node);
+    note_node(slab, node);
+    struct pf_slab_row *at = find_row(slab, &slab->addresses, pointer);
+    struct pf_slab_row *caller = find_row(slab, &slab->callers, call_site);
+    if (!at || !caller || !name_caller(slab, caller))
+        return false;
+    at->call_site = call_site;
+    at->last_bytes = allocated;
+    at->last_cpu = sample->cpu;
+    at->live = true;
+    struct pf_slab_row *const both[] = {at, caller};
+    for (size_t i = 0; i < PF_COUNT(both); i++) {
+        both[i]->hits++;
+        both[i]->requested += requested;
+        both[i]->allocated += allocated;
+    }
+    slab->hits++;
+    slab->requested += requested;
+    slab->allocated += allocated;
+    return true;
+}
+
+static bool take_free(struct pf_slab *slab, const struct pf_profile_sample *sample, uint64_t pointer)
+{
+    uint64_t known;
+    if (!pf_map_get(&slab->addresses.index, pointer, &known)) {
+        slab->unknown_frees++;
+        return true;
+    }
+    struct pf_slab_row *at = &slab->addresses.rows[known];
+    struct pf_slab_row *caller = find_row(slab, &slab->callers, at->call_site);
+    if (!caller)
+        return false;
+    if (!at->live) { /* what was allocated in between was not recorded */
+        slab->unknown_frees++;
+        return true;
+    }
+    struct pf_slab_row *const both[] = {at, caller};
+    for (size_t i = 0; i < PF_COUNT(both); i++) {
+        both[i]->frees++;
+        both[i]->freed += at->last_bytes;
+        both[i]->ping_pong += at->last_cpu != sample->cpu;
+    }
+    slab->freed += at->last_bytes;
+    at->live = false;
+    return true;
+}
+
+bool pf_slab_take(struct pf_slab *slab, const struct pf_profile_sample *sample)
+{
+    const struct pf_event_fields *event = pf_events_find(&slab->events, sample->event);
+    uint64_t pointer;
+    if (!event || !pf_event_number(&slab->events, event, POINTER, &sample->decoded->raw, &pointer))
+        return true;
+    return event->wish < ALLOCATIONS ? take_alloc(slab, event, sample, pointer) : take_free(slab, sample, pointer);
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
+
+double pf_slab_waste(uint64_t requested, uint64_t allocated)
+{
+    return allocated ? 100.0 - 100.0 * (double)requested / (double)allocated : 0;
+}
+
+static int compare_numbers(double a, double b)
+{
+    return a < b ? 1 : a > b ? -1 : 0;
+}
+
+static int by_frag(const struct pf_slab_row *a, const struct pf_slab_row *b)
+{
+    return compare_numbers(pf_slab_waste(a->requested, a->allocated), pf_slab_waste(b->requested, b->allocated));
+}
+
+static int by_hit(const struct pf_slab_row *a, const struct pf_slab_row *b)
+{
+    return a->hits < b->hits ? 1 : a->hits > b->hits ? -1 : 0;
+}
+
+static int by_bytes(const struct pf_slab_row *a, const struct pf_slab_row *b)
+{
+    return a->allocated < b->allocated ? 1 : a->allocated > b->allocated ? -1 : 0;
+}
+
+static int by_ping_pong(const struct pf_slab_row *a, const struct pf_slab_row *b)
+{
+    return a->ping_pong < b->ping_pong ? 1 : a->ping_pong > b->ping_pong ? -1 : 0;
+}
+
+static int by_key(const struct pf_slab_row *a, const struct pf_slab_row *b)
+{
+    return a->key < b->key ? -1 : a->key > b->key;
+}
+
+typedef int compare_rows(const struct pf_slab_row *a, const struct pf_slab_row *b);
+static const struct {
+    const char *name;
+    compare_rows *compare;
+} keys_known[] = {{"frag", by_frag},          {"hit", by_hit}, {"bytes", by_bytes},
+                  {"pingpong", by_ping_pong}, {"ptr", by_key}, {"callsite", by_key}};
+
+static compare_rows *find_key(const char *text, size_t length)
+{
+    for (size_t i = 0; i < PF_COUNT(keys_known); i++)
+        if (strlen(keys_known[i].name) == length && strncmp(keys_known[i].name, text, length) == 0)
+            return keys_known[i].compare;
+    return NULL;
+}
+
+static int compare(const void *left, const void *right, void *context)
+{
+    const char *at = context;
+    int order = 0;
+    for (; *at && !order; at += strspn(at, ", ")) {
+        const size_t length = strcspn(at, ", ");
+        order = find_key(at, length)(left, right);
+        at += length;
+    }
+    return order ? order : by_key(left, right);
+}
+
+static void sort_rows(struct pf_slab *slab, struct pf_slab_rows *rows, const char *keys)
+{
+    if (rows->count)
+        qsort_r(rows->rows, rows->count, sizeof(*rows->rows), compare, (void *)(uintptr_t)keys);
+    pf_map_close(&rows->index); /* the rows are elsewhere now */
+    pf_map_open(&rows->index, slab->allocator);
+}
+
+bool pf_slab_sort(struct pf_slab *slab, const char *keys)
+{
+    keys = keys && *keys ? keys : "frag,hit,bytes";
+    for (const char *at = keys + strspn(keys, ", "); *at; at += strspn(at, ", ")) {
+        const size_t length = strcspn(at, ", ");
+        if (!find_key(at, length))
+            return false;
+        at += length;
+    }
+    sort_rows(slab, &slab->callers, keys + strspn(keys, ", "));
+    sort_rows(slab, &slab->addresses, keys + strspn(keys, ", "));
+    return true;
+}
+
+void pf_slab_tell(struct pf_slab *slab, pf_event_told *told, void *context)
+{
+    char text[256];
+    bool any = false;
+    for (size_t i = 0; i < ALLOCATIONS; i++)
+        any |= pf_events_have(&slab->events, i);
+    if (!told)
+        return;
+    if (!any)
+        told(context, "the recording has no events of allocations; record with: " PF_RECORD_SLAB);
+    if (slab->unknown_frees) {
+        snprintf(text, sizeof(text), "%" PRIu64 " frees are of what the recording does not show to be allocated",
+                 slab->unknown_frees);
+        told(context, text);
+    }
+    if (slab->several_nodes)
+        told(context, "allocations are of several NUMA nodes; those of another node than the CPU's are not counted");
+}

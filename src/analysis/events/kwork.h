@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Work of the kernel on each CPU: interrupts (irq:irq_handler_entry and _exit), softirqs (irq:softirq_raise, _entry, _exit) and works of
+ * workqueues (workqueue:workqueue_activate_work, _execute_start, _execute_end): how often and how long they ran, and how
+ * long they waited. What is kept is a row for each of them on each CPU.
+ */
+#ifndef PF_ANALYSIS_EVENTS_KWORK_H
+#define PF_ANALYSIS_EVENTS_KWORK_H
+
+#include "analysis/events/fields.h"
+#include "analysis/events/losses.h"
+#include "analysis/events/source.h"
+#include "analysis/profile.h"
+#include "analysis/stats.h"
+#include "base/pairs.h"
+
+enum pf_kwork_class { PF_KWORK_IRQ, PF_KWORK_SOFTIRQ, PF_KWORK_WORKQUEUE, PF_KWORK_CLASSES };
+
+/* Durations, and when the longest was. */
+struct pf_kwork_sums {
+    struct pf_stats stats;
+    struct pf_histogram histogram;
+    uint64_t max_start, max_end;
+};
+
+struct pf_kwork_row {
+    enum pf_kwork_class class;
+    uint64_t id; /* number of the interrupt, vector, address of the work */
+    uint32_t cpu;
+    const char *name; /* "virtio3-tx", "RCU", "wb_workfn"; NULL: not known */
+    uint64_t function;
+    struct pf_kwork_sums runs;
+    struct pf_kwork_sums delays; /* as perf has them: from the last raise on the same CPU */
+    struct pf_kwork_sums waits;  /* from the first raise, of works on whatever CPU */
+    uint64_t uncertain;          /* runs around lost events */
+    /* of what is open; 0: nothing */
+    uint64_t raise, entry, entry_order;
+    uint64_t delay; /* of the open run */
+    bool delayed;
+};
+
+/* A run that ended. */
+struct pf_kwork_run {
+    const struct pf_kwork_row *row;
+    uint64_t start, end, delay;
+    bool delayed;
+    bool uncertain;
+};
+
+struct pf_kwork {
+    struct perfile_reader *reader;
+    const struct perfile_allocator *allocator;
+    struct pf_profile *profile;
+    const char *classes; /* "irq,softirq"; NULL: all */
+    struct pf_events events;
+    struct pf_event_losses losses;
+    struct pf_arena arena;
+    struct pf_pairs index;  /* id, and class and CPU, to the row */
+    struct pf_pairs raises; /* id, and class and CPU (of works none), to the place of the first raise */
+    uint64_t *first_raises; /* 0: none is open */
+    size_t raise_count, raise_room;
+    struct pf_kwork_row **rows;
+    size_t count, room;
+    uint64_t first_time, last_time;                    /* of entries and exits; 0: none */
+    uint64_t raises_alone, entries_alone, exits_alone; /* replaced, or left without their other part */
+    uint64_t entries_unraised;                         /* of perf: entries without a raise, also of interrupts */
+};
+
+void pf_kwork_open(struct pf_kwork *kwork, struct perfile_reader *reader, const struct perfile_allocator *allocator);
+void pf_kwork_close(struct pf_kwork *kwork);
+bool pf_kwork_take_record(void *kwork, const struct perfile_record *record);
+/* 1: *run ended; 0, or PERFILE_ERROR_MEMORY. */
+int pf_kwork_take(struct pf_kwork *kwork, const struct pf_profile_sample *sample, struct pf_kwork_run *run);
+/* Rows by total run, or by average delay, as perf sorts them. */
+enum pf_kwork_order { PF_KWORK_BY_RUN, PF_KWORK_BY_DELAY };
+void pf_kwork_sort(struct pf_kwork *kwork, enum pf_kwork_order order);
+void pf_kwork_tell(struct pf_kwork *kwork, pf_event_told *told, void *context);
+/* "irq", "softirq", "workqueue". */
+const char *pf_kwork_class_name(enum pf_kwork_class class);
+/* As perf calls it: "(s)RCU:9". */
+void pf_kwork_label(const struct pf_kwork_row *row, char *text, size_t room);
+
+#endif

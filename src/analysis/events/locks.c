@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/events/locks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/events/advice.h"
+#include "base/locale.h"
+
+struct pf_lock_wait {
+    uint64_t start, order;
+    uint32_t cpu, row;
+    bool active;
+};
+
+enum wish { BEGIN, END, CONTENDED, ACQUIRED };
+enum { LOCK, FLAGS, NAME = 1 };
+
+static const struct pf_event_wish wishes[] = {
+    [BEGIN] = {"lock", "contention_begin", {"lock_addr", "flags"}},
+    [END] = {"lock", "contention_end", {"lock_addr"}},
+    [CONTENDED] = {"lock", "lock_contended", {"lockdep_addr", "name"}},
+    [ACQUIRED] = {"lock", "lock_acquired", {"lockdep_addr", "name"}},
+};
+
+bool pf_locks_by_parse(const char *text, enum pf_locks_by *by)
+{
+    static const char *const names[] = {"caller", "lock", "thread"};
+    *by = PF_LOCKS_BY_CALLER;
+    if (!text || !*text)
+        return true;
+    for (unsigned i = 0; i < PF_COUNT(names); i++)
+        if (strcmp(names[i], text) == 0) {
+            *by = i;
+            return true;
+        }
+    return false;
+}
+
+void pf_locks_open(struct pf_locks *locks, struct perfile_reader *reader, const struct perfile_allocator *allocator)
+{
+    *locks = (struct pf_locks){.reader = reader, .allocator = allocator};
+    pf_events_open(&locks->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_event_losses_open(&locks->losses, allocator);
+    pf_arena_open(&locks->arena, allocator);
+    pf_pairs_open(&locks->waiting, allocator);
+    pf_pairs_open(&locks->index, allocator);
+}
+
+void pf_locks_close(struct pf_locks *locks)
+{
+    if (!locks->reader)
+        return;
+    pf_free(locks->allocator, locks->waits, locks->wait_room * sizeof(*locks->waits));
+    pf_free(locks->allocator, locks->rows, locks->room * sizeof(*locks->rows));
+    pf_events_close(&locks->events);
+    pf_event_losses_close(&locks->losses);
+    pf_arena_close(&locks->arena);
+    pf_pairs_close(&locks->waiting);
+    pf_pairs_close(&locks->index);
+}
+
+/* ---- types ------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    uint32_t flags;
+    const char *name, *with_mode;
+} types[] = {
+    {0, "semaphore", "semaphore"}, {1, "spinlock", "spinlock"},    {3, "rwlock", "rwlock:R"},
+    {5, "rwlock", "rwlock:W"},     {2, "rwsem", "rwsem:R"},        {4, "rwsem", "rwsem:W"},
+    {8, "rt-mutex", "rt-mutex"},   {18, "pcpu-sem", "pcpu-sem:R"}, {20, "pcpu-sem", "pcpu-sem:W"},
+    {32, "mutex", "mutex"},        {33, "mutex", "mutex"},
+};
+
+const char *pf_lock_type(uint32_t flags, bool with_mode)
+{
+    for (size_t i = 0; i < PF_COUNT(types); i++)
+        if (types[i].flags == flags)
+            return with_mode ? types[i].with_mode : types[i].name;
+    return "unknown";
+}
+
+static bool is_wanted(const struct pf_locks *locks, uint32_t flags)
+{
+    const char *name = pf_lock_type(flags, false), *with_mode = pf_lock_type(flags, true);
+    for (const char *at = locks->types; at && *at; at += strspn(at, ", ")) {
+        const size_t length = strcspn(at, ", ");
+        if ((strlen(name) == length && strncmp(at, name, length) == 0) ||
+            (strlen(with_mode) == length && strncmp(at, with_mode, length) == 0))
+            return true;
+        at += length;
+    }
+    return !locks->types || !*locks->types;
+}
+
+/* ---- callers ----------------------------------------------------------------------------------------------------- */
+
+/* Functions of locks themselves, and of the tracepoint: the caller is who called them. */
+static bool is_lock_code(const char *name)
+{
+    static const char *const patterns[] = {
+        "__traceiter_*",
+        "trace_contention_*",
+        "trace_lock_*",
+        "__bpf_trace_*",
+        "perf_trace_*",
+        "down",
+        "down_*",
+        "__down*",
+        "up",
+        "up_read*",
+        "up_write*",
+        "__up*",
+        "rwsem_*",
+        "__rwsem_*",
+        "mutex_*lock*",
+        "__mutex_*",
+        "ww_mutex_*",
+        "__ww_mutex_*",
+        "rt_mutex_*",
+        "__rt_mutex_*",
+        "rt_read_lock*",
+        "rt_write_lock*",
+        "rt_spin_*",
+        "rtlock_*",
+        "_raw_spin_*",
+        "_raw_read_*",
+        "_raw_write_*",
+        "__raw_spin_*",
+        "do_raw_spin_*",
+        "do_raw_read_*",
+        "do_raw_write_*",
+        "native_queued_*",
+        "queued_spin_*",
+        "queued_read_*",
+        "queued_write_*",
+        "__pv_queued_*",
+        "pv_queued_*",
+        "percpu_down_*",
+        "percpu_up_*",
+        "__percpu_*",
+        "percpu_rwsem_*",
+        "osq_lock*",
+        "schedule",
+        "__schedule",
+        "schedule_*",
+        "preempt_schedule*",
+        "__cond_resched*",
+        "lock_acquire*",
+        "lock_contended*",
+        "lock_acquired*",
+        "resilient_*",
+        "rqspinlock*",
+        "__lock_text_start",
+        "__sched_text_start",
+    };
+    for (size_t i = 0; name && i < PF_COUNT(patterns); i++)
+        if (pf_glob_matches(patterns[i], name, false))
+            return true;
+    return false;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 29;
+}
+
+struct caller {
+    uint64_t key, ip;
+    uint32_t frame; /* PF_NO_FRAME: none */
+};
+
+/* The frames behind those of the lock; the first of them is the caller. */
+static void take_frame(const struct pf_locks *locks, struct caller *caller, uint64_t ip, bool of_kernel)
+{
+    const uint32_t frame = of_kernel || !caller->ip ? pf_profile_frame_at(locks->profile, ip) : PF_NO_FRAME;
+    const struct pf_frame_info *info = frame == PF_NO_FRAME ? NULL : pf_profile_frame(locks->profile, frame);
+    if (of_kernel && info && is_lock_code(info->name))
+        return;
+    caller->key = mix(caller->key, ip);
+    if (!caller->ip) {
+        caller->ip = ip;
+        caller->frame = frame;
+    }
+}
+
+static struct caller find_caller(struct pf_locks *locks, const struct perfile_sample *sample)
+{
+    const struct perfile_u64s *chain = &sample->callchain;
+    struct caller caller = {.frame = PF_NO_FRAME};
+    bool of_kernel = true;
+    uint64_t frames = 0;
+    if (!(sample->present & PERFILE_SAMPLE_CALLCHAIN))
+        return caller;
+    locks->has_stacks = true;
+    for (uint64_t i = 0; i < chain->count && frames < PF_LOCK_STACK; i++) {
+        const uint64_t ip = perfile_u64_at(chain, i);
+        if (ip >= PERFILE_CONTEXT_MAX)
+            of_kernel = ip != PERFILE_CONTEXT_USER;
+        else if (frames++ >= locks->skip)
+            take_frame(locks, &caller, ip, of_kernel);
+    }
+    return caller;
+}
+
+static bool name_caller(struct pf_locks *locks, struct pf_lock_row *row, const struct caller *caller)
+{
+    const struct pf_frame_info *info =
+        caller->frame == PF_NO_FRAME ? NULL : pf_profile_frame(locks->profile, caller->frame);
+    char text[256];
+    row->caller = caller->ip;
+    if (!caller->ip)
+        return true;
+    if (info && info->name) {
+        snprintf(text, sizeof(text), "%s+0x%" PRIx64, info->name, info->address);
+        row->function = pf_arena_text(&locks->arena, info->name, strlen(info->name));
+    } else {
+        snprintf(text, sizeof(text), "0x%" PRIx64, caller->ip);
+    }
+    row->name = pf_arena_text(&locks->arena, text, strlen(text));
+    return row->name;
+}
+
+/* ---- waits ------------------------------------------------------------------------------------------------------- */
+
+/* What an event says. */
+struct told {
+    const struct pf_profile_sample *sample;
+    uint64_t lock;
+    uint32_t flags;
+    char name[96];
+};
+
+static uint32_t add_row(struct pf_locks *locks, const struct told *told, const struct caller *caller, uint64_t key)
+{
+    struct pf_lock_row *row = pf_arena_new(&locks->arena, sizeof(*row));
+    if (!row || !pf_grow(locks->allocator, &locks->rows, &locks->room, locks->count + 1, sizeof(*locks->rows)) ||
+        !pf_pairs_put(&locks->index, key, 0, (uint32_t)locks->count))
+        return UINT32_MAX;
+    *row = (struct pf_lock_row){.key = key,
+                                .lock = told->lock,
+                                .flags = told->flags,
+                                .pid = told->sample->pid,
+                                .tid = told->sample->tid,
+                                .comm = told->sample->comm};
+    if (locks->by == PF_LOCKS_BY_CALLER
+            ? !name_caller(locks, row, caller)
+            : *told->name && !(row->name = pf_arena_text(&locks->arena, told->name, strlen(told->name))))
+        return UINT32_MAX;
+    locks->rows[locks->count] = row;
+    return (uint32_t)locks->count++;
+}
+
+/* UINT32_MAX: out of memory. */
+static uint32_t find_row(struct pf_locks *locks, const struct told *told)
+{
+    struct caller caller = {.frame = PF_NO_FRAME};
+    uint64_t key = told->lock;
+    uint32_t row;
+    if (locks->by == PF_LOCKS_BY_THREAD)
+        key = (uint32_t)told->sample->tid;
+    if (locks->by == PF_LOCKS_BY_CALLER) {
+        caller = find_caller(locks, told->sample->decoded);
+        key = caller.key;
+    }
+    return pf_pairs_get(&locks->index, key, 0, &row) ? row : add_row(locks, told, &caller, key);
+}
+
+/* NULL: out of memory. */
+static struct pf_lock_wait *find_wait(struct pf_locks *locks, const struct told *told)
+{
+    const uint64_t tid = (uint32_t)told->sample->tid;
+    uint32_t place;
+    if (pf_pairs_get(&locks->waiting, tid, told->lock, &place))
+        return &locks->waits[place];
+    if (!pf_grow(locks->allocator, &locks->waits, &locks->wait_room, locks->wait_count + 1, sizeof(*locks->waits)) ||
+        !pf_pairs_put(&locks->waiting, tid, told->lock, (uint32_t)locks->wait_count))
+        return NULL;
+    locks->waits[locks->wait_count] = (struct pf_lock_wait){.row = UINT32_MAX};
+    return &locks->waits[locks->wait_count++];
+}
+
+/* A wait that begins again while it lasts, as those of mutexes do after spinning, goes on. */
+static bool begin_wait(struct pf_locks *locks, const struct told *told)
+{
+    if (!is_wanted(locks, told->flags))
+        return true;
+    struct pf_lock_wait *wait = find_wait(locks, told);
+    if (!wait || wait->active)
+        return wait;
+    const uint32_t row = find_row(locks, told);
+    if (row == UINT32_MAX)
+        return false;
+    *wait = (struct pf_lock_wait){.start = told->sample->time,
+                                  .order = locks->losses.order,
+                                  .cpu = told->sample->has_cpu ? told->sample->cpu : UINT32_MAX,
+                                  .row = row,
+                                  .active = true};
+    locks->rows[row]->contended++;
+    return true;
+}
+
+static bool end_wait(struct pf_locks *locks, const struct told *told)
+{
+    struct pf_lock_wait *wait = find_wait(locks, told);
+    if (!wait)
+        return false;
+    if (!wait->active || told->sample->time < wait->start) {
+        locks->ends_alone++;
+        return true;
+    }
+    struct pf_lock_row *row = locks->rows[wait->row];
+    const uint64_t time = told->sample->time - wait->start;
+    const uint32_t cpu = told->sample->has_cpu ? told->sample->cpu : UINT32_MAX;
+    pf_stats_add(&row->waits, time);
+    pf_histogram_add(&row->histogram, time);
+    row->uncertain += pf_event_losses_since(&locks->losses, wait->order, wait->cpu, cpu);
+    row->comm = locks->by == PF_LOCKS_BY_THREAD ? told->sample->comm : row->comm;
+    wait->active = false;
+    return true;
+}
+
+bool pf_locks_take_record(void *state, const struct perfile_record *record)
+{
+    struct pf_locks *locks = state;
+    return pf_event_losses_take(&locks->losses, locks->reader, record);
+}
+
+bool pf_locks_take(struct pf_locks *locks, const struct pf_profile_sample *sample)
+{
+    const struct pf_event_fields *event = pf_events_find(&locks->events, sample->event);
+    struct told told = {.sample = sample};
+    uint64_t flags = 0;
+    locks->losses.order++;
+    locks->last_time = sample->time;
+    if (!event || !pf_event_number(&locks->events, event, LOCK, &sample->decoded->raw, &told.lock))
+        return true;
+    locks->has_new |= event->wish <= END;
+    if (event->wish > END && locks->has_new)
+        return true; /* both kinds would tell of each wait twice */
+    if (event->wish == BEGIN)
+        pf_event_number(&locks->events, event, FLAGS, &sample->decoded->raw, &flags);
+    told.flags = (uint32_t)flags;
+    if (event->wish > END)
+        pf_event_text(&locks->events, event, NAME, &sample->decoded->raw, told.name, sizeof(told.name));
+    return event->wish == BEGIN || event->wish == CONTENDED ? begin_wait(locks, &told) : end_wait(locks, &told);
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
+
+static int compare(const void *left, const void *right)
+{
+    const struct pf_lock_row *a = *(struct pf_lock_row *const *)left, *b = *(struct pf_lock_row *const *)right;
+    if (a->waits.sum != b->waits.sum)
+        return a->waits.sum < b->waits.sum ? 1 : -1;
+    if (a->contended != b->contended)
+        return a->contended < b->contended ? 1 : -1;
+    return a->key < b->key ? -1 : a->key > b->key;
+}
+
+void pf_locks_end(struct pf_locks *locks)
+{
+    for (size_t i = 0; i < locks->wait_count; i++) {
+        const struct pf_lock_wait *wait = &locks->waits[i];
+        if (!wait->active)
+            continue;
+        struct pf_lock_row *row = locks->rows[wait->row];
+        row->open++;
+        row->open_ns = pf_max(row->open_ns, locks->last_time - pf_min(locks->last_time, wait->start));
+    }
+    if (locks->count)
+        qsort(locks->rows, locks->count, sizeof(*locks->rows), compare);
+}
+
+void pf_locks_tell(struct pf_locks *locks, pf_event_told *told, void *context)
+{
+    char text[256];
+    uint64_t open = 0, uncertain = 0;
+    if (!told)
+        return;
+    if (!pf_events_have(&locks->events, BEGIN) && !pf_events_have(&locks->events, CONTENDED)) {
+        told(context, "the recording has no events of locks; record with: " PF_RECORD_LOCKS);
+        return;
+    }
+    if (locks->by == PF_LOCKS_BY_CALLER && !locks->has_stacks)
+        told(context, "without callchains it is not known who took the locks; record with: " PF_RECORD_LOCKS);
+    for (size_t i = 0; i < locks->count; i++) {
+        open += locks->rows[i]->open;
+        uncertain += locks->rows[i]->uncertain;
+    }
+    const struct {
+        uint64_t count;
+        const char *text;
+    } notes[] = {{open, "had not ended at the end: they are not in the sums"},
+                 {locks->ends_alone, "ended without having begun: they are not counted"},
+                 {uncertain, "are around lost events: they may be several"}};
+    for (size_t i = 0; i < PF_COUNT(notes); i++)
+        if (notes[i].count) {
+            snprintf(text, sizeof(text), "%" PRIu64 " waits for locks %s", notes[i].count, notes[i].text);
+            told(context, text);
+        }
+}

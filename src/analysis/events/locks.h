@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who waited for which lock of the kernel, and for how long: lock:contention_begin and contention_end, or lock:lock_contended and
+ * lock_acquired of kernels with lockdep. A wait is of a thread and a lock. What is kept is open waits and rows.
+ */
+#ifndef PF_ANALYSIS_EVENTS_LOCKS_H
+#define PF_ANALYSIS_EVENTS_LOCKS_H
+
+#include "analysis/events/fields.h"
+#include "analysis/events/losses.h"
+#include "analysis/events/source.h"
+#include "analysis/profile.h"
+#include "analysis/stats.h"
+#include "base/pairs.h"
+
+enum pf_locks_by { PF_LOCKS_BY_CALLER, PF_LOCKS_BY_LOCK, PF_LOCKS_BY_THREAD };
+enum { PF_LOCK_STACK = 8 };
+
+struct pf_lock_row {
+    uint64_t key;
+    uint64_t lock;    /* address; of callers and threads the first one */
+    uint32_t flags;   /* of contention_begin */
+    const char *name; /* of lockdep, or the caller as FUNCTION+0xOFFSET; NULL: not known */
+    uint64_t caller;  /* address; 0: none */
+    const char *function;
+    int32_t pid, tid; /* of the first that waited */
+    const char *comm;
+    uint64_t contended;    /* waits that began */
+    struct pf_stats waits; /* that ended */
+    struct pf_histogram histogram;
+    uint64_t uncertain; /* of these: around lost events */
+    uint64_t open;      /* waits that did not end */
+    uint64_t open_ns;   /* the longest of these, up to the last event */
+};
+
+struct pf_locks {
+    struct perfile_reader *reader;
+    const struct perfile_allocator *allocator;
+    struct pf_profile *profile;
+    enum pf_locks_by by;
+    uint64_t skip;     /* frames of the stack */
+    const char *types; /* "rwsem,mutex"; NULL: all */
+    struct pf_events events;
+    struct pf_event_losses losses;
+    struct pf_arena arena;
+    struct pf_pairs waiting; /* thread and lock to the place of its wait */
+    struct pf_pairs index;   /* key and 0 to the row */
+    struct pf_lock_wait *waits;
+    size_t wait_count, wait_room;
+    struct pf_lock_row **rows;
+    size_t count, room;
+    uint64_t last_time;
+    uint64_t ends_alone, broken;
+    bool has_new, has_stacks;
+};
+
+/* "caller", "lock", "thread"; NULL is "caller". False: none of these. */
+bool pf_locks_by_parse(const char *text, enum pf_locks_by *by);
+/* The profile must give decoded samples, and its records to pf_locks_take_record. */
+void pf_locks_open(struct pf_locks *locks, struct perfile_reader *reader, const struct perfile_allocator *allocator);
+void pf_locks_close(struct pf_locks *locks);
+/* False: out of memory. */
+bool pf_locks_take_record(void *locks, const struct perfile_record *record);
+bool pf_locks_take(struct pf_locks *locks, const struct pf_profile_sample *sample);
+/* At the end: by total wait. */
+void pf_locks_end(struct pf_locks *locks);
+void pf_locks_tell(struct pf_locks *locks, pf_event_told *told, void *context);
+/* "rwsem:R", or without how it is taken "rwsem"; "unknown". */
+const char *pf_lock_type(uint32_t flags, bool with_mode);
+
+#endif

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/events/syscall_table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/locale.h"
+
+enum {
+#define CALL(name, signature) CALL_##name,
+#include "analysis/events/syscalls/calls.def"
+#undef CALL
+};
+
+static const struct pf_syscall calls[] = {
+#define CALL(name, signature) {#name, signature},
+#include "analysis/events/syscalls/calls.def"
+#undef CALL
+};
+
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+
+struct number {
+    uint32_t number;
+    uint16_t call;
+};
+
+#define NUMBER(value, name) {value, CALL_##name},
+static const struct number x86_64[] = {
+#include "analysis/events/syscalls/x86_64.def"
+};
+static const struct number i386[] = {
+#include "analysis/events/syscalls/i386.def"
+};
+static const struct number arm64[] = {
+#include "analysis/events/syscalls/arm64.def"
+};
+static const struct number arm[] = {
+#include "analysis/events/syscalls/arm.def"
+};
+static const struct number riscv64[] = {
+#include "analysis/events/syscalls/riscv64.def"
+};
+static const struct number s390x[] = {
+#include "analysis/events/syscalls/s390x.def"
+};
+static const struct number ppc64[] = {
+#include "analysis/events/syscalls/ppc64.def"
+};
+#undef NUMBER
+
+static const struct {
+    const char *name;
+    const struct number *numbers;
+    size_t count;
+    bool narrow;
+} abis[] = {
+    [PF_ABI_X86_64] = {"x86_64", x86_64, PF_COUNT(x86_64), false},
+    [PF_ABI_I386] = {"i386", i386, PF_COUNT(i386), true},
+    [PF_ABI_ARM64] = {"arm64", arm64, PF_COUNT(arm64), false},
+    [PF_ABI_ARM] = {"arm", arm, PF_COUNT(arm), true},
+    [PF_ABI_RISCV64] = {"riscv64", riscv64, PF_COUNT(riscv64), false},
+    [PF_ABI_S390X] = {"s390x", s390x, PF_COUNT(s390x), false},
+    [PF_ABI_PPC64] = {"ppc64", ppc64, PF_COUNT(ppc64), false},
+    [PF_ABI_UNKNOWN] = {NULL, NULL, 0, false},
+};
+
+/* Machines as uname -m calls them, by how they begin. */
+static const struct {
+    const char *machine;
+    enum pf_abi wide, narrow;
+} machines[] = {
+    {"x86_64", PF_ABI_X86_64, PF_ABI_I386},      {"i386", PF_ABI_I386, PF_ABI_I386},
+    {"i486", PF_ABI_I386, PF_ABI_I386},          {"i586", PF_ABI_I386, PF_ABI_I386},
+    {"i686", PF_ABI_I386, PF_ABI_I386},          {"aarch64", PF_ABI_ARM64, PF_ABI_ARM},
+    {"arm64", PF_ABI_ARM64, PF_ABI_ARM},         {"arm", PF_ABI_ARM, PF_ABI_ARM},
+    {"riscv64", PF_ABI_RISCV64, PF_ABI_RISCV64}, {"s390x", PF_ABI_S390X, PF_ABI_S390X},
+    {"ppc64", PF_ABI_PPC64, PF_ABI_PPC64},
+};
+
+enum pf_abi pf_abi_of(const char *machine, bool narrow)
+{
+    for (size_t i = 0; machine && i < PF_COUNT(machines); i++)
+        if (strncmp(machine, machines[i].machine, strlen(machines[i].machine)) == 0)
+            return narrow ? machines[i].narrow : machines[i].wide;
+    return PF_ABI_UNKNOWN;
+}
+
+const char *pf_abi_name(enum pf_abi abi)
+{
+    return abis[abi].name;
+}
+
+bool pf_abi_is_narrow(enum pf_abi abi)
+{
+    return abis[abi].narrow;
+}
+
+const struct pf_syscall *pf_syscall_of(enum pf_abi abi, uint64_t number)
+{
+    enum { X32 = 0x40000000 }; /* bit of calls of programs with 32-bit pointers; those from 512 on are their own */
+    const struct number *numbers = abis[abi].numbers;
+    size_t first = 0, end = abis[abi].count;
+    if (abi == PF_ABI_X86_64 && number & X32 && (number & ~(uint64_t)X32) < 512)
+        number &= ~(uint64_t)X32;
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (numbers[middle].number == number)
+            return &calls[numbers[middle].call];
+        if (numbers[middle].number < number)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return NULL;
+}
+
+const struct pf_syscall *pf_syscall_named(const char *name)
+{
+    size_t first = 0, end = PF_COUNT(calls);
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        const int order = strcmp(calls[middle].name, name);
+        if (order == 0)
+            return &calls[middle];
+        if (order < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return NULL;
+}
+
+const char *pf_syscall_label(const struct pf_syscall *call, uint64_t number, char buffer[32])
+{
+    if (call)
+        return call->name;
+    snprintf(buffer, 32, "syscall_%llu", (unsigned long long)number);
+    return buffer;
+}
+
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
+
+struct error_name {
+    uint16_t number;
+    const char *name;
+    int here; /* what this machine calls it */
+};
+
+static const struct error_name errors[] = {
+#define ERRNO(number, name) {number, #name, name},
+#include "analysis/events/syscalls/errnos.def"
+#undef ERRNO
+    /* of the kernel itself: programs do not see them, tracepoints do */
+    {512, "ERESTARTSYS", 0}, {513, "ERESTARTNOINTR", 0},        {514, "ERESTARTNOHAND", 0},
+    {515, "ENOIOCTLCMD", 0}, {516, "ERESTART_RESTARTBLOCK", 0}, {524, "ENOTSUPP", 0},
+};
+
+static const struct error_name *find_error(uint64_t number)
+{
+    for (size_t i = 0; i < PF_COUNT(errors); i++)
+        if (errors[i].number == number)
+            return &errors[i];
+    return NULL;
+}
+
+const char *pf_errno_name(uint64_t number)
+{
+    const struct error_name *found = find_error(number);
+    return found ? found->name : NULL;
+}
+
+const char *pf_errno_text(uint64_t number)
+{
+    const struct error_name *found = find_error(number);
+    if (!found || !found->here)
+        return NULL;
+    return pf_error_text(found->here);
+}
+
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
+
+enum how { MASK, ENUM, FUTEX, SOCKTYPE, CLONE };
+
+struct value {
+    const char *kind;
+    uint32_t number;
+    const char *name;
+};
+
+#define SET(kind, how)
+#define VALUE(kind, number, name) {#kind, number, name},
+static const struct value values[] = {
+#include "analysis/events/syscalls/values.def"
+};
+#undef SET
+#undef VALUE
+
+static const struct set {
+    const char *kind;
+    enum how how;
+} sets[] = {
+#define SET(kind, how) {#kind, how},
+#define VALUE(kind, number, name)
+#include "analysis/events/syscalls/values.def"
+#undef SET
+#undef VALUE
+};
+
+/* The value of this kind with this number, or the number itself. */
+static void put_enum(struct pf_text *out, const char *kind, uint64_t number)
+{
+    for (size_t i = 0; i < PF_COUNT(values); i++)
+        if (values[i].number == number && strcmp(values[i].kind, kind) == 0) {
+            pf_put_string(out, values[i].name);
+            return;
+        }
+    pf_put_signed(out, (int32_t)number);
+}
+
+/* Bits by name; what is left in hexadecimal. */
+static void put_mask(struct pf_text *out, const char *kind, uint64_t number, bool begun)
+{
+    const bool zero = number == 0;
+    for (size_t i = 0; i < PF_COUNT(values); i++) {
+        const uint32_t bits = values[i].number;
+        if (strcmp(values[i].kind, kind) != 0 || (bits ? (number & bits) != bits : !zero))
+            continue;
+        pf_put_string(out, begun ? "|" : "");
+        pf_put_string(out, values[i].name);
+        number &= ~(uint64_t)bits;
+        begun = true;
+    }
+    if (number || !begun) {
+        pf_put_string(out, begun ? "|0x" : "0x");
+        pf_put_hex(out, number);
+    }
+}
+
+static void put_open(struct pf_text *out, enum pf_abi abi, uint64_t number)
+{
+    const bool of_arm = abi == PF_ABI_ARM || abi == PF_ABI_ARM64;
+    const char *kind = of_arm ? "open_arm" : abi == PF_ABI_PPC64 ? "open_ppc" : "open";
+    enum { READING = 3 };
+    if (!(number & READING))
+        pf_put_string(out, "RDONLY");
+    if (number)
+        put_mask(out, kind, number, !(number & READING));
+}
+
+/* As the kernel's macros are called: IRUSR|IWUSR. */
+static void put_mode(struct pf_text *out, uint64_t mode)
+{
+    static const char *const names[] = {"IXOTH", "IWOTH", "IROTH", "IXGRP", "IWGRP", "IRGRP",
+                                        "IXUSR", "IWUSR", "IRUSR", "ISVTX", "ISGID", "ISUID"};
+    static const struct {
+        unsigned bits;
+        const char *name;
+    } sums[] = {{0777, "IRWXUGO"}, {0700, "IRWXU"}, {070, "IRWXG"}, {07, "IRWXO"}, {0, NULL}};
+    bool begun = false;
+    for (size_t i = 0; sums[i].name; i++)
+        if ((mode & sums[i].bits) == sums[i].bits) {
+            pf_put_format(out, "%s%s", begun ? "|" : "", sums[i].name);
+            mode &= ~(uint64_t)sums[i].bits;
+            begun = true;
+        }
+    for (size_t i = PF_COUNT(names); i-- > 0;)
+        if (mode & 1u << i) {
+            pf_put_format(out, "%s%s", begun ? "|" : "", names[i]);
+            mode &= ~(uint64_t)(1u << i);
+            begun = true;
+        }
+    if (mode || !begun)
+        pf_put_format(out, "%s0%llo", begun ? "|" : "", (unsigned long long)mode);
+}
+
+static void put_futex(struct pf_text *out, uint64_t number)
+{
+    enum { PRIVATE = 128, CLOCK_REALTIME_BIT = 256 };
+    put_enum(out, "futex", number & ~(uint64_t)(PRIVATE | CLOCK_REALTIME_BIT));
+    pf_put_string(out, number & PRIVATE ? "|PRIVATE_FLAG" : "");
+    pf_put_string(out, number & CLOCK_REALTIME_BIT ? "|CLOCK_REALTIME" : "");
+}
+
+static void put_socktype(struct pf_text *out, uint64_t number)
+{
+    enum { NONBLOCK = 04000, CLOEXEC = 02000000 };
+    const uint64_t type = number & 15;
+    if (type)
+        put_enum(out, "socktype", type);
+    if (number & CLOEXEC)
+        pf_put_string(out, type ? "|CLOEXEC" : "CLOEXEC");
+    if (number & NONBLOCK)
+        pf_put_string(out, type || number & CLOEXEC ? "|NONBLOCK" : "NONBLOCK");
+}
+
+/* The lowest byte is the signal at the end. */
+static void put_clone(struct pf_text *out, uint64_t number)
+{
+    const uint64_t flags = number & ~(uint64_t)0x7f, signal = number & 0x7f;
+    if (flags)
+        put_mask(out, "clone", flags, false);
+    if (signal) {
+        pf_put_string(out, flags ? "|SIG" : "SIG");
+        put_enum(out, "signal", signal);
+    }
+}
+
+static const struct set *find_set(const char *kind)
+{
+    for (size_t i = 0; i < PF_COUNT(sets); i++)
+        if (strcmp(sets[i].kind, kind) == 0)
+            return &sets[i];
+    return NULL;
+}
+
+static void put_set(struct pf_text *out, const struct set *set, enum pf_abi abi, uint64_t number)
+{
+    number &= UINT32_MAX;
+    switch (set->how) {
+    case MASK:
+        if (strcmp(set->kind, "open") == 0)
+            put_open(out, abi, number);
+        else
+            put_mask(out, set->kind, number, false);
+        break;
+    case ENUM:
+        put_enum(out, set->kind, number);
+        break;
+    case FUTEX:
+        put_futex(out, number);
+        break;
+    case SOCKTYPE:
+        put_socktype(out, number);
+        break;
+    case CLONE:
+        put_clone(out, number);
+        break;
+    }
+}
+
+enum number_kind { HEX, SIGNED, UNSIGNED, SIGNED_WIDE, UNSIGNED_WIDE, FD, DIRFD, MODE };
+
+static const struct {
+    const char *kind;
+    enum number_kind as;
+} numbers[] = {
+    {"hex", HEX},         {"ptr", HEX},           {"text", HEX}, {"i32", SIGNED},  {"pid", SIGNED}, {"u32", UNSIGNED},
+    {"i64", SIGNED_WIDE}, {"u64", UNSIGNED_WIDE}, {"fd", FD},    {"dirfd", DIRFD}, {"mode", MODE},
+};
+
+static void put_hex(struct pf_text *out, uint64_t number)
+{
+    pf_put_string(out, "0x");
+    pf_put_hex(out, number);
+}
+
+static void put_fd(struct pf_text *out, int32_t fd, const char *name, bool of_directory)
+{
+    enum { CURRENT = -100 };
+    if (of_directory && fd == CURRENT)
+        pf_put_string(out, "CWD");
+    else
+        pf_put_signed(out, fd);
+    if (name) {
+        pf_put_string(out, "<");
+        pf_put_name(out, name);
+        pf_put_string(out, ">");
+    }
+}
+
+static void put_number(struct pf_text *out, enum number_kind as, enum pf_abi abi, uint64_t number)
+{
+    const bool narrow = pf_abi_is_narrow(abi);
+    switch (as) {
+    case SIGNED:
+        pf_put_signed(out, (int32_t)number);
+        break;
+    case UNSIGNED:
+        pf_put_unsigned(out, (uint32_t)number);
+        break;
+    case SIGNED_WIDE:
+        pf_put_signed(out, narrow ? (int32_t)number : (int64_t)number);
+        break;
+    case UNSIGNED_WIDE:
+        pf_put_unsigned(out, narrow ? (uint32_t)number : number);
+        break;
+    case MODE:
+        put_mode(out, number & 0xffff);
+        break;
+    default:
+        put_hex(out, number);
+    }
+}
+
+/* One word of a signature. */
+struct word {
+    char name[32], kind[24];
+};
+
+/* The next argument behind *at; false at the end. */
+static bool next_word(const char **at, struct word *word)
+{
+    const char *start = *at + strspn(*at, " ");
+    while (*start == '=') {
+        start += strcspn(start, " ");
+        start += strspn(start, " ");
+    }
+    const size_t length = strcspn(start, " "), name = strcspn(start, ": ");
+    *at = start + length;
+    if (!length || *start == '?' || name >= length)
+        return false;
+    snprintf(word->name, sizeof(word->name), "%.*s", (int)name, start);
+    snprintf(word->kind, sizeof(word->kind), "%.*s", (int)(length - name - 1), start + name + 1);
+    return true;
+}
+
+static void put_value(struct pf_text *out, enum pf_abi abi, const char *kind, uint64_t number, const char *name)
+{
+    const struct set *set = find_set(kind);
+    size_t i = 0;
+    if (set) {
+        put_set(out, set, abi, number);
+        return;
+    }
+    while (i < PF_COUNT(numbers) && strcmp(numbers[i].kind, kind) != 0)
+        i++;
+    const enum number_kind as = i < PF_COUNT(numbers) ? numbers[i].as : HEX;
+    if (as == FD || as == DIRFD) {
+        put_fd(out, (int32_t)number, name, as == DIRFD);
+    } else if (name) {
+        pf_put_string(out, "\"");
+        pf_put_name(out, name);
+        pf_put_string(out, "\"");
+    } else {
+        put_number(out, as, abi, number);
+    }
+}
+
+/* What is 0 is left out, but for kinds of which 0 says something. */
+static bool says_nothing(const char *kind, uint64_t number)
+{
+    static const char *const told[] = {"fd", "dirfd", "whence", "clock", "rlimit", "futex", "how", "sigmask"};
+    for (size_t i = 0; i < PF_COUNT(told); i++)
+        if (strcmp(told[i], kind) == 0)
+            return false;
+    return number == 0;
+}
+
+/* Arguments that do not matter, given others: the mode of a file that is not created, the file of no mapping of one. */
+static bool is_unused(const struct pf_syscall *call, const char *argument,
+                      const uint64_t arguments[PF_SYSCALL_ARGUMENTS])
+{
+    enum { CREATES = 020000100, ANONYMOUS = 0x20, SETTLS = 0x80000 }; /* O_CREAT, and what of O_TMPFILE is its own */
+    if (strcmp(argument, "mode") == 0 && strcmp(call->name, "openat") == 0)
+        return !(arguments[2] & CREATES);
+    if (strcmp(argument, "mode") == 0 && strcmp(call->name, "open") == 0)
+        return !(arguments[1] & CREATES);
+    if (strncmp(call->name, "mmap", 4) == 0 && arguments[3] & ANONYMOUS)
+        return strcmp(argument, "fd") == 0 || strcmp(argument, "off") == 0 || strcmp(argument, "pgoff") == 0;
+    return strcmp(call->name, "clone") == 0 && strcmp(argument, "tls") == 0 &&
+           !((arguments[0] | arguments[1]) & SETTLS);
+}
+
+static void put_unknown(struct pf_text *out, const uint64_t arguments[PF_SYSCALL_ARGUMENTS])
+{
+    bool begun = false;
+    for (unsigned i = 0; i < PF_SYSCALL_ARGUMENTS; i++) {
+        if (!arguments[i])
+            continue;
+        pf_put_format(out, "%sarg%u: 0x", begun ? ", " : "", i);
+        pf_put_hex(out, arguments[i]);
+        begun = true;
+    }
+}
+
+/* Most architectures have the arguments of clone in another order than x86-64, and some those of mmap in memory. */
+static const char *signature_of(enum pf_abi abi, const struct pf_syscall *call)
+{
+    if (!call)
+        return "?";
+    if (strcmp(call->name, "clone") == 0 && abi == PF_ABI_S390X)
+        return "newsp:hex clone_flags:clone parent_tidptr:ptr child_tidptr:ptr tls:hex";
+    if (strcmp(call->name, "clone") == 0 && abi != PF_ABI_X86_64)
+        return "clone_flags:clone newsp:hex parent_tidptr:ptr tls:hex child_tidptr:ptr";
+    if (strcmp(call->name, "mmap") == 0 && (abi == PF_ABI_I386 || abi == PF_ABI_S390X))
+        return "arg:ptr";
+    return call->signature;
+}
+
+void pf_syscall_put_arguments(struct pf_text *out, enum pf_abi abi, const struct pf_syscall *call,
+                              const uint64_t arguments[PF_SYSCALL_ARGUMENTS], const struct pf_syscall_names *names)
+{
+    const char *at = signature_of(abi, call);
+    struct word word;
+    bool begun = false;
+    if (strchr(at, '?')) {
+        put_unknown(out, arguments);
+        return;
+    }
+    for (unsigned i = 0; i < PF_SYSCALL_ARGUMENTS && next_word(&at, &word); i++) {
+        const char *name = names ? names->of[i] : NULL;
+        if ((says_nothing(word.kind, arguments[i]) && !name) || is_unused(call, word.name, arguments))
+            continue;
+        pf_put_string(out, begun ? ", " : "");
+        pf_put_string(out, word.name);
+        pf_put_string(out, ": ");
+        put_value(out, abi, word.kind, arguments[i], name);
+        begun = true;
+    }
+}
+
+int pf_syscall_find_argument(const struct pf_syscall *call, const char *kind)
+{
+    const char *at = call ? call->signature : "";
+    struct word word;
+    for (int i = 0; i < PF_SYSCALL_ARGUMENTS && next_word(&at, &word); i++)
+        if (strcmp(word.kind, kind) == 0)
+            return i;
+    return -1;
+}
+
+bool pf_syscall_never_returns(const struct pf_syscall *call)
+{
+    return call && (strcmp(call->name, "exit") == 0 || strcmp(call->name, "exit_group") == 0);
+}
+
+enum pf_syscall_result pf_syscall_result_kind(const struct pf_syscall *call)
+{
+    static const char *const kinds[] = {"=number", "=fd", "=hex", "=pid", "=timeout"};
+    for (unsigned i = 0; call && i < PF_COUNT(kinds); i++)
+        if (strncmp(call->signature, kinds[i], strlen(kinds[i])) == 0)
+            return i;
+    return PF_RESULT_NUMBER;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* System calls: their names by the number that they have in a binary interface, and what their arguments are. */
+#ifndef PF_ANALYSIS_EVENTS_SYSCALL_TABLE_H
+#define PF_ANALYSIS_EVENTS_SYSCALL_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+enum pf_abi {
+    PF_ABI_X86_64,
+    PF_ABI_I386,
+    PF_ABI_ARM64,
+    PF_ABI_ARM,
+    PF_ABI_RISCV64,
+    PF_ABI_S390X,
+    PF_ABI_PPC64,
+    PF_ABI_UNKNOWN,
+};
+
+struct pf_syscall {
+    const char *name;
+    const char *signature; /* "=fd dfd:dirfd filename:text", see syscalls/calls.def */
+};
+
+/* That of a machine (uname -m, NULL: not known) for programs of 64 or of 32 bits. */
+enum pf_abi pf_abi_of(const char *machine, bool narrow);
+/* NULL: there is none. */
+const char *pf_abi_name(enum pf_abi abi);
+/* Its calls have 32-bit registers. */
+bool pf_abi_is_narrow(enum pf_abi abi);
+/* NULL: not known. */
+const struct pf_syscall *pf_syscall_of(enum pf_abi abi, uint64_t number);
+const struct pf_syscall *pf_syscall_named(const char *name);
+/* "ENOENT" of 2; NULL: not known. */
+const char *pf_errno_name(uint64_t number);
+/* "No such file or directory", in English, until the thread asks for another one; NULL: not known. */
+const char *pf_errno_text(uint64_t number);
+/* The name or "syscall_42". */
+const char *pf_syscall_label(const struct pf_syscall *call, uint64_t number, char buffer[32]);
+
+enum { PF_SYSCALL_ARGUMENTS = 6 };
+
+bool pf_syscall_never_returns(const struct pf_syscall *call);
+
+enum pf_syscall_result {
+    PF_RESULT_NUMBER,
+    PF_RESULT_FD,
+    PF_RESULT_HEX,
+    PF_RESULT_PID,
+    PF_RESULT_TIMEOUT, /* 0: nothing came in time */
+};
+enum pf_syscall_result pf_syscall_result_kind(const struct pf_syscall *call);
+/* Which argument is of a kind, such as "fd"; -1: none. */
+int pf_syscall_find_argument(const struct pf_syscall *call, const char *kind);
+
+/* What an argument names, when it is known; NULL: it is not. */
+struct pf_syscall_names {
+    const char *of[PF_SYSCALL_ARGUMENTS];
+};
+/* "fd: 3, count: 8": without arguments that are 0, as perf prints them. `call` may be NULL. */
+void pf_syscall_put_arguments(struct pf_text *out, enum pf_abi abi, const struct pf_syscall *call,
+                              const uint64_t arguments[PF_SYSCALL_ARGUMENTS], const struct pf_syscall_names *names);
+
+#endif

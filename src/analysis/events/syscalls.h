@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * System calls from raw_syscalls:sys_enter and sys_exit, or syscalls:sys_enter_NAME and sys_exit_NAME: enters and exits of each
+ * thread become calls. A pair has the same number; an exit without its enter has no duration, and an enter without its
+ * exit is told of at the end. What is kept is the open call of each thread.
+ */
+#ifndef PF_ANALYSIS_EVENTS_SYSCALLS_H
+#define PF_ANALYSIS_EVENTS_SYSCALLS_H
+
+#include "analysis/events/losses.h"
+#include "analysis/events/source.h"
+#include "analysis/events/syscall_table.h"
+#include "base/map.h"
+
+/* A call, or what is known of it. */
+struct pf_syscall_call {
+    const struct pf_syscall *call; /* NULL: not known */
+    uint64_t number;
+    enum pf_abi abi;
+    bool entered, left;  /* which of both was seen */
+    bool uncertain;      /* events of its CPUs were lost between: it may be two calls */
+    uint64_t start, end; /* ns */
+    uint32_t start_cpu, end_cpu;
+    int64_t result;
+    uint64_t arguments[PF_SYSCALL_ARGUMENTS];
+    struct pf_syscall_names names; /* of files, as far as they are known; as long as the engine */
+    uint64_t order;                /* of the enter among all records */
+};
+
+/* A thread; one that gets the id of an earlier one is another thread. */
+struct pf_syscall_thread {
+    int32_t pid, tid;
+    const char *comm;   /* its last name */
+    const char *cgroup; /* of its last event; NULL: not recorded */
+    uint64_t events;    /* enters and exits */
+    bool is_open;
+    struct pf_syscall_call open; /* the last that was entered */
+};
+
+enum pf_syscall_step {
+    PF_SYSCALL_NOTHING,
+    PF_SYSCALL_ENTERED,
+    PF_SYSCALL_LEFT,
+};
+
+struct pf_syscall_event {
+    enum pf_syscall_step step;
+    uint32_t thread; /* index */
+    struct pf_syscall_call call;
+    struct pf_syscall_call unfinished; /* entered before, and never left: `has_unfinished` */
+    bool has_unfinished;
+};
+
+struct pf_syscalls {
+    struct perfile_reader *reader;
+    const struct perfile_allocator *allocator;
+    struct pf_delivery *delivery;
+    struct pf_arena arena;
+    struct pf_map bound;  /* index of an event to its struct binding */
+    struct pf_map tids;   /* to the index of the thread */
+    struct pf_map widths; /* of a process: whether it has mappings below and above 4 GiB */
+    struct pf_event_losses losses;
+    struct pf_map texts; /* hash of a path to it */
+    struct pf_map files; /* hash of process and descriptor to a path, 0: none */
+    const char *wanted;  /* names of calls: "openat,read" or "!poll"; NULL: all */
+    struct pf_syscall_thread *threads;
+    size_t thread_count, thread_room;
+    uint64_t first_time; /* of the first sample */
+    bool timed;
+    uint64_t events; /* enters and exits */
+    uint64_t enters_alone, exits_alone, uncertain;
+};
+
+/* What is all zeros may be closed, too. The delivery must give records that are no samples. */
+void pf_syscalls_open(struct pf_syscalls *syscalls, struct pf_delivery *delivery, struct perfile_reader *reader,
+                      const struct perfile_allocator *allocator);
+void pf_syscalls_close(struct pf_syscalls *syscalls);
+/* The next item of the delivery: 0 and *event, or PERFILE_ERROR_MEMORY. */
+int pf_syscalls_take(struct pf_syscalls *syscalls, const struct pf_delivered *item, struct pf_syscall_event *event);
+/* The recording has events of system calls, as far as they are known. */
+bool pf_syscalls_have(struct perfile_reader *reader);
+/* The name is one of a list that is asked for: with '*' and '?', groups %file, %network, %process, %memory, %signal; "!" before all: not these. */
+bool pf_syscall_is_wanted(const char *wanted, const struct pf_syscall *call, const char *label);
+/* At the end: sentences about what is missing, and how it is recorded. */
+void pf_syscalls_tell(const struct pf_syscalls *syscalls, pf_event_told *told, void *context);
+
+#endif

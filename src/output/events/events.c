@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/events/events.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+int pf_event_profile_open(const struct perfile_output_options *options, struct perfile_reader *reader,
+                          bool (*take)(void *context, const struct perfile_record *record), void *context,
+                          struct pf_profile **profile, struct perfile_error *error)
+{
+    struct pf_profile_options how = {.filter = options->filter,
+                                     .find = pf_find_options_of(options->symbols),
+                                     .decoded = true,
+                                     .keeps_comms = true,
+                                     .take = take,
+                                     .take_context = context,
+                                     .frames = {.by_address = true},
+                                     .drive = {1, options->progress, options->progress_context}};
+    how.find.allocator = options->allocator;
+    return pf_profile_open(reader, &how, profile, error);
+}
+
+void pf_put_event_time(struct pf_text *out, uint64_t ns, int width)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns % 1000000000 / 1000);
+    pf_put_format(out, "%*s", width, text);
+}

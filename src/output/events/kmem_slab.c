@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Allocations as `perf kmem --slab stat` prints them. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/events/kmem_slab.h"
+#include "base/error.h"
+#include "output/events/events.h"
+
+static void put_line(struct pf_text *out)
+{
+    for (int i = 0; i < 105; i++)
+        pf_put_char(out, '-');
+    pf_put_char(out, '\n');
+}
+
+static void put_row(struct pf_text *out, const struct pf_slab_row *row, bool of_callers)
+{
+    char text[300];
+    if (of_callers && row->name)
+        snprintf(text, sizeof(text), "%s", row->name);
+    else
+        snprintf(text, sizeof(text), "0x%" PRIx64, row->key);
+    const uint64_t hits = pf_max(row->hits, 1);
+    pf_put_char(out, ' ');
+    pf_put_name(out, text);
+    pf_put_format(
+        out, "%*s | %9" PRIu64 "/%-5" PRIu64 " | %9" PRIu64 "/%-5" PRIu64 " | %8" PRIu64 " | %9" PRIu64 " | %6.3f%%\n",
+        strlen(text) < 34 ? (int)(34 - strlen(text)) : 0, "", row->allocated, row->allocated / hits, row->requested,
+        row->requested / hits, row->hits, row->ping_pong, pf_slab_waste(row->requested, row->allocated));
+}
+
+static void put_rows(struct pf_text *out, const struct pf_slab_rows *rows, uint64_t most, bool of_callers)
+{
+    put_line(out);
+    pf_put_format(out, " %-34s |", of_callers ? "Callsite" : "Alloc Ptr");
+    pf_put_string(out, " Total_alloc/Per | Total_req/Per   | Hit      | Ping-pong | Frag\n");
+    put_line(out);
+    for (size_t i = 0; i < rows->count && (!most || i < most); i++)
+        put_row(out, &rows->rows[i], of_callers);
+    if (most && rows->count > most)
+        pf_put_string(out,
+                      " ...                                | ...             | ...             | ...      | ...       "
+                      "| ...   \n");
+    put_line(out);
+}
+
+static void put_summary(struct pf_text *out, const struct pf_slab *slab)
+{
+    pf_put_string(out, "\nSUMMARY (SLAB allocator)\n========================\n");
+    pf_put_format(out, "Total bytes requested: %" PRIu64 "\n", slab->requested);
+    pf_put_format(out, "Total bytes allocated: %" PRIu64 "\n", slab->allocated);
+    pf_put_format(out, "Total bytes freed:     %" PRIu64 "\n", slab->freed);
+    if (slab->allocated > slab->freed)
+        pf_put_format(out, "Net total bytes allocated: %" PRIu64 "\n", slab->allocated - slab->freed);
+    pf_put_format(out, "Total bytes wasted on internal fragmentation: %" PRIu64 "\n",
+                  slab->allocated - pf_min(slab->allocated, slab->requested));
+    pf_put_format(out, "Internal fragmentation: %f%%\n", pf_slab_waste(slab->requested, slab->allocated));
+    pf_put_format(out, "Cross CPU allocations: %" PRIu64 "/%" PRIu64 "\n", slab->cross, slab->hits);
+}
+
+static int put_all(struct pf_text *out, const struct perfile_output_options *options, struct pf_slab *slab,
+                   struct perfile_error *error)
+{
+    const struct perfile_event_options *events = options->events;
+    if (!pf_slab_sort(slab, events->sort))
+        return pf_about(error, events->sort, strlen(events->sort),
+                        pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "kmem",
+                                "unknown key in '%.40s'; valid: frag, hit, bytes, pingpong, ptr, callsite",
+                                events->sort));
+    if (events->flags & PERFILE_EVENTS_CALLER)
+        put_rows(out, &slab->callers, events->rows, true);
+    if (events->flags & PERFILE_EVENTS_ALLOC)
+        put_rows(out, &slab->addresses, events->rows, false);
+    put_summary(out, slab);
+    return 0;
+}
+
+static int read_all(struct pf_slab *slab, struct perfile_error *error)
+{
+    const struct pf_profile_sample *sample;
+    int result;
+    while ((result = pf_profile_next(slab->profile, &sample, error)) > 0)
+        if (!pf_slab_take(slab, sample))
+            return pf_fail_memory(error, "allocations");
+    return result;
+}
+
+static int write_slab(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                      struct perfile_error *error)
+{
+    struct pf_slab slab;
+    pf_slab_open(&slab, reader, options->allocator);
+    slab.raw = options->events->flags & PERFILE_EVENTS_RAW_IP;
+    int result = pf_event_profile_open(options, reader, NULL, NULL, &slab.profile, error);
+    if (result == 0)
+        result = read_all(&slab, error);
+    if (result != PERFILE_ERROR_MEMORY && slab.profile) {
+        const int printed = put_all(out, options, &slab, error);
+        result = printed < 0 ? printed : result;
+        pf_slab_tell(&slab, options->symbols->note, options->symbols->note_context);
+        pf_profile_tell_unmatched(slab.profile, options->unmatched, options->unmatched_context);
+    }
+    pf_slab_close(&slab);
+    pf_profile_close(slab.profile);
+    return result;
+}
+
+const struct pf_output pf_output_kmem_slab = {
+    .info = {"kmem_slab", "stdio", "allocations of the slab allocator as perf kmem stat prints them"},
+    .write = write_slab,
+};

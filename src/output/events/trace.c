@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* System calls as `perf trace` prints them: a line for each, and their summary. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/events/syscall_stats.h"
+#include "base/error.h"
+#include "output/output.h"
+
+struct trace {
+    struct pf_text *out;
+    const struct perfile_output_options *options;
+    unsigned flags;
+    struct pf_delivery *delivery;
+    struct pf_syscalls syscalls;
+    struct pf_syscall_stats stats;
+    struct pf_text text; /* of the call in hand */
+    uint32_t pending;    /* the thread that was the last to enter a call; UINT32_MAX: none */
+    bool *is_pending;    /* of threads: the line of the open call was not printed */
+    size_t pending_room;
+    uint64_t last_time;
+    bool has_lines, has_summary;
+};
+
+enum { ALIGNMENT = 70, MARK = 4 /* " ..." */ };
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+static double ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+/* When, how long and who. */
+static void put_head(const struct trace *trace, uint32_t thread, const struct pf_syscall_call *call, bool finished)
+{
+    const struct pf_syscall_thread *of = &trace->syscalls.threads[thread];
+    const uint64_t base = trace->flags & PERFILE_EVENTS_FULL_TIME ? 0 : trace->syscalls.first_time;
+    if (call->entered)
+        pf_put_format(trace->out, "%10.3f ", ms(call->start - base));
+    else
+        pf_put_string(trace->out, "         ? ");
+    if (call->entered && finished)
+        pf_put_format(trace->out, "(%6.3f ms): ", ms(call->end - call->start));
+    else
+        pf_put_string(trace->out, "(         ): ");
+    if (!(trace->flags & PERFILE_EVENTS_NO_COMM)) {
+        char name[16];
+        snprintf(name, sizeof(name), "%.14s", of->comm ? of->comm : "");
+        pf_put_name(trace->out, name);
+        pf_put_char(trace->out, '/');
+    }
+    pf_put_format(trace->out, "%" PRId32 " ", of->tid);
+}
+
+/* "read(fd: 3)" in trace->text. */
+static void make_call(struct trace *trace, const struct pf_syscall_call *call)
+{
+    char label[32];
+    trace->text.used = 0;
+    pf_put_string(&trace->text, pf_syscall_label(call->call, call->number, label));
+    pf_put_char(&trace->text, '(');
+    pf_syscall_put_arguments(&trace->text, call->abi, call->call, call->arguments, &call->names);
+    pf_put_char(&trace->text, ')');
+}
+
+static void put_padded(const struct trace *trace, size_t width)
+{
+    pf_put(trace->out, trace->text.data, trace->text.used);
+    if (trace->text.used < width)
+        pf_put_format(trace->out, "%*s", (int)(width - trace->text.used), "");
+}
+
+static bool *pending_of(struct trace *trace, uint32_t thread)
+{
+    const size_t old = trace->pending_room;
+    if (thread >= old) {
+        if (!pf_grow(trace->options->allocator, &trace->is_pending, &trace->pending_room, (size_t)thread + 1,
+                     sizeof(*trace->is_pending)))
+            return NULL;
+        memset(trace->is_pending + old, 0, (trace->pending_room - old) * sizeof(*trace->is_pending));
+    }
+    return &trace->is_pending[thread];
+}
+
+/* A call that goes on, because another one begins. */
+static void put_interrupted(struct trace *trace, uint32_t thread, const struct pf_syscall_call *call)
+{
+    put_head(trace, thread, call, false);
+    make_call(trace, call);
+    put_padded(trace, ALIGNMENT - MARK);
+    pf_put_string(trace->out, " ...\n");
+}
+
+static void put_error(struct pf_text *out, uint64_t number)
+{
+    const char *name = pf_errno_name(number), *text = pf_errno_text(number);
+    if (name)
+        pf_put_format(out, "-1 %s", name);
+    else
+        pf_put_format(out, "-%" PRIu64, number);
+    if (text)
+        pf_put_format(out, " (%s)", text);
+}
+
+static void put_task(const struct trace *trace, int64_t tid)
+{
+    const char *comm = tid > 0 ? perfile_session_comm(pf_delivery_session(trace->delivery), -1, (int32_t)tid) : NULL;
+    pf_put_signed(trace->out, tid);
+    if (comm && *comm && *comm != ':') {
+        pf_put_string(trace->out, " (");
+        pf_put_name(trace->out, comm);
+        pf_put_char(trace->out, ')');
+    }
+}
+
+static void put_result(const struct trace *trace, const struct pf_syscall_call *call)
+{
+    enum { ERRORS = 4095 };
+    const enum pf_syscall_result kind = pf_syscall_result_kind(call->call);
+    if (call->result < 0 && call->result >= -ERRORS) {
+        put_error(trace->out, (uint64_t)-call->result);
+    } else if (kind == PF_RESULT_HEX) {
+        pf_put_string(trace->out, "0x");
+        pf_put_hex(trace->out, (uint64_t)call->result);
+    } else if (kind == PF_RESULT_PID) {
+        put_task(trace, call->result);
+    } else {
+        pf_put_signed(trace->out, call->result);
+        pf_put_string(trace->out, kind == PF_RESULT_TIMEOUT && call->result == 0 ? " (Timeout)" : "");
+    }
+    pf_put_char(trace->out, '\n');
+}
+
+static bool is_shown(const struct trace *trace, const struct pf_syscall_call *call)
+{
+    const uint64_t minimum = trace->options->events->minimum_ns;
+    if (trace->flags & PERFILE_EVENTS_FAILED && call->result >= 0)
+        return false;
+    return !minimum || (call->entered && call->end - call->start > minimum);
+}
+
+static void put_left(struct trace *trace, const struct pf_syscall_event *event, bool *pending)
+{
+    const struct pf_syscall_call *call = &event->call;
+    char label[32];
+    if (!is_shown(trace, call))
+        return;
+    put_head(trace, event->thread, call, true);
+    if (*pending && call->entered) {
+        make_call(trace, call);
+    } else {
+        trace->text.used = 0;
+        pf_put_format(&trace->text, " ... [continued]: %s())", pf_syscall_label(call->call, call->number, label));
+    }
+    put_padded(trace, ALIGNMENT - 1);
+    pf_put_string(trace->out, " = ");
+    put_result(trace, call);
+}
+
+/* Lines of calls come when they end, or another one begins before. */
+static bool put_entered(struct trace *trace, const struct pf_syscall_event *event, bool *pending)
+{
+    const bool all = !trace->options->events->minimum_ns && !(trace->flags & PERFILE_EVENTS_FAILED);
+    const uint32_t before = trace->pending;
+    trace->pending = event->thread;
+    if (before != UINT32_MAX && all) {
+        bool *other = pending_of(trace, before);
+        const struct pf_syscall_thread *thread = &trace->syscalls.threads[before];
+        if (other && *other)
+            put_interrupted(trace, before,
+                            event->has_unfinished && before == event->thread ? &event->unfinished : &thread->open);
+        if (other)
+            *other = false;
+    }
+    if (!pf_syscall_never_returns(event->call.call)) {
+        *pending = true;
+        return true;
+    }
+    if (all) {
+        put_head(trace, event->thread, &event->call, false);
+        make_call(trace, &event->call);
+        put_padded(trace, ALIGNMENT - 1);
+        pf_put_string(trace->out, " = ?\n");
+    }
+    *pending = false;
+    return true;
+}
+
+static bool put_event(struct trace *trace, const struct pf_syscall_event *event)
+{
+    bool *pending = pending_of(trace, event->thread);
+    if (!pending)
+        return false;
+    if (event->step == PF_SYSCALL_ENTERED)
+        return put_entered(trace, event, pending);
+    put_left(trace, event, pending);
+    *pending = false;
+    return true;
+}
+
+/* ---- the summary ------------------------------------------------------------------------------------------------- */
+
+static void put_row(const struct trace *trace, const struct pf_syscall_row *row)
+{
+    char label[32];
+    const struct pf_stats *times = &row->times;
+    if (!row->calls)
+        return;
+    pf_put_format(trace->out, "   %-15s %8" PRIu64 " %6" PRIu64 " %9.3f %9.3f %9.3f %9.3f %9.2f%%\n",
+                  pf_syscall_label(row->call, row->number, label), row->calls, row->errors,
+                  (double)times->count * (times->mean / 1e6), ms(times->min), times->mean / 1e6, ms(times->max),
+                  pf_stats_error_percent(times));
+    if (!(trace->flags & PERFILE_EVENTS_ERRORS))
+        return;
+    for (const struct pf_syscall_errors *at = row->by_error; at; at = at->next) {
+        const char *name = pf_errno_name(at->number);
+        if (name)
+            pf_put_format(trace->out, "\t\t\t\t%s: %" PRIu64 "\n", name, at->count);
+        else
+            pf_put_format(trace->out, "\t\t\t\t%" PRIu32 ": %" PRIu64 "\n", at->number, at->count);
+    }
+}
+
+static void put_group_name(const struct trace *trace, const struct pf_syscall_group *group)
+{
+    const struct pf_syscall_thread *thread = &trace->syscalls.threads[group->thread];
+    pf_put_char(trace->out, ' ');
+    if (trace->stats.by == PF_CALLS_TOTAL) {
+        pf_put_string(trace->out, "total");
+    } else if (trace->stats.by == PF_CALLS_BY_CGROUP) {
+        pf_put_name(trace->out, group->cgroup ? group->cgroup : "unknown");
+    } else if (trace->stats.by == PF_CALLS_BY_FILE) {
+        const struct pf_syscall_row *row = group->count ? trace->stats.rows[group->first] : NULL;
+        if (row && row->path)
+            pf_put_name(trace->out, row->path);
+        else if (row && row->fd >= 0)
+            pf_put_format(trace->out, "fd %" PRId64, row->fd);
+        else
+            pf_put_string(trace->out, "no file");
+    } else {
+        pf_put_name(trace->out, thread->comm ? thread->comm : "");
+        pf_put_format(trace->out, " (%" PRId32 ")", trace->stats.by == PF_CALLS_BY_PROCESS ? thread->pid : thread->tid);
+    }
+}
+
+static void put_group(const struct trace *trace, const struct pf_syscall_group *group)
+{
+    const uint64_t rows = trace->options->events->rows;
+    put_group_name(trace, group);
+    pf_put_format(trace->out, ", %" PRIu64 " events, %.1f%%\n\n", group->events,
+                  (double)group->events / (double)trace->syscalls.events * 100);
+    pf_put_string(trace->out,
+                  "   syscall            calls  errors  total       min       avg       max       stddev\n"
+                  "                                     (msec)    (msec)    (msec)    (msec)        (%)\n"
+                  "   --------------- --------  ------ -------- --------- --------- ---------     ------\n");
+    for (size_t i = 0; i < group->count && (!rows || i < rows); i++)
+        put_row(trace, trace->stats.rows[group->first + i]);
+    pf_put_string(trace->out, "\n\n");
+}
+
+static bool put_summary(struct trace *trace)
+{
+    if (!pf_syscall_stats_end(&trace->stats, trace->last_time))
+        return false;
+    pf_put_string(trace->out, "\n Summary of events:\n\n");
+    for (size_t i = 0; i < trace->stats.group_count; i++)
+        put_group(trace, &trace->stats.groups[i]);
+    return true;
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
+static int take(struct trace *trace, const struct pf_delivered *item, struct perfile_error *error)
+{
+    struct pf_syscall_event event;
+    if (item->is_sample)
+        trace->last_time = item->sample.time;
+    if (pf_syscalls_take(&trace->syscalls, item, &event) < 0)
+        return pf_fail_memory(error, "system calls");
+    if (event.step == PF_SYSCALL_NOTHING)
+        return 0;
+    if ((trace->has_summary && !pf_syscall_stats_take(&trace->stats, &event)) ||
+        (trace->has_lines && !put_event(trace, &event)))
+        return pf_fail_memory(error, "system calls");
+    return 0;
+}
+
+static int put_all(struct trace *trace, struct perfile_error *error)
+{
+    struct pf_delivered item = {.record = NULL};
+    int result;
+    while ((result = pf_delivery_next(trace->delivery, &item, error)) > 0 && !trace->out->failed)
+        if ((result = take(trace, &item, error)) < 0)
+            break;
+    if (result != PERFILE_ERROR_MEMORY && trace->has_summary && !put_summary(trace))
+        result = pf_fail_memory(error, "system calls");
+    return result < 0 ? result : 0;
+}
+
+static int open_trace(struct trace *trace, struct perfile_reader *reader, struct perfile_error *error)
+{
+    const struct perfile_output_options *options = trace->options;
+    const struct pf_event_source source = {options->allocator, options->filter, options->progress,
+                                           options->progress_context};
+    enum pf_syscall_by by;
+    if (!pf_syscall_by_parse(options->keys, &by))
+        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
+                       "system calls are added up by thread, process, cgroup, fd or total, not by '%.40s'",
+                       options->keys);
+    const int result = pf_event_source_open(&source, reader, &trace->delivery, error);
+    if (result < 0)
+        return result;
+    pf_syscalls_open(&trace->syscalls, trace->delivery, reader, options->allocator);
+    trace->syscalls.wanted = options->events->calls;
+    pf_syscall_stats_open(&trace->stats, &trace->syscalls, by);
+    return 0;
+}
+
+static void close_trace(struct trace *trace)
+{
+    const struct perfile_symbol_options *symbols = trace->options->symbols;
+    if (trace->delivery) {
+        pf_syscalls_tell(&trace->syscalls, symbols->note, symbols->note_context);
+        pf_delivery_tell_unmatched(trace->delivery, trace->options->unmatched, trace->options->unmatched_context);
+    }
+    pf_free(trace->options->allocator, trace->is_pending, trace->pending_room * sizeof(*trace->is_pending));
+    pf_syscall_stats_close(&trace->stats);
+    pf_syscalls_close(&trace->syscalls);
+    pf_delivery_close(trace->delivery);
+    pf_text_close(&trace->text);
+}
+
+static int write_trace(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
+                       struct perfile_error *error)
+{
+    const unsigned flags = options->events->flags;
+    struct trace trace = {.out = out,
+                          .options = options,
+                          .flags = flags,
+                          .pending = UINT32_MAX,
+                          .has_lines = !(flags & PERFILE_EVENTS_SUMMARY),
+                          .has_summary = flags & (PERFILE_EVENTS_SUMMARY | PERFILE_EVENTS_WITH_SUMMARY)};
+    int result =
+        pf_text_open(&trace.text, options->allocator, NULL, NULL) < 0 ? pf_fail_memory(error, "system calls") : 0;
+    trace.text.escapes = out->escapes;
+    if (result == 0)
+        result = open_trace(&trace, reader, error);
+    if (result == 0)
+        result = put_all(&trace, error);
+    close_trace(&trace);
+    return result;
+}
+
+const struct pf_output pf_output_trace = {
+    .info = {"trace", "stdio", "system calls as perf trace prints them: lines, or their summary"},
+    .write = write_trace,
+};

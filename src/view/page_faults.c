@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* Page faults by the function that made them, by the mapping that they were in, or by page. */
+#include <stdlib.h>
+
+#include "analysis/events/advice.h"
+#include "analysis/events/fields.h"
+#include "base/error.h"
+#include "base/pairs.h"
+#include "view/profile_source.h"
+
+struct row {
+    uint64_t key;
+    uint32_t kind; /* of the fault */
+    uint64_t faults;
+    uint64_t first_time, last_time;
+    int32_t pid; /* of the first */
+    const char *comm;
+    const char *symbol; /* of the code */
+    const char *dso;
+    const char *mapping; /* of the address */
+    uint64_t page;
+};
+
+enum by { BY_CALLER, BY_MAPPING, BY_PAGE };
+enum kind { ANY, MINOR, MAJOR, USER, KERNEL };
+enum { ADDRESS, IP };
+
+static const struct pf_event_wish wishes[] = {
+    {"exceptions", "page_fault_user", {"address", "ip"}},
+    {"exceptions", "page_fault_kernel", {"address", "ip"}},
+};
+
+struct faults {
+    struct pf_profiled_events events; /* first */
+    struct pf_events tracepoints;
+    enum by by;
+    struct pf_pairs index;
+    struct row *rows;
+    size_t count, room;
+    bool any, without_address;
+    const struct row *row; /* in hand */
+};
+
+/* ---- what the columns put ---------------------------------------------------------------------------------------- */
+
+#define PUT_IF(name, set, known, value)                                                                                \
+    PF_PUT(name)                                                                                                       \
+    {                                                                                                                  \
+        const struct faults *faults = state;                                                                           \
+        const struct row *row = faults->row;                                                                           \
+        if (known)                                                                                                     \
+            set(vector, value);                                                                                        \
+        else                                                                                                           \
+            pf_set_null(vector);                                                                                       \
+    }
+
+static const char *kind_name(uint32_t kind)
+{
+    static const char *const names[] = {"fault", "minor", "major", "user", "kernel"};
+    return names[kind];
+}
+
+PUT_IF(kind, pf_set_lasting, true, kind_name(row->kind))
+PUT_IF(faults, pf_set_u64, true, row->faults)
+PUT_IF(symbol, pf_set_lasting, faults->by == BY_CALLER, row->symbol)
+PUT_IF(dso, pf_set_lasting, faults->by == BY_CALLER, row->dso)
+PUT_IF(mapping, pf_set_lasting, faults->by != BY_CALLER, row->mapping)
+PUT_IF(page, pf_set_u64, faults->by == BY_PAGE, row->page)
+PUT_IF(pid, pf_set_i32, faults->by == BY_PAGE, row->pid)
+PUT_IF(comm, pf_set_text, faults->by == BY_PAGE, row->comm)
+PUT_IF(first_time, pf_set_u64, row->first_time != UINT64_MAX, row->first_time)
+PUT_IF(last_time, pf_set_u64, row->last_time != UINT64_MAX, row->last_time)
+
+static const struct pf_column columns[] = {
+    PF_REQUIRED(kind, TEXT, "", "minor, major, or fault where that was not recorded; of exceptions user or kernel."),
+    PF_COLUMN(symbol, TEXT, "", "The function that made it, where rows are of these."),
+    PF_COLUMN(dso, TEXT, "", "The file of that function."),
+    PF_COLUMN(page, ADDRESS, "", "Address of the page, where rows are of these."),
+    PF_COLUMN(mapping, TEXT, "", "What is mapped there, as far as the recording tells it: mostly code."),
+    PF_COLUMN(pid, I32, "", "Process, where rows are of pages."),
+    PF_COLUMN(comm, TEXT, "", "Its name."),
+    PF_REQUIRED(faults, U64, "", "How many."),
+    PF_COLUMN(first_time, TIME, "ns", "The first one."),
+    PF_COLUMN(last_time, TIME, "ns", "The last one."),
+};
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+/* What an event says. */
+struct told {
+    uint64_t address, ip;
+    uint32_t kind;
+    bool has_address;
+};
+
+static bool tell_software(const struct pf_profile_sample *sample, struct told *told)
+{
+    static const uint8_t kinds[] = {[PERFILE_COUNT_SW_PAGE_FAULTS] = ANY + 1,
+                                    [PERFILE_COUNT_SW_PAGE_FAULTS_MIN] = MINOR + 1,
+                                    [PERFILE_COUNT_SW_PAGE_FAULTS_MAJ] = MAJOR + 1};
+    const struct perfile_attr *attr = sample->event->attr;
+    if (attr->type != PERFILE_TYPE_SOFTWARE || attr->config >= PF_COUNT(kinds) || !kinds[attr->config])
+        return false;
+    told->kind = kinds[attr->config] - 1u;
+    told->ip = sample->ip;
+    told->address = sample->decoded->addr;
+    told->has_address = sample->decoded->present & PERFILE_SAMPLE_ADDR;
+    return true;
+}
+
+static bool tell(struct faults *faults, const struct pf_profile_sample *sample, struct told *told)
+{
+    if (!sample->event || tell_software(sample, told))
+        return sample->event;
+    const struct pf_event_fields *event = pf_events_find(&faults->tracepoints, sample->event);
+    if (!event)
+        return false;
+    const struct perfile_bytes *raw = &sample->decoded->raw;
+    told->kind = event->wish ? KERNEL : USER;
+    told->has_address = pf_event_number(&faults->tracepoints, event, ADDRESS, raw, &told->address);
+    return pf_event_number(&faults->tracepoints, event, IP, raw, &told->ip);
+}
+
+static const char *module_name(const struct faults *faults, const struct pf_frame_info *frame)
+{
+    const struct pf_module *module =
+        frame ? pf_symbols_module(pf_profile_symbols(faults->events.profile), frame->module) : NULL;
+    return module ? module->name : NULL;
+}
+
+static const struct pf_frame_info *frame_at(const struct faults *faults, uint64_t address)
+{
+    const uint32_t frame = pf_profile_frame_at(faults->events.profile, address);
+    return frame == PF_NO_FRAME ? NULL : pf_profile_frame(faults->events.profile, frame);
+}
+
+/* What makes rows different. */
+static void make_row(const struct faults *faults, const struct pf_profile_sample *sample, const struct told *told,
+                     struct row *row)
+{
+    const struct pf_frame_info *frame = frame_at(faults, faults->by == BY_CALLER ? told->ip : told->address);
+    *row = (struct row){.kind = told->kind, .pid = sample->pid, .comm = sample->comm, .first_time = sample->time};
+    if (faults->by == BY_CALLER) {
+        row->symbol = frame ? frame->name : NULL;
+        row->dso = module_name(faults, frame);
+        row->key = row->symbol ? (uintptr_t)row->symbol : (uintptr_t)row->dso;
+    } else {
+        const uint64_t page = told->address & ~(uint64_t)4095;
+        row->mapping = told->has_address ? module_name(faults, frame) : NULL;
+        row->page = page;
+        row->key = faults->by == BY_PAGE ? page : (uintptr_t)row->mapping;
+    }
+}
+
+static bool take(void *state, const struct pf_profile_sample *sample)
+{
+    struct faults *faults = state;
+    struct told told = {.kind = ANY};
+    struct row made;
+    uint32_t place;
+    if (!tell(faults, sample, &told))
+        return true;
+    faults->any = true;
+    faults->without_address |= !told.has_address;
+    make_row(faults, sample, &told, &made);
+    const uint64_t other = (uint64_t)told.kind << 32 | (faults->by == BY_PAGE ? (uint32_t)sample->pid : 0);
+    if (!pf_pairs_get(&faults->index, made.key, other, &place)) {
+        place = (uint32_t)faults->count;
+        if (faults->count >= UINT32_MAX - 1 ||
+            !pf_grow(faults->events.table->allocator, &faults->rows, &faults->room, faults->count + 1,
+                     sizeof(*faults->rows)) ||
+            !pf_pairs_put(&faults->index, made.key, other, place))
+            return false;
+        faults->rows[faults->count++] = made;
+    }
+    faults->rows[place].faults += sample->period ? sample->period : 1;
+    faults->rows[place].last_time = sample->time;
+    return true;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+static int compare(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    if (a->faults != b->faults)
+        return a->faults < b->faults ? 1 : -1;
+    if (a->first_time != b->first_time)
+        return a->first_time < b->first_time ? -1 : 1;
+    return a->page < b->page ? -1 : a->page > b->page;
+}
+
+static int next_row(void *state, struct perfile_error *error)
+{
+    struct faults *faults = state;
+    if (pf_profiled_events_read(&faults->events, take, faults) && faults->count)
+        qsort(faults->rows, faults->count, sizeof(*faults->rows), compare);
+    const int result = pf_profiled_events_row(&faults->events, faults->count, error);
+    if (result > 0)
+        faults->row = &faults->rows[faults->events.row];
+    return result;
+}
+
+static int choose(struct faults *faults, const char *keys, struct perfile_error *error)
+{
+    static const char *const names[] = {"caller", "mapping", "page"};
+    for (unsigned i = 0; keys && i < PF_COUNT(names); i++)
+        if (strcmp(keys, names[i]) == 0) {
+            faults->by = i;
+            return 0;
+        }
+    return !keys || !*keys ? 0
+                           : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
+                                     "page faults are added up by caller, mapping or page, not by '%.40s'", keys);
+}
+
+static int open_faults(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    struct faults *faults = pf_new(table->allocator, sizeof(*faults));
+    *state = faults;
+    if (!faults)
+        return pf_fail_memory(error, "page faults");
+    faults->events.table = table;
+    pf_events_open(&faults->tracepoints, table->reader, wishes, PF_COUNT(wishes), table->allocator);
+    pf_pairs_open(&faults->index, table->allocator);
+    if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
+        return pf_fail_memory(error, "page faults");
+    const int result = choose(faults, table->options.keys, error);
+    return result < 0 ? result : pf_profiled_events_open(&faults->events, table, NULL, NULL, error);
+}
+
+static void close_faults(void *state)
+{
+    struct faults *faults = state;
+    if (!faults)
+        return;
+    const struct perfile_allocator *allocator = faults->events.table->allocator;
+    pf_events_close(&faults->tracepoints);
+    pf_pairs_close(&faults->index);
+    pf_free(allocator, faults->rows, faults->room * sizeof(*faults->rows));
+    pf_profiled_events_close(&faults->events);
+    pf_free(allocator, faults, sizeof(*faults));
+}
+
+static void notes(void *state, pf_note_told *told, void *context)
+{
+    const struct faults *faults = state;
+    if (!told)
+        return;
+    if (!faults->any)
+        told(context, "the recording has no page faults; record with: " PF_RECORD_FAULTS);
+    if (faults->without_address && faults->by != BY_CALLER)
+        told(context, "the addresses of page faults were not recorded; record with: " PF_RECORD_FAULTS);
+}
+
+const struct pf_view pf_view_page_faults = {
+    .info = {"page_faults", "page faults by function, by mapping or by page"},
+    .lists = {PF_COLUMNS(columns)},
+    .own_key = "page",
+    .open = open_faults,
+    .next = next_row,
+    .close = close_faults,
+    .losses = pf_profiled_events_losses,
+    .unmatched = pf_profiled_events_unmatched,
+    .notes = notes,
+};

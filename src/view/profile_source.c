@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/profile_source.h"
+
+#include "base/error.h"
+
+int pf_profiled_events_open(struct pf_profiled_events *events, struct perfile_table *table,
+                            bool (*take_record)(void *state, const struct perfile_record *record), void *state,
+                            struct perfile_error *error)
+{
+    struct pf_profile_options how = {.filter = table->options.filter,
+                                     .find = pf_find_options_of(&table->wishes.symbols),
+                                     .decoded = true,
+                                     .keeps_comms = true,
+                                     .take = take_record,
+                                     .take_context = state,
+                                     .frames = {.by_address = true},
+                                     .drive = {1, table->options.progress, table->options.progress_context}};
+    how.find.allocator = table->allocator;
+    events->table = table;
+    return pf_profile_open(table->reader, &how, &events->profile, error);
+}
+
+void pf_profiled_events_close(struct pf_profiled_events *events)
+{
+    pf_profile_close(events->profile);
+}
+
+bool pf_profiled_events_read(struct pf_profiled_events *events,
+                             bool (*take)(void *state, const struct pf_profile_sample *sample), void *state)
+{
+    const struct pf_profile_sample *sample;
+    if (events->done)
+        return false;
+    events->done = true;
+    while ((events->result = pf_profile_next(events->profile, &sample, &events->error)) > 0)
+        if (!take(state, sample)) {
+            events->result = pf_fail_memory(&events->error, "events");
+            break;
+        }
+    return true;
+}
+
+int pf_profiled_events_row(struct pf_profiled_events *events, size_t count, struct perfile_error *error)
+{
+    if (events->result < 0 && error)
+        *error = events->error;
+    if (events->result == PERFILE_ERROR_MEMORY || events->next_row >= count)
+        return events->result;
+    events->row = events->next_row++;
+    return 1;
+}
+
+void pf_profiled_events_losses(const void *state, struct perfile_losses *losses)
+{
+    const struct pf_profiled_events *events = state;
+    pf_profile_losses(events->profile, losses);
+}
+
+void pf_profiled_events_unmatched(const void *state, perfile_unmatched_told *told, void *context)
+{
+    pf_profile_tell_unmatched(((const struct pf_profiled_events *)state)->profile, told, context);
+}

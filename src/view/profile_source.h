@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* For views over events that also name functions: they read all samples, decoded, before their first row. */
+#ifndef PF_VIEW_PROFILE_SOURCE_H
+#define PF_VIEW_PROFILE_SOURCE_H
+
+#include "analysis/profile.h"
+#include "view/gathered.h"
+
+/* To be the first member of a view's state. All zeros may be closed, too. */
+struct pf_profiled_events {
+    struct perfile_table *table;
+    struct pf_profile *profile;
+    bool done;
+    int result;
+    struct perfile_error error;
+    size_t row, next_row;
+};
+
+/* `take_record` is told of records that are no samples. */
+int pf_profiled_events_open(struct pf_profiled_events *events, struct perfile_table *table,
+                            bool (*take_record)(void *state, const struct perfile_record *record), void *state,
+                            struct perfile_error *error);
+void pf_profiled_events_close(struct pf_profiled_events *events);
+/* As pf_gathered_read and _row. */
+bool pf_profiled_events_read(struct pf_profiled_events *events,
+                             bool (*take)(void *state, const struct pf_profile_sample *sample), void *state);
+int pf_profiled_events_row(struct pf_profiled_events *events, size_t count, struct perfile_error *error);
+void pf_profiled_events_losses(const void *state, struct perfile_losses *losses);
+void pf_profiled_events_unmatched(const void *state, perfile_unmatched_told *told, void *context);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* Every system call: who, when, how long, with which arguments, and what came of it. */
+#include "analysis/events/syscalls.h"
+
+#include "base/error.h"
+#include "view/view.h"
+
+struct syscalls {
+    struct perfile_table *table;
+    struct pf_delivery *delivery;
+    struct pf_delivered item;
+    struct pf_syscalls syscalls;
+    struct pf_syscall_event event;
+    enum { READING, BOTH, OPEN_CALLS } state; /* BOTH: of an event that told of two calls, one is still to be given */
+    uint32_t thread;                          /* of the call in hand; OPEN_CALLS: the next one, too */
+    const struct pf_syscall_call *call;       /* in hand */
+    struct pf_text text;
+};
+
+/* ---- what the columns put ---------------------------------------------------------------------------------------- */
+
+#define PUT_IF(name, set, known, value)                                                                                \
+    PF_PUT(name)                                                                                                       \
+    {                                                                                                                  \
+        const struct syscalls *calls = state;                                                                          \
+        const struct pf_syscall_call *call = calls->call;                                                              \
+        if (known)                                                                                                     \
+            set(vector, value);                                                                                        \
+        else                                                                                                           \
+            pf_set_null(vector);                                                                                       \
+    }
+#define PUT_OF(name, set, value)                                                                                       \
+    PF_PUT(name)                                                                                                       \
+    {                                                                                                                  \
+        const struct syscalls *calls = state;                                                                          \
+        const struct pf_syscall_thread *thread = &calls->syscalls.threads[calls->thread];                              \
+        set(vector, value);                                                                                            \
+    }
+
+static uint64_t failure(const struct pf_syscall_call *call)
+{
+    enum { ERRORS = 4095 };
+    return call->left && call->result < 0 && call->result >= -ERRORS ? (uint64_t)-call->result : 0;
+}
+
+PUT_IF(time, pf_set_u64, call->entered, call->start)
+PUT_IF(end_time, pf_set_u64, call->left, call->end)
+PUT_IF(duration, pf_set_u64, call->entered && call->left, call->end - call->start)
+PUT_OF(pid, pf_set_i32, thread->pid)
+PUT_OF(tid, pf_set_i32, thread->tid)
+PUT_OF(comm, pf_set_text, thread->comm)
+PUT_OF(cgroup, pf_set_text, thread->cgroup)
+PUT_IF(cpu, pf_set_u32, (call->entered ? call->start_cpu : call->end_cpu) != UINT32_MAX,
+       call->entered ? call->start_cpu : call->end_cpu)
+PUT_IF(number, pf_set_i64, true, (int64_t)call->number)
+PUT_IF(abi, pf_set_lasting, true, pf_abi_name(call->abi))
+PUT_IF(result, pf_set_i64, call->left, call->result)
+PUT_IF(error, pf_set_lasting, failure(call), pf_errno_name(failure(call)))
+PUT_IF(uncertain, pf_set_bool, true, call->uncertain)
+
+PF_PUT(syscall)
+{
+    char label[32];
+    const struct pf_syscall_call *call = ((const struct syscalls *)state)->call;
+    pf_set_text(vector, pf_syscall_label(call->call, call->number, label));
+}
+
+PF_PUT(arguments)
+{
+    struct syscalls *calls = state;
+    const struct pf_syscall_call *call = calls->call;
+    if (!call->entered) {
+        pf_set_null(vector);
+        return;
+    }
+    calls->text.used = 0;
+    pf_syscall_put_arguments(&calls->text, call->abi, call->call, call->arguments, &call->names);
+    pf_set_u32(vector, pf_dictionary_put(&vector->dictionary, calls->text.data, calls->text.used));
+}
+
+PF_PUT(values)
+{
+    const struct pf_syscall_call *call = ((const struct syscalls *)state)->call;
+    if (!call->entered) {
+        pf_set_null(vector);
+        return;
+    }
+    for (unsigned i = 0; i < PF_SYSCALL_ARGUMENTS; i++)
+        pf_add_address(vector, call->arguments[i]);
+    pf_end_list(vector);
+}
+
+PF_PUT(path)
+{
+    const struct pf_syscall_call *call = ((const struct syscalls *)state)->call;
+    const char *path = NULL;
+    for (unsigned i = 0; i < PF_SYSCALL_ARGUMENTS && !path; i++)
+        path = call->names.of[i];
+    pf_set_text(vector, path);
+}
+
+static const struct pf_column columns[] = {
+    PF_COLUMN(time, TIME, "ns", "When it was entered; null: that was not seen."),
+    PF_COLUMN(duration, DURATION, "ns", "How long it took; null: its begin or its end was not seen."),
+    PF_COLUMN(comm, TEXT, "", "Name of the thread."),
+    PF_REQUIRED(pid, I32, "", "Process."),
+    PF_REQUIRED(tid, I32, "", "Thread."),
+    PF_COLUMN(cpu, U32, "", "Processor on which it was entered, or left if that is all that was seen."),
+    PF_REQUIRED(syscall, TEXT, "", "Its name, or syscall_NUMBER."),
+    PF_COLUMN_AS(arguments, TEXT, "", "Its arguments; those that are 0 are left out where 0 says nothing.",
+                 .fresh = true),
+    PF_COLUMN(result, I64, "", "What it returned; null: it did not."),
+    PF_COLUMN(error, TEXT, "", "Name of the error that it returned."),
+    PF_REQUIRED(uncertain, BOOL, "", "Events were lost between its begin and its end: it may be several calls."),
+    PF_EXTRA(end_time, TIME, "ns", "When it returned; null: that was not seen."),
+    PF_REQUIRED_EXTRA(number, I64, "", "Its number."),
+    PF_EXTRA(abi, TEXT, "", "The binary interface that the number is of."),
+    PF_EXTRA(values, ADDRESSES, "", "The six arguments as numbers; those that the call has not got are meaningless."),
+    PF_EXTRA(path, TEXT, "", "The file that it is about, as far as events told it."),
+    PF_EXTRA(cgroup, TEXT, "", "Control group of the thread."),
+};
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+static bool passes(const struct syscalls *calls, const struct pf_syscall_call *call)
+{
+    const struct perfile_event_options *events = calls->table->options.events;
+    if (events->flags & PERFILE_EVENTS_FAILED && !failure(call))
+        return false;
+    return !events->minimum_ns || (call->entered && call->left && call->end - call->start > events->minimum_ns);
+}
+
+/* 1: a call ended, 0 at the end, or an error. */
+static int next_ended(struct syscalls *calls, struct perfile_error *error)
+{
+    int result;
+    if (calls->state == BOTH) {
+        calls->state = READING;
+        calls->call = &calls->event.call;
+        if (calls->event.step == PF_SYSCALL_LEFT)
+            return 1;
+    }
+    while ((result = pf_delivery_next(calls->delivery, &calls->item, error)) > 0) {
+        if (pf_syscalls_take(&calls->syscalls, &calls->item, &calls->event) < 0)
+            return pf_fail_memory(error, "system calls");
+        calls->thread = calls->event.thread;
+        calls->state = calls->event.has_unfinished ? BOTH : READING;
+        calls->call = calls->event.has_unfinished ? &calls->event.unfinished : &calls->event.call;
+        if (calls->event.has_unfinished || calls->event.step == PF_SYSCALL_LEFT)
+            return 1;
+    }
+    return result;
+}
+
+/* Calls that had not returned at the end. */
+static int next_open(struct syscalls *calls)
+{
+    while (calls->thread < calls->syscalls.thread_count) {
+        const struct pf_syscall_thread *thread = &calls->syscalls.threads[calls->thread];
+        if (thread->is_open) {
+            calls->call = &thread->open;
+            return 1;
+        }
+        calls->thread++;
+    }
+    return 0;
+}
+
+static int next_any(struct syscalls *calls, struct perfile_error *error)
+{
+    if (calls->state != OPEN_CALLS) {
+        const int result = next_ended(calls, error);
+        if (result)
+            return result;
+        calls->state = OPEN_CALLS;
+        calls->thread = 0;
+        return next_open(calls);
+    }
+    calls->thread++;
+    return next_open(calls);
+}
+
+static int next_call(void *state, struct perfile_error *error)
+{
+    struct syscalls *calls = state;
+    int result;
+    while ((result = next_any(calls, error)) > 0 && !passes(calls, calls->call))
+        continue;
+    return result;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+static int open_calls(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    struct syscalls *calls = pf_new(table->allocator, sizeof(*calls));
+    const struct pf_event_source source = {table->allocator, table->options.filter, table->options.progress,
+                                           table->options.progress_context};
+    *state = calls;
+    if (!calls)
+        return pf_fail_memory(error, "system calls");
+    calls->table = table;
+    if (pf_text_open(&calls->text, table->allocator, NULL, NULL) < 0 ||
+        !pf_table_add_all(table, columns, PF_COUNT(columns)))
+        return pf_fail_memory(error, "system calls");
+    const int result = pf_event_source_open(&source, table->reader, &calls->delivery, error);
+    if (result < 0)
+        return result;
+    pf_syscalls_open(&calls->syscalls, calls->delivery, table->reader, table->allocator);
+    calls->syscalls.wanted = table->options.events->calls;
+    return 0;
+}
+
+static void close_calls(void *state)
+{
+    struct syscalls *calls = state;
+    if (!calls)
+        return;
+    const struct perfile_allocator *allocator = calls->table->allocator;
+    pf_text_close(&calls->text);
+    pf_syscalls_close(&calls->syscalls);
+    pf_delivery_close(calls->delivery);
+    pf_free(allocator, calls, sizeof(*calls));
+}
+
+static void losses(const void *state, struct perfile_losses *losses)
+{
+    const struct syscalls *calls = state;
+    const struct perfile_counts *counts = perfile_reader_counts(calls->table->reader);
+    losses->filtered = pf_delivery_filtered(calls->delivery);
+    losses->lost = counts->lost_samples ? counts->lost_samples : counts->lost_events;
+}
+
+static void unmatched(const void *state, perfile_unmatched_told *told, void *context)
+{
+    pf_delivery_tell_unmatched(((const struct syscalls *)state)->delivery, told, context);
+}
+
+static void notes(void *state, pf_note_told *told, void *context)
+{
+    pf_syscalls_tell(&((const struct syscalls *)state)->syscalls, told, context);
+}
+
+const struct pf_view pf_view_syscalls = {
+    .info = {"syscalls", "every system call: who, when, how long, its arguments and what it returned"},
+    .lists = {PF_COLUMNS(columns)},
+    .not_filtered = PF_FILTER_EVENTS,
+    .open = open_calls,
+    .next = next_call,
+    .close = close_calls,
+    .losses = losses,
+    .unmatched = unmatched,
+    .notes = notes,
+};
