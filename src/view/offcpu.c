@@ -214,7 +214,7 @@ PUT_AS(max_ns, pf_set_u64, row->sum.stats.max)
 PUT_AS(p50_ns, pf_set_percentile, &row->sum, 50)
 PUT_AS(p99_ns, pf_set_percentile, &row->sum, 99)
 PUT_AS(delay_ns, set_delay, row)
-PUT_AS(histogram, pf_set_histogram, &row->sum.histogram)
+PUT_AS(histogram, pf_set_buckets, &row->sum.histogram)
 
 PF_PUT(stack)
 {

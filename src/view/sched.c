@@ -56,17 +56,26 @@ void pf_sched_view_notes(void *state, pf_note_told *told, void *context)
     pf_switches_tell(&view->sched.switches, told, context);
 }
 
-void pf_set_of(struct pf_vector *vector, const struct pf_sched_sum *sum, uint64_t value)
+int pf_sched_rows_open(struct perfile_table *table, void **state, const struct pf_column *columns, size_t count,
+                       struct perfile_error *error)
 {
-    if (sum->stats.count)
-        pf_set_u64(vector, value);
-    else
-        pf_set_null(vector);
+    struct pf_sched_view *view = pf_new(table->allocator, sizeof(*view));
+    *state = view;
+    if (view)
+        view->table = table;
+    if (!view || !pf_table_add_all(table, columns, count))
+        return pf_fail_memory(error, "scheduler events");
+    return pf_sched_view_open(view, table, error);
 }
 
-void pf_set_percentile(struct pf_vector *vector, const struct pf_sched_sum *sum, double percent)
+void pf_sched_rows_close(void *state)
 {
-    pf_set_of(vector, sum, pf_histogram_percentile(&sum->histogram, &sum->stats, percent));
+    struct pf_sched_view *view = state;
+    if (!view)
+        return;
+    const struct perfile_allocator *allocator = view->table->allocator;
+    pf_sched_close(&view->sched);
+    pf_free(allocator, view, sizeof(*view));
 }
 
 void pf_set_task_name(struct pf_vector *vector, const struct pf_sched_task *task)
@@ -87,14 +96,4 @@ void pf_set_letter(struct pf_vector *vector, char letter)
 {
     const char text[2] = {letter};
     pf_set_text(vector, letter ? text : NULL);
-}
-
-void pf_set_histogram(struct pf_vector *vector, const struct pf_histogram *histogram)
-{
-    size_t count = PF_HISTOGRAM_BUCKETS;
-    while (count && !histogram->buckets[count - 1])
-        count--;
-    for (size_t i = 0; i < count; i++)
-        pf_add_address(vector, histogram->buckets[i]);
-    pf_end_list(vector);
 }

@@ -4,7 +4,7 @@
 #define PF_VIEW_SCHED_H
 
 #include "analysis/events/sched.h"
-#include "view/view.h"
+#include "view/gathered.h"
 
 /* To be the first member of a view's state. All zeros may be closed, too. */
 struct pf_sched_view {
@@ -26,16 +26,25 @@ void pf_sched_view_losses(const void *state, struct perfile_losses *losses);
 void pf_sched_view_unmatched(const void *state, perfile_unmatched_told *told, void *context);
 void pf_sched_view_notes(void *state, pf_note_told *told, void *context);
 
+/* For views with a row for events of the scheduler as they come, whose state is nothing but this. */
+int pf_sched_rows_open(struct perfile_table *table, void **state, const struct pf_column *columns, size_t count,
+                       struct perfile_error *error);
+void pf_sched_rows_close(void *state);
+
 /* Null without a number. */
-void pf_set_percentile(struct pf_vector *vector, const struct pf_sched_sum *sum, double percent);
+static inline void pf_set_percentile(struct pf_vector *vector, const struct pf_sched_sum *sum, double percent)
+{
+    pf_set_quantile(vector, &sum->stats, &sum->histogram, percent);
+}
 /* The values of a duration: null of none. */
-void pf_set_of(struct pf_vector *vector, const struct pf_sched_sum *sum, uint64_t value);
+static inline void pf_set_of(struct pf_vector *vector, const struct pf_sched_sum *sum, uint64_t value)
+{
+    pf_set_stat(vector, &sum->stats, value);
+}
 void pf_set_task_name(struct pf_vector *vector, const struct pf_sched_task *task);
 /* Of the idle task it is 0. */
 void pf_set_task_pid(struct pf_vector *vector, const struct pf_sched_task *task);
 /* "S"; null when it is not known. */
 void pf_set_letter(struct pf_vector *vector, char letter);
-/* Counts of the buckets from 2^0 ns on, without the zeros at the end. */
-void pf_set_histogram(struct pf_vector *vector, const struct pf_histogram *histogram);
 
 #endif

@@ -40,7 +40,7 @@ PUT_AS(max_ns, pf_set_u64, row->delays.max)
 PUT_AS(max_start, pf_set_u64, row->max_from)
 PUT_AS(max_end, pf_set_u64, row->max_to)
 PUT_AS(unknown, pf_set_u64, row->cut)
-PUT_AS(histogram, pf_set_histogram, &row->histogram)
+PUT_AS(histogram, pf_set_buckets, &row->histogram)
 #define PUT_PERCENTILE(name, percent)                                                                                  \
     PF_PUT(name)                                                                                                       \
     {                                                                                                                  \

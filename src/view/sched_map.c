@@ -49,23 +49,7 @@ static int next_row(void *state, struct perfile_error *error)
 
 static int open_map(struct perfile_table *table, void **state, struct perfile_error *error)
 {
-    struct pf_sched_view *view = pf_new(table->allocator, sizeof(*view));
-    *state = view;
-    if (view)
-        view->table = table;
-    if (!view || !pf_table_add_all(table, columns, PF_COUNT(columns)))
-        return pf_fail_memory(error, "scheduler events");
-    return pf_sched_view_open(view, table, error);
-}
-
-static void close_map(void *state)
-{
-    struct pf_sched_view *view = state;
-    if (!view)
-        return;
-    const struct perfile_allocator *allocator = view->table->allocator;
-    pf_sched_close(&view->sched);
-    pf_free(allocator, view, sizeof(*view));
+    return pf_sched_rows_open(table, state, columns, PF_COUNT(columns), error);
 }
 
 const struct pf_view pf_view_sched_map = {
@@ -74,7 +58,7 @@ const struct pf_view pf_view_sched_map = {
     .lists = {PF_COLUMNS(columns)},
     .open = open_map,
     .next = next_row,
-    .close = close_map,
+    .close = pf_sched_rows_close,
     .losses = pf_sched_view_losses,
     .unmatched = pf_sched_view_unmatched,
     .notes = pf_sched_view_notes,

@@ -32,7 +32,7 @@ struct summary {
     PUT_LIFE(part##_p50_ns, pf_set_percentile, &life->of, 50)                                                          \
     PUT_LIFE(part##_p90_ns, pf_set_percentile, &life->of, 90)                                                          \
     PUT_LIFE(part##_p99_ns, pf_set_percentile, &life->of, 99)                                                          \
-    PUT_LIFE(part##_histogram, pf_set_histogram, &life->of.histogram)
+    PUT_LIFE(part##_histogram, pf_set_buckets, &life->of.histogram)
 #define SUM_COLUMNS(part, what)                                                                                        \
     PF_REQUIRED(part##_ns, DURATION, "ns", "Sum of the times that it " what "."),                                      \
         PF_EXTRA(part##_min_ns, DURATION, "ns", "The shortest of them."),                                              \
@@ -109,7 +109,7 @@ PUT_CPU(cpu_delay_ns, pf_set_u64, cpu->delays.stats.sum)
 PUT_CPU(cpu_delay_p50_ns, pf_set_percentile, &cpu->delays, 50)
 PUT_CPU(cpu_delay_p99_ns, pf_set_percentile, &cpu->delays, 99)
 PUT_CPU(cpu_delay_max_ns, pf_set_of, &cpu->delays, cpu->delays.stats.max)
-PUT_CPU(cpu_delay_histogram, pf_set_histogram, &cpu->delays.histogram)
+PUT_CPU(cpu_delay_histogram, pf_set_buckets, &cpu->delays.histogram)
 PUT_CPU(lost, pf_set_u64, cpu->lost)
 PUT_CPU(cpu_unknown, pf_set_u64, cpu->unknown)
 
