@@ -62,7 +62,8 @@ static size_t gather(const struct pf_tui *app, uint32_t node, double cell, struc
          at = app->model.index->nodes[at].next)
         if ((double)weight_of(app, at) >= cell / 2 && weight_of(app, at))
             children[count++] = (struct child){weight_of(app, at), at};
-    qsort(children, count, sizeof(*children), compare);
+    if (count)
+        qsort(children, count, sizeof(*children), compare);
     return count;
 }
 

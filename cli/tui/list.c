@@ -34,7 +34,8 @@ static void sort(const struct pf_tui_list *list, struct pf_tui_item *items, size
                     : order == PF_TUI_SAMPLES ? (list->no_children ? item->self : item->total).samples
                                               : 0;
     }
-    qsort(items, count, sizeof(*items), compare);
+    if (count)
+        qsort(items, count, sizeof(*items), compare);
     for (size_t i = 0; list->reversed && i < count / 2; i++) {
         const struct pf_tui_item item = items[i];
         items[i] = items[count - 1 - i];

@@ -222,7 +222,8 @@ int pf_tui_choose(struct pf_tui *app, const char *title, struct pf_tui_choice *c
         return -1;
     for (size_t i = 0; i < count && shares; i++)
         chooser.all += choices[i].weight;
-    qsort(choices, count, sizeof(*choices), compare);
+    if (count)
+        qsort(choices, count, sizeof(*choices), compare);
     while (!leaves(key = pf_tui_wait(app, draw_choices, &chooser))) {
         const size_t page = (size_t)app->screen.rows - 2;
         const struct pf_tui_mouse *mouse = &app->screen.mouse;
