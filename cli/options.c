@@ -717,7 +717,7 @@ static int check_operands(const struct parse *parse)
                    command->operand ? " " : "", command->operand ? command->operand : "");
         return PF_STATUS_USAGE;
     }
-    if (command->operand_at && settings->operand_count &&
+    if (command->operand_at && !command->operand_is_free && settings->operand_count &&
         check_choice(command, command->operand_at, NULL, settings->operands[0]))
         return PF_STATUS_USAGE;
     return PF_STATUS_OK;

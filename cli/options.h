@@ -160,6 +160,8 @@ struct pf_settings {
     uint64_t cut_limit_open;
     const char *merge_clock; /* NULL: not given */
     bool merge_separate_hosts;
+    bool query_list;
+    const char *query_file; /* -f */
     const char *hide_key; /* of anonymize */
     const char *hide_key_file;
     const char *hide_keep;
@@ -223,6 +225,7 @@ struct pf_command {
     const char *operand;  /* "[FILE]", or NULL */
     size_t operand_max;
     pf_value_at *operand_at;                  /* values of the first operand, or NULL */
+    bool operand_is_free;                     /* it may be another one */
     bool takes_command;                       /* from the first operand on, all is the command line of a program */
     bool pages;                               /* prints long text, which goes through a pager on a terminal */
     bool interactive;                         /* has a view for terminals, see tui/tui.h */
@@ -316,6 +319,9 @@ struct pf_guess pf_guess_start(const char *wanted);
 void pf_guess_offer(struct pf_guess *guess, const char *candidate);
 /* "; did you mean X?" with `prefix` before X, or "". */
 const char *pf_guess_text(const struct pf_guess *guess, const char *prefix, char *buffer, size_t bytes);
+
+/* How many threads read: as many as asked for, else as many as are of use. */
+unsigned pf_thread_count(const struct pf_settings *settings);
 
 /* Opens the recording, writes the output that has the verb's name, says what was lost. */
 int pf_run_output(const struct pf_command *command, struct pf_settings *settings);

@@ -72,7 +72,7 @@ static int status_of(const struct run *run, int result)
 }
 
 /* More than a few threads have nothing to do most of the time: who wants them says so. */
-static unsigned thread_count(const struct pf_settings *settings)
+unsigned pf_thread_count(const struct pf_settings *settings)
 {
     enum { MOST_UNASKED = 8, MOST = 1024 };
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -184,7 +184,7 @@ static void prepare(struct run *run)
     options->escape_names = isatty(run->stream.fd); /* in a pipe the names are perf's */
     fit_terminal(run);
     input->settings->report.flags |= input->settings->quiet ? PERFILE_REPORT_NO_HEADER : 0; /* as perf */
-    options->threads = thread_count(input->settings);
+    options->threads = pf_thread_count(input->settings);
     if (pf_progress_start(&run->progress, input->command->name)) {
         options->progress = pf_progress_update;
         options->progress_context = &run->progress;
@@ -504,7 +504,7 @@ static int write_output(struct run *run)
 
 static int show(struct run *run)
 {
-    run->input.settings->print.threads = thread_count(run->input.settings);
+    run->input.settings->print.threads = pf_thread_count(run->input.settings);
     aim(run, &run->input);
     run->input.settings->symbols.trouble = pf_advice_take;
     run->input.settings->symbols.trouble_context = &run->advice;

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+#include "inputs.h"
+#include "message.h"
+#include "sandbox.h"
+#include "stdin.h"
+#include "stream.h"
+
+#include <perfile/table.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct ready {
+    const char *name, *doc, *sql;
+};
+static const struct ready ready[] = {
+#define PF_QUERY(name, doc, sql) {name, doc, sql},
+#include "query/queries.def"
+#undef PF_QUERY
+};
+enum { READY = sizeof(ready) / sizeof(ready[0]) };
+
+static const char *ready_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    if (index >= READY)
+        return NULL;
+    if (doc)
+        *doc = ready[index].doc;
+    return ready[index].name;
+}
+
+#ifdef PF_HAVE_SQLITE
+#include "query/query.h"
+
+#include <signal.h>
+
+/* ---- rows about the tables ----------------------------------------------------------------------------------------- */
+
+#define COLUMN(what, text)                                                                                             \
+    &(const struct perfile_column)                                                                                     \
+    {                                                                                                                  \
+        .size = sizeof(struct perfile_column), .name = what, .type = PERFILE_COLUMN_TEXT, .doc = text                  \
+    }
+enum { COLUMNS_MAX = 6 };
+static const struct perfile_column *const query_columns[] = {COLUMN("query", "The name of a query."),
+                                                             COLUMN("doc", "What its rows are."),
+                                                             COLUMN("sql", "Its statement.")};
+static const struct perfile_column *const table_columns[] = {COLUMN("table", "The name of a table."),
+                                                             COLUMN("doc", "What its rows are.")};
+
+/* Rows of texts, which were made before. */
+struct texts {
+    const char *(*rows)[COLUMNS_MAX];
+    size_t count, next;
+};
+
+static int next_texts(void *context, struct perfile_error *error)
+{
+    struct texts *texts = context;
+
+    (void)error;
+    return texts->next++ < texts->count;
+}
+
+static void put_text(void *context, size_t column, struct perfile_value *value)
+{
+    const struct texts *texts = context;
+    const char *text = texts->rows[texts->next - 1][column];
+
+    *value = (struct perfile_value){.kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)text, .bytes = strlen(text)};
+}
+
+static int print_texts(const struct pf_settings *settings, const char *view, const struct perfile_column *const *columns,
+                       size_t column_count, struct texts *texts)
+{
+    struct perfile_rows rows = PERFILE_ROWS_INIT;
+    struct pf_stream out;
+    int status = pf_stream_open(&out, settings->output), written;
+
+    if (status)
+        return status;
+    rows.view = view;
+    rows.columns = columns;
+    rows.column_count = column_count;
+    rows.next = next_texts;
+    rows.value = put_text;
+    rows.context = texts;
+    status = pf_stream_put_rows(&out, "query", &rows, settings->format);
+    written = pf_stream_close(&out, !status);
+    return written ? written : status;
+}
+
+/* The statements are for programs, and for who wants to change them. */
+static int list_ready(const struct pf_settings *settings)
+{
+    const bool is_text = !settings->format || !strcmp(settings->format, "text");
+    const char *rows[READY][COLUMNS_MAX];
+    struct texts texts = {rows, READY, 0};
+
+    for (size_t i = 0; i < READY; i++) {
+        rows[i][0] = ready[i].name;
+        rows[i][1] = ready[i].doc;
+        rows[i][2] = ready[i].sql;
+    }
+    return print_texts(settings, "queries", query_columns, is_text && !settings->verbose ? 2 : 3, &texts);
+}
+
+static int list_tables(const struct pf_settings *settings)
+{
+    enum { TABLES_MAX = 128 };
+    const char *rows[TABLES_MAX][COLUMNS_MAX];
+    const struct pf_relation *relation;
+    struct texts texts = {rows, 0, 0};
+
+    for (; texts.count < TABLES_MAX && (relation = pf_relation_at(texts.count)) != NULL; texts.count++) {
+        rows[texts.count][0] = relation->name;
+        rows[texts.count][1] = relation->doc;
+    }
+    return print_texts(settings, "tables", table_columns, 2, &texts);
+}
+
+/* ---- running ------------------------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+    (void)signal;
+    stopped = 1;
+}
+
+/* The second time it ends us. */
+static void heed_signal(void)
+{
+    struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
+
+    sigaction(SIGINT, &action, NULL);
+}
+
+static int write_result(struct pf_sources *sources, const struct pf_settings *settings, const char *sql)
+{
+    struct pf_stream out;
+    int status = pf_stream_open(&out, settings->output), written;
+
+    if (status)
+        return status;
+    sources->shows_progress = pf_progress_start(&sources->progress, sources->inputs.command->name);
+    status = pf_query_run(sources, sql, &out);
+    for (size_t i = 0; i < sources->inputs.count; i++)
+        pf_log_finish(&sources->inputs.inputs[i].log);
+    if (!status)
+        status = pf_inputs_losses(&sources->inputs);
+    written = pf_stream_close(&out, status <= PF_STATUS_FINDINGS);
+    return written ? written : status;
+}
+
+static int run_on(const struct pf_command *command, struct pf_settings *settings, const char *sql)
+{
+    char *usual[] = {(char *)"perf.data"};
+    char **paths = settings->operand_count ? settings->operands : usual;
+    struct pf_sources sources = {.stopped = &stopped};
+    int status;
+
+    if (settings->input)
+        usual[0] = (char *)settings->input;
+    if (settings->operand_count && settings->input) {
+        pf_message("%s: two recordings given, %s and %s", command->name, settings->input, settings->operands[0]);
+        return PF_STATUS_USAGE;
+    }
+    const size_t count = settings->operand_count ? settings->operand_count : 1;
+    if ((status = pf_inputs_check(command, paths, count)) ||
+        (status = pf_inputs_set(&sources.inputs, command, settings, paths, count)))
+        return status;
+    if (settings->output && pf_inputs_have(&sources.inputs, settings->output)) {
+        pf_message("%s: --output %s is an input recording", command->name, settings->output);
+        status = PF_STATUS_USAGE;
+    }
+    if (!status) {
+        pf_sandbox_enter(command, settings);
+        status = pf_inputs_open(&sources.inputs);
+    }
+    if (!status)
+        status = pf_sources_open(&sources, settings);
+    if (!status) {
+        heed_signal();
+        status = write_result(&sources, settings, sql);
+    }
+    pf_sources_close(&sources);
+    if (stopped) {
+        signal(SIGINT, SIG_DFL);
+        raise(SIGINT);
+    }
+    return status;
+}
+
+/* ---- which statement ----------------------------------------------------------------------------------------------- */
+
+/* All of a file, or of standard input; NULL: a message was printed. */
+static char *read_statement(const char *path)
+{
+    enum { MOST = 1 << 20 };
+    FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
+    char *text = file ? malloc(MOST + 1) : NULL;
+    const size_t bytes = text ? fread(text, 1, MOST + 1, file) : 0;
+    const bool is_bad = !text || ferror(file) || bytes > MOST || (text && memchr(text, 0, bytes) != NULL);
+
+    if (is_bad)
+        pf_message("query: %s: %s", path,
+                   !file || ferror(file) ? strerror(errno) : !text ? "out of memory" : "not a statement of SQL");
+    if (file && file != stdin)
+        fclose(file);
+    if (is_bad) {
+        free(text);
+        return NULL;
+    }
+    text[bytes] = 0;
+    return text;
+}
+
+static void skip_operand(struct pf_settings *settings)
+{
+    settings->operands++;
+    settings->operand_count--;
+}
+
+/* The statement of this name; NULL: a message was printed. */
+static const char *find_ready(const char *name)
+{
+    struct pf_guess guess = pf_guess_start(name);
+    char suggestion[80];
+
+    for (size_t i = 0; i < READY; i++) {
+        if (!strcmp(ready[i].name, name))
+            return ready[i].sql;
+        pf_guess_offer(&guess, ready[i].name);
+    }
+    pf_message("query: unknown query %s%s (perfile query --list shows them; a statement begins with SELECT)", name,
+               pf_guess_text(&guess, "", suggestion, sizeof(suggestion)));
+    return NULL;
+}
+
+static int describe(const struct pf_command *command, struct pf_settings *settings, const char *what)
+{
+    const char *name = settings->operand_count ? settings->operands[0] : NULL;
+    const struct pf_relation *relation = name ? pf_relation_find(name) : NULL;
+
+    if (!strcmp(what, ".tables"))
+        return list_tables(settings);
+    if (strcmp(what, ".schema") != 0) {
+        pf_message("query: unknown command %s (valid: .tables, .schema)", what);
+        return PF_STATUS_USAGE;
+    }
+    if (relation) {
+        char sql[160];
+        skip_operand(settings);
+        snprintf(sql, sizeof(sql), "SELECT name AS column, lower(type) AS type FROM pragma_table_xinfo('%s')",
+                 relation->name);
+        return run_on(command, settings, sql);
+    }
+    return list_tables(settings);
+}
+
+static int run_file(const struct pf_command *command, struct pf_settings *settings, const char *path)
+{
+    char *sql = read_statement(path);
+    const int status = sql ? run_on(command, settings, sql) : PF_STATUS_UNREADABLE;
+
+    free(sql);
+    return status;
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    const char *first = settings->operand_count ? settings->operands[0] : NULL, *sql;
+
+    if (settings->query_list)
+        return list_ready(settings);
+    if (settings->query_file)
+        return run_file(command, settings, settings->query_file);
+    if (!first) {
+        pf_message("query: which statement? (perfile query --list shows ready ones)");
+        return PF_STATUS_USAGE;
+    }
+    skip_operand(settings);
+    if (!strcmp(first, "-"))
+        return run_file(command, settings, first);
+    if (*first == '.')
+        return describe(command, settings, first);
+    sql = strpbrk(first, " \t\n(") ? first : find_ready(first);
+    return sql ? run_on(command, settings, sql) : PF_STATUS_USAGE;
+}
+
+#else
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    (void)settings;
+    pf_message("%s: this build has no SQLite", command->name);
+    return PF_STATUS_USAGE;
+}
+#endif
+
+static const struct pf_option options[] = {
+    PF_OPTION_FORMAT_OF(pf_table_format_at),
+    {.name = "list",
+     .letter = 'l',
+     .first = true,
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, query_list),
+     .doc = "List the ready queries; with -v, or in another format than text, with their statements."},
+    {.name = "file",
+     .letter = 'f',
+     .first = true,
+     .kind = PF_OPTION_FILE,
+     .argument = "FILE",
+     .offset = offsetof(struct pf_settings, query_file),
+     .doc = "Read the statement from FILE; - is standard input."},
+    PF_OPTION_NO_INLINE,
+    PF_OPTION_UNWIND,
+    PF_OPTION_OUTPUT,
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+const struct pf_command pf_command_query = {
+    .name = "query",
+    .summary = "ask recordings in SQL: every view is a table",
+    .doc = "Runs a SELECT statement of SQLite over the recordings, all of them at once. Every view of perfile table is a table, "
+           "with two more columns: recording (the FILE) and host. QUERY is a statement, the name of a ready one, .tables, "
+           ".schema TABLE, or - for a statement on standard input. Statements that write are refused.",
+    .examples = "query 'SELECT comm, sum(period) FROM samples GROUP BY comm' perf.data\n"
+                "query top a.data b.data\n"
+                "query --list",
+    .operand = "QUERY [FILE...]",
+    .operand_max = SIZE_MAX,
+    .operand_at = ready_at,
+    .operand_is_free = true,
+    .pages = true,
+    .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .run = run,
+};

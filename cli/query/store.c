@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include "store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rows ---------------------------------------------------------------------------------------------------------- */
+
+static int keep(struct pf_store *store, const struct pf_batch *batch)
+{
+    if (store->batch_count == store->batch_room) {
+        const size_t room = store->batch_room ? store->batch_room * 2 : 16;
+        struct pf_batch *batches = realloc(store->batches, room * sizeof(*batches));
+        if (!batches)
+            return PERFILE_ERROR_MEMORY;
+        store->batches = batches;
+        store->batch_room = room;
+    }
+    if (batch->array.length > UINT32_MAX - 1 - (int64_t)store->row_count)
+        return PERFILE_ERROR_MEMORY;
+    store->row_count += (uint32_t)batch->array.length;
+    store->batches[store->batch_count++] = *batch;
+    return 0;
+}
+
+static int read_all(struct pf_store *store, struct pf_scan *scan)
+{
+    struct pf_batch batch;
+    int result;
+
+    while ((result = pf_scan_next(scan, &batch)) > 0)
+        if (keep(store, &batch) < 0) {
+            pf_batch_free(&batch);
+            return PERFILE_ERROR_MEMORY;
+        }
+    return result;
+}
+
+struct pf_store *pf_store_read(struct pf_sources *sources, const struct pf_request *request)
+{
+    struct pf_store *store = calloc(1, sizeof(*store));
+    const size_t bytes = request->fields->count * sizeof(*store->wanted);
+    struct pf_scan scan;
+    int result = PERFILE_ERROR_MEMORY;
+
+    if (store && (store->wanted = malloc(bytes + 1)) != NULL) {
+        memcpy(store->wanted, request->wanted, bytes);
+        pf_scan_start(&scan, sources, request);
+        result = read_all(store, &scan);
+        pf_scan_end(&scan);
+    }
+    if (result >= 0)
+        return store;
+    if (result == PERFILE_ERROR_MEMORY)
+        sources->code = result;
+    pf_store_free(store);
+    return NULL;
+}
+
+static void free_groups(struct pf_groups *groups)
+{
+    free(groups->rows);
+    free(groups->starts);
+    free(groups->values);
+    free(groups->slots);
+    free(groups);
+}
+
+void pf_store_free(struct pf_store *store)
+{
+    if (!store)
+        return;
+    for (size_t i = 0; i < store->batch_count; i++)
+        pf_batch_free(&store->batches[i]);
+    for (struct pf_groups *groups = store->groups, *next; groups; groups = next) {
+        next = groups->next;
+        free_groups(groups);
+    }
+    free(store->batches);
+    free(store->wanted);
+    free(store);
+}
+
+/* ---- groups -------------------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const struct pf_cell *cell)
+{
+    uint64_t hash = 0x9e3779b97f4a7c15u * ((uint64_t)cell->kind + 1);
+
+    if (cell->kind == PF_CELL_TEXT)
+        for (size_t i = 0; i < cell->bytes; i++)
+            hash = (hash ^ (uint8_t)cell->text[i]) * 0x100000001b3u;
+    else if (cell->kind == PF_CELL_INTEGER)
+        hash ^= (uint64_t)cell->integer;
+    hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
+    return hash ^ hash >> 32;
+}
+
+static bool is_equal(const struct pf_cell *a, const struct pf_cell *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    if (a->kind == PF_CELL_INTEGER)
+        return a->integer == b->integer;
+    return a->kind != PF_CELL_TEXT || (a->bytes == b->bytes && !memcmp(a->text, b->text, a->bytes));
+}
+
+static uint32_t *find_slot(const struct pf_groups *groups, const struct pf_cell *value)
+{
+    size_t at = hash_of(value) & (groups->slot_count - 1);
+
+    while (groups->slots[at] && !is_equal(&groups->values[groups->slots[at] - 1], value))
+        at = (at + 1) & (groups->slot_count - 1);
+    return &groups->slots[at];
+}
+
+size_t pf_groups_find(const struct pf_groups *groups, const struct pf_cell *value)
+{
+    const uint32_t number = *find_slot(groups, value);
+
+    return number ? number - 1 : groups->count;
+}
+
+static bool grow(struct pf_groups *groups)
+{
+    const size_t room = groups->room * 2;
+    struct pf_cell *values = realloc(groups->values, room * sizeof(*values));
+    uint32_t *slots = values ? calloc(room * 2, sizeof(*slots)) : NULL;
+
+    if (values)
+        groups->values = values;
+    if (!slots)
+        return false;
+    free(groups->slots);
+    groups->slots = slots;
+    groups->slot_count = room * 2;
+    groups->room = room;
+    for (size_t i = 0; i < groups->count; i++)
+        *find_slot(groups, &groups->values[i]) = (uint32_t)i + 1;
+    return true;
+}
+
+/* UINT32_MAX: out of memory. */
+static uint32_t group_of(struct pf_groups *groups, const struct pf_cell *value)
+{
+    uint32_t *slot = find_slot(groups, value);
+
+    if (*slot)
+        return *slot - 1;
+    if (groups->count == groups->room) {
+        if (!grow(groups))
+            return UINT32_MAX;
+        slot = find_slot(groups, value);
+    }
+    groups->values[groups->count] = *value;
+    *slot = (uint32_t)++groups->count;
+    return *slot - 1;
+}
+
+/* Texts are looked up once for each word of the batch's dictionary. */
+static bool number_batch(struct pf_groups *groups, const struct pf_batch *batch, uint32_t *numbers)
+{
+    const struct ArrowArray *array = batch->columns[groups->field];
+    const bool has_words = array && array->dictionary && array->dictionary->length <= batch->array.length;
+    const int32_t *words = has_words ? (const int32_t *)array->buffers[1] + array->offset : NULL;
+    uint32_t *known = has_words ? calloc((size_t)array->dictionary->length + 1, sizeof(*known)) : NULL;
+    bool is_ok = !has_words || known;
+
+    for (int64_t row = 0; is_ok && row < batch->array.length; row++) {
+        struct pf_cell value;
+        pf_batch_cell(batch, groups->field, row, &value);
+        uint32_t *before = known && value.kind == PF_CELL_TEXT ? &known[words[row]] : NULL;
+        numbers[row] = before && *before ? *before - 1 : group_of(groups, &value);
+        is_ok = numbers[row] != UINT32_MAX;
+        if (before)
+            *before = numbers[row] + 1;
+    }
+    free(known);
+    return is_ok;
+}
+
+static bool sort_rows(const struct pf_store *store, struct pf_groups *groups, const uint32_t *numbers)
+{
+    uint32_t *ends = groups->starts = calloc(groups->count + 2, sizeof(*groups->starts)), at = 0;
+
+    groups->rows = malloc((size_t)store->row_count * sizeof(*groups->rows) + 1);
+    if (!ends || !groups->rows)
+        return false;
+    for (uint32_t i = 0; i < store->row_count; i++)
+        ends[numbers[i] + 2]++;
+    for (size_t i = 2; i <= groups->count; i++)
+        ends[i] += ends[i - 1];
+    for (uint32_t i = 0; i < store->batch_count; i++) /* now starts[n + 1] is where group n goes on */
+        for (uint32_t row = 0; row < store->batches[i].array.length; row++)
+            groups->rows[ends[numbers[at++] + 1]++] = (struct pf_row){i, row};
+    return true;
+}
+
+static bool make(const struct pf_store *store, struct pf_groups *groups)
+{
+    uint32_t *numbers = malloc((size_t)store->row_count * sizeof(*numbers) + 1), at = 0;
+    bool is_ok = numbers && grow(groups);
+
+    for (size_t i = 0; is_ok && i < store->batch_count; i++) {
+        is_ok = number_batch(groups, &store->batches[i], numbers + at);
+        at += (uint32_t)store->batches[i].array.length;
+    }
+    is_ok = is_ok && sort_rows(store, groups, numbers);
+    free(numbers);
+    return is_ok;
+}
+
+const struct pf_groups *pf_store_group(struct pf_store *store, size_t field)
+{
+    struct pf_groups *groups = store->groups;
+
+    while (groups && groups->field != field)
+        groups = groups->next;
+    if (groups)
+        return groups;
+    if (!(groups = calloc(1, sizeof(*groups))))
+        return NULL;
+    groups->field = field;
+    groups->room = 32;
+    if (!make(store, groups)) {
+        free_groups(groups);
+        return NULL;
+    }
+    groups->next = store->groups;
+    store->groups = groups;
+    return groups;
+}

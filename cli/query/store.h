@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows that are kept: for a second reading, and to have those with equal values of a field beside each other. */
+#ifndef PERFILE_CLI_QUERY_STORE_H
+#define PERFILE_CLI_QUERY_STORE_H
+
+#include "source.h"
+
+struct pf_row {
+    uint32_t batch, row;
+};
+
+/* The rows by the values of a field. */
+struct pf_groups {
+    size_t field;
+    struct pf_row *rows; /* group after group */
+    uint32_t *starts;    /* of group_count groups, and the end */
+    struct pf_cell *values;
+    uint32_t *slots; /* hash table: number of a group plus 1 */
+    size_t slot_count;
+    size_t count, room;
+    struct pf_groups *next;
+};
+
+struct pf_store {
+    bool *wanted; /* owned */
+    struct pf_batch *batches;
+    size_t batch_count, batch_room;
+    uint32_t row_count;
+    struct pf_groups *groups; /* of each field that was asked for */
+};
+
+/* All that the request asks for. NULL: an error, which is in sources->error. */
+struct pf_store *pf_store_read(struct pf_sources *sources, const struct pf_request *request);
+void pf_store_free(struct pf_store *store);
+/* NULL: out of memory. */
+const struct pf_groups *pf_store_group(struct pf_store *store, size_t field);
+/* The group with this value, which is no list; `count`: there is none. */
+size_t pf_groups_find(const struct pf_groups *groups, const struct pf_cell *value);
+
+#endif

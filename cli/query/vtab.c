@@ -1,0 +1,737 @@
+/* SPDX-License-Identifier: MIT */
+#include "vtab.h"
+#include "store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * SQLite asks in xBestIndex how dear a way of reading would be, and says in xFilter which it takes. The three ways:
+ *
+ *     scan    the recordings are read from the beginning, batch by batch; what a filter can leave out is left out.
+ *             From the second time on the rows are kept
+ *     group   the rows are kept, and come by the values of one column: GROUP BY needs no sorting then
+ *     lookup  the same, and only those of one value: the inner side of joins
+ *
+ * All conditions are checked by SQLite once more: a filter may let too much pass, never too little.
+ */
+enum { OURS = 2 }; /* the columns recording and host */
+enum way { SCAN, GROUP, LOOKUP };
+
+/* ---- relations ----------------------------------------------------------------------------------------------------- */
+
+enum { RELATIONS_MAX = 64 };
+
+/* Beside the views themselves. */
+static const struct pf_relation more[] = {
+    {"distinct_stacks", "stacks", "stack", "each stack once, for joins by stack_id"},
+    {"distinct_functions", "frames", "function", "each function once, for joins by function_id"},
+};
+
+const struct pf_relation *pf_relation_at(size_t index)
+{
+    static struct pf_relation views[RELATIONS_MAX];
+    const struct perfile_view_info *info;
+    size_t count = 0;
+
+    for (; count < RELATIONS_MAX && (info = perfile_view_at(count)) != NULL; count++)
+        views[count] = (struct pf_relation){.name = info->name, .view = info->name, .doc = info->doc};
+    if (index < count)
+        return &views[index];
+    return index - count < sizeof(more) / sizeof(more[0]) ? &more[index - count] : NULL;
+}
+
+const struct pf_relation *pf_relation_find(const char *name)
+{
+    const struct pf_relation *relation;
+
+    for (size_t i = 0; (relation = pf_relation_at(i)) != NULL; i++)
+        if (!sqlite3_stricmp(relation->name, name))
+            return relation;
+    return NULL;
+}
+
+/* ---- tables -------------------------------------------------------------------------------------------------------- */
+
+struct kept {
+    struct pf_store *store;
+    struct kept *next;
+};
+
+struct module {
+    const struct pf_relation *relation;
+    struct pf_sources *sources;
+};
+
+struct table {
+    sqlite3_vtab base; /* first: SQLite knows nothing else */
+    const struct module *module;
+    struct pf_fields fields;
+    bool was_read;
+    struct kept *kept;
+};
+
+static char *declaration_of(const struct pf_fields *fields)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+
+    sqlite3_str_appendall(text, "CREATE TABLE x(recording TEXT, host TEXT");
+    for (size_t i = 0; i < fields->count; i++) {
+        const uint32_t type = fields->all[i].type;
+        const bool is_list = type == PERFILE_COLUMN_TEXTS || type == PERFILE_COLUMN_ADDRESSES;
+        sqlite3_str_appendf(text, ", \"%w\" %s%s", fields->all[i].name,
+                            is_list ? "json_text" : perfile_column_type_name(type),
+                            fields->all[i].shown ? "" : " HIDDEN");
+    }
+    sqlite3_str_appendall(text, ")");
+    return sqlite3_str_finish(text);
+}
+
+static int declare(sqlite3 *db, struct table *table)
+{
+    char *declaration = declaration_of(&table->fields);
+    int result = SQLITE_NOMEM;
+
+    table->module->sources->is_declaring = true;
+    if (declaration)
+        result = sqlite3_declare_vtab(db, declaration);
+    table->module->sources->is_declaring = false;
+    sqlite3_free(declaration);
+    return result;
+}
+
+static int disconnect(sqlite3_vtab *base)
+{
+    struct table *table = (struct table *)base;
+
+    for (struct kept *kept = table->kept, *next; kept; kept = next) {
+        next = kept->next;
+        pf_store_free(kept->store);
+        free(kept);
+    }
+    pf_fields_free(&table->fields);
+    free(table);
+    return SQLITE_OK;
+}
+
+static int code_of(const struct pf_sources *sources)
+{
+    return sources->code == PERFILE_ERROR_MEMORY    ? SQLITE_NOMEM
+           : sources->code == PERFILE_ERROR_STOPPED ? SQLITE_INTERRUPT
+                                                    : SQLITE_ERROR;
+}
+
+static int connect_table(sqlite3 *db, void *context, int argument_count, const char *const *arguments,
+                         sqlite3_vtab **base, char **message)
+{
+    const struct module *module = context;
+    struct table *table = calloc(1, sizeof(*table));
+    int result = SQLITE_NOMEM;
+
+    (void)argument_count;
+    (void)arguments;
+    if (table) {
+        table->module = module;
+        result = pf_fields_find(module->sources, module->relation, &table->fields) < 0 ? code_of(module->sources)
+                                                                                     : declare(db, table);
+        if (result == SQLITE_ERROR)
+            *message = sqlite3_mprintf("%s", module->sources->code ? module->sources->error.message : sqlite3_errmsg(db));
+    }
+    if (result) {
+        if (table)
+            disconnect(&table->base);
+        return result;
+    }
+    *base = &table->base;
+    return SQLITE_OK;
+}
+
+/* ---- plans --------------------------------------------------------------------------------------------------------- */
+
+/* What a condition on a column may be left to, by letter: of the view samples, whose filter means these columns. */
+static const struct {
+    const char *column;
+    unsigned char operation;
+    char letter;
+} pushed[] = {
+    {"pid", SQLITE_INDEX_CONSTRAINT_EQ, 'p'},   {"tid", SQLITE_INDEX_CONSTRAINT_EQ, 't'},
+    {"cpu", SQLITE_INDEX_CONSTRAINT_EQ, 'c'},   {"comm", SQLITE_INDEX_CONSTRAINT_EQ, 'm'},
+    {"event", SQLITE_INDEX_CONSTRAINT_EQ, 'e'}, {"time", SQLITE_INDEX_CONSTRAINT_EQ, '='},
+    {"time", SQLITE_INDEX_CONSTRAINT_GE, '>'},  {"time", SQLITE_INDEX_CONSTRAINT_GT, '>'},
+    {"time", SQLITE_INDEX_CONSTRAINT_LE, '<'},  {"time", SQLITE_INDEX_CONSTRAINT_LT, '<'},
+};
+enum { LETTERS_MAX = 16 };
+
+static char letter_of(const struct table *table, const struct sqlite3_index_constraint *condition)
+{
+    const size_t field = (size_t)condition->iColumn - OURS;
+
+    if (condition->iColumn == 0)
+        return condition->op == SQLITE_INDEX_CONSTRAINT_EQ ? 'r' : 0;
+    if (condition->iColumn < OURS || strcmp(table->module->relation->name, "samples") != 0)
+        return 0;
+    for (size_t i = 0; i < sizeof(pushed) / sizeof(pushed[0]); i++)
+        if (pushed[i].operation == condition->op && !strcmp(pushed[i].column, table->fields.all[field].name))
+            return pushed[i].letter;
+    return 0;
+}
+
+/* Equal values of SQL are the same value of the field: of one type in all recordings, an integer or a text. */
+static bool has_groups(const struct table *table, int column)
+{
+    const struct pf_fields *fields = &table->fields;
+    const size_t field = (size_t)column - OURS;
+
+    if (column < OURS || field >= fields->count || fields->all[field].type == PERFILE_COLUMN_F64 ||
+        fields->all[field].type > PERFILE_COLUMN_TEXT)
+        return false;
+    for (size_t i = 0; i < table->module->sources->count; i++) {
+        const uint8_t type = fields->types[i * fields->count + field];
+        if (type != PF_NO_FIELD && type != fields->all[field].type)
+            return false;
+    }
+    return true;
+}
+
+struct plan {
+    enum way way;
+    int column;
+    char letters[LETTERS_MAX + 1];
+    int count;
+};
+
+static void use(sqlite3_index_info *info, int condition, struct plan *plan, char letter)
+{
+    plan->letters[plan->count++] = letter;
+    info->aConstraintUsage[condition].argvIndex = plan->count;
+}
+
+/* An equality with a value that is not known yet is one side of a join. */
+static void plan_lookup(const struct table *table, sqlite3_index_info *info, struct plan *plan)
+{
+    for (int i = 0; i < info->nConstraint; i++) {
+        const struct sqlite3_index_constraint *condition = &info->aConstraint[i];
+        sqlite3_value *value;
+        if (!condition->usable || condition->op != SQLITE_INDEX_CONSTRAINT_EQ || !has_groups(table, condition->iColumn) ||
+            sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK ||
+            sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
+            continue;
+        plan->way = LOOKUP;
+        plan->column = condition->iColumn;
+        use(info, i, plan, 'k');
+        return;
+    }
+}
+
+static void plan_filter(const struct table *table, sqlite3_index_info *info, struct plan *plan)
+{
+    for (int i = 0; i < info->nConstraint && plan->count < LETTERS_MAX; i++) {
+        const struct sqlite3_index_constraint *condition = &info->aConstraint[i];
+        const char letter = condition->usable ? letter_of(table, condition) : 0;
+        sqlite3_value *value;
+        if (!letter || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || strchr(plan->letters, letter) ||
+            sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
+            continue;
+        use(info, i, plan, letter);
+    }
+}
+
+static void plan_groups(const struct table *table, sqlite3_index_info *info, struct plan *plan)
+{
+    const int wish = sqlite3_vtab_distinct(info);
+
+    if (plan->way != SCAN || info->nOrderBy != 1 || (wish != 1 && wish != 2) ||
+        !has_groups(table, info->aOrderBy[0].iColumn))
+        return;
+    plan->way = GROUP;
+    plan->column = info->aOrderBy[0].iColumn;
+    info->orderByConsumed = 1;
+}
+
+static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+    const struct table *table = (const struct table *)base;
+    struct plan plan = {.way = SCAN};
+    double rows = 1e6;
+
+    plan_lookup(table, info, &plan);
+    if (plan.way == SCAN)
+        plan_filter(table, info, &plan);
+    plan_groups(table, info, &plan);
+    for (int i = 0; i < plan.count; i++)
+        rows /= 10;
+    info->estimatedRows = plan.way == LOOKUP ? 8 : (sqlite3_int64)rows + 1;
+    info->estimatedCost = plan.way == LOOKUP ? 20 : 1e7 + rows;
+    info->idxNum = (int)plan.way;
+    info->idxStr = sqlite3_mprintf("%llx %d %s", (unsigned long long)info->colUsed, plan.column, plan.letters);
+    info->needToFreeIdxStr = 1;
+    return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* ---- cursors ------------------------------------------------------------------------------------------------------- */
+
+/* The texts of a filter. */
+struct filter_texts {
+    char pids[24], tids[24], cpus[24], time[64];
+    char *comms, *events, *recording; /* owned */
+    uint64_t first_ns, last_ns;
+};
+
+struct cursor {
+    sqlite3_vtab_cursor base;
+    struct pf_request request;
+    struct filter_texts texts;
+    bool *wanted;
+    /* scan */
+    struct pf_scan scan;
+    bool is_scanning;
+    struct pf_batch batch;
+    /* of what is kept */
+    struct pf_store *store;
+    bool is_own; /* the store */
+    const struct pf_groups *groups; /* NULL: in the order of the rows */
+    size_t at_batch;
+    uint32_t at, end; /* of groups->rows */
+    /* where it is */
+    const struct pf_batch *current; /* NULL: at the end */
+    int64_t row;
+    sqlite3_int64 number;
+};
+
+static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
+{
+    const struct table *table = (const struct table *)base;
+    struct cursor *cursor = calloc(1, sizeof(*cursor));
+
+    if (!cursor || !(cursor->wanted = calloc(table->fields.count + 1, sizeof(*cursor->wanted)))) {
+        free(cursor);
+        return SQLITE_NOMEM;
+    }
+    *made = &cursor->base;
+    return SQLITE_OK;
+}
+
+static void reset(struct cursor *cursor)
+{
+    if (cursor->is_scanning) {
+        pf_batch_free(&cursor->batch);
+        pf_scan_end(&cursor->scan);
+    }
+    if (cursor->is_own)
+        pf_store_free(cursor->store);
+    free(cursor->texts.comms);
+    free(cursor->texts.events);
+    free(cursor->texts.recording);
+    *cursor = (struct cursor){.base = cursor->base, .wanted = cursor->wanted};
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base)
+{
+    struct cursor *cursor = (struct cursor *)base;
+
+    reset(cursor);
+    free(cursor->wanted);
+    free(cursor);
+    return SQLITE_OK;
+}
+
+static int complain(struct cursor *cursor)
+{
+    struct table *table = (struct table *)cursor->base.pVtab;
+    const struct pf_sources *sources = table->module->sources;
+
+    cursor->current = NULL;
+    if (code_of(sources) == SQLITE_ERROR) {
+        sqlite3_free(table->base.zErrMsg);
+        table->base.zErrMsg = sqlite3_mprintf("%s", sources->error.message);
+    }
+    return code_of(sources);
+}
+
+/* Batches without rows are passed over. */
+static int next_batch(struct cursor *cursor)
+{
+    int result;
+
+    do {
+        pf_batch_free(&cursor->batch);
+        result = pf_scan_next(&cursor->scan, &cursor->batch);
+    } while (result > 0 && !cursor->batch.array.length);
+    cursor->row = 0;
+    cursor->current = result > 0 ? &cursor->batch : NULL;
+    return result < 0 ? complain(cursor) : SQLITE_OK;
+}
+
+static void next_kept(struct cursor *cursor)
+{
+    const struct pf_store *store = cursor->store;
+
+    if (cursor->groups) {
+        const struct pf_row *row = cursor->at < cursor->end ? &cursor->groups->rows[cursor->at++] : NULL;
+        cursor->current = row ? &store->batches[row->batch] : NULL;
+        cursor->row = row ? row->row : 0;
+        return;
+    }
+    if (cursor->current)
+        cursor->row++;
+    while (cursor->at_batch < store->batch_count && cursor->row >= store->batches[cursor->at_batch].array.length) {
+        cursor->at_batch++;
+        cursor->row = 0;
+    }
+    cursor->current = cursor->at_batch < store->batch_count ? &store->batches[cursor->at_batch] : NULL;
+}
+
+static int next(sqlite3_vtab_cursor *base)
+{
+    struct cursor *cursor = (struct cursor *)base;
+
+    cursor->number++;
+    if (cursor->store)
+        next_kept(cursor);
+    else if (++cursor->row == cursor->batch.array.length)
+        return next_batch(cursor);
+    return SQLITE_OK;
+}
+
+static int is_at_end(sqlite3_vtab_cursor *base)
+{
+    return !((const struct cursor *)base)->current;
+}
+
+/* ---- filters ------------------------------------------------------------------------------------------------------- */
+
+static void take_number(char *text, size_t room, sqlite3_value *value)
+{
+    const sqlite3_int64 number = sqlite3_value_int64(value);
+
+    if (sqlite3_value_type(value) == SQLITE_INTEGER && number >= 0 && number < INT32_MAX)
+        snprintf(text, room, "%lld", (long long)number);
+}
+
+/* One word of a list; NULL: a text that means more than itself there, or out of memory, which lets all pass. */
+static char *take_word(sqlite3_value *value)
+{
+    const char *text =
+        sqlite3_value_type(value) == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
+
+    if (!text || !*text || (size_t)sqlite3_value_bytes(value) != strlen(text))
+        return NULL;
+    for (const char *at = text; *at; at++)
+        if (*at <= ' ' || *at > '~' || strchr(",\\*?[]!", *at))
+            return NULL;
+    return strdup(text);
+}
+
+static bool has_event(const struct pf_sources *sources, const char *name)
+{
+    for (size_t i = 0; i < sources->inputs.count; i++) {
+        const struct perfile_event *event;
+        size_t j = 0;
+        while ((event = perfile_event_get(sources->inputs.readers[i], j)) != NULL && strcmp(event->name, name) != 0)
+            j++;
+        if (!event)
+            return false;
+    }
+    return true;
+}
+
+static void take_time(struct filter_texts *texts, char letter, sqlite3_value *value)
+{
+    const sqlite3_int64 time = sqlite3_value_int64(value);
+
+    if (sqlite3_value_type(value) != SQLITE_INTEGER || time < 0)
+        return;
+    if (letter != '<')
+        texts->first_ns = (uint64_t)time;
+    if (letter != '>')
+        texts->last_ns = (uint64_t)time + 1;
+}
+
+static void take(struct cursor *cursor, const struct pf_sources *sources, char letter, sqlite3_value *value)
+{
+    struct filter_texts *texts = &cursor->texts;
+
+    switch (letter) {
+    case 'p':
+        take_number(texts->pids, sizeof(texts->pids), value);
+        return;
+    case 't':
+        take_number(texts->tids, sizeof(texts->tids), value);
+        return;
+    case 'c':
+        take_number(texts->cpus, sizeof(texts->cpus), value);
+        return;
+    case 'm':
+        texts->comms = take_word(value);
+        return;
+    case 'e':
+        texts->events = take_word(value);
+        if (texts->events && !has_event(sources, texts->events)) {
+            free(texts->events);
+            texts->events = NULL;
+        }
+        return;
+    case 'r':
+        if (sqlite3_value_type(value) == SQLITE_TEXT)
+            texts->recording = strdup((const char *)sqlite3_value_text(value));
+        return;
+    default:
+        take_time(texts, letter, value);
+    }
+}
+
+static void put_time(struct filter_texts *texts)
+{
+    const unsigned long long giga = 1000000000, first = texts->first_ns, last = texts->last_ns;
+    size_t used = 0;
+
+    if (!first && !last)
+        return;
+    if (first)
+        used = (size_t)snprintf(texts->time, sizeof(texts->time), "%llu.%09llu", first / giga, first % giga);
+    texts->time[used++] = ',';
+    if (last)
+        snprintf(texts->time + used, sizeof(texts->time) - used, "%llu.%09llu", last / giga, last % giga);
+}
+
+/* Those that the options of the command give hold, too, and are not replaced. */
+static void set_filter(struct cursor *cursor, const struct pf_sources *sources)
+{
+    struct perfile_filter *filter = &cursor->request.filter;
+    struct filter_texts *texts = &cursor->texts;
+    const struct {
+        const char **member;
+        const char *text;
+    } parts[] = {{&filter->pids, texts->pids}, {&filter->tids, texts->tids},   {&filter->cpus, texts->cpus},
+                 {&filter->time, texts->time}, {&filter->comms, texts->comms}, {&filter->events, texts->events}};
+
+    put_time(texts);
+    *filter = sources->settings->filter;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (!*parts[i].member && parts[i].text && *parts[i].text)
+            *parts[i].member = parts[i].text;
+    cursor->request.recording = texts->recording;
+}
+
+/* ---- ways ---------------------------------------------------------------------------------------------------------- */
+
+/* Rows that were kept before, if they have all columns; else they are read. NULL: an error. */
+static struct pf_store *kept_rows(struct table *table, const struct pf_request *request)
+{
+    struct kept *kept;
+
+    for (kept = table->kept; kept; kept = kept->next) {
+        size_t i = 0;
+        while (i < table->fields.count && (!request->wanted[i] || kept->store->wanted[i]))
+            i++;
+        if (i == table->fields.count)
+            return kept->store;
+    }
+    if (!(kept = calloc(1, sizeof(*kept)))) {
+        table->module->sources->code = PERFILE_ERROR_MEMORY;
+        return NULL;
+    }
+    if (!(kept->store = pf_store_read(table->module->sources, request))) {
+        free(kept);
+        return NULL;
+    }
+    kept->next = table->kept;
+    table->kept = kept;
+    return kept->store;
+}
+
+static void find_value(struct cursor *cursor, sqlite3_value *value)
+{
+    struct pf_cell cell = {.kind = PF_CELL_INTEGER, .integer = sqlite3_value_int64(value)};
+    size_t group;
+
+    if (sqlite3_value_type(value) == SQLITE_TEXT) {
+        cell.kind = PF_CELL_TEXT;
+        cell.text = (const char *)sqlite3_value_text(value);
+        cell.bytes = (size_t)sqlite3_value_bytes(value);
+    } else if (sqlite3_value_type(value) == SQLITE_NULL) { /* equals nothing */
+        cursor->end = 0;
+        return;
+    } else if (sqlite3_value_type(value) != SQLITE_INTEGER) { /* 1.0 = 1: SQLite compares all */
+        return;
+    }
+    group = pf_groups_find(cursor->groups, &cell);
+    cursor->at = group < cursor->groups->count ? cursor->groups->starts[group] : 0;
+    cursor->end = group < cursor->groups->count ? cursor->groups->starts[group + 1] : 0;
+}
+
+static int start_kept(struct cursor *cursor, enum way way, int column, sqlite3_value *value)
+{
+    struct table *table = (struct table *)cursor->base.pVtab;
+    const bool is_part = cursor->texts.comms || cursor->texts.events || cursor->texts.recording ||
+                         *cursor->texts.pids || *cursor->texts.tids || *cursor->texts.cpus || *cursor->texts.time;
+
+    cursor->is_own = is_part;
+    cursor->store = is_part ? pf_store_read(table->module->sources, &cursor->request)
+                            : kept_rows(table, &cursor->request);
+    if (!cursor->store)
+        return complain(cursor);
+    if (way != SCAN) {
+        cursor->groups = pf_store_group(cursor->store, (size_t)column - OURS);
+        if (!cursor->groups)
+            return SQLITE_NOMEM;
+        cursor->end = cursor->store->row_count;
+    }
+    if (way == LOOKUP)
+        find_value(cursor, value);
+    next_kept(cursor);
+    return SQLITE_OK;
+}
+
+static void want(struct cursor *cursor, const struct table *table, unsigned long long used, int column)
+{
+    for (size_t i = 0; i < table->fields.count; i++) {
+        const size_t bit = i + OURS < 63 ? i + OURS : 63;
+        cursor->wanted[i] = (used >> bit & 1) || (column >= OURS && i == (size_t)column - OURS);
+    }
+}
+
+static int filter(sqlite3_vtab_cursor *base, int way, const char *plan, int count, sqlite3_value **values)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    struct table *table = (struct table *)base->pVtab;
+    struct pf_sources *sources = table->module->sources;
+    char *end;
+
+    reset(cursor);
+    const unsigned long long used = strtoull(plan, &end, 16);
+    const int column = (int)strtol(end, &end, 10);
+    want(cursor, table, used, column);
+    for (int i = 0; way != LOOKUP && (way == GROUP || !table->was_read) && i < count; i++)
+        take(cursor, sources, end[1 + i], values[i]);
+    cursor->request.relation = table->module->relation;
+    cursor->request.fields = &table->fields;
+    cursor->request.wanted = cursor->wanted;
+    set_filter(cursor, sources);
+    if (way != SCAN || table->was_read)
+        return start_kept(cursor, (enum way)way, column, count ? values[0] : NULL);
+    table->was_read = true;
+    cursor->is_scanning = true;
+    pf_scan_start(&cursor->scan, sources, &cursor->request);
+    return next_batch(cursor);
+}
+
+/* ---- values -------------------------------------------------------------------------------------------------------- */
+
+static void append_quoted(sqlite3_str *text, const char *from, size_t bytes)
+{
+    sqlite3_str_appendchar(text, 1, '"');
+    for (size_t i = 0; i < bytes; i++) {
+        const unsigned char c = (unsigned char)from[i];
+        if (c < ' ')
+            sqlite3_str_appendf(text, "\\u%04x", c);
+        else if (c == '"' || c == '\\')
+            sqlite3_str_appendf(text, "\\%c", c);
+        else
+            sqlite3_str_append(text, from + i, 1);
+    }
+    sqlite3_str_appendchar(text, 1, '"');
+}
+
+/* A list is a JSON text, for json_each(). */
+static void put_list(sqlite3_context *to, const struct cursor *cursor, size_t field)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    struct pf_cell item;
+
+    sqlite3_str_appendchar(text, 1, '[');
+    for (int64_t i = 0; pf_batch_element(cursor->current, field, cursor->row, i, &item); i++) {
+        if (i)
+            sqlite3_str_appendchar(text, 1, ',');
+        if (item.kind == PF_CELL_TEXT)
+            append_quoted(text, item.text, item.bytes);
+        else if (item.kind == PF_CELL_INTEGER)
+            sqlite3_str_appendf(text, "%lld", (long long)item.integer);
+        else
+            sqlite3_str_appendall(text, "null");
+    }
+    sqlite3_str_appendchar(text, 1, ']');
+    const int bytes = sqlite3_str_length(text);
+    char *made = sqlite3_str_finish(text);
+    if (made)
+        sqlite3_result_text(to, made, bytes, sqlite3_free);
+    else
+        sqlite3_result_error_nomem(to);
+}
+
+static void put_name(sqlite3_context *to, const char *name)
+{
+    if (name)
+        sqlite3_result_text(to, name, -1, SQLITE_STATIC);
+}
+
+/* What is kept stays until the statement has ended. */
+static void put_field(sqlite3_context *to, const struct cursor *cursor, size_t field)
+{
+    struct pf_cell cell;
+
+    pf_batch_cell(cursor->current, field, cursor->row, &cell);
+    switch (cell.kind) {
+    case PF_CELL_NULL:
+        return;
+    case PF_CELL_INTEGER:
+        sqlite3_result_int64(to, cell.integer);
+        return;
+    case PF_CELL_REAL:
+        sqlite3_result_double(to, cell.real);
+        return;
+    case PF_CELL_LIST:
+        put_list(to, cursor, field);
+        return;
+    case PF_CELL_TEXT:
+        sqlite3_result_text(to, cell.text, (int)cell.bytes,
+                            cursor->store && !cursor->is_own ? SQLITE_STATIC : SQLITE_TRANSIENT);
+    }
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *to, int index)
+{
+    const struct cursor *cursor = (const struct cursor *)base;
+
+    if (index >= OURS)
+        put_field(to, cursor, (size_t)index - OURS);
+    else
+        put_name(to, index ? cursor->current->source->host : cursor->current->source->name);
+    return SQLITE_OK;
+}
+
+static int row_number(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
+{
+    *number = ((const struct cursor *)base)->number;
+    return SQLITE_OK;
+}
+
+/* Without xCreate: the table is there by its name. */
+static const sqlite3_module methods = {
+    .iVersion = 1,
+    .xConnect = connect_table,
+    .xBestIndex = best_index,
+    .xDisconnect = disconnect,
+    .xOpen = open_cursor,
+    .xClose = close_cursor,
+    .xFilter = filter,
+    .xNext = next,
+    .xEof = is_at_end,
+    .xColumn = column,
+    .xRowid = row_number,
+};
+
+int pf_vtab_register(sqlite3 *db, struct pf_sources *sources)
+{
+    const struct pf_relation *relation;
+    int result = SQLITE_OK;
+
+    for (size_t i = 0; !result && (relation = pf_relation_at(i)) != NULL; i++) {
+        struct module *module = malloc(sizeof(*module));
+        if (!module)
+            return SQLITE_NOMEM;
+        *module = (struct module){relation, sources};
+        result = sqlite3_create_module_v2(db, relation->name, &methods, module, free);
+    }
+    return result;
+}
