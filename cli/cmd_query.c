@@ -49,6 +49,9 @@ static const struct perfile_column *const query_columns[] = {COLUMN("query", "Th
                                                              COLUMN("sql", "Its statement.")};
 static const struct perfile_column *const table_columns[] = {COLUMN("table", "The name of a table."),
                                                              COLUMN("doc", "What its rows are.")};
+static const struct perfile_column *const schema_columns[] = {COLUMN("column", "The name of a column."),
+                                                              COLUMN("type", "What its values are."),
+                                                              COLUMN("shown", "SELECT * has it.")};
 
 /* Rows of texts, which were made before. */
 struct texts {
@@ -139,8 +142,12 @@ static void heed_signal(void)
     sigaction(SIGINT, &action, NULL);
 }
 
-static int write_result(struct pf_sources *sources, const struct pf_settings *settings, const char *sql)
+/* Opens the output, and prints what `what` asks for. */
+typedef int print_result(struct pf_sources *sources, const char *what);
+
+static int print_statement(struct pf_sources *sources, const char *sql)
 {
+    const struct pf_settings *settings = sources->settings;
     struct pf_stream out;
     int status = pf_stream_open(&out, settings->output), written;
 
@@ -156,7 +163,34 @@ static int write_result(struct pf_sources *sources, const struct pf_settings *se
     return written ? written : status;
 }
 
-static int run_on(const struct pf_command *command, struct pf_settings *settings, const char *sql)
+/* The columns that a table has of these recordings. */
+static int print_schema(struct pf_sources *sources, const char *name)
+{
+    struct pf_fields fields;
+    struct texts texts = {.next = 0};
+    int result = pf_fields_find(sources, pf_relation_find(name), &fields), status;
+
+    if (result == 0)
+        texts.rows = calloc(fields.count + 2, sizeof(*texts.rows));
+    if (!texts.rows) {
+        status = pf_sources_complain(sources);
+    } else {
+        const char *ours[] = {"recording", "host"};
+        for (; texts.count < 2; texts.count++)
+            memcpy(texts.rows[texts.count], (const char *[]){ours[texts.count], "text", "yes"}, 3 * sizeof(char *));
+        for (size_t i = 0; i < fields.count; i++) {
+            const char *row[] = {fields.all[i].name, perfile_column_type_name(fields.all[i].type),
+                                 fields.all[i].shown ? "yes" : "no"};
+            memcpy(texts.rows[texts.count++], row, sizeof(row));
+        }
+        status = print_texts(sources->settings, "schema", schema_columns, 3, &texts);
+    }
+    free(texts.rows);
+    pf_fields_free(&fields);
+    return status;
+}
+
+static int run_on(const struct pf_command *command, struct pf_settings *settings, const char *what, print_result *print)
 {
     char *usual[] = {(char *)"perf.data"};
     char **paths = settings->operand_count ? settings->operands : usual;
@@ -185,7 +219,7 @@ static int run_on(const struct pf_command *command, struct pf_settings *settings
         status = pf_sources_open(&sources, settings);
     if (!status) {
         heed_signal();
-        status = write_result(&sources, settings, sql);
+        status = print(&sources, what);
     }
     pf_sources_close(&sources);
     if (stopped) {
@@ -253,19 +287,17 @@ static int describe(const struct pf_command *command, struct pf_settings *settin
         return PF_STATUS_USAGE;
     }
     if (relation) {
-        char sql[160];
         skip_operand(settings);
-        snprintf(sql, sizeof(sql), "SELECT name AS column, lower(type) AS type FROM pragma_table_xinfo('%s')",
-                 relation->name);
-        return run_on(command, settings, sql);
+        return run_on(command, settings, relation->name, print_schema);
     }
-    return list_tables(settings);
+    pf_message(name ? "query: no such table: %s (perfile query .tables lists them)" : "query: .schema needs a table", name);
+    return PF_STATUS_USAGE;
 }
 
 static int run_file(const struct pf_command *command, struct pf_settings *settings, const char *path)
 {
     char *sql = read_statement(path);
-    const int status = sql ? run_on(command, settings, sql) : PF_STATUS_UNREADABLE;
+    const int status = sql ? run_on(command, settings, sql, print_statement) : PF_STATUS_UNREADABLE;
 
     free(sql);
     return status;
@@ -289,7 +321,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     if (*first == '.')
         return describe(command, settings, first);
     sql = strpbrk(first, " \t\n(") ? first : find_ready(first);
-    return sql ? run_on(command, settings, sql) : PF_STATUS_USAGE;
+    return sql ? run_on(command, settings, sql, print_statement) : PF_STATUS_USAGE;
 }
 
 #else

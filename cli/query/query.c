@@ -34,6 +34,7 @@ struct result {
 static int authorize(void *context, int action, const char *first, const char *second, const char *database,
                      const char *trigger)
 {
+    (void)first;
     (void)database;
     (void)trigger;
     if (((const struct pf_sources *)context)->is_declaring)
@@ -43,8 +44,6 @@ static int authorize(void *context, int action, const char *first, const char *s
     case SQLITE_READ:
     case SQLITE_RECURSIVE:
         return SQLITE_OK;
-    case SQLITE_PRAGMA: /* what tables have */
-        return !sqlite3_stricmp(first, "table_xinfo") && second ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_FUNCTION:
         return second && !sqlite3_stricmp(second, "load_extension") ? SQLITE_DENY : SQLITE_OK;
     default:
@@ -79,6 +78,8 @@ static int open_db(struct pf_sources *sources, sqlite3 **db)
         return result;
     limit_memory();
     sqlite3_limit(*db, SQLITE_LIMIT_ATTACHED, 0);
+    /* SQLite's own virtual tables are made at their first use, which is writing to it */
+    (void)sqlite3_exec(*db, "SELECT 1 FROM json_each('[]'), json_tree('[]')", NULL, NULL, NULL);
     sqlite3_progress_handler(*db, STEPS_BETWEEN_LOOKS, heed_interrupt, sources);
     return sqlite3_set_authorizer(*db, authorize, sources);
 }
@@ -127,11 +128,8 @@ static int complain(const struct pf_sources *sources, sqlite3 *db, const char *s
         pf_message("%s: out of memory", verb);
         return PF_STATUS_MEMORY;
     }
-    if (sources->code && sources->failed) {
-        pf_message("%s: %s", sources->failed->name, sources->error.message);
-        return sources->code == PERFILE_ERROR_ARGUMENT || sources->code == PERFILE_ERROR_ABSENT ? PF_STATUS_USAGE
-                                                                                              : PF_STATUS_UNREADABLE;
-    }
+    if (sources->code && sources->failed)
+        return pf_sources_complain(sources);
     if (code == SQLITE_AUTH) {
         pf_message("%s: refused: a statement can only read (SELECT)", verb);
         return PF_STATUS_USAGE;

@@ -47,6 +47,18 @@ int pf_sources_open(struct pf_sources *sources, const struct pf_settings *settin
     return PF_STATUS_MEMORY;
 }
 
+int pf_sources_complain(const struct pf_sources *sources)
+{
+    const int code = sources->code;
+
+    if (!sources->failed || code == PERFILE_ERROR_MEMORY) {
+        pf_message("%s: out of memory", sources->inputs.command->name);
+        return PF_STATUS_MEMORY;
+    }
+    pf_message("%s: %s", sources->failed->name, sources->error.message);
+    return code == PERFILE_ERROR_ARGUMENT || code == PERFILE_ERROR_ABSENT ? PF_STATUS_USAGE : PF_STATUS_UNREADABLE;
+}
+
 void pf_sources_close(struct pf_sources *sources)
 {
     for (size_t i = 0; i < sources->count; i++) {
