@@ -34,7 +34,10 @@ static const char *ready_at(const struct pf_command *command, size_t index, cons
 #ifdef PF_HAVE_SQLITE
 #include "query/query.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- rows about the tables ----------------------------------------------------------------------------------------- */
 
@@ -44,9 +47,8 @@ static const char *ready_at(const struct pf_command *command, size_t index, cons
         .size = sizeof(struct perfile_column), .name = what, .type = PERFILE_COLUMN_TEXT, .doc = text                  \
     }
 enum { COLUMNS_MAX = 6 };
-static const struct perfile_column *const query_columns[] = {COLUMN("query", "The name of a query."),
-                                                             COLUMN("doc", "What its rows are."),
-                                                             COLUMN("sql", "Its statement.")};
+static const struct perfile_column *const query_columns[] = {
+    COLUMN("query", "The name of a query."), COLUMN("doc", "What its rows are."), COLUMN("sql", "Its statement.")};
 static const struct perfile_column *const table_columns[] = {COLUMN("table", "The name of a table."),
                                                              COLUMN("doc", "What its rows are.")};
 static const struct perfile_column *const schema_columns[] = {COLUMN("column", "The name of a column."),
@@ -75,8 +77,8 @@ static void put_text(void *context, size_t column, struct perfile_value *value)
     *value = (struct perfile_value){.kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)text, .bytes = strlen(text)};
 }
 
-static int print_texts(const struct pf_settings *settings, const char *view, const struct perfile_column *const *columns,
-                       size_t column_count, struct texts *texts)
+static int print_texts(const struct pf_settings *settings, const char *view,
+                       const struct perfile_column *const *columns, size_t column_count, struct texts *texts)
 {
     struct perfile_rows rows = PERFILE_ROWS_INIT;
     struct pf_stream out;
@@ -190,27 +192,102 @@ static int print_schema(struct pf_sources *sources, const char *name)
     return status;
 }
 
-static int run_on(const struct pf_command *command, struct pf_settings *settings, const char *what, print_result *print)
+/* ---- recordings ---------------------------------------------------------------------------------------------------- */
+
+static bool copy_all(int from, int to)
 {
-    char *usual[] = {(char *)"perf.data"};
-    char **paths = settings->operand_count ? settings->operands : usual;
-    struct pf_sources sources = {.stopped = &stopped};
+    char buffer[1 << 16];
+    ssize_t got, put = 0;
+
+    while ((got = read(from, buffer, sizeof(buffer))) != 0) {
+        if (got < 0 && errno != EINTR)
+            return false;
+        for (ssize_t done = 0; done < got; done += put)
+            if ((put = write(to, buffer + done, (size_t)(got - done))) < 0 && (put = 0, errno != EINTR))
+                return false;
+    }
+    return true;
+}
+
+/* What is no file is read once, and tables are read more often: it becomes a file. NULL: a message was printed. */
+static char *path_of(const char *given)
+{
+    const bool is_standard = !strcmp(given, "-");
+    struct stat about;
+    char *path = NULL;
+
+    if ((is_standard ? fstat(STDIN_FILENO, &about) : stat(given, &about)) != 0 || S_ISDIR(about.st_mode) ||
+        (S_ISREG(about.st_mode) && !is_standard))
+        return strdup(given);
+    int from = is_standard ? STDIN_FILENO : open(given, O_RDONLY | O_CLOEXEC), to = pf_temporary_file();
+    if (from < 0 || to < 0 || !copy_all(from, to) || asprintf(&path, "/proc/self/fd/%d", to) < 0) {
+        pf_message("%s: %s", given, strerror(errno));
+        path = NULL;
+    }
+    if (from > STDIN_FILENO)
+        close(from);
+    return path; /* the file is the process's to the end */
+}
+
+/* The recordings, under the names that were given. */
+static int set_inputs(struct pf_sources *sources, const struct pf_command *command, struct pf_settings *settings,
+                      char **given, size_t count)
+{
+    struct pf_inputs *inputs = &sources->inputs;
+    int status = PF_STATUS_OK;
+
+    if (!(sources->paths = calloc(count, sizeof(*sources->paths)))) {
+        pf_message("%s: out of memory", command->name);
+        return PF_STATUS_MEMORY;
+    }
+    for (; !status && sources->path_count < count; sources->path_count++)
+        if (!(sources->paths[sources->path_count] = path_of(given[sources->path_count])))
+            status = PF_STATUS_UNREADABLE;
+    if (!status)
+        status = pf_inputs_set(inputs, command, settings, sources->paths, count);
+    for (size_t i = 0; !status && i < count; i++) {
+        inputs->paths[i] = given[i];
+        inputs->inputs[i].log.input = strcmp(given[i], "-") ? given[i] : "standard input";
+        inputs->inputs[i].chosen = settings->operand_count || settings->input;
+    }
+    return status;
+}
+
+/* Operands, -i, standard input when it is a pipe with a recording, or perf.data. */
+static int choose_inputs(struct pf_sources *sources, const struct pf_command *command, struct pf_settings *settings,
+                         bool asks_standard)
+{
+    char *one[] = {(char *)settings->input}, **given = settings->operand_count ? settings->operands : one;
+    const size_t count = settings->operand_count ? settings->operand_count : 1;
     int status;
 
-    if (settings->input)
-        usual[0] = (char *)settings->input;
     if (settings->operand_count && settings->input) {
         pf_message("%s: two recordings given, %s and %s", command->name, settings->input, settings->operands[0]);
         return PF_STATUS_USAGE;
     }
-    const size_t count = settings->operand_count ? settings->operand_count : 1;
-    if ((status = pf_inputs_check(command, paths, count)) ||
-        (status = pf_inputs_set(&sources.inputs, command, settings, paths, count)))
-        return status;
-    if (settings->output && pf_inputs_have(&sources.inputs, settings->output)) {
+    if (!given[0])
+        given[0] = (char *)(!asks_standard && pf_stdin_has_recording(command, settings) ? "-" : "perf.data");
+    if (!(status = pf_inputs_check(command, given, count)))
+        status = set_inputs(sources, command, settings, given, count);
+    if (!status && settings->output && pf_inputs_have(&sources->inputs, settings->output)) {
         pf_message("%s: --output %s is an input recording", command->name, settings->output);
         status = PF_STATUS_USAGE;
     }
+    return status;
+}
+
+/* What is asked of the recordings. */
+struct question {
+    print_result *print;
+    const char *what;
+    bool is_standard; /* it came through standard input */
+};
+
+static int run_on(const struct pf_command *command, struct pf_settings *settings, const struct question *question)
+{
+    struct pf_sources sources = {.stopped = &stopped};
+    int status = choose_inputs(&sources, command, settings, question->is_standard);
+
     if (!status) {
         pf_sandbox_enter(command, settings);
         status = pf_inputs_open(&sources.inputs);
@@ -219,7 +296,7 @@ static int run_on(const struct pf_command *command, struct pf_settings *settings
         status = pf_sources_open(&sources, settings);
     if (!status) {
         heed_signal();
-        status = print(&sources, what);
+        status = question->print(&sources, question->what);
     }
     pf_sources_close(&sources);
     if (stopped) {
@@ -242,7 +319,9 @@ static char *read_statement(const char *path)
 
     if (is_bad)
         pf_message("query: %s: %s", path,
-                   !file || ferror(file) ? strerror(errno) : !text ? "out of memory" : "not a statement of SQL");
+                   !file || ferror(file) ? strerror(errno)
+                   : !text               ? "out of memory"
+                                         : "not a statement of SQL");
     if (file && file != stdin)
         fclose(file);
     if (is_bad) {
@@ -288,16 +367,18 @@ static int describe(const struct pf_command *command, struct pf_settings *settin
     }
     if (relation) {
         skip_operand(settings);
-        return run_on(command, settings, relation->name, print_schema);
+        return run_on(command, settings, &(struct question){print_schema, relation->name, false});
     }
-    pf_message(name ? "query: no such table: %s (perfile query .tables lists them)" : "query: .schema needs a table", name);
+    pf_message(name ? "query: no such table: %s (perfile query .tables lists them)" : "query: .schema needs a table",
+               name);
     return PF_STATUS_USAGE;
 }
 
 static int run_file(const struct pf_command *command, struct pf_settings *settings, const char *path)
 {
     char *sql = read_statement(path);
-    const int status = sql ? run_on(command, settings, sql, print_statement) : PF_STATUS_UNREADABLE;
+    const struct question question = {print_statement, sql, !strcmp(path, "-")};
+    const int status = sql ? run_on(command, settings, &question) : PF_STATUS_UNREADABLE;
 
     free(sql);
     return status;
@@ -321,7 +402,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     if (*first == '.')
         return describe(command, settings, first);
     sql = strpbrk(first, " \t\n(") ? first : find_ready(first);
-    return sql ? run_on(command, settings, sql, print_statement) : PF_STATUS_USAGE;
+    return sql ? run_on(command, settings, &(struct question){print_statement, sql, false}) : PF_STATUS_USAGE;
 }
 
 #else
@@ -358,9 +439,11 @@ static const struct pf_option_group group = {"Options", options};
 const struct pf_command pf_command_query = {
     .name = "query",
     .summary = "ask recordings in SQL: every view is a table",
-    .doc = "Runs a SELECT statement of SQLite over the recordings, all of them at once. Every view of perfile table is a table, "
-           "with two more columns: recording (the FILE) and host. QUERY is a statement, the name of a ready one, .tables, "
-           ".schema TABLE, or - for a statement on standard input. Statements that write are refused.",
+    .doc =
+        "Runs a SELECT statement of SQLite over the recordings, all of them at once. Every view of perfile table is a "
+        "table, "
+        "with two more columns: recording (the FILE) and host. QUERY is a statement, the name of a ready one, .tables, "
+        ".schema TABLE, or - for a statement on standard input. Statements that write are refused.",
     .examples = "query 'SELECT comm, sum(period) FROM samples GROUP BY comm' perf.data\n"
                 "query top a.data b.data\n"
                 "query --list",
@@ -369,6 +452,6 @@ const struct pf_command pf_command_query = {
     .operand_at = ready_at,
     .operand_is_free = true,
     .pages = true,
-    .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_forceless_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

@@ -104,7 +104,9 @@ static const struct pf_option input_options[] = {INPUT_OPTION, STRICT_OPTION, JO
 static const struct pf_option serial_options[] = {INPUT_OPTION, STRICT_OPTION, FORCE_OPTION, {0}};
 const struct pf_option_group pf_input_group = {"Reading", input_options};
 const struct pf_option_group pf_reading_group = {"Reading", input_options + 1}; /* without -i */
-const struct pf_option_group pf_serial_group = {"Reading", serial_options};     /* without -j */
+static const struct pf_option file_options[] = {INPUT_OPTION, STRICT_OPTION, JOBS_OPTION, {0}};
+const struct pf_option_group pf_forceless_group = {"Reading", file_options}; /* without -f */
+const struct pf_option_group pf_serial_group = {"Reading", serial_options};  /* without -j */
 
 #define FILTER(option, short_option, value, member, ...)                                                               \
     {                                                                                                                  \
@@ -217,8 +219,9 @@ static const struct pf_option common_options[] = {
     {.name = "pager",
      .kind = PF_OPTION_FLAG,
      .offset = AT(pager),
-     .doc = "Show the output in a pager if standard output is a terminal. The default for report, annotate, script, dump, "
-            "info, list, check and help."},
+     .doc =
+         "Show the output in a pager if standard output is a terminal. The default for report, annotate, script, dump, "
+         "info, list, check and help."},
     {.name = "paginate",
      .hidden = true,
      .kind = PF_OPTION_FLAG,

@@ -162,7 +162,7 @@ struct pf_settings {
     bool merge_separate_hosts;
     bool query_list;
     const char *query_file; /* -f */
-    const char *hide_key; /* of anonymize */
+    const char *hide_key;   /* of anonymize */
     const char *hide_key_file;
     const char *hide_keep;
     const char *hide_change;
@@ -240,13 +240,14 @@ extern const struct pf_command pf_no_verb;
 extern const struct pf_command *const pf_commands[];
 const struct pf_command *pf_command_find(const char *name);
 
-extern const struct pf_option_group pf_input_group;   /* where to read from and how */
-extern const struct pf_option_group pf_reading_group; /* how: for verbs with several recordings */
-extern const struct pf_option_group pf_serial_group;  /* where from and how: for verbs with another -j */
-extern const struct pf_option_group pf_filter_group;  /* which samples */
-extern const struct pf_option_group pf_symbol_group;  /* where the binaries are */
-extern const struct pf_option_group pf_limit_group;   /* against hostile files */
-extern const struct pf_option_group pf_common_group;  /* for every verb */
+extern const struct pf_option_group pf_input_group;     /* where to read from and how */
+extern const struct pf_option_group pf_reading_group;   /* how: for verbs with several recordings */
+extern const struct pf_option_group pf_forceless_group; /* where from and how: for verbs with another -f */
+extern const struct pf_option_group pf_serial_group;    /* where from and how: for verbs with another -j */
+extern const struct pf_option_group pf_filter_group;    /* which samples */
+extern const struct pf_option_group pf_symbol_group;    /* where the binaries are */
+extern const struct pf_option_group pf_limit_group;     /* against hostile files */
+extern const struct pf_option_group pf_common_group;    /* for every verb */
 
 /* For tables of verbs. */
 #define PF_OPTION_FORMAT_OF(formats)                                                                                   \

@@ -320,9 +320,9 @@ static void put_value(void *context, size_t column, struct perfile_value *value)
         value->kind = PERFILE_VALUE_DOUBLE;
         value->number.d = sqlite3_value_double(from);
     } else {
-        value->kind = type == PERFILE_COLUMN_BOOL                                    ? PERFILE_VALUE_BOOL
+        value->kind = type == PERFILE_COLUMN_BOOL                                ? PERFILE_VALUE_BOOL
                       : type == PERFILE_COLUMN_I32 || type == PERFILE_COLUMN_I64 ? PERFILE_VALUE_SIGNED
-                                                                                     : PERFILE_VALUE_UNSIGNED;
+                                                                                 : PERFILE_VALUE_UNSIGNED;
         value->number.s = sqlite3_value_int64(from);
     }
 }

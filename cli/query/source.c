@@ -70,6 +70,9 @@ void pf_sources_close(struct pf_sources *sources)
         free(sources->each[i].host);
     }
     free(sources->each);
+    for (size_t i = 0; i < sources->path_count; i++)
+        free(sources->paths[i]);
+    free(sources->paths);
     pf_inputs_close(&sources->inputs);
 }
 

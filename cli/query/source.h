@@ -24,6 +24,8 @@ struct pf_source {
 
 struct pf_sources {
     struct pf_inputs inputs;
+    char **paths; /* what is opened for the inputs; owned */
+    size_t path_count;
     struct pf_source *each; /* owned; of inputs.count */
     size_t count;
     const struct pf_settings *settings;
@@ -31,7 +33,7 @@ struct pf_sources {
     bool shows_progress;
     volatile sig_atomic_t *stopped;
     bool is_declaring; /* a table: to SQLite that is writing */
-    int code; /* of the first error of a recording */
+    int code;          /* of the first error of a recording */
     struct perfile_error error;
     const struct pf_source *failed; /* whose it is */
 };
@@ -86,9 +88,9 @@ struct pf_batch {
 struct pf_request {
     const struct pf_relation *relation;
     const struct pf_fields *fields;
-    const bool *wanted;       /* by field */
+    const bool *wanted; /* by field */
     struct perfile_filter filter;
-    const char *recording;    /* this alone; NULL: all */
+    const char *recording; /* this alone; NULL: all */
 };
 
 struct pf_scan {

@@ -133,9 +133,10 @@ static int connect_table(sqlite3 *db, void *context, int argument_count, const c
     if (table) {
         table->module = module;
         result = pf_fields_find(module->sources, module->relation, &table->fields) < 0 ? code_of(module->sources)
-                                                                                     : declare(db, table);
+                                                                                       : declare(db, table);
         if (result == SQLITE_ERROR)
-            *message = sqlite3_mprintf("%s", module->sources->code ? module->sources->error.message : sqlite3_errmsg(db));
+            *message =
+                sqlite3_mprintf("%s", module->sources->code ? module->sources->error.message : sqlite3_errmsg(db));
     }
     if (result) {
         if (table)
@@ -212,8 +213,8 @@ static void plan_lookup(const struct table *table, sqlite3_index_info *info, str
     for (int i = 0; i < info->nConstraint; i++) {
         const struct sqlite3_index_constraint *condition = &info->aConstraint[i];
         sqlite3_value *value;
-        if (!condition->usable || condition->op != SQLITE_INDEX_CONSTRAINT_EQ || !has_groups(table, condition->iColumn) ||
-            sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK ||
+        if (!condition->usable || condition->op != SQLITE_INDEX_CONSTRAINT_EQ ||
+            !has_groups(table, condition->iColumn) || sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK ||
             sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
             continue;
         plan->way = LOOKUP;
@@ -288,7 +289,7 @@ struct cursor {
     struct pf_batch batch;
     /* of what is kept */
     struct pf_store *store;
-    bool is_own; /* the store */
+    bool is_own;                    /* the store */
     const struct pf_groups *groups; /* NULL: in the order of the rows */
     size_t at_batch;
     uint32_t at, end; /* of groups->rows */
@@ -411,8 +412,7 @@ static void take_number(char *text, size_t room, sqlite3_value *value)
 /* One word of a list; NULL: a text that means more than itself there, or out of memory, which lets all pass. */
 static char *take_word(sqlite3_value *value)
 {
-    const char *text =
-        sqlite3_value_type(value) == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
+    const char *text = sqlite3_value_type(value) == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
 
     if (!text || !*text || (size_t)sqlite3_value_bytes(value) != strlen(text))
         return NULL;
@@ -567,8 +567,8 @@ static int start_kept(struct cursor *cursor, enum way way, int column, sqlite3_v
                          *cursor->texts.pids || *cursor->texts.tids || *cursor->texts.cpus || *cursor->texts.time;
 
     cursor->is_own = is_part;
-    cursor->store = is_part ? pf_store_read(table->module->sources, &cursor->request)
-                            : kept_rows(table, &cursor->request);
+    cursor->store =
+        is_part ? pf_store_read(table->module->sources, &cursor->request) : kept_rows(table, &cursor->request);
     if (!cursor->store)
         return complain(cursor);
     if (way != SCAN) {
