@@ -81,6 +81,12 @@ void pf_store_free(struct pf_store *store)
     free(store);
 }
 
+/* A group before it is sorted. */
+struct place {
+    struct pf_cell value;
+    uint32_t number;
+};
+
 /* ---- groups -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const struct pf_cell *cell)
@@ -196,6 +202,50 @@ static bool sort_rows(const struct pf_store *store, struct pf_groups *groups, co
     return true;
 }
 
+/* As SQLite sorts. */
+static int compare(const void *left, const void *right)
+{
+    const struct pf_cell *a = &((const struct place *)left)->value, *b = &((const struct place *)right)->value;
+    int order;
+
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->kind == PF_CELL_INTEGER)
+        return (a->integer > b->integer) - (a->integer < b->integer);
+    if (a->kind != PF_CELL_TEXT)
+        return 0;
+    order = memcmp(a->text, b->text, a->bytes < b->bytes ? a->bytes : b->bytes);
+    return order ? order : (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+/*
+ * Where the order of groups would be free, SQLite (up to 3.40 at least) may still leave out the sorting of GROUP BY x ORDER BY x:
+ * the groups are in order.
+ */
+static bool sort_groups(const struct pf_store *store, struct pf_groups *groups, uint32_t *numbers)
+{
+    struct place *places = malloc((groups->count + 1) * sizeof(*places));
+    uint32_t *moved = malloc((groups->count + 1) * sizeof(*moved));
+
+    for (size_t i = 0; places && i < groups->count; i++)
+        places[i] = (struct place){groups->values[i], (uint32_t)i};
+    if (places && moved) {
+        qsort(places, groups->count, sizeof(*places), compare);
+        memset(groups->slots, 0, groups->slot_count * sizeof(*groups->slots));
+        for (size_t i = 0; i < groups->count; i++) {
+            groups->values[i] = places[i].value;
+            moved[places[i].number] = (uint32_t)i;
+            *find_slot(groups, &places[i].value) = (uint32_t)i + 1;
+        }
+        for (uint32_t i = 0; i < store->row_count; i++)
+            numbers[i] = moved[numbers[i]];
+    }
+    const bool is_ok = places && moved;
+    free(places);
+    free(moved);
+    return is_ok;
+}
+
 static bool make(const struct pf_store *store, struct pf_groups *groups)
 {
     uint32_t *numbers = malloc((size_t)store->row_count * sizeof(*numbers) + 1), at = 0;
@@ -205,7 +255,7 @@ static bool make(const struct pf_store *store, struct pf_groups *groups)
         is_ok = number_batch(groups, &store->batches[i], numbers + at);
         at += (uint32_t)store->batches[i].array.length;
     }
-    is_ok = is_ok && sort_rows(store, groups, numbers);
+    is_ok = is_ok && sort_groups(store, groups, numbers) && sort_rows(store, groups, numbers);
     free(numbers);
     return is_ok;
 }

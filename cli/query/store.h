@@ -9,14 +9,14 @@ struct pf_row {
     uint32_t batch, row;
 };
 
-/* The rows by the values of a field. */
+/* The rows by the values of a field, which are in order. */
 struct pf_groups {
     size_t field;
     struct pf_row *rows; /* group after group */
     uint32_t *starts;    /* of group_count groups, and the end */
     struct pf_cell *values;
     uint32_t *slots; /* hash table: number of a group plus 1 */
-    size_t slot_count;
+    size_t slot_count; /* a power of two */
     size_t count, room;
     struct pf_groups *next;
 };

@@ -10,7 +10,7 @@
  *
  *     scan    the recordings are read from the beginning, batch by batch; what a filter can leave out is left out.
  *             From the second time on the rows are kept
- *     group   the rows are kept, and come by the values of one column: GROUP BY needs no sorting then
+ *     group   the rows are kept, and come in the order of one column: GROUP BY needs no sorting then
  *     lookup  the same, and only those of one value: the inner side of joins
  *
  * All conditions are checked by SQLite once more: a filter may let too much pass, never too little.
@@ -197,6 +197,7 @@ static bool has_groups(const struct table *table, int column)
 struct plan {
     enum way way;
     int column;
+    bool is_reversed;
     char letters[LETTERS_MAX + 1];
     int count;
 };
@@ -239,13 +240,12 @@ static void plan_filter(const struct table *table, sqlite3_index_info *info, str
 
 static void plan_groups(const struct table *table, sqlite3_index_info *info, struct plan *plan)
 {
-    const int wish = sqlite3_vtab_distinct(info);
-
-    if (plan->way != SCAN || info->nOrderBy != 1 || (wish != 1 && wish != 2) ||
+    if (plan->way != SCAN || info->nOrderBy != 1 || !sqlite3_vtab_distinct(info) ||
         !has_groups(table, info->aOrderBy[0].iColumn))
         return;
     plan->way = GROUP;
     plan->column = info->aOrderBy[0].iColumn;
+    plan->is_reversed = info->aOrderBy[0].desc;
     info->orderByConsumed = 1;
 }
 
@@ -264,7 +264,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     info->estimatedRows = plan.way == LOOKUP ? 8 : (sqlite3_int64)rows + 1;
     info->estimatedCost = plan.way == LOOKUP ? 20 : 1e7 + rows;
     info->idxNum = (int)plan.way;
-    info->idxStr = sqlite3_mprintf("%llx %d %s", (unsigned long long)info->colUsed, plan.column, plan.letters);
+    info->idxStr = sqlite3_mprintf("%llx %d %d %s", (unsigned long long)info->colUsed, plan.column,
+                                   plan.is_reversed, plan.letters);
     info->needToFreeIdxStr = 1;
     return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
@@ -291,6 +292,7 @@ struct cursor {
     struct pf_store *store;
     bool is_own;                    /* the store */
     const struct pf_groups *groups; /* NULL: in the order of the rows */
+    bool is_reversed;
     size_t at_batch;
     uint32_t at, end; /* of groups->rows */
     /* where it is */
@@ -368,7 +370,8 @@ static void next_kept(struct cursor *cursor)
     const struct pf_store *store = cursor->store;
 
     if (cursor->groups) {
-        const struct pf_row *row = cursor->at < cursor->end ? &cursor->groups->rows[cursor->at++] : NULL;
+        const uint32_t at = cursor->at >= cursor->end ? UINT32_MAX : cursor->is_reversed ? --cursor->end : cursor->at++;
+        const struct pf_row *row = at != UINT32_MAX ? &cursor->groups->rows[at] : NULL;
         cursor->current = row ? &store->batches[row->batch] : NULL;
         cursor->row = row ? row->row : 0;
         return;
@@ -601,6 +604,7 @@ static int filter(sqlite3_vtab_cursor *base, int way, const char *plan, int coun
     reset(cursor);
     const unsigned long long used = strtoull(plan, &end, 16);
     const int column = (int)strtol(end, &end, 10);
+    cursor->is_reversed = strtol(end, &end, 10) != 0;
     want(cursor, table, used, column);
     for (int i = 0; way != LOOKUP && (way == GROUP || !table->was_read) && i < count; i++)
         take(cursor, sources, end[1 + i], values[i]);
