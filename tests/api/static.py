@@ -22,11 +22,11 @@ def run(command, **more):
 
 LIBRARIES = ('perfile', 'perfile-analysis')
 # what the static command is linked with
-NEEDED = ('c', 'zstd', 'dw', 'elf', 'lzma', 'bz2', 'z', 'archive', 'supc++', 'capstone')
+NEEDED = ('c', 'zstd', 'dw', 'elf', 'lzma', 'bz2', 'z', 'archive', 'supc++', 'capstone', 'sqlite3')
 KINDS = {'both': ('static_library', 'shared_library'), 'static': ('static_library',)}  # of default_library
 
 
-OPTIONS = ('buildtype', 'capstone', 'lzma')  # of BUILD, which decide what is compiled, and how
+OPTIONS = ('buildtype', 'capstone', 'lzma', 'sqlite')  # of BUILD, which decide what is compiled, and how
 REUSING = """#!/bin/sh
 for word; do
     [ "$last" != -o ] || object=$word
