@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <dlfcn.h>
 #include <stddef.h>
 
-/* SQLite can load extensions, which no statement may ask for; a static program must not contain it: see library.c in src/symbol/find. */
-void *dlopen(const char *name, int flags)
+/*
+ * SQLite can load extensions, which no statement may ask for. A static program must not load libraries (see
+ * src/symbol/find/library.c), so its linker puts this in the place of dlopen.
+ */
+void *__wrap_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags)
 {
     (void)name;
     (void)flags;
