@@ -78,6 +78,15 @@ struct pf_perf_settings {
     const char *to_ctf;
 };
 
+/* Of the verbs mem and c2c. */
+struct pf_mem_settings {
+    const char *type; /* NULL: not given */
+    bool phys_data, data_page_size;
+};
+struct pf_c2c_settings {
+    const char *display, *coalesce; /* NULL: not given */
+};
+
 /* A view that is written to a file of its own. */
 struct pf_part {
     const char *view, *columns, *keys;
@@ -170,6 +179,8 @@ struct pf_settings {
     bool hide_words;
     bool list_words;
     struct pf_perf_settings perf;
+    struct pf_mem_settings mem;
+    struct pf_c2c_settings c2c;
     char **operands; /* what is not an option, in order */
     size_t operand_count;
 };

@@ -36,9 +36,8 @@ static int complain(const struct pf_command *command, const struct pf_subview *v
     return PF_STATUS_USAGE;
 }
 
-/* NULL: a message was printed. */
-static const struct pf_subview *choose(const struct pf_command *command, struct pf_settings *settings,
-                                       const struct pf_subview *views)
+const struct pf_subview *pf_subview_choose(const struct pf_command *command, struct pf_settings *settings,
+                                           const struct pf_subview *views)
 {
     const char *given = settings->operand_count ? settings->operands[0] : NULL;
 
@@ -56,7 +55,7 @@ static const struct pf_subview *choose(const struct pf_command *command, struct 
 
 int pf_run_subview(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views)
 {
-    const struct pf_subview *view = choose(command, settings, views);
+    const struct pf_subview *view = pf_subview_choose(command, settings, views);
 
     if (!view)
         return PF_STATUS_USAGE;

@@ -14,6 +14,9 @@ struct pf_subview {
     const char *kind; /* what that output is called, if not as the table */
 };
 
+/* Takes the name of the sub-view from the operands. NULL: there is none of that name, and a message was printed. */
+const struct pf_subview *pf_subview_choose(const struct pf_command *command, struct pf_settings *settings,
+                                           const struct pf_subview *views);
 /* Takes the name of the sub-view from the operands, and prints it. */
 int pf_run_subview(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views);
 /* For operand_at. */

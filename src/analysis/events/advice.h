@@ -15,5 +15,6 @@
 #define PF_RECORD_PAGES "perf record -a -e kmem:mm_page_alloc,kmem:mm_page_free"
 #define PF_RECORD_BLOCK "perf record -a -e block:block_rq_insert,block:block_rq_issue,block:block_rq_complete"
 #define PF_RECORD_FAULTS "perf record -d -c 1 -e minor-faults,major-faults -- COMMAND"
+#define PF_RECORD_MEMORY "perf mem record -a"
 
 #endif

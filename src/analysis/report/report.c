@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/events/advice.h"
+#include "analysis/events/lines.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/locale.h"
@@ -373,6 +375,10 @@ static int read_samples(struct pf_report *report, struct perfile_error *error)
         }
     const struct perfile_symbol_options *symbols = report->options->symbols;
     pf_filter_tell(&report->threads, symbols->note, symbols->note_context);
+    if (report->by_weight && symbols->note && !pf_lines_recorded(report->reader))
+        symbols->note(symbols->note_context,
+                      "no event has the source of its data: where it came from is N/A; record memory accesses "
+                      "with " PF_RECORD_MEMORY);
     return result;
 }
 

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "message.h"
+#include "views.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct pf_subview views[] = {
+    {"report", "cache_lines", true, "cache lines, those first that caches fight over, with their loads and stores"},
+    {"accesses", "cache_line_accesses", false, "who accessed which bytes of the lines"},
+    {0},
+};
+
+static const char *view_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return pf_subview_at(views, index, doc);
+}
+
+static const char *display_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const char *const values[][2] = {
+        {"tot", "by loads of modified lines; the default"},
+        {"lcl", "by those within a memory node"},
+        {"rmt", "by those from another node"},
+        {"peer", "by loads that other caches answered, for processors that do not tell modified lines"},
+    };
+
+    (void)command;
+    if (index >= sizeof(values) / sizeof(values[0]))
+        return NULL;
+    *doc = values[index][1];
+    return values[index][0];
+}
+
+static const char *part_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const char *const values[][2] = {
+        {"pid", "process"},
+        {"tid", "thread"},
+        {"iaddr", "address of the instruction; the default"},
+        {"dso", "file that holds it"},
+    };
+
+    (void)command;
+    if (index >= sizeof(values) / sizeof(values[0]))
+        return NULL;
+    *doc = values[index][1];
+    return values[index][0];
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    const char *display = settings->c2c.display, *coalesce = settings->c2c.coalesce;
+    char keys[128];
+
+    if (display || coalesce) {
+        snprintf(keys, sizeof(keys), "%s,%s", display ? display : "tot", coalesce ? coalesce : "iaddr");
+        settings->keys = keys;
+        settings->print.keys = keys;
+    }
+    return pf_run_subview(command, settings, views);
+}
+
+static const struct pf_option options[] = {
+    PF_OPTION_FORMAT_OF(pf_table_format_at),
+    PF_OPTION_COLUMNS,
+    PF_OPTION_STDIO,
+    {.name = "display",
+     .letter = 'd',
+     .kind = PF_OPTION_CHOICE,
+     .argument = "HOW",
+     .offset = offsetof(struct pf_settings, c2c.display),
+     .value_at = display_at,
+     .doc = "The order of the lines."},
+    {.name = "coalesce",
+     .letter = 'c',
+     .kind = PF_OPTION_LIST,
+     .argument = "LIST",
+     .offset = offsetof(struct pf_settings, c2c.coalesce),
+     .value_at = part_at,
+     .doc = "What rows within a line are of, besides the offset: pid, tid, iaddr, dso [iaddr]."},
+    {.name = "no-source",
+     .kind = PF_OPTION_IGNORE,
+     .doc = "Ignored, for compatibility with perf: source lines are where they are known."},
+    PF_OPTION_OUTPUT,
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+const struct pf_command pf_command_c2c = {
+    .name = "c2c",
+    .summary = "show the cache lines that processors fight over, and who accesses them",
+    .doc = "Adds up sampled memory accesses by cache line: report is a row for each line, with its loads by where they "
+           "were answered, its stores, and whether threads share bytes of it (true sharing) or only the line (false "
+           "sharing); accesses is a row for each offset and instruction. Record with perf mem record -a, or perf c2c "
+           "record.",
+    .operand = "VIEW [FILE]",
+    .operand_max = 2,
+    .operand_at = view_at,
+    .pages = true,
+    .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .run = run,
+};

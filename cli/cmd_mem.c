@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* perf mem report: the report of memory accesses. */
+#include "views.h"
+
+#include <string.h>
+
+static const struct pf_subview views[] = {
+    {"report", "report", false, "accesses by cost: where the data came from, which code, which data"},
+    {0},
+};
+
+static const char *view_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return pf_subview_at(views, index, doc);
+}
+
+static const char *column_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return perfile_report_column_at(index, doc);
+}
+
+static const char *format_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    return pf_format_at(pf_command_find("report"), index, doc);
+}
+
+static const char *type_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const char *const values[][2] = {
+        {"load", "with the columns of loads"},
+        {"store", "without weights, which stores do not have"},
+        {"load,store", "with all columns; the default"},
+    };
+
+    (void)command;
+    if (index >= sizeof(values) / sizeof(values[0]))
+        return NULL;
+    *doc = values[index][1];
+    return values[index][0];
+}
+
+/* What perf mem report sorts by when nothing else is asked for; NULL: as report does. */
+static const char *sort_of(const struct pf_settings *settings)
+{
+    static const char *const lists[2][2][2] = {
+        {{NULL, "+data_page_size"}, {"+phys_daddr", "+phys_daddr,data_page_size"}},
+        {{"mem,sym,dso,symbol_daddr,dso_daddr,tlb,locked",
+          "mem,sym,dso,symbol_daddr,dso_daddr,tlb,locked,data_page_size"},
+         {"mem,sym,dso,symbol_daddr,dso_daddr,tlb,locked,phys_daddr",
+          "mem,sym,dso,symbol_daddr,dso_daddr,tlb,locked,phys_daddr,data_page_size"}},
+    };
+    const bool stores = settings->mem.type && !strcmp(settings->mem.type, "store");
+
+    return lists[stores][settings->mem.phys_data][settings->mem.data_page_size];
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    const struct pf_subview *view = pf_subview_choose(command, settings, views);
+
+    if (!view)
+        return PF_STATUS_USAGE;
+    settings->report.flags |= PERFILE_REPORT_MEMORY | PERFILE_REPORT_SAMPLES;
+    if (!settings->report.sort)
+        settings->report.sort = sort_of(settings);
+    return pf_run_output(pf_command_find(view->view), settings);
+}
+
+#define AT(member) offsetof(struct pf_settings, member)
+static const struct pf_option options[] = {
+    PF_OPTION_FORMAT_OF(format_at),
+    {.name = "sort",
+     .first = true,
+     .letter = 's',
+     .kind = PF_OPTION_LIST,
+     .argument = "LIST",
+     .offset = AT(report.sort),
+     .value_at = column_at,
+     .doc = "The columns to group and sort rows by, separated by commas; perfile-report(1) lists them. +LIST adds to "
+            "the default: local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,local_ins_lat,"
+            "local_p_stage_cyc."},
+    {.name = "fields",
+     .letter = 'F',
+     .kind = PF_OPTION_FIELDS,
+     .argument = "LIST",
+     .offset = AT(fields),
+     .value_at = column_at,
+     .doc = "The columns to print, in this order; rows are grouped and sorted by these, too."},
+    {.name = "type",
+     .letter = 't',
+     .kind = PF_OPTION_CHOICE,
+     .argument = "TYPE",
+     .offset = AT(mem.type),
+     .value_at = type_at,
+     .doc = "Which columns are the default: those of loads, of stores, or of both."},
+    {.name = "phys-data",
+     .letter = 'p',
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(mem.phys_data),
+     .doc = "Also by the physical address of the data."},
+    {.name = "data-page-size",
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(mem.data_page_size),
+     .doc = "Also by the size of its page."},
+    {.name = "hide-unresolved",
+     .letter = 'U',
+     .kind = PF_OPTION_BITS,
+     .offset = AT(report.flags),
+     .bits = PERFILE_REPORT_RESOLVED,
+     .doc = "Only samples of functions that are known."},
+    {.name = "percent-limit",
+     .kind = PF_OPTION_TEXT,
+     .argument = "PERCENT",
+     .offset = AT(report.percent_limit),
+     .doc = "Hide rows below this percentage."},
+    {.name = "field-separator",
+     .letter = 'x',
+     .kind = PF_OPTION_TEXT,
+     .argument = "TEXT",
+     .offset = AT(report.separator),
+     .doc = "csv: the field separator [,]."},
+    {.name = "stdio",
+     .kind = PF_OPTION_IGNORE,
+     .doc = "Ignored, for compatibility with perf: the output is always text."},
+    PF_OPTION_NO_INLINE,
+    PF_OPTION_OUTPUT,
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+const struct pf_command pf_command_mem = {
+    .name = "mem",
+    .summary = "report memory accesses by cost: levels, latencies, data addresses",
+    .doc =
+        "Adds up sampled memory accesses by where the data came from, what it cost, the function and the data; it is "
+        "perfile report --mem-mode, with the columns of perf mem report. Record with perf mem record -a.",
+    .operand = "VIEW [FILE]",
+    .operand_max = 2,
+    .operand_at = view_at,
+    .pages = true,
+    .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
+    .run = run,
+};

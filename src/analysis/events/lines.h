@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory accesses by cache line, and by who touched which bytes of it. What is kept is of lines and of places in them, never
+ * of samples.
+ */
+#ifndef PF_ANALYSIS_EVENTS_LINES_H
+#define PF_ANALYSIS_EVENTS_LINES_H
+
+#include "analysis/profile.h"
+#include "analysis/topology.h"
+#include "base/map.h"
+#include "base/pairs.h"
+
+enum pf_access {
+#define PF_ACCESS(id, extra, doc) PF_ACCESS_##id,
+#include "analysis/events/accesses.def"
+#undef PF_ACCESS
+    PF_ACCESS_COUNT
+};
+
+/* Weights of loads: the first class that a load is of. */
+enum pf_access_cost {
+    PF_COST_REMOTE_HITM,
+    PF_COST_LOCAL_HITM,
+    PF_COST_REMOTE_PEER,
+    PF_COST_LOCAL_PEER,
+    PF_COST_LOAD,
+    PF_COST_COUNT
+};
+
+struct pf_access_sums {
+    uint64_t samples;
+    uint64_t of[PF_ACCESS_COUNT];
+    uint64_t weights[PF_COST_COUNT], weighed[PF_COST_COUNT];
+};
+
+static inline uint64_t pf_access_hitm(const struct pf_access_sums *sums)
+{
+    return sums->of[PF_ACCESS_local_hitm] + sums->of[PF_ACCESS_remote_hitm];
+}
+
+static inline uint64_t pf_access_peer(const struct pf_access_sums *sums)
+{
+    return sums->of[PF_ACCESS_local_peer] + sums->of[PF_ACCESS_remote_peer];
+}
+
+/* Loads that the caches of the node did not answer. */
+uint64_t pf_access_llc_misses(const struct pf_access_sums *sums);
+/* Accesses by where they were answered, each once. */
+uint64_t pf_access_records(const struct pf_access_sums *sums);
+
+/* Who did something. */
+struct pf_access_who {
+    uint32_t *bits[2]; /* CPUs, nodes */
+    uint32_t words[2];
+    uint32_t threads; /* how many */
+    int32_t tid;      /* the first one */
+};
+enum { PF_WHO_CPUS, PF_WHO_NODES };
+
+uint32_t pf_access_who_count(const struct pf_access_who *who, unsigned which);
+/* The next one from `from` on; UINT32_MAX: none. */
+uint32_t pf_access_who_next(const struct pf_access_who *who, unsigned which, uint32_t from);
+
+struct pf_line {
+    uint64_t address; /* where the process that touched it first has it */
+    uint64_t phys_address;
+    bool has_phys;
+    uint32_t frame;  /* of the address */
+    uint32_t number; /* in the order in which lines were seen */
+    uint32_t rows;
+    struct pf_access_sums sums;
+    struct pf_access_who who;
+    bool false_sharing; /* threads use different bytes, and one of them stores */
+    bool true_sharing;  /* threads use the same ones, and one of them stores */
+};
+
+struct pf_line_row {
+    struct pf_line *line;
+    uint32_t offset;
+    uint32_t frame;   /* of the code; PF_NO_FRAME: of several places */
+    uint32_t module;  /* of it */
+    int32_t pid, tid; /* -1: of several */
+    const char *comm; /* NULL: of several */
+    uint32_t number;
+    struct pf_access_sums sums;
+    struct pf_access_who who;
+};
+
+struct pf_lines_options {
+    const struct perfile_allocator *allocator;
+    const struct perfile_filter *filter;
+    const struct perfile_symbol_options *symbols;
+    struct pf_profile_drive drive;
+    const char *
+        keys; /* words: tot, lcl, rmt, peer for the order; pid, tid, iaddr, dso for what rows are of; NULL: "tot,iaddr" */
+};
+
+/* By what lines are sorted. */
+enum pf_line_order { PF_LINES_BY_HITM, PF_LINES_BY_LOCAL, PF_LINES_BY_REMOTE, PF_LINES_BY_PEER };
+enum { PF_LINES_PID = 1, PF_LINES_TID = 2, PF_LINES_IADDR = 4, PF_LINES_DSO = 8 };
+
+/* Zeros may be closed, too. */
+struct pf_lines {
+    const struct perfile_allocator *allocator;
+    struct perfile_reader *reader;
+    struct pf_profile *profile;
+    struct pf_topology topology;
+    struct pf_arena arena;
+    struct pf_pairs line_of, row_of, thread_of; /* to numbers */
+    struct pf_line **lines;
+    struct pf_line_row **rows;
+    size_t line_count, line_room, row_count, row_room;
+    enum pf_line_order order;
+    unsigned by; /* PF_LINES_... */
+    uint32_t line_bytes;
+    struct pf_access_sums sums; /* of all */
+    uint64_t unmapped;          /* data or code that nothing was mapped at */
+    uint64_t not_parsed;        /* neither a load nor a store */
+    uint64_t not_told;          /* samples whose event says nothing about the source of data */
+    uint64_t remote_as_dram;    /* remote cache hits that perf counts as loads from remote memory as well */
+};
+
+/* ARGUMENT: keys. The reader must be at its start. Close it also after an error. */
+int pf_lines_open(struct pf_lines *lines, struct perfile_reader *reader, const struct pf_lines_options *options,
+                  struct perfile_error *error);
+/* Reads all samples, and puts lines and rows in order, also after damage. MEMORY. */
+int pf_lines_read(struct pf_lines *lines, struct perfile_error *error);
+void pf_lines_close(struct pf_lines *lines);
+/* What lines are sorted by. */
+uint64_t pf_lines_score(const struct pf_lines *lines, const struct pf_access_sums *sums);
+/* At the end: what the recording lacks. `told` may be NULL. */
+void pf_lines_tell(struct pf_lines *lines, void (*told)(void *context, const char *text), void *context);
+/* Whether some event of the recording has the source of data. */
+bool pf_lines_recorded(struct perfile_reader *reader);
+
+#endif

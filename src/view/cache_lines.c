@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory accesses by cache line, and who accessed which bytes of it. */
+#include <stdio.h>
+
+#include "analysis/events/lines.h"
+#include "base/error.h"
+#include "view/view.h"
+
+struct cache_lines {
+    struct perfile_table *table;
+    struct pf_lines lines;
+    bool by_row; /* of the view cache_line_accesses */
+    bool done;
+    int result;
+    struct perfile_error error;
+    size_t next;
+    const struct pf_line *line;
+    const struct pf_line_row *row; /* NULL: rows are lines */
+    const struct pf_access_sums *sums;
+    const struct pf_access_who *who;
+};
+
+#define LINES const struct cache_lines *view = state
+
+static const struct pf_frame_info *frame_at(const struct cache_lines *view, uint32_t frame)
+{
+    return frame == PF_NO_FRAME ? NULL : pf_profile_frame(view->lines.profile, frame);
+}
+
+static void put_module(const struct cache_lines *view, struct pf_vector *vector, uint32_t number)
+{
+    const struct pf_module *module = pf_symbols_module(pf_profile_symbols(view->lines.profile), number);
+    pf_set_lasting(vector, module ? module->name : NULL);
+}
+
+/* ---- of lines and of rows ---------------------------------------------------------------------------------------- */
+
+#define PF_ACCESS(id, rare, text)                                                                                      \
+    PF_PUT(id)                                                                                                         \
+    {                                                                                                                  \
+        LINES;                                                                                                         \
+        pf_set_u64(vector, view->sums->of[PF_ACCESS_##id]);                                                            \
+    }
+#include "analysis/events/accesses.def"
+#undef PF_ACCESS
+
+#define PUT(name, set, value)                                                                                          \
+    PF_PUT(name)                                                                                                       \
+    {                                                                                                                  \
+        LINES;                                                                                                         \
+        set(vector, value);                                                                                            \
+    }
+PUT(line, pf_set_u64, view->line->address)
+PUT(samples, pf_set_u64, view->sums->samples)
+PUT(records, pf_set_u64, pf_access_records(view->sums))
+PUT(hitm, pf_set_u64, pf_access_hitm(view->sums))
+PUT(peer, pf_set_u64, pf_access_peer(view->sums))
+PUT(threads, pf_set_u32, view->who->threads)
+
+PF_PUT(cpus)
+{
+    LINES;
+    const uint32_t count = pf_access_who_count(view->who, PF_WHO_CPUS);
+    if (count)
+        pf_set_u32(vector, count);
+    else
+        pf_set_null(vector);
+}
+
+PF_PUT(nodes)
+{
+    LINES;
+    char number[12];
+    uint32_t node = pf_access_who_next(view->who, PF_WHO_NODES, 0);
+    if (node == UINT32_MAX) {
+        pf_set_null(vector);
+        return;
+    }
+    for (; node != UINT32_MAX; node = pf_access_who_next(view->who, PF_WHO_NODES, node + 1)) {
+        const int bytes = snprintf(number, sizeof(number), "%u", node);
+        pf_add_code(vector, pf_dictionary_put(&vector->dictionary, number, (size_t)bytes));
+    }
+    pf_end_list(vector);
+}
+
+static void put_cost(const struct cache_lines *view, struct pf_vector *vector, enum pf_access_cost cost)
+{
+    if (view->sums->weighed[cost])
+        pf_set_f64(vector, (double)view->sums->weights[cost] / (double)view->sums->weighed[cost]);
+    else
+        pf_set_null(vector);
+}
+#define PUT_COST(name, cost)                                                                                           \
+    PF_PUT(name)                                                                                                       \
+    {                                                                                                                  \
+        put_cost(state, vector, cost);                                                                                 \
+    }
+PUT_COST(remote_hitm_weight, PF_COST_REMOTE_HITM)
+PUT_COST(local_hitm_weight, PF_COST_LOCAL_HITM)
+PUT_COST(remote_peer_weight, PF_COST_REMOTE_PEER)
+PUT_COST(local_peer_weight, PF_COST_LOCAL_PEER)
+PUT_COST(load_weight, PF_COST_LOAD)
+
+/* ---- of lines ---------------------------------------------------------------------------------------------------- */
+
+PF_PUT(hitm_percent)
+{
+    LINES;
+    const uint64_t all = pf_access_hitm(&view->lines.sums);
+    pf_set_f64(vector, all ? 100 * (double)pf_access_hitm(view->sums) / (double)all : 0);
+}
+
+PF_PUT(sharing)
+{
+    LINES;
+    const struct pf_line *line = view->line;
+    if (line->false_sharing || line->true_sharing)
+        pf_set_lasting(vector, !line->true_sharing ? "false" : line->false_sharing ? "both" : "true");
+    else
+        pf_set_null(vector);
+}
+
+PF_PUT(phys_addr)
+{
+    LINES;
+    if (view->line->has_phys)
+        pf_set_u64(vector, view->line->phys_address);
+    else
+        pf_set_null(vector);
+}
+
+PF_PUT(data_symbol)
+{
+    LINES;
+    const struct pf_frame_info *frame = frame_at(view, view->line->frame);
+    pf_set_lasting(vector, frame ? frame->name : NULL);
+}
+
+PF_PUT(data_dso)
+{
+    LINES;
+    const struct pf_frame_info *frame = frame_at(view, view->line->frame);
+    put_module(view, vector, frame ? frame->module : PF_NO_SYMBOL);
+}
+
+PUT(line_bytes, pf_set_u64, view->lines.line_bytes)
+PUT(places, pf_set_u32, view->line->rows)
+
+/* ---- of rows ----------------------------------------------------------------------------------------------------- */
+
+static void set_id(struct pf_vector *vector, int32_t id)
+{
+    if (id < 0)
+        pf_set_null(vector);
+    else
+        pf_set_i32(vector, id);
+}
+
+PUT(offset, pf_set_u32, view->row->offset)
+PUT(pid, set_id, view->row->pid)
+PUT(tid, set_id, view->row->tid)
+PUT(comm, pf_set_lasting, view->row->comm)
+
+PF_PUT(ip)
+{
+    LINES;
+    const struct pf_frame_info *frame = frame_at(view, view->row->frame);
+    if (frame)
+        pf_set_u64(vector, pf_frame_address(frame)->ip);
+    else
+        pf_set_null(vector);
+}
+
+PF_PUT(symbol)
+{
+    LINES;
+    const struct pf_frame_info *frame = frame_at(view, view->row->frame);
+    pf_set_lasting(vector, frame ? frame->name : NULL);
+}
+
+PF_PUT(dso)
+{
+    LINES;
+    put_module(view, vector, view->row->module);
+}
+
+PF_PUT(srcfile)
+{
+    LINES;
+    const struct pf_frame_info *frame = frame_at(view, view->row->frame);
+    pf_set_lasting(vector, frame ? pf_frame_address(frame)->file : NULL);
+}
+
+PF_PUT(srcline)
+{
+    LINES;
+    const struct pf_frame_info *frame = frame_at(view, view->row->frame);
+    const struct pf_frame_address *address = frame ? pf_frame_address(frame) : NULL;
+    if (address && address->file && address->line)
+        pf_set_u32(vector, address->line);
+    else
+        pf_set_null(vector);
+}
+
+#define PF_ACCESS(id, rare, text) PF_COLUMN_AS(id, U64, "", text, .required = true, .extra = rare),
+#define SHARED_COLUMNS                                                                                                 \
+    PF_COLUMN(remote_hitm_weight, F64, "", "Average weight of its remote HITM loads; null: there are none."),          \
+        PF_COLUMN(local_hitm_weight, F64, "", "The same of local HITM loads."),                                        \
+        PF_EXTRA(remote_peer_weight, F64, "", "The same of loads that a cache of another node answered."),             \
+        PF_EXTRA(local_peer_weight, F64, "", "The same of loads that another cache of the node answered."),            \
+        PF_COLUMN(load_weight, F64, "", "The same of all other loads."),                                               \
+        PF_REQUIRED(threads, U32, "", "How many threads accessed it."),                                                \
+        PF_COLUMN(cpus, U32, "", "On how many processors; null: not recorded."),                                       \
+        PF_COLUMN(nodes, TEXTS, "", "The memory nodes of these; null: not known."),                                    \
+        PF_REQUIRED(samples, U64, "samples", "How many samples."),                                                     \
+        PF_REQUIRED_EXTRA(records, U64, "", "Accesses by where they were answered, each once."),                       \
+        PF_REQUIRED(hitm, U64, "", "Loads of modified lines, local and remote."),                                      \
+        PF_REQUIRED_EXTRA(peer, U64, "", "Loads that other caches answered, local and remote.")
+
+static const struct pf_column line_columns[] = {
+    PF_REQUIRED(line, ADDRESS, "", "Address of the line, in the process that accessed it first."),
+    PF_COLUMN(phys_addr, ADDRESS, "", "Its physical address; null: not recorded."),
+    PF_COLUMN(data_symbol, TEXT, "", "Variable at the begin of the line."),
+    PF_COLUMN(data_dso, TEXT, "", "File or module that holds the line."),
+    PF_REQUIRED_EXTRA(line_bytes, BYTES, "bytes",
+                      "How long lines are on the machine that recorded; 64 when it does not say."),
+    PF_COLUMN(
+        sharing, TEXT, "",
+        "false: threads access different bytes, and one of them stores; true: the same bytes; both; null: neither, "
+        "as far as samples show it."),
+    PF_REQUIRED(hitm_percent, F64, "percent", "Its share of all HITM loads."),
+    PF_REQUIRED(places, U32, "", "How many rows it has in the view cache_line_accesses."),
+    SHARED_COLUMNS,
+#include "analysis/events/accesses.def"
+};
+
+static const struct pf_column row_columns[] = {
+    PF_REQUIRED(line, ADDRESS, "", "Address of the line, as in the view cache_lines."),
+    PF_REQUIRED(offset, U32, "bytes", "Where in the line."),
+    PF_COLUMN(ip, ADDRESS, "", "Address of the instruction; null: of several."),
+    PF_COLUMN(symbol, TEXT, "", "Function at that address."),
+    PF_COLUMN(dso, TEXT, "", "File or module that holds the code; null: of several, or not known."),
+    PF_COLUMN(srcfile, TEXT, "", "Source file of the address."),
+    PF_COLUMN(srcline, U32, "", "Line in that source file."),
+    PF_COLUMN(pid, I32, "", "Process; null: of several."),
+    PF_COLUMN(tid, I32, "", "Thread; null: of several."),
+    PF_COLUMN(comm, TEXT, "", "Name of the thread; null: of several."),
+    SHARED_COLUMNS,
+#include "analysis/events/accesses.def"
+};
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+static int next_row(void *state, struct perfile_error *error)
+{
+    struct cache_lines *view = state;
+    const struct pf_lines *lines = &view->lines;
+    if (!view->done) {
+        view->done = true;
+        view->result = pf_lines_read(&view->lines, &view->error);
+    }
+    if (view->result < 0 && error)
+        *error = view->error;
+    if (view->result == PERFILE_ERROR_MEMORY || view->next >= (view->by_row ? lines->row_count : lines->line_count))
+        return view->result;
+    view->row = view->by_row ? lines->rows[view->next] : NULL;
+    view->line = view->by_row ? view->row->line : lines->lines[view->next];
+    view->sums = view->by_row ? &view->row->sums : &view->line->sums;
+    view->who = view->by_row ? &view->row->who : &view->line->who;
+    view->next++;
+    return 1;
+}
+
+static int open_view(struct perfile_table *table, void **state, bool by_row, struct perfile_error *error)
+{
+    const struct pf_lines_options how = {
+        .allocator = table->allocator,
+        .filter = table->options.filter,
+        .symbols = &table->wishes.symbols,
+        .drive = {table->options.threads, table->options.progress, table->options.progress_context},
+        .keys = table->options.keys};
+    struct cache_lines *view = pf_new(table->allocator, sizeof(*view));
+    *state = view;
+    if (!view)
+        return pf_fail_memory(error, "cache lines");
+    view->table = table;
+    view->by_row = by_row;
+    if (!pf_table_add_all(table, by_row ? row_columns : line_columns,
+                          by_row ? PF_COUNT(row_columns) : PF_COUNT(line_columns)))
+        return pf_fail_memory(error, "cache lines");
+    return pf_lines_open(&view->lines, table->reader, &how, error);
+}
+
+static int open_lines(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    return open_view(table, state, false, error);
+}
+
+static int open_rows(struct perfile_table *table, void **state, struct perfile_error *error)
+{
+    return open_view(table, state, true, error);
+}
+
+static void close_view(void *state)
+{
+    struct cache_lines *view = state;
+    if (!view)
+        return;
+    pf_lines_close(&view->lines);
+    pf_free(view->table->allocator, view, sizeof(*view));
+}
+
+static void tell_losses(const void *state, struct perfile_losses *losses)
+{
+    pf_profile_losses(((const struct cache_lines *)state)->lines.profile, losses);
+}
+
+static void tell_unmatched(const void *state, perfile_unmatched_told *told, void *context)
+{
+    pf_profile_tell_unmatched(((const struct cache_lines *)state)->lines.profile, told, context);
+}
+
+static void tell_notes(void *state, pf_note_told *told, void *context)
+{
+    pf_lines_tell(&((struct cache_lines *)state)->lines, told, context);
+}
+
+#define LINE_VIEW(id, text, opens, columns)                                                                            \
+    const struct pf_view pf_view_##id = {                                                                              \
+        .info = {#id, text},                                                                                           \
+        .lists = {PF_COLUMNS(columns)},                                                                                \
+        .open = opens,                                                                                                 \
+        .next = next_row,                                                                                              \
+        .close = close_view,                                                                                           \
+        .losses = tell_losses,                                                                                         \
+        .unmatched = tell_unmatched,                                                                                   \
+        .notes = tell_notes,                                                                                           \
+    }
+LINE_VIEW(cache_lines,
+          "cache lines with the loads and stores that were sampled in them, those first that caches fight over",
+          open_lines, line_columns);
+LINE_VIEW(cache_line_accesses, "who accessed which bytes of a cache line, by the address of the code", open_rows,
+          row_columns);
