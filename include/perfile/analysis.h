@@ -314,7 +314,8 @@ struct perfile_output_options {
     struct perfile_reader *const *more;
     const char *const *more_paths;
     size_t more_count;
-    /* export: by what samples are kept apart, as in perfile_profile_options; NULL: by all that the format has labels for */
+    /* export: by what samples are kept apart, as in perfile_profile_options; NULL: by all that the format has labels for.
+     * cache_lines: as in perfile_table_options. */
     const char *keys;
     bool addresses; /* export: costs of each instruction, not only of lines, in callgrind's format */
     /*

@@ -141,6 +141,9 @@ struct perfile_table_options {
     /*
      * stacks: by what samples are kept apart, as in perfile_profile_options: "comm,cpu"; or "stack": a row for each stack_id, of
      * all events together. frames: "function": a row for each function_id, not for each address.
+     * cache_lines, cache_line_accesses: the order of lines, by loads of modified lines ("tot"), by local or remote ones ("lcl", "rmt")
+     * or by loads that other caches answered ("peer"); and what accesses have rows of besides the offset: "pid,tid,iaddr,dso". NULL:
+     * "tot,iaddr".
      */
     const char *keys;
     uint64_t batch_rows; /* at most; 0: 65,536 */

@@ -226,7 +226,9 @@ static struct pf_line *line_of(struct pf_lines *lines, const struct pf_profile_s
     const uint64_t where = shared ? info->module : (uint64_t)1 << 32 | (uint32_t)sample->pid;
     const uint64_t place = shared ? pf_frame_address(info)->in_module : address;
     uint32_t number;
-    lines->unmapped += info->module == PF_NO_SYMBOL;
+    lines->unmapped += sample->decoded->data_src & (LOAD | STORE) &&
+                       (info->module == PF_NO_SYMBOL ||
+                        pf_profile_frame(lines->profile, sample->leaf)->module == PF_NO_SYMBOL);
     if (pf_pairs_get(&lines->line_of, where, place, &number))
         return lines->lines[number];
     struct pf_line *line = pf_arena_new(&lines->arena, sizeof(*line));
@@ -404,10 +406,12 @@ static void judge_line(struct pf_line_row *const *rows, size_t count, struct at_
         at[used - 1].several |= row->who.threads > 1 || row->who.tid != at[used - 1].tid;
         at[used - 1].stored |= row->sums.of[PF_ACCESS_stores] > 0;
     }
+    if (line->who.threads < 2)
+        return;
     for (size_t i = 0; i < used; i++) {
         line->true_sharing |= at[i].stored && at[i].several;
-        for (size_t k = 0; at[i].stored && k < used; k++)
-            line->false_sharing |= k != i && other_thread(&at[i], &at[k]);
+        for (size_t k = 0; at[i].stored && k < used && !line->false_sharing; k++) /* the first i that stores decides */
+            line->false_sharing = k != i && other_thread(&at[i], &at[k]);
     }
 }
 

@@ -233,7 +233,7 @@ static void put_table(struct pf_text *out, const struct pf_lines *lines, size_t 
 struct pareto {
     const struct pf_lines *lines;
     struct pf_text *out;
-    int symbol_width, module_width, place_width;
+    int symbol_width, module_width, place_width, thread_width;
     enum pf_access first[5]; /* what has percentages */
 };
 
@@ -281,6 +281,13 @@ static void put_padded(struct pf_text *out, const char *text, int width)
     pf_put_format(out, "%*s", used < (size_t)width ? (int)((size_t)width - used) : 0, "");
 }
 
+/* "   1000:name  " */
+static void put_thread(const struct pareto *pareto, const struct pf_line_row *row)
+{
+    pf_put_format(pareto->out, "  %7" PRId32 ":", row->tid);
+    put_padded(pareto->out, row->comm ? row->comm : "", pareto->thread_width - 8);
+}
+
 static double cost_of(const struct pf_access_sums *sums, enum pf_access_cost cost)
 {
     return sums->weighed[cost] ? (double)sums->weights[cost] / (double)sums->weighed[cost] : 0;
@@ -303,7 +310,7 @@ static void put_row(const struct pareto *pareto, const struct pf_line_row *row)
     if (pareto->lines->by & PF_LINES_PID)
         pf_put_format(out, "  %7" PRId32, row->pid);
     if (pareto->lines->by & PF_LINES_TID)
-        pf_put_format(out, "  %7" PRId32, row->tid);
+        put_thread(pareto, row);
     snprintf(text, sizeof(text), "0x%" PRIx64, frame ? pf_frame_address(frame)->ip : 0);
     if (pareto->lines->by & PF_LINES_IADDR)
         pf_put_format(out, "  %18s", text);
@@ -344,8 +351,7 @@ static void put_line_head(const struct pareto *pareto, const struct pf_line *lin
 /* perf shows what fights, and what stores. */
 static bool is_shown(const struct pf_lines *lines, const struct pf_line_row *row)
 {
-    const bool fights = lines->order == PF_LINES_BY_PEER ? pf_access_peer(&row->sums) : pf_access_hitm(&row->sums);
-    return fights || row->sums.of[PF_ACCESS_stores];
+    return pf_lines_score(lines, &row->sums) || row->sums.of[PF_ACCESS_stores];
 }
 
 static void measure(struct pareto *pareto, size_t shown)
@@ -356,6 +362,7 @@ static void measure(struct pareto *pareto, size_t shown)
         const struct pf_module *module = module_of(pareto, row);
         if (row->line->number >= shown)
             break;
+        pareto->thread_width = (int)pf_max((size_t)pareto->thread_width, 8 + (row->comm ? strlen(row->comm) : 0));
         name_code(pareto, row, text, sizeof(text));
         pareto->symbol_width = (int)pf_max((size_t)pareto->symbol_width, strlen(text));
         pareto->module_width =
@@ -378,23 +385,25 @@ static void put_pareto_head(const struct pareto *pareto)
     const bool peers = pareto->lines->order == PF_LINES_BY_PEER;
     const unsigned by = pareto->lines->by;
     const char *kind = peers ? "peer" : "hitm";
+    const int tid = by & PF_LINES_TID ? 2 + pareto->thread_width : 0;
     pf_put_char(out, '\n');
     put_title(out, "      Shared Cache Line Distribution Pareto      ");
     pf_put_format(out, "#\n#        %s  ------- Store Refs ------  --------- Data address ---------",
                   peers ? "-- Peer Snoop --" : "----- HITM -----");
-    pf_put_format(out, "%s%s%s  ---------- cycles ----------    Total       cpu  %*s  %*s  %*s      \n",
-                  by & PF_LINES_PID ? "         " : "", by & PF_LINES_TID ? "         " : "",
+    pf_put_format(out, "%s%*s%s  ---------- cycles ----------    Total       cpu  %*s  %*s  %*s      \n",
+                  by & PF_LINES_PID ? "         " : "", tid, "",
                   by & PF_LINES_IADDR ? "                    " : "", pareto->symbol_width, "", pareto->module_width,
                   "Shared", pareto->place_width, "");
     pf_put_format(out, "#   Num%s   L1 Hit  L1 Miss      N/A              Offset  Node  PA cnt",
                   peers ? "      Rmt      Lcl" : "  RmtHitm  LclHitm");
-    pf_put_format(out, "%s%s%s  rmt %s  lcl %s      load  records       cnt  %*s  %*s  %*s  Node\n",
-                  by & PF_LINES_PID ? "      Pid" : "", by & PF_LINES_TID ? "      Tid" : "",
+    pf_put_format(out, "%s%*s%s  rmt %s  lcl %s      load  records       cnt  %*s  %*s  %*s  Node\n",
+                  by & PF_LINES_PID ? "      Pid" : "", tid, tid ? "Tid" : "",
                   by & PF_LINES_IADDR ? "        Code address" : "", kind, kind, pareto->symbol_width, "Symbol",
                   pareto->module_width, "Object", pareto->place_width, "Source:Line");
     pf_put_string(out, "# .....  .......  .......  .......  .......  .......  ..................  ....  ......");
     pf_put_string(out, by & PF_LINES_PID ? "  ......." : "");
-    pf_put_string(out, by & PF_LINES_TID ? "  ......." : "");
+    if (tid)
+        put_dots(out, pareto->thread_width);
     pf_put_string(out, by & PF_LINES_IADDR ? "  .................." : "");
     pf_put_string(out, "  ........  ........  ........  .......  ........");
     put_dots(out, pareto->symbol_width);
@@ -416,6 +425,12 @@ static void put_pareto(struct pf_text *out, const struct pf_lines *lines, size_t
                   peers ? PF_ACCESS_local_peer : PF_ACCESS_local_hitm, PF_ACCESS_store_l1_hit, PF_ACCESS_store_l1_miss,
                   PF_ACCESS_store_no_level},
     };
+    if (!shown) {
+        pf_put_char(out, '\n');
+        put_title(out, "      Shared Cache Line Distribution Pareto      ");
+        pf_put_string(out, "#\n");
+        return;
+    }
     measure(&pareto, shown);
     put_pareto_head(&pareto);
     for (size_t i = 0; i < lines->row_count && lines->rows[i]->line->number < shown; i++) {
