@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/diff/statistics.h"
+
+#include <float.h>
+#include <math.h>
+
+/* ---- distributions ----------------------------------------------------------------------------------------------- */
+
+/* The continued fraction of the incomplete beta function, by Lentz's method. */
+static double beta_fraction(double a, double b, double x)
+{
+    enum { MOST_STEPS = 1000 };
+    const double tiny = 1e-300;
+    double c = 1, d = 1 - (a + b) * x / (a + 1);
+    d = 1 / (fabs(d) < tiny ? tiny : d);
+    double value = d;
+    for (int step = 1; step <= MOST_STEPS; step++) {
+        const double m = step;
+        const double factors[2] = {m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+                                   -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))};
+        double change = 1;
+        for (int i = 0; i < 2; i++) {
+            d = 1 + factors[i] * d;
+            d = 1 / (fabs(d) < tiny ? tiny : d);
+            c = 1 + factors[i] / c;
+            c = fabs(c) < tiny ? tiny : c;
+            change = c * d;
+            value *= change;
+        }
+        if (fabs(change - 1) < 4 * DBL_EPSILON)
+            break;
+    }
+    return value;
+}
+
+/* The logarithm of the beta function B(a, 1/2); lgamma would write a global variable. */
+static double log_gamma(double x)
+{
+    double shift = 0;
+    for (; x < 15; x++)
+        shift += log(x);
+    const double y = 1 / (x * x);
+    return (x - 0.5) * log(x) - x + 0.91893853320467274178 +
+           (1.0 / 12 - y * (1.0 / 360 - y * (1.0 / 1260 - y * (1.0 / 1680 - y / 1188)))) / x - shift;
+}
+
+static double incomplete_beta(double a, double b, double x)
+{
+    if (x <= 0 || x >= 1)
+        return x <= 0 ? 0 : 1;
+    const double front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log1p(-x));
+    if (x < (a + 1) / (a + b + 2))
+        return front * beta_fraction(a, b, x) / a;
+    return 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+double pf_t_two_sided(double t, double df)
+{
+    if (isnan(t))
+        return 1;
+    if (isinf(t))
+        return 0;
+    if (isinf(df))
+        return erfc(fabs(t) / sqrt(2));
+    return incomplete_beta(df / 2, 0.5, df / (df + t * t));
+}
+
+double pf_t_upper(double t, double df)
+{
+    const double half = pf_t_two_sided(t, df) / 2;
+    return t < 0 ? 1 - half : half;
+}
+
+double pf_t_quantile(double p, double df)
+{
+    double low = 0, high = 1;
+    while (high < 1e9 && pf_t_upper(high, df) > 1 - p)
+        high *= 2;
+    for (int i = 0; i < 200 && low < high; i++) {
+        const double middle = low + (high - low) / 2;
+        if (middle <= low || middle >= high)
+            break;
+        if (pf_t_upper(middle, df) > 1 - p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+/* ---- comparing --------------------------------------------------------------------------------------------------- */
+
+static double mean_of(const struct pf_observations *side)
+{
+    double sum = 0;
+    for (size_t i = 0; i < side->count; i++)
+        sum += side->weights[i];
+    return side->count ? sum / (double)side->count : 0;
+}
+
+/* What is left of the variance of counting when samples come on a grid is 0.3 to 1.2 of Poisson's. */
+static double variance_of(const struct pf_observations *side, double mean, double unit)
+{
+    const double least = 0.25 * unit * fmax(mean, unit / 2);
+    double sum = 0;
+    if (side->count < 2)
+        return least;
+    for (size_t i = 0; i < side->count; i++)
+        sum += (side->weights[i] - mean) * (side->weights[i] - mean);
+    return fmax(sum / (double)(side->count - 1), least);
+}
+
+static void compare_several(const struct pf_comparison *c, struct pf_difference *d)
+{
+    const double n = (double)c->before.count, m = (double)c->after.count;
+    const double a = variance_of(&c->before, d->before, c->unit) / n;
+    const double b = variance_of(&c->after, d->after, c->unit) / m;
+    d->error = sqrt(a + b);
+    d->df = (a + b) * (a + b) / (a * a / (n - 1) + b * b / (m - 1));
+}
+
+/* A new observation is expected as far from the mean of the others as they are, and as that mean is from the true one. */
+static void compare_one(const struct pf_observations *several, double mean, double unit, struct pf_difference *d)
+{
+    const double k = (double)several->count;
+    d->error = sqrt(variance_of(several, mean, unit) * (1 + 1 / k));
+    d->df = k - 1;
+}
+
+static void compare_counts(const struct pf_comparison *c, struct pf_difference *d)
+{
+    const double n = (double)c->before.count, m = (double)c->after.count;
+    const double counting = c->before.samples / (n * n) + c->after.samples / (m * m) + 1;
+    const double noise = c->noise * c->noise * (d->before * d->before / n + d->after * d->after / m);
+    d->error = sqrt(c->unit * c->unit * counting + noise);
+    d->df = INFINITY;
+    d->sampling_only = c->noise <= 0;
+}
+
+void pf_compare(const struct pf_comparison *c, struct pf_difference *d)
+{
+    *d = (struct pf_difference){.before = mean_of(&c->before), .after = mean_of(&c->after)};
+    d->difference = d->after - d->before;
+    if (c->before.count > 1 && c->after.count > 1)
+        compare_several(c, d);
+    else if (c->before.count > 2)
+        compare_one(&c->before, d->before, c->unit, d);
+    else if (c->after.count > 2)
+        compare_one(&c->after, d->after, c->unit, d);
+    else
+        compare_counts(c, d);
+    const double t = d->error > 0 ? d->difference / d->error : d->difference == 0 ? 0 : INFINITY;
+    const double outer = pf_t_quantile(0.975, d->df), inner = pf_t_quantile(0.95, d->df);
+    d->p = pf_t_two_sided(t, d->df);
+    d->low = d->difference - outer * d->error;
+    d->high = d->difference + outer * d->error;
+    d->inner_low = d->difference - inner * d->error;
+    d->inner_high = d->difference + inner * d->error;
+    d->detectable = (outer + pf_t_quantile(0.8, d->df)) * d->error;
+}
+
+double pf_compare_above(const struct pf_difference *d, double limit)
+{
+    const double beyond = d->difference - limit;
+    return pf_t_upper(d->error > 0 ? beyond / d->error : beyond > 0 ? INFINITY : -INFINITY, d->df);
+}
+
+void pf_mean_interval(const struct pf_observations *side, double unit, double *low, double *high)
+{
+    const double n = (double)side->count, mean = mean_of(side);
+    const double error = side->count > 1 ? sqrt(variance_of(side, mean, unit) / n) : unit * sqrt(side->samples + 0.5);
+    const double width = error * pf_t_quantile(0.975, side->count > 1 ? n - 1 : INFINITY);
+    *low = mean - width;
+    *high = mean + width;
+}
+
+/* ---- many of them ------------------------------------------------------------------------------------------------ */
+
+static void sink(size_t *order, const double *p, size_t at, size_t count)
+{
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && p[order[child + 1]] > p[order[child]])
+            child++;
+        if (p[order[at]] >= p[order[child]])
+            return;
+        const size_t other = order[at];
+        order[at] = order[child];
+        order[child] = other;
+    }
+}
+
+static void sort(size_t *order, const double *p, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        order[i] = i;
+    for (size_t i = count / 2; i-- > 0;)
+        sink(order, p, i, count);
+    for (size_t left = count; left > 1;) {
+        const size_t last = order[--left];
+        order[left] = order[0];
+        order[0] = last;
+        sink(order, p, 0, left);
+    }
+}
+
+void pf_adjust(double *p, size_t *order, size_t count)
+{
+    double least = 1;
+    sort(order, p, count);
+    for (size_t i = count; i-- > 0;) {
+        const double q = p[order[i]] * (double)count / (double)(i + 1);
+        least = q < least ? q : least;
+        p[order[i]] = least;
+    }
+}
