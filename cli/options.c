@@ -273,6 +273,9 @@ void pf_settings_init(struct pf_settings *settings)
 void pf_settings_free(struct pf_settings *settings)
 {
     free(settings->fields);
+    free(settings->diff.maps);
+    free(settings->diff.only);
+    free(settings->diff.ignore);
     free(settings->record.events);
     for (size_t i = 0; i < settings->record.filter_count; i++)
         free(settings->record.filters[i]);
@@ -568,6 +571,11 @@ static int set_option(const struct given *given, const char *text, struct pf_set
         return add_fields(text, to);
     case PF_OPTION_EVENTS:
         return join(to, ",", text);
+    case PF_OPTION_LINES:
+        return join(to, "\n", text);
+    case PF_OPTION_PLACE:
+        *(uint64_t *)to = settings->operand_count + 1;
+        return PF_STATUS_OK;
     case PF_OPTION_FILTER:
         return add_filter(text, &settings->record);
     case PF_OPTION_EXCLUDE_SELF:

@@ -87,6 +87,14 @@ struct pf_c2c_settings {
     const char *display, *coalesce; /* NULL: not given */
 };
 
+/* Of the verb diff. */
+struct pf_diff_settings {
+    uint64_t before, after;     /* where the recordings of a side begin in `operands`, plus one; 0: it was not said */
+    char *maps, *only, *ignore; /* a line each; owned */
+    const char *sort, *per, *work, *noise, *margin, *alpha, *fail_above, *fail_on, *against, *keep;
+    bool relative, inclusive, no_guesses, all, tree, update;
+};
+
 /* A view that is written to a file of its own. */
 struct pf_part {
     const char *view, *columns, *keys;
@@ -150,6 +158,7 @@ struct pf_settings {
     struct pf_record_settings record;
     struct pf_stat_settings stat;
     struct pf_script_settings script;
+    struct pf_diff_settings diff;
     const char *convert_strip;
     const char *convert_for;
     bool convert_unwind;
@@ -194,6 +203,8 @@ enum pf_option_kind {
     PF_OPTION_LIST,         /* const char *, values separated by commas; the library checks them */
     PF_OPTION_FIELDS,       /* char *, likewise; what is given again is added */
     PF_OPTION_EVENTS,       /* char *; what is given again is added behind a comma */
+    PF_OPTION_LINES,        /* char *; what is given again is added in a line of its own */
+    PF_OPTION_PLACE,        /* uint64_t: the number of operands before it, plus one */
     PF_OPTION_FILTER,       /* of the last event that was given */
     PF_OPTION_EXCLUDE_SELF, /* a filter that leaves out this process */
     PF_OPTION_NUMBER,       /* uint64_t */
@@ -241,7 +252,7 @@ struct pf_command {
     bool pages;                               /* prints long text, which goes through a pager on a terminal */
     bool interactive;                         /* has a view for terminals, see tui/tui.h */
     bool findings;                            /* the output itself tells what is wrong with the recording */
-    const struct pf_option_group *groups[10]; /* NULL-terminated */
+    const struct pf_option_group *groups[12]; /* NULL-terminated */
     int (*run)(const struct pf_command *command, struct pf_settings *settings);
 };
 

@@ -486,6 +486,8 @@ static void allow_outputs(const struct fence *fence, const struct pf_settings *s
                                                     : "perf.data";
         allow_folder_of(fence, input, strlen(input));
     }
+    if (settings->diff.against)
+        allow(fence, settings->diff.against, FOLDER_ACCESS);
     if (settings->inject_jit_dir)
         allow(fence, settings->inject_jit_dir, FOLDER_ACCESS);
 }

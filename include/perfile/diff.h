@@ -30,7 +30,7 @@ enum perfile_diff_flags {
 };
 
 struct perfile_diff_options {
-    size_t size;                                  /* sizeof(struct perfile_diff_options) */
+    size_t size;                                 /* sizeof(struct perfile_diff_options) */
     const struct perfile_profile *const *before; /* one for each recording; all must live for the call */
     size_t before_count;
     const struct perfile_profile *const *after;
@@ -49,9 +49,17 @@ struct perfile_diff_options {
     double margin;      /* differences within this fraction of the row are SAME; 0: 0.05 */
     double alpha;       /* level of significance; 0: 0.05, of `limit` with one recording on a side 0.01 */
     double limit;       /* with GATE: more than this fraction of the weight before, or ... */
-    double limit_weight; /* ... if that is 0, more than this weight */
+    double limit_weight;     /* ... if that is 0, more than this weight */
     const char *const *maps; /* "old=new": names of binaries, functions and threads before, and those after */
     size_t map_count;
+    /*
+     * With GATE: functions or binaries whose rows alone are compared with the limit, and such whose rows are not. A function
+     * is given as in perfile_report_options.symbols, * and ? stand for any text and any character.
+     */
+    const char *const *only;
+    size_t only_count;
+    const char *const *ignore;
+    size_t ignore_count;
     const struct perfile_allocator *allocator; /* must live as long as the diff; NULL: malloc */
 };
 #define PERFILE_DIFF_OPTIONS_INIT PERFILE_SIZED(struct perfile_diff_options)
@@ -90,16 +98,17 @@ struct perfile_diff_row {
     const char *other;    /* see enum perfile_diff_state; NULL */
     uint32_t state;       /* enum perfile_diff_state */
     uint32_t verdict;     /* enum perfile_diff_verdict */
-    uint32_t parent; /* of paths: the row of the caller's; PERFILE_NO_ID: there is none */
-    bool in_family;  /* at least 0.5 % of all: only these can be MORE or LESS */
-    bool fails;      /* significantly above the limit */
+    uint32_t parent;      /* of paths: the row of the caller's; PERFILE_NO_ID: there is none */
+    bool in_family;       /* at least 0.5 % of all: only these can be MORE or LESS */
+    bool fails;           /* significantly above the limit */
+    bool left_out;        /* the limit is not for it */
     double before, after, difference;
-    double low, high;   /* the 95 % interval of the difference */
-    double p, q;        /* two-sided; and adjusted for the number of rows */
-    double df;          /* degrees of freedom; INFINITY: of the normal distribution */
-    double detectable;  /* the difference that would be found with a probability of 80 % */
-    double limit, limit_q; /* of the gate: in weight, and adjusted; 0 and 1 without one */
-    double share_before, share_after; /* percent */
+    double low, high;                       /* the 95 % interval of the difference */
+    double p, q;                            /* two-sided; and adjusted for the number of rows */
+    double df;                              /* degrees of freedom; INFINITY: of the normal distribution */
+    double detectable;                      /* the difference that would be found with a probability of 80 % */
+    double limit, limit_q;                  /* of the gate: in weight, and adjusted; 0 and 1 without one */
+    double share_before, share_after;       /* percent */
     uint64_t samples_before, samples_after; /* of all recordings */
 };
 #define PERFILE_DIFF_ROW_INIT PERFILE_SIZED(struct perfile_diff_row)
@@ -121,7 +130,7 @@ struct perfile_diff_info {
     double alpha, margin;
     double limit_alpha;
     size_t before_count, after_count;
-    size_t family; /* rows of it */
+    size_t family;  /* rows of it */
     size_t failing; /* rows, or the total, above the limit */
 };
 #define PERFILE_DIFF_INFO_INIT PERFILE_SIZED(struct perfile_diff_info)

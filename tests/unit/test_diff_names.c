@@ -81,12 +81,8 @@ static size_t of_file(const char *name, char *text)
 static void test_modules(void **state)
 {
     static const struct pair pairs[] = {
-        {"prog", "prog"},
-        {"/usr/bin/prog (deleted)", "prog"},
-        {"libx.so.1.2.3", "libx.so.1"},
-        {"libx.so.1", "libx.so.1"},
-        {"libx-2.31.so", "libx-2.31.so"},
-        {"[vdso]", "[vdso]"},
+        {"prog", "prog"},           {"/usr/bin/prog (deleted)", "prog"}, {"libx.so.1.2.3", "libx.so.1"},
+        {"libx.so.1", "libx.so.1"}, {"libx-2.31.so", "libx-2.31.so"},    {"[vdso]", "[vdso]"},
         {"dir/", "dir/"},
     };
     struct perfile_module module = {.name = "[kernel.kallsyms]", .short_name = "x", .kind = PERFILE_MODULE_KERNEL};

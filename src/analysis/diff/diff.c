@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/function_name.h"
 #include "base/sized.h"
 
 enum { UNIT = 96 };
@@ -211,8 +212,13 @@ static int open_profile(struct perfile_diff *d, size_t index, struct perfile_err
     of->total = value_total(of->profile, event.first_value + of->value);
     if (!d->unit[0])
         snprintf(d->unit, sizeof(d->unit), "%s%s%.40s",
-                 o->flags & PERFILE_DIFF_RELATIVE ? "%" : of->value ? event.unit : "samples",
-                 o->per || o->work ? "/" : "", o->per ? o->per : o->work ? "work" : "");
+                 o->flags & PERFILE_DIFF_RELATIVE ? "%"
+                 : of->value                      ? event.unit
+                                                  : "samples",
+                 o->per || o->work ? "/" : "",
+                 o->per    ? o->per
+                 : o->work ? "work"
+                           : "");
     return choose_scale(d, index, error);
 }
 
@@ -327,6 +333,22 @@ static void judge(const struct perfile_diff *d, struct perfile_diff_row *row)
         row->verdict = row->difference > 0 ? PERFILE_DIFF_MORE : PERFILE_DIFF_LESS;
 }
 
+static bool is_listed(const char *const *list, size_t count, const struct perfile_diff_row *row)
+{
+    const char *const names[] = {row->function, row->module, row->thread};
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < PF_COUNT(names); k++)
+            if (names[k] && pf_function_is_called(names[k], list[i]))
+                return true;
+    return false;
+}
+
+static bool is_left_out(const struct perfile_diff_options *o, const struct perfile_diff_row *row)
+{
+    return !(o->flags & PERFILE_DIFF_GATE) || o->flags & PERFILE_DIFF_GATE_TOTAL ||
+           (o->only_count && !is_listed(o->only, o->only_count, row)) || is_listed(o->ignore, o->ignore_count, row);
+}
+
 /* What each recording has in all; returns the sum. */
 static double add_up(const struct perfile_diff *d, double *totals, struct pf_comparison *c)
 {
@@ -379,31 +401,39 @@ static bool compare_rows(struct perfile_diff *d, double *weights, const struct p
         row->share_before = d->total.before > 0 ? 100 * row->before / d->total.before : 0;
         row->share_after = d->total.after > 0 ? 100 * row->after / d->total.after : 0;
         row->in_family = sum > 0 && sum_of(&c) / sum >= 0.005;
+        row->left_out = is_left_out(&d->options, row);
         row->parent = (uint32_t)i; /* its number in the matrix, until the rows are in order */
         d->row_count++;
     }
     return true;
 }
 
-/* q of the rows of the family, from what `member` of them is. */
-static bool adjust(struct perfile_diff *d, size_t member)
+static bool is_member(const struct perfile_diff_row *row, bool of_limit)
+{
+    return row->in_family && !(of_limit && row->left_out);
+}
+
+/* p of the rows of the family become q: those of differences, or of what is above the limit. */
+static bool adjust(struct perfile_diff *d, bool of_limit)
 {
     const struct perfile_allocator *allocator = d->diff.allocator;
-    double *p = pf_new(allocator, (d->row_count + 1) * sizeof(*p));
-    size_t *order = pf_new(allocator, (d->row_count + 1) * sizeof(*order)), count = 0;
+    const size_t most = d->row_count + 1;
+    double *p = pf_new(allocator, most * sizeof(*p));
+    size_t *order = pf_new(allocator, most * sizeof(*order)), count = 0;
     const bool fine = p && order;
     for (size_t i = 0; fine && i < d->row_count; i++)
-        if (d->rows[i].in_family)
-            memcpy(&p[count++], (char *)&d->rows[i] + member, sizeof(*p));
+        if (is_member(&d->rows[i], of_limit))
+            p[count++] = of_limit ? d->rows[i].limit_q : d->rows[i].q;
     if (fine)
         pf_adjust(p, order, count);
-    d->family = count;
+    if (!of_limit)
+        d->family = count;
     count = 0;
     for (size_t i = 0; fine && i < d->row_count; i++)
-        if (d->rows[i].in_family)
-            memcpy((char *)&d->rows[i] + member, &p[count++], sizeof(*p));
-    pf_free(allocator, p, p ? (d->row_count + 1) * sizeof(*p) : 0);
-    pf_free(allocator, order, order ? (d->row_count + 1) * sizeof(*order) : 0);
+        if (is_member(&d->rows[i], of_limit))
+            *(of_limit ? &d->rows[i].limit_q : &d->rows[i].q) = p[count++];
+    pf_free(allocator, p, p ? most * sizeof(*p) : 0);
+    pf_free(allocator, order, order ? most * sizeof(*order) : 0);
     return fine;
 }
 
@@ -413,7 +443,7 @@ static void judge_rows(struct perfile_diff *d)
     for (size_t i = 0; i < d->row_count; i++) {
         struct perfile_diff_row *row = &d->rows[i];
         judge(d, row);
-        row->fails = row->in_family && !(flags & PERFILE_DIFF_GATE_TOTAL) && row->limit_q < d->limit_alpha;
+        row->fails = is_member(row, true) && row->limit_q < d->limit_alpha;
         d->failing += row->fails;
     }
     d->total.fails = flags & PERFILE_DIFF_GATE_TOTAL && d->total.limit_q < d->limit_alpha;
@@ -527,7 +557,8 @@ static bool note_lost(struct perfile_diff *d)
         const double all = (double)lost[side] + (double)samples[side];
         if (!lost[side] || (double)lost[side] <= 0.01 * all)
             continue;
-        snprintf(text, sizeof(text), "%.1f%% of the samples %s were lost while recording: weights are too small by that",
+        snprintf(text, sizeof(text),
+                 "%.1f%% of the samples %s were lost while recording: weights are too small by that",
                  100 * (double)lost[side] / all, side ? "after" : "before");
         if (!put_note(d, text))
             return false;
@@ -544,10 +575,11 @@ static bool note_unknown(struct perfile_diff *d)
         if (!row->function || strcmp(row->function, PF_DIFF_UNKNOWN) != 0 || row->path ||
             fabs(row->share_after - row->share_before) <= 2)
             continue;
-        snprintf(text, sizeof(text),
-                 "functions of %.200s without a symbol have %.1f%% before and %.1f%% after: if its symbols were found on "
-                 "one side only, changes of its functions are of names",
-                 row->module ? row->module : "?", row->share_before, row->share_after);
+        snprintf(
+            text, sizeof(text),
+            "functions of %.200s without a symbol have %.1f%% before and %.1f%% after: if its symbols were found on "
+            "one side only, changes of its functions are of names",
+            row->module ? row->module : "?", row->share_before, row->share_after);
         if (!put_note(d, text))
             return false;
     }
@@ -595,8 +627,7 @@ static bool compare_all(struct perfile_diff *d, double *totals, double *weights)
     d->total.share_before = d->total.share_after = 100;
     judge(d, &d->total);
     if (!pf_grow(d->diff.allocator, &d->rows, &d->row_room, d->diff.keys.count + 1, sizeof(*d->rows)) ||
-        !compare_rows(d, weights, &total, sum) || !adjust(d, offsetof(struct perfile_diff_row, q)) ||
-        !adjust(d, offsetof(struct perfile_diff_row, limit_q)))
+        !compare_rows(d, weights, &total, sum) || !adjust(d, false) || !adjust(d, true))
         return false;
     judge_rows(d);
     sort_rows(d->rows, d->row_count);

@@ -58,10 +58,10 @@ struct pf_diff_cell {
 struct pf_diff_profile {
     const struct perfile_profile *profile;
     bool is_before;
-    uint32_t event;     /* PERFILE_NO_ID: it has none of that name */
-    uint64_t total;     /* periods, or samples where they are all 0 */
-    uint32_t value;     /* which of a row's values that is */
-    double scale;       /* of weights */
+    uint32_t event;      /* PERFILE_NO_ID: it has none of that name */
+    uint64_t total;      /* periods, or samples where they are all 0 */
+    uint32_t value;      /* which of a row's values that is */
+    double scale;        /* of weights */
     uint32_t *functions; /* numbers, of the profile's functions; owned */
     size_t function_count;
 };
@@ -75,7 +75,7 @@ struct pf_diff {
     const char **texts; /* in the arena */
     size_t text_count, text_room;
     struct pf_distinct functions, paths, keys; /* of the structs above */
-    struct pf_diff_alias *aliases; /* one for each function */
+    struct pf_diff_alias *aliases;             /* one for each function */
     size_t alias_count, alias_room;
     uint32_t *modules; /* by text: what a module is counted as; texts behind `module_count` are themselves */
     size_t module_count;

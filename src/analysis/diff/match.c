@@ -14,7 +14,8 @@ void pf_diff_observe(const struct pf_diff *diff, size_t row, double *weights, st
     const struct pf_diff_cell *cells = pf_diff_cells(diff, row);
     const size_t before = diff->options->before_count;
     double sum = 0;
-    *comparison = (struct pf_comparison){{weights, before, 0}, {weights + before, diff->profile_count - before, 0}, 0, 0};
+    *comparison =
+        (struct pf_comparison){{weights, before, 0}, {weights + before, diff->profile_count - before, 0}, 0, 0};
     for (size_t i = 0; i < diff->profile_count; i++) {
         struct pf_observations *side = i < before ? &comparison->before : &comparison->after;
         weights[i] = cells[i].weight;
@@ -147,8 +148,8 @@ static bool pair_modules(const struct pf_diff_match *match, struct candidates si
             struct candidate *new = &sides[1].items[k];
             if (new->taken || match->diff->texts[new->number][0] == '[')
                 continue;
-            const double part = fmin(common_part(match->diff, old, new->number, 0),
-                                     common_part(match->diff, new, old->number, 1));
+            const double part =
+                fmin(common_part(match->diff, old, new->number, 0), common_part(match->diff, new, old->number, 1));
             if (part >= common) {
                 best = new;
                 common = part;
@@ -272,7 +273,8 @@ static uint32_t frame_function(const struct pf_diff *diff, const struct pf_diff_
 static bool add_call(struct pf_diff *diff, struct calls *calls, const struct call *call, double weight)
 {
     const uint32_t known = (uint32_t)calls->pairs.count, number = pf_distinct_number(&calls->pairs, call);
-    if (number == PERFILE_NO_ID || !pf_grow(diff->allocator, &calls->weights, &calls->room, number + 1u, sizeof(double)))
+    if (number == PERFILE_NO_ID ||
+        !pf_grow(diff->allocator, &calls->weights, &calls->room, number + 1u, sizeof(double)))
         return false;
     calls->weights[number] = number == known ? weight : calls->weights[number] + weight;
     return true;

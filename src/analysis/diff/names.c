@@ -24,9 +24,8 @@ static size_t run_of(const char *text, bool (*is)(char))
 /* ---- functions --------------------------------------------------------------------------------------------------- */
 
 /* What compilers append to copies of a function, each with a number or without. */
-static const char *const suffixes[] = {".isra",       ".constprop", ".part", ".cold",  ".lto_priv",
-                                       ".llvm",       ".localalias", ".specialized", ".avx2", ".warm", ".hot",
-                                       ".__uniq"};
+static const char *const suffixes[] = {".isra",       ".constprop",   ".part", ".cold", ".lto_priv", ".llvm",
+                                       ".localalias", ".specialized", ".avx2", ".warm", ".hot",      ".__uniq"};
 
 /* The bytes of one at `at`: ".part.3", ".cold"; 0: there is none. */
 static size_t suffix_at(const char *at)

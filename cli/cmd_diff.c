@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: MIT */
+#include "diff.h"
+#include "inputs.h"
+#include "message.h"
+#include "sandbox.h"
+
+#include <perfile/table.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- options ----------------------------------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(struct pf_settings, diff.member)
+#define TEXT(option, value, member, text)                                                                              \
+    {                                                                                                                  \
+        .name = option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member), .doc = text                   \
+    }
+#define FLAG(option, member, text)                                                                                     \
+    {                                                                                                                  \
+        .name = option, .kind = PF_OPTION_FLAG, .offset = AT(member), .doc = text                                      \
+    }
+#define LINES(option, value, member, text)                                                                             \
+    {                                                                                                                  \
+        .name = option, .kind = PF_OPTION_LINES, .argument = value, .offset = AT(member), .doc = text                  \
+    }
+
+static const struct {
+    const char *name, *doc;
+    void (*put)(const struct pf_diff_output *output);
+} formats[] = {
+    {"junit", "XML for continuous integration: a test for each row that counts", pf_diff_put_junit},
+    {"github", "annotations of GitHub Actions", pf_diff_put_github},
+    {"folded", "call paths with the weights before and after, as difffolded.pl prints them", pf_diff_put_folded},
+    {"html", "a page with a flame graph of what changed; of one recording on each side", NULL},
+};
+enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
+
+/* Those of tables, then these. */
+static const char *format_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    size_t of_tables = 0;
+    const char *name;
+
+    (void)command;
+    while ((name = perfile_table_format_at(of_tables, doc)) != NULL && of_tables++ != index)
+        ;
+    if (name)
+        return name;
+    index -= of_tables;
+    *doc = index < FORMATS ? formats[index].doc : NULL;
+    return index < FORMATS ? formats[index].name : NULL;
+}
+
+static const char *key_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const char *const keys[][2] = {
+        {"function", "functions of binaries"}, {"module", "binaries"}, {"dso", "the same"}, {"line", "source lines"},
+        {"thread", "threads, by name"},        {"path", "call paths"}};
+    (void)command;
+    if (index >= sizeof(keys) / sizeof(keys[0]))
+        return NULL;
+    *doc = keys[index][1];
+    return keys[index][0];
+}
+
+static const char *gate_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    static const char *const values[][2] = {{"rows", "each row"}, {"total", "the sum of all"}};
+    (void)command;
+    *doc = index < 2 ? values[index][1] : NULL;
+    return index < 2 ? values[index][0] : NULL;
+}
+
+static const struct pf_option side_options[] = {
+    {.name = "before",
+     .kind = PF_OPTION_PLACE,
+     .offset = AT(before),
+     .doc = "The recordings that follow are those before: --before a b c --after d e f."},
+    {.name = "after",
+     .kind = PF_OPTION_PLACE,
+     .offset = AT(after),
+     .doc = "The recordings that follow are those after."},
+    {0},
+};
+static const struct pf_option_group side_group = {"Recordings", side_options};
+
+static const struct pf_option row_options[] = {
+    {.name = "sort",
+     .letter = 's',
+     .kind = PF_OPTION_LIST,
+     .argument = "KEYS",
+     .offset = AT(sort),
+     .value_at = key_at,
+     .doc = "What rows are of: function, module (or dso), line, thread, path, or several of them [function]."},
+    TEXT("per", "EVENT", per, "Divide weights by what EVENT counted in the same recording, such as instructions."),
+    TEXT("work", "LIST", work,
+         "Divide weights by the units of work that were done: one number for all recordings, or one for each, first "
+         "those before: 1000,1200."),
+    FLAG("relative", relative,
+         "Compare percentages of each recording, for servers that were recorded for a fixed time. One function that is "
+         "slower makes all others faster then."),
+    FLAG("children", inclusive, "Weights of functions are with all that they call. Rows overlap."),
+    LINES("map", "OLD=NEW", maps,
+          "The binary, function or thread called OLD before is NEW after; can be given again. Names are those of the "
+          "table."),
+    FLAG("no-guess", no_guesses,
+         "Take nothing for renamed or inlined that is on one side only, but for what --map says."),
+    {0},
+};
+static const struct pf_option_group row_group = {"What is compared", row_options};
+
+static const struct pf_option test_options[] = {
+    TEXT("noise", "PERCENT", noise,
+         "How much the weights of runs differ that do the same (standard deviation), where too few recordings are "
+         "given to see it. With one on a side there are no verdicts without it."),
+    TEXT("margin", "PERCENT", margin, "What is certainly within this is the same [5%]."),
+    TEXT("alpha", "LEVEL", alpha,
+         "The level of significance [0.05; of --fail-above with one recording on a side 0.01]."),
+    {0},
+};
+static const struct pf_option_group test_group = {"Verdicts", test_options};
+
+static const struct pf_option gate_options[] = {
+    TEXT("fail-above", "LIMIT", fail_above,
+         "Exit with 1 if a row has significantly more than LIMIT above its weight before: 3%, or a weight such as 2ms "
+         "or 5000."),
+    {.name = "fail-on",
+     .kind = PF_OPTION_CHOICE,
+     .argument = "WHAT",
+     .offset = AT(fail_on),
+     .value_at = gate_at,
+     .doc = "What --fail-above looks at [rows]."},
+    LINES("only", "NAME", only,
+          "--fail-above: only rows of this function, binary or thread; * and ? stand for any text and any character; "
+          "can be given again."),
+    LINES("ignore", "NAME", ignore, "--fail-above: no rows of this function, binary or thread; as --only."),
+    {0},
+};
+static const struct pf_option_group gate_group = {"Gate", gate_options};
+
+static const struct pf_option print_options[] = {
+    {.name = "format",
+     .kind = PF_OPTION_CHOICE,
+     .argument = "FORMAT",
+     .offset = offsetof(struct pf_settings, format),
+     .value_at = format_at,
+     .doc = "The output format."},
+    FLAG("tree", tree, "Show where in the call tree weights changed, with the callers of each change."),
+    FLAG("all", all, "text: also list rows that are the same, or unsure."),
+    PF_OPTION_NO_INLINE,
+    PF_OPTION_UNWIND,
+    PF_OPTION_OUTPUT,
+    {0},
+};
+static const struct pf_option_group print_group = {"Output", print_options};
+
+/* ---- one comparison ---------------------------------------------------------------------------------------------- */
+
+struct lines {
+    const char **items; /* owned; the texts are the option's */
+    size_t count;
+};
+
+struct diff_run {
+    const struct pf_command *command;
+    struct pf_settings *settings;
+    char **paths; /* first those before */
+    size_t before_count, count;
+    struct pf_inputs inputs;
+    struct perfile_profile **profiles; /* owned */
+    double *work;                      /* owned; or NULL */
+    struct lines maps, only, ignore;
+    struct perfile_diff_options options;
+    struct perfile_diff *diff;
+    struct pf_stream stream;
+};
+
+static int usage(const struct pf_command *command, const char *text)
+{
+    pf_message("%s: %s", command->name, text);
+    return PF_STATUS_USAGE;
+}
+
+static int out_of_memory(const struct pf_command *command)
+{
+    pf_message("%s: out of memory", command->name);
+    return PF_STATUS_MEMORY;
+}
+
+/* The recordings of the side that begins at `first` come before those of the other. */
+static int choose_sides(struct diff_run *run)
+{
+    struct pf_settings *settings = run->settings;
+    const struct pf_diff_settings *diff = &settings->diff;
+    const size_t count = settings->operand_count;
+
+    run->count = count;
+    run->paths = calloc(count + 1, sizeof(*run->paths));
+    if (!run->paths)
+        return out_of_memory(run->command);
+    if (!diff->before && !diff->after) {
+        run->before_count = 1;
+        memcpy(run->paths, settings->operands, count * sizeof(*run->paths));
+        return count == 2 ? PF_STATUS_OK
+                          : usage(run->command, "two recordings are compared: perfile diff BEFORE AFTER; several need "
+                                                "--before FILE... --after FILE...");
+    }
+    if (!diff->before || !diff->after || (diff->before > 1 && diff->after > 1))
+        return usage(run->command, "--before FILE... and --after FILE... are both needed, and nothing before them");
+    const size_t before = diff->before - 1, after = diff->after - 1;
+    run->before_count = before < after ? after : count - before;
+    memcpy(run->paths, settings->operands + before, run->before_count * sizeof(*run->paths));
+    memcpy(run->paths + run->before_count, settings->operands + after,
+           (count - run->before_count) * sizeof(*run->paths));
+    return run->before_count && run->before_count < count
+               ? PF_STATUS_OK
+               : usage(run->command, "there must be a recording on each side");
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+
+/* A decimal number with a point, whatever the locale; NULL: there is none. */
+static const char *parse_decimal(const char *text, double *value)
+{
+    double scale = 1;
+    const char *at = text;
+
+    for (*value = 0; *at >= '0' && *at <= '9'; at++)
+        *value = *value * 10 + (*at - '0');
+    if (*at == '.')
+        for (at++; *at >= '0' && *at <= '9'; at++)
+            *value += (*at - '0') * (scale /= 10);
+    return at > text + (*text == '.') ? at : NULL;
+}
+
+/* "5%" is 0.05. */
+static int parse_percent(const struct diff_run *run, const char *option, const char *text, double *value)
+{
+    const char *end = text ? parse_decimal(text, value) : NULL;
+
+    if (!text)
+        return PF_STATUS_OK;
+    if (!end || strcmp(end, "%") != 0 || *value <= 0 || *value >= 100) {
+        pf_message("%s: invalid value \"%s\" for %s: expected a percentage, such as 5%%", run->command->name, text,
+                   option);
+        return PF_STATUS_USAGE;
+    }
+    *value /= 100;
+    return PF_STATUS_OK;
+}
+
+static int parse_alpha(const struct diff_run *run, const char *text, double *value)
+{
+    const char *end = text ? parse_decimal(text, value) : NULL;
+
+    if (!text || (end && !*end && *value > 0 && *value < 1))
+        return PF_STATUS_OK;
+    pf_message("%s: invalid value \"%s\" for --alpha: expected a number between 0 and 1, such as 0.01",
+               run->command->name, text);
+    return PF_STATUS_USAGE;
+}
+
+static int parse_limit(struct diff_run *run, const char *text)
+{
+    static const struct {
+        const char *unit;
+        double factor;
+    } units[] = {{"", 1}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    double value;
+    const char *end = text ? parse_decimal(text, &value) : NULL;
+
+    if (!text)
+        return PF_STATUS_OK;
+    run->options.flags |= PERFILE_DIFF_GATE;
+    if (end && !strcmp(end, "%")) {
+        run->options.limit = value / 100;
+        return PF_STATUS_OK;
+    }
+    for (size_t i = 0; end && i < sizeof(units) / sizeof(units[0]); i++)
+        if (!strcmp(end, units[i].unit)) {
+            run->options.limit_weight = value * units[i].factor;
+            return PF_STATUS_OK;
+        }
+    pf_message("%s: invalid value \"%s\" for --fail-above: expected a percentage or a weight, such as 3%% or 2ms",
+               run->command->name, text);
+    return PF_STATUS_USAGE;
+}
+
+static int parse_work(struct diff_run *run, const char *text)
+{
+    size_t count = 0;
+
+    if (!text)
+        return PF_STATUS_OK;
+    if (!(run->work = calloc(run->count, sizeof(*run->work))))
+        return out_of_memory(run->command);
+    for (const char *at = text; at && count < run->count;) {
+        at = parse_decimal(at, &run->work[count]);
+        if (!at || (*at && *at != ',') || run->work[count] <= 0) {
+            count = 0;
+            break;
+        }
+        count++;
+        at = *at ? at + 1 : NULL;
+        if (at && count == run->count)
+            count = 0, at = NULL;
+    }
+    if (count != 1 && count != run->count) {
+        pf_message("%s: invalid value \"%s\" for --work: expected a number above 0, or one for each of %zu recordings",
+                   run->command->name, text, run->count);
+        return PF_STATUS_USAGE;
+    }
+    for (size_t i = count; i < run->count; i++)
+        run->work[i] = run->work[0];
+    run->options.work = run->work;
+    return PF_STATUS_OK;
+}
+
+static bool split_lines(char *text, struct lines *lines)
+{
+    size_t count = 1;
+
+    for (const char *at = text; at && *at; at++)
+        count += *at == '\n';
+    if (!text)
+        return true;
+    if (!(lines->items = calloc(count, sizeof(*lines->items))))
+        return false;
+    for (char *at = text; at;) {
+        lines->items[lines->count++] = at;
+        if ((at = strchr(at, '\n')) != NULL)
+            *at++ = 0;
+    }
+    return true;
+}
+
+static int check_maps(const struct diff_run *run)
+{
+    for (size_t i = 0; i < run->maps.count; i++) {
+        const char *equals = strrchr(run->maps.items[i], '=');
+        if (equals && equals > run->maps.items[i] && equals[1])
+            continue;
+        pf_message("%s: invalid value \"%s\" for --map: expected OLD=NEW", run->command->name, run->maps.items[i]);
+        return PF_STATUS_USAGE;
+    }
+    return PF_STATUS_OK;
+}
+
+static bool is_format(const struct diff_run *run, const char *format)
+{
+    return run->settings->format && !strcmp(run->settings->format, format);
+}
+
+static unsigned flags_of(const struct diff_run *run)
+{
+    const struct pf_diff_settings *diff = &run->settings->diff;
+
+    return (diff->relative ? PERFILE_DIFF_RELATIVE : 0u) |
+           (diff->inclusive || diff->tree ? PERFILE_DIFF_INCLUSIVE : 0u) |
+           (diff->no_guesses ? PERFILE_DIFF_NO_GUESSES : 0u) |
+           (diff->fail_on && !strcmp(diff->fail_on, "total") ? PERFILE_DIFF_GATE_TOTAL : 0u);
+}
+
+static int choose_options(struct diff_run *run)
+{
+    struct pf_diff_settings *diff = &run->settings->diff;
+    struct perfile_diff_options *options = &run->options;
+    int status;
+
+    *options = (struct perfile_diff_options)PERFILE_DIFF_OPTIONS_INIT;
+    options->flags = flags_of(run);
+    options->keys = diff->tree || is_format(run, "folded") ? "path" : diff->sort;
+    options->event = run->settings->filter.events;
+    options->per = diff->per;
+    if (!split_lines(diff->maps, &run->maps) || !split_lines(diff->only, &run->only) ||
+        !split_lines(diff->ignore, &run->ignore))
+        return out_of_memory(run->command);
+    options->maps = run->maps.items;
+    options->map_count = run->maps.count;
+    options->only = run->only.items;
+    options->only_count = run->only.count;
+    options->ignore = run->ignore.items;
+    options->ignore_count = run->ignore.count;
+    if ((status = parse_percent(run, "--noise", diff->noise, &options->noise)) ||
+        (status = parse_percent(run, "--margin", diff->margin, &options->margin)) ||
+        (status = parse_alpha(run, diff->alpha, &options->alpha)) || (status = parse_limit(run, diff->fail_above)) ||
+        (status = parse_work(run, diff->work)) || (status = check_maps(run)))
+        return status;
+    if ((diff->fail_on || diff->only || diff->ignore) && !diff->fail_above)
+        return usage(run->command, "--fail-on, --only and --ignore need --fail-above");
+    if (diff->tree && (diff->sort || (run->settings->format && !is_format(run, "text"))))
+        return usage(run->command, "--tree is text, and not for --sort");
+    return PF_STATUS_OK;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+static bool sorts_by(const struct diff_run *run, const char *key, const char *perfs)
+{
+    const char *list = run->options.keys ? run->options.keys : "";
+
+    return strstr(list, key) || strstr(list, perfs);
+}
+
+/* Events are chosen afterwards: --per is another one. */
+static int read_profile(struct diff_run *run, struct pf_input *input, struct pf_progress *progress,
+                        struct perfile_profile **profile)
+{
+    struct pf_settings *settings = run->settings;
+    struct perfile_profile_options options = PERFILE_PROFILE_OPTIONS_INIT;
+    struct perfile_filter filter = settings->filter;
+    int result;
+
+    filter.events = NULL;
+    settings->symbols.recording = input->name;
+    settings->symbols.note = pf_log_note;
+    settings->symbols.note_context = &input->log;
+    options.filter = &filter;
+    options.symbols = &settings->symbols;
+    options.flags = PERFILE_STREAM_JOIN_UNNAMED | (settings->symbols.no_inline ? PERFILE_STREAM_NO_INLINES : 0u);
+    if (sorts_by(run, "line", "srcline"))
+        options.flags |= PERFILE_STREAM_ADDRESSES;
+    options.keys = sorts_by(run, "thread", "comm") ? "comm" : NULL;
+    options.path = input->name;
+    options.threads = settings->jobs ? (settings->jobs < 1024 ? (unsigned)settings->jobs : 1024) : 4;
+    options.unmatched = pf_log_unmatched;
+    options.unmatched_context = &input->log;
+    if (progress) {
+        options.progress = pf_progress_update;
+        options.progress_context = progress;
+    }
+    result = perfile_profile_open(input->reader, &options, profile, &input->error);
+    return result < 0 ? pf_input_failure(input, result) : PF_STATUS_OK;
+}
+
+static int read_profiles(struct diff_run *run)
+{
+    struct pf_progress progress = {0};
+    const bool draws = pf_progress_start(&progress, run->command->name);
+    int status;
+
+    if (!(run->profiles = calloc(run->count, sizeof(*run->profiles))))
+        return out_of_memory(run->command);
+    if ((status = pf_inputs_open(&run->inputs)))
+        return status;
+    for (size_t i = 0; !status && i < run->count; i++) {
+        status = read_profile(run, &run->inputs.inputs[i], draws ? &progress : NULL, &run->profiles[i]);
+        pf_log_finish(&run->inputs.inputs[i].log);
+    }
+    pf_progress_clear();
+    return status;
+}
+
+static int compare(struct diff_run *run)
+{
+    struct perfile_error error;
+    int result;
+
+    run->options.before = (const struct perfile_profile *const *)run->profiles;
+    run->options.before_count = run->before_count;
+    run->options.after = run->options.before + run->before_count;
+    run->options.after_count = run->count - run->before_count;
+    result = perfile_diff_open(&run->options, &run->diff, &error);
+    if (result == 0)
+        return PF_STATUS_OK;
+    char suggestion[80];
+    pf_message("%s: %s%s", run->command->name, error.message,
+               result == PERFILE_ERROR_ARGUMENT
+                   ? pf_options_suggest(run->command, run->settings, error.token, suggestion)
+                   : "");
+    return pf_status_of_error(result, PF_STATUS_USAGE);
+}
+
+/* ---- printing ---------------------------------------------------------------------------------------------------- */
+
+static int write_format(const struct pf_diff_output *output, const struct pf_command *command)
+{
+    const char *format = output->settings->format;
+
+    if (output->settings->diff.tree)
+        return pf_diff_print_tree(output);
+    for (size_t i = 0; format && i < FORMATS; i++)
+        if (!strcmp(formats[i].name, format)) {
+            formats[i].put(output);
+            return PF_STATUS_OK;
+        }
+    if (format && strcmp(format, "text") != 0)
+        return pf_diff_put_table(output, command->name, format);
+    pf_diff_print(output);
+    return PF_STATUS_OK;
+}
+
+static void put_notes(const struct diff_run *run)
+{
+    const char *note;
+
+    for (size_t i = 0; (note = perfile_diff_note_at(run->diff, i)) != NULL; i++) {
+        char escaped[4096];
+        perfile_text_escape(note, strlen(note), escaped, sizeof(escaped));
+        pf_message_advice("%s: %s", run->command->name, escaped);
+    }
+}
+
+static int print(struct diff_run *run)
+{
+    struct pf_diff_output output = {.settings = run->settings,
+                                    .diff = run->diff,
+                                    .info = PERFILE_DIFF_INFO_INIT,
+                                    .stream = &run->stream,
+                                    .one_sided = run->options.flags & PERFILE_DIFF_GATE};
+    int status = pf_stream_open(&run->stream, run->settings->output), written;
+
+    if (status)
+        return status;
+    if (perfile_diff_describe(run->diff, &output.info) < 0)
+        status = PF_STATUS_OUTPUT;
+    output.columns = isatty(run->stream.fd) ? pf_terminal_columns(run->stream.fd) : 0;
+    output.color = pf_wants_color(run->settings->color, run->stream.fd);
+    status = status ? status : write_format(&output, run->command);
+    written = pf_stream_close(&run->stream, !status);
+    if (!written && !status)
+        put_notes(run);
+    if (!status && !written && output.info.failing)
+        return PF_STATUS_FINDINGS;
+    return written ? written : status;
+}
+
+/* ---- the verb ---------------------------------------------------------------------------------------------------- */
+
+extern const struct pf_command pf_command_flame;
+
+/* The page is that of the flame graph. */
+static int write_page(struct diff_run *run)
+{
+    struct pf_settings *settings = run->settings;
+
+    if (run->count != 2)
+        return usage(run->command, "--format html is of one recording on each side");
+    if (settings->diff.fail_above)
+        return usage(run->command, "--format html is not for --fail-above");
+    settings->before = run->paths[0];
+    settings->operands = run->paths + 1;
+    settings->operand_count = 1;
+    settings->flame.normalize = settings->diff.relative;
+    return pf_run_output(&pf_command_flame, settings);
+}
+
+static int check_output(const struct diff_run *run)
+{
+    if (!run->settings->output || !pf_inputs_have(&run->inputs, run->settings->output))
+        return PF_STATUS_OK;
+    pf_message("%s: --output %s is an input recording", run->command->name, run->settings->output);
+    return PF_STATUS_USAGE;
+}
+
+static int read_and_print(struct diff_run *run)
+{
+    int status;
+
+    if ((status = pf_inputs_check(run->command, run->paths, run->count)) ||
+        (status = pf_inputs_set(&run->inputs, run->command, run->settings, run->paths, run->count)) ||
+        (status = check_output(run)))
+        return status;
+    pf_sandbox_enter(run->command, run->settings);
+    if ((status = read_profiles(run)) || (status = compare(run)))
+        return status;
+    status = print(run);
+    return status ? status : pf_inputs_losses(&run->inputs);
+}
+
+static void close_run(struct diff_run *run)
+{
+    perfile_diff_close(run->diff);
+    for (size_t i = 0; run->profiles && i < run->count; i++)
+        perfile_profile_close(run->profiles[i]);
+    pf_inputs_close(&run->inputs);
+    free(run->profiles);
+    free(run->paths);
+    free(run->work);
+    free(run->maps.items);
+    free(run->only.items);
+    free(run->ignore.items);
+}
+
+static int run_diff(const struct pf_command *command, struct pf_settings *settings)
+{
+    struct diff_run run = {.command = command, .settings = settings};
+    int status;
+
+    if (settings->input)
+        status = usage(command, "recordings are given without -i");
+    else if (!(status = choose_sides(&run)) && !(status = choose_options(&run)))
+        status = is_format(&run, "html") ? write_page(&run) : read_and_print(&run);
+    close_run(&run);
+    return status;
+}
+
+const struct pf_command pf_command_diff = {
+    .name = "diff",
+    .summary = "compare recordings: what got slower, faster, new, gone, with a gate for continuous integration",
+    .doc = "Compares recordings before and after a change, function by function. A recording is one observation: with "
+           "three or more on each side a row is called more, less or same only when the runs themselves say so; "
+           "otherwise it is unsure. Functions and binaries are matched by name, across rebuilds.",
+    .operand = "BEFORE AFTER",
+    .operand_max = SIZE_MAX,
+    .pages = true,
+    .groups = {&side_group, &row_group, &test_group, &gate_group, &print_group, &pf_filter_group, &pf_symbol_group,
+               &pf_reading_group, &pf_limit_group, &pf_common_group},
+    .run = run_diff,
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* What `diff` prints. */
+#ifndef PERFILE_CLI_DIFF_H
+#define PERFILE_CLI_DIFF_H
+
+#include "stream.h"
+
+#include <perfile/diff.h>
+
+struct pf_diff_output {
+    const struct pf_settings *settings;
+    const struct perfile_diff *diff;
+    struct perfile_diff_info info;
+    struct pf_stream *stream;
+    size_t columns; /* of the terminal; 0: none */
+    bool color;
+    bool one_sided; /* the limit is asked for */
+};
+
+/* diff_print.c: text for people; `name` below writes at most `room` bytes. */
+void pf_diff_print(const struct pf_diff_output *output);
+/* The call tree. */
+int pf_diff_print_tree(const struct pf_diff_output *output);
+/* "113.9 ms", "1.3 G", "17.8%": signed shows a plus. */
+const char *pf_diff_weight(const struct pf_diff_output *output, double weight, bool is_signed, char text[32]);
+/* "+25.0%", or "new". */
+const char *pf_diff_percent(const struct perfile_diff_row *row, char text[32]);
+/* What the row is of, as one text. */
+const char *pf_diff_name(const struct perfile_diff_row *row, char *text, size_t room);
+/* "3% of their time before" and the like: what the gate allows. */
+const char *pf_diff_limit(const struct pf_diff_output *output, char text[64]);
+/* A sentence for a reviewer who has not seen the table: which rows fail. */
+void pf_diff_explain(const struct pf_diff_output *output, const struct perfile_diff_row *row, char *text, size_t room);
+
+/* diff_table.c: the formats of tables. A status. */
+int pf_diff_put_table(const struct pf_diff_output *output, const char *verb, const char *format);
+
+/* diff_ci.c: for those who run it in continuous integration. */
+void pf_diff_put_junit(const struct pf_diff_output *output);
+void pf_diff_put_github(const struct pf_diff_output *output);
+void pf_diff_put_folded(const struct pf_diff_output *output);
+
+#endif
