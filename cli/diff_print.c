@@ -189,7 +189,7 @@ static void put_header(const struct pf_diff_output *output)
                     info->sampling_only ? "; intervals are of sampling alone" : "");
     if (output->settings->diff.per || output->settings->diff.work)
         pf_stream_print(output->stream, "weights are in %s\n", info->unit);
-    pf_stream_print(output->stream, "\n  %10s %10s %11s %8s  %-22s\n", "before", "after", "difference", "",
+    pf_stream_print(output->stream, "\n  %10s %10s %11s %8s  %s\n", "before", "after", "difference", "",
                     "95% interval");
 }
 
