@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "baseline.h"
 #include "diff.h"
 #include "inputs.h"
 #include "message.h"
@@ -140,6 +141,24 @@ static const struct pf_option gate_options[] = {
 };
 static const struct pf_option_group gate_group = {"Gate", gate_options};
 
+static const struct pf_option baseline_options[] = {
+    TEXT("against", "FOLDER", against,
+         "The recordings are those after; before are the profiles in FOLDER, which --update has put there."),
+    FLAG(
+        "update", update,
+        "--against: when the gate passes, or nothing is there yet, put the profiles of the recordings into FOLDER, and "
+        "remove the oldest. They are small files with names in them: neither the recordings nor the binaries are "
+        "needed "
+        "again."),
+    {.name = "keep",
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(keep),
+     .doc = "--update: how many profiles FOLDER keeps, the newest [10]."},
+    {0},
+};
+static const struct pf_option_group baseline_group = {"Baselines", baseline_options};
+
 static const struct pf_option print_options[] = {
     {.name = "format",
      .kind = PF_OPTION_CHOICE,
@@ -168,7 +187,10 @@ struct diff_run {
     struct pf_settings *settings;
     char **paths; /* first those before */
     size_t before_count, count;
+    struct pf_baseline baseline;
     struct pf_inputs inputs;
+    char **recordings; /* of the paths those that are no profiles; owned */
+    size_t recording_count;
     struct perfile_profile **profiles; /* owned */
     double *work;                      /* owned; or NULL */
     struct lines maps, only, ignore;
@@ -189,6 +211,31 @@ static int out_of_memory(const struct pf_command *command)
     return PF_STATUS_MEMORY;
 }
 
+/* The profiles of the folder, then the operands. */
+static int choose_baseline(struct diff_run *run)
+{
+    const struct pf_settings *settings = run->settings;
+    const struct pf_diff_settings *diff = &settings->diff;
+    int status;
+
+    if (diff->before || diff->after || !settings->operand_count)
+        return usage(run->command,
+                     "--against FOLDER needs recordings to compare with, and neither --before nor --after");
+    if ((status = pf_baseline_open(&run->baseline, run->command->name, diff->against, diff->update)))
+        return status;
+    if (!run->baseline.count && !diff->update) {
+        pf_message("%s: there is no profile in it; --update puts some there", diff->against);
+        return PF_STATUS_UNREADABLE;
+    }
+    run->before_count = run->baseline.count;
+    run->count = run->before_count + settings->operand_count;
+    if (!(run->paths = calloc(run->count, sizeof(*run->paths))))
+        return out_of_memory(run->command);
+    for (size_t i = 0; i < run->count; i++)
+        run->paths[i] = i < run->before_count ? run->baseline.paths[i] : settings->operands[i - run->before_count];
+    return PF_STATUS_OK;
+}
+
 /* The recordings of the side that begins at `first` come before those of the other. */
 static int choose_sides(struct diff_run *run)
 {
@@ -196,6 +243,10 @@ static int choose_sides(struct diff_run *run)
     const struct pf_diff_settings *diff = &settings->diff;
     const size_t count = settings->operand_count;
 
+    if (diff->against)
+        return choose_baseline(run);
+    if (diff->update || diff->keep)
+        return usage(run->command, "--update and --keep need --against FOLDER");
     run->count = count;
     run->paths = calloc(count + 1, sizeof(*run->paths));
     if (!run->paths)
@@ -422,7 +473,7 @@ static int read_profile(struct diff_run *run, struct pf_input *input, struct pf_
     options.flags = PERFILE_STREAM_JOIN_UNNAMED | (settings->symbols.no_inline ? PERFILE_STREAM_NO_INLINES : 0u);
     if (sorts_by(run, "line", "srcline"))
         options.flags |= PERFILE_STREAM_ADDRESSES;
-    options.keys = sorts_by(run, "thread", "comm") ? "comm" : NULL;
+    options.keys = settings->diff.update || sorts_by(run, "thread", "comm") ? "comm" : NULL;
     options.path = input->name;
     options.threads = settings->jobs ? (settings->jobs < 1024 ? (unsigned)settings->jobs : 1024) : 4;
     options.unmatched = pf_log_unmatched;
@@ -441,13 +492,18 @@ static int read_profiles(struct diff_run *run)
     const bool draws = pf_progress_start(&progress, run->command->name);
     int status;
 
+    size_t next = 0;
+
     if (!(run->profiles = calloc(run->count, sizeof(*run->profiles))))
         return out_of_memory(run->command);
-    if ((status = pf_inputs_open(&run->inputs)))
-        return status;
+    status = pf_inputs_open(&run->inputs);
     for (size_t i = 0; !status && i < run->count; i++) {
-        status = read_profile(run, &run->inputs.inputs[i], draws ? &progress : NULL, &run->profiles[i]);
-        pf_log_finish(&run->inputs.inputs[i].log);
+        if (next == run->recording_count || run->paths[i] != run->recordings[next]) {
+            status = pf_profile_load(run->paths[i], &run->profiles[i]);
+            continue;
+        }
+        status = read_profile(run, &run->inputs.inputs[next], draws ? &progress : NULL, &run->profiles[i]);
+        pf_log_finish(&run->inputs.inputs[next++].log);
     }
     pf_progress_clear();
     return status;
@@ -555,19 +611,56 @@ static int check_output(const struct diff_run *run)
     return PF_STATUS_USAGE;
 }
 
-static int read_and_print(struct diff_run *run)
+/* Which of the files are recordings. */
+static int choose_inputs(struct diff_run *run)
 {
     int status;
 
-    if ((status = pf_inputs_check(run->command, run->paths, run->count)) ||
-        (status = pf_inputs_set(&run->inputs, run->command, run->settings, run->paths, run->count)) ||
-        (status = check_output(run)))
+    if (!(run->recordings = calloc(run->count, sizeof(*run->recordings))))
+        return out_of_memory(run->command);
+    for (size_t i = 0; i < run->count; i++)
+        if (!pf_is_profile(run->paths[i]))
+            run->recordings[run->recording_count++] = run->paths[i];
+    if ((status = pf_inputs_check(run->command, run->recordings, run->recording_count)) ||
+        (status = run->recording_count
+                      ? pf_inputs_set(&run->inputs, run->command, run->settings, run->recordings, run->recording_count)
+                      : PF_STATUS_OK))
+        return status;
+    return check_output(run);
+}
+
+static int update_baseline(struct diff_run *run)
+{
+    const uint64_t keep = run->settings->diff.keep ? run->settings->diff.keep : 10;
+    const size_t added = run->count - run->before_count;
+    const size_t first = added > keep ? run->count - (size_t)keep : run->before_count;
+    int status = PF_STATUS_OK;
+
+    for (size_t i = first; !status && i < run->count; i++)
+        status = pf_baseline_add(&run->baseline, run->command->name, run->profiles[i]);
+    if (!status)
+        pf_baseline_prune(&run->baseline, run->count - first, keep);
+    return status;
+}
+
+static int read_and_print(struct diff_run *run)
+{
+    int status, losses;
+
+    if ((status = choose_inputs(run)))
         return status;
     pf_sandbox_enter(run->command, run->settings);
-    if ((status = read_profiles(run)) || (status = compare(run)))
+    if ((status = read_profiles(run)))
         return status;
-    status = print(run);
-    return status ? status : pf_inputs_losses(&run->inputs);
+    if (!run->before_count)
+        pf_message_advice("%s: %s has no profiles yet: nothing is compared", run->command->name,
+                          run->settings->diff.against);
+    else if (!(status = compare(run)))
+        status = print(run);
+    losses = pf_inputs_losses(&run->inputs);
+    if (!status && !losses && run->settings->diff.update)
+        status = update_baseline(run);
+    return status ? status : losses;
 }
 
 static void close_run(struct diff_run *run)
@@ -576,6 +669,8 @@ static void close_run(struct diff_run *run)
     for (size_t i = 0; run->profiles && i < run->count; i++)
         perfile_profile_close(run->profiles[i]);
     pf_inputs_close(&run->inputs);
+    pf_baseline_close(&run->baseline);
+    free(run->recordings);
     free(run->profiles);
     free(run->paths);
     free(run->work);
@@ -606,7 +701,7 @@ const struct pf_command pf_command_diff = {
     .operand = "BEFORE AFTER",
     .operand_max = SIZE_MAX,
     .pages = true,
-    .groups = {&side_group, &row_group, &test_group, &gate_group, &print_group, &pf_filter_group, &pf_symbol_group,
-               &pf_reading_group, &pf_limit_group, &pf_common_group},
+    .groups = {&side_group, &row_group, &test_group, &gate_group, &baseline_group, &print_group, &pf_filter_group,
+               &pf_symbol_group, &pf_reading_group, &pf_limit_group, &pf_common_group},
     .run = run_diff,
 };

@@ -91,7 +91,8 @@ struct pf_c2c_settings {
 struct pf_diff_settings {
     uint64_t before, after;     /* where the recordings of a side begin in `operands`, plus one; 0: it was not said */
     char *maps, *only, *ignore; /* a line each; owned */
-    const char *sort, *per, *work, *noise, *margin, *alpha, *fail_above, *fail_on, *against, *keep;
+    const char *sort, *per, *work, *noise, *margin, *alpha, *fail_above, *fail_on, *against;
+    uint64_t keep;
     bool relative, inclusive, no_guesses, all, tree, update;
 };
 

@@ -280,8 +280,7 @@ PERFILE_API void perfile_profile_close(struct perfile_profile *profile);
  * in lines of text, but no command lines. Errors: ARGUMENT, WRITE, MEMORY.
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_profile_write(const struct perfile_profile *profile,
-                                                         const struct perfile_sink *sink,
-                                                         struct perfile_error *error);
+                                                         const struct perfile_sink *sink, struct perfile_error *error);
 /* The bytes begin as such a file does. */
 PERFILE_API bool perfile_profile_is_file(const void *data, size_t bytes);
 /*
@@ -290,8 +289,7 @@ PERFILE_API bool perfile_profile_is_file(const void *data, size_t bytes);
  */
 PERFILE_API PERFILE_MUST_CHECK int perfile_profile_read(const void *data, size_t bytes,
                                                         const struct perfile_allocator *allocator,
-                                                        struct perfile_profile **profile,
-                                                        struct perfile_error *error);
+                                                        struct perfile_profile **profile, struct perfile_error *error);
 
 /* A recording that the profile is made of: of a merged one all, in order. NULL and 0 where the recording does not say. */
 struct perfile_profile_recording {

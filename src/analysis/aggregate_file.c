@@ -435,9 +435,10 @@ int perfile_profile_read(const void *data, size_t bytes, const struct perfile_al
     r.at = (const char *)data + sizeof(HEADER) - 1;
     r.end = (const char *)data + bytes;
     const int result = pf_aggregate_open(&r.into, allocator) ? take_all(&r) : PERFILE_ERROR_MEMORY;
-    for (size_t i = 0; i < PF_AGGREGATE_KINDS; i++)
+    for (size_t i = 0; r.into.profile && i < PF_AGGREGATE_KINDS; i++)
         pf_free(r.into.allocator, r.numbers[i], r.rooms[i] * sizeof(uint32_t));
-    pf_free(r.into.allocator, r.text, r.text_room);
+    if (r.into.profile)
+        pf_free(r.into.allocator, r.text, r.text_room);
     if (result == 0) {
         *profile = r.into.profile;
         r.into.profile = NULL;
