@@ -134,9 +134,10 @@ static const struct pf_option gate_options[] = {
      .value_at = gate_at,
      .doc = "What --fail-above looks at [rows]."},
     LINES("only", "NAME", only,
-          "--fail-above: only rows of this function, binary or thread; * and ? stand for any text and any character; "
+          "With --fail-above: only rows of this function, binary or thread; * and ? stand for any text and any "
+          "character; "
           "can be given again."),
-    LINES("ignore", "NAME", ignore, "--fail-above: no rows of this function, binary or thread; as --only."),
+    LINES("ignore", "NAME", ignore, "With --fail-above: no rows of this function, binary or thread; as --only."),
     {0},
 };
 static const struct pf_option_group gate_group = {"Gate", gate_options};
@@ -144,17 +145,17 @@ static const struct pf_option_group gate_group = {"Gate", gate_options};
 static const struct pf_option baseline_options[] = {
     TEXT("against", "FOLDER", against,
          "The recordings are those after; before are the profiles in FOLDER, which --update has put there."),
-    FLAG(
-        "update", update,
-        "--against: when the gate passes, or nothing is there yet, put the profiles of the recordings into FOLDER, and "
-        "remove the oldest. They are small files with names in them: neither the recordings nor the binaries are "
-        "needed "
-        "again."),
+    FLAG("update", update,
+         "With --against: when the gate passes, or nothing is there yet, put the profiles of the recordings into "
+         "FOLDER, and "
+         "remove the oldest. They are small files with names in them: neither the recordings nor the binaries are "
+         "needed "
+         "again."),
     {.name = "keep",
      .kind = PF_OPTION_NUMBER,
      .argument = "N",
      .offset = AT(keep),
-     .doc = "--update: how many profiles FOLDER keeps, the newest [10]."},
+     .doc = "With --update: how many profiles FOLDER keeps, the newest [10]."},
     {0},
 };
 static const struct pf_option_group baseline_group = {"Baselines", baseline_options};

@@ -75,8 +75,10 @@ static struct perfile_profile *make(const char *program, const struct stack *sta
     struct perfile_profile *profile;
     struct perfile_error error = {0};
     m = (struct making){.used = 0};
-    put(&m, "perfile-profile 1\nE\tcpu-clock\tns\t0\t1\t0\t0\nE\twork\tevents\t0\t1\t9\t0\nK\t0\t-1\t-1\t-1\tjob-%s\t\\N\t0\n"
-            "K\t1\t-1\t-1\t-1\t\\N\t\\N\t0\n",
+    put(&m,
+        "perfile-profile "
+        "1\nE\tcpu-clock\tns\t0\t1\t0\t0\nE\twork\tevents\t0\t1\t9\t0\nK\t0\t-1\t-1\t-1\tjob-%s\t\\N\t0\n"
+        "K\t1\t-1\t-1\t-1\t\\N\t\\N\t0\n",
         program);
     for (; stacks->frames; stacks++) {
         char frames[512], *next = frames, *frame;
@@ -162,10 +164,16 @@ static bool has_note(const struct perfile_diff *diff, const char *text)
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-static const struct stack before[] = {{"main", 10},          {"main;step;f", 500},  {"main;step;g.isra.0", 300},
-                                      {"main;step;g.cold", 50}, {"libc:memcpy@@V_2", 200}, {"old_thing", 90}, {NULL, 0}};
-static const struct stack after[] = {{"main", 10},         {"main;step;f", 700},    {"main;step;g.isra.1", 350},
-                                     {"main;step", 1}, {"libc:memcpy@V_3", 200}, {"another", 40},  {NULL, 0}};
+static const struct stack before[] = {{"main", 10},
+                                      {"main;step;f", 500},
+                                      {"main;step;g.isra.0", 300},
+                                      {"main;step;g.cold", 50},
+                                      {"libc:memcpy@@V_2", 200},
+                                      {"old_thing", 90},
+                                      {NULL, 0}};
+static const struct stack after[] = {{"main", 10},     {"main;step;f", 700},     {"main;step;g.isra.1", 350},
+                                     {"main;step", 1}, {"libc:memcpy@V_3", 200}, {"another", 40},
+                                     {NULL, 0}};
 
 static void rows_and_verdicts(void **state)
 {
@@ -297,9 +305,9 @@ static void other_keys_and_units(void **state)
 
 static void renamed_functions(void **state)
 {
-    static const struct stack now[] = {{"main", 10},        {"main;step;f_v2", 500},       {"main;step;g", 350},
+    static const struct stack now[] = {{"main", 10},         {"main;step;f_v2", 500},   {"main;step;g", 350},
                                        {"libc:memcpy", 200}, {"sort<long>::run()", 90}, {NULL, 0}};
-    static const struct stack then[] = {{"main", 10},        {"main;step;f_v1", 505},       {"main;step;g", 350},
+    static const struct stack then[] = {{"main", 10},         {"main;step;f_v1", 505},  {"main;step;g", 350},
                                         {"libc:memcpy", 200}, {"sort<int>::run()", 60}, {NULL, 0}};
     struct sides s;
     (void)state;
@@ -600,20 +608,13 @@ static void files_with_little_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_and_verdicts),
-        cmocka_unit_test(limits_have_patterns),
-        cmocka_unit_test(one_on_a_side_is_unsure),
-        cmocka_unit_test(paths_know_their_callers),
-        cmocka_unit_test(other_keys_and_units),
-        cmocka_unit_test(renamed_functions),
-        cmocka_unit_test(inlined_functions),
-        cmocka_unit_test(renamed_binaries),
-        cmocka_unit_test(symbols_of_one_side),
-        cmocka_unit_test(false_alarms_are_rare),
-        cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(files_are_read_again),
-        cmocka_unit_test(damaged_files),
+        cmocka_unit_test(rows_and_verdicts),        cmocka_unit_test(limits_have_patterns),
+        cmocka_unit_test(one_on_a_side_is_unsure),  cmocka_unit_test(paths_know_their_callers),
+        cmocka_unit_test(other_keys_and_units),     cmocka_unit_test(renamed_functions),
+        cmocka_unit_test(inlined_functions),        cmocka_unit_test(renamed_binaries),
+        cmocka_unit_test(symbols_of_one_side),      cmocka_unit_test(false_alarms_are_rare),
+        cmocka_unit_test(what_is_refused),          cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(files_are_read_again),     cmocka_unit_test(damaged_files),
         cmocka_unit_test(files_with_little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

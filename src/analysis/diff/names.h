@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 
-/* Each writes at most strlen(name) + 16 bytes with the NUL, and returns how many without it. */
+/* Each writes at most strlen(name) + 16 bytes with the NUL, and returns how many without it. `text` may be the name itself. */
 
 /* Without .isra.0, .part.3, .cold, .llvm.123, @@VERSION, the hashes of Rust, [clone ...]. */
 size_t pf_diff_function_name(const char *name, char *text);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/diff/names.h"
 #include "analysis/label.h"
 #include "base/parts.h"
 
@@ -45,6 +46,8 @@ static const char *frame_name(struct pf_arena *arena, const struct pf_flame_fram
         return bottom_name(arena, frame, options);
     const char *suffix = options->names.annotate ? suffix_of(frame->kind) : "";
     char *name = pf_label_make(arena, frame->name, frame->module, strlen(suffix));
+    if (name && options->before.set)
+        pf_diff_function_name(name, name); /* of another build */
     if (name && (options->one_line || !options->names.raw))
         name = pf_label_one_line(arena, name, strlen(suffix), false);
     if (!name)
