@@ -324,6 +324,8 @@ static bool find_comm(struct adding *a, const struct perfile_profile_sample *sam
         return true;
     a->comm = comm;
     a->comm_text = name_text(a->diff, a->profile, comm, pf_diff_thread_name);
+    if (a->comm_text != PERFILE_NO_ID) /* threads are called after their program */
+        a->comm_text = pf_diff_module_of(a->diff, a->comm_text);
     return a->comm_text != PERFILE_NO_ID;
 }
 
