@@ -536,8 +536,10 @@ static int write_format(const struct pf_diff_output *output, const struct pf_com
 {
     const char *format = output->settings->format;
 
-    if (output->settings->diff.tree)
-        return pf_diff_print_tree(output);
+    if (output->settings->diff.tree) {
+        pf_diff_print_tree(output);
+        return PF_STATUS_OK;
+    }
     for (size_t i = 0; format && i < FORMATS; i++)
         if (!strcmp(formats[i].name, format)) {
             formats[i].put(output);

@@ -20,7 +20,7 @@ struct pf_diff_output {
 /* diff_print.c: text for people; `name` below writes at most `room` bytes. */
 void pf_diff_print(const struct pf_diff_output *output);
 /* The call tree. */
-int pf_diff_print_tree(const struct pf_diff_output *output);
+void pf_diff_print_tree(const struct pf_diff_output *output);
 /* "113.9 ms", "1.3 G", "17.8%": signed shows a plus. */
 const char *pf_diff_weight(const struct pf_diff_output *output, double weight, bool is_signed, char text[32]);
 /* "+25.0%", or "new". */

@@ -2,6 +2,7 @@
 #include "diff.h"
 #include "message.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,6 +209,8 @@ static void put_noise(const struct pf_diff_output *output, size_t unsure, size_t
     struct perfile_diff_row row = PERFILE_DIFF_ROW_INIT;
     size_t count = 0;
 
+    if (!sizes)
+        output->stream->error = ENOMEM;
     for (size_t i = 0; sizes && perfile_diff_row_at(output->diff, i, &row) == 0; i++)
         if (row.in_family && row.before > 0 && row.verdict == PERFILE_DIFF_UNSURE)
             sizes[count++] = 100 * row.detectable / row.before;
@@ -363,7 +366,7 @@ static void put_nodes(const struct tree *tree)
     }
 }
 
-int pf_diff_print_tree(const struct pf_diff_output *output)
+void pf_diff_print_tree(const struct pf_diff_output *output)
 {
     struct tree tree = {.output = output, .count = perfile_diff_row_count(output->diff)};
     const bool fine = (tree.first = calloc(tree.count + 1, sizeof(*tree.first))) &&
@@ -384,5 +387,6 @@ int pf_diff_print_tree(const struct pf_diff_output *output)
     free(tree.shown);
     if (fine && output->one_sided)
         put_gate(output);
-    return fine ? PF_STATUS_OK : PF_STATUS_MEMORY;
+    if (!fine)
+        output->stream->error = ENOMEM; /* closing it says so */
 }

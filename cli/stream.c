@@ -23,7 +23,7 @@ static const char *name_of(const struct pf_stream *stream)
 static int complain(const struct pf_stream *stream, int error)
 {
     pf_message("%s: cannot write: %s", name_of(stream), strerror(error));
-    return PF_STATUS_OUTPUT;
+    return error == ENOMEM ? PF_STATUS_MEMORY : PF_STATUS_OUTPUT;
 }
 
 /* Devices, pipes and links (/dev/stdout) are written in place; only files can be replaced. */
@@ -55,11 +55,10 @@ int pf_stream_open(struct pf_stream *stream, const char *path)
     stream->fd = stream->buffer ? open_fd(stream) : -1;
     if (stream->fd >= 0)
         return PF_STATUS_OK;
-    const int why = errno;
-    complain(stream, why);
+    const int status = complain(stream, errno);
     free(stream->temporary);
     free(stream->buffer);
-    return why == ENOMEM ? PF_STATUS_MEMORY : PF_STATUS_OUTPUT;
+    return status;
 }
 
 /* What is really shown starts the pager, and ends the progress bar, which would stand between its lines. */

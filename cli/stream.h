@@ -20,7 +20,7 @@ struct pf_stream {
 
 /*
  * `path` NULL is standard output. A regular file appears under its name when _close succeeds: until then the old one
- * stays. PF_STATUS_OK, or PF_STATUS_OUTPUT when a message was printed.
+ * stays. PF_STATUS_OK, or PF_STATUS_OUTPUT or _MEMORY when a message was printed.
  */
 int pf_stream_open(struct pf_stream *stream, const char *path);
 /* For struct perfile_sink; the context is a struct pf_stream. */
@@ -36,8 +36,8 @@ void pf_stream_put_name(struct pf_stream *stream, const char *before, const char
 struct perfile_rows;
 int pf_stream_put_rows(struct pf_stream *stream, const char *verb, const struct perfile_rows *rows, const char *format);
 /*
- * Writes what is left and closes; `keep` false discards an unfinished file. PF_STATUS_OK, or PF_STATUS_OUTPUT when a
- * message was printed.
+ * Writes what is left and closes; `keep` false discards an unfinished file. PF_STATUS_OK, or PF_STATUS_OUTPUT or
+ * _MEMORY when a message was printed.
  *
  * When the reader of the pipe is gone (`| head`), the status is PF_STATUS_OK and nothing is said: he has what he
  * wanted.

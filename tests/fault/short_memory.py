@@ -141,6 +141,7 @@ def main():
         program = make_recording(folder, assemble, compiler)
         tracepoint, jit = (os.path.join(data, file) for file in ('tracepoint.perf.data', 'jit.perf.data'))
         lines = [[*verb, program] for verb in VERBS + EXPORTS * every if program]
+        lines += [['diff', '--noise', '5%', program, program]] if program else []
         lines += [['script', tracepoint], ['report', tracepoint], ['script', jit], ['report', jit]]
         for index, line in enumerate(lines):
             # a cache has what was read before: then other code runs

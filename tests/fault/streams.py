@@ -14,7 +14,8 @@ import hermetic
 # what lies on this machine takes long to read, and has nothing to do with outputs
 NO_SYMBOLS = ['--symfs', '/nonexistent', '--kallsyms', '/dev/null']
 VERBS = [['info'], ['info', '--format', 'json'], ['dump'], ['dump', '--format', 'json'], ['check'],
-         ['script', *NO_SYMBOLS], ['report', *NO_SYMBOLS], ['flame', *NO_SYMBOLS]]
+         ['script', *NO_SYMBOLS], ['report', *NO_SYMBOLS], ['flame', *NO_SYMBOLS],
+         ['diff', *NO_SYMBOLS]]
 WRAPPER = os.environ.get('MESON_EXE_WRAPPER', '').split()
 failed = 0
 
@@ -77,7 +78,7 @@ def main():
     perfile, recording = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         for verb in VERBS:
-            command = [perfile, *verb, recording]
+            command = [perfile, *verb, *[recording] * (1 + (verb[0] == 'diff'))]
             full_device(command)
             closed_pipe(command)
             closed_output(command)
