@@ -331,9 +331,9 @@ struct perfile_output_options {
     bool latency;       /* script: names in 8 places, processors in 3 and without brackets */
     unsigned times;     /* script: enum perfile_script_times */
     uint64_t max_stack; /* script: entries of callchains that are printed; 0: all */
-    unsigned sched; /* sched_...: enum perfile_sched_flags */
+    unsigned sched;     /* sched_...: enum perfile_sched_flags */
     const struct perfile_annotate_options *annotate; /* may be NULL: the defaults */
-    const struct perfile_event_options *events; /* trace, lock, kmem, kwork; NULL: the defaults */
+    const struct perfile_event_options *events;      /* trace, lock, kmem, kwork; NULL: the defaults */
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

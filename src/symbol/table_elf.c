@@ -115,7 +115,8 @@ static bool add_symbol(const struct reading *r, const GElf_Sym *symbol, size_t i
     uint64_t start = address_of(r, symbol, section), end, section_end;
     if (!pf_add(start, symbol->st_size, &end))
         end = UINT64_MAX;
-    if (!pf_build_add(r->build, start, end, r->names + (uint32_t)symbol->st_name, flags_of(symbol) | thumb_flag(r, symbol)))
+    if (!pf_build_add(r->build, start, end, r->names + (uint32_t)symbol->st_name,
+                      flags_of(symbol) | thumb_flag(r, symbol)))
         return false;
     bool inside = pf_add(section->address, section->header.sh_size, &section_end) && start >= section->address &&
                   start < section_end;

@@ -336,7 +336,7 @@ static void tell_notes(void *state, pf_note_told *told, void *context)
     pf_offcpu_tell(pf_profile_offcpu(offcpu->profile), told, context);
 }
 
-#define OFF_VIEW(id, text, opens, columns)                                                                                      \
+#define OFF_VIEW(id, text, opens, columns)                                                                             \
     const struct pf_view pf_view_##id = {                                                                              \
         .info = {#id, text},                                                                                           \
         .lists = {PF_COLUMNS(columns)},                                                                                \

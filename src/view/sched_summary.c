@@ -248,7 +248,9 @@ static int open_cpus(struct perfile_table *table, void **state, struct perfile_e
 {
     const char *keys = table->options.keys, *quantum = table->wishes.report.time_quantum;
     const bool by_time = keys && strcmp(keys, "time") == 0;
-    int result = by_time && !pf_table_add_all(table, time_columns, PF_COUNT(time_columns)) ? pf_fail_memory(error, "scheduler events") : 0;
+    int result = by_time && !pf_table_add_all(table, time_columns, PF_COUNT(time_columns))
+                     ? pf_fail_memory(error, "scheduler events")
+                     : 0;
     if (result == 0)
         result = open_view(table, state, cpu_columns, PF_COUNT(cpu_columns), error);
     if (result == 0 && by_time)
@@ -268,7 +270,7 @@ static void close_summary(void *state)
     pf_free(allocator, summary, sizeof(*summary));
 }
 
-#define SUMMARY_VIEW(id, text, key, opens, nexts, ...)                                                                      \
+#define SUMMARY_VIEW(id, text, key, opens, nexts, ...)                                                                 \
     const struct pf_view pf_view_##id = {                                                                              \
         .info = {#id, text},                                                                                           \
         .own_key = key,                                                                                                \

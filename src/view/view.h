@@ -38,7 +38,10 @@ struct pf_column_list {
     const struct pf_column *items;
     size_t count;
 };
-#define PF_COLUMNS(array) {(array), PF_COUNT(array)}
+#define PF_COLUMNS(array)                                                                                              \
+    {                                                                                                                  \
+        (array), PF_COUNT(array)                                                                                       \
+    }
 
 typedef void pf_note_told(void *context, const char *text);
 

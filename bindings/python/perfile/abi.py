@@ -258,6 +258,77 @@ class perfile_listing_frame(Sized):
     inlined: bool
 
 
+class perfile_diff_options(Sized):
+    size: int
+    before: Any
+    before_count: int
+    after: Any
+    after_count: int
+    keys: Optional[Bytes]
+    event: Optional[Bytes]
+    per: Optional[Bytes]
+    work: Any
+    flags: int
+    noise: float
+    margin: float
+    alpha: float
+    limit: float
+    limit_weight: float
+    maps: Any
+    map_count: int
+    only: Any
+    only_count: int
+    ignore: Any
+    ignore_count: int
+    allocator: Any
+
+
+class perfile_diff_row(Sized):
+    size: int
+    function: Optional[Bytes]
+    module: Optional[Bytes]
+    line: Optional[Bytes]
+    thread: Optional[Bytes]
+    path: Optional[Bytes]
+    other: Optional[Bytes]
+    state: int
+    verdict: int
+    parent: int
+    in_family: bool
+    fails: bool
+    left_out: bool
+    before: float
+    after: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    q: float
+    df: float
+    detectable: float
+    limit: float
+    limit_q: float
+    share_before: float
+    share_after: float
+    samples_before: int
+    samples_after: int
+
+
+class perfile_diff_info(Sized):
+    size: int
+    event: Optional[Bytes]
+    unit: Optional[Bytes]
+    sampling_only: bool
+    assumed: bool
+    alpha: float
+    margin: float
+    limit_alpha: float
+    before_count: int
+    after_count: int
+    family: int
+    failing: int
+
+
 class perfile_edit_report(Sized):
     size: int
     records_kept: int
@@ -1760,6 +1831,71 @@ perfile_listing_frame._fields_ = [
     ('file', c_char_p),
     ('line', c_uint32),
     ('inlined', c_bool)]
+perfile_diff_options._fields_ = [
+    ('size', c_size_t),
+    ('before', POINTER(c_void_p)),
+    ('before_count', c_size_t),
+    ('after', POINTER(c_void_p)),
+    ('after_count', c_size_t),
+    ('keys', c_char_p),
+    ('event', c_char_p),
+    ('per', c_char_p),
+    ('work', POINTER(c_double)),
+    ('flags', c_uint),
+    ('noise', c_double),
+    ('margin', c_double),
+    ('alpha', c_double),
+    ('limit', c_double),
+    ('limit_weight', c_double),
+    ('maps', POINTER(c_char_p)),
+    ('map_count', c_size_t),
+    ('only', POINTER(c_char_p)),
+    ('only_count', c_size_t),
+    ('ignore', POINTER(c_char_p)),
+    ('ignore_count', c_size_t),
+    ('allocator', POINTER(perfile_allocator))]
+perfile_diff_row._fields_ = [
+    ('size', c_size_t),
+    ('function', c_char_p),
+    ('module', c_char_p),
+    ('line', c_char_p),
+    ('thread', c_char_p),
+    ('path', c_char_p),
+    ('other', c_char_p),
+    ('state', c_uint32),
+    ('verdict', c_uint32),
+    ('parent', c_uint32),
+    ('in_family', c_bool),
+    ('fails', c_bool),
+    ('left_out', c_bool),
+    ('before', c_double),
+    ('after', c_double),
+    ('difference', c_double),
+    ('low', c_double),
+    ('high', c_double),
+    ('p', c_double),
+    ('q', c_double),
+    ('df', c_double),
+    ('detectable', c_double),
+    ('limit', c_double),
+    ('limit_q', c_double),
+    ('share_before', c_double),
+    ('share_after', c_double),
+    ('samples_before', c_uint64),
+    ('samples_after', c_uint64)]
+perfile_diff_info._fields_ = [
+    ('size', c_size_t),
+    ('event', c_char_p),
+    ('unit', c_char_p),
+    ('sampling_only', c_bool),
+    ('assumed', c_bool),
+    ('alpha', c_double),
+    ('margin', c_double),
+    ('limit_alpha', c_double),
+    ('before_count', c_size_t),
+    ('after_count', c_size_t),
+    ('family', c_size_t),
+    ('failing', c_size_t)]
 perfile_edit_report._fields_ = [
     ('size', c_size_t),
     ('records_kept', c_uint64),
@@ -2838,6 +2974,13 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_listing_frame_at': ('libperfile-analysis', c_int, [c_void_p, c_size_t, c_size_t, POINTER(perfile_listing_frame)]),
     'perfile_listing_source': ('libperfile-analysis', c_char_p, [c_void_p, c_char_p, c_uint32]),
     'perfile_listing_source_path': ('libperfile-analysis', c_char_p, [c_void_p, c_char_p, POINTER(c_bool)]),
+    'perfile_diff_open': ('libperfile-analysis', c_int, [POINTER(perfile_diff_options), POINTER(c_void_p), POINTER(perfile_error)]),
+    'perfile_diff_close': ('libperfile-analysis', None, [c_void_p]),
+    'perfile_diff_row_count': ('libperfile-analysis', c_size_t, [c_void_p]),
+    'perfile_diff_row_at': ('libperfile-analysis', c_int, [c_void_p, c_size_t, POINTER(perfile_diff_row)]),
+    'perfile_diff_total': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_diff_row)]),
+    'perfile_diff_describe': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_diff_info)]),
+    'perfile_diff_note_at': ('libperfile-analysis', c_char_p, [c_void_p, c_size_t]),
     'perfile_strip_part_at': ('libperfile', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_convert': ('libperfile', c_int, [c_void_p, c_void_p, POINTER(perfile_convert_options), POINTER(perfile_edit_report), POINTER(perfile_error)]),
     'perfile_inject': ('libperfile', c_int, [c_void_p, c_void_p, POINTER(perfile_inject_options), POINTER(perfile_edit_report), POINTER(perfile_error)]),

@@ -113,6 +113,50 @@ class ListingFrame(NamedTuple):
     inlined: bool
 
 
+class DiffRow(NamedTuple):
+    function: Optional[str]
+    module: Optional[str]
+    line: Optional[str]
+    thread: Optional[str]
+    path: Optional[str]
+    other: Optional[str]
+    state: int
+    verdict: int
+    parent: int
+    in_family: bool
+    fails: bool
+    left_out: bool
+    before: float
+    after: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    q: float
+    df: float
+    detectable: float
+    limit: float
+    limit_q: float
+    share_before: float
+    share_after: float
+    samples_before: int
+    samples_after: int
+
+
+class DiffInfo(NamedTuple):
+    event: Optional[str]
+    unit: Optional[str]
+    sampling_only: bool
+    assumed: bool
+    alpha: float
+    margin: float
+    limit_alpha: float
+    before_count: int
+    after_count: int
+    family: int
+    failing: int
+
+
 class EditReport(NamedTuple):
     records_kept: int
     samples_kept: int
@@ -915,6 +959,8 @@ CLASSES: Dict[Any, Any] = {
     abi.perfile_annotation_function: AnnotationFunction,
     abi.perfile_listing_line: ListingLine,
     abi.perfile_listing_frame: ListingFrame,
+    abi.perfile_diff_row: DiffRow,
+    abi.perfile_diff_info: DiffInfo,
     abi.perfile_edit_report: EditReport,
     abi.perfile_split_part: SplitPart,
     abi.perfile_merge_note: MergeNote,
