@@ -351,6 +351,21 @@ static void inlined_functions(void **state)
     }
 }
 
+/* Of leaf functions without frames the callchain begins with the caller's caller. */
+static void inlined_into_unseen_callers(void **state)
+{
+    static const struct stack then[] = {
+        {"main;step", 1}, {"main;divide", 450}, {"main;g", 350}, {"main;other", 200}, {NULL, 0}};
+    static const struct stack now[] = {{"main;step", 451}, {"main;g", 350}, {"main;other", 200}, {NULL, 0}};
+    struct sides s;
+    (void)state;
+    open_sides(&s, 3, then, now);
+    compare(&s);
+    assert_string_equal(row_of(s.diff, "step").other, "divide");
+    assert_int_equal(row_of(s.diff, "step").verdict, PERFILE_DIFF_SAME);
+    close_sides(&s);
+}
+
 static void renamed_binaries(void **state)
 {
     static const char *const maps[] = {"prog=prog2", "f=h", "nothing=x"};
@@ -608,13 +623,21 @@ static void files_with_little_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_and_verdicts),        cmocka_unit_test(limits_have_patterns),
-        cmocka_unit_test(one_on_a_side_is_unsure),  cmocka_unit_test(paths_know_their_callers),
-        cmocka_unit_test(other_keys_and_units),     cmocka_unit_test(renamed_functions),
-        cmocka_unit_test(inlined_functions),        cmocka_unit_test(renamed_binaries),
-        cmocka_unit_test(symbols_of_one_side),      cmocka_unit_test(false_alarms_are_rare),
-        cmocka_unit_test(what_is_refused),          cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(files_are_read_again),     cmocka_unit_test(damaged_files),
+        cmocka_unit_test(rows_and_verdicts),
+        cmocka_unit_test(limits_have_patterns),
+        cmocka_unit_test(one_on_a_side_is_unsure),
+        cmocka_unit_test(paths_know_their_callers),
+        cmocka_unit_test(other_keys_and_units),
+        cmocka_unit_test(renamed_functions),
+        cmocka_unit_test(inlined_functions),
+        cmocka_unit_test(inlined_into_unseen_callers),
+        cmocka_unit_test(renamed_binaries),
+        cmocka_unit_test(symbols_of_one_side),
+        cmocka_unit_test(false_alarms_are_rare),
+        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(files_are_read_again),
+        cmocka_unit_test(damaged_files),
         cmocka_unit_test(files_with_little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

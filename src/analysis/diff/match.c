@@ -302,20 +302,48 @@ static bool find_calls(struct pf_diff *diff, const struct pf_diff_profile *of, c
     return true;
 }
 
-/* What the candidate lost, or won, its caller won or lost. */
+/* How much of what the candidate lost, or won, the other function did not win or lose; as a fraction. */
+static double left_of(const struct pf_diff *diff, const struct candidate *c, uint32_t other, const double *moved)
+{
+    const struct pf_diff_key key = {.parts = {[PF_DIFF_FUNCTION] = other + 1}};
+    const uint32_t row = pf_distinct_find(&diff->keys, &key);
+    double weight[2] = {0, 0};
+    if (row == PERFILE_NO_ID || other == c->number || diff->aliases[other].function != other)
+        return INFINITY;
+    weigh(diff, row, weight);
+    const double own = c->weight[1] - c->weight[0];
+    return fabs((own + weight[1] - weight[0] + moved[other]) / own);
+}
+
+/* Callchains often lack the caller of the innermost function: what then fits closely, of the same binary. */
+static uint32_t find_unseen(const struct pf_diff *diff, const struct candidate *c, const double *moved)
+{
+    double least = 0.1;
+    uint32_t best = PERFILE_NO_ID;
+    for (size_t i = 0; i < diff->keys.count; i++) {
+        const uint32_t other = pf_diff_key_at(diff, i)->parts[PF_DIFF_FUNCTION] - 1;
+        const bool same_module =
+            pf_diff_function_at(diff, other)->module == pf_diff_function_at(diff, c->number)->module;
+        const double left = same_module ? left_of(diff, c, other, moved) : INFINITY;
+        if (left < least) {
+            least = left;
+            best = other;
+        }
+    }
+    return best;
+}
+
+/* The caller has won what the candidate lost, or lost what it won. */
 static bool try_inlined(const struct pf_diff_match *match, struct candidate *c, uint32_t caller, double *moved)
 {
     struct pf_diff *diff = match->diff;
-    const struct pf_diff_key key = {.parts = {[PF_DIFF_FUNCTION] = caller + 1}};
-    const uint32_t row = pf_distinct_find(&diff->keys, &key);
-    double weight[2] = {0, 0};
-    if (row == PERFILE_NO_ID || diff->aliases[caller].function != caller)
+    if (strcmp(diff->texts[pf_diff_function_at(diff, c->number)->name], PF_DIFF_UNKNOWN) == 0)
         return true;
-    weigh(diff, row, weight);
-    const double own = c->weight[1] - c->weight[0], callers = weight[1] - weight[0] + moved[caller];
-    if (fabs(own + callers) > 0.25 * fabs(own))
+    if (left_of(diff, c, caller, moved) > 0.25)
+        caller = find_unseen(diff, c, moved);
+    if (caller == PERFILE_NO_ID)
         return true;
-    moved[caller] += own;
+    moved[caller] += c->weight[1] - c->weight[0];
     diff->aliases[c->number].function = caller;
     diff->aliases[caller].other = pf_diff_function_at(diff, c->number)->name + 1;
     diff->aliases[caller].state = PERFILE_DIFF_INLINED;
