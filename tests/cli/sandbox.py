@@ -30,6 +30,7 @@ VERBS = {
     'dump': ['dump', RECORDING], 'check': ['check', RECORDING],
     'annotate': ['annotate', RECORDING],
     'flame': ['flame', '--format', 'folded', '--before', RECORDING, RECORDING],
+    'diff': ['diff', RECORDING, RECORDING],
     'convert': ['convert', '-o', '{o}', RECORDING], 'repair': ['repair', '-o', '{o}', RECORDING],
     'cut': ['cut', '--cpu', '0', '-o', '{o}', RECORDING], 'merge': ['merge', '-o', '{o}', RECORDING, RECORDING],
     'anonymize': ['anonymize', '-o', '{o}', RECORDING], 'inject': ['inject', '-b', '-o', '{o}', RECORDING],
