@@ -96,6 +96,11 @@ static const struct pf_option options[] = {
      .kind = PF_OPTION_FLAG,
      .offset = offsetof(struct pf_settings, stdio),
      .doc = "perf's layout; the same as --format stdio."},
+    {.name = "tui",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, tui),
+     .doc = "Show the code in the interactive view, which is the default on a terminal, unless an option asks for what "
+            "only text has; an error if it cannot be shown. --format text is text on a terminal, too."},
     PF_OPTION_NO_INLINE,
     PF_OPTION_OUTPUT,
     {0},
@@ -180,6 +185,7 @@ const struct pf_command pf_command_annotate = {
     .operand = "[SYMBOL] [FILE]",
     .operand_max = 2,
     .pages = true,
+    .interactive = true,
     .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = run,
 };

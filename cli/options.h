@@ -56,6 +56,13 @@ struct pf_stat_settings {
     bool as_json;
 };
 
+/* Of the verb top. */
+struct pf_top_settings {
+    uint64_t interval_s, duration_s; /* 0: 2; without end */
+    const char *frequency;
+    bool each;
+};
+
 /* Of the verb script. */
 struct pf_script_settings {
     const char *program; /* -s */
@@ -158,6 +165,7 @@ struct pf_settings {
     bool write_no_sync;
     struct pf_record_settings record;
     struct pf_stat_settings stat;
+    struct pf_top_settings top;
     struct pf_script_settings script;
     struct pf_diff_settings diff;
     const char *convert_strip;

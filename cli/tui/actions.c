@@ -483,3 +483,13 @@ void pf_tui_do_annotate(struct pf_tui *app)
     if (function != PF_TUI_NONE)
         pf_tui_show_code(app, function);
 }
+
+void pf_tui_do_zero(struct pf_tui *app)
+{
+    if (!app->load.live) {
+        pf_tui_say(app, "Only perfile top has intervals to forget.");
+        return;
+    }
+    atomic_store(&app->load.live->forgets, true);
+    pf_tui_say(app, "The sums begin again.");
+}

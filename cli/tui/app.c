@@ -107,7 +107,12 @@ static void describe_load(struct pf_tui *app, char *text, size_t room)
 
     *text = 0;
     if (!pf_tui_load_running(&app->load, &percent))
-        snprintf(text, room, "%s", app->load.result < 0 ? "  reading failed" : "");
+        snprintf(text, room, "%s",
+                 app->load.live         ? app->load.result < 0 ? "  recording failed" : "  ended"
+                 : app->load.result < 0 ? "  reading failed"
+                                        : "");
+    else if (app->load.live)
+        snprintf(text, room, "  live");
     else if (percent >= 0)
         snprintf(text, room, "  loading %d%%", percent);
     else
@@ -241,8 +246,10 @@ static void draw_nothing(struct pf_tui *app)
     const struct pf_tui_index *index = app->model.index;
     int percent;
     const bool reads = pf_tui_load_running(&app->load, &percent);
-    const char *why = reads && (!index || !index->row_count) ? "Reading the recording ..."
-                      : !index || !index->row_count          ? "There are no samples."
+    const char *why = reads && app->load.live && !index              ? "Recording ..."
+                      : reads && app->load.live && !index->row_count ? "Nothing ran yet."
+                      : reads && (!index || !index->row_count)       ? "Reading the recording ..."
+                      : !index || !index->row_count                  ? "There are no samples."
                       : app->model.filters.count && !app->model.passed.samples
                           ? "No sample passes the filters (Esc takes off the last one)."
                       : app->model.filters.count ? "No function passes the filters (Esc takes off the last one)."
@@ -346,10 +353,33 @@ static enum pf_tui_mode mode(const struct pf_tui *app)
     return app->time.choosing ? PF_TUI_MODE_TIME : app->view == PF_TUI_FLAME ? PF_TUI_MODE_FLAME : PF_TUI_MODE_ROWS;
 }
 
+static bool is_read(void *context)
+{
+    struct pf_tui *app = context;
+    int percent;
+
+    return !pf_tui_load_running(&app->load, &percent);
+}
+
+/* At the beginning, unless the user has done something before. */
+static void show_wanted_code(struct pf_tui *app)
+{
+    app->wants_code = false;
+    take_fresh(app);
+    draw_with(app, NULL, NULL); /* the code's window is laid out by it */
+    if (app->model.index)
+        pf_tui_show_code_of(app, app->load.input->settings->annotate.symbol);
+}
+
 static void loop(struct pf_tui *app)
 {
     while (!app->quits) {
-        const int key = pf_tui_wait(app, NULL, NULL);
+        const int key = pf_tui_wait_until(app, NULL, app, app->wants_code ? is_read : NULL);
+        if (key == PF_KEY_NONE) {
+            show_wanted_code(app);
+            continue;
+        }
+        app->wants_code = false;
         *app->message = 0;
         if (key == PF_KEY_MOUSE)
             use_mouse(app);
@@ -397,6 +427,7 @@ static void set_up(struct pf_tui *app, const struct pf_input *input)
     functions->callers = report->call_graph ? strstr(report->call_graph, "callee") != NULL : functions->no_children;
     functions->order = functions->no_children ? PF_TUI_SELF : PF_TUI_TOTAL;
     app->lists[PF_TUI_CALLERS].order = PF_TUI_SELF;
+    app->wants_code = !strcmp(input->command->name, "annotate");
     push_options(app, input->settings);
 }
 
@@ -420,12 +451,14 @@ static int finish(struct pf_tui *app, struct pf_input *input)
     }
     pf_log_finish(&input->log);
     const int result = app->load.result;
+    if (app->load.live)
+        return result < 0 ? pf_live_failure(app->load.live, result) : PF_STATUS_OK;
     if (result < 0 && result != PERFILE_ERROR_STOPPED)
         return pf_input_failure(input, result);
     return result < 0 ? PF_STATUS_OK : pf_input_losses(input);
 }
 
-int pf_tui_run(struct pf_input *input)
+static int run(struct pf_input *input, struct pf_live *live)
 {
     struct pf_tui *app = calloc(1, sizeof(*app));
     int status = PF_STATUS_MEMORY;
@@ -438,7 +471,7 @@ int pf_tui_run(struct pf_input *input)
         pf_message_release();
         pf_message("%s: the terminal cannot be used", input->command->name);
         status = PF_STATUS_OUTPUT;
-    } else if (!pf_tui_load_start(&app->load, input)) {
+    } else if (!pf_tui_load_start(&app->load, input, live)) {
         pf_tui_screen_close();
         pf_message_release();
         pf_message("%s: no thread can be started", input->command->name);
@@ -450,4 +483,14 @@ int pf_tui_run(struct pf_input *input)
     tear_down(app);
     free(app);
     return status;
+}
+
+int pf_tui_run(struct pf_input *input)
+{
+    return run(input, NULL);
+}
+
+int pf_tui_run_live(struct pf_input *input, struct pf_live *live)
+{
+    return run(input, live);
 }

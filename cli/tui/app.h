@@ -56,6 +56,7 @@ struct pf_tui {
     char sought[128];
     bool no_headers;
     bool quits;
+    bool wants_code; /* as soon as the recording is read */
     bool short_of_memory;
 };
 
@@ -117,6 +118,8 @@ pf_tui_action pf_tui_show_help, pf_tui_show_menu;
 /* ---- code.c ------------------------------------------------------------------------------------------------------ */
 
 void pf_tui_show_code(struct pf_tui *app, uint32_t function);
+/* Of the function of that name (as people write it) where most samples are; NULL: of all functions. */
+void pf_tui_show_code_of(struct pf_tui *app, const char *name);
 void pf_tui_code_close(struct pf_tui_code *code);
 
 #define PF_KEY(views, key, shown, action, help) pf_tui_action pf_tui_do_##action;

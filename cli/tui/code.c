@@ -8,6 +8,7 @@
 
 #include <perfile/annotate.h>
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,6 +204,16 @@ void pf_tui_code_close(struct pf_tui_code *code)
     free(code);
 }
 
+/* The code is that of the last interval. True: it is the one that was shown before. */
+static bool take_part(struct pf_tui *app)
+{
+    const int result = pf_tui_load_take_part(&app->load);
+
+    if (result < 0)
+        pf_tui_say(app, "%s", app->load.input->error.message);
+    return result == 0;
+}
+
 /* What was read last time may do. */
 static bool prepare(struct pf_tui *app)
 {
@@ -210,7 +221,7 @@ static bool prepare(struct pf_tui *app)
     int percent;
     bool same = true;
 
-    if (pf_tui_load_running(&app->load, &percent)) {
+    if (!app->load.live && pf_tui_load_running(&app->load, &percent)) {
         pf_tui_say(app, "The code can be shown when the recording is read.");
         return false;
     }
@@ -221,6 +232,7 @@ static bool prepare(struct pf_tui *app)
         return false;
     }
     struct pf_tui_code *code = app->code;
+    same = !app->load.live || take_part(app);
     for (size_t i = 0; i < OF_ALL; i++) {
         same = same && is_same(code->filters[i], wanted[i]);
         free(code->filters[i]);
@@ -229,6 +241,8 @@ static bool prepare(struct pf_tui *app)
     if (same && code->annotation)
         return true;
     close_annotation(code);
+    if (!app->load.input->reader)
+        return false; /* which was said */
     code->filter = (struct perfile_filter){.size = sizeof(code->filter),
                                            .time = wanted[OF_TIME],
                                            .cpus = wanted[OF_CPUS],
@@ -654,7 +668,8 @@ static bool open_listing(struct pf_tui *app, uint32_t function)
     const uint32_t found = find_function(code, app->model.index, function);
     if (found == PF_TUI_NONE) {
         pf_tui_say(app, app->model.index->functions[function].named
-                            ? "No sample was taken in this function itself, only in what it calls."
+                            ? app->load.live ? "No sample was taken in this function itself in the last interval."
+                                             : "No sample was taken in this function itself, only in what it calls."
                             : "There is no symbol, so it is not known where the function begins.");
         return false;
     }
@@ -686,4 +701,40 @@ void pf_tui_show_code(struct pf_tui *app, uint32_t function)
         else
             pf_tui_press(app, PF_TUI_MODE_CODE, key);
     }
+}
+
+/* compute is also geometry::compute<int>(double). */
+static bool is_called(const char *name, const char *wanted)
+{
+    const size_t bytes = strlen(wanted);
+    const char *at = name;
+
+    if (!strcmp(name, wanted) || (strpbrk(wanted, "*?") && fnmatch(wanted, name, 0) == 0))
+        return true;
+    while (bytes && (at = strstr(at, wanted)) != NULL) {
+        const bool begins = at == name || (at >= name + 2 && at[-1] == ':' && at[-2] == ':');
+        if (begins && (at[bytes] == 0 || at[bytes] == '<' || at[bytes] == '('))
+            return true;
+        at++;
+    }
+    return false;
+}
+
+void pf_tui_show_code_of(struct pf_tui *app, const char *name)
+{
+    const struct pf_tui_index *index = app->model.index;
+    uint32_t best = PF_TUI_NONE;
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < index->function_count; i++) {
+        const uint64_t weight = pf_tui_weight(&app->model, app->model.self[i]);
+        if (weight > most && index->functions[i].named && (!name || is_called(index->functions[i].name, name))) {
+            most = weight;
+            best = i;
+        }
+    }
+    if (best != PF_TUI_NONE)
+        pf_tui_show_code(app, best);
+    else if (name)
+        pf_tui_say(app, "No function %.80s has samples.", name);
 }

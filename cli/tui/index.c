@@ -358,11 +358,12 @@ static bool take_rows(struct pf_tui_index *index, const struct perfile_profile *
 
 /* ---- facts ------------------------------------------------------------------------------------------------------- */
 
+/* Of what is recorded meanwhile each interval is a recording: they are of one machine. */
 static void print_facts(const struct perfile_profile *profile, FILE *to)
 {
     struct perfile_profile_recording recording = PERFILE_PROFILE_RECORDING_INIT;
 
-    for (size_t i = 0; perfile_profile_recording_at(profile, i, &recording) == 0; i++) {
+    if (perfile_profile_recording_at(profile, 0, &recording) == 0) {
         const struct {
             const char *name, *text;
         } facts[] = {{"Recording", recording.path},    {"Host", recording.hostname},

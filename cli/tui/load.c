@@ -35,10 +35,18 @@ static void note(void *context, const char *text)
     struct pf_tui_load *load = context;
     char *grown = NULL;
 
-    pf_log_note(&load->input->log, text); /* which the user finds on the terminal afterwards */
     pthread_mutex_lock(&load->lock);
-    if (asprintf(&grown, "%s%s\n", load->notes ? load->notes : "", text) >= 0) {
+    const bool again = load->live && load->notes && strstr(load->notes, text); /* each interval has the same ones */
+    if (!again)
+        pf_log_note(&load->input->log, text); /* which the user finds on the terminal afterwards */
+    if (!again && asprintf(&grown, "%s%s\n", load->notes ? load->notes : "", text) >= 0) {
         free(load->notes);
+        free(load->part);
+        if (load->live) {
+            perfile_close(load->input->reader);
+            load->input->reader = NULL;
+            free(load->held);
+        }
         load->notes = grown;
         load->note_count++;
     }
@@ -127,10 +135,42 @@ static int read_profile(struct pf_tui_load *load)
     return result;
 }
 
+static void keep_part(struct pf_tui_load *load)
+{
+    size_t bytes;
+    uint8_t *part = pf_live_take(load->live, &bytes);
+
+    pthread_mutex_lock(&load->lock);
+    free(load->part);
+    load->part = part;
+    load->part_bytes = bytes;
+    pthread_mutex_unlock(&load->lock);
+}
+
+static int read_live(struct pf_tui_load *load)
+{
+    struct pf_live *live = load->live;
+    int going = 1;
+
+    while (going > 0) {
+        going = pf_live_next(live);
+        struct pf_tui_index *index = going < 0 ? NULL : pf_tui_index_make(live->sum, load->quantum_ns, going > 0);
+        if (going >= 0 && !index) {
+            snprintf(live->error.message, sizeof(live->error.message), "out of memory");
+            going = live->error.code = PERFILE_ERROR_MEMORY;
+        }
+        if (going >= 0) {
+            keep_part(load);
+            hand_over(load, index);
+        }
+    }
+    return going;
+}
+
 static void *run(void *context)
 {
     struct pf_tui_load *load = context;
-    const int result = read_profile(load);
+    const int result = load->live ? read_live(load) : read_profile(load);
 
     pthread_mutex_lock(&load->lock);
     load->result = result;
@@ -157,9 +197,9 @@ static bool start_thread(struct pf_tui_load *load)
     return load->started;
 }
 
-bool pf_tui_load_start(struct pf_tui_load *load, struct pf_input *input)
+bool pf_tui_load_start(struct pf_tui_load *load, struct pf_input *input, struct pf_live *live)
 {
-    *load = (struct pf_tui_load){.input = input, .quantum_ns = choose_quantum(input->reader)};
+    *load = (struct pf_tui_load){.input = input, .live = live, .quantum_ns = live ? 1 : choose_quantum(input->reader)};
     pthread_mutex_init(&load->lock, NULL);
     input->settings->symbols.note = note;
     input->settings->symbols.note_context = load;
@@ -195,12 +235,33 @@ char *pf_tui_load_notes(struct pf_tui_load *load, size_t *count)
     return copy;
 }
 
+int pf_tui_load_take_part(struct pf_tui_load *load)
+{
+    struct pf_input *input = load->input;
+
+    pthread_mutex_lock(&load->lock);
+    uint8_t *part = load->part;
+    const size_t bytes = load->part_bytes;
+    load->part = NULL;
+    pthread_mutex_unlock(&load->lock);
+    if (!part)
+        return 0;
+    perfile_close(input->reader);
+    input->reader = NULL;
+    free(load->held);
+    load->held = part;
+    const int result = perfile_open_memory(part, bytes, NULL, &input->reader, &input->error);
+    return result < 0 ? result : 1;
+}
+
 bool pf_tui_load_stop(struct pf_tui_load *load)
 {
     struct timespec until;
 
     pthread_mutex_lock(&load->lock);
     load->quits = true;
+    if (load->live)
+        atomic_store(&load->live->stops, true);
     const bool finished = load->finished;
     pthread_mutex_unlock(&load->lock);
     clock_gettime(CLOCK_REALTIME, &until);

@@ -4,12 +4,15 @@
 #define PERFILE_CLI_TUI_LOAD_H
 
 #include "../input.h"
+#include "../live.h"
 #include "index.h"
 
 #include <pthread.h>
 
 struct pf_tui_load {
     struct pf_input *input;
+    struct pf_live *live; /* what is recorded meanwhile; NULL: input is read */
+    uint8_t *held;        /* what input->reader reads then */
     pthread_t thread;
     pthread_mutex_t lock;
     bool started;
@@ -21,16 +24,23 @@ struct pf_tui_load {
     int result;  /* when finished: of the library */
     char *notes; /* a line each */
     size_t note_count;
+    uint8_t *part; /* the recording of the last interval, when it is new */
+    size_t part_bytes;
 };
 
-/* False: no thread could be started. */
-bool pf_tui_load_start(struct pf_tui_load *load, struct pf_input *input);
+/* `live` may be NULL. False: no thread could be started. */
+bool pf_tui_load_start(struct pf_tui_load *load, struct pf_input *input, struct pf_live *live);
 /* What is new; NULL: nothing. It is the caller's. */
 struct pf_tui_index *pf_tui_load_take(struct pf_tui_load *load);
 /* Whether it is still reading; how far it is, in percent, -1: not known. */
 bool pf_tui_load_running(struct pf_tui_load *load, int *percent);
 /* A copy of the notes so far; NULL: there are none. */
 char *pf_tui_load_notes(struct pf_tui_load *load, size_t *count);
+/*
+ * Of what is recorded meanwhile: makes input->reader one of the last interval, if there is a new one. 1: there was; 0: there was
+ * none; negative: input->error.
+ */
+int pf_tui_load_take_part(struct pf_tui_load *load);
 /* Ends the reading if it has not. True: it is over, and load->result is set; false: it does not end just now. */
 bool pf_tui_load_stop(struct pf_tui_load *load);
 void pf_tui_load_close(struct pf_tui_load *load);

@@ -21,3 +21,9 @@ int pf_tui_run(struct pf_input *input)
     (void)input;
     return PF_STATUS_USAGE;
 }
+
+int pf_tui_run_live(struct pf_input *input, struct pf_live *live)
+{
+    (void)input, (void)live;
+    return PF_STATUS_USAGE;
+}

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* Options that say how text is to look, or what only the text of reports can show. */
-static bool asks_for_text(const struct pf_settings *settings)
+static bool asks_for_report(const struct pf_settings *settings)
 {
     const struct perfile_report_options *report = &settings->report;
     const unsigned shown = PERFILE_REPORT_CHILDREN | PERFILE_REPORT_NO_CHILDREN | PERFILE_REPORT_INVERTED;
@@ -17,6 +17,19 @@ static bool asks_for_text(const struct pf_settings *settings)
            report->max_stack || report->columns || report->top || report->ignore_callees || settings->report_dumps ||
            settings->print.nanoseconds || settings->print.header || settings->print.header_only ||
            settings->print.full_header;
+}
+
+static bool asks_for_listing(const struct pf_settings *settings)
+{
+    const struct perfile_annotate_options *annotate = &settings->annotate;
+
+    return annotate->flags || annotate->dsos || annotate->top || annotate->percent_limit || annotate->syntax ||
+           settings->percent_type || settings->no_arrows || settings->objdump;
+}
+
+static bool asks_for_text(const struct pf_settings *settings)
+{
+    return asks_for_report(settings) || asks_for_listing(settings);
 }
 
 static const char *terminal_lack(void)

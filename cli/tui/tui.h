@@ -4,6 +4,7 @@
 #define PERFILE_CLI_TUI_H
 
 #include "../input.h"
+#include "../live.h"
 
 /*
  * Whether the verb is to be interactive: it is a verb that can be, its text would go to a terminal that can show it, and no
@@ -14,6 +15,8 @@ bool pf_tui_wanted(const struct pf_command *command, const struct pf_settings *s
 void pf_tui_prepare(void);
 /* Shows the recording, which is open and at its start, until the user leaves. Returns the exit status. */
 int pf_tui_run(struct pf_input *input);
+/* Shows what is recorded meanwhile; input->reader is for the code of functions, and is made here. */
+int pf_tui_run_live(struct pf_input *input, struct pf_live *live);
 
 /* The keys by position, for the man page: how they are called, and what they do. NULL after the last. */
 const char *pf_tui_key_at(size_t index, const char **doc);

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT */
+#include "live.h"
+#include "message.h"
+#include "options.h"
+#include "tui/tui.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AT(member) offsetof(struct pf_settings, record.member)
+#define TOP(member) offsetof(struct pf_settings, top.member)
+#define TEXT(option, short_option, value, member, ...)                                                                 \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
+        .doc = __VA_ARGS__                                                                                             \
+    }
+#define FLAG(option, short_option, bit, ...)                                                                           \
+    {                                                                                                                  \
+        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(options.flags), .bits = bit,      \
+        .doc = __VA_ARGS__                                                                                             \
+    }
+
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
+
+struct place {
+    const struct perfile_profile *profile;
+    struct perfile_profile_sample sample;
+    struct perfile_profile_function function;
+};
+
+static void put_comm(const struct place *place, FILE *to)
+{
+    pf_print_name(place->sample.comm ? place->sample.comm : "[unknown]", to);
+}
+
+static void put_pid(const struct place *place, FILE *to)
+{
+    fprintf(to, "%" PRId32, place->sample.pid);
+}
+
+static void put_tid(const struct place *place, FILE *to)
+{
+    fprintf(to, "%" PRId32, place->sample.tid);
+}
+
+static void put_cpu(const struct place *place, FILE *to)
+{
+    fprintf(to, "%" PRId32, place->sample.cpu);
+}
+
+static void put_dso(const struct place *place, FILE *to)
+{
+    struct perfile_module module = PERFILE_MODULE_INIT;
+    const bool known = place->function.module != PERFILE_NO_ID &&
+                       perfile_profile_module_at(place->profile, place->function.module, &module) == 0;
+
+    pf_print_name(known ? module.short_name : "[unknown]", to);
+}
+
+static void put_symbol(const struct place *place, FILE *to)
+{
+    if (place->function.name)
+        pf_print_name(place->function.name, to);
+    else
+        fprintf(to, "0x%" PRIx64, place->function.address);
+}
+
+static const struct column {
+    const char *name, *title;
+    void (*put)(const struct place *place, FILE *to);
+    const char *doc;
+} columns[] = {
+    {"comm", "Command", put_comm, "the name of the thread"},
+    {"pid", "Pid", put_pid, "the process"},
+    {"tid", "Tid", put_tid, "the thread"},
+    {"cpu", "CPU", put_cpu, "the processor"},
+    {"dso", "Shared Object", put_dso, "the file of the function"},
+    {"symbol", "Symbol", put_symbol, "the function; sym is the same"},
+};
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), USUAL_ROWS = 20 };
+
+static const char *column_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    if (index >= COLUMNS)
+        return NULL;
+    *doc = columns[index].doc;
+    return columns[index].name;
+}
+
+struct chosen {
+    const struct column *columns[COLUMNS];
+    size_t count;
+};
+
+static const struct column *find_column(const char *name, size_t bytes)
+{
+    if (bytes == 3 && !memcmp(name, "sym", 3))
+        return find_column("symbol", 6);
+    for (size_t i = 0; i < COLUMNS; i++)
+        if (strlen(columns[i].name) == bytes && !memcmp(columns[i].name, name, bytes))
+            return &columns[i];
+    return NULL;
+}
+
+static int choose_columns(const char *list, struct chosen *chosen)
+{
+    chosen->count = 0;
+    for (const char *at = list; *at;) {
+        const size_t bytes = strcspn(at, ",");
+        const struct column *column = find_column(at, bytes);
+        if (!column || chosen->count == COLUMNS) {
+            pf_message("top: unknown column %.*s (valid: comm, pid, tid, cpu, dso, symbol)", (int)bytes, at);
+            return PF_STATUS_USAGE;
+        }
+        chosen->columns[chosen->count++] = column;
+        at += bytes + (at[bytes] == ',');
+    }
+    return PF_STATUS_OK;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+/* `texts` has a column behind each NUL. */
+struct row {
+    char *texts;
+    size_t bytes;
+    uint64_t period, samples;
+};
+
+struct rows {
+    struct row *all;
+    size_t count, room;
+    uint64_t period, samples;
+};
+
+static void free_rows(struct rows *rows)
+{
+    for (size_t i = 0; i < rows->room; i++)
+        free(rows->all[i].texts);
+    free(rows->all);
+}
+
+static int compare_bytes(const struct row *x, const struct row *y)
+{
+    const int order = memcmp(x->texts, y->texts, x->bytes < y->bytes ? x->bytes : y->bytes);
+
+    return order ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static int by_texts(const void *a, const void *b)
+{
+    return compare_bytes(a, b);
+}
+
+static int by_period(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+
+    return x->period != y->period ? (x->period < y->period) - (x->period > y->period) : compare_bytes(x, y);
+}
+
+static bool make_texts(const struct place *place, const struct chosen *chosen, struct row *row)
+{
+    FILE *to = open_memstream(&row->texts, &row->bytes);
+
+    if (!to)
+        return false;
+    for (size_t i = 0; i < chosen->count; i++) {
+        chosen->columns[i]->put(place, to);
+        putc(0, to);
+    }
+    return fclose(to) == 0;
+}
+
+static bool take_row(struct rows *rows, struct place *place, size_t index, uint32_t event, const struct chosen *chosen)
+{
+    struct perfile_profile_frame frame = PERFILE_PROFILE_FRAME_INIT;
+    struct perfile_profile_sample *sample = &place->sample;
+
+    if (perfile_profile_sample_at(place->profile, index, sample) < 0)
+        return false;
+    if (sample->event != event)
+        return true;
+    if (perfile_profile_frame_at(place->profile, sample->leaf, &frame) < 0 ||
+        perfile_profile_function_at(place->profile, frame.function, &place->function) < 0)
+        return false;
+    struct row *row = &rows->all[rows->count++];
+    *row = (struct row){.period = sample->values[1], .samples = sample->values[0]};
+    rows->period += row->period;
+    rows->samples += row->samples;
+    return make_texts(place, chosen, row);
+}
+
+/* Rows with equal texts become one. */
+static void join(struct rows *rows)
+{
+    size_t count = 0;
+
+    qsort(rows->all, rows->count, sizeof(*rows->all), by_texts);
+    for (size_t i = 0; i < rows->count; i++) {
+        struct row *row = &rows->all[i], *last = count ? &rows->all[count - 1] : NULL;
+        if (last && !compare_bytes(last, row)) {
+            last->period += row->period;
+            last->samples += row->samples;
+            free(row->texts);
+        } else {
+            rows->all[count++] = *row;
+        }
+    }
+    for (size_t i = count; i < rows->count; i++)
+        rows->all[i].texts = NULL;
+    rows->count = count;
+    qsort(rows->all, rows->count, sizeof(*rows->all), by_period);
+}
+
+static bool make_rows(struct rows *rows, const struct perfile_profile *profile, uint32_t event,
+                      const struct chosen *chosen)
+{
+    struct place place = {profile, PERFILE_PROFILE_SAMPLE_INIT, PERFILE_PROFILE_FUNCTION_INIT};
+    const size_t count = perfile_profile_sample_count(profile);
+    bool fine = true;
+
+    *rows = (struct rows){.all = calloc(count + 1, sizeof(*rows->all)), .room = count + 1};
+    if (!rows->all) {
+        rows->room = 0;
+        return false;
+    }
+    for (size_t i = 0; i < count && fine; i++)
+        fine = take_row(rows, &place, i, event, chosen);
+    if (fine)
+        join(rows);
+    return fine;
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+static const char *text_at(const struct row *row, size_t column)
+{
+    const char *at = row->texts;
+
+    while (column--)
+        at += strlen(at) + 1;
+    return at;
+}
+
+/* The last one is as wide as it is. */
+static int width_of(const struct rows *rows, size_t shown, size_t column, const char *title)
+{
+    size_t width = strlen(title);
+
+    for (size_t i = 0; i < shown; i++) {
+        const size_t bytes = strlen(text_at(&rows->all[i], column));
+        width = bytes > width ? bytes : width;
+    }
+    return width < 60 ? (int)width : 60;
+}
+
+static void print_rows(const struct rows *rows, size_t most, const struct chosen *chosen)
+{
+    const size_t shown = rows->count < most ? rows->count : most;
+    int widths[COLUMNS];
+
+    printf("# Overhead");
+    for (size_t i = 0; i < chosen->count; i++) {
+        widths[i] = i + 1 < chosen->count ? width_of(rows, shown, i, chosen->columns[i]->title) : 0;
+        printf("  %-*s", widths[i], chosen->columns[i]->title);
+    }
+    putchar('\n');
+    for (size_t i = 0; i < shown; i++) {
+        const struct row *row = &rows->all[i];
+        printf("%9.2f%%", rows->period ? 100.0 * (double)row->period / (double)rows->period : 0);
+        for (size_t k = 0; k < chosen->count; k++)
+            printf("  %-*s", widths[k], text_at(row, k));
+        putchar('\n');
+    }
+    putchar('\n');
+}
+
+static bool print_event(const struct pf_live *live, uint32_t event, const struct chosen *chosen)
+{
+    struct perfile_profile_event about = PERFILE_PROFILE_EVENT_INIT;
+    struct perfile_losses losses = PERFILE_LOSSES_INIT;
+    char samples[PF_GROUPED_BYTES], lost[PF_GROUPED_BYTES];
+    const uint64_t top = live->settings->report.top;
+    struct rows rows;
+    const bool fine = make_rows(&rows, live->sum, event, chosen) &&
+                      perfile_profile_event_at(live->sum, event, &about) == 0 &&
+                      perfile_profile_losses(live->sum, &losses) == 0;
+
+    if (fine) {
+        printf("# %.1f s to %.1f s: %s samples of ", (double)(live->sum_ms - live->start_ms) / 1e3,
+               (double)(live->part_ms - live->start_ms) / 1e3, pf_grouped(rows.samples, samples));
+        pf_print_name(about.name, stdout);
+        printf(", %s lost\n", pf_grouped(losses.lost, lost));
+        print_rows(&rows, top ? top : USUAL_ROWS, chosen);
+    }
+    free_rows(&rows);
+    return fine;
+}
+
+static int print_all(const struct pf_live *live, const struct chosen *chosen)
+{
+    const size_t count = perfile_profile_event_count(live->sum);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (!print_event(live, i, chosen)) {
+            pf_message("top: out of memory");
+            return PF_STATUS_MEMORY;
+        }
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return PF_STATUS_OK;
+    if (errno != EPIPE)
+        pf_message("top: cannot write: %s", strerror(errno));
+    return PF_STATUS_OUTPUT;
+}
+
+/* ---- the verb ---------------------------------------------------------------------------------------------------- */
+
+static void fill_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGHUP);
+}
+
+/* They are blocked, and end the last interval. */
+static bool is_signalled(void)
+{
+    const struct timespec none = {0, 0};
+    sigset_t set;
+
+    fill_signals(&set);
+    return sigtimedwait(&set, NULL, &none) > 0;
+}
+
+static int run_text(struct pf_live *live, const struct chosen *chosen)
+{
+    int going = 1, status = PF_STATUS_OK;
+
+    live->is_stopped = is_signalled;
+    while (going > 0 && !status) {
+        going = pf_live_next(live);
+        status = going < 0 ? pf_live_failure(live, going) : print_all(live, chosen);
+    }
+    return status;
+}
+
+static int read_frequency(struct pf_settings *settings)
+{
+    const char *text = settings->top.frequency;
+    char *end;
+
+    if (!text)
+        return PF_STATUS_OK;
+    errno = 0;
+    const uint64_t number = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+    if (!number || *end || errno || settings->record.options.period) {
+        pf_message(settings->record.options.period
+                       ? "top: --count and --freq cannot both be given: a sample every N events, or N samples a second"
+                       : "top: invalid value \"%s\" for --freq: expected a number of samples per second",
+                   text);
+        return PF_STATUS_USAGE;
+    }
+    settings->record.options.frequency = number;
+    return PF_STATUS_OK;
+}
+
+static int start_and_show(const struct pf_command *command, struct pf_settings *settings, const struct chosen *chosen)
+{
+    struct pf_input input;
+    struct pf_live live;
+    sigset_t set;
+
+    if (!settings->tui) {
+        fill_signals(&set);
+        sigprocmask(SIG_BLOCK, &set, NULL);
+    }
+    pf_input_set(&input, command, settings, "top");
+    int status = pf_live_start(&live, settings);
+    if (!status)
+        status = settings->tui ? pf_tui_run_live(&input, &live) : run_text(&live, chosen);
+    pf_live_close(&live);
+    perfile_close(input.reader);
+    return status;
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    enum { MOST_S = 1000000 };
+    struct chosen chosen;
+    int status = choose_columns(settings->report.sort ? settings->report.sort : "dso,symbol", &chosen);
+
+    if (status || (status = read_frequency(settings)))
+        return status;
+    if (settings->top.interval_s > MOST_S || settings->top.duration_s > MOST_S) {
+        pf_message("top: --delay and --duration allow at most %d seconds", MOST_S);
+        return PF_STATUS_USAGE;
+    }
+    settings->symbols.no_inline = true; /* which takes too long to be looked up again each time */
+    if (settings->tui)
+        pf_tui_prepare();
+    return start_and_show(command, settings, &chosen);
+}
+
+static const struct pf_option what_options[] = {
+    {.name = "event",
+     .first = true,
+     .letter = 'e',
+     .kind = PF_OPTION_EVENTS,
+     .argument = "LIST",
+     .offset = AT(events),
+     .doc = "The events, as perfile record has them. The default is the best one for sampling."},
+    {.name = "freq",
+     .first = true,
+     .letter = 'F',
+     .kind = PF_OPTION_TEXT,
+     .argument = "N",
+     .offset = TOP(frequency),
+     .doc = "Take N samples per second on each CPU [4000]."},
+    {.name = "count",
+     .letter = 'c',
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = AT(options.period),
+     .doc = "Take a sample every N events."},
+    FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "The whole system, which is the default."),
+    TEXT("cpu", 'C', "LIST", options.cpus, "Only these CPUs: 0-3,7."),
+    {.name = "pid",
+     .first = true,
+     .letter = 'p',
+     .kind = PF_OPTION_TEXT,
+     .argument = "LIST",
+     .offset = AT(options.pids),
+     .doc = "These processes with all their threads. It ends when they have."},
+    TEXT("tid", 't', "LIST", options.tids, "These threads."),
+    TEXT("uid", 'u', "USER", options.user, "All processes of a user."),
+    FLAG("all-user", 0, PERFILE_RECORDER_ALL_USER, "Only user space, for all events."),
+    FLAG("all-kernel", 0, PERFILE_RECORDER_ALL_KERNEL, "Only the kernel, for all events."),
+    {.name = "stack-frames",
+     .first = true,
+     .letter = 'g',
+     .kind = PF_OPTION_FLAG,
+     .offset = AT(frame_pointers),
+     .doc = "Callchains by frame pointers, which the interactive view shows: --call-graph fp."},
+    TEXT("call-graph", 0, "HOW", options.call_graph, "Callchains: fp, dwarf, dwarf,BYTES or lbr."),
+    {0},
+};
+static const struct pf_option_group what_group = {"What is recorded", what_options};
+
+static const struct pf_option show_options[] = {
+    {.name = "delay",
+     .first = true,
+     .letter = 'd',
+     .kind = PF_OPTION_NUMBER,
+     .argument = "SECONDS",
+     .offset = TOP(interval_s),
+     .doc = "How long an interval is, after which what is shown is renewed [2]."},
+    {.name = "duration",
+     .first = true,
+     .kind = PF_OPTION_NUMBER,
+     .argument = "SECONDS",
+     .offset = TOP(duration_s),
+     .doc = "Stop recording after so many seconds. The interactive view stays."},
+    {.name = "zero",
+     .first = true,
+     .letter = 'z',
+     .kind = PF_OPTION_FLAG,
+     .offset = TOP(each),
+     .doc = "Show each interval alone, not the sum since the start."},
+    {.name = "sort",
+     .letter = 's',
+     .kind = PF_OPTION_LIST,
+     .argument = "LIST",
+     .offset = offsetof(struct pf_settings, report.sort),
+     .value_at = column_at,
+     .doc = "The columns of the text, by which rows are told apart [dso,symbol]."},
+    {.name = "top",
+     .first = true,
+     .letter = 'n',
+     .kind = PF_OPTION_NUMBER,
+     .argument = "N",
+     .offset = offsetof(struct pf_settings, report.top),
+     .doc = "The text has the N hottest rows of each event [20]."},
+    {.name = "stdio",
+     .first = true,
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, stdio),
+     .doc = "Print text, also on a terminal."},
+    {.name = "tui",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, tui),
+     .doc = "Show the interactive view, which is the default on a terminal, unless --sort or --top asks for text; an "
+            "error if it cannot be shown."},
+    {0},
+};
+static const struct pf_option_group show_group = {"What is shown", show_options};
+
+const struct pf_command pf_command_top = {
+    .name = "top",
+    .summary = "show what runs now, by function, renewed every two seconds",
+    .doc = "Records the whole system, or running processes, into memory, and shows the functions that were running: on "
+           "a terminal in the interactive view of perfile report, in a pipe as text, which is printed for each "
+           "interval. Nothing is written to a file.",
+    .examples = "top\n"
+                "top --pid 4711 -g\n"
+                "top --stdio --duration 10 --delay 5\n",
+    .interactive = true,
+    .groups = {&what_group, &show_group, &pf_symbol_group, &pf_common_group},
+    .run = run,
+};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recording into memory, in parts: each is what was recorded in one interval, and can be read on its own. The parts are profiles
+ * that are merged; of the recordings themselves only the last is kept.
+ */
+#ifndef PERFILE_CLI_LIVE_H
+#define PERFILE_CLI_LIVE_H
+
+#include "options.h"
+
+#include <perfile/profile.h>
+#include <perfile/recorder.h>
+
+#include <stdatomic.h>
+
+struct pf_live_part {
+    uint8_t *data; /* owned */
+    size_t used, room;
+    struct perfile_writer *writer;
+};
+
+struct pf_live {
+    struct pf_settings *settings;
+    struct perfile_recorder *recorder;
+    struct pf_live_part parts[2]; /* one is written; the other is the last one that was */
+    unsigned writes;              /* which */
+    struct perfile_profile *sum;  /* of the parts since the start, or since they were forgotten; NULL: there are none */
+    struct perfile_error error;
+    int64_t start_ms, sum_ms, part_ms,
+        end_ms; /* of CLOCK_MONOTONIC: when all, the sum and this part began; 0: no end */
+    int64_t interval_ms;
+    bool each;                  /* the sum has only one part */
+    bool ended;                 /* nothing more comes */
+    atomic_bool stops, forgets; /* set by other threads */
+    bool (*is_stopped)(void);   /* asked often; may be NULL */
+};
+
+/* Opens the events and starts. PF_STATUS_OK, or a status when a message was printed. */
+int pf_live_start(struct pf_live *live, struct pf_settings *settings);
+/*
+ * Waits for the end of the interval, and adds it to the sum. 1: go on; 0: it was stopped, or all that was recorded has ended,
+ * and the sum has what there was; negative: live->error says why it cannot go on.
+ */
+int pf_live_next(struct pf_live *live);
+/* The recording of the last interval, which the caller frees; NULL: it was taken. */
+uint8_t *pf_live_take(struct pf_live *live, size_t *bytes);
+/* The message for a failure of _next; its exit status. */
+int pf_live_failure(const struct pf_live *live, int result);
+void pf_live_close(struct pf_live *live);
+
+#endif
