@@ -179,7 +179,7 @@ const struct pf_command pf_command_annotate = {
     .name = "annotate",
     .summary = "print the instructions of functions with the samples at each, and their source lines",
     .doc =
-        "Prints the instructions of SYMBOL, or of the hottest functions, with the percentage of samples at each, and "
+        "Shows the instructions of SYMBOL, or of the hottest functions, with the percentage of samples at each, and "
         "the source lines between them where there are debug info and source files. A single argument is FILE if "
         "such a file exists, else SYMBOL. The exit status is 1 if no function of that name has samples.",
     .operand = "[SYMBOL] [FILE]",

@@ -309,6 +309,9 @@ static int print_all(const struct pf_live *live, const struct chosen *chosen)
 {
     const size_t count = perfile_profile_event_count(live->sum);
 
+    if (!count)
+        printf("# %.1f s to %.1f s: no samples\n\n", (double)(live->sum_ms - live->start_ms) / 1e3,
+               (double)(live->part_ms - live->start_ms) / 1e3);
     for (uint32_t i = 0; i < count; i++)
         if (!print_event(live, i, chosen)) {
             pf_message("top: out of memory");

@@ -422,6 +422,8 @@ def test_windows(t):
     t.tmux('send-keys', 'Down', 'Enter')
     t.wait('Function')
     leave()
+    t.press('z')
+    t.wait('Only perfile top')
     t.press('P')
     t.wait('Written to perf.hist.0')
     text = (t.folder / 'perf.hist.0').read_text()
@@ -469,6 +471,19 @@ def test_code(t):
         t.wait('q quit')
     t.view = 'R'
     t.press('1')
+
+
+def test_annotate(t):
+    """It begins with the code: of the hottest function, or of the one that is named."""
+    for name, title in ('', 'find_00'), ('find_00', 'find_00'), ('nowhere', None):
+        t.type(f'clear; {" ".join(map(str, [*wrapper, t.perfile]))} annotate --symfs {t.folder} -i made {name}')
+        screen = t.wait('Esc back' if title else 'No function nowhere has samples')
+        expect('annotate: the code of', not title or title in screen.splitlines()[0], screen)
+        if title:
+            t.tmux('send-keys', 'q')
+            t.wait('q quit')
+        t.tmux('send-keys', 'q')
+        t.wait('READY>')
 
 
 def test_flame(t):
@@ -639,6 +654,7 @@ def test_in_tmux(perfile, assemble, folder, keys):
         t.wait('READY>')
         missing = sorted(set(keys) - t.tested)
         expect('all keys were tried', not missing, missing)
+        test_annotate(t)
         test_colors(t)
         test_loading(t, assemble)
     finally:

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""top.py PERFILE: what runs now, as text and, where tmux is, in the interactive view. Exit 77 where events cannot be opened."""
+import pathlib, re, shutil, signal, subprocess, sys, time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
+PERFILE = str(pathlib.Path(sys.argv[1]).resolve())
+EVENT = ['-e', 'cpu-clock:u', '-F', '500']
+HEAD = re.compile(r'^# (\d+\.\d) s to (\d+\.\d) s: ([\d,]+) samples of (\S+), ([\d,]+) lost$', re.M)
+
+
+def top(*args, **more):
+    return subprocess.run([PERFILE, 'top', *EVENT, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=60, **more)
+
+
+def heads(text):
+    """Of each table: from, to, samples."""
+    return [(float(a), float(b), int(n.replace(',', ''))) for a, b, n, _, _ in HEAD.findall(text)]
+
+
+def check_text(busy):
+    """The sum grows; the rows are at most so many, by share; -z shows each interval alone."""
+    done = top('-p', busy, '-d', '1', '--duration', '2', '-n', '2', '-s', 'comm,pid,sym')
+    found = heads(done.stdout)
+    assert done.returncode == 0 and len(found) >= 2, done
+    assert all(a == 0 for a, _, _ in found) and found[-1][2] > found[0][2] > 0, found
+    tables = done.stdout.split('\n\n')[:-1]
+    for table in tables:
+        lines = table.splitlines()
+        assert lines[1].split() == ['#', 'Overhead', 'Command', 'Pid', 'Symbol'] and 3 <= len(lines) <= 4, table
+        shares = [float(line.split('%')[0]) for line in lines[2:]]
+        assert shares == sorted(shares, reverse=True) and sum(shares) <= 100.1, table
+        assert all(line.split()[2] == busy for line in lines[2:]), table
+    alone = heads(top('-p', busy, '-d', '1', '--duration', '2', '-z').stdout)
+    assert len(alone) >= 2 and all(a[1] == b[0] for a, b in zip(alone, alone[1:])), alone
+
+
+def check_end(busy):
+    """Ctrl-C ends the interval, which is printed; and it is over when the process is."""
+    with subprocess.Popen([PERFILE, 'top', *EVENT, '-p', busy, '-d', '60'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True) as process:
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        text = process.communicate(timeout=30)[0]
+    assert process.returncode == 0 and len(heads(text)) == 1, (process.returncode, text)
+    with subprocess.Popen(['sleep', '0.5']) as short:
+        done = top('-p', str(short.pid), '-d', '60')
+    assert done.returncode == 0 and re.match(r'# 0.0 s to .* samples', done.stdout), done
+
+
+def check_usage(busy):
+    for args, why in (['-s', 'nothing'], 'unknown column nothing'), (['-F', 'x'], 'invalid value "x"'), (['-c', '9'], 'both'), \
+            (['--tui'], 'not'), (['-d', '9999999'], 'at most'):
+        done = top('-p', busy, '--duration', '1', *args)
+        assert done.returncode == 2 and why in done.stderr and not done.stdout, (args, done)
+
+
+def check_view(busy, folder):
+    def tmux(*args):
+        return subprocess.run(['tmux', '-S', str(folder / 'socket'), '-f', '/dev/null', *args], capture_output=True, text=True,
+                              check=True, env=hermetic.environment(TERM='screen-256color', HOME=str(folder))).stdout
+
+    def wait(pattern):
+        end = time.monotonic() + 60
+        while not re.search(pattern, screen := tmux('capture-pane', '-p'), re.M):
+            assert time.monotonic() < end, f'{pattern} is not on the screen:\n{screen}'
+            time.sleep(0.05)
+        return screen
+
+    command = ' '.join([PERFILE, 'top', *EVENT, '-d', '1', '-p', busy])
+    tmux('new-session', '-d', '-x', '90', '-y', '20', f'{command}; echo status=$?; exec sleep 60')
+    try:
+        screen = wait(r'^top .* samples .*live')
+        first = int(re.search(r'([\d,]+) samples', screen)[1].replace(',', ''))
+        wait(r'100\.00%')
+        end = time.monotonic() + 60
+        while int(re.search(r'([\d,]+) samples', tmux('capture-pane', '-p'))[1].replace(',', '')) <= first:
+            assert time.monotonic() < end, 'the numbers stay as they are'
+            time.sleep(0.05)
+        tmux('send-keys', 'z')
+        wait('sums begin again')
+        tmux('send-keys', 'Enter')
+        wait('Esc back|No sample|no symbol')
+        tmux('send-keys', 'Escape')
+        wait('q quit')
+        tmux('send-keys', 'q')
+        wait('^status=0')
+    finally:
+        tmux('kill-server')
+
+
+def main():
+    hermetic.settle()
+    with subprocess.Popen(['sh', '-c', 'while :; do :; done']) as spin, hermetic.plain_folder() as name:
+        try:
+            busy = str(spin.pid)
+            probe = subprocess.run([PERFILE, 'record', *EVENT, '-o', '/dev/null', 'true'], capture_output=True, text=True)
+            if probe.returncode:
+                print(f'skipped: recording: {probe.stderr.strip()}')
+                return 77
+            check_text(busy)
+            check_end(busy)
+            check_usage(busy)
+            if shutil.which('tmux') and '--tui is not possible: this perfile' not in top('--tui', '-p', busy).stderr:
+                check_view(busy, pathlib.Path(name))
+            else:
+                print('skipped: the view: tmux or ncurses is missing')
+        finally:
+            spin.kill()
+    return 0
+
+
+sys.exit(main())
