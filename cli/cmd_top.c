@@ -319,8 +319,9 @@ static int print_all(const struct pf_live *live, const struct chosen *chosen)
         }
     if (fflush(stdout) == 0 && !ferror(stdout))
         return PF_STATUS_OK;
-    if (errno != EPIPE)
-        pf_message("top: cannot write: %s", strerror(errno));
+    if (errno == EPIPE)
+        return PF_STATUS_OK; /* the reader has seen enough */
+    pf_message("top: cannot write: %s", strerror(errno));
     return PF_STATUS_OUTPUT;
 }
 
@@ -349,7 +350,7 @@ static int run_text(struct pf_live *live, const struct chosen *chosen)
     int going = 1, status = PF_STATUS_OK;
 
     live->is_stopped = is_signalled;
-    while (going > 0 && !status) {
+    while (going > 0 && !status && !ferror(stdout)) {
         going = pf_live_next(live);
         status = going < 0 ? pf_live_failure(live, going) : print_all(live, chosen);
     }

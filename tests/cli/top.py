@@ -75,7 +75,7 @@ def check_view(busy, folder):
     try:
         screen = wait(r'^top .* samples .*live')
         first = int(re.search(r'([\d,]+) samples', screen)[1].replace(',', ''))
-        wait(r'100\.00%')
+        wait(r'^ +\d+\.\d\d% ')
         end = time.monotonic() + 60
         while int(re.search(r'([\d,]+) samples', tmux('capture-pane', '-p'))[1].replace(',', '')) <= first:
             assert time.monotonic() < end, 'the numbers stay as they are'

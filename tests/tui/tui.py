@@ -502,7 +502,7 @@ def test_flame(t):
     t.wait(lambda screen: 'print_bills' not in screen, 'it is as wide as the window')
     t.press('Up', 'Escape')
     t.wait('print_bills')
-    for key, text in ('w', 'Shares'), ('w', 'Shares'), ('F', 'passes'), ('F', 'of all'):
+    for key, text in ('w', 'Shares'), ('w', 'Shares'), ('F', 'passes'), ('F', 'of all'), ('z', 'Only perfile top'):
         t.press(key)
         t.wait(text)
     t.press('Down', 'v')
