@@ -204,14 +204,12 @@ void pf_tui_code_close(struct pf_tui_code *code)
     free(code);
 }
 
-/* The code is that of the last interval. True: it is the one that was shown before. */
-static bool take_part(struct pf_tui *app)
+/* The code is that of the last interval. */
+static void take_part(struct pf_tui *app)
 {
-    const int result = pf_tui_load_take_part(&app->load);
-
-    if (result < 0)
+    close_annotation(app->code); /* before its reader */
+    if (pf_tui_load_take_part(&app->load) < 0)
         pf_tui_say(app, "%s", app->load.input->error.message);
-    return result == 0;
 }
 
 /* What was read last time may do. */
@@ -232,7 +230,8 @@ static bool prepare(struct pf_tui *app)
         return false;
     }
     struct pf_tui_code *code = app->code;
-    same = !app->load.live || take_part(app);
+    if (app->load.live)
+        take_part(app);
     for (size_t i = 0; i < OF_ALL; i++) {
         same = same && is_same(code->filters[i], wanted[i]);
         free(code->filters[i]);
