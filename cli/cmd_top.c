@@ -2,6 +2,7 @@
 #include "live.h"
 #include "message.h"
 #include "options.h"
+#include "sandbox.h"
 #include "tui/tui.h"
 
 #include <errno.h>
@@ -389,8 +390,10 @@ static int start_and_show(const struct pf_command *command, struct pf_settings *
     }
     pf_input_set(&input, command, settings, "top");
     int status = pf_live_start(&live, settings);
-    if (!status)
+    if (!status) {
+        pf_sandbox_enter(command, settings); /* the programs that are looked at are not trusted */
         status = settings->tui ? pf_tui_run_live(&input, &live) : run_text(&live, chosen);
+    }
     pf_live_close(&live);
     perfile_close(input.reader);
     return status;
