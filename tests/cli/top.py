@@ -40,12 +40,12 @@ def check_text(busy):
 
 def check_end(busy):
     """Ctrl-C ends the interval, which is printed; and it is over when the process is."""
-    with subprocess.Popen([PERFILE, 'top', *EVENT, '-p', busy, '-d', '60'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    with subprocess.Popen([PERFILE, 'top', *EVENT, '-p', busy, '-d', '1'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           text=True) as process:
-        time.sleep(0.5)
+        text = process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        text = process.communicate(timeout=30)[0]
-    assert process.returncode == 0 and len(heads(text)) == 1, (process.returncode, text)
+        text += process.communicate(timeout=30)[0]
+    assert process.returncode == 0 and len(heads(text)) >= 2 and text.endswith('\n\n'), (process.returncode, text)
     with subprocess.Popen(['sleep', '0.5']) as short:
         done = top('-p', str(short.pid), '-d', '60')
     assert done.returncode == 0 and re.match(r'# 0.0 s to .* samples', done.stdout), done
