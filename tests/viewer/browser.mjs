@@ -16,6 +16,12 @@ const KEYS = {
   Tab: 9,
   Home: 36,
   End: 35,
+  PageUp: 33,
+  PageDown: 34,
+  " ": 32,
+  F3: 114,
+  F5: 116,
+  F12: 123,
 };
 
 export async function openBrowser(program) {

@@ -369,6 +369,31 @@ async function testReversed(browser) {
   equal("no error", page.errors.join("; "), "");
 }
 
+/* On a fresh page, keys that mean nothing to it are the browser's. */
+async function testFreshKeys(browser) {
+  const page = await browser.page(1280, 340);
+  await page.open("file://" + make("html", 300));
+  await page.settle();
+  await page.evaluate(`window.taken = [];
+    addEventListener("keydown", e => { if (e.defaultPrevented) taken.push(e.key); else e.preventDefault(); })`);
+  for (const key of ["Tab", "F3", "F5", "F12", " ", "End"]) await page.key(key);
+  equal("no key is swallowed", await page.evaluate("taken.join()"), "");
+  const scrolled = () => page.evaluate("document.querySelector('#flame').scrollTop");
+  await page.key("PageDown");
+  check("page down scrolls", (await scrolled()) > 0, await scrolled());
+  await page.key("PageUp");
+  equal("page up scrolls back", await scrolled(), 0);
+  await page.open("file://" + make("html", 300));
+  await page.settle();
+  const visited = [];
+  for (let i = 0; i < 16; i++) {
+    await page.key("Tab");
+    visited.push(await page.evaluate("document.activeElement.id || document.activeElement.parentNode.parentNode.id"));
+  }
+  for (const id of ["search", "helpbutton", "time", "tab-flame", "threads", "flame"])
+    check(`tab reaches ${id}`, visited.includes(id), visited);
+}
+
 async function testHostile(browser) {
   const page = await browser.page();
   await page.open("file://" + make("html", "hostile"));
@@ -444,6 +469,7 @@ try {
   await testCompared(browser, "light");
   await testCompared(browser, "dark");
   await testReversed(browser);
+  await testFreshKeys(browser);
   await testHostile(browser);
   await testSvg(browser);
   await testLarge(browser, "html");

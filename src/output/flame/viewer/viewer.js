@@ -699,6 +699,8 @@ class Flame {
     else if (e.key === "+" || e.key === "=") this.scale(1 / 1.5, .5);
     else if (e.key === "-") this.scale(1.5, .5);
     else if (e.key === "0") this.zoom(0);
+    else if (e.key === "PageDown" || e.key === "PageUp")
+      this.host.scrollTop += (e.key === "PageDown" ? 1 : -1) * (this.height - ROW);
     else if (e.key === "s" && selected && tree.group[selected] >= 0) showFunction(tree.group[selected]);
     else if (e.key === "n" || e.key === "N") to = this.match(e.key === "n" ? 1 : -1);
     else return;
@@ -1258,8 +1260,11 @@ document.addEventListener("keydown", e => {
   else if ("123".includes(e.key)) {
     show(["flame", "table", "tree"][e.key - 1]);
     if (e.key === "1") flame.canvas.focus();
-  } else if (e.target === document.body && state.view === "flame") flame.key(e);
-  else return;
+  } else {
+    /* All other keys are the browser's. */
+    if (e.target === document.body && state.view === "flame") flame.key(e);
+    return;
+  }
   e.preventDefault();
 });
 addEventListener("resize", drawTime);
