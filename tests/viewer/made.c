@@ -218,6 +218,12 @@ static void release(struct made *made)
     pf_tree_close(&made->trees[1]);
 }
 
+static const struct pf_flame_fact facts[] = {{"Recording", "/tmp/<b>made.data"},
+                                             {"Command", "perf record -F 99 </script><img src=x onerror=alert(1)>"},
+                                             {"Recorded until", "2026-01-02 03:04 UTC"},
+                                             {"Event", "305 samples of cycles:u, 99 Hz"},
+                                             {NULL, "61.87% of all events were lost while recording (24779)"}};
+
 int main(int count, char **arguments)
 {
     struct made made = {.random = 1};
@@ -248,7 +254,9 @@ int main(int count, char **arguments)
                                      .slice_count = made.slice_count,
                                      .bucket_count = made.slice_count ? BUCKETS : 0,
                                      .start_ns = 1234500000000,
-                                     .bucket_ns = 25000000};
+                                     .bucket_ns = 25000000,
+                                     .facts = facts,
+                                     .fact_count = PF_COUNT(facts)};
     const struct pf_flame_event event_before = {"cycles:u", &made.trees[1], 0};
     const struct pf_flame_set before = {.unit = "samples",
                                         .event_count = 1,

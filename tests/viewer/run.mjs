@@ -394,6 +394,29 @@ async function testFreshKeys(browser) {
     check(`tab reaches ${id}`, visited.includes(id), visited);
 }
 
+/* Which recording, how much of it, what is missing; in little room, too. */
+async function testFacts(browser) {
+  const page = await browser.page(400, 800);
+  await page.open("file://" + make("html", 300));
+  await page.settle();
+  like(
+    "one line says what is shown",
+    await page.text("#summary"),
+    /^<b>made.data · perf record -F 99 .* · 2026-01-02 03:04 UTC · 305 samples of cycles:u, 99 Hz$/,
+  );
+  check("in one line", (await page.box("#summary")).height < 24, await page.box("#summary"));
+  like("losses are seen", await page.text("#remarks"), /^61.87% of all events were lost while recording/);
+  check("and stand on the page", (await page.box("#remarks")).height > 10, await page.box("#remarks"));
+  await page.evaluate("document.querySelector('#summary').focus()");
+  await page.key("Enter");
+  await page.settle();
+  check("enter opens the rest", (await page.box("#facts")).height > 60, await page.box("#facts"));
+  like("with the whole path", await page.text("#facts"), /Recording\/tmp\/<b>made.data/);
+  equal("nothing is wider than the page", await page.evaluate("document.documentElement.scrollWidth <= 400"), true);
+  equal("no name runs", page.dialogs.length + page.errors.join("; "), "0");
+  if (pictures) await page.picture(join(pictures, "facts.png"));
+}
+
 async function testHostile(browser) {
   const page = await browser.page();
   await page.open("file://" + make("html", "hostile"));
@@ -470,6 +493,7 @@ try {
   await testCompared(browser, "dark");
   await testReversed(browser);
   await testFreshKeys(browser);
+  await testFacts(browser);
   await testHostile(browser);
   await testSvg(browser);
   await testLarge(browser, "html");

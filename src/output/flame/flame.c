@@ -6,13 +6,14 @@
 
 #include "base/error.h"
 #include "base/locale.h"
-#include "output/flame/recording.h"
+#include "output/flame/about.h"
 
 struct flame {
     const struct perfile_output_options *options;
     struct pf_flame_recording now, before;
     uint32_t event;
     struct pf_flame_before compared;
+    struct pf_flame_about about;
     char aux[PF_NOTE_BYTES]; /* what is not drawn, or "" */
     struct pf_svg_options svg;
     struct pf_text *out;
@@ -118,6 +119,7 @@ static int write_flame(struct flame *flame, struct perfile_reader *reader, bool 
         flame->aux[0] = '\0';
     if (result == 0)
         result = write(flame);
+    pf_flame_about_close(&flame->about);
     if (flame->before.allocator)
         pf_flame_recording_close(&flame->before);
     if (flame->now.allocator)
@@ -148,6 +150,15 @@ static int write_folded(struct perfile_reader *reader, const struct perfile_outp
 }
 
 /* ---- svg ---- */
+
+static int tell_about(struct flame *flame)
+{
+    struct pf_flame_set *set = &flame->now.set;
+    const int result = pf_flame_about_open(&flame->about, &flame->now, flame->compared.set ? &flame->before : NULL);
+    set->facts = flame->about.facts;
+    set->fact_count = flame->about.count;
+    return result;
+}
 
 static int find_palette(const char *wanted, unsigned *palette, struct perfile_error *error)
 {
@@ -220,7 +231,8 @@ static int svg(struct flame *flame)
     make_subtitle(flame);
     flame->svg.before = flame->compared;
     flame->svg.means = means_of(flame);
-    return pf_flame_svg(&flame->now.set, flame->event, &flame->svg, flame->out);
+    const int result = tell_about(flame);
+    return result != 0 ? result : pf_flame_svg(&flame->now.set, flame->event, &flame->svg, flame->out);
 }
 
 static int write_svg(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
@@ -237,11 +249,9 @@ static int html(struct flame *flame)
 {
     const struct pf_html_options options = {.reverse = flame->options->flame->reverse, .before = flame->compared};
     struct pf_flame_recording *now = &flame->now;
-    const bool compares = flame->compared.set, both = compares && *flame->aux;
-    snprintf(now->subtitle, sizeof(now->subtitle), "%s%s%s", compares ? "compared with an earlier recording" : "",
-             both ? "; " : "", flame->aux);
-    now->set.subtitle = *now->subtitle ? now->subtitle : NULL;
-    return pf_flame_html(&flame->now.set, &options, flame->out);
+    now->set.subtitle = *flame->aux ? flame->aux : NULL;
+    const int result = tell_about(flame);
+    return result != 0 ? result : pf_flame_html(&flame->now.set, &options, flame->out);
 }
 
 static int write_html(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,

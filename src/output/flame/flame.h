@@ -55,6 +55,12 @@ struct pf_flame_slice {
     uint64_t weight;
 };
 
+/* What the picture shows, in words. */
+struct pf_flame_fact {
+    const char *label; /* NULL: a remark, which is always seen */
+    const char *value;
+};
+
 struct pf_flame_set {
     const char *title;
     const char *subtitle; /* or NULL */
@@ -70,6 +76,8 @@ struct pf_flame_set {
     uint32_t bucket_count;
     uint64_t start_ns; /* time of the first bucket's start */
     uint64_t bucket_ns;
+    const struct pf_flame_fact *facts; /* the most important first */
+    size_t fact_count;
 };
 
 struct pf_flame_names {

@@ -6,6 +6,7 @@
  *             tid + 1, 0 where these are not told apart; behind the set's frames those of what it is compared with
  *     nodes   for each but the root: its number minus its parent's, frame, own weight
  *     short   number of a string and how it is drawn, for names with long spellings of known types
+ *     facts   labels and values in turn; "" instead of a label: a remark
  *     slices  for each bucket: count, and that often: node minus the node before (zigzag), weight
  */
 #include "output/flame/flame.h"
@@ -327,12 +328,27 @@ static int put_events(struct page *page)
     return page->text->failed;
 }
 
+/* Labels and values in turn; remarks are those with the label "". */
+static void put_facts(struct page *page)
+{
+    pf_put_string(page->text, ",\n\"facts\":[");
+    for (size_t i = 0; i < page->set->fact_count; i++) {
+        const struct pf_flame_fact *fact = &page->set->facts[i];
+        pf_put_string(page->text, i ? ",\n" : "\n");
+        put_string(page, fact->label ? fact->label : "");
+        pf_put_char(page->text, ',');
+        put_string(page, fact->value);
+    }
+    pf_put_char(page->text, ']');
+}
+
 static int put_data(struct page *page)
 {
     const struct pf_flame_set *set = page->set;
     pf_put_string(page->text, "{\"version\":1");
     put_member(page, "title", set->title);
     put_member(page, "subtitle", set->subtitle);
+    put_facts(page);
     pf_put_format(page->text, ",\n\"event\":%u,\"buckets\":%u,\"start\":%llu,\"step\":%llu", set->first_event,
                   set->bucket_count, (unsigned long long)set->start_ns, (unsigned long long)set->bucket_ns);
     pf_put_format(page->text, ",\"reverse\":%s,\"compares\":%s,\"normalized\":%s",

@@ -454,9 +454,25 @@ static void put_head(struct drawing *drawing)
                   height);
 }
 
+/* For screen readers, and for who opens the file: a line each. */
+static void put_facts(struct drawing *drawing)
+{
+    const struct pf_flame_set *set = drawing->set;
+    if (!set->fact_count)
+        return;
+    pf_put_string(drawing->text, "<desc>");
+    for (size_t i = 0; i < set->fact_count; i++) {
+        put_escaped(drawing, set->facts[i].label ? set->facts[i].label : "Note");
+        pf_put_string(drawing->text, ": ");
+        put_escaped(drawing, set->facts[i].value);
+        pf_put_string(drawing->text, i + 1 < set->fact_count ? "\n" : "</desc>\n");
+    }
+}
+
 static void put_heading(struct drawing *drawing)
 {
     struct pf_text *text = drawing->text;
+    put_facts(drawing);
     pf_put_format(text, "<text id=\"title\" x=\"%.0f\" y=\"24\">", drawing->width / 2);
     put_escaped(drawing, drawing->set->title ? drawing->set->title : "Flame Graph");
     pf_put_format(text, "</text>\n<text id=\"subtitle\" x=\"%.0f\" y=\"48\">", drawing->width / 2);

@@ -1274,6 +1274,19 @@ prefersDark.addEventListener("change", e => setDark(e.matches));
 $("title").textContent = document.title = clean(data.title) || "Flame graph";
 $("subtitle").textContent = [data.subtitle, data.events.length === 1 ? data.events[0].name : ""].filter(x => x)
   .map(clean).join(" · ");
+/* What is shown: in one line, in all, and what must not be overlooked. */
+function showFacts() {
+  const facts = [];
+  for (let i = 0; i < data.facts.length; i += 2) facts.push([clean(data.facts[i]), clean(data.facts[i + 1])]);
+  const of = label => facts.filter(fact => fact[0] === label).map(fact => fact[1]);
+  const line = [base(of("Recording")[0] || ""), of("Command")[0], of("Recorded until")[0], of("Event")[data.event]];
+  $("about").hidden = !facts.some(fact => fact[0]);
+  $("summary").textContent = line.filter(x => x).join(" · ") || "About this recording";
+  $("facts").replaceChildren(...facts.filter(fact => fact[0])
+    .flatMap(([label, value]) => [element("dt", {}, label), element("dd", {}, value)]));
+  $("remarks").replaceChildren(...of("").map(text => element("li", {}, text)));
+}
+showFacts();
 data.events.forEach((event, i) => $("event").append(element("option", { value: i }, clean(event.name))));
 $("event").value = state.event;
 $("stacks").value = state.stacks;
