@@ -4,7 +4,7 @@
  *     made FORM STACKS        synthetic stacks, always the same ones
  *     made FORM -             folded stacks from standard input; _[k], _[i] and _[j] make kinds
  *     made FORM hostile       names that try to break out
- * FORM: folded, svg, icicle, reverse, diff, html, diffhtml, reversehtml. What is compared with are other stacks.
+ * FORM: folded, svg, icicle, reverse, diff, html, diffhtml, reversehtml, cuthtml (of few nodes). What is compared with are other stacks.
  */
 #include "output/flame/flame.h"
 
@@ -203,6 +203,8 @@ static int write_form(const char *form, const struct pf_flame_set *set, const st
         html.before = (struct pf_flame_before){before, 0, true};
     else if (strcmp(form, "reversehtml") == 0)
         html.reverse = true;
+    if (strncmp(form, "cut", 3) == 0)
+        html.max_nodes = 500;
     if (strstr(form, "html"))
         return pf_flame_html(set, &html, text);
     return pf_flame_svg(set, 0, &svg, text);

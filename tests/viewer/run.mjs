@@ -417,6 +417,56 @@ async function testFacts(browser) {
   if (pictures) await page.picture(join(pictures, "facts.png"));
 }
 
+/* A page with few of the nodes has the totals of all, and says what it lacks. */
+async function testCut(browser) {
+  const page = await browser.page();
+  await page.open("file://" + make("cuthtml", 3000));
+  await page.settle();
+  const weights = new Map(),
+    all = execFileSync(made, ["folded", "3000"], { encoding: "utf8", maxBuffer: 1 << 28 }).trim().split("\n");
+  for (const line of all) {
+    const names = line.slice(0, line.lastIndexOf(" ")).split(";"),
+      weight = +line.slice(line.lastIndexOf(" ") + 1);
+    const add = (name, i) => {
+      const sums = weights.get(name) || [0, 0];
+      sums[i] += weight;
+      weights.set(name, sums);
+    };
+    add(names.at(-1), 0);
+    new Set(names).forEach(name => add(name, 1));
+  }
+  const note = () => page.text("#cut");
+  like("the page says that it is cut", await note(), /frames are too light for this page.*Functions are exact/);
+  like("and that threads are one", await note(), /^There are too many stacks to tell threads of one name apart/);
+  await page.key("3");
+  check("in the call tree, too", (await page.box("#cut")).height > 10, await page.box("#cut"));
+  like("the rest is a frame", await page.text("#tree"), /… lighter callees/);
+  await page.key("2");
+  await page.settle();
+  check("and beside the functions", (await page.box("#cut")).height > 10, await page.box("#cut"));
+  await page.evaluate("while (!document.querySelector('#more').hidden) document.querySelector('#more').click()");
+  const rows = await page.evaluate(`[...document.querySelectorAll("#functions tbody tr")].map(r =>
+    [r.cells[2].title.split("\\n")[0].replace("(int, char const*)", ""), r.cells[0].title, r.cells[1].title])`);
+  check("more functions than nodes are listed", rows.length > 1000, rows.length);
+  /* Folded stacks say what has no symbol in other words. */
+  const wrong = rows.filter(([name, self, total]) => {
+    const wanted = ["", "_[k]", "_[i]", "_[j]"].map(mark => weights.get(name + mark)).find(found => found);
+    return !name.startsWith("[") && (!wanted || self !== `${wanted[0]} samples` || total !== `${wanted[1]} samples`);
+  });
+  equal("functions with other totals than in folded stacks", wrong.slice(0, 3).join(" | "), "");
+  await page.key("/");
+  await page.type("hash<");
+  like("a search knows that it sees a part", await page.text("#matched"), /^at least [\d.]+% matched/);
+  await page.key("Escape");
+  const time = await page.box("#time");
+  await page.drag(time.x + time.width * 0.25, time.y + 20, time.x + time.width * 0.75, time.y + 20);
+  await page.settle();
+  await page.settle();
+  like("of a part of the time, totals are too low", await note(), /totals of functions are too low/);
+  equal("no error", page.errors.join("; "), "");
+  if (pictures) await page.picture(join(pictures, "cut.png"));
+}
+
 async function testHostile(browser) {
   const page = await browser.page();
   await page.open("file://" + make("html", "hostile"));
@@ -494,6 +544,7 @@ try {
   await testReversed(browser);
   await testFreshKeys(browser);
   await testFacts(browser);
+  await testCut(browser);
   await testHostile(browser);
   await testSvg(browser);
   await testLarge(browser, "html");

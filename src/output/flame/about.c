@@ -105,8 +105,8 @@ static void put_filters(struct pf_flame_about *about, const struct pf_flame_reco
     if (filter) {
         const struct {
             const char *name, *value;
-        } parts[] = {{"time", filter->time},   {"CPUs", filter->cpus},     {"processes", filter->pids},
-                     {"threads", filter->tids}, {"commands", filter->comms}, {"events", filter->events},
+        } parts[] = {{"time", filter->time},      {"CPUs", filter->cpus},      {"processes", filter->pids},
+                     {"threads", filter->tids},   {"commands", filter->comms}, {"events", filter->events},
                      {"off CPU", filter->off_cpu}};
         for (size_t i = 0; i < PF_COUNT(parts); i++) {
             if (!parts[i].value)
@@ -129,8 +129,9 @@ static void put_lost(struct pf_flame_about *about, const struct pf_flame_recordi
                       percent(totals->lost, totals->lost + totals->samples + totals->filtered), totals->lost);
     end_fact(about, NULL);
     if (counts->losses || counts->bytes_lost || counts->damaged)
-        pf_put_format(&about->text, "%sThe recording is damaged: %" PRIu64 " bytes lost, %" PRIu64
-                      " records not decoded", whose, counts->bytes_lost, counts->damaged);
+        pf_put_format(&about->text,
+                      "%sThe recording is damaged: %" PRIu64 " bytes lost, %" PRIu64 " records not decoded", whose,
+                      counts->bytes_lost, counts->damaged);
     end_fact(about, NULL);
 }
 

@@ -136,7 +136,8 @@ int pf_flame_svg(const struct pf_flame_set *set, uint32_t event, const struct pf
                  struct pf_text *text);
 
 struct pf_html_options {
-    bool reverse; /* it opens with the leaf at the root */
+    bool reverse;     /* it opens with the leaf at the root */
+    size_t max_nodes; /* of a tree; 0: as many as browsers take */
     struct pf_flame_before before;
 };
 

@@ -5,6 +5,8 @@
  *     frames  string of the name, string of the module + 1, string of the file + 1, line, kind; a thread: pid + 1 and
  *             tid + 1, 0 where these are not told apart; behind the set's frames those of what it is compared with
  *     nodes   for each but the root: its number minus its parent's, frame, own weight
+ *             of a cut tree there are nodes of a frame behind the last: callees too light to be in the page
+ *     sums    of a cut tree, for each function of the recording: its first frame minus the one before, self, total
  *     short   number of a string and how it is drawn, for names with long spellings of known types
  *     facts   labels and values in turn; "" instead of a label: a remark
  *     slices  for each bucket: count, and that often: node minus the node before (zigzag), weight
@@ -15,12 +17,13 @@
 #include <stdlib.h>
 
 #include "analysis/name_short.h"
+#include "output/flame/cut.h"
 
 extern const char pf_viewer_html[]; /* made by tools/embed.c */
 extern const char pf_viewer_css[];
 extern const char pf_viewer_js[];
 
-enum { MAX_NODES = 1000000 }; /* what a browser takes without making one wait */
+enum { MAX_NODES = 4000000 }; /* what a browser takes in some seconds */
 
 struct string {
     const char *text;
@@ -37,11 +40,18 @@ struct page {
     struct string *strings;
     size_t string_count;
     uint32_t *string_of; /* by place */
-    uint32_t *node_of;   /* of the event at work: the number of a node in the page; cut ones have their caller's */
+    uint32_t *alias;     /* by frame: of equal threads the first, counted from the first frame of its recording */
+    bool joins;          /* threads of one name are one, since there are too many nodes */
+    uint32_t *node_of;   /* of the event at work: the number of a node in the page */
     size_t node_room;
     uint8_t bytes[3]; /* base64 that waits for more */
     unsigned byte_count;
 };
+
+static size_t most_nodes(const struct pf_html_options *options)
+{
+    return options->max_nodes ? options->max_nodes : MAX_NODES;
+}
 
 /* --- numbers --- */
 
@@ -174,6 +184,38 @@ static void put_shorts(struct page *page)
     pf_put_char(page->text, ']');
 }
 
+static bool is_large(const struct page *page, const struct pf_flame_set *set)
+{
+    for (uint32_t i = 0; set && i < set->event_count; i++)
+        if (set->events[i].tree->count > most_nodes(page->options))
+            return true;
+    return false;
+}
+
+/* Of the frames of one recording. `first` is by string. */
+static void find_aliases(struct page *page, size_t start, size_t end, uint32_t *first)
+{
+    for (size_t i = end; i-- > start;)
+        if (frame_at(page, i)->kind == PF_FLAME_THREAD)
+            first[page->string_of[3 * i]] = (uint32_t)(i - start);
+    for (size_t i = start; i < end; i++)
+        page->alias[i] =
+            frame_at(page, i)->kind == PF_FLAME_THREAD ? first[page->string_of[3 * i]] : (uint32_t)(i - start);
+}
+
+static int join_threads(struct page *page)
+{
+    const size_t bytes = (page->string_count + 1) * sizeof(uint32_t), mine = page->set->frame_count;
+    uint32_t *first = pf_new(page->text->allocator, bytes);
+    page->joins = is_large(page, page->set) || is_large(page, page->options->before.set);
+    if (first) {
+        find_aliases(page, 0, mine, first);
+        find_aliases(page, mine, page->frame_count, first);
+    }
+    pf_free(page->text->allocator, first, bytes);
+    return first ? 0 : PERFILE_ERROR_MEMORY;
+}
+
 static void put_frames(struct page *page)
 {
     begin_numbers(page, "frames");
@@ -185,8 +227,8 @@ static void put_frames(struct page *page)
         put_number(page, frame->line);
         put_number(page, frame->kind);
         if (frame->kind == PF_FLAME_THREAD) {
-            put_number(page, frame->by >= PF_FLAME_BY_PID ? frame->pid + 1ull : 0);
-            put_number(page, frame->by >= PF_FLAME_BY_TID ? frame->tid + 1ull : 0);
+            put_number(page, !page->joins && frame->by >= PF_FLAME_BY_PID ? frame->pid + 1ull : 0);
+            put_number(page, !page->joins && frame->by >= PF_FLAME_BY_TID ? frame->tid + 1ull : 0);
         }
     }
     end_numbers(page);
@@ -194,73 +236,133 @@ static void put_frames(struct page *page)
 
 /* --- trees --- */
 
-/* The least weight that leaves at most MAX_NODES nodes; a power of two. */
-static uint64_t least_weight(const struct pf_tree *tree)
+/* Cut callees are a node of their own, behind the frames of the page. */
+static void put_lighter(struct page *page, uint32_t *number, uint32_t parent, uint64_t weight)
 {
-    size_t counts[65] = {0}, kept = 0;
-    if (tree->count <= MAX_NODES)
-        return 0;
-    for (size_t i = 1; i < tree->count; i++)
-        counts[tree->totals[i] ? 64 - __builtin_clzll(tree->totals[i]) : 0]++;
-    unsigned bits = 64;
-    while (bits > 0 && kept + counts[bits] < MAX_NODES)
-        kept += counts[bits--];
-    return bits < 64 ? 1ull << bits : UINT64_MAX;
+    put_number(page, ++*number - parent);
+    put_number(page, page->frame_count);
+    put_number(page, weight);
 }
 
-/* What a node weighs itself, with the callees that are cut. Totals of children are never above their parent's. */
-static uint64_t own_weight(const uint64_t *cut, const struct pf_tree_node *node, size_t i)
+/* Fills number_of, by node of the cut's tree; the number of nodes is returned. */
+static uint32_t put_node_list(struct page *page, const struct pf_flame_cut *cut, size_t first_frame,
+                              uint32_t *number_of)
 {
-    return node->self + (cut ? cut[i] : 0);
-}
-
-struct cut {
-    uint64_t least;    /* lighter nodes are cut */
-    uint64_t *weights; /* by node: of cut callees; NULL: nothing is cut */
-};
-
-static void put_node_list(struct page *page, const struct pf_tree *tree, const struct cut *cut, size_t first_frame)
-{
-    uint32_t number = 0;
-    page->node_of[0] = 0;
+    const struct pf_tree *tree = cut->tree;
+    uint32_t *lighter = number_of + tree->count, number = 0;
     begin_numbers(page, "nodes");
-    for (size_t i = 1; i < tree->count && !page->text->failed; i++) {
+    number_of[0] = 0;
+    for (size_t i = 0; i < tree->count && !page->text->failed; i++) {
         const struct pf_tree_node *node = &tree->nodes[i];
-        uint32_t parent = page->node_of[node->parent];
-        page->node_of[i] = tree->totals[i] < cut->least ? parent : ++number;
-        if (tree->totals[i] < cut->least)
+        const bool kept = !cut->kept || cut->kept[i];
+        if (!kept) {
+            number_of[i] = lighter[i] = lighter[node->parent];
             continue;
-        put_number(page, number - parent);
-        put_number(page, node->frame + first_frame);
-        put_number(page, own_weight(cut->weights, node, i));
+        }
+        if (i) {
+            number_of[i] = ++number;
+            put_number(page, number - number_of[node->parent]);
+            put_number(page, node->frame + first_frame);
+            put_number(page, node->self);
+        }
+        if (cut->kept && cut->lighter[i]) {
+            put_lighter(page, &number, number_of[i], cut->lighter[i]);
+            lighter[i] = number;
+        }
     }
     end_numbers(page);
+    return number + 1;
+}
+
+static int put_cut_nodes(struct page *page, const struct pf_flame_cut *cut, size_t given, size_t first_frame)
+{
+    const size_t count = cut->tree->count, bytes = (cut->kept ? 2 : 1) * count * sizeof(uint32_t);
+    uint32_t *number_of = pf_new(page->text->allocator, bytes);
+    if (!number_of ||
+        !pf_grow(page->text->allocator, &page->node_of, &page->node_room, given, sizeof(*page->node_of))) {
+        pf_free(page->text->allocator, number_of, bytes);
+        return PERFILE_ERROR_MEMORY;
+    }
+    const uint32_t nodes = put_node_list(page, cut, first_frame, number_of);
+    for (size_t i = 0; i < given; i++)
+        page->node_of[i] = number_of[cut->place_of ? cut->place_of[i] : i];
+    pf_put_format(page->text, ",\"own\":%llu,\"count\":%" PRIu32 ",\"cutNodes\":%llu,\"cutWeight\":%llu",
+                  (unsigned long long)cut->tree->nodes[0].self, nodes, (unsigned long long)cut->cut_count,
+                  (unsigned long long)cut->cut_weight);
+    pf_free(page->text->allocator, number_of, bytes);
+    return page->text->failed;
+}
+
+struct same {
+    uint64_t key; /* string of the name, string of the module, kind */
+    uint32_t frame;
+};
+
+static int compare_same(const void *left, const void *right)
+{
+    const struct same *a = left, *b = right;
+    return a->key != b->key ? (a->key > b->key) - (a->key < b->key) : (a->frame > b->frame) - (a->frame < b->frame);
+}
+
+/* Which frame each is the same function as: the page does not tell apart what has the same name, module and kind. */
+static bool find_same(const struct page *page, size_t count, uint32_t *same)
+{
+    struct same *list = pf_new(page->text->allocator, (count + 1) * sizeof(*list));
+    for (size_t i = 0; list && i < count; i++)
+        list[i] = (struct same){(uint64_t)page->string_of[3 * i] << 34 | (uint64_t)page->string_of[3 * i + 1] << 4 |
+                                    page->set->frames[i].kind,
+                                (uint32_t)i};
+    if (list)
+        qsort(list, count, sizeof(*list), compare_same);
+    for (size_t i = 0; list && i < count; i++)
+        same[list[i].frame] = i && list[i].key == list[i - 1].key ? same[list[i - 1].frame] : list[i].frame;
+    pf_free(page->text->allocator, list, (count + 1) * sizeof(*list));
+    return list;
+}
+
+static void put_sum_list(struct page *page, const struct pf_flame_sums *sums, size_t count)
+{
+    size_t last = 0;
+    begin_numbers(page, "sums");
+    for (size_t i = 0; i < count; i++) {
+        if (!sums[i].total)
+            continue;
+        put_number(page, i - last);
+        put_number(page, sums[i].self);
+        put_number(page, sums[i].total);
+        last = i;
+    }
+    end_numbers(page);
+}
+
+/* What functions weigh, with the nodes that the page lacks. */
+static int put_sums(struct page *page, const struct pf_tree *tree)
+{
+    const struct perfile_allocator *allocator = page->text->allocator;
+    const size_t count = page->set->frame_count, bytes = (count + 1) * sizeof(struct pf_flame_sums);
+    uint32_t *same = pf_new(allocator, (count + 1) * sizeof(*same));
+    struct pf_flame_sums *sums = pf_new(allocator, bytes);
+    const bool fine =
+        same && sums && find_same(page, count, same) && pf_flame_cut_sums(allocator, tree, same, sums, count);
+    if (fine)
+        put_sum_list(page, sums, count);
+    pf_free(allocator, same, (count + 1) * sizeof(*same));
+    pf_free(allocator, sums, bytes);
+    return fine ? page->text->failed : PERFILE_ERROR_MEMORY;
 }
 
 /* `first_frame`: where the tree's frames begin among those of the page. */
 static int put_nodes(struct page *page, const struct pf_tree *tree, size_t first_frame)
 {
-    uint64_t cut_weight = 0, cut_count = 0;
-    size_t bytes = tree->count * sizeof(uint64_t);
-    struct cut cut = {.least = least_weight(tree)};
-    if (!pf_grow(page->text->allocator, &page->node_of, &page->node_room, tree->count, sizeof(*page->node_of)) ||
-        (cut.least && !(cut.weights = pf_new(page->text->allocator, bytes))))
-        return PERFILE_ERROR_MEMORY;
-    for (size_t i = 1; cut.least && i < tree->count; i++) {
-        const uint32_t parent = tree->nodes[i].parent;
-        const uint64_t total = tree->totals[i];
-        if (total < cut.least && (parent == 0 || tree->totals[parent] >= cut.least)) {
-            cut.weights[parent] += total;
-            cut_weight += total;
-        }
-        cut_count += total < cut.least;
-    }
-    put_node_list(page, tree, &cut, first_frame);
-    pf_put_format(page->text, ",\"own\":%llu,\"cutNodes\":%llu,\"cutWeight\":%llu",
-                  (unsigned long long)own_weight(cut.weights, &tree->nodes[0], 0), (unsigned long long)cut_count,
-                  (unsigned long long)cut_weight);
-    pf_free(page->text->allocator, cut.weights, bytes);
-    return page->text->failed;
+    struct pf_flame_cut cut;
+    int result = pf_flame_cut_open(&cut, page->text->allocator, tree, page->alias + first_frame, page->joins,
+                                   most_nodes(page->options));
+    if (result == 0)
+        result = put_cut_nodes(page, &cut, tree->count, first_frame);
+    if (result == 0 && cut.kept && !page->options->before.set)
+        result = put_sums(page, cut.tree);
+    pf_flame_cut_close(&cut);
+    return result;
 }
 
 static void put_total(struct page *page, const struct pf_flame_event *event)
@@ -356,8 +458,11 @@ static int put_data(struct page *page)
                   page->options->before.normalized ? "true" : "false");
     put_strings(page);
     put_shorts(page);
+    int result = join_threads(page);
+    pf_put_format(page->text, ",\"joins\":%s", page->joins ? "true" : "false");
     put_frames(page);
-    int result = put_events(page);
+    if (result == 0)
+        result = put_events(page);
     pf_put_char(page->text, '}');
     return result;
 }
@@ -400,8 +505,10 @@ int pf_flame_html(const struct pf_flame_set *set, const struct pf_html_options *
         result = pf_text_open(&page.shorter, allocator, NULL, NULL);
     page.strings = pf_new(allocator, places * sizeof(*page.strings));
     page.string_of = pf_new(allocator, places * sizeof(*page.string_of));
+    page.alias = pf_new(allocator, (frames + 1) * sizeof(*page.alias));
     if (result == 0)
-        result = page.strings && page.string_of ? put_page(&page) : PERFILE_ERROR_MEMORY;
+        result = page.strings && page.string_of && page.alias ? put_page(&page) : PERFILE_ERROR_MEMORY;
+    pf_free(allocator, page.alias, (frames + 1) * sizeof(*page.alias));
     pf_free(allocator, page.node_of, page.node_room * sizeof(*page.node_of));
     pf_free(allocator, page.string_of, places * sizeof(*page.string_of));
     pf_free(allocator, page.strings, places * sizeof(*page.strings));

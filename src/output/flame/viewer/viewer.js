@@ -2,8 +2,8 @@
 "use strict";
 (() => {
 const $ = id => document.getElementById(id);
-const KINDS = ["user", "kernel", "inlined", "JIT", "no symbol", "thread", "processor", "time"];
-const ROW = 18, THREAD = 5, CPU = 6;
+const KINDS = ["user", "kernel", "inlined", "JIT", "no symbol", "thread", "processor", "time", "lighter"];
+const ROW = 18, THREAD = 5, CPU = 6, LIGHTER = 8;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /* --- data: see html.c --- */
@@ -48,17 +48,19 @@ for (const from = numbers(data.frames); from.more();) {
   }
   frames.push(frame);
 }
+/* Stands for callees that are not in the page. */
+frames.push({ name: "… lighter callees", module: "", file: "", line: 0, kind: LIGHTER });
 
 /* A tree in typed arrays; parents stand before children. `self` and `total` are what is drawn; of pages that compare,
  * `other` and `otherTotal` are the same of the other recording. */
 class Tree {
-  constructor(rootGroup) {
-    this.room = 1024;
+  constructor(rootGroup, room = 1024) {
+    this.room = room;
     this.count = 1;
     this.parent = new Int32Array(this.room);
     this.group = new Int32Array(this.room);
     this.group[0] = rootGroup;
-    this.slots = new Int32Array(this.room * 4);
+    this.slots = new Int32Array(room * 4);
   }
   slot(parent, group) {
     const mask = this.slots.length - 1;
@@ -170,17 +172,19 @@ class Tree {
 }
 
 /* Processors and pieces of time keep their order. */
-const isOrdered = group => groups[group].kind >= CPU;
+const isOrdered = group => groups[group].kind >= CPU && groups[group].kind < LIGHTER;
 
 function readNodes(event) {
-  const parent = [0], frame = [-1], self = [event.own];
-  for (const from = numbers(event.nodes); from.more();) {
-    parent.push(parent.length - from.next());
-    frame.push(from.next());
-    self.push(from.next());
+  const { count } = event, from = numbers(event.nodes);
+  const parent = new Int32Array(count), frame = new Int32Array(count), self = new Float64Array(count);
+  frame[0] = -1;
+  self[0] = event.own;
+  for (let i = 1; i < count; i++) {
+    parent[i] = i - from.next();
+    frame[i] = from.next();
+    self[i] = from.next();
   }
-  return { total: event.total, count: parent.length, parent: Int32Array.from(parent), frame: Int32Array.from(frame),
-    self: Float64Array.from(self) };
+  return { total: event.total, count, parent, frame, self };
 }
 
 /* The event as it was recorded, read on first use. */
@@ -259,7 +263,7 @@ function addNodes(tree, from) {
 function makeMain() {
   const event = eventData(state.event);
   makeGroups();
-  main = new Tree(-1);
+  main = new Tree(-1, 2 ** Math.ceil(Math.log2(event.count + 1024)));
   nodeOf = addNodes(main, event);
   beforeNodeOf = event.before && addNodes(main, event.before);
   main.finish();
@@ -400,7 +404,7 @@ function hash(text) {
 }
 /* hue, its range, saturation, lightness */
 const PALETTE = [[8, 44, 84, 66], [222, 34, 68, 74], [168, 24, 48, 64], [92, 34, 46, 64], [34, 12, 16, 70],
-  [220, 10, 12, 78], [200, 20, 22, 76], [48, 10, 22, 78]];
+  [220, 10, 12, 78], [200, 20, 22, 76], [48, 10, 22, 78], [220, 4, 8, 84]];
 function colour(kind, at) {
   const [hue, range, full, light] = PALETTE[kind] || PALETTE[4];
   const bright = light - (dark ? 9 : 0) + 5 * (at * 7 % 1);
@@ -739,7 +743,7 @@ function describe(tree, node) {
       (node && parent ? ` · ${percent(all, tree.total[parent])} of ${labelOf(tree.group[parent])}` : "")
     : ` ${withUnit(all)}` + (everything > all ? `, ${percent(all)}` : "");
   box.replaceChildren(element("b", {}, labelOf(group)), text + comparison(tree, node), element("br", {}),
-    element("span", { class: "quiet" }, where(group) || note()));
+    element("span", { class: "quiet" }, where(group) || " "));
 }
 /* Before, and by how much it changed. */
 function comparison(tree, node) {
@@ -750,17 +754,40 @@ function comparison(tree, node) {
     `change ${signed(tree.change(node, true))}` +
     (tree.turned || !node ? "" : `, itself ${signed(tree.change(node, false))}`);
 }
-function note() {
-  const event = data.events[state.event];
-  return event.cutNodes ? `${grouped.format(event.cutNodes)} of the lightest frames are counted as their callers ` +
-    `(${percent(event.cutWeight, event.total)})` : " ";
+/* In every view: what a page with not all stacks can and cannot tell. */
+function showCut() {
+  const event = data.events[state.event], before = event.before || { cutNodes: 0 };
+  const exact = event.sums && !state.range ? "the totals in Functions are exact" : "totals of functions are too low";
+  const told = data.joins ? ["There are too many stacks to tell threads of one name apart."] : [];
+  if (event.cutNodes || before.cutNodes)
+    told.push(`${grouped.format(event.cutNodes || before.cutNodes)} of ${grouped.format((event.cutNodes ? event : before).count +
+      (event.cutNodes || before.cutNodes))} frames are too light for this page: “${frames.at(-1).name}” stands for them, ` +
+      `${percent(event.cutWeight, event.total)} of the weight. Stacks, callers and callees end there; ${exact}.`);
+  $("cut").replaceChildren(...told.map(text => element("li", {}, text)));
 }
 
 /* --- functions: a table, callers and callees --- */
 
 let rows = null; /* made when they are looked at */
+/* Of a cut tree: what functions weigh with what was cut; not known of pieces of time and of two recordings. */
+function exactRows() {
+  const { sums } = data.events[state.event], made = new Map();
+  if (!sums || state.range) return null;
+  for (let from = numbers(sums), frame = 0; from.more();) {
+    frame += from.next();
+    const group = groupOf[frame], self = from.next(), total = from.next(), row = made.get(group);
+    if (state.threads === "one" && groups[group].kind === THREAD) continue;
+    if (row) {
+      row.self += self;
+      row.total += total;
+    } else {
+      made.set(group, { group, self, total, change: 0, whole: 0 });
+    }
+  }
+  return [...made.values()];
+}
 function makeRows() {
-  if (rows) return;
+  if (rows || (rows = exactRows())) return;
   const self = new Float64Array(groups.length), total = new Float64Array(groups.length);
   const other = new Float64Array(groups.length), otherTotal = new Float64Array(groups.length);
   const open = new Int32Array(groups.length), stack = [];
@@ -1109,7 +1136,7 @@ function findMatches() {
   $("matched").textContent = "";
   if (!matched) return;
   const sum = outermost(g => matched[g]).reduce((a, n) => a + main.total[n], 0);
-  $("matched").textContent = `${percent(sum)} matched`;
+  $("matched").textContent = (data.events[state.event].cutNodes ? "at least " : "") + `${percent(sum)} matched`;
 }
 
 /* --- everything together --- */
@@ -1120,6 +1147,7 @@ const callees = new Flame($("callees"), "Callees", false);
 
 /* The weights or the tree changed. */
 function refresh(keep) {
+  showCut();
   const turned = state.stacks === "callers";
   if (!keep || turned) shownTree = turned ? turnedRound() : main;
   rows = null;

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/flame/cut.h"
+
+/* ---- equal threads ---- */
+
+static int join_threads(struct pf_flame_cut *cut, const struct pf_tree *tree, const uint32_t *alias)
+{
+    int result = pf_tree_open(&cut->joined, cut->allocator);
+    cut->given = tree->count;
+    cut->place_of = pf_new(cut->allocator, tree->count * sizeof(*cut->place_of));
+    if (result != 0 || !cut->place_of)
+        return PERFILE_ERROR_MEMORY;
+    for (size_t i = 1; i < tree->count; i++) {
+        const struct pf_tree_node *node = &tree->nodes[i];
+        const uint32_t place = pf_tree_child(&cut->joined, cut->place_of[node->parent], alias[node->frame]);
+        if (!place)
+            return PERFILE_ERROR_MEMORY;
+        cut->place_of[i] = place;
+        cut->joined.nodes[place].self += node->self;
+    }
+    cut->joined.nodes[0].self = tree->nodes[0].self;
+    cut->tree = &cut->joined;
+    return pf_tree_sum(&cut->joined) ? 0 : PERFILE_ERROR_MEMORY;
+}
+
+/* ---- the heaviest ---- */
+
+/* The largest weight that at least `most` nodes have or exceed: digit by digit, from the highest. */
+static uint64_t weight_of_rank(const struct pf_tree *tree, size_t most)
+{
+    uint64_t found = 0, mask = 0;
+    size_t wanted = most;
+    for (unsigned shift = 64; shift;) {
+        size_t counts[256] = {0};
+        unsigned digit = 255;
+        shift -= 8;
+        for (size_t i = 1; i < tree->count; i++)
+            counts[tree->totals[i] >> shift & 255] += (tree->totals[i] & mask) == found;
+        for (; digit && counts[digit] < wanted; digit--)
+            wanted -= counts[digit];
+        found |= (uint64_t)digit << shift;
+        mask |= (uint64_t)255 << shift;
+    }
+    return found;
+}
+
+/* Of equal weights the first are kept, which stand before their callees. */
+static void choose(struct pf_flame_cut *cut, size_t most)
+{
+    const struct pf_tree *tree = cut->tree;
+    const uint64_t least = weight_of_rank(tree, most);
+    size_t equal = most;
+    for (size_t i = 1; i < tree->count; i++)
+        equal -= tree->totals[i] > least;
+    cut->kept[0] = true;
+    for (size_t i = 1; i < tree->count; i++) {
+        const uint32_t parent = tree->nodes[i].parent;
+        const bool kept = cut->kept[parent] && (tree->totals[i] > least || (tree->totals[i] == least && equal));
+        cut->kept[i] = kept;
+        equal -= kept && tree->totals[i] == least;
+        cut->cut_count += !kept;
+        if (!kept && cut->kept[parent]) {
+            cut->lighter[parent] += tree->totals[i];
+            cut->cut_weight += tree->totals[i];
+        }
+    }
+}
+
+int pf_flame_cut_open(struct pf_flame_cut *cut, const struct perfile_allocator *allocator, const struct pf_tree *tree,
+                      const uint32_t *alias, bool joins, size_t most)
+{
+    *cut = (struct pf_flame_cut){.allocator = allocator, .tree = tree};
+    const int result = joins ? join_threads(cut, tree, alias) : 0;
+    if (result != 0 || cut->tree->count <= most)
+        return result;
+    cut->kept = pf_new(allocator, cut->tree->count * sizeof(*cut->kept));
+    cut->lighter = pf_new(allocator, cut->tree->count * sizeof(*cut->lighter));
+    if (!cut->kept || !cut->lighter)
+        return PERFILE_ERROR_MEMORY;
+    choose(cut, most - 1); /* without the root */
+    return 0;
+}
+
+void pf_flame_cut_close(struct pf_flame_cut *cut)
+{
+    pf_free(cut->allocator, cut->kept, cut->tree->count * sizeof(*cut->kept));
+    pf_free(cut->allocator, cut->lighter, cut->tree->count * sizeof(*cut->lighter));
+    pf_free(cut->allocator, cut->place_of, cut->given * sizeof(*cut->place_of));
+    if (cut->joined.allocator)
+        pf_tree_close(&cut->joined);
+}
+
+/* ---- sums ---- */
+
+/* The tree from the root down, each caller before and after its callees. */
+struct walk {
+    uint32_t *first, *next; /* by node: its first child, and the one beside it; 0: none */
+    uint32_t *open;         /* by frame: how many of its nodes the walk is in */
+};
+
+static void enter(const struct pf_tree *tree, const struct walk *walk, uint32_t node, const uint32_t *same,
+                  struct pf_flame_sums *sums)
+{
+    const uint32_t frame = same[tree->nodes[node].frame];
+    sums[frame].self += tree->nodes[node].self;
+    if (walk->open[frame]++ == 0)
+        sums[frame].total += tree->totals[node];
+}
+
+static void sum_up(const struct pf_tree *tree, const struct walk *walk, const uint32_t *same,
+                   struct pf_flame_sums *sums)
+{
+    for (size_t i = tree->count; i-- > 1;) {
+        walk->next[i] = walk->first[tree->nodes[i].parent];
+        walk->first[tree->nodes[i].parent] = (uint32_t)i;
+    }
+    for (uint32_t node = walk->first[0]; node;) {
+        enter(tree, walk, node, same, sums);
+        uint32_t to = walk->first[node];
+        for (; !to && node; node = tree->nodes[node].parent) {
+            walk->open[same[tree->nodes[node].frame]]--;
+            to = walk->next[node];
+        }
+        node = to;
+    }
+}
+
+bool pf_flame_cut_sums(const struct perfile_allocator *allocator, const struct pf_tree *tree, const uint32_t *same,
+                       struct pf_flame_sums *sums, size_t frame_count)
+{
+    const size_t bytes = tree->count * sizeof(uint32_t), open_bytes = (frame_count + 1) * sizeof(uint32_t);
+    const struct walk walk = {pf_new(allocator, bytes), pf_new(allocator, bytes), pf_new(allocator, open_bytes)};
+    const bool fine = walk.first && walk.next && walk.open;
+    if (fine)
+        sum_up(tree, &walk, same, sums);
+    pf_free(allocator, walk.first, bytes);
+    pf_free(allocator, walk.next, bytes);
+    pf_free(allocator, walk.open, open_bytes);
+    return fine;
+}
