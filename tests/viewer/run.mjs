@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page and the SVG in a real browser, with real keys and clicks: node run.mjs PATH_OF_MADE [FOLDER_FOR_PICTURES]
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, openSync, closeSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, openSync, closeSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBrowser } from "./browser.mjs";
@@ -467,6 +467,46 @@ async function testCut(browser) {
   if (pictures) await page.picture(join(pictures, "cut.png"));
 }
 
+/* Names of some thousand characters that differ at their ends: told apart, and nothing moves under the pointer. */
+async function testLongNames(browser) {
+  const types = "std::pair<std::map<int, ".repeat(100) + "int" + ">, long>".repeat(100),
+    name = end => `std::_Rb_tree<${types}>::${end}(std::_Rb_tree_node<${types}>*)`;
+  const input = `main;${name("_M_erase")};${name("operator<")};leaf 60\nmain;${name("_M_copy")} 40\n`;
+  const path = join(folder, "long.html");
+  writeFileSync(path, execFileSync(made, ["html", "-"], { input, maxBuffer: 1 << 28 }));
+  for (const width of [1280, 400]) {
+    const page = await browser.page(width, 700);
+    await page.tell("Page.addScriptToEvaluateOnNewDocument", {
+      source: `window.drawn = []; const fill = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { drawn.push(text); fill.call(this, text, ...at); };`,
+    });
+    await page.open("file://" + path);
+    await page.settle();
+    for (const end of ["_M_erase", "_M_copy"])
+      check(`${width}: ${end} is read in its frame`, await page.evaluate(`drawn.some(t => t.includes("${end.slice(-5)}"))`), await page.evaluate("drawn"));
+    const box = await page.box("#flame canvas"),
+      footer = await page.box("footer");
+    await page.evaluate("document.querySelector('#flip').click()");
+    await page.settle();
+    for (let row = 0; row < 5; row++)
+      for (const share of [0.1, 0.9]) {
+        await page.move(box.x + box.width * share, box.y + box.height - 18 * row - 9);
+        const now = await page.box("footer");
+        check(`${width}: the footer stays where it is`, now.y === footer.y && now.height === footer.height, now);
+      }
+    await page.move(box.x + box.width * 0.1, box.y + box.height - 18 * 2 - 9);
+    like(`${width}: a frame has a short name`, await page.text("#details b"), /^std::_Rb_tree<…>::_M_erase\(…\)$/);
+    await page.click(box.x + box.width * 0.1, box.y + box.height - 18 * 3 - 9);
+    like(`${width}: so do operators`, await page.text("#details b"), /^std::_Rb_tree<…>::operator<\(…\)$/);
+    await page.evaluate("document.querySelector('#details button').focus()");
+    await page.key("Enter");
+    equal(`${width}: the whole name is there`, (await page.text("#wholename")).startsWith(name("operator<")), true);
+    await page.key("Escape");
+    equal(`${width}: no error`, page.errors.join("; "), "");
+    if (pictures) await page.picture(join(pictures, `names-${width}.png`));
+  }
+}
+
 async function testHostile(browser) {
   const page = await browser.page();
   await page.open("file://" + make("html", "hostile"));
@@ -545,6 +585,7 @@ try {
   await testFreshKeys(browser);
   await testFacts(browser);
   await testCut(browser);
+  await testLongNames(browser);
   await testHostile(browser);
   await testSvg(browser);
   await testLarge(browser, "html");

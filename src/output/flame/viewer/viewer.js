@@ -49,7 +49,8 @@ for (const from = numbers(data.frames); from.more();) {
   frames.push(frame);
 }
 /* Stands for callees that are not in the page. */
-frames.push({ name: "… lighter callees", module: "", file: "", line: 0, kind: LIGHTER });
+if (data.events.some(e => e.cutNodes || e.before && e.before.cutNodes))
+  frames.push({ name: "… lighter callees", module: "", file: "", line: 0, kind: LIGHTER });
 
 /* A tree in typed arrays; parents stand before children. `self` and `total` are what is drawn; of pages that compare,
  * `other` and `otherTotal` are the same of the other recording. */
@@ -380,6 +381,49 @@ function signed(change) {
 }
 const labelOf = group => group < 0 ? "all" : groups[group].label;
 const shortOf = group => group < 0 ? "all" : shorter.get(groups[group].label) || groups[group].label;
+/* What stands between brackets is left out, from the second level on where the name begins with one, as Rust's do. */
+function withoutArguments(name) {
+  const plain = name.replace(/operator(<=>|<<=?|>>=?|->\*?|[<>]=?|\(\))/g, (all, sign) =>
+    "operator" + sign.replace(/[<>()]/g, c => String.fromCharCode(0xe000 + c.charCodeAt(0))));
+  let made = "", open = "", keeps = plain.startsWith("<") ? 1 : 0;
+  for (let i = 0; i < plain.length; i++) {
+    const c = plain[i], deep = open.length - keeps;
+    if (c === "(" && deep === 0 && /^\((anonymous|lambda|\*)/.test(plain.slice(i, i + 11))) {
+      const end = plain.indexOf(")", i);
+      if (end < 0) return name;
+      made += plain.slice(i, end + 1);
+      i = end;
+    } else if (c === "<" || c === "(") {
+      if (deep < 0) made += c;
+      else if (deep === 0) made += c + (")>".includes(plain[i + 1]) ? "" : "…");
+      open += c;
+    } else if (c === ">" && plain[i - 1] !== "-" || c === ")") {
+      if (open.at(-1) !== (c === ">" ? "<" : "(")) return name;
+      open = open.slice(0, -1);
+      if (open.length - keeps <= 0) made += c;
+      if (!open) keeps = 0;
+    } else if (deep <= 0) {
+      made += c;
+    }
+  }
+  return open ? name : made.replace(/[\ue000-\ue0ff]/g, c => String.fromCharCode(c.charCodeAt(0) - 0xe000));
+}
+/* The middle is left out: names that begin alike are told apart by their ends. */
+function shorten(text, most) {
+  return text.length <= most ? text : text.slice(0, most * .4).replace(/[\ud800-\udbff]$/, "") + "…" +
+    text.slice(-most * .6).replace(/^[\udc00-\udfff]/, "");
+}
+const LONG = 110, briefs = new Map();
+function briefOf(group) {
+  const whole = shortOf(group);
+  let brief = briefs.get(whole);
+  if (brief === undefined) briefs.set(whole, brief = withoutArguments(whole));
+  return brief;
+}
+function lineOf(group) {
+  const whole = shortOf(group);
+  return whole.length <= LONG ? whole : shorten(briefOf(group), LONG);
+}
 function where(group) {
   if (group < 0) return "";
   const g = groups[group];
@@ -443,16 +487,27 @@ function paint() {
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 let widths;
-function fitted(text, room, p) {
-  widths ||= Float64Array.from({ length: 128 }, (x, i) => p.measureText(String.fromCharCode(i)).width);
-  let used = 0, cut = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    used += code < 128 ? widths[code] : 12;
-    if (used + 12 <= room && (code & 0xfc00) !== 0xd800) cut = i + 1;
-    if (used > room) return cut < 2 ? "" : text.slice(0, cut) + "…";
+function widthAt(text, i, p) {
+  widths ||= Float64Array.from({ length: 128 }, (x, c) => p.measureText(String.fromCharCode(c)).width);
+  const code = text.charCodeAt(i);
+  return code < 128 ? widths[code] : 12;
+}
+function fits(text, room, p) {
+  for (let i = 0; i < text.length; i++) if ((room -= widthAt(text, i, p)) < 0) return false;
+  return true;
+}
+/* The first that fits, or what fits of both ends of the last one. */
+function fitted(texts, room, p) {
+  for (const text of texts) if (fits(text, room, p)) return text;
+  const text = texts.at(-1);
+  let head = 0, tail = text.length, left = 0, right = 0;
+  for (room -= 12; head < tail;) {
+    const first = left <= right, width = widthAt(text, first ? head : tail - 1, p);
+    if (left + right + width > room) break;
+    if (first) { left += width; head++; } else { right += width; tail--; }
   }
-  return text;
+  if (head < 2) return "";
+  return text.slice(0, head).replace(/[\ud800-\udbff]$/, "") + "…" + text.slice(tail).replace(/^[\udc00-\udfff]/, "");
 }
 
 class Flame {
@@ -576,8 +631,7 @@ class Flame {
     p.fillStyle = hit ? css.hitfill : group < 0 ? css.tiny : fillOf(tree, node);
     p.fillRect(x, y, w > 2 ? w - 1 : w, ROW - 1);
     if (w > 22) {
-      let text = fitted(this.caption(node), w - 8, p);
-      if (text.endsWith("…")) text = fitted(shortOf(group), w - 8, p);
+      const text = fitted([this.caption(node), shortOf(group), briefOf(group)], w - 8, p);
       p.fillStyle = group < 0 && dark ? css.text : css.frame;
       if (text) p.fillText(text, x + 4, y + ROW / 2);
     }
@@ -740,9 +794,15 @@ function describe(tree, node) {
   const text = node || group >= 0
     ? ` ${withUnit(all)}, ${percent(all)}` +
       (tree.self[node] && tree.self[node] !== all ? ` · itself ${percent(tree.self[node])}` : "") +
-      (node && parent ? ` · ${percent(all, tree.total[parent])} of ${labelOf(tree.group[parent])}` : "")
+      (node && parent ? ` · ${percent(all, tree.total[parent])} of ${lineOf(tree.group[parent])}` : "")
     : ` ${withUnit(all)}` + (everything > all ? `, ${percent(all)}` : "");
-  box.replaceChildren(element("b", {}, labelOf(group)), text + comparison(tree, node), element("br", {}),
+  const whole = labelOf(group), name = lineOf(group);
+  const more = name === whole ? [] : [" ", element("button", { type: "button", class: "link" }, "whole name")];
+  if (more.length) more[1].addEventListener("click", () => {
+    $("wholename").textContent = [whole, where(group)].join("\n\n");
+    $("names").showModal();
+  });
+  box.replaceChildren(element("b", { title: whole }, name), ...more, text + comparison(tree, node), element("br", {}),
     element("span", { class: "quiet" }, where(group) || " "));
 }
 /* Before, and by how much it changed. */
@@ -825,7 +885,7 @@ const orders = {
 function nameCell(group, ...before) {
   const g = groups[group], cell = element("td", { title: g.label + (g.file ? `\n${g.file}:${g.line}` : "") }, ...before,
     element("i", { style: "background:" + fills[group], title: KINDS[g.kind] }));
-  const found = state.pattern && g.label.match(state.pattern), text = found && found[0] ? g.label : shortOf(group);
+  const found = state.pattern && g.label.match(state.pattern), text = found && found[0] ? g.label : lineOf(group);
   const at = found && found[0] ? found.index : text.length, end = at + (found ? found[0].length : 0);
   cell.append(text.slice(0, at));
   if (at < end) cell.append(element("mark", {}, text.slice(at, end)), text.slice(end));
@@ -872,8 +932,8 @@ function showSandwich() {
   if (sandwichOf === state.group && sandwichOf >= 0) return;
   sandwichOf = state.group;
   for (const part of [callers, callees]) part.host.hidden = state.group < 0;
-  $("callershead").textContent = state.group < 0 ? "No function" : "Callers of " + groups[state.group].label;
-  $("calleeshead").textContent = state.group < 0 ? "" : "Callees of " + groups[state.group].label;
+  $("callershead").textContent = state.group < 0 ? "No function" : "Callers of " + lineOf(state.group);
+  $("calleeshead").textContent = state.group < 0 ? "" : "Callees of " + lineOf(state.group);
   if (state.group < 0) return;
   callers.show(callersOf(state.group));
   callees.show(calleesOf(state.group));
@@ -1279,7 +1339,7 @@ $("functions").addEventListener("keydown", e => {
 });
 document.addEventListener("keydown", e => {
   const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName);
-  if (e.ctrlKey || e.altKey || e.metaKey || $("help").open || typing) return;
+  if (e.ctrlKey || e.altKey || e.metaKey || document.querySelector("dialog[open]") || typing) return;
   if (e.key === "/") $("search").focus();
   else if (e.key === "?") $("help").showModal();
   else if (e.key === "Escape") stepBack();
