@@ -507,6 +507,50 @@ async function testLongNames(browser) {
   }
 }
 
+/* Many callees are all within reach, threads too; footer and table say the same of recursion; names are seen in little room. */
+async function testReach(browser) {
+  const many = Array.from({ length: 700 }, (x, i) => `main;f;callee${i} 1`),
+    input = `main;f;g;f 400\n${many.join("\n")}\n`;
+  const path = join(folder, "reach.html");
+  writeFileSync(path, execFileSync(made, ["html", "-"], { input, maxBuffer: 1 << 28 }));
+  let page = await browser.page(400, 800);
+  await page.open("file://" + path);
+  await page.key("3");
+  await page.settle();
+  const rows = () => page.evaluate("document.querySelectorAll('#tree tbody tr').length");
+  const open = i => page.evaluate(`(() => { const row = document.querySelectorAll('#tree tbody tr')[${i}];
+    if (row.ariaExpanded === "false") row.click(); })()`);
+  await open(0);
+  await open(1);
+  const before = await rows();
+  await page.evaluate("[...document.querySelectorAll('#tree tbody tr')].at(-1).focus()");
+  like("what is not listed is said", await page.evaluate("document.activeElement.textContent"), /^601 lighter ones/);
+  await page.key("Enter");
+  equal("enter lists more", await rows(), before + 400);
+  like("and goes on there", await page.evaluate("document.activeElement.textContent"), /callee/);
+  await page.key("2");
+  await page.settle();
+  const cell = await page.box("#functions tbody td:nth-child(3)");
+  check("names have room", cell.width > 100, cell);
+  await page.evaluate("[...document.querySelectorAll('#functions tbody tr')].find(r => r.cells[2].title === 'f').click()");
+  await page.settle();
+  equal(
+    "the table's own share of a recursive function",
+    await page.text("#functions tr[aria-selected=true] td:nth-child(1) b"),
+    "36.4%",
+  );
+  like("is that below", await page.text("#details"), /^f 1,100 samples, 100.0% · itself 36.4%/);
+  equal("no error", page.errors.join("; "), "");
+  page = await browser.page();
+  await page.open("file://" + make("html", 300));
+  await page.settle();
+  const time = await page.box("#time");
+  await page.click(time.x + 200, time.y + 46 + 4 + 11 + 5);
+  await page.settle();
+  like("a click on a lane goes to its thread", await page.text("#details"), /^worker\/1 \d+ samples/);
+  equal("and zooms", await page.evaluate("document.querySelector('#reset').disabled"), false);
+}
+
 async function testHostile(browser) {
   const page = await browser.page();
   await page.open("file://" + make("html", "hostile"));
@@ -586,6 +630,7 @@ try {
   await testFacts(browser);
   await testCut(browser);
   await testLongNames(browser);
+  await testReach(browser);
   await testHostile(browser);
   await testSvg(browser);
   await testLarge(browser, "html");

@@ -791,9 +791,11 @@ class Flame {
 function describe(tree, node) {
   const group = tree.group[node], box = $("details");
   const parent = tree.parent[node], all = tree.total[node];
+  /* As the root of its callers or callees, a function has its inner calls' own weight, too. */
+  const row = !node && group >= 0 && rows && rows.find(r => r.group === group), own = row ? row.self : tree.self[node];
   const text = node || group >= 0
     ? ` ${withUnit(all)}, ${percent(all)}` +
-      (tree.self[node] && tree.self[node] !== all ? ` · itself ${percent(tree.self[node])}` : "") +
+      (own && own !== all ? ` · itself ${percent(own)}` : "") +
       (node && parent ? ` · ${percent(all, tree.total[parent])} of ${lineOf(tree.group[parent])}` : "")
     : ` ${withUnit(all)}` + (everything > all ? `, ${percent(all)}` : "");
   const whole = labelOf(group), name = lineOf(group);
@@ -968,15 +970,27 @@ function showFunction(group) {
 
 /* --- the call tree as a table --- */
 
-const opened = new Set();
+const opened = new Set(), LISTED = 100, MORE = 400, MOST_ROWS = 5000;
+const listed = new Map(); /* by caller: how many callees */
 function showTree() {
   const body = $("tree").tBodies[0], made = [], tree = shownTree;
+  let full = false;
+  const words = text => {
+    const row = element("tr", { role: "row", class: "quiet", tabindex: -1 }, element("td", {
+      colspan: data.compares ? 5 : 4, role: "gridcell" }, text));
+    made.push(row);
+    return row;
+  };
   const add = (parent, level) => {
     const kids = [...tree.kids.subarray(tree.first[parent], tree.first[parent + 1])]
       .filter(n => tree.total[n] || tree.otherTotal && tree.otherTotal[n])
       .sort((a, b) => isOrdered(tree.group[a]) && isOrdered(tree.group[b]) ? 0 : tree.total[b] - tree.total[a]);
-    kids.slice(0, 100).forEach((node, i) => {
-      if (made.length > 2000) return;
+    const most = listed.get(parent) || LISTED;
+    kids.slice(0, most).forEach((node, i) => {
+      if (made.length >= MOST_ROWS) {
+        full = true;
+        return;
+      }
       const leaf = tree.first[node] === tree.first[node + 1], isOpen = opened.has(node);
       const twist = element("span", { class: "twist", style: `margin-left:${Math.min(level - 1, 40) * 12}px` },
         leaf ? "" : isOpen ? "▾" : "▸");
@@ -990,15 +1004,17 @@ function showTree() {
       made.push(row);
       if (isOpen && !leaf) add(node, level + 1);
     });
-    if (kids.length > 100) made.push(element("tr", { role: "row", class: "quiet" }, element("td", {
-      colspan: data.compares ? 5 : 4, role: "gridcell" }, `${kids.length - 100} lighter ones are not listed`)));
+    if (kids.length > most && !full)
+      words(`${grouped.format(kids.length - most)} lighter ones: Enter or a click lists more`).more = parent;
   };
   add(0, 1);
+  if (full) words(`Only ${grouped.format(MOST_ROWS)} rows are listed: close some`);
   body.replaceChildren(...made);
   if (made[0]) made[0].tabIndex = 0;
 }
 function openHotPath() {
   opened.clear();
+  listed.clear();
   const { total } = shownTree;
   for (let node = 0, next; (next = shownTree.heaviest(node)) && (!node || total[next] * 3 >= total[node]); node = next)
     opened.add(next);
@@ -1014,10 +1030,19 @@ function turn(node, open) {
   showTree();
   focusNode(node);
 }
+/* The first of those that come is focused. */
+function listMore(row) {
+  const at = row.rowIndex;
+  listed.set(row.more, (listed.get(row.more) || LISTED) + MORE);
+  showTree();
+  const next = $("tree").rows[at];
+  if (next.node) focusNode(next.node); else next.focus();
+}
 $("tree").addEventListener("focusin", e => { if (e.target.node) describe(shownTree, e.target.node); });
 $("tree").addEventListener("click", e => {
   const row = e.target.closest("tr");
-  if (row && row.node) turn(row.node, !opened.has(row.node));
+  if (row && row.more !== undefined) listMore(row);
+  else if (row && row.node) turn(row.node, !opened.has(row.node));
 });
 function moveRow(e) {
   const row = e.target.closest("tbody tr");
@@ -1033,6 +1058,7 @@ function moveRow(e) {
 }
 $("tree").addEventListener("keydown", e => {
   const row = moveRow(e);
+  if (row && row.more !== undefined && e.key === "Enter") listMore(row);
   if (!row || !row.node) return;
   if (e.key === "ArrowRight" && row.getAttribute("aria-expanded") === "false") turn(row.node, true);
   else if (e.key === "ArrowLeft" && row.getAttribute("aria-expanded") === "true") turn(row.node, false);
@@ -1151,8 +1177,19 @@ timeCanvas.addEventListener("pointermove", e => {
   const at = bucketAt(e);
   setRange([Math.min(at, pulled.at), Math.max(at, pulled.at)]);
 });
-timeCanvas.addEventListener("pointerup", () => {
-  if (pulled && !pulled.moved && state.range) setRange(null);
+/* A click on its lane goes to a thread. */
+function chooseLane(lane) {
+  if (state.stacks !== "callees") return;
+  const node = outermost(group => group === lane.group)[0];
+  if (!node) return;
+  show("flame");
+  flame.zoom(node);
+  flame.choose(node, true);
+}
+timeCanvas.addEventListener("pointerup", e => {
+  const lane = lanes[Math.floor((e.clientY - timeCanvas.getBoundingClientRect().top - BARS - 4) / LANE)];
+  if (pulled && !pulled.moved && lane) chooseLane(lane);
+  else if (pulled && !pulled.moved && state.range) setRange(null);
   pulled = null;
 });
 timeCanvas.addEventListener("keydown", e => {
