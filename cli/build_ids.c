@@ -14,7 +14,7 @@ void pf_build_ids_free(struct pf_build_ids *ids)
     free(ids->list);
 }
 
-int pf_build_ids_add(void *context, const char *path, const uint8_t *bytes, size_t count)
+int pf_build_id_rows_add(void *context, const char *path, const uint8_t *bytes, size_t count)
 {
     struct pf_build_ids *ids = context;
     struct pf_build_id *added;
@@ -39,7 +39,7 @@ int pf_build_ids_read(struct pf_build_ids *ids, struct pf_input *input, bool wit
     struct perfile_build_ids_options options = PERFILE_BUILD_IDS_OPTIONS_INIT;
 
     options.with_hits = with_hits;
-    options.take = pf_build_ids_add;
+    options.take = pf_build_id_rows_add;
     options.context = ids;
     const int result = perfile_build_ids_list(input->reader, &options, &input->error);
     if (result != PERFILE_ERROR_STOPPED)

@@ -20,7 +20,7 @@ struct pf_build_ids {
 /* Those of a recording. 0, or an error, which is in input->error; what was read until then is in the list. */
 int pf_build_ids_read(struct pf_build_ids *ids, struct pf_input *input, bool with_hits);
 /* For perfile_build_ids_options and the like; the context is a struct pf_build_ids. Not 0: out of memory. */
-int pf_build_ids_add(void *ids, const char *path, const uint8_t *bytes, size_t count);
+int pf_build_id_rows_add(void *ids, const char *path, const uint8_t *bytes, size_t count);
 void pf_build_ids_free(struct pf_build_ids *ids);
 /* "ID PATH" for each, as perf: without an id there are spaces instead. */
 void pf_build_ids_print(const struct pf_build_ids *ids, struct pf_stream *out);

@@ -14,7 +14,7 @@ static int read_cache(const struct pf_settings *settings, struct pf_build_ids *i
     struct perfile_build_ids_options options = PERFILE_BUILD_IDS_OPTIONS_INIT;
     struct perfile_error error;
 
-    options.take = pf_build_ids_add;
+    options.take = pf_build_id_rows_add;
     options.context = ids;
     const int result = perfile_build_id_cache_list(settings->symbols.buildid_dir, &options, &error);
     if (result == 0 || (result == PERFILE_ERROR_OPEN && errno == ENOENT))

@@ -168,7 +168,7 @@ static const struct pf_option print_options[] = {
      .value_at = format_at,
      .doc = "The output format."},
     FLAG("tree", tree, "Show where in the call tree weights changed, with the callers of each change."),
-    FLAG("all", all, "text: also list rows that are the same, or unsure."),
+    FLAG("all-rows", all, "text: also list rows that are the same, or unsure."),
     PF_OPTION_NO_INLINE,
     PF_OPTION_UNWIND,
     PF_OPTION_OUTPUT,

@@ -293,12 +293,12 @@ static int run_on(const struct pf_command *command, struct pf_settings *settings
         status = pf_inputs_open(&sources.inputs);
     }
     if (!status)
-        status = pf_sources_open(&sources, settings);
+        status = pf_recordings_open(&sources, settings);
     if (!status) {
         heed_signal();
         status = question->print(&sources, question->what);
     }
-    pf_sources_close(&sources);
+    pf_recordings_close(&sources);
     if (stopped) {
         signal(SIGINT, SIG_DFL);
         raise(SIGINT);

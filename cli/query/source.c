@@ -25,7 +25,7 @@ static char *host_of(struct perfile_reader *reader)
     return perfile_feature_text(reader, PERFILE_FEATURE_HOSTNAME, NULL, &text, NULL) == 0 ? strdup(text) : NULL;
 }
 
-int pf_sources_open(struct pf_sources *sources, const struct pf_settings *settings)
+int pf_recordings_open(struct pf_sources *sources, const struct pf_settings *settings)
 {
     const size_t count = sources->inputs.count;
 
@@ -59,7 +59,7 @@ int pf_sources_complain(const struct pf_sources *sources)
     return code == PERFILE_ERROR_ARGUMENT || code == PERFILE_ERROR_ABSENT ? PF_STATUS_USAGE : PF_STATUS_UNREADABLE;
 }
 
-void pf_sources_close(struct pf_sources *sources)
+void pf_recordings_close(struct pf_sources *sources)
 {
     for (size_t i = 0; i < sources->count; i++) {
         for (struct pf_lent *lent = sources->each[i].readers, *next; lent; lent = next) {

@@ -59,10 +59,10 @@ struct pf_fields {
 enum { PF_NO_FIELD = 0xff };
 
 /* PF_STATUS_OK, or another when a message was printed. The inputs are open. */
-int pf_sources_open(struct pf_sources *sources, const struct pf_settings *settings);
+int pf_recordings_open(struct pf_sources *sources, const struct pf_settings *settings);
 /* Says what the first error of a recording was; the exit status for it. */
 int pf_sources_complain(const struct pf_sources *sources);
-void pf_sources_close(struct pf_sources *sources);
+void pf_recordings_close(struct pf_sources *sources);
 /* 0, or an error, which is in sources->error. */
 int pf_fields_find(struct pf_sources *sources, const struct pf_relation *relation, struct pf_fields *fields);
 void pf_fields_free(struct pf_fields *fields);

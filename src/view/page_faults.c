@@ -221,7 +221,7 @@ static int open_faults(struct perfile_table *table, void **state, struct perfile
     if (!faults)
         return pf_fail_memory(error, "page faults");
     faults->events.table = table;
-    pf_events_open(&faults->tracepoints, table->reader, wishes, PF_COUNT(wishes), table->allocator);
+    pf_bound_events_open(&faults->tracepoints, table->reader, wishes, PF_COUNT(wishes), table->allocator);
     pf_pairs_open(&faults->index, table->allocator);
     if (!pf_table_add_all(table, columns, PF_COUNT(columns)))
         return pf_fail_memory(error, "page faults");
@@ -235,7 +235,7 @@ static void close_faults(void *state)
     if (!faults)
         return;
     const struct perfile_allocator *allocator = faults->events.table->allocator;
-    pf_events_close(&faults->tracepoints);
+    pf_bound_events_close(&faults->tracepoints);
     pf_pairs_close(&faults->index);
     pf_free(allocator, faults->rows, faults->room * sizeof(*faults->rows));
     pf_profiled_events_close(&faults->events);

@@ -85,7 +85,7 @@ def check_lists(bench):
     assert bench.run('buildid-list', bench.data).splitlines() == lines
     assert bench.run('buildid-list', bench.binary).strip() == HEX
     rows = [json.loads(line) for line in bench.run('buildid-list', '-H', '--format', 'jsonl', bench.data).splitlines()]
-    assert rows == [dict(zip(('build_id', 'path'), line.split())) for line in lines], rows
+    assert rows == [dict(zip(('build_id', 'path'), line.split(maxsplit=1))) for line in lines], rows
     sample = json.loads(bench.run('data', 'convert', '--to-json', '-', bench.data))['samples'][0]
     assert sample['callchain'] == [{'ip': '0x400004', 'symbol': 'compute', 'dso': 'prog'}], sample
 

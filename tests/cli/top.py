@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """top.py PERFILE: what runs now, as text and, where tmux is, in the interactive view. Exit 77 where events cannot be opened."""
-import pathlib, re, shutil, signal, subprocess, sys, time
+import pathlib, re, shlex, shutil, signal, subprocess, sys, time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -61,7 +61,7 @@ def check_usage(busy):
 def check_view(busy, folder):
     def tmux(*args):
         return subprocess.run(['tmux', '-S', str(folder / 'socket'), '-f', '/dev/null', *args], capture_output=True, text=True,
-                              check=True, env=hermetic.environment(TERM='screen-256color', HOME=str(folder))).stdout
+                              check=True, env=hermetic.environment(TERM='screen-256color', HOME=str(folder), SHELL='/bin/sh')).stdout
 
     def wait(pattern):
         end = time.monotonic() + 60
@@ -70,7 +70,7 @@ def check_view(busy, folder):
             time.sleep(0.05)
         return screen
 
-    command = ' '.join([PERFILE, 'top', *EVENT, '-d', '1', '-p', busy])
+    command = shlex.join([PERFILE, 'top', *EVENT, '-d', '1', '-p', busy])
     tmux('new-session', '-d', '-x', '90', '-y', '20', f'{command}; echo status=$?; exec sleep 60')
     try:
         screen = wait(r'^top .* samples .*live')

@@ -12,6 +12,7 @@ import pathlib
 import pty
 import re
 import select
+import shlex
 import shutil
 import signal
 import struct
@@ -153,7 +154,7 @@ class Tmux:
         self.tmux('resize-window', '-x', columns, '-y', rows)
 
     def report(self, *arguments, before=''):
-        self.type(f'clear; {before} {" ".join(map(str, [*wrapper, self.perfile]))} report --symfs {self.folder} '
+        self.type(f'clear; {before} {shlex.join(map(str, [*wrapper, self.perfile]))} report --symfs {self.folder} '
                   f'{" ".join(map(str, arguments))}')
         self.view = 'R'
 
@@ -476,7 +477,7 @@ def test_code(t):
 def test_annotate(t):
     """It begins with the code: of the hottest function, or of the one that is named."""
     for name, title in ('', 'find_00'), ('find_00', 'find_00'), ('nowhere', None):
-        t.type(f'clear; {" ".join(map(str, [*wrapper, t.perfile]))} annotate --symfs {t.folder} -i made {name}')
+        t.type(f'clear; {shlex.join(map(str, [*wrapper, t.perfile]))} annotate --symfs {t.folder} -i made {name}')
         screen = t.wait('Esc back' if title else 'No function nowhere has samples')
         expect('annotate: the code of', not title or title in screen.splitlines()[0], screen)
         if title:

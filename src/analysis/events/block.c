@@ -20,7 +20,7 @@ void pf_block_io_open(struct pf_block_io *blocks, struct perfile_reader *reader,
                       const struct perfile_allocator *allocator)
 {
     *blocks = (struct pf_block_io){.reader = reader, .allocator = allocator};
-    pf_events_open(&blocks->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_bound_events_open(&blocks->events, reader, wishes, PF_COUNT(wishes), allocator);
     pf_event_losses_open(&blocks->losses, allocator);
     pf_map_open(&blocks->places, allocator);
 }
@@ -31,7 +31,7 @@ void pf_block_io_close(struct pf_block_io *blocks)
         return;
     pf_free(blocks->allocator, blocks->requests, blocks->room * sizeof(*blocks->requests));
     pf_free(blocks->allocator, blocks->unused, blocks->unused_room * sizeof(*blocks->unused));
-    pf_events_close(&blocks->events);
+    pf_bound_events_close(&blocks->events);
     pf_event_losses_close(&blocks->losses);
     pf_map_close(&blocks->places);
 }

@@ -7,7 +7,7 @@
 
 const struct pf_event_fields pf_event_not_wished;
 
-void pf_events_open(struct pf_events *events, struct perfile_reader *reader, const struct pf_event_wish *wishes,
+void pf_bound_events_open(struct pf_events *events, struct perfile_reader *reader, const struct pf_event_wish *wishes,
                     size_t count, const struct perfile_allocator *allocator)
 {
     *events = (struct pf_events){
@@ -15,7 +15,7 @@ void pf_events_open(struct pf_events *events, struct perfile_reader *reader, con
     pf_arena_open(&events->arena, allocator);
 }
 
-void pf_events_close(struct pf_events *events)
+void pf_bound_events_close(struct pf_events *events)
 {
     if (!events->reader)
         return;

@@ -22,7 +22,7 @@ int pf_pages_open(struct pf_pages *pages, struct perfile_reader *reader, const s
 {
     const struct perfile_tracing *tracing;
     *pages = (struct pf_pages){.reader = reader, .allocator = allocator, .page_bytes = 4096};
-    pf_events_open(&pages->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_bound_events_open(&pages->events, reader, wishes, PF_COUNT(wishes), allocator);
     pf_arena_open(&pages->arena, allocator);
     pf_map_open(&pages->gfps, allocator);
     pf_map_open(&pages->lives, allocator);
@@ -52,7 +52,7 @@ void pf_pages_close(struct pf_pages *pages)
     pf_free(pages->allocator, pages->gfp_list, pages->gfp_room * sizeof(*pages->gfp_list));
     pf_map_close(&pages->gfps);
     pf_map_close(&pages->lives);
-    pf_events_close(&pages->events);
+    pf_bound_events_close(&pages->events);
     pf_text_close(&pages->text);
     pf_text_close(&pages->scratch);
     pf_arena_close(&pages->arena);

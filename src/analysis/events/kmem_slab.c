@@ -23,7 +23,7 @@ static const struct pf_event_wish wishes[] = {
 void pf_slab_open(struct pf_slab *slab, struct perfile_reader *reader, const struct perfile_allocator *allocator)
 {
     *slab = (struct pf_slab){.reader = reader, .allocator = allocator, .node = -1};
-    pf_events_open(&slab->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_bound_events_open(&slab->events, reader, wishes, PF_COUNT(wishes), allocator);
     pf_arena_open(&slab->arena, allocator);
     pf_map_open(&slab->callers.index, allocator);
     pf_map_open(&slab->addresses.index, allocator);
@@ -41,7 +41,7 @@ void pf_slab_close(struct pf_slab *slab)
         return;
     close_rows(&slab->callers, slab->allocator);
     close_rows(&slab->addresses, slab->allocator);
-    pf_events_close(&slab->events);
+    pf_bound_events_close(&slab->events);
     pf_arena_close(&slab->arena);
 }
 

@@ -34,7 +34,7 @@ static const struct {
 void pf_kwork_open(struct pf_kwork *kwork, struct perfile_reader *reader, const struct perfile_allocator *allocator)
 {
     *kwork = (struct pf_kwork){.reader = reader, .allocator = allocator};
-    pf_events_open(&kwork->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_bound_events_open(&kwork->events, reader, wishes, PF_COUNT(wishes), allocator);
     pf_event_losses_open(&kwork->losses, allocator);
     pf_arena_open(&kwork->arena, allocator);
     pf_pairs_open(&kwork->index, allocator);
@@ -47,7 +47,7 @@ void pf_kwork_close(struct pf_kwork *kwork)
         return;
     pf_free(kwork->allocator, kwork->rows, kwork->room * sizeof(*kwork->rows));
     pf_free(kwork->allocator, kwork->first_raises, kwork->raise_room * sizeof(*kwork->first_raises));
-    pf_events_close(&kwork->events);
+    pf_bound_events_close(&kwork->events);
     pf_event_losses_close(&kwork->losses);
     pf_arena_close(&kwork->arena);
     pf_pairs_close(&kwork->index);

@@ -42,7 +42,7 @@ bool pf_locks_by_parse(const char *text, enum pf_locks_by *by)
 void pf_locks_open(struct pf_locks *locks, struct perfile_reader *reader, const struct perfile_allocator *allocator)
 {
     *locks = (struct pf_locks){.reader = reader, .allocator = allocator};
-    pf_events_open(&locks->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_bound_events_open(&locks->events, reader, wishes, PF_COUNT(wishes), allocator);
     pf_event_losses_open(&locks->losses, allocator);
     pf_arena_open(&locks->arena, allocator);
     pf_pairs_open(&locks->waiting, allocator);
@@ -55,7 +55,7 @@ void pf_locks_close(struct pf_locks *locks)
         return;
     pf_free(locks->allocator, locks->waits, locks->wait_room * sizeof(*locks->waits));
     pf_free(locks->allocator, locks->rows, locks->room * sizeof(*locks->rows));
-    pf_events_close(&locks->events);
+    pf_bound_events_close(&locks->events);
     pf_event_losses_close(&locks->losses);
     pf_arena_close(&locks->arena);
     pf_pairs_close(&locks->waiting);

@@ -29,7 +29,7 @@ void pf_switches_open(struct pf_switches *switches, struct perfile_reader *reade
                       const struct perfile_allocator *allocator)
 {
     *switches = (struct pf_switches){.reader = reader, .allocator = allocator, .window = {0, UINT64_MAX}};
-    pf_events_open(&switches->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_bound_events_open(&switches->events, reader, wishes, PF_COUNT(wishes), allocator);
     pf_arena_open(&switches->arena, allocator);
     pf_map_open(&switches->tids, allocator);
     pf_map_open(&switches->comms, allocator);
@@ -39,7 +39,7 @@ void pf_switches_close(struct pf_switches *switches)
 {
     if (!switches->reader)
         return;
-    pf_events_close(&switches->events);
+    pf_bound_events_close(&switches->events);
     pf_map_close(&switches->tids);
     pf_map_close(&switches->comms);
     pf_free(switches->allocator, switches->tasks, switches->task_room * sizeof(struct pf_sched_task *));
