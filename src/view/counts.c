@@ -126,7 +126,8 @@ static int list_round(struct counts *counts, struct perfile_error *error)
     for (uint32_t i = stat->first_given; i != UINT32_MAX; i = stat->places[i].next_given)
         if (passes(counts, &stat->places[i]))
             counts->order[counts->count++] = i;
-    qsort_r(counts->order, counts->count, sizeof(*counts->order), compare, &counts->stat);
+    if (counts->count)
+        qsort_r(counts->order, counts->count, sizeof(*counts->order), compare, &counts->stat);
     return 0;
 }
 

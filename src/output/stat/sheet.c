@@ -148,7 +148,8 @@ static void sum_groups(struct pf_stat_sheet *sheet)
 
 static void put_lines(struct pf_stat_sheet *sheet, const struct pf_stat_style *style)
 {
-    qsort_r(sheet->lines, sheet->line_count, sizeof(*sheet->lines), compare_lines, sheet);
+    if (sheet->line_count)
+        qsort_r(sheet->lines, sheet->line_count, sizeof(*sheet->lines), compare_lines, sheet);
     sum_groups(sheet);
     for (size_t i = 0; i < sheet->line_count; i++)
         style->line(sheet, &sheet->lines[i]);
