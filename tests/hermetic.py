@@ -22,8 +22,18 @@ def environment(**more):
     return {**kept, **FIXED, **more}
 
 
+def open_standard_files():
+    """A file that a test opens takes the place of one that was closed."""
+    for standard in range(3):
+        try:
+            os.fstat(standard)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+
+
 def settle():
     """Goes on in these surroundings, with UTF-8 as the encoding of text. Only Python without FLAGS begins anew."""
+    open_standard_files()
     flags, wanted = sys.flags, environment()
     if not (flags.ignore_environment and flags.no_site and flags.dont_write_bytecode and flags.utf8_mode):
         os.execve(sys.executable, [sys.executable, *FLAGS, *sys.argv], wanted)

@@ -25,7 +25,7 @@ void perfile_profile_close(struct perfile_profile *profile)
 {
     if (!profile)
         return;
-    for (size_t i = 0; i < PF_AGGREGATE_KINDS; i++)
+    for (enum pf_aggregate_kind i = 0; i < PF_AGGREGATE_KINDS; i++)
         pf_free(&profile->watch.allocator, profile->lists[i].items, profile->lists[i].room * pf_aggregate_bytes(i));
     pf_arena_close(&profile->arena);
     pf_free(profile->watch.below, profile, sizeof(*profile));
@@ -262,7 +262,7 @@ static bool gather_comms(struct perfile_profile *profile)
 /* Nothing is added any more: rooms as large as what is in them. */
 static void trim_lists(struct pf_aggregate *aggregate)
 {
-    for (size_t i = 0; i < PF_AGGREGATE_KINDS; i++) {
+    for (enum pf_aggregate_kind i = 0; i < PF_AGGREGATE_KINDS; i++) {
         struct pf_aggregate_list *list = &aggregate->profile->lists[i];
         const size_t bytes = pf_aggregate_bytes(i);
         void *smaller = list->count < list->room && list->count

@@ -513,7 +513,7 @@ void perfile_listing_close(struct perfile_listing *code)
 
 int perfile_listing_state(const struct perfile_listing *code)
 {
-    return code->state;
+    return (int)code->state;
 }
 
 const char *perfile_listing_lack(const struct perfile_listing *code)

@@ -37,7 +37,7 @@ uint64_t pf_histogram_percentile(const struct pf_histogram *histogram, const str
     double before = 0;
     for (unsigned i = 0; i < PF_HISTOGRAM_BUCKETS; i++) {
         const double count = (double)histogram->buckets[i];
-        if (count && rank < before + count)
+        if (count > 0 && rank < before + count)
             return pf_min(pf_max(place_in_bucket(i, rank - before, count), stats->min), stats->max);
         before += count;
     }

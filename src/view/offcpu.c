@@ -84,7 +84,7 @@ static uint64_t hash_of(const struct off_row *row)
 {
     uint64_t hash = pf_stack_id((uint64_t)(uint32_t)row->pid << 32 | (uint32_t)row->tid, (uintptr_t)row->comm);
     hash =
-        pf_stack_id(hash, (uint64_t)(uint32_t)row->other_tid << 16 | (unsigned char)row->state << 1 | row->preempted);
+        pf_stack_id(hash, (uint64_t)(uint32_t)row->other_tid << 16 | (uint64_t)(unsigned char)row->state << 1 | row->preempted);
     for (size_t i = 0; i < row->frame_count; i++)
         hash = pf_stack_id(hash, row->frames[i]);
     return hash;

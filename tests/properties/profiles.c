@@ -228,7 +228,7 @@ static void put_function(const struct perfile_profile *profile, const char *even
     GET(perfile_profile_function, function, profile, index);
     struct perfile_module module = PERFILE_MODULE_INIT;
     const int known = perfile_profile_module_at(profile, function.module, &module) == 0;
-    printf("%s\t%.2f\t%" PRIu64 "\t%" PRIu64 "\t%s\t", event, total ? 100 * (double)sums->children / total : 0,
+    printf("%s\t%.2f\t%" PRIu64 "\t%" PRIu64 "\t%s\t", event, total > 0 ? 100 * (double)sums->children / total : 0,
            sums->samples, sums->self, known ? module.name : "");
     if (function.name)
         printf("%s\n", function.name);

@@ -797,8 +797,8 @@ static void tell_events(struct stream *s)
 static void test_records_of_events(void **state)
 {
     static const char *const expected[] = {
-        "{2,[{\"id\":11,\"idx\":0,\"cpu\":0,\"tid\":18446744073709551615},{\"id\":12,\"idx\":1,"
-        "\"cpu\":18446744073709551615,\"tid\":5}]}",
+        ("{2,[{\"id\":11,\"idx\":0,\"cpu\":0,\"tid\":18446744073709551615},{\"id\":12,\"idx\":1,"
+         "\"cpu\":18446744073709551615,\"tid\":5}]}"),
         "{0,11,\"Joules\"}",
         "{1,11,0.5}",
         "{3,11,{\"map_type\":1,\"long_size\":4,\"mask\":[13],\"cpus\":[0,2,3]}}",

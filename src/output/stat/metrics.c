@@ -42,7 +42,7 @@ static struct pf_stat_metric rate_of(double count, double clock)
     size_t i = 0;
     while (rate < rates[i].from)
         i++;
-    return (struct pf_stat_metric){rates[i].from ? rate / rates[i].from : rate, rates[i].unit, PF_STAT_RATIO};
+    return (struct pf_stat_metric){rates[i].from > 0 ? rate / rates[i].from : rate, rates[i].unit, PF_STAT_RATIO};
 }
 
 struct pf_stat_metric pf_stat_metric_of(const struct pf_stat_sheet *sheet, const struct pf_stat_line *line)

@@ -54,7 +54,7 @@ struct reading {
  */
 static _Thread_local jmp_buf *way_out;
 
-static _Noreturn void leave(void)
+static __attribute__((noreturn)) void leave(void) /* of the type Dwarf_OOM, which _Noreturn is no part of */
 {
     longjmp(*way_out, 1);
 }
