@@ -165,8 +165,8 @@ bool pf_aggregate_add(struct pf_aggregate *aggregate, const struct perfile_profi
 {
     struct merge m = {.into = aggregate, .from = from};
     bool fine = true;
-    for (enum pf_aggregate_kind kind = 0; fine && kind < PF_AGGREGATE_INDEXED; kind++)
-        fine = take_list(&m, kind);
+    for (size_t kind = 0; fine && kind < PF_AGGREGATE_INDEXED; kind++)
+        fine = take_list(&m, (enum pf_aggregate_kind)kind);
     fine = fine && take_recordings(&m);
     if (fine && aggregate->arrivals)
         renumber(aggregate->arrivals, m.numbers[PF_AGGREGATE_ROWS]);

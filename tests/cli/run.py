@@ -104,7 +104,7 @@ def main():
     parser.add_argument('perfile', type=pathlib.Path)
     parser.add_argument('cases', nargs='+', type=pathlib.Path)
     parser.add_argument('--update', action='store_true')
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     perfile = options.perfile.resolve()
     with hermetic.plain_folder() as name:
         folder = pathlib.Path(name)
