@@ -184,7 +184,7 @@ def main():
     parser.add_argument('perfile')
     parser.add_argument('goldens', nargs='*', type=pathlib.Path)
     parser.add_argument('--update', action='store_true')
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     wrapper = os.environ.get('MESON_EXE_WRAPPER', '').split()
     with tempfile.TemporaryDirectory(prefix='perfile-golden-') as folder:
         tools = ([*wrapper, options.assemble], [*wrapper, options.perfile], folder)
