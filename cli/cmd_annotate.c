@@ -2,6 +2,7 @@
 #include "message.h"
 #include "objdump.h"
 #include "options.h"
+#include "stream.h"
 
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -171,7 +172,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
             return PF_STATUS_UNREADABLE;
         annotate->disassemble = pf_objdump_disassemble;
     }
-    annotate->width = settings->output ? 0 : terminal_width();
+    annotate->width = settings->output && !pf_stream_is_standard(settings->output) ? 0 : terminal_width();
     return pf_run_output(command, settings);
 }
 

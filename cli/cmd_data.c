@@ -28,8 +28,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         pf_message("data: --to-json OUT is missing");
         return PF_STATUS_USAGE;
     }
-    if (strcmp(settings->perf.to_json, "-") != 0)
-        settings->output = settings->perf.to_json;
+    settings->output = settings->perf.to_json;
     settings->symbols.no_inline = true;
     return pf_run_output(command, settings);
 }

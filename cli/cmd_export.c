@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
 #include "options.h"
+#include "stream.h"
 #include "viewer.h"
 
 #include <perfile/table.h>
@@ -105,7 +106,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
     if (!settings->format)
         return refuse_without_format(command);
-    if (settings->output && !strcmp(settings->output, "-"))
+    if (pf_stream_is_standard(settings->output))
         settings->output = NULL;
     if ((status = choose_tables(command, settings)) || (status = choose_viewer(command, settings)))
         return status;
@@ -147,7 +148,7 @@ static const struct pf_option options[] = {
      .argument = "OUT",
      .offset = offsetof(struct pf_settings, output),
      .doc =
-         "Write to OUT, which appears when it is complete, instead of standard output. OUT is compressed when its name "
+         "Write to OUT, which appears when it is complete, instead of standard output, which is -. OUT is compressed when its name "
          "ends in .gz; - is standard output. Of parquet and arrow, OUT is a folder with a file for each view, of "
          "several "
          "recordings with a folder for each; --view does not compress them, since they are compressed themselves."},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
 #include "options.h"
+#include "stream.h"
 #include "viewer.h"
 
 #include <unistd.h>
@@ -61,7 +62,7 @@ static const struct pf_option options[] = {
      .argument = "FILE",
      .offset = offsetof(struct pf_settings, output),
      .doc =
-         "Write to FILE instead of standard output. FILE appears when it is complete, compressed when its "
+         "Write to FILE instead of standard output, which is -. FILE appears when it is complete, compressed when its "
          "name ends in .gz. Without FILE, svg and html go to "
          "flame.svg and flame.html in the current folder when standard output is a terminal; a file that is there is "
          "renamed to flame.svg.old or flame.html.old."},
@@ -122,6 +123,10 @@ static int choose_output(const struct pf_command *command, struct pf_settings *s
 
     if (settings->shows && !is_page) {
         pf_message("%s: --open needs --format svg or html", command->name);
+        return PF_STATUS_USAGE;
+    }
+    if (settings->shows && pf_stream_is_standard(settings->output)) {
+        pf_message("%s: --open needs a file", command->name);
         return PF_STATUS_USAGE;
     }
     if (settings->shows)

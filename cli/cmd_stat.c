@@ -64,7 +64,7 @@ static const struct pf_option how_options[] = {
      .kind = PF_OPTION_TEXT,
      .argument = "FILE",
      .offset = AT(output),
-     .doc = "Write to FILE, not to standard error. record: the recording [perf.data]."},
+     .doc = "Write to FILE, - for standard output, not to standard error. record: the recording [perf.data]."},
     {0},
 };
 static const struct pf_option_group how_group = {"When and where it is printed", how_options};

@@ -315,7 +315,7 @@ extern const struct pf_option_group pf_common_group;    /* for every verb */
     {                                                                                                                  \
         .name = "output", .letter = 'o', .first = true, .kind = PF_OPTION_TEXT, .argument = "FILE",                    \
         .offset = offsetof(struct pf_settings, output),                                                                \
-        .doc = "Write to FILE instead of standard output. FILE appears when it is complete, compressed when its name " \
+        .doc = "Write to FILE instead of standard output, which is -. FILE appears when it is complete, compressed when its name " \
                "ends "                                                                                                 \
                "in .gz."                                                                                               \
     }

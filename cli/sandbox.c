@@ -3,6 +3,7 @@
 #include "edit.h"
 #include "message.h"
 #include "reach.h"
+#include "stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -471,14 +472,13 @@ static bool has_group(const struct pf_command *command, const struct pf_option_g
     return false;
 }
 
-/* To those who print, - is a name like others. */
-static void allow_outputs(const struct fence *fence, const struct pf_settings *settings, unsigned who)
+static void allow_outputs(const struct fence *fence, const struct pf_settings *settings)
 {
     const char *output = settings->output;
 
     if (output && settings->cut_split)
         allow_folder_of(fence, output, strcspn(output, "%"));
-    else if (output && (!(who & EDITS) || strcmp(output, "-") != 0))
+    else if (output && !pf_stream_is_standard(output))
         allow_output(fence, output);
     if (settings->script.per_event) { /* beside the recording */
         const char *input = settings->operand_count ? settings->operands[0]
@@ -504,7 +504,7 @@ static int fence_files(const struct pf_command *command, const struct pf_setting
                                 .files = rules.files};
     if (fence.fd < 0)
         return errno;
-    allow_outputs(&fence, settings, who);
+    allow_outputs(&fence, settings);
     if (has_group(command, &pf_symbol_group))
         allow_caches(&fence, settings, who);
     const int error = syscall(LANDLOCK_RESTRICT_SELF, fence.fd, 0) == 0 ? 0 : errno;

@@ -49,8 +49,14 @@ static bool ends_in(const char *text, const char *end)
     return bytes >= wanted && !strcmp(text + bytes - wanted, end);
 }
 
+bool pf_stream_is_standard(const char *path)
+{
+    return path && !strcmp(path, "-");
+}
+
 int pf_stream_open(struct pf_stream *stream, const char *path)
 {
+    path = pf_stream_is_standard(path) ? NULL : path;
     *stream = (struct pf_stream){.path = path, .buffer = malloc(BUFFER_BYTES), .gzip = path && ends_in(path, ".gz")};
     stream->fd = stream->buffer ? open_fd(stream) : -1;
     if (stream->fd >= 0)
@@ -212,7 +218,7 @@ int pf_stream_close(struct pf_stream *stream, bool keep)
 
 int pf_stream_check_recording(const char *verb, const char *output)
 {
-    if (strcmp(output, "-") || !isatty(STDOUT_FILENO))
+    if (!pf_stream_is_standard(output) || !isatty(STDOUT_FILENO))
         return PF_STATUS_OK;
     pf_message("%s: refusing to write a recording to a terminal; redirect -o - to a pipe or a file", verb);
     return PF_STATUS_USAGE;

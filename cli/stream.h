@@ -18,8 +18,10 @@ struct pf_stream {
     bool closed_pipe; /* the reader of the pipe went away: no error */
 };
 
+/* What is given for a file is "-": standard output. */
+bool pf_stream_is_standard(const char *path);
 /*
- * `path` NULL is standard output. A regular file appears under its name when _close succeeds: until then the old one
+ * `path` NULL, or "-", is standard output. A regular file appears under its name when _close succeeds: until then the old one
  * stays. PF_STATUS_OK, or PF_STATUS_OUTPUT or _MEMORY when a message was printed.
  */
 int pf_stream_open(struct pf_stream *stream, const char *path);

@@ -3,7 +3,8 @@
 """agree.py PERFILE SOURCE: help, `help --json`, the pieces of man pages and the documents tell the same options.
 
 All but the documents are made of one table, so a difference is a fault of a printer. The commands in man pages, README
-and the other documents are typed by hand: their verbs and options must exist.
+and the other documents are typed by hand: their verbs and options must exist. And to every verb that has --output, - is
+standard output.
 """
 import json
 import os
@@ -11,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import hermetic
@@ -20,6 +22,16 @@ PIECE = re.compile(r'^(?:\*(-\w)\*, )?\*(--[\w-]+)\*(?: _(\S+)_)?$', re.MULTILIN
 COMMAND = re.compile(r'\bperfile ((?:-\S+ )*)([a-z]+)\b((?:\\\n|[^|;&<>`()\n])*)')
 WITHOUT_PAGE = {'help', 'completion'}
 
+# What verbs with --output are given before "-o -" and a recording, which is the demo for others.
+WORDS = {'archive': '--symfs .', 'buildid-cache': '--list --buildid-dir .', 'c2c': 'report', 'check': '--format csv', 'export': '--format folded',
+         'kmem': 'stat', 'kwork': 'report', 'list': 'sw', 'lock': 'contention', 'mem': 'report', 'query': '--list',
+         'sched': 'latency', 'stat': 'report', 'table': 'samples'}
+RECORDINGS = {'buildid-cache': None, 'c2c': 'mem-made', 'kmem': 'kmem-slab', 'kwork': 'kwork', 'list': None, 'lock': 'lock',
+              'mem': 'mem-made', 'offcpu': 'offcpu-cs', 'sched': 'sched-tiny1', 'stat': 'stat', 'trace': 'trace-raw'}
+TWICE = {'diff', 'merge'}
+RECORDS = {'record'}  # what the machine allows: see record.py
+MAY_BE_EMPTY = {'buildid-cache', 'kallsyms'}
+
 failures = []
 
 
@@ -27,6 +39,20 @@ def expect(fact, *what):
     if not fact:
         failures.append(what)
         print('---', *what)
+
+
+def check_standard_output(perfile, verbs, source):
+    """To every verb, - is standard output; there is no file of that name then."""
+    writing = {name for name, verb in verbs.items() if '--output' in {o['name'] for o in verb['options']}} - RECORDS
+    for name in sorted(writing):
+        recording = RECORDINGS.get(name, '')
+        path = source / (f'tests/data/{recording}.perf.data' if recording else 'examples/demo.perf.data')
+        inputs = [path] * (0 if recording is None else 2 if name in TWICE else 1)
+        with tempfile.TemporaryDirectory(prefix='perfile-agree-') as folder:
+            done = subprocess.run([*perfile, '-q', name, *WORDS.get(name, '').split(), '-o', '-', *inputs], cwd=folder,
+                                  stdin=subprocess.DEVNULL, capture_output=True)
+            expect(done.returncode < 2 and (done.stdout or name in MAY_BE_EMPTY) and not os.listdir(folder), name, '-o -',
+                   done.returncode, done.stderr, os.listdir(folder))
 
 
 def main():
@@ -73,6 +99,7 @@ def main():
             expect(options <= known, document.name, f'perfile {name}', *(options - known))
             expect(set(re.findall(r'--[\w-]+', before)) <= general, document.name, f'perfile {before}')
     expect(seen > 10, 'commands in documents', seen)
+    check_standard_output([*wrapper, perfile], verbs, source)
     print(f'{len(verbs)} verbs and {seen} commands in documents')
     sys.exit(len(failures) > 0)
 
