@@ -4,7 +4,7 @@
 Every driver calls settle() first: pagers, colors, locales, time zones, caches, servers for debug information and the
 width of terminals are then the same everywhere. What a test wants to differ it names: environment(TERM='xterm').
 """
-import os, re, site, sys, tempfile, time
+import atexit, os, re, shutil, site, sys, tempfile, time
 
 # what programs need in order to run at all (loaders, emulators), and what tests are told
 KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'QEMU_LD_PREFIX', 'MALLOC_PERTURB_', 'MESON_EXE_WRAPPER', 'PERFILE_CORPUS',
@@ -12,6 +12,7 @@ KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'QEMU_LD_PREFIX', 'MALLOC_PERTURB_'
 NO_HOME = '/dev/null'  # not even root can make a cache below it
 FIXED = {'HOME': NO_HOME, 'LC_ALL': 'C.UTF-8', 'PYTHONUTF8': '1', 'PYTHONDONTWRITEBYTECODE': '1', 'CCACHE_DISABLE': '1',
          'PERFILE_ADVICE': 'no'}  # what is wrong with symbols depends on the machine
+CACHE = {}  # where perfile keeps what it has read of binaries with debug info: a test need not read them over and over
 # Python itself: no variables, no packages, no files left behind, UTF-8
 FLAGS = ['-E', '-S', '-B', '-X', 'utf8']
 
@@ -19,7 +20,7 @@ FLAGS = ['-E', '-S', '-B', '-X', 'utf8']
 def environment(**more):
     """For the commands of a test."""
     kept = {name: value for name, value in os.environ.items() if name in KEPT or name.endswith('SAN_OPTIONS')}
-    return {**kept, **FIXED, **more}
+    return {**kept, **FIXED, **CACHE, **more}
 
 
 def open_standard_files():
@@ -34,9 +35,12 @@ def open_standard_files():
 def settle():
     """Goes on in these surroundings, with UTF-8 as the encoding of text. Only Python without FLAGS begins anew."""
     open_standard_files()
-    flags, wanted = sys.flags, environment()
+    flags = sys.flags
     if not (flags.ignore_environment and flags.no_site and flags.dont_write_bytecode and flags.utf8_mode):
-        os.execve(sys.executable, [sys.executable, *FLAGS, *sys.argv], wanted)
+        os.execve(sys.executable, [sys.executable, *FLAGS, *sys.argv], environment())
+    CACHE['XDG_CACHE_HOME'] = tempfile.mkdtemp(prefix='perfile-cache-')
+    atexit.register(shutil.rmtree, CACHE['XDG_CACHE_HOME'], ignore_errors=True)
+    wanted = environment()
     os.environ.clear()
     os.environ.update(wanted)
     time.tzset()
