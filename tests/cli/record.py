@@ -272,7 +272,7 @@ def known_share(path):
     return sum('([unknown])' not in line and not line.strip().startswith(':') for line in lines) / max(len(lines), 1)
 
 
-CHILD = f'timeout 0.2 sh -c "{SPIN}"'
+CHILD = f'timeout 0.1 sh -c "{SPIN}"'
 
 
 def wait_until(fact, seconds=30):
@@ -287,7 +287,7 @@ def switched(folder, name, *more, signals=0, files=0):
     """The files of a recording of a command with children, in their order. It goes on until so many were there."""
     output, over, seen = folder / name, folder / f'{name}.over', set()
     behind = output.resolve().name  # of a link, files have the name that it leads to
-    recorder = subprocess.Popen([PERFILE, 'record', '-e', EVENT, '-F', '2000', '-o', str(output), *more, '--', 'sh', '-c',
+    recorder = subprocess.Popen([PERFILE, 'record', '-e', EVENT, '-F', '5000', '-o', str(output), *more, '--', 'sh', '-c',
                                  f'{CHILD}; : >{over}.runs; until [ -e {over} ]; do {CHILD}; sleep 0.1; done; true'],
                                 stderr=subprocess.PIPE, text=True)
 
