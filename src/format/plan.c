@@ -287,6 +287,10 @@ static void take_parts_exactly(struct pf_cursor *c, const struct pf_plan *plan, 
 {
     const struct pf_cursor start = *c;
     struct variant variant = {.counters = plan->branch_counters};
+    if (plan->parts == PERFILE_SAMPLE_RAW) { /* millions of tracepoints are nothing else */
+        take_raw(c, plan, &variant, &sample->raw);
+        return;
+    }
     take_parts(c, plan, &variant, sample);
     if (PF_LIKELY(!c->failed && c->at == c->end) || !(plan->parts & PERFILE_SAMPLE_BRANCH_STACK))
         return;

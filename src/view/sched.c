@@ -3,12 +3,14 @@
 
 #include "base/error.h"
 
-int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, struct perfile_error *error)
+int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, bool reads_all,
+                       struct perfile_error *error)
 {
     const struct pf_sched_options how = {.allocator = table->allocator,
                                          .filter = table->options.filter,
                                          .progress = table->options.progress,
-                                         .progress_context = table->options.progress_context};
+                                         .progress_context = table->options.progress_context,
+                                         .threads = reads_all ? table->options.threads : 1};
     view->table = table;
     return pf_sched_open(&view->sched, table->reader, &how, error);
 }
@@ -65,7 +67,7 @@ int pf_sched_rows_open(struct perfile_table *table, void **state, const struct p
         view->table = table;
     if (!view || !pf_table_add_all(table, columns, count))
         return pf_fail_memory(error, "scheduler events");
-    return pf_sched_view_open(view, table, error);
+    return pf_sched_view_open(view, table, false, error);
 }
 
 void pf_sched_rows_close(void *state)

@@ -16,7 +16,9 @@ struct pf_sched_view {
     size_t row, next_row;
 };
 
-int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, struct perfile_error *error);
+/* `reads_all`: pf_sched_view_read comes before anything else is asked for. */
+int pf_sched_view_open(struct pf_sched_view *view, struct perfile_table *table, bool reads_all,
+                       struct perfile_error *error);
 /* Reads all, once: `take` is called for each event; false: out of memory. */
 void pf_sched_view_read(struct pf_sched_view *view, bool (*take)(void *state, struct pf_sched *sched), void *state);
 /* 1 and view->row, 0 at the end, or the error of the reading. */

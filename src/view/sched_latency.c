@@ -97,7 +97,7 @@ static int open_latency(struct perfile_table *table, void **state, struct perfil
         latency->view.table = table;
     if (!latency || !pf_table_add_all(table, columns, PF_COUNT(columns)))
         return pf_fail_memory(error, "latencies");
-    return pf_sched_view_open(&latency->view, table, error);
+    return pf_sched_view_open(&latency->view, table, true, error);
 }
 
 static void close_latency(void *state)

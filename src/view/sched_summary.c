@@ -236,7 +236,7 @@ static int open_view(struct perfile_table *table, void **state, const struct pf_
     if (!summary || !pf_table_add_all(table, columns, count))
         return pf_fail_memory(error, "scheduler events");
     pf_sched_lives_open(&summary->lives, table->allocator);
-    return pf_sched_view_open(&summary->view, table, error);
+    return pf_sched_view_open(&summary->view, table, true, error);
 }
 
 static int open_tasks(struct perfile_table *table, void **state, struct perfile_error *error)

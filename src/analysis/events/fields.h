@@ -7,6 +7,7 @@
 #define PF_ANALYSIS_EVENTS_FIELDS_H
 
 #include <perfile/perfile.h>
+#include <string.h>
 
 #include "analysis/trace/trace_format.h"
 #include "base/memory.h"
@@ -59,8 +60,14 @@ static inline bool pf_event_number(const struct pf_events *events, const struct 
                                    const struct perfile_bytes *raw, uint64_t *number)
 {
     const struct perfile_tracepoint_field *at = event->fields[field];
+    uint32_t word;
     if (!at || at->offset > raw->bytes || at->bytes > raw->bytes - at->offset)
         return false;
+    if (PF_LIKELY(at->bytes == sizeof(word) && !events->swap)) {
+        memcpy(&word, raw->data + at->offset, sizeof(word));
+        *number = at->is_signed ? (uint64_t)(int32_t)word : word;
+        return true;
+    }
     *number = pf_trace_load(raw->data + at->offset, at->bytes, at->is_signed, events->swap);
     return true;
 }

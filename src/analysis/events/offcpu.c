@@ -248,7 +248,7 @@ int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record
     int result = 0;
     if (PF_UNLIKELY(!offcpu->looked) && record->type == PERFILE_RECORD_SAMPLE)
         look_at_events(offcpu);
-    const int told = pf_switches_take(&offcpu->switches, record, NULL, &now);
+    const int told = pf_switches_take(&offcpu->switches, record, &now);
     if (told < 0)
         return pf_fail_memory(error, "times off CPU");
     const bool comes = told && (now.kind == PF_SWITCHED_IN || (now.kind == PF_SWITCHED && now.off_time));
@@ -278,7 +278,7 @@ int pf_offcpu_take(struct pf_offcpu *offcpu, const struct perfile_record *record
 
 void pf_offcpu_tell(struct pf_offcpu *offcpu, pf_switches_told *told, void *context)
 {
-    const struct pf_switches_have *have = &offcpu->switches.have;
+    const struct pf_switches_have *have = &offcpu->switches.reading.have;
     char text[320];
     if (!told)
         return;

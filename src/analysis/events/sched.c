@@ -24,6 +24,8 @@ int pf_sched_open(struct pf_sched *sched, struct perfile_reader *reader, const s
 
 void pf_sched_close(struct pf_sched *sched)
 {
+    pf_stages_close(sched->stages);
+    pf_free(sched->options.allocator, sched->batches, sched->batch_count * sizeof(*sched->batches));
     perfile_session_close(sched->session);
     pf_filter_close(&sched->filter);
     pf_switches_close(&sched->switches);
@@ -37,20 +39,78 @@ static void tell_progress(struct pf_sched *sched)
                                 perfile_reader_file(sched->reader)->file_bytes);
 }
 
-int pf_sched_next(struct pf_sched *sched, struct perfile_error *error)
+/* 1 and *told, 0 at the end, or an error. */
+static int read_told(struct pf_sched *sched, struct pf_told *told, struct perfile_error *error)
 {
     const struct perfile_record *record;
     int result;
     while ((result = perfile_session_next(sched->session, &record, error)) > 0) {
         if (PF_UNLIKELY(sched->until_progress-- == 0))
             tell_progress(sched);
-        const int taken = pf_switches_take(&sched->switches, record, NULL, &sched->now);
-        if (taken < 0)
-            return pf_fail_memory(error, "scheduler events");
-        if (taken > 0)
-            return 1;
+        const int read = pf_switches_read(&sched->switches, record, told);
+        if (PF_LIKELY(read))
+            return read < 0 ? pf_fail_memory(error, "scheduler events") : 1;
     }
     return result;
+}
+
+static bool fill_batch(void *context, void *item, unsigned worker)
+{
+    struct pf_sched_batch *batch = item;
+    (void)worker;
+    batch->count = batch->next = 0;
+    do
+        batch->result = read_told(context, &batch->told[batch->count], &batch->error);
+    while (batch->result > 0 && ++batch->count < PF_SCHED_TOLD);
+    return batch->result > 0;
+}
+
+/* False: out of memory. */
+static bool begin(struct pf_sched *sched)
+{
+    static const struct pf_stage stage = {.work = fill_batch};
+    sched->batch_count = sched->options.threads > 1 ? PF_SCHED_BATCHES : 1;
+    sched->batches = pf_new(sched->options.allocator, sched->batch_count * sizeof(*sched->batches));
+    const struct pf_stages_plan plan = {.stages = &stage,
+                                        .stage_count = 1,
+                                        .threads = sched->batch_count > 1 ? 2 : 1,
+                                        .alone = PF_SCHED_BATCHES,
+                                        .context = sched,
+                                        .items = sched->batches,
+                                        .item_bytes = sizeof(*sched->batches),
+                                        .item_count = (unsigned)sched->batch_count};
+    if (sched->batches)
+        sched->stages = pf_stages_open(&plan, sched->options.allocator);
+    return sched->stages;
+}
+
+/* The batch has something more, or it is the last one. False: out of memory. */
+static bool fetch(struct pf_sched *sched)
+{
+    if (PF_UNLIKELY(!sched->stages) && !begin(sched))
+        return false;
+    while (!sched->batch || (sched->batch->next == sched->batch->count && sched->batch->result > 0))
+        if (!(sched->batch = pf_stages_next(sched->stages)))
+            return false;
+    return true;
+}
+
+int pf_sched_next(struct pf_sched *sched, struct perfile_error *error)
+{
+    while (fetch(sched)) {
+        struct pf_sched_batch *batch = sched->batch;
+        if (batch->next == batch->count) {
+            if (batch->result < 0 && error)
+                *error = batch->error;
+            return batch->result;
+        }
+        const int joined = pf_switches_join(&sched->switches, &batch->told[batch->next++], &sched->now);
+        if (joined > 0)
+            return 1;
+        if (joined < 0)
+            break;
+    }
+    return pf_fail_memory(error, "scheduler events");
 }
 
 bool pf_sched_passes(struct pf_sched *sched, const struct pf_sched_task *task, uint32_t cpu)

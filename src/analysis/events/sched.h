@@ -7,12 +7,24 @@
 
 #include "analysis/events/switches.h"
 #include "analysis/stats.h"
+#include "base/stages.h"
 
 struct pf_sched_options {
     const struct perfile_allocator *allocator;
     const struct perfile_filter *filter; /* of tasks, CPUs and time, to which intervals are cut; NULL: all */
     void (*progress)(void *context, uint64_t done, uint64_t total); /* may be NULL */
     void *progress_context;
+    unsigned threads; /* who reads up to the end may have one that reads ahead; 0 is 1 */
+};
+
+/* What so many records told is read at a time; it stays in the caches. */
+enum { PF_SCHED_TOLD = 2048, PF_SCHED_BATCHES = 4 };
+
+struct pf_sched_batch {
+    size_t count, next;
+    int result; /* of what comes behind: 0 at the end, or an error */
+    struct perfile_error error;
+    struct pf_told told[PF_SCHED_TOLD];
 };
 
 /* All zeros may be closed, too. */
@@ -23,6 +35,9 @@ struct pf_sched {
     struct pf_filter filter;
     struct pf_switches switches;
     struct pf_switch now; /* the event in hand */
+    struct pf_sched_batch *batches, *batch;
+    size_t batch_count;
+    struct pf_stages *stages; /* that fill them */
     unsigned until_progress;
     uint64_t filtered; /* events of tasks or CPUs that were not asked for */
 };

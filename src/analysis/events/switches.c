@@ -28,20 +28,25 @@ static const struct pf_event_wish wishes[] = {
 void pf_switches_open(struct pf_switches *switches, struct perfile_reader *reader,
                       const struct perfile_allocator *allocator)
 {
-    *switches = (struct pf_switches){.reader = reader, .allocator = allocator, .window = {0, UINT64_MAX}};
-    pf_bound_events_open(&switches->events, reader, wishes, PF_COUNT(wishes), allocator);
+    struct pf_switch_reading *reading = &switches->reading;
+    *switches = (struct pf_switches){.allocator = allocator, .window = {0, UINT64_MAX}, .reading.reader = reader};
+    pf_bound_events_open(&reading->events, reader, wishes, PF_COUNT(wishes), allocator);
+    pf_arena_open(&reading->arena, allocator);
+    pf_map_open(&reading->comms, allocator);
     pf_arena_open(&switches->arena, allocator);
-    pf_map_open(&switches->tids, allocator);
-    pf_map_open(&switches->comms, allocator);
+    pf_map_open(&switches->others, allocator);
 }
 
 void pf_switches_close(struct pf_switches *switches)
 {
-    if (!switches->reader)
+    if (!switches->reading.reader)
         return;
-    pf_bound_events_close(&switches->events);
-    pf_map_close(&switches->tids);
-    pf_map_close(&switches->comms);
+    pf_bound_events_close(&switches->reading.events);
+    pf_map_close(&switches->reading.comms);
+    pf_arena_close(&switches->reading.arena);
+    pf_map_close(&switches->others);
+    for (size_t i = 0; i < PF_COUNT(switches->pages); i++)
+        pf_free(switches->allocator, switches->pages[i], PF_SCHED_PAGE_TASKS * sizeof(*switches->pages[i]));
     pf_free(switches->allocator, switches->tasks, switches->task_room * sizeof(struct pf_sched_task *));
     pf_free(switches->allocator, switches->cpus, switches->cpu_room * sizeof(*switches->cpus));
     pf_arena_close(&switches->arena);
@@ -49,16 +54,15 @@ void pf_switches_close(struct pf_switches *switches)
 
 /* ---- tasks and CPUs ---------------------------------------------------------------------------------------------- */
 
+/* Keys of tasks: thread ids, and above them the idle tasks by CPU. */
 #define IDLE_KEY (1ull << 32)
 
 /* NULL when out of memory. */
 static struct pf_sched_task *add_task(struct pf_switches *switches, uint64_t key)
 {
     struct pf_sched_task *task = pf_arena_new(&switches->arena, sizeof(*task));
-    if (!task ||
-        !pf_grow(switches->allocator, &switches->tasks, &switches->task_room, switches->task_count + 1,
-                 sizeof(struct pf_sched_task *)) ||
-        !pf_map_put(&switches->tids, key, switches->task_count))
+    if (!task || !pf_grow(switches->allocator, &switches->tasks, &switches->task_room, switches->task_count + 1,
+                          sizeof(struct pf_sched_task *)))
         return NULL;
     *task = (struct pf_sched_task){.number = (uint32_t)switches->task_count, .pid = -1, .parent = -1};
     if (key < IDLE_KEY)
@@ -69,16 +73,39 @@ static struct pf_sched_task *add_task(struct pf_switches *switches, uint64_t key
     return task;
 }
 
-static struct pf_sched_task *find_task(struct pf_switches *switches, uint64_t key)
+/* Where the task with a thread id that kernels give is noted. NULL when out of memory. */
+static struct pf_sched_task **place_of(struct pf_switches *switches, uint64_t tid)
 {
-    uint64_t number;
-    return pf_map_get(&switches->tids, key, &number) ? switches->tasks[number] : add_task(switches, key);
+    struct pf_sched_task ***page = &switches->pages[tid / PF_SCHED_PAGE_TASKS];
+    if (PF_UNLIKELY(!*page))
+        *page = pf_new(switches->allocator, PF_SCHED_PAGE_TASKS * sizeof(**page));
+    return *page ? &(*page)[tid % PF_SCHED_PAGE_TASKS] : NULL;
 }
 
 /* NULL when out of memory. */
-static struct pf_sched_task *task_of(struct pf_switches *switches, int32_t tid, uint32_t cpu)
+static struct pf_sched_task *begin_task(struct pf_switches *switches, uint64_t key)
 {
-    return find_task(switches, tid ? (uint32_t)tid : IDLE_KEY | cpu);
+    struct pf_sched_task *task = add_task(switches, key), **place = NULL;
+    if (key < PF_SCHED_MOST_TIDS && (place = place_of(switches, key)))
+        return *place = task;
+    return task && key >= PF_SCHED_MOST_TIDS && pf_map_put(&switches->others, key, task->number) ? task : NULL;
+}
+
+static struct pf_sched_task *known_task(struct pf_switches *switches, uint64_t key)
+{
+    uint64_t number;
+    if (PF_LIKELY(key < PF_SCHED_MOST_TIDS)) {
+        struct pf_sched_task **page = switches->pages[key / PF_SCHED_PAGE_TASKS];
+        return page ? page[key % PF_SCHED_PAGE_TASKS] : NULL;
+    }
+    return pf_map_get(&switches->others, key, &number) ? switches->tasks[number] : NULL;
+}
+
+/* NULL when out of memory. */
+static struct pf_sched_task *find_task(struct pf_switches *switches, uint64_t key)
+{
+    struct pf_sched_task *task = known_task(switches, key);
+    return PF_LIKELY(task) ? task : begin_task(switches, key);
 }
 
 struct pf_sched_task *pf_switches_task(struct pf_switches *switches, int32_t pid, int32_t tid)
@@ -117,6 +144,16 @@ static struct pf_sched_cpu *cpu_of(struct pf_switches *switches, uint32_t cpu)
     return &switches->cpus[cpu];
 }
 
+/* The task with this thread id; the idle one is the CPU's. NULL when out of memory. */
+static struct pf_sched_task *task_on(struct pf_switches *switches, int32_t tid, struct pf_sched_cpu *on, uint32_t cpu)
+{
+    if (tid || !on)
+        return find_task(switches, tid ? (uint32_t)tid : IDLE_KEY | cpu);
+    if (!on->idle)
+        on->idle = find_task(switches, IDLE_KEY | cpu);
+    return on->idle;
+}
+
 static const char *text_of(const char *comm, int32_t tid, char text[16])
 {
     if (comm)
@@ -139,96 +176,41 @@ const char *pf_sched_task_name(const struct pf_sched_task *task, char text[16])
 
 /* ---- names and lives --------------------------------------------------------------------------------------------- */
 
-/* Each name once. NULL when out of memory. */
-static const char *keep_comm(struct pf_switches *switches, const char *comm)
-{
-    const uint64_t hash = pf_hash_text(comm);
-    uint64_t known;
-    if (pf_map_get(&switches->comms, hash, &known) && strcmp((const char *)(uintptr_t)known, comm) == 0)
-        return (const char *)(uintptr_t)known;
-    const char *copy = pf_arena_text(&switches->arena, comm, strlen(comm));
-    return copy && pf_map_put(&switches->comms, hash, (uintptr_t)copy) ? copy : NULL;
-}
-
-static bool take_comm(struct pf_switches *switches, const struct perfile_record *record)
-{
-    struct perfile_comm comm;
-    if (perfile_record_decode(switches->reader, record, &comm, sizeof(comm), NULL) < 0 || !comm.tid)
-        return true;
-    struct pf_sched_task *task = find_task(switches, (uint32_t)comm.tid);
-    if (!task)
-        return false;
-    task->pid = comm.pid;
-    task->comm = keep_comm(switches, comm.comm);
-    task->renamed = true;
-    return task->comm;
-}
-
 /* What a recorder tells of threads that are there already has no time, and is no new life. */
-static bool take_fork(struct pf_switches *switches, const struct perfile_record *record)
+static int join_fork(struct pf_switches *switches, const struct pf_told *told)
 {
-    struct perfile_fork fork;
-    if (perfile_record_decode(switches->reader, record, &fork, sizeof(fork), NULL) < 0 || !fork.tid)
-        return true;
-    struct pf_sched_task *task = find_task(switches, (uint32_t)fork.tid);
+    struct pf_sched_task *task = find_task(switches, (uint32_t)told->tid);
     if (task && (task->busy || task->ended))
-        task = add_task(switches, (uint32_t)fork.tid);
-    const struct pf_sched_task *parent = fork.ptid ? find_task(switches, (uint32_t)fork.ptid) : NULL;
-    if (!task || (fork.ptid && !parent))
-        return false;
-    task->pid = fork.pid;
-    task->parent = fork.ptid;
-    task->started = fork.time;
+        task = begin_task(switches, (uint32_t)told->tid);
+    const struct pf_sched_task *parent = told->other ? find_task(switches, (uint32_t)told->other) : NULL;
+    if (!task || (told->other && !parent))
+        return PERFILE_ERROR_MEMORY;
+    task->pid = told->pid;
+    task->parent = told->other;
+    task->started = told->time;
     task->comm = parent && parent->comm ? parent->comm : task->comm;
-    return true;
+    return 0;
 }
 
-static void take_exit(struct pf_switches *switches, const struct perfile_record *record)
+static int join_comm(struct pf_switches *switches, const struct pf_told *told)
 {
-    struct perfile_exit gone;
-    uint64_t number;
-    if (perfile_record_decode(switches->reader, record, &gone, sizeof(gone), NULL) >= 0 &&
-        pf_map_get(&switches->tids, (uint32_t)gone.tid, &number))
-        switches->tasks[number]->ended = true;
+    struct pf_sched_task *task = find_task(switches, (uint32_t)told->tid);
+    if (!task)
+        return PERFILE_ERROR_MEMORY;
+    task->pid = told->pid;
+    task->comm = told->comm;
+    task->renamed = true;
+    return 0;
+}
+
+static void join_exit(struct pf_switches *switches, const struct pf_told *told)
+{
+    struct pf_sched_task *task = known_task(switches, (uint32_t)told->tid);
+    if (task)
+        task->ended = true;
 }
 
 /* ---- switches ---------------------------------------------------------------------------------------------------- */
-
-/* {0x01,"S"} of the format's text; without any the bits since 4.14. */
-static void read_letters(struct pf_switches *switches, const struct perfile_event *event)
-{
-    static const char usual[] = "SDTtXZPI";
-    const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(switches->reader, event);
-    bool found = false;
-    switches->letters_known = true;
-    for (const char *at = tracepoint ? tracepoint->print_fmt : NULL; at && (at = strchr(at, '{'));) {
-        char *end;
-        const uint64_t bit = strtoull(++at, &end, 0);
-        end += strspn(end, ", ");
-        if (end[0] != '"' || !end[1] || !bit || bit & (bit - 1))
-            continue;
-        switches->letters[(unsigned)__builtin_ctzll(bit)] = end[1];
-        found = true;
-    }
-    if (!found)
-        memcpy(switches->letters, usual, sizeof(usual) - 1);
-}
-
-static char letter_of(const struct pf_switches *switches, uint64_t state, bool *preempted)
-{
-    bool beyond = false;
-    for (unsigned i = 0; state >> i && i < 63; i++) {
-        if (!(state >> i & 1))
-            continue;
-        if (switches->letters[i]) {
-            *preempted = false;
-            return switches->letters[i];
-        }
-        beyond = true;
-    }
-    *preempted = beyond;
-    return 'R';
-}
 
 static bool was_lost_since(const struct pf_switches *switches, uint32_t cpu, uint64_t time)
 {
@@ -331,18 +313,14 @@ static void come_to_cpu(const struct pf_switches *switches, struct pf_sched_task
     out->off_waker = task->waker;
 }
 
-static bool name_tasks(const struct pf_switches *switches, const struct pf_event_fields *event,
-                       const struct perfile_bytes *raw, const struct pf_switch *out)
+static void name_task(struct pf_sched_task *task, const char name[16])
 {
-    if (out->prev->tid && !out->prev->comm)
-        pf_event_text(&switches->events, event, PREV_COMM, raw, out->prev->name, sizeof(out->prev->name));
-    if (out->next->tid && !out->next->comm)
-        pf_event_text(&switches->events, event, NEXT_COMM, raw, out->next->name, sizeof(out->next->name));
-    return true;
+    if (task->tid && !task->comm && *name)
+        memcpy(task->name, name, sizeof(task->name));
 }
 
 /* The records say when it comes and goes; only its run is known, and why it goes. */
-static int take_switch_of_thread(struct pf_switches *switches, struct pf_switch *out)
+static int join_switch_of_thread(struct pf_switches *switches, struct pf_switch *out)
 {
     out->last_time = out->prev->in_time;
     clip(switches, out);
@@ -355,27 +333,22 @@ static int take_switch_of_thread(struct pf_switches *switches, struct pf_switch 
     return 1;
 }
 
-static int take_switch(struct pf_switches *switches, const struct pf_event_fields *event,
-                       const struct perfile_sample *sample, struct pf_switch *out)
+static int join_switch(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out)
 {
-    uint64_t prev, next, state = 0;
-    const struct perfile_bytes *raw = &sample->raw;
-    if (!pf_event_number(&switches->events, event, PREV_PID, raw, &prev) ||
-        !pf_event_number(&switches->events, event, NEXT_PID, raw, &next))
-        return 0;
-    const bool has_state = pf_event_number(&switches->events, event, PREV_STATE, raw, &state);
     struct pf_sched_cpu *cpu = cpu_of(switches, out->cpu);
     out->kind = PF_SWITCHED;
-    out->prev = task_of(switches, (int32_t)prev, out->cpu);
-    out->next = task_of(switches, (int32_t)next, out->cpu);
+    out->prev = task_on(switches, told->task, cpu, out->cpu);
+    out->next = task_on(switches, told->other, cpu, out->cpu);
     if (!cpu || !out->prev || !out->next)
         return out->cpu >= PF_SCHED_MOST_CPUS ? 0 : PERFILE_ERROR_MEMORY;
-    name_tasks(switches, event, raw, out);
-    if (sample->tid == out->prev->tid && sample->pid > 0)
-        out->prev->pid = sample->pid;
-    out->state = has_state ? letter_of(switches, state, &out->preempted) : 0;
+    name_task(out->prev, told->names[0]);
+    name_task(out->next, told->names[1]);
+    if (told->tid == out->prev->tid && told->pid > 0)
+        out->prev->pid = told->pid;
+    out->state = told->state;
+    out->preempted = told->preempted;
     if (switches->by_records)
-        return take_switch_of_thread(switches, out);
+        return join_switch_of_thread(switches, out);
     out->last_time = cpu->last_time;
     clip(switches, out);
     end_run(switches, cpu, out);
@@ -394,151 +367,80 @@ static int take_switch(struct pf_switches *switches, const struct pf_event_field
 
 /* ---- other events ------------------------------------------------------------------------------------------------ */
 
-/* The task that an event tells of, named by its fields at 0 and 1. NULL: none, or out of memory. */
-static struct pf_sched_task *told_task(struct pf_switches *switches, const struct pf_event_fields *event,
-                                       const struct perfile_sample *sample)
+/* The task that an event tells of. NULL when out of memory. */
+static struct pf_sched_task *told_task(struct pf_switches *switches, const struct pf_told *told)
 {
-    uint64_t tid;
-    if (!pf_event_number(&switches->events, event, WAKE_PID, &sample->raw, &tid) || !(uint32_t)tid)
+    struct pf_sched_task *task = find_task(switches, (uint32_t)told->task);
+    if (!task)
         return NULL;
-    struct pf_sched_task *task = find_task(switches, (uint32_t)tid);
-    if (task && !task->comm)
-        pf_event_text(&switches->events, event, WAKE_COMM, &sample->raw, task->name, sizeof(task->name));
-    if (task)
-        task->busy = true;
+    name_task(task, told->names[0]);
+    task->busy = true;
     return task;
 }
 
-/* Who is current says the sample, but of a task that is ending; NULL: not known. */
-static struct pf_sched_task *current_task(struct pf_switches *switches, const struct perfile_sample *sample,
-                                          uint32_t cpu)
+/* Who is current says the sample, but of a task that is ending; NULL: not known, or out of memory. */
+static struct pf_sched_task *current_task(struct pf_switches *switches, const struct pf_told *told)
 {
-    if (sample->present & PERFILE_SAMPLE_TID && sample->tid >= 0)
-        return task_of(switches, sample->tid, cpu);
-    return cpu < switches->cpu_count ? switches->cpus[cpu].task : NULL;
+    struct pf_sched_cpu *cpu = told->cpu < switches->cpu_count ? &switches->cpus[told->cpu] : NULL;
+    if (told->tid >= 0)
+        return task_on(switches, told->tid, cpu, told->cpu);
+    return cpu ? cpu->task : NULL;
 }
 
-static int take_waking(struct pf_switches *switches, const struct pf_event_fields *event,
-                       const struct perfile_sample *sample, struct pf_switch *out)
+static int join_waking(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out)
 {
-    out->next = told_task(switches, event, sample);
-    out->prev = current_task(switches, sample, out->cpu);
+    out->next = told_task(switches, told);
     if (!out->next)
-        return 0;
-    if (out->prev && out->prev->tid && sample->pid > 0)
-        out->prev->pid = sample->pid;
+        return PERFILE_ERROR_MEMORY;
+    out->prev = current_task(switches, told);
+    if (out->prev && out->prev->tid && told->pid > 0)
+        out->prev->pid = told->pid;
     out->kind = PF_WOKEN;
     if (!out->next->ready_time) {
         out->next->ready_time = out->time;
         out->next->waker = out->prev;
-        out->shown = true; /* the first one since it slept */
+        out->shown = true;
     }
     return 1;
 }
 
-static int take_migration(struct pf_switches *switches, const struct pf_event_fields *event,
-                          const struct perfile_sample *sample, struct pf_switch *out)
+static int join_migration(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out)
 {
-    uint64_t from = 0, to = 0;
-    out->next = told_task(switches, event, sample);
-    out->prev = current_task(switches, sample, out->cpu);
+    out->next = told_task(switches, told);
     if (!out->next)
-        return 0;
-    (void)pf_event_number(&switches->events, event, MIGRATE_FROM, &sample->raw, &from);
-    (void)pf_event_number(&switches->events, event, MIGRATE_TO, &sample->raw, &to);
+        return PERFILE_ERROR_MEMORY;
+    out->prev = current_task(switches, told);
     out->kind = PF_MIGRATED;
-    out->from_cpu = (uint32_t)from;
-    out->to_cpu = (uint32_t)to;
+    out->from_cpu = told->from_cpu;
+    out->to_cpu = told->to_cpu;
     out->next->migrate_time = out->time;
     return 1;
 }
 
-static int take_runtime(struct pf_switches *switches, const struct pf_event_fields *event,
-                        const struct perfile_sample *sample, struct pf_switch *out)
+static int join_runtime(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out)
 {
     out->kind = PF_RAN;
-    out->next = told_task(switches, event, sample);
-    return out->next && pf_event_number(&switches->events, event, RUNTIME_NS, &sample->raw, &out->value);
+    out->next = told_task(switches, told);
+    out->value = told->value;
+    return out->next ? 1 : PERFILE_ERROR_MEMORY;
 }
-
-static int take_sample(struct pf_switches *switches, const struct perfile_record *record,
-                       const struct perfile_sample *sample, struct pf_switch *out)
-{
-    const struct pf_event_fields *event = pf_events_find(&switches->events, record->event);
-    if (!event)
-        return 0;
-    if (!sample) {
-        sample = &switches->sample;
-        switches->sample.size = sizeof(switches->sample);
-        if (record->damaged || perfile_sample_decode(record, &switches->sample, NULL) < 0)
-            return 0;
-    }
-    enum { NEEDED = PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU };
-    if ((sample->present & NEEDED) != NEEDED)
-        return 0;
-    out->time = sample->time;
-    out->cpu = sample->cpu;
-    switch ((enum wish)event->wish) {
-    case SWITCH:
-        switches->have.switches = true;
-        if (!switches->letters_known)
-            read_letters(switches, record->event);
-        return take_switch(switches, event, sample, out);
-    case WAKING:
-    case WAKEUP_NEW:
-        switches->have.wakings |= event->wish == WAKING;
-        return take_waking(switches, event, sample, out);
-    case WAKEUP:
-        switches->have.wakeups = true;
-        return switches->has_wakings ? 0 : take_waking(switches, event, sample, out);
-    case MIGRATE:
-        switches->have.migrations = true;
-        return take_migration(switches, event, sample, out);
-    case RUNTIME:
-        switches->have.runtimes = true;
-        return take_runtime(switches, event, sample, out);
-    }
-    return 0;
-}
-
-/* ---- records ----------------------------------------------------------------------------------------------------- */
 
 /* Without a CPU it may have been any of them. */
-static int take_lost(struct pf_switches *switches, const struct perfile_record *record, uint64_t lost,
-                     struct pf_switch *out)
+static int join_loss(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out)
 {
-    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
-    enum { NEEDED = PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU };
-    const bool where = perfile_sample_id_decode(switches->reader, record, &id, NULL) >= 0 &&
-                       (id.present & NEEDED) == NEEDED && id.time;
-    switches->lost_count += lost;
+    switches->lost_count += told->value;
     switches->lost_chunks++;
     out->kind = PF_LOST_HERE;
-    out->time = where ? id.time : record->time;
-    out->cpu = where ? id.cpu : UINT32_MAX;
-    out->value = lost;
-    if (where) {
-        struct pf_sched_cpu *cpu = cpu_of(switches, id.cpu);
+    out->value = told->value;
+    if (told->where) {
+        struct pf_sched_cpu *cpu = cpu_of(switches, told->cpu);
         if (cpu)
-            cpu->lost_time = id.time;
-        return cpu || id.cpu >= PF_SCHED_MOST_CPUS ? 1 : PERFILE_ERROR_MEMORY;
+            cpu->lost_time = told->time;
+        return cpu || told->cpu >= PF_SCHED_MOST_CPUS ? 1 : PERFILE_ERROR_MEMORY;
     }
     for (size_t i = 0; out->time != UINT64_MAX && i < switches->cpu_count; i++)
         switches->cpus[i].lost_time = out->time;
     return 1;
-}
-
-static int take_losses(struct pf_switches *switches, const struct perfile_record *record, struct pf_switch *out)
-{
-    struct perfile_lost lost;
-    struct perfile_lost_samples samples;
-    if (record->type == PERFILE_RECORD_LOST)
-        return perfile_record_decode(switches->reader, record, &lost, sizeof(lost), NULL) < 0
-                   ? 0
-                   : take_lost(switches, record, lost.lost, out);
-    return perfile_record_decode(switches->reader, record, &samples, sizeof(samples), NULL) < 0
-               ? 0
-               : take_lost(switches, record, samples.lost, out);
 }
 
 /* Records of threads say more exactly than samples when these came and went. */
@@ -549,25 +451,19 @@ static void begin_records(struct pf_switches *switches)
         switches->tasks[i]->out_time = 0;
 }
 
-static int take_switch_record(struct pf_switches *switches, const struct perfile_record *record, struct pf_switch *out)
+static int join_switch_record(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out)
 {
-    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
-    enum { NEEDED = PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_TID };
-    if (perfile_sample_id_decode(switches->reader, record, &id, NULL) < 0 || (id.present & NEEDED) != NEEDED || !id.tid)
-        return 0;
     if (!switches->by_records)
         begin_records(switches);
-    struct pf_sched_task *task = find_task(switches, (uint32_t)id.tid);
+    struct pf_sched_task *task = find_task(switches, (uint32_t)told->tid);
     if (!task)
         return PERFILE_ERROR_MEMORY;
-    if (id.pid > 0)
-        task->pid = id.pid;
-    out->time = id.time;
-    out->cpu = id.present & PERFILE_SAMPLE_CPU ? id.cpu : UINT32_MAX;
-    if (record->misc & PERFILE_MISC_SWITCH_OUT) {
+    if (told->pid > 0)
+        task->pid = told->pid;
+    if (told->kind == PF_TOLD_OUT) {
         out->kind = PF_SWITCHED_OUT;
         out->prev = task;
-        out->preempted = record->misc & PERFILE_MISC_SWITCH_OUT_PREEMPT;
+        out->preempted = told->preempted;
         out->state = out->preempted ? 'R' : task->state;
         leave_cpu(task, out);
         return 1;
@@ -579,34 +475,310 @@ static int take_switch_record(struct pf_switches *switches, const struct perfile
     return 1;
 }
 
-int pf_switches_take(struct pf_switches *switches, const struct perfile_record *record,
-                     const struct perfile_sample *sample, struct pf_switch *out)
+/* Only switches have so much: clearing all of it would be a third of the time for the others. */
+static void begin(struct pf_switch *out, const struct pf_told *told)
 {
-    *out = (struct pf_switch){.cpu = UINT32_MAX};
-    if (!switches->record_count++)
-        switches->has_wakings = pf_events_have(&switches->events, WAKING);
+    out->time = told->time;
+    out->cpu = told->cpu;
+    out->prev = out->next = NULL;
+    out->value = 0;
+    out->shown = false;
+}
+
+int pf_switches_join(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out)
+{
+    if (told->kind == PF_TOLD_SWITCH || told->kind == PF_TOLD_IN || told->kind == PF_TOLD_OUT)
+        memset(out, 0, sizeof(*out));
+    begin(out, told);
+    switch (told->kind) {
+    case PF_TOLD_SWITCH:
+        return join_switch(switches, told, out);
+    case PF_TOLD_WAKING:
+        return join_waking(switches, told, out);
+    case PF_TOLD_MIGRATION:
+        return join_migration(switches, told, out);
+    case PF_TOLD_RUNTIME:
+        return join_runtime(switches, told, out);
+    case PF_TOLD_LOSS:
+        return join_loss(switches, told, out);
+    case PF_TOLD_IN:
+    case PF_TOLD_OUT:
+        return join_switch_record(switches, told, out);
+    case PF_TOLD_COMM:
+        return join_comm(switches, told);
+    case PF_TOLD_FORK:
+        return join_fork(switches, told);
+    case PF_TOLD_EXIT:
+        join_exit(switches, told);
+        return 0;
+    }
+    return 0;
+}
+
+/* ---- what samples tell ------------------------------------------------------------------------------------------- */
+
+/* {0x01,"S"} of the format's text; without any the bits since 4.14. */
+static void read_letters(struct pf_switch_reading *reading, const struct perfile_event *event)
+{
+    static const char usual[] = "SDTtXZPI";
+    const struct perfile_tracepoint *tracepoint = perfile_tracepoint_find(reading->reader, event);
+    bool found = false;
+    reading->letters_known = true;
+    for (const char *at = tracepoint ? tracepoint->print_fmt : NULL; at && (at = strchr(at, '{'));) {
+        char *end;
+        const uint64_t bit = strtoull(++at, &end, 0);
+        end += strspn(end, ", ");
+        if (end[0] != '"' || !end[1] || !bit || bit & (bit - 1))
+            continue;
+        reading->letters[(unsigned)__builtin_ctzll(bit)] = end[1];
+        found = true;
+    }
+    if (!found)
+        memcpy(reading->letters, usual, sizeof(usual) - 1);
+}
+
+static char letter_of(const struct pf_switch_reading *reading, uint64_t state, bool *preempted)
+{
+    bool beyond = false;
+    for (unsigned i = 0; state >> i && i < 63; i++) {
+        if (!(state >> i & 1))
+            continue;
+        if (reading->letters[i]) {
+            *preempted = false;
+            return reading->letters[i];
+        }
+        beyond = true;
+    }
+    *preempted = beyond;
+    return 'R';
+}
+
+/* Kernels have 16 bytes for names. */
+static void read_name(const struct pf_switch_reading *reading, const struct pf_event_fields *event, size_t field,
+                      char name[16])
+{
+    const struct perfile_bytes *raw = &reading->sample.raw;
+    const struct perfile_tracepoint_field *at = event->fields[field];
+    name[0] = '\0';
+    if (PF_LIKELY(at && !at->is_dynamic && at->bytes == 16 && raw->bytes >= 16 && at->offset <= raw->bytes - 16)) {
+        memcpy(name, raw->data + at->offset, 16);
+        name[15] = '\0';
+    } else {
+        pf_event_text(&reading->events, event, field, raw, name, 16);
+    }
+}
+
+static int read_switch(struct pf_switch_reading *reading, const struct pf_event_fields *event, struct pf_told *told)
+{
+    uint64_t prev, next, state = 0;
+    const struct perfile_bytes *raw = &reading->sample.raw;
+    if (!pf_event_number(&reading->events, event, PREV_PID, raw, &prev) ||
+        !pf_event_number(&reading->events, event, NEXT_PID, raw, &next))
+        return 0;
+    const bool has_state = pf_event_number(&reading->events, event, PREV_STATE, raw, &state);
+    told->kind = PF_TOLD_SWITCH;
+    told->task = (int32_t)prev;
+    told->other = (int32_t)next;
+    told->preempted = false;
+    told->state = has_state ? letter_of(reading, state, &told->preempted) : 0;
+    read_name(reading, event, PREV_COMM, told->names[0]);
+    read_name(reading, event, NEXT_COMM, told->names[1]);
+    return 1;
+}
+
+/* The task that an event tells of, named by its fields at 0 and 1. 0: none. */
+static int read_task(const struct pf_switch_reading *reading, const struct pf_event_fields *event,
+                     enum pf_told_kind kind, struct pf_told *told)
+{
+    uint64_t tid;
+    if (!pf_event_number(&reading->events, event, WAKE_PID, &reading->sample.raw, &tid) || !(uint32_t)tid)
+        return 0;
+    told->kind = kind;
+    told->task = (int32_t)tid;
+    read_name(reading, event, WAKE_COMM, told->names[0]);
+    return 1;
+}
+
+static int read_migration(const struct pf_switch_reading *reading, const struct pf_event_fields *event,
+                          struct pf_told *told)
+{
+    uint64_t from = 0, to = 0;
+    (void)pf_event_number(&reading->events, event, MIGRATE_FROM, &reading->sample.raw, &from);
+    (void)pf_event_number(&reading->events, event, MIGRATE_TO, &reading->sample.raw, &to);
+    told->from_cpu = (uint32_t)from;
+    told->to_cpu = (uint32_t)to;
+    return read_task(reading, event, PF_TOLD_MIGRATION, told);
+}
+
+static int read_event(struct pf_switch_reading *reading, const struct perfile_record *record,
+                      const struct pf_event_fields *event, struct pf_told *told)
+{
+    switch ((enum wish)event->wish) {
+    case SWITCH:
+        reading->have.switches = true;
+        if (!reading->letters_known)
+            read_letters(reading, record->event);
+        return read_switch(reading, event, told);
+    case WAKING:
+    case WAKEUP_NEW:
+        reading->have.wakings |= event->wish == WAKING;
+        return read_task(reading, event, PF_TOLD_WAKING, told);
+    case WAKEUP:
+        reading->have.wakeups = true;
+        return reading->has_wakings ? 0 : read_task(reading, event, PF_TOLD_WAKING, told);
+    case MIGRATE:
+        reading->have.migrations = true;
+        return read_migration(reading, event, told);
+    case RUNTIME:
+        reading->have.runtimes = true;
+        return pf_event_number(&reading->events, event, RUNTIME_NS, &reading->sample.raw, &told->value)
+                   ? read_task(reading, event, PF_TOLD_RUNTIME, told)
+                   : 0;
+    }
+    return 0;
+}
+
+static int read_sample(struct pf_switch_reading *reading, const struct perfile_record *record, struct pf_told *told)
+{
+    enum { NEEDED = PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU };
+    const struct pf_event_fields *event = pf_events_find(&reading->events, record->event);
+    struct perfile_sample *sample = &reading->sample;
+    sample->size = sizeof(*sample);
+    if (!event || record->damaged || perfile_sample_decode(record, sample, NULL) < 0 ||
+        (sample->present & NEEDED) != NEEDED)
+        return 0;
+    told->time = sample->time;
+    told->cpu = sample->cpu;
+    told->pid = sample->pid;
+    told->tid = sample->present & PERFILE_SAMPLE_TID ? sample->tid : -1;
+    return read_event(reading, record, event, told);
+}
+
+/* ---- what records tell ------------------------------------------------------------------------------------------- */
+
+/* Each name once. NULL when out of memory. */
+static const char *keep_comm(struct pf_switch_reading *reading, const char *comm)
+{
+    const uint64_t hash = pf_hash_text(comm);
+    uint64_t known;
+    if (pf_map_get(&reading->comms, hash, &known) && strcmp((const char *)(uintptr_t)known, comm) == 0)
+        return (const char *)(uintptr_t)known;
+    const char *copy = pf_arena_text(&reading->arena, comm, strlen(comm));
+    return copy && pf_map_put(&reading->comms, hash, (uintptr_t)copy) ? copy : NULL;
+}
+
+static int read_comm(struct pf_switch_reading *reading, const struct perfile_record *record, struct pf_told *told)
+{
+    struct perfile_comm comm;
+    if (perfile_record_decode(reading->reader, record, &comm, sizeof(comm), NULL) < 0 || !comm.tid)
+        return 0;
+    told->kind = PF_TOLD_COMM;
+    told->pid = comm.pid;
+    told->tid = comm.tid;
+    told->comm = keep_comm(reading, comm.comm);
+    return told->comm ? 1 : PERFILE_ERROR_MEMORY;
+}
+
+static int read_fork(const struct pf_switch_reading *reading, const struct perfile_record *record, struct pf_told *told)
+{
+    struct perfile_fork fork;
+    if (perfile_record_decode(reading->reader, record, &fork, sizeof(fork), NULL) < 0 || !fork.tid)
+        return 0;
+    told->kind = PF_TOLD_FORK;
+    told->pid = fork.pid;
+    told->tid = fork.tid;
+    told->other = fork.ptid;
+    told->time = fork.time;
+    return 1;
+}
+
+static int read_exit(const struct pf_switch_reading *reading, const struct perfile_record *record, struct pf_told *told)
+{
+    struct perfile_exit gone;
+    if (perfile_record_decode(reading->reader, record, &gone, sizeof(gone), NULL) < 0)
+        return 0;
+    told->kind = PF_TOLD_EXIT;
+    told->tid = gone.tid;
+    return 1;
+}
+
+static int read_loss(const struct pf_switch_reading *reading, const struct perfile_record *record, uint64_t lost,
+                     struct pf_told *told)
+{
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
+    enum { NEEDED = PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_CPU };
+    told->kind = PF_TOLD_LOSS;
+    told->where = perfile_sample_id_decode(reading->reader, record, &id, NULL) >= 0 &&
+                  (id.present & NEEDED) == NEEDED && id.time;
+    told->time = told->where ? id.time : record->time;
+    told->cpu = told->where ? id.cpu : UINT32_MAX;
+    told->value = lost;
+    return 1;
+}
+
+static int read_losses(const struct pf_switch_reading *reading, const struct perfile_record *record,
+                       struct pf_told *told)
+{
+    struct perfile_lost lost;
+    struct perfile_lost_samples samples;
+    if (record->type == PERFILE_RECORD_LOST)
+        return perfile_record_decode(reading->reader, record, &lost, sizeof(lost), NULL) < 0
+                   ? 0
+                   : read_loss(reading, record, lost.lost, told);
+    return perfile_record_decode(reading->reader, record, &samples, sizeof(samples), NULL) < 0
+               ? 0
+               : read_loss(reading, record, samples.lost, told);
+}
+
+static int read_switch_record(const struct pf_switch_reading *reading, const struct perfile_record *record,
+                              struct pf_told *told)
+{
+    struct perfile_sample_id id = PERFILE_SAMPLE_ID_INIT;
+    enum { NEEDED = PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_TID };
+    if (perfile_sample_id_decode(reading->reader, record, &id, NULL) < 0 || (id.present & NEEDED) != NEEDED || !id.tid)
+        return 0;
+    told->kind = record->misc & PERFILE_MISC_SWITCH_OUT ? PF_TOLD_OUT : PF_TOLD_IN;
+    told->pid = id.pid;
+    told->tid = id.tid;
+    told->time = id.time;
+    told->cpu = id.present & PERFILE_SAMPLE_CPU ? id.cpu : UINT32_MAX;
+    told->preempted = record->misc & PERFILE_MISC_SWITCH_OUT_PREEMPT;
+    return 1;
+}
+
+int pf_switches_read(struct pf_switches *switches, const struct perfile_record *record, struct pf_told *told)
+{
+    struct pf_switch_reading *reading = &switches->reading;
+    if (!reading->record_count++)
+        reading->has_wakings = pf_events_have(&reading->events, WAKING);
     switch (record->type) {
     case PERFILE_RECORD_SAMPLE:
-        return take_sample(switches, record, sample, out);
+        return read_sample(reading, record, told);
     case PERFILE_RECORD_COMM:
-        return take_comm(switches, record) ? 0 : PERFILE_ERROR_MEMORY;
+        return read_comm(reading, record, told);
     case PERFILE_RECORD_FORK:
-        return take_fork(switches, record) ? 0 : PERFILE_ERROR_MEMORY;
+        return read_fork(reading, record, told);
     case PERFILE_RECORD_EXIT:
-        take_exit(switches, record);
-        return 0;
+        return read_exit(reading, record, told);
     case PERFILE_RECORD_LOST:
     case PERFILE_RECORD_LOST_SAMPLES:
-        return take_losses(switches, record, out);
+        return read_losses(reading, record, told);
     case PERFILE_RECORD_SWITCH_CPU_WIDE:
-        switches->have.switch_records = true;
-        return switches->have.switches ? 0 : take_switch_record(switches, record, out);
+        reading->have.switch_records = true;
+        return reading->have.switches ? 0 : read_switch_record(reading, record, told);
     case PERFILE_RECORD_SWITCH:
-        switches->have.switch_records = true;
-        return take_switch_record(switches, record, out);
+        reading->have.switch_records = true;
+        return read_switch_record(reading, record, told);
     default:
         return 0;
     }
+}
+
+int pf_switches_take(struct pf_switches *switches, const struct perfile_record *record, struct pf_switch *out)
+{
+    struct pf_told told;
+    const int result = pf_switches_read(switches, record, &told);
+    return result > 0 ? pf_switches_join(switches, &told, out) : result;
 }
 
 /* ---- what is missing --------------------------------------------------------------------------------------------- */
@@ -614,7 +786,7 @@ int pf_switches_take(struct pf_switches *switches, const struct perfile_record *
 uint64_t pf_switches_machine_cpus(struct pf_switches *switches)
 {
     uint64_t count;
-    const int result = perfile_feature_number(switches->reader, PERFILE_FEATURE_NRCPUS, "nr_cpus_online", &count, NULL);
+    const int result = perfile_feature_number(switches->reading.reader, PERFILE_FEATURE_NRCPUS, "nr_cpus_online", &count, NULL);
     return pf_memory_heed(switches->allocator, result) == 0 ? pf_min(count, PF_SCHED_MOST_CPUS) : 0;
 }
 
@@ -630,12 +802,12 @@ void pf_switches_tell(struct pf_switches *switches, pf_switches_told *told, void
     char text[NOTE_BYTES];
     if (!told)
         return;
-    if (!switches->have.switches)
+    if (!switches->reading.have.switches)
         told(context, "the recording has no events sched:sched_switch; record with: " PF_RECORD_SCHED);
-    else if (!switches->have.wakings && !switches->have.wakeups)
+    else if (!switches->reading.have.wakings && !switches->reading.have.wakeups)
         told(context, "the recording has no events sched:sched_waking: how long tasks waited for a CPU after they were "
                       "woken is not known; record with: " PF_RECORD_SCHED);
-    if (switches->have.switches && seems_per_task(switches))
+    if (switches->reading.have.switches && seems_per_task(switches))
         told(context, "the recording is not of all CPUs: when tasks came to a CPU, and who woke them, is mostly not "
                       "known; record with: " PF_RECORD_SCHED);
     if (switches->cut_count) {

@@ -49,7 +49,40 @@ struct pf_sched_cpu {
     uint64_t last_time;           /* of the last switch; 0: none */
     struct pf_sched_task *task;   /* that runs; NULL: not known */
     struct pf_sched_task *before; /* idle: that ran before */
+    struct pf_sched_task *idle;   /* NULL: not met yet */
     uint64_t lost_time;
+};
+
+/* The highest thread id of Linux, and one more; others are hostile, and slower. */
+enum { PF_SCHED_MOST_TIDS = 1 << 22, PF_SCHED_PAGE_TASKS = 2048 };
+
+enum pf_told_kind {
+    PF_TOLD_SWITCH, /* `task` left the CPU to `other` */
+    PF_TOLD_WAKING,
+    PF_TOLD_MIGRATION,
+    PF_TOLD_RUNTIME,
+    PF_TOLD_LOSS,
+    PF_TOLD_IN, /* SWITCH records */
+    PF_TOLD_OUT,
+    PF_TOLD_COMM,
+    PF_TOLD_FORK,
+    PF_TOLD_EXIT
+};
+
+/* What a record tells, whatever came before it. Nothing here points into the record. */
+struct pf_told {
+    enum pf_told_kind kind;
+    uint32_t cpu; /* UINT32_MAX: not known */
+    uint64_t time;
+    int32_t pid, tid;    /* who was current; tid -1: not known. COMM, FORK, EXIT, IN, OUT: who it is about */
+    int32_t task, other; /* thread ids: left and came; the one that was woken ...; FORK: `other` is the parent */
+    uint64_t value;      /* RUNTIME: ns, LOSS: records */
+    uint32_t from_cpu, to_cpu;
+    char state;
+    bool preempted;
+    bool where;       /* LOSS: the CPU is known */
+    const char *comm; /* COMM; as long as the reading */
+    char names[2][16];
 };
 
 enum pf_switch_kind {
@@ -70,12 +103,12 @@ struct pf_switch {
     struct pf_sched_task *prev, *next;
     uint64_t value;
     uint32_t from_cpu, to_cpu; /* MIGRATED */
-    /* SWITCHED: the run of `prev` that ended, and what was before that run */
+    bool shown;                /* SWITCHED: in the window of time; WOKEN: the first one since it slept */
+    /* SWITCHED: the run of `prev` that ended, and what was before that run; other kinds leave what is here alone */
     char state;
     bool preempted;
     bool moved;        /* `prev` had left another CPU before */
     bool mismatched;   /* another task was said to have come last */
-    bool shown;        /* in the window of time */
     uint64_t end_time; /* cut to it */
     uint64_t last_time;
     uint64_t run, wait, delay, pre_migration; /* ns; as far as they are known */
@@ -100,25 +133,34 @@ struct pf_switches_have {
     bool switch_records; /* they are asked for */
 };
 
-struct pf_switches {
+/* Of the records as they come: one thread may read while another one joins what is told. */
+struct pf_switch_reading {
     struct perfile_reader *reader;
-    const struct perfile_allocator *allocator;
     struct pf_events events;
-    struct pf_arena arena;
-    struct pf_map tids; /* to numbers; the idle tasks by CPU above them */
+    struct pf_arena arena; /* of names */
     struct pf_map comms;
+    struct perfile_sample sample;
+    char letters[64]; /* of the bits of prev_state; 0: none */
+    bool letters_known;
+    bool has_wakings;
+    struct pf_switches_have have;
+    uint64_t record_count;
+    char apart[64]; /* from what another thread writes */
+};
+
+struct pf_switches {
+    struct pf_switch_reading reading;
+    const struct perfile_allocator *allocator;
+    struct pf_arena arena;
+    struct pf_sched_task **pages[PF_SCHED_MOST_TIDS / PF_SCHED_PAGE_TASKS]; /* tasks by thread id */
+    struct pf_map others; /* the idle tasks, and ids that no kernel gives, to numbers */
     struct pf_sched_task **tasks;
     size_t task_count, task_room;
     struct pf_sched_cpu *cpus;
     size_t cpu_count, cpu_room;
     struct pf_range window; /* of time; {0, UINT64_MAX}: all */
-    struct perfile_sample sample;
-    char letters[64]; /* of the bits of prev_state; 0: none */
-    bool letters_known;
     bool by_records; /* SWITCH records of threads say when tasks come and go */
-    bool has_wakings;
-    struct pf_switches_have have;
-    uint64_t switch_count, mismatch_count, cut_count, lost_count, lost_chunks, record_count;
+    uint64_t switch_count, mismatch_count, cut_count, lost_count, lost_chunks;
     uint64_t first_time, last_time; /* of rows in the window; 0: none */
     uint64_t foreign_count;         /* switches of CPUs that are too many */
 };
@@ -128,11 +170,14 @@ void pf_switches_open(struct pf_switches *switches, struct perfile_reader *reade
                       const struct perfile_allocator *allocator);
 void pf_switches_close(struct pf_switches *switches);
 /*
- * The next record in the order of time; `sample` is what it decodes to, or NULL. 1 and *out, 0: it tells nothing, or
- * PERFILE_ERROR_MEMORY.
+ * The next record in the order of time. 1 and *told, 0: it tells nothing, or PERFILE_ERROR_MEMORY. Only what is in
+ * switches->reading is looked at.
  */
-int pf_switches_take(struct pf_switches *switches, const struct perfile_record *record,
-                     const struct perfile_sample *sample, struct pf_switch *out);
+int pf_switches_read(struct pf_switches *switches, const struct perfile_record *record, struct pf_told *told);
+/* What was told next. 1 and *out, 0: nothing came of it, or PERFILE_ERROR_MEMORY. Nothing of the reading is looked at. */
+int pf_switches_join(struct pf_switches *switches, const struct pf_told *told, struct pf_switch *out);
+/* Both. */
+int pf_switches_take(struct pf_switches *switches, const struct perfile_record *record, struct pf_switch *out);
 /* Intervals are cut to the time from the first to the last one that the filter asks for. */
 void pf_switches_set_window(struct pf_switches *switches, const struct pf_filter *filter);
 /* The task with this thread id; NULL when out of memory. */

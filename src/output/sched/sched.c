@@ -9,7 +9,8 @@ int pf_sched_text_open(struct pf_sched *sched, struct perfile_reader *reader,
     const struct pf_sched_options how = {.allocator = options->allocator,
                                          .filter = options->filter,
                                          .progress = options->progress,
-                                         .progress_context = options->progress_context};
+                                         .progress_context = options->progress_context,
+                                         .threads = options->threads};
     return pf_sched_open(sched, reader, &how, error);
 }
 
@@ -71,7 +72,7 @@ void pf_put_sched_cpu(struct pf_text *out, uint32_t cpu)
 void pf_put_sched_losses(struct pf_text *out, const struct pf_sched *sched, uint64_t wakings)
 {
     const struct pf_switches *switches = &sched->switches;
-    const uint64_t records = switches->record_count;
+    const uint64_t records = switches->reading.record_count;
     if (switches->lost_count && records)
         pf_put_format(out, "  INFO: %.3f%% lost events (%" PRIu64 " out of %" PRIu64 ", in %" PRIu64 " chunks)\n",
                       (double)switches->lost_count / (double)records * 100, switches->lost_count, records,
