@@ -9,7 +9,7 @@
 #include "view/ids.h"
 #include "view/sched.h"
 
-struct off_row {
+struct off_key {
     int32_t pid, tid;
     const char *comm;
     int32_t other_tid;      /* wakers: whom it woke */
@@ -18,6 +18,10 @@ struct off_row {
     bool preempted;
     const uint32_t *frames; /* leaf first */
     size_t frame_count;
+};
+
+struct off_row {
+    struct off_key of;
     struct pf_sched_sum sum;
     uint64_t delay, delays_known;
 };
@@ -29,6 +33,8 @@ struct offcpu {
     struct pf_profile *profile;
     struct pf_arena arena;
     struct pf_map places; /* hash to row */
+    uint8_t *kinds;       /* of frames: enum kind */
+    size_t kind_room;
     struct off_row *rows;
     size_t count, room;
     const struct off_row *row; /* in hand */
@@ -40,8 +46,9 @@ struct offcpu {
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-/* What all stacks of switches begin with. */
-static bool is_of_scheduler(const struct offcpu *offcpu, uint32_t number)
+enum kind { UNKNOWN, OF_SCHEDULER, OF_OTHERS };
+
+static enum kind kind_of(const struct pf_frame_info *frame)
 {
     static const char *const names[] = {"__schedule",
                                         "schedule",
@@ -52,45 +59,59 @@ static bool is_of_scheduler(const struct offcpu *offcpu, uint32_t number)
                                         "__cond_resched",
                                         "__traceiter_sched_switch",
                                         "schedule_idle"};
-    const struct pf_frame_info *frame = pf_profile_frame(offcpu->profile, number);
     for (size_t i = 0; frame->name && i < PF_COUNT(names); i++)
         if (strcmp(frame->name, names[i]) == 0)
-            return true;
-    return false;
+            return OF_SCHEDULER;
+    return OF_OTHERS;
 }
 
-static struct off_row row_of(const struct offcpu *offcpu, const struct pf_profile_sample *sample)
+/* What all stacks of switches begin with. */
+static bool is_of_scheduler(struct offcpu *offcpu, uint32_t number)
 {
-    struct off_row row = {.pid = sample->pid,
+    const size_t room = offcpu->kind_room;
+    const struct pf_frame_info *frame = pf_profile_frame(offcpu->profile, number);
+    if (number >= room) {
+        if (!pf_grow(offcpu->table->allocator, &offcpu->kinds, &offcpu->kind_room, (size_t)number + 1, 1))
+            return kind_of(frame) == OF_SCHEDULER;
+        memset(offcpu->kinds + room, UNKNOWN, offcpu->kind_room - room);
+    }
+    if (offcpu->kinds[number] == UNKNOWN)
+        offcpu->kinds[number] = (uint8_t)kind_of(frame);
+    return offcpu->kinds[number] == OF_SCHEDULER;
+}
+
+static struct off_key key_of(struct offcpu *offcpu, const struct pf_profile_sample *sample)
+{
+    struct off_key key = {.pid = sample->pid,
                           .tid = sample->tid,
                           .comm = sample->comm,
                           .frames = sample->frames,
                           .frame_count = sample->frame_count};
     if (offcpu->of_wakers) {
-        row.other_tid = sample->off->task->tid;
-        row.other_comm = sample->off->task->comm ? sample->off->task->comm : sample->off->task->name;
-        return row;
+        key.other_tid = sample->off->task->tid;
+        key.other_comm = sample->off->task->comm ? sample->off->task->comm : sample->off->task->name;
+        return key;
     }
-    row.state = sample->off->state;
-    row.preempted = sample->off->preempted;
-    while (row.frame_count > 1 && is_of_scheduler(offcpu, *row.frames)) {
-        row.frames++;
-        row.frame_count--;
+    key.state = sample->off->state;
+    key.preempted = sample->off->preempted;
+    while (key.frame_count > 1 && is_of_scheduler(offcpu, *key.frames)) {
+        key.frames++;
+        key.frame_count--;
     }
-    return row;
+    return key;
 }
 
-static uint64_t hash_of(const struct off_row *row)
+static uint64_t hash_of(const struct off_key *key)
 {
-    uint64_t hash = pf_stack_id((uint64_t)(uint32_t)row->pid << 32 | (uint32_t)row->tid, (uintptr_t)row->comm);
+    uint64_t hash = pf_stack_id((uint64_t)(uint32_t)key->pid << 32 | (uint32_t)key->tid, (uintptr_t)key->comm);
     hash =
-        pf_stack_id(hash, (uint64_t)(uint32_t)row->other_tid << 16 | (uint64_t)(unsigned char)row->state << 1 | row->preempted);
-    for (size_t i = 0; i < row->frame_count; i++)
-        hash = pf_stack_id(hash, row->frames[i]);
+        pf_stack_id(hash, (uint64_t)(uint32_t)key->other_tid << 16 | (uint64_t)(unsigned char)key->state << 1 | key->preempted);
+    for (size_t i = 0; i < key->frame_count; i++)
+        hash = pf_stack_id(hash, key->frames[i]);
     return hash;
 }
 
-static bool is_same(const struct off_row *a, const struct off_row *b)
+static bool is_same(const struct off_key *a, const struct off_key *b)
 {
     return a->pid == b->pid && a->tid == b->tid && a->comm == b->comm && a->other_tid == b->other_tid &&
            a->state == b->state && a->preempted == b->preempted && a->frame_count == b->frame_count &&
@@ -98,28 +119,28 @@ static bool is_same(const struct off_row *a, const struct off_row *b)
 }
 
 /* NULL when out of memory. */
-static struct off_row *add_row(struct offcpu *offcpu, const struct off_row *row, uint64_t hash)
+static struct off_row *add_row(struct offcpu *offcpu, const struct off_key *key, uint64_t hash)
 {
-    const size_t bytes = row->frame_count * sizeof(*row->frames);
+    const size_t bytes = key->frame_count * sizeof(*key->frames);
     uint32_t *frames = pf_arena_new(&offcpu->arena, bytes + 1);
     if (!frames ||
         !pf_grow(offcpu->table->allocator, &offcpu->rows, &offcpu->room, offcpu->count + 1, sizeof(*offcpu->rows)) ||
         !pf_map_put(&offcpu->places, hash, offcpu->count))
         return NULL;
-    memcpy(frames, row->frames, bytes);
-    offcpu->rows[offcpu->count] = *row;
-    offcpu->rows[offcpu->count].frames = frames;
+    memcpy(frames, key->frames, bytes);
+    offcpu->rows[offcpu->count] = (struct off_row){.of = *key};
+    offcpu->rows[offcpu->count].of.frames = frames;
     return &offcpu->rows[offcpu->count++];
 }
 
 /* A hash that two rows share leads to the later one: both are shown then, and what comes goes to the later one. */
 static bool add_sample(struct offcpu *offcpu, const struct pf_profile_sample *sample)
 {
-    const struct off_row wanted = row_of(offcpu, sample);
+    const struct off_key wanted = key_of(offcpu, sample);
     const uint64_t hash = hash_of(&wanted);
     uint64_t place;
     struct off_row *row = NULL;
-    if (pf_map_get(&offcpu->places, hash, &place) && is_same(&offcpu->rows[place], &wanted))
+    if (pf_map_get(&offcpu->places, hash, &place) && is_same(&offcpu->rows[place].of, &wanted))
         row = &offcpu->rows[place];
     if (!row)
         row = add_row(offcpu, &wanted, hash);
@@ -140,7 +161,7 @@ static int compare(const void *left, const void *right)
         return a->sum.stats.sum > b->sum.stats.sum ? -1 : 1;
     if (a->sum.stats.count != b->sum.stats.count)
         return a->sum.stats.count > b->sum.stats.count ? -1 : 1;
-    return a->tid != b->tid ? (a->tid > b->tid) - (a->tid < b->tid) : a->state - b->state;
+    return a->of.tid != b->of.tid ? (a->of.tid > b->of.tid) - (a->of.tid < b->of.tid) : a->of.state - b->of.state;
 }
 
 static void read_all(struct offcpu *offcpu)
@@ -196,16 +217,16 @@ static void set_delay(struct pf_vector *vector, const struct off_row *row)
 
 static void set_kind(struct pf_vector *vector, const struct off_row *row)
 {
-    pf_set_text(vector, row->preempted ? "preempted" : "blocked");
+    pf_set_text(vector, row->of.preempted ? "preempted" : "blocked");
 }
 
-PUT_AS(comm, pf_set_text, row->comm)
-PUT_AS(pid, set_known, row->pid)
-PUT_AS(tid, set_known, row->tid)
-PUT_AS(woken_comm, pf_set_text, row->other_comm)
-PUT_AS(woken_tid, set_known, row->other_tid)
+PUT_AS(comm, pf_set_text, row->of.comm)
+PUT_AS(pid, set_known, row->of.pid)
+PUT_AS(tid, set_known, row->of.tid)
+PUT_AS(woken_comm, pf_set_text, row->of.other_comm)
+PUT_AS(woken_tid, set_known, row->of.other_tid)
 PUT_AS(kind, set_kind, row)
-PUT_AS(state, pf_set_letter, row->state)
+PUT_AS(state, pf_set_letter, row->of.state)
 PUT_AS(count, pf_set_u64, row->sum.stats.count)
 PUT_AS(total_ns, pf_set_u64, row->sum.stats.sum)
 PUT_AS(avg_ns, pf_set_u64, pf_stats_average(&row->sum.stats))
@@ -219,8 +240,8 @@ PUT_AS(histogram, pf_set_buckets, &row->sum.histogram)
 PF_PUT(stack)
 {
     const struct offcpu *offcpu = state;
-    for (size_t i = 0; i < offcpu->row->frame_count; i++)
-        pf_add_code(vector, pf_frame_code(offcpu->profile, offcpu->row->frames[i], vector));
+    for (size_t i = 0; i < offcpu->row->of.frame_count; i++)
+        pf_add_code(vector, pf_frame_code(offcpu->profile, offcpu->row->of.frames[i], vector));
     pf_end_list(vector);
 }
 
@@ -314,6 +335,7 @@ static void close_offcpu(void *state)
     pf_profile_close(offcpu->profile);
     pf_map_close(&offcpu->places);
     pf_arena_close(&offcpu->arena);
+    pf_free(allocator, offcpu->kinds, offcpu->kind_room);
     pf_free(allocator, offcpu->rows, offcpu->room * sizeof(*offcpu->rows));
     pf_free(allocator, offcpu, sizeof(*offcpu));
 }
