@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "advice.h"
+#include "fitting.h"
 #include "message.h"
 
 #include <dirent.h>
@@ -189,4 +190,16 @@ void pf_advice_give(struct pf_advice *advice, const char *input)
     for (size_t i = 0; i < PF_ADVICE_KINDS; i++)
         free(advice->of[i].path);
     *advice = (struct pf_advice){.over = true};
+}
+
+void pf_advice_fitting(struct perfile_reader *reader, const char *input)
+{
+    struct pf_fitting fitting = {0};
+    char text[256];
+
+    if (is_unwanted())
+        return;
+    pf_fitting_take(&fitting, reader);
+    if (pf_fitting_text(&fitting, "", text, sizeof(text)))
+        pf_message_advice("%s: made for its events: %s", input, text);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "control.h"
+#include "fitting.h"
 #include "message.h"
 #include "options.h"
 #include "record_output.h"
@@ -520,19 +521,26 @@ static int enable_late(struct run *run)
 /* ", and now?", for people; of a file that they would not find by itself its name. */
 static const char *what_next(const struct run *run, uint64_t samples, char *buffer, size_t room)
 {
-    const char *name = pf_record_output_name(&run->output);
+    const char *name = pf_record_output_name(&run->output), *file = strcmp(name, "perf.data") ? name : "", *event;
+    struct pf_fitting fitting = {0};
+    char views[2 * PATH_MAX];
+    uint64_t lost;
 
     if (!samples || !isatty(STDERR_FILENO) || pf_record_output_streams(&run->output))
         return "";
-    snprintf(buffer, room, "; next: perfile report%s%s", strcmp(name, "perf.data") ? " " : "",
-             strcmp(name, "perf.data") ? name : "");
+    for (size_t i = 0; (event = perfile_recorder_event_lost(run->recorder, i, &lost)); i++)
+        pf_fitting_take_name(&fitting, event);
+    if (pf_fitting_text(&fitting, file, views, sizeof(views)))
+        snprintf(buffer, room, "; next: %s", views);
+    else
+        snprintf(buffer, room, "; next: perfile report%s%s", *file ? " " : "", file);
     return buffer;
 }
 
 /* Ends the file, and says what is in it. */
 static int finish_file(struct run *run)
 {
-    char text[PF_GROUPED_BYTES], bytes[PF_GROUPED_BYTES], next[PATH_MAX + 32];
+    char text[PF_GROUPED_BYTES], bytes[PF_GROUPED_BYTES], next[2 * PATH_MAX + 16];
     const uint64_t before = run->output.bytes_before, samples = perfile_writer_progress(run->output.writer)->samples;
     const int result = pf_record_output_finish(&run->output, &run->error);
 

@@ -182,6 +182,7 @@ static const struct pf_option_group graph_group = {"Callchains", graphs};
 
 static int report(const struct pf_command *command, struct pf_settings *settings)
 {
+    settings->advises_views = !settings->report_dumps;
     if (!settings->report_dumps)
         return pf_run_output(command, settings);
     if (settings->format && strcmp(settings->format, "text") != 0) {

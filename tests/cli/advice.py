@@ -47,6 +47,12 @@ WRONG = {
     'fine': (mapped('/usr/bin/gzip') + sample(0x400010, 0x400020, 0x400030, 0x400040, 7), 'no symbols for gzip: stripped'),
 }
 ALL = ['broken', 'missing', 'other', 'stripped', 'kernel']
+# recordings of events that have views of their own
+FITS = {'sched-tiny1': 'perfile sched latency, perfile offcpu', 'offcpu-cs': 'perfile offcpu', 'trace-raw': 'perfile trace -s',
+        'lock': 'perfile lock contention', 'kmem-slab': 'perfile kmem stat', 'kmem-page': 'perfile kmem --page stat',
+        'kwork': 'perfile kwork report', 'block': 'perfile table block_latency', 'mem-made': 'perfile mem, perfile c2c report',
+        'stat': 'perfile stat report', 'two-events': None}
+DATA = pathlib.Path(__file__).resolve().parent.parent / 'data'
 VERBS = ['report --fit 80', 'report --format csv', 'flame --format folded', 'script', 'export --format speedscope', 'table functions']
 
 failures = []
@@ -98,6 +104,11 @@ def main():
         expect('quiet', run('flame', '--format', 'folded', '-q', 'several') == (0, []))
         expect('unwanted', run('flame', '--format', 'folded', 'several', advice='no') == (0, []))
         _, lines = run('report', 'several') # its text says which files have no symbols
+        for one, views in FITS.items():
+            done = subprocess.run([*perfile, 'report', '-g', 'none', DATA / f'{one}.perf.data'], capture_output=True, check=False,
+                                  env=hermetic.environment(PERFILE_ADVICE='yes'))
+            said = [line.partition('made for its events: ')[2] for line in done.stderr.decode().splitlines() if 'made for' in line]
+            expect(f'{one}: views', said == ([views] if views else []), said)
         expect('report', len(lines) == 1 and 'callchains' in lines[0], lines)
     sys.exit(f'{len(failures)} facts are wrong' if failures else 0)
 
