@@ -82,6 +82,14 @@ static const struct pf_option print_options[] = {
      .argument = "SEPARATOR",
      .offset = AT(report.separator),
      .doc = "Print lines with this between the fields, as perf stat -x does."},
+    {.name = "metrics",
+     .letter = 'M',
+     .kind = PF_OPTION_LINES,
+     .argument = "NAME=EXPRESSION",
+     .offset = AT(stat.metrics),
+     .doc = "Also print what counts make together, such as ipc=instructions/cycles: numbers, the events that are "
+            "counted by their names, and duration_time (the seconds that passed), with the signs of arithmetic, "
+            "parentheses, min(a,b), max(a,b), d_ratio(a,b) and 'a if c else b'. Can be given several times."},
     FLAG("json-output", 'j', as_json, "Print an object on a line for each count, as perf stat -j does."),
     PF_OPTION_FORMAT,
     {0},
@@ -109,6 +117,18 @@ static void choose_format(struct pf_settings *settings)
     if (settings->format && strcmp(settings->format, "text") != 0)
         return;
     settings->format = settings->stat.as_json ? "perf-json" : settings->report.separator ? "perf-csv" : "text";
+}
+
+/* Metrics stand behind what is added up; tables hold what was counted. */
+static int check_metrics(const struct pf_settings *settings)
+{
+    static const char *const formats[] = {"text", "perf-csv", "perf-json"};
+
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (!settings->stat.metrics || !strcmp(settings->format, formats[i]))
+            return PF_STATUS_OK;
+    pf_message("stat: --metrics needs the format text, -x or -j: tables hold what was counted");
+    return PF_STATUS_USAGE;
 }
 
 static const char *per_of(const struct pf_stat_settings *stat)
@@ -349,7 +369,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     }
     choose_format(settings);
     settings->print.per = per_of(&settings->stat);
-    if ((status = check(settings)))
+    settings->print.metrics = settings->stat.metrics;
+    if ((status = check_metrics(settings)) || (status = check(settings)))
         return status;
     return records ? record(settings) : count(settings);
 }
@@ -358,7 +379,9 @@ static int run_report(const struct pf_command *command, struct pf_settings *sett
 {
     choose_format(settings);
     settings->print.per = per_of(&settings->stat);
-    return pf_run_output(command, settings);
+    settings->print.metrics = settings->stat.metrics;
+    const int status = check_metrics(settings);
+    return status ? status : pf_run_output(command, settings);
 }
 
 static const struct pf_option report_options[] = {

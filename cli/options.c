@@ -277,6 +277,7 @@ void pf_settings_free(struct pf_settings *settings)
     free(settings->diff.only);
     free(settings->diff.ignore);
     free(settings->record.events);
+    free(settings->stat.metrics);
     for (size_t i = 0; i < settings->record.filter_count; i++)
         free(settings->record.filters[i]);
     free(settings->record.filters);

@@ -54,6 +54,7 @@ struct pf_stat_settings {
     bool no_aggregation, per_socket, per_die, per_core, per_node, per_thread;
     bool unscaled;
     bool as_json;
+    char *metrics; /* a line each; owned */
 };
 
 /* Of the verb top. */

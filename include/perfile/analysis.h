@@ -334,6 +334,12 @@ struct perfile_output_options {
     unsigned sched;     /* sched_...: enum perfile_sched_flags */
     const struct perfile_annotate_options *annotate; /* may be NULL: the defaults */
     const struct perfile_event_options *events;      /* trace, lock, kmem, kwork; NULL: the defaults */
+    /*
+     * stat: further metrics, one on a line: "ipc=instructions/cycles". + - * / % < > ( ) min(a, b) max(a, b) d_ratio(a, b) "a if c
+     * else b", numbers, the events of the recording by their names, with the numbers that their lines show, and duration_time,
+     * the seconds that passed. Division by 0 and what was not counted make a metric not available. NULL: none.
+     */
+    const char *metrics;
 };
 #define PERFILE_OUTPUT_OPTIONS_INIT PERFILE_SIZED(struct perfile_output_options)
 

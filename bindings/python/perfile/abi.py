@@ -173,6 +173,7 @@ class perfile_output_options(Sized):
     sched: int
     annotate: Any
     events: Any
+    metrics: Optional[Bytes]
 
 
 class perfile_output_info(Struct):
@@ -1763,7 +1764,8 @@ perfile_output_options._fields_ = [
     ('max_stack', c_uint64),
     ('sched', c_uint),
     ('annotate', POINTER(perfile_annotate_options)),
-    ('events', POINTER(perfile_event_options))]
+    ('events', POINTER(perfile_event_options)),
+    ('metrics', c_char_p)]
 perfile_output_info._fields_ = [
     ('kind', c_char_p),
     ('format', c_char_p),

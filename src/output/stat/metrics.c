@@ -2,6 +2,11 @@
 /* What counts say beside others: clocks beside the time that went by, events beside clocks, misses beside hits. */
 #include "output/stat/sheet.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+
 /* In hundreds and so on a second: the unit of rates. */
 static const struct {
     double from;
@@ -20,7 +25,22 @@ static const struct {
     [PF_STAT_BRANCH_MISSES] = {PF_STAT_BRANCHES, 100, "of all branches", PF_STAT_PERCENT},
     [PF_STAT_STALLED_FRONTEND] = {PF_STAT_CYCLES, 100, "frontend cycles idle", PF_STAT_PERCENT},
     [PF_STAT_STALLED_BACKEND] = {PF_STAT_CYCLES, 100, "backend cycles idle", PF_STAT_PERCENT},
+    [PF_STAT_L1D_MISSES] = {PF_STAT_L1D, 100, "of all L1-dcache accesses", PF_STAT_PERCENT},
+    [PF_STAT_L1I_MISSES] = {PF_STAT_L1I, 100, "of all L1-icache accesses", PF_STAT_PERCENT},
+    [PF_STAT_LL_MISSES] = {PF_STAT_LL, 100, "of all LL-cache accesses", PF_STAT_PERCENT},
+    [PF_STAT_DTLB_MISSES] = {PF_STAT_DTLB, 100, "of all dTLB cache accesses", PF_STAT_PERCENT},
+    [PF_STAT_ITLB_MISSES] = {PF_STAT_ITLB, 100, "of all iTLB cache accesses", PF_STAT_PERCENT},
 };
+
+/* Loads of the caches that come in pairs of kinds; the upper half says which PMU of several. */
+static enum pf_stat_kind kind_of_cache(uint32_t config)
+{
+    const uint32_t cache = config & 0xff, op = config >> 8 & 0xff, result = config >> 16;
+    return cache <= PERFILE_COUNT_HW_CACHE_ITLB && op == PERFILE_COUNT_HW_CACHE_OP_READ &&
+                   result <= PERFILE_COUNT_HW_CACHE_RESULT_MISS
+               ? (enum pf_stat_kind)(PF_STAT_L1D + 2 * cache + result)
+               : PF_STAT_OTHER;
+}
 
 enum pf_stat_kind pf_stat_kind_of(const struct perfile_event *event)
 {
@@ -33,6 +53,8 @@ enum pf_stat_kind pf_stat_kind_of(const struct perfile_event *event)
     /* the upper half says which PMU of several */
     if (attr->type == PERFILE_TYPE_HARDWARE && (uint32_t)attr->config < PF_COUNT(hardware))
         return (enum pf_stat_kind)hardware[(uint32_t)attr->config];
+    if (attr->type == PERFILE_TYPE_HW_CACHE)
+        return kind_of_cache((uint32_t)attr->config);
     return PF_STAT_OTHER;
 }
 
@@ -60,6 +82,118 @@ struct pf_stat_metric pf_stat_metric_of(const struct pf_stat_sheet *sheet, const
         return (struct pf_stat_metric){relations[kind].factor * (double)line->count / group->counts[relations[kind].of],
                                        relations[kind].unit, relations[kind].form};
     return group->counts[PF_STAT_CLOCK] > 0 ? rate_of((double)line->count, group->counts[PF_STAT_CLOCK]) : nothing;
+}
+
+/* ---- those that were asked for ----------------------------------------------------------------------------------- */
+
+#define DURATION UINT32_MAX
+
+/* "cycles:u" is also called cycles. */
+static size_t bytes_without_modifiers(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+    return colon && colon[strspn(colon, ":ukhGHpPSDIWbe")] == '\0' ? (size_t)(colon - name) : strlen(name);
+}
+
+/* All of a name: "cycles" is not meant where "cycles_idle" stands, but it is in "cycles/2". */
+static size_t matched(const char *text, const char *name, size_t bytes)
+{
+    const char behind = strncmp(text, name, bytes) == 0 ? text[bytes] : 'x';
+    const bool goes_on = (behind >= 'a' && behind <= 'z') || (behind >= 'A' && behind <= 'Z') ||
+                         (behind >= '0' && behind <= '9') || behind == '_' || behind == ':';
+    return goes_on ? 0 : bytes;
+}
+
+static size_t find_name(const void *context, const char *text, uint32_t *number)
+{
+    const struct pf_stat_sheet *sheet = context;
+    static const char duration[] = "duration_time";
+    const struct perfile_event *event;
+    size_t longest = matched(text, duration, sizeof(duration) - 1);
+    *number = DURATION;
+    for (size_t i = 0; (event = perfile_event_get(sheet->reader, i)) != NULL; i++) {
+        const size_t all = strlen(event->name), most = all ? matched(text, event->name, all) : 0,
+                     short_name = bytes_without_modifiers(event->name),
+                     bytes = most || !short_name ? most : matched(text, event->name, short_name);
+        if (bytes > longest) {
+            longest = bytes;
+            *number = event->index;
+        }
+    }
+    return longest;
+}
+
+/* "name=expression", or an expression that is its own name. */
+static int add_wanted(struct pf_stat_sheet *sheet, const char *given, size_t bytes, struct perfile_error *error)
+{
+    if (!pf_grow(sheet->allocator, &sheet->wanted, &sheet->wanted_room, sheet->wanted_count + 1,
+                 sizeof(*sheet->wanted)))
+        return pf_fail_memory(error, "metrics");
+    struct pf_stat_wanted *made = &sheet->wanted[sheet->wanted_count++];
+    *made = (struct pf_stat_wanted){.text = pf_text_copy(sheet->allocator, given, bytes)};
+    if (!made->text)
+        return pf_fail_memory(error, "metrics");
+    const size_t named =
+        strspn(made->text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.%");
+    const size_t equals = named + strspn(made->text + named, " ");
+    const bool has_name = named && made->text[equals] == '=';
+    made->name = made->text;
+    made->name_bytes = has_name ? named : strlen(made->text);
+    return pf_expression_open(&made->expression, has_name ? made->text + equals + 1 : made->text, find_name, sheet,
+                              sheet->allocator, error);
+}
+
+int pf_stat_wanted_open(struct pf_stat_sheet *sheet, struct perfile_error *error)
+{
+    int result = 0;
+    for (const char *at = sheet->options->metrics; at && *at && !sheet->wanted_done && result == 0;) {
+        const size_t bytes = strcspn(at, "\n");
+        if (bytes)
+            result = add_wanted(sheet, at, bytes, error);
+        at += bytes + (at[bytes] == '\n');
+    }
+    sheet->wanted_done = true;
+    return result;
+}
+
+void pf_stat_wanted_close(struct pf_stat_sheet *sheet)
+{
+    for (size_t i = 0; i < sheet->wanted_count; i++) {
+        pf_expression_close(&sheet->wanted[i].expression);
+        if (sheet->wanted[i].text)
+            pf_free(sheet->allocator, sheet->wanted[i].text, strlen(sheet->wanted[i].text) + 1);
+    }
+    pf_free(sheet->allocator, sheet->wanted, sheet->wanted_room * sizeof(*sheet->wanted));
+}
+
+struct group_values {
+    const struct pf_stat_sheet *sheet;
+    uint32_t group;
+};
+
+static double value_of(const void *context, uint32_t number)
+{
+    const struct group_values *of = context;
+    const struct pf_stat_line *line = pf_stat_line_of(of->sheet, number, of->group);
+    if (number == DURATION)
+        return of->sheet->elapsed ? (double)of->sheet->elapsed / 1e9 : NAN;
+    return line && !pf_stat_lack(line) ? pf_stat_value(line) : NAN;
+}
+
+/* The first line of each group stands for it. */
+void pf_stat_wanted_put(struct pf_stat_sheet *sheet, const struct pf_stat_style *style)
+{
+    for (size_t i = 0; i < sheet->line_count && sheet->wanted_count; i++) {
+        const struct pf_stat_line *line = &sheet->lines[i];
+        const struct group_values values = {sheet, line->group};
+        if (sheet->groups[line->group].shown)
+            continue;
+        sheet->groups[line->group].shown = true;
+        for (size_t k = 0; k < sheet->wanted_count; k++) {
+            const double value = pf_expression_of(&sheet->wanted[k].expression, value_of, &values);
+            style->metric(sheet, line, &sheet->wanted[k], isfinite(value) ? value : NAN);
+        }
+    }
 }
 
 const char *pf_stat_lack(const struct pf_stat_line *line)

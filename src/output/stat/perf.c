@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts for scripts that were written for perf stat: its -x and its -j. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/locale.h"
 #include "output/stat/sheet.h"
@@ -11,6 +12,13 @@ static const char *separator_of(const struct pf_stat_sheet *sheet)
 {
     const char *separator = sheet->options->report->separator;
     return separator && *separator ? separator : ",";
+}
+
+static void put_csv_time(struct pf_stat_sheet *sheet)
+{
+    if (sheet->intervals)
+        pf_put_format(sheet->out, "%6" PRIu64 ".%09" PRIu64 "%s", sheet->time / 1000000000, sheet->time % 1000000000,
+                      separator_of(sheet));
 }
 
 static void put_csv_label(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
@@ -40,9 +48,7 @@ static void put_csv_line(struct pf_stat_sheet *sheet, const struct pf_stat_line 
     const char *separator = separator_of(sheet), *lack = pf_stat_lack(line);
     const struct pf_stat_metric metric = pf_stat_metric_of(sheet, line);
     const bool is_whole = line->event->scale == 1;
-    if (sheet->intervals)
-        pf_put_format(sheet->out, "%6" PRIu64 ".%09" PRIu64 "%s", sheet->time / 1000000000, sheet->time % 1000000000,
-                      separator);
+    put_csv_time(sheet);
     put_csv_label(sheet, line);
     if (lack)
         pf_put_string(sheet->out, lack);
@@ -59,10 +65,28 @@ static void put_csv_line(struct pf_stat_sheet *sheet, const struct pf_stat_line 
     pf_put_format(sheet->out, "%s%s\n", separator, metric.unit ? metric.unit : "");
 }
 
+/* As perf does it for metrics beside the first of a line: what the line says of itself is empty. */
+static void put_csv_wanted(struct pf_stat_sheet *sheet, const struct pf_stat_line *of,
+                           const struct pf_stat_wanted *wanted, double value)
+{
+    const char *separator = separator_of(sheet);
+    put_csv_time(sheet);
+    put_csv_label(sheet, of);
+    for (unsigned i = 0; i < (of->spread.count > 1 ? 6 : 5); i++)
+        pf_put_string(sheet->out, separator);
+    if (isnan(value))
+        pf_put_string(sheet->out, "<not available>");
+    else
+        pf_put_format(sheet->out, "%f", value);
+    pf_put_string(sheet->out, separator);
+    pf_put_name_bytes(sheet->out, wanted->name, wanted->name_bytes);
+    pf_put_char(sheet->out, '\n');
+}
+
 static int write_csv(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                      struct perfile_error *error)
 {
-    static const struct pf_stat_style style = {.line = put_csv_line};
+    static const struct pf_stat_style style = {.line = put_csv_line, .metric = put_csv_wanted};
     out->escapes = true;
     return pf_stat_write(reader, options, &style, out, error);
 }
@@ -103,14 +127,33 @@ static void put_json_label(struct pf_stat_sheet *sheet, const struct pf_stat_lin
         pf_put_format(sheet->out, "\"aggregate-number\" : %" PRIu32 ", ", line->cpus);
 }
 
+static void put_json_time(struct pf_stat_sheet *sheet)
+{
+    if (sheet->intervals)
+        pf_put_format(sheet->out, "\"interval\" : %" PRIu64 ".%09" PRIu64 ", ", sheet->time / 1000000000,
+                      sheet->time % 1000000000);
+}
+
+static void put_json_wanted(struct pf_stat_sheet *sheet, const struct pf_stat_line *of,
+                            const struct pf_stat_wanted *wanted, double value)
+{
+    pf_put_char(sheet->out, '{');
+    put_json_time(sheet);
+    put_json_label(sheet, of);
+    if (isnan(value))
+        pf_put_string(sheet->out, "\"metric-value\" : null, \"metric-unit\" : ");
+    else
+        pf_put_format(sheet->out, "\"metric-value\" : %f, \"metric-unit\" : ", value);
+    pf_put_json_string(sheet->out, wanted->name, wanted->name_bytes);
+    pf_put_string(sheet->out, "}\n");
+}
+
 static void put_json_line(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
     const struct pf_stat_metric metric = pf_stat_metric_of(sheet, line);
     char value[64];
     pf_put_char(sheet->out, '{');
-    if (sheet->intervals)
-        pf_put_format(sheet->out, "\"interval\" : %" PRIu64 ".%09" PRIu64 ", ", sheet->time / 1000000000,
-                      sheet->time % 1000000000);
+    put_json_time(sheet);
     put_json_label(sheet, line);
     pf_format(value, sizeof(value), "%f", pf_stat_value(line));
     put_text_member(sheet->out, "counter-value", pf_stat_lack(line) ? pf_stat_lack(line) : value);
@@ -128,7 +171,7 @@ static void put_json_line(struct pf_stat_sheet *sheet, const struct pf_stat_line
 static int write_json(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                       struct perfile_error *error)
 {
-    static const struct pf_stat_style style = {.line = put_json_line};
+    static const struct pf_stat_style style = {.line = put_json_line, .metric = put_json_wanted};
     return pf_stat_write(reader, options, &style, out, error);
 }
 

@@ -54,10 +54,21 @@ static uint32_t find_group(struct pf_stat_sheet *sheet, const struct pf_stat_gro
     return (uint32_t)index;
 }
 
+static uint64_t key_of_line(uint32_t event, uint32_t group)
+{
+    return (uint64_t)event << 32 | group;
+}
+
+const struct pf_stat_line *pf_stat_line_of(const struct pf_stat_sheet *sheet, uint32_t event, uint32_t group)
+{
+    uint64_t index;
+    return pf_map_get(&sheet->line_of, key_of_line(event, group), &index) ? &sheet->lines[index] : NULL;
+}
+
 /* NULL: out of memory. */
 static struct pf_stat_line *find_line(struct pf_stat_sheet *sheet, const struct perfile_event *event, uint32_t group)
 {
-    const uint64_t key = (uint64_t)event->index << 32 | group;
+    const uint64_t key = key_of_line(event->index, group);
     uint64_t index = sheet->line_count;
     if (pf_map_get(&sheet->line_of, key, &index))
         return &sheet->lines[index];
@@ -133,6 +144,7 @@ static void sum_groups(struct pf_stat_sheet *sheet)
     for (size_t i = 0; i < sheet->group_count; i++) {
         memset(sheet->groups[i].counts, 0, sizeof(sheet->groups[i].counts));
         sheet->groups[i].clocks = 0;
+        sheet->groups[i].shown = false;
     }
     for (size_t i = 0; i < sheet->line_count; i++) {
         const struct pf_stat_line *line = &sheet->lines[i];
@@ -150,9 +162,12 @@ static void put_lines(struct pf_stat_sheet *sheet, const struct pf_stat_style *s
 {
     if (sheet->line_count)
         qsort_r(sheet->lines, sheet->line_count, sizeof(*sheet->lines), compare_lines, sheet);
+    for (size_t i = 0; i < sheet->line_count; i++) /* where they are now: the keys are there, which needs no memory */
+        (void)pf_map_put(&sheet->line_of, key_of_line(sheet->lines[i].event->index, sheet->lines[i].group), i);
     sum_groups(sheet);
     for (size_t i = 0; i < sheet->line_count; i++)
         style->line(sheet, &sheet->lines[i]);
+    pf_stat_wanted_put(sheet, style);
 }
 
 static void drop_lines(struct pf_stat_sheet *sheet)
@@ -201,7 +216,8 @@ static int settle(struct pf_stat_sheet *sheet, struct perfile_error *error)
     for (size_t i = 0; (event = perfile_event_get(sheet->reader, i)) != NULL; i++)
         if (event->unit)
             sheet->unit_width = (unsigned)pf_min(pf_max(sheet->unit_width, strlen(event->unit)), 32);
-    return pf_topology_open(&sheet->topology, sheet->reader, sheet->allocator, error);
+    const int result = pf_stat_wanted_open(sheet, error);
+    return result < 0 ? result : pf_topology_open(&sheet->topology, sheet->reader, sheet->allocator, error);
 }
 
 /* All of one recording; of intervals each is put. */
@@ -317,6 +333,7 @@ int pf_stat_write(struct perfile_reader *reader, const struct perfile_output_opt
         options->symbols->note(options->symbols->note_context,
                                "there are no counts: the recording was not made by perf stat record");
     close_recording(&sheet);
+    pf_stat_wanted_close(&sheet);
     pf_map_close(&sheet.group_of);
     pf_map_close(&sheet.line_of);
     pf_free(sheet.allocator, sheet.groups, sheet.group_room * sizeof(*sheet.groups));

@@ -6,6 +6,7 @@
 #ifndef PF_OUTPUT_STAT_SHEET_H
 #define PF_OUTPUT_STAT_SHEET_H
 
+#include "analysis/expression.h"
 #include "analysis/stat.h"
 #include "analysis/topology.h"
 #include "analysis/stats.h"
@@ -22,6 +23,17 @@ enum pf_stat_kind {
     PF_STAT_BRANCH_MISSES,
     PF_STAT_STALLED_FRONTEND,
     PF_STAT_STALLED_BACKEND,
+    /* loads and those that missed, by cache */
+    PF_STAT_L1D,
+    PF_STAT_L1D_MISSES,
+    PF_STAT_L1I,
+    PF_STAT_L1I_MISSES,
+    PF_STAT_LL,
+    PF_STAT_LL_MISSES,
+    PF_STAT_DTLB,
+    PF_STAT_DTLB_MISSES,
+    PF_STAT_ITLB,
+    PF_STAT_ITLB_MISSES,
     PF_STAT_OTHER,
 };
 
@@ -31,6 +43,7 @@ struct pf_stat_group {
     int32_t number;               /* cpu: which; thread: the index */
     double counts[PF_STAT_OTHER]; /* of the round; of several clocks their mean ... */
     unsigned clocks;              /* ... and how many there are */
+    bool shown;                   /* its metrics, in this round */
 };
 
 struct pf_stat_line {
@@ -41,6 +54,14 @@ struct pf_stat_line {
     uint64_t enabled, running; /* ns */
     bool supported;            /* there are counters */
     struct pf_stats spread;    /* over recordings */
+};
+
+/* A metric that was asked for. */
+struct pf_stat_wanted {
+    const char *name; /* as it was given */
+    size_t name_bytes;
+    char *text; /* owned */
+    struct pf_expression expression;
 };
 
 /* The lines of one round. */
@@ -61,6 +82,9 @@ struct pf_stat_sheet {
     size_t group_count, group_room;
     struct pf_stat_line *lines; /* in the order in which they are shown */
     size_t line_count, line_room;
+    struct pf_stat_wanted *wanted;
+    size_t wanted_count, wanted_room;
+    bool wanted_done;
     uint64_t unsupported; /* lines so far */
     unsigned unit_width;  /* of the longest unit */
 };
@@ -76,6 +100,9 @@ struct pf_stat_metric {
 struct pf_stat_style {
     void (*begin)(struct pf_stat_sheet *sheet); /* what stands before all lines; may be NULL */
     void (*line)(struct pf_stat_sheet *sheet, const struct pf_stat_line *line);
+    /* A metric of the group of a line; NAN: something that it needs was not counted. */
+    void (*metric)(struct pf_stat_sheet *sheet, const struct pf_stat_line *of, const struct pf_stat_wanted *wanted,
+                   double value);
     void (*end)(struct pf_stat_sheet *sheet); /* may be NULL */
 };
 
@@ -84,8 +111,15 @@ int pf_stat_write(struct perfile_reader *reader, const struct perfile_output_opt
                   const struct pf_stat_style *style, struct pf_text *out, struct perfile_error *error);
 struct pf_stat_metric pf_stat_metric_of(const struct pf_stat_sheet *sheet, const struct pf_stat_line *line);
 enum pf_stat_kind pf_stat_kind_of(const struct perfile_event *event);
+/* What options->metrics asks for, as soon as the events are known. ARGUMENT, MEMORY. */
+int pf_stat_wanted_open(struct pf_stat_sheet *sheet, struct perfile_error *error);
+void pf_stat_wanted_close(struct pf_stat_sheet *sheet);
+/* Those of all groups, behind the lines. */
+void pf_stat_wanted_put(struct pf_stat_sheet *sheet, const struct pf_stat_style *style);
 /* NULL: there is a number; else why there is none. */
 const char *pf_stat_lack(const struct pf_stat_line *line);
+/* NULL: there is none. */
+const struct pf_stat_line *pf_stat_line_of(const struct pf_stat_sheet *sheet, uint32_t event, uint32_t group);
 /* Percent of the time that the counter counted. */
 static inline double pf_stat_share(const struct pf_stat_line *line)
 {

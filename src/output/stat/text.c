@@ -6,7 +6,7 @@
 #include "base/locale.h"
 #include "output/stat/sheet.h"
 
-enum { UNIT_WIDTH_LEAST = 4, NAME_WIDTH = 32, METRIC_WIDTH = 35 };
+enum { UNIT_WIDTH_LEAST = 4, COUNT_WIDTH = 18, NAME_WIDTH = 32, METRIC_WIDTH = 35 };
 
 static unsigned unit_width(const struct pf_stat_sheet *sheet)
 {
@@ -149,12 +149,17 @@ static void put_name(struct pf_stat_sheet *sheet, const struct pf_stat_line *lin
         pf_put_char(sheet->out, ' ');
 }
 
+static void put_time(struct pf_stat_sheet *sheet)
+{
+    if (sheet->intervals)
+        pf_put_format(sheet->out, "%6" PRIu64 ".%09" PRIu64 " ", sheet->time / 1000000000, sheet->time % 1000000000);
+}
+
 static void put_line(struct pf_stat_sheet *sheet, const struct pf_stat_line *line)
 {
     const bool has_metric = pf_stat_metric_of(sheet, line).unit;
     const bool is_noisy = line->spread.count > 1, is_shared = line->running && line->running < line->enabled;
-    if (sheet->intervals)
-        pf_put_format(sheet->out, "%6" PRIu64 ".%09" PRIu64 " ", sheet->time / 1000000000, sheet->time % 1000000000);
+    put_time(sheet);
     put_label(sheet, line);
     put_count(sheet, line);
     put_name(sheet, line, has_metric || is_noisy || is_shared);
@@ -165,6 +170,21 @@ static void put_line(struct pf_stat_sheet *sheet, const struct pf_stat_line *lin
         pf_put_format(sheet->out, "  ( +-%6.2f%% )", pf_stats_error_percent(&line->spread));
     if (is_shared)
         pf_put_format(sheet->out, "  (%.2f%%)", pf_stat_share(line));
+    pf_put_char(sheet->out, '\n');
+}
+
+/* Where those of lines stand. */
+static void put_wanted(struct pf_stat_sheet *sheet, const struct pf_stat_line *of, const struct pf_stat_wanted *wanted,
+                       double value)
+{
+    put_time(sheet);
+    put_label(sheet, of);
+    pf_put_format(sheet->out, "%*s # ", (int)(COUNT_WIDTH + 1 + unit_width(sheet) + 1 + NAME_WIDTH), "");
+    if (isnan(value))
+        pf_put_string(sheet->out, "<not available> ");
+    else
+        pf_put_format(sheet->out, "%8.3f ", value);
+    pf_put_name_bytes(sheet->out, wanted->name, wanted->name_bytes);
     pf_put_char(sheet->out, '\n');
 }
 
@@ -192,7 +212,7 @@ static void end(struct pf_stat_sheet *sheet)
 static int write_text(struct perfile_reader *reader, const struct perfile_output_options *options, struct pf_text *out,
                       struct perfile_error *error)
 {
-    static const struct pf_stat_style style = {begin, put_line, end};
+    static const struct pf_stat_style style = {begin, put_line, put_wanted, end};
     out->escapes = true;
     return pf_stat_write(reader, options, &style, out, error);
 }
