@@ -54,6 +54,17 @@ static const char *format_at(const struct pf_command *command, size_t index, con
     return index < FORMATS ? formats[index].name : NULL;
 }
 
+static const char *column_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    struct perfile_column column = PERFILE_COLUMN_INIT;
+
+    (void)command;
+    if (perfile_view_column("diff", index, &column) < 0)
+        return NULL;
+    *doc = column.doc;
+    return column.name;
+}
+
 static const char *key_at(const struct pf_command *command, size_t index, const char **doc)
 {
     static const char *const keys[][2] = {
@@ -167,6 +178,13 @@ static const struct pf_option print_options[] = {
      .offset = offsetof(struct pf_settings, format),
      .value_at = format_at,
      .doc = "The output format."},
+    {.name = "columns",
+     .kind = PF_OPTION_LIST,
+     .argument = "LIST",
+     .offset = offsetof(struct pf_settings, columns),
+     .value_at = column_at,
+     .doc = "Formats of tables: the columns, in this order. +NAME adds to the default, -NAME removes from it, all "
+            "selects every column."},
     FLAG("tree", tree, "Show where in the call tree weights changed, with the callers of each change."),
     FLAG("all-rows", all, "text: also list rows that are the same, or unsure."),
     PF_OPTION_NO_INLINE,
@@ -405,6 +423,17 @@ static bool is_format(const struct diff_run *run, const char *format)
     return run->settings->format && !strcmp(run->settings->format, format);
 }
 
+/* The text for people is not. */
+static bool is_table(const struct diff_run *run)
+{
+    const char *format = run->settings->format, *name, *doc;
+
+    for (size_t i = 0; format && strcmp(format, "text") && (name = perfile_table_format_at(i, &doc)) != NULL; i++)
+        if (!strcmp(format, name))
+            return true;
+    return false;
+}
+
 static unsigned flags_of(const struct diff_run *run)
 {
     const struct pf_diff_settings *diff = &run->settings->diff;
@@ -442,6 +471,8 @@ static int choose_options(struct diff_run *run)
         return status;
     if ((diff->fail_on || diff->only || diff->ignore) && !diff->fail_above)
         return usage(run->command, "--fail-on, --only and --ignore need --fail-above");
+    if (run->settings->columns && !is_table(run))
+        return usage(run->command, "--columns is for the formats of tables, such as csv");
     if (diff->tree && (diff->sort || (run->settings->format && !is_format(run, "text"))))
         return usage(run->command, "--tree is text, and not for --sort");
     return PF_STATUS_OK;
@@ -546,7 +577,7 @@ static int write_format(const struct pf_diff_output *output, const struct pf_com
             return PF_STATUS_OK;
         }
     if (format && strcmp(format, "text") != 0)
-        return pf_diff_put_table(output, command->name, format);
+        return pf_diff_put_table(output, command, format);
     pf_diff_print(output);
     return PF_STATUS_OK;
 }

@@ -8,7 +8,7 @@
 #include <perfile/diff.h>
 
 struct pf_diff_output {
-    const struct pf_settings *settings;
+    struct pf_settings *settings;
     const struct perfile_diff *diff;
     struct perfile_diff_info info;
     struct pf_stream *stream;
@@ -33,7 +33,7 @@ const char *pf_diff_limit(const struct pf_diff_output *output, char text[64]);
 void pf_diff_explain(const struct pf_diff_output *output, const struct perfile_diff_row *row, char *text, size_t room);
 
 /* diff_table.c: the formats of tables. A status. */
-int pf_diff_put_table(const struct pf_diff_output *output, const char *verb, const char *format);
+int pf_diff_put_table(const struct pf_diff_output *output, const struct pf_command *command, const char *format);
 
 /* diff_ci.c: for those who run it in continuous integration. */
 void pf_diff_put_junit(const struct pf_diff_output *output);

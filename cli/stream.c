@@ -162,9 +162,21 @@ int pf_stream_check_binary(const struct pf_stream *stream, const char *verb, con
     return PF_STATUS_USAGE;
 }
 
-int pf_stream_put_rows(struct pf_stream *stream, const char *verb, const struct perfile_rows *rows, const char *format)
+int pf_stream_put_table(struct pf_stream *stream, const char *verb, struct perfile_table *table, const char *format)
 {
     const struct perfile_sink sink = {stream, pf_stream_write};
+    struct perfile_error error;
+    const int result = perfile_table_write(table, format, &sink, &error);
+
+    perfile_table_close(table);
+    if (result >= 0 || result == PERFILE_ERROR_WRITE)
+        return PF_STATUS_OK;
+    pf_message("%s: %s", verb, error.message);
+    return pf_status_of_error(result, PF_STATUS_OUTPUT);
+}
+
+int pf_stream_put_rows(struct pf_stream *stream, const char *verb, const struct perfile_rows *rows, const char *format)
+{
     struct perfile_rows as = *rows;
     struct perfile_error error;
     struct perfile_table *table;
@@ -175,10 +187,7 @@ int pf_stream_put_rows(struct pf_stream *stream, const char *verb, const struct 
     as.gzip = stream->gzip;
     result = perfile_table_of_rows(&as, &table, &error);
     if (result == 0)
-        result = perfile_table_write(table, format, &sink, &error);
-    perfile_table_close(table);
-    if (result >= 0 || result == PERFILE_ERROR_WRITE)
-        return PF_STATUS_OK;
+        return pf_stream_put_table(stream, verb, table, format);
     pf_message("%s: %s", verb, error.message);
     return pf_status_of_error(result, PF_STATUS_OUTPUT);
 }

@@ -37,6 +37,9 @@ void pf_stream_put_name(struct pf_stream *stream, const char *before, const char
  */
 struct perfile_rows;
 int pf_stream_put_rows(struct pf_stream *stream, const char *verb, const struct perfile_rows *rows, const char *format);
+/* The same of what perfile_table_of_... gave: an error, or the table, which is closed. */
+struct perfile_table;
+int pf_stream_put_table(struct pf_stream *stream, const char *verb, struct perfile_table *table, const char *format);
 /*
  * Writes what is left and closes; `keep` false discards an unfinished file. PF_STATUS_OK, or PF_STATUS_OUTPUT or
  * _MEMORY when a message was printed.

@@ -132,6 +132,7 @@ struct perfile_diff_info {
     size_t before_count, after_count;
     size_t family;  /* rows of it */
     size_t failing; /* rows, or the total, above the limit */
+    bool has_limit; /* PERFILE_DIFF_GATE */
 };
 #define PERFILE_DIFF_INFO_INIT PERFILE_SIZED(struct perfile_diff_info)
 /* ARGUMENT: info->size is not set. */

@@ -118,7 +118,7 @@ struct perfile_column {
 #define PERFILE_COLUMN_INIT PERFILE_SIZED(struct perfile_column)
 
 /*
- * What columns a view may have, by position, of whatever recording; those that a recording describes itself (fields of its
+ * What columns a view may have (also `diff`, which is of no one recording), by position, of whatever recording; those that a recording describes itself (fields of its
  * tracepoints) are not among them. `shown`: where the recording has it and nothing else is asked for. The texts are static. 0,
  * or ARGUMENT: there is no such view, no such column, or column->size is not set.
  */
@@ -224,6 +224,19 @@ struct perfile_rows {
 /* Errors: ARGUMENT (what is missing, a column that is a list), MEMORY. */
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_of_rows(const struct perfile_rows *rows, struct perfile_table **table,
                                                          struct perfile_error *error);
+
+/* ---- comparisons ------------------------------------------------------------------------------------------------- */
+
+/*
+ * What perfile_diff_open found (perfile/diff.h), as a table of the view `diff`: the total, then the rows in their order, with
+ * typed columns that perfile_view_column("diff", ...) names. Columns of weights have the unit of the comparison. Of `options`,
+ * which may be NULL, only columns, batch_rows, gzip and allocator matter. The comparison must live as long as the table. Errors:
+ * ARGUMENT (what is missing, an unknown column), MEMORY.
+ */
+struct perfile_diff;
+PERFILE_API PERFILE_MUST_CHECK int perfile_table_of_diff(const struct perfile_diff *diff,
+                                                         const struct perfile_table_options *options,
+                                                         struct perfile_table **table, struct perfile_error *error);
 
 /* ---- formats ----------------------------------------------------------------------------------------------------- */
 

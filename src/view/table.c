@@ -20,6 +20,8 @@ static const struct pf_view *const views[] = {
 #undef VIEW
 };
 
+extern const struct pf_view pf_view_diff; /* not of a recording: perfile_table_of_diff */
+
 const struct perfile_view_info *perfile_view_at(size_t index)
 {
     return index < PF_COUNT(views) ? &views[index]->info : NULL;
@@ -204,6 +206,8 @@ int perfile_view_column(const char *view, size_t index, struct perfile_column *c
 {
     const struct pf_view *found = NULL;
     struct pf_column made;
+    if (view && strcmp(pf_view_diff.info.name, view) == 0)
+        found = &pf_view_diff;
     for (size_t i = 0; view && i < PF_COUNT(views) && !found; i++)
         found = strcmp(views[i]->info.name, view) == 0 ? views[i] : NULL;
     const struct pf_column *one = found ? listed_column(found, &index) : NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Comparing made profiles: what is matched, what is guessed, verdicts, limits; profiles as files; with little memory. */
 #include <perfile/diff.h>
+#include <perfile/table.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -545,13 +546,84 @@ static void every_allocation_may_fail(void **state)
     close_sides(&s);
 }
 
-/* ---- profiles as files ------------------------------------------------------------------------------------------- */
+/* ---- as a table -------------------------------------------------------------------------------------------------- */
 
 static int append(void *context, const void *data, size_t bytes)
 {
     pf_put(context, data, bytes);
     return 0;
 }
+
+static int write_table(const struct perfile_diff *diff, const struct perfile_table_options *options, const char *format,
+                       struct pf_text *text)
+{
+    const struct perfile_sink sink = {text, append};
+    struct perfile_table *table;
+    int result = perfile_table_of_diff(diff, options, &table, NULL);
+    text->used = 0;
+    if (result == 0)
+        result = perfile_table_write(table, format, &sink, NULL);
+    perfile_table_close(table);
+    return result;
+}
+
+static void tables(void **state)
+{
+    struct sides s;
+    struct pf_text text;
+    struct perfile_table_options options = PERFILE_TABLE_OPTIONS_INIT;
+    struct perfile_table *table;
+    struct perfile_column column = PERFILE_COLUMN_INIT;
+    (void)state;
+    open_sides(&s, 3, before, after);
+    compare(&s);
+    assert_int_equal(pf_text_open(&text, pf_allocator_or_default(NULL), NULL, NULL), 0);
+    options.columns = "row,function,module,verdict,state,in_family,recordings_after,limit";
+    assert_int_equal(write_table(s.diff, &options, "csv", &text), 0);
+    pf_put_char(&text, '\0');
+    assert_ptr_equal(strstr(text.data, "row,function,module,verdict,state,in_family,recordings_after,limit\n"
+                                       "total,,,more,both,true,3,\n"
+                                       "row,f,prog,more,both,true,3,\n"),
+                     text.data);
+    options.columns = "nothing";
+    assert_int_equal(write_table(s.diff, &options, "csv", &text), PERFILE_ERROR_ARGUMENT);
+    assert_int_equal(perfile_table_of_diff(NULL, NULL, &table, NULL), PERFILE_ERROR_ARGUMENT);
+    assert_null(table);
+    assert_int_equal(perfile_table_of_diff(s.diff, NULL, &table, NULL), 0);
+    for (size_t i = 0; perfile_table_column(table, i, &column) == 0; i++)
+        if (strcmp(column.name, "ci_low") == 0)
+            assert_string_equal(column.unit, "ns");
+    perfile_table_close(table);
+    assert_int_equal(perfile_view_column("diff", 0, &column), 0);
+    assert_string_equal(column.name, "row");
+    close_sides(&s);
+    pf_text_close(&text);
+}
+
+static void tables_with_little_memory(void **state)
+{
+    struct sides s;
+    struct pf_text text;
+    struct perfile_table_options options = PERFILE_TABLE_OPTIONS_INIT;
+    int result = PERFILE_ERROR_MEMORY;
+    (void)state;
+    open_sides(&s, 1, before, after);
+    compare(&s);
+    assert_int_equal(pf_text_open(&text, pf_allocator_or_default(NULL), NULL, NULL), 0);
+    options.columns = "all";
+    for (int left = 0; result; left++) {
+        struct counting memory;
+        counting_open(&memory, left);
+        options.allocator = &memory.allocator;
+        result = write_table(s.diff, &options, "parquet", &text);
+        assert_true(result == 0 || (result == PERFILE_ERROR_MEMORY && left < 10000));
+        counting_close(&memory);
+    }
+    close_sides(&s);
+    pf_text_close(&text);
+}
+
+/* ---- profiles as files ------------------------------------------------------------------------------------------- */
 
 static void write_profile(const struct perfile_profile *profile, struct pf_text *text)
 {
@@ -636,6 +708,8 @@ int main(void)
         cmocka_unit_test(false_alarms_are_rare),
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(tables),
+        cmocka_unit_test(tables_with_little_memory),
         cmocka_unit_test(files_are_read_again),
         cmocka_unit_test(damaged_files),
         cmocka_unit_test(files_with_little_memory),

@@ -328,6 +328,7 @@ class perfile_diff_info(Sized):
     after_count: int
     family: int
     failing: int
+    has_limit: bool
 
 
 class perfile_edit_report(Sized):
@@ -1897,7 +1898,8 @@ perfile_diff_info._fields_ = [
     ('before_count', c_size_t),
     ('after_count', c_size_t),
     ('family', c_size_t),
-    ('failing', c_size_t)]
+    ('failing', c_size_t),
+    ('has_limit', c_bool)]
 perfile_edit_report._fields_ = [
     ('size', c_size_t),
     ('records_kept', c_uint64),
@@ -3131,6 +3133,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_table_stream': ('libperfile-analysis', None, [c_void_p, POINTER(ArrowArrayStream)]),
     'perfile_table_losses': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_losses)]),
     'perfile_table_of_rows': ('libperfile-analysis', c_int, [POINTER(perfile_rows), POINTER(c_void_p), POINTER(perfile_error)]),
+    'perfile_table_of_diff': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_table_options), POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_table_format_at': ('libperfile-analysis', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_table_format_is_binary': ('libperfile-analysis', c_bool, [c_char_p]),
     'perfile_table_write': ('libperfile-analysis', c_int, [c_void_p, c_char_p, POINTER(perfile_sink), POINTER(perfile_error)]),

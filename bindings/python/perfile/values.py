@@ -155,6 +155,7 @@ class DiffInfo(NamedTuple):
     after_count: int
     family: int
     failing: int
+    has_limit: bool
 
 
 class EditReport(NamedTuple):

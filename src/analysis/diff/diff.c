@@ -761,7 +761,8 @@ int perfile_diff_describe(const struct perfile_diff *d, struct perfile_diff_info
                                             .before_count = d->options.before_count,
                                             .after_count = d->options.after_count,
                                             .family = d->family,
-                                            .failing = d->failing};
+                                            .failing = d->failing,
+                                            .has_limit = d->options.flags & PERFILE_DIFF_GATE};
     return pf_sized_give(info, &known, sizeof(known));
 }
 
