@@ -34,7 +34,8 @@ static const struct {
     {"junit", "XML for continuous integration: a test for each row that counts", pf_diff_put_junit},
     {"github", "annotations of GitHub Actions", pf_diff_put_github},
     {"folded", "call paths with the weights before and after, as difffolded.pl prints them", pf_diff_put_folded},
-    {"html", "a page with a flame graph of what changed; of one recording on each side", NULL},
+    {"html", "a page with a flame graph of what changed, without colours for noise where there are several recordings",
+     NULL},
 };
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
@@ -215,6 +216,7 @@ struct diff_run {
     struct lines maps, only, ignore;
     struct perfile_diff_options options;
     struct perfile_diff *diff;
+    struct perfile_diff *functions, *inclusive; /* of a page */
     struct pf_stream stream;
 };
 
@@ -473,6 +475,8 @@ static int choose_options(struct diff_run *run)
         return usage(run->command, "--fail-on, --only and --ignore need --fail-above");
     if (run->settings->columns && !is_table(run))
         return usage(run->command, "--columns is for the formats of tables, such as csv");
+    if (is_format(run, "html") && (diff->fail_above || diff->per || diff->work || diff->sort || diff->inclusive))
+        return usage(run->command, "--format html is not for --fail-above, --per, --work, --sort and --children");
     if (diff->tree && (diff->sort || (run->settings->format && !is_format(run, "text"))))
         return usage(run->command, "--tree is text, and not for --sort");
     return PF_STATUS_OK;
@@ -541,16 +545,11 @@ static int read_profiles(struct diff_run *run)
     return status;
 }
 
-static int compare(struct diff_run *run)
+static int compare_by(struct diff_run *run, const struct perfile_diff_options *options, struct perfile_diff **diff)
 {
     struct perfile_error error;
-    int result;
+    const int result = perfile_diff_open(options, diff, &error);
 
-    run->options.before = (const struct perfile_profile *const *)run->profiles;
-    run->options.before_count = run->before_count;
-    run->options.after = run->options.before + run->before_count;
-    run->options.after_count = run->count - run->before_count;
-    result = perfile_diff_open(&run->options, &run->diff, &error);
     if (result == 0)
         return PF_STATUS_OK;
     char suggestion[80];
@@ -559,6 +558,32 @@ static int compare(struct diff_run *run)
                    ? pf_options_suggest(run->command, run->settings, error.token, suggestion)
                    : "");
     return pf_status_of_error(result, PF_STATUS_USAGE);
+}
+
+/* The page has all call paths, and verdicts of functions. */
+static int compare_for_page(struct diff_run *run)
+{
+    struct perfile_diff_options options = run->options;
+    int status;
+
+    options.keys = "function";
+    options.flags &= ~(unsigned)(PERFILE_DIFF_INCLUSIVE | PERFILE_DIFF_RELATIVE);
+    if ((status = compare_by(run, &options, &run->functions)))
+        return status;
+    options.flags |= PERFILE_DIFF_INCLUSIVE;
+    if ((status = compare_by(run, &options, &run->inclusive)))
+        return status;
+    options.keys = "path";
+    return compare_by(run, &options, &run->diff);
+}
+
+static int compare(struct diff_run *run)
+{
+    run->options.before = (const struct perfile_profile *const *)run->profiles;
+    run->options.before_count = run->before_count;
+    run->options.after = run->options.before + run->before_count;
+    run->options.after_count = run->count - run->before_count;
+    return is_format(run, "html") ? compare_for_page(run) : compare_by(run, &run->options, &run->diff);
 }
 
 /* ---- printing ---------------------------------------------------------------------------------------------------- */
@@ -572,10 +597,12 @@ static int write_format(const struct pf_diff_output *output, const struct pf_com
         return PF_STATUS_OK;
     }
     for (size_t i = 0; format && i < FORMATS; i++)
-        if (!strcmp(formats[i].name, format)) {
+        if (formats[i].put && !strcmp(formats[i].name, format)) {
             formats[i].put(output);
             return PF_STATUS_OK;
         }
+    if (output->page)
+        return pf_diff_put_page(output, command);
     if (format && strcmp(format, "text") != 0)
         return pf_diff_put_table(output, command, format);
     pf_diff_print(output);
@@ -599,6 +626,9 @@ static int print(struct diff_run *run)
                                     .diff = run->diff,
                                     .info = PERFILE_DIFF_INFO_INIT,
                                     .stream = &run->stream,
+                                    .functions = run->functions,
+                                    .inclusive = run->inclusive,
+                                    .page = is_format(run, "html"),
                                     .one_sided = run->options.flags & PERFILE_DIFF_GATE};
     int status = pf_stream_open(&run->stream, run->settings->output), written;
 
@@ -621,15 +651,19 @@ static int print(struct diff_run *run)
 
 extern const struct pf_command pf_command_flame;
 
-/* The page is that of the flame graph. */
-static int write_page(struct diff_run *run)
+/* Of one recording a side it is that of the flame graph, with threads and time, and without verdicts. */
+static bool is_flame_page(const struct diff_run *run)
+{
+    const struct pf_settings *settings = run->settings;
+
+    return is_format(run, "html") && run->count == 2 && !settings->diff.noise && !settings->diff.maps &&
+           !pf_is_profile(run->paths[0]) && !pf_is_profile(run->paths[1]);
+}
+
+static int write_flame_page(struct diff_run *run)
 {
     struct pf_settings *settings = run->settings;
 
-    if (run->count != 2)
-        return usage(run->command, "--format html is of one recording on each side");
-    if (settings->diff.fail_above)
-        return usage(run->command, "--format html is not for --fail-above");
     settings->before = run->paths[0];
     settings->operands = run->paths + 1;
     settings->operand_count = 1;
@@ -711,6 +745,8 @@ static int read_and_print(struct diff_run *run)
 static void close_run(struct diff_run *run)
 {
     perfile_diff_close(run->diff);
+    perfile_diff_close(run->functions);
+    perfile_diff_close(run->inclusive);
     for (size_t i = 0; run->profiles && i < run->count; i++)
         perfile_profile_close(run->profiles[i]);
     pf_inputs_close(&run->inputs);
@@ -732,7 +768,7 @@ static int run_diff(const struct pf_command *command, struct pf_settings *settin
     if (settings->input)
         status = usage(command, "recordings are given without -i");
     else if (!(status = choose_sides(&run)) && !(status = choose_options(&run)))
-        status = is_format(&run, "html") ? write_page(&run) : read_and_print(&run);
+        status = is_flame_page(&run) ? write_flame_page(&run) : read_and_print(&run);
     close_run(&run);
     return status;
 }

@@ -10,10 +10,12 @@
 struct pf_diff_output {
     struct pf_settings *settings;
     const struct perfile_diff *diff;
+    const struct perfile_diff *functions, *inclusive; /* of a page; or NULL */
     struct perfile_diff_info info;
     struct pf_stream *stream;
     size_t columns; /* of the terminal; 0: none */
     bool color;
+    bool page;
     bool one_sided; /* the limit is asked for */
 };
 
@@ -34,6 +36,9 @@ void pf_diff_explain(const struct pf_diff_output *output, const struct perfile_d
 
 /* diff_table.c: the formats of tables. A status. */
 int pf_diff_put_table(const struct pf_diff_output *output, const struct pf_command *command, const char *format);
+
+/* The page of flame graphs. */
+int pf_diff_put_page(const struct pf_diff_output *output, const struct pf_command *command);
 
 /* diff_ci.c: for those who run it in continuous integration. */
 void pf_diff_put_junit(const struct pf_diff_output *output);

@@ -66,7 +66,8 @@ static void put_interval(const struct pf_diff_output *output, const struct perfi
 
 const char *pf_diff_name(const struct perfile_diff_row *row, char *text, size_t room)
 {
-    const char *parts[] = {row->path, row->path ? NULL : row->function, row->line, row->module, row->thread};
+    const char *parts[] = {row->path, row->path ? NULL : row->function, row->line,
+                           row->path ? NULL : row->module, row->thread};
     size_t used = 0;
 
     text[0] = 0;
@@ -94,7 +95,7 @@ static void put_name(const struct pf_diff_output *output, const struct perfile_d
     enum { LEAST = 20, ROOM = 4096 };
     char name[ROOM], other[512], escaped[4 * ROOM];
     struct perfile_diff_row shown = *row;
-    const size_t module = row->module && row->function ? perfile_name_columns(row->module) + 2 : 0;
+    const size_t module = row->module && row->function && !row->path ? perfile_name_columns(row->module) + 2 : 0;
     const size_t left = output->columns > used + module + LEAST ? output->columns - used - module : LEAST;
     char fitted[ROOM];
 

@@ -24,3 +24,22 @@ int pf_diff_put_table(const struct pf_diff_output *output, const struct pf_comma
                                                 : "");
     return pf_status_of_error(result, PF_STATUS_USAGE);
 }
+
+int pf_diff_put_page(const struct pf_diff_output *output, const struct pf_command *command)
+{
+    const struct perfile_sink sink = {output->stream, pf_stream_write};
+    struct perfile_diff_page page = PERFILE_DIFF_PAGE_INIT;
+    struct perfile_error error;
+    int result;
+
+    page.paths = output->diff;
+    page.functions = output->functions;
+    page.inclusive = output->inclusive;
+    page.gzip = output->stream->gzip;
+    page.normalized = output->settings->diff.relative;
+    result = perfile_diff_page_write(&page, &sink, &error);
+    if (result == 0 || result == PERFILE_ERROR_WRITE)
+        return PF_STATUS_OK; /* closing the stream says so */
+    pf_message("%s: %s", command->name, error.message);
+    return pf_status_of_error(result, PF_STATUS_OUTPUT);
+}

@@ -141,6 +141,27 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_diff_describe(const struct perfile_di
 /* What whoever reads the rows should know, a sentence each; NULL after the last. */
 PERFILE_API const char *perfile_diff_note_at(const struct perfile_diff *diff, size_t index);
 
+/*
+ * A page of flame graphs that needs no network, of means over the recordings of each side. `paths` was opened with the keys "path" and
+ * INCLUSIVE, and with neither RELATIVE nor units of work. Where `functions` (with the keys "function") and `inclusive` (the same with
+ * INCLUSIVE) are given, functions that are neither MORE nor LESS are grey: their changes are noise.
+ */
+struct perfile_diff_page {
+    size_t size;
+    const struct perfile_diff *paths;
+    const struct perfile_diff *functions; /* or NULL */
+    const struct perfile_diff *inclusive; /* or NULL */
+    const char *title;                    /* NULL: "What changed" */
+    bool normalized;                      /* it opens as if both sides had the same total */
+    bool gzip;                            /* what is written is a gzip file */
+    const struct perfile_allocator *allocator;
+};
+#define PERFILE_DIFF_PAGE_INIT PERFILE_SIZED(struct perfile_diff_page)
+/* Errors: ARGUMENT (`paths` is not what it should be), WRITE, MEMORY. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_diff_page_write(const struct perfile_diff_page *page,
+                                                           const struct perfile_sink *sink,
+                                                           struct perfile_error *error);
+
 #ifdef __cplusplus
 }
 #endif

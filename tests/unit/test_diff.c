@@ -623,6 +623,75 @@ static void tables_with_little_memory(void **state)
     pf_text_close(&text);
 }
 
+/* ---- as a page --------------------------------------------------------------------------------------------------- */
+
+/* Compares as the page needs it. */
+static struct perfile_diff_page page_of(struct sides *s, struct perfile_diff *diffs[3])
+{
+    struct perfile_diff_page page = PERFILE_DIFF_PAGE_INIT;
+    for (int i = 0; i < 3; i++) {
+        s->options.keys = i ? "function" : "path";
+        s->options.flags = i == 1 ? 0 : PERFILE_DIFF_INCLUSIVE;
+        compare(s);
+        diffs[i] = s->diff;
+    }
+    s->diff = NULL;
+    page.paths = diffs[0];
+    page.functions = diffs[1];
+    page.inclusive = diffs[2];
+    return page;
+}
+
+static int write_page(const struct perfile_diff_page *page, struct pf_text *text)
+{
+    const struct perfile_sink sink = {text, append};
+    text->used = 0;
+    return perfile_diff_page_write(page, &sink, NULL);
+}
+
+static void pages_have_verdicts(void **state)
+{
+    struct sides s;
+    struct perfile_diff *diffs[3];
+    struct pf_text text;
+    (void)state;
+    open_sides(&s, 4, before, after);
+    struct perfile_diff_page page = page_of(&s, diffs);
+    assert_int_equal(pf_text_open(&text, pf_allocator_or_default(NULL), NULL, NULL), 0);
+    assert_int_equal(write_page(&page, &text), 0);
+    pf_put_char(&text, '\0');
+    const char *verdicts = strstr(text.data, "\"verdicts\":[\"");
+    assert_non_null(verdicts);
+    assert_non_null(memchr(verdicts + 13, 'm', 16)); /* f itself */
+    assert_non_null(strstr(text.data, "4 recordings before, 4 after: means"));
+    page.gzip = true;
+    assert_int_equal(write_page(&page, &text), 0);
+    assert_memory_equal(text.data, "\x1f\x8b", 2);
+    page.gzip = false;
+    page.functions = NULL;
+    assert_int_equal(write_page(&page, &text), 0);
+    pf_put_char(&text, '\0');
+    assert_null(strstr(text.data, "\"verdicts\":[\""));
+    page.paths = diffs[1];
+    assert_int_equal(write_page(&page, &text), PERFILE_ERROR_ARGUMENT);
+    page.paths = NULL;
+    assert_int_equal(write_page(&page, &text), PERFILE_ERROR_ARGUMENT);
+    page.paths = diffs[0];
+    int result = PERFILE_ERROR_MEMORY;
+    for (int left = 0; result; left++) {
+        struct counting memory;
+        counting_open(&memory, left);
+        page.allocator = &memory.allocator;
+        result = write_page(&page, &text);
+        assert_true(result == 0 || (result == PERFILE_ERROR_MEMORY && left < 10000));
+        counting_close(&memory);
+    }
+    for (int i = 0; i < 3; i++)
+        perfile_diff_close(diffs[i]);
+    close_sides(&s);
+    pf_text_close(&text);
+}
+
 /* ---- profiles as files ------------------------------------------------------------------------------------------- */
 
 static void write_profile(const struct perfile_profile *profile, struct pf_text *text)
@@ -695,23 +764,15 @@ static void files_with_little_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_and_verdicts),
-        cmocka_unit_test(limits_have_patterns),
-        cmocka_unit_test(one_on_a_side_is_unsure),
-        cmocka_unit_test(paths_know_their_callers),
-        cmocka_unit_test(other_keys_and_units),
-        cmocka_unit_test(renamed_functions),
-        cmocka_unit_test(inlined_functions),
-        cmocka_unit_test(inlined_into_unseen_callers),
-        cmocka_unit_test(renamed_binaries),
-        cmocka_unit_test(symbols_of_one_side),
-        cmocka_unit_test(false_alarms_are_rare),
-        cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(tables),
-        cmocka_unit_test(tables_with_little_memory),
-        cmocka_unit_test(files_are_read_again),
-        cmocka_unit_test(damaged_files),
+        cmocka_unit_test(rows_and_verdicts),         cmocka_unit_test(limits_have_patterns),
+        cmocka_unit_test(one_on_a_side_is_unsure),   cmocka_unit_test(paths_know_their_callers),
+        cmocka_unit_test(other_keys_and_units),      cmocka_unit_test(renamed_functions),
+        cmocka_unit_test(inlined_functions),         cmocka_unit_test(inlined_into_unseen_callers),
+        cmocka_unit_test(renamed_binaries),          cmocka_unit_test(symbols_of_one_side),
+        cmocka_unit_test(false_alarms_are_rare),     cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(every_allocation_may_fail), cmocka_unit_test(tables),
+        cmocka_unit_test(pages_have_verdicts),       cmocka_unit_test(tables_with_little_memory),
+        cmocka_unit_test(files_are_read_again),      cmocka_unit_test(damaged_files),
         cmocka_unit_test(files_with_little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -331,6 +331,17 @@ class perfile_diff_info(Sized):
     has_limit: bool
 
 
+class perfile_diff_page(Sized):
+    size: int
+    paths: Any
+    functions: Any
+    inclusive: Any
+    title: Optional[Bytes]
+    normalized: bool
+    gzip: bool
+    allocator: Any
+
+
 class perfile_edit_report(Sized):
     size: int
     records_kept: int
@@ -1900,6 +1911,15 @@ perfile_diff_info._fields_ = [
     ('family', c_size_t),
     ('failing', c_size_t),
     ('has_limit', c_bool)]
+perfile_diff_page._fields_ = [
+    ('size', c_size_t),
+    ('paths', c_void_p),
+    ('functions', c_void_p),
+    ('inclusive', c_void_p),
+    ('title', c_char_p),
+    ('normalized', c_bool),
+    ('gzip', c_bool),
+    ('allocator', POINTER(perfile_allocator))]
 perfile_edit_report._fields_ = [
     ('size', c_size_t),
     ('records_kept', c_uint64),
@@ -2985,6 +3005,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_diff_total': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_diff_row)]),
     'perfile_diff_describe': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_diff_info)]),
     'perfile_diff_note_at': ('libperfile-analysis', c_char_p, [c_void_p, c_size_t]),
+    'perfile_diff_page_write': ('libperfile-analysis', c_int, [POINTER(perfile_diff_page), POINTER(perfile_sink), POINTER(perfile_error)]),
     'perfile_strip_part_at': ('libperfile', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_convert': ('libperfile', c_int, [c_void_p, c_void_p, POINTER(perfile_convert_options), POINTER(perfile_edit_report), POINTER(perfile_error)]),
     'perfile_inject': ('libperfile', c_int, [c_void_p, c_void_p, POINTER(perfile_inject_options), POINTER(perfile_edit_report), POINTER(perfile_error)]),

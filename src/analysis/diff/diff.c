@@ -286,6 +286,7 @@ static bool name_row(struct pf_diff *diff, size_t index, struct perfile_diff_row
         row->thread = diff->texts[parts[PF_DIFF_THREAD] - 1];
     if (parts[PF_DIFF_PATH]) {
         function = pf_diff_path_at(diff, parts[PF_DIFF_PATH] - 1)->function + 1;
+        row->module = diff->texts[pf_diff_module_of(diff, pf_diff_function_at(diff, function - 1)->module)];
         if (!(row->path = path_text(diff, parts[PF_DIFF_PATH] - 1)))
             return false;
     }

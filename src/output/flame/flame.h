@@ -38,6 +38,7 @@ struct pf_flame_frame {
     uint32_t tid;
     uint8_t kind; /* enum pf_flame_kind */
     uint8_t by;   /* enum pf_flame_by, of a PF_FLAME_THREAD: `pid` and `tid` count only as far as this says */
+    char verdicts[2]; /* of a comparison of several recordings, itself and with callees: unsure, same, more, less; 0: none */
 };
 
 struct pf_flame_event {
@@ -139,6 +140,7 @@ struct pf_html_options {
     bool reverse;     /* it opens with the leaf at the root */
     size_t max_nodes; /* of a tree; 0: as many as browsers take */
     struct pf_flame_before before;
+    bool has_verdicts; /* the set's frames do: changes of what is neither more nor less are noise, and grey */
 };
 
 /* The page holds all events and the timeline; it needs no network. */

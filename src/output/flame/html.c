@@ -8,6 +8,7 @@
  *             of a cut tree there are nodes of a frame behind the last: callees too light to be in the page
  *     sums    of a cut tree, for each function of the recording: its first frame minus the one before, self, total
  *     short   number of a string and how it is drawn, for names with long spellings of known types
+ *     verdicts  two texts with a letter for each frame of the set, itself and with callees: u, s, m, l, or - for none
  *     facts   labels and values in turn; "" instead of a label: a remark
  *     slices  for each bucket: count, and that often: node minus the node before (zigzag), weight
  */
@@ -370,6 +371,20 @@ static void put_total(struct page *page, const struct pf_flame_event *event)
     pf_put_format(page->text, "\"total\":%llu", (unsigned long long)pf_max(event->total, event->tree->totals[0]));
 }
 
+static void put_verdicts(struct page *page)
+{
+    if (!page->options->has_verdicts)
+        return;
+    for (int which = 0; which < 2; which++) {
+        pf_put_string(page->text, which ? "\",\"" : ",\n\"verdicts\":[\"");
+        for (size_t i = 0; i < page->set->frame_count; i++) {
+            const char verdict = page->set->frames[i].verdicts[which];
+            pf_put_char(page->text, verdict ? verdict : '-');
+        }
+    }
+    pf_put_string(page->text, "\"]");
+}
+
 /* The event of the same name in what the set is compared with, if any. */
 static int put_before(struct page *page, const char *name)
 {
@@ -461,6 +476,7 @@ static int put_data(struct page *page)
     int result = join_threads(page);
     pf_put_format(page->text, ",\"joins\":%s", page->joins ? "true" : "false");
     put_frames(page);
+    put_verdicts(page);
     if (result == 0)
         result = put_events(page);
     pf_put_char(page->text, '}');

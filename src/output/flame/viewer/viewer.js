@@ -228,11 +228,14 @@ function changeOf(mine, other) {
   return state.widths === "before" ? -change : change;
 }
 
+/* Of several recordings on a side: what is not certain to have changed is noise. */
+const VERDICTS = { u: "unsure", s: "same", m: "more", l: "less" };
+const isNoise = (group, whole) => data.verdicts && !/more|less/.test(groups[group].verdicts[whole ? 1 : 0]);
 /* Frames that are one thing to the reader. */
 function makeGroups() {
   const known = new Map();
   groups = [];
-  groupOf = Int32Array.from(frames, f => {
+  groupOf = Int32Array.from(frames, (f, i) => {
     const ids = f.kind === THREAD && state.threads === "apart" ? [f.pid, f.tid].filter(id => id >= 0) : [];
     const label = ids.length ? `${f.name} (${ids.join("/")})` : f.name;
     /* Of two recordings, neither the path of a file nor whether a function was inlined needs to be the same. */
@@ -240,7 +243,8 @@ function makeGroups() {
     let group = known.get(key);
     if (group === undefined) {
       known.set(key, group = groups.length);
-      groups.push({ label, module: f.module, file: f.file, line: f.line, kind: f.kind });
+      groups.push({ label, module: f.module, file: f.file, line: f.line, kind: f.kind,
+        verdicts: data.verdicts && data.verdicts.map(of => VERDICTS[of[i]]) });
     }
     return group;
   });
@@ -464,11 +468,12 @@ function changeColour(at) {
 function fillOf(tree, node) {
   if (!comparesColours()) return fills[tree.group[node]];
   const most = tree.turned || state.colour === "whole" ? tree.mostWhole : tree.mostOwn;
-  return changeColour(most ? tree.shownChange(node) / most : 0);
+  const noise = isNoise(tree.group[node], tree.turned || state.colour === "whole");
+  return changeColour(most && !noise ? tree.shownChange(node) / most : 0);
 }
 function keys() {
   if (comparesColours())
-    return [[1, "more than before"], [0, "as before"], [-1, "less"]].map(([at, text]) => [changeColour(at), text]);
+    return [[1, "more than before"], [0, data.verdicts ? "same, or unsure" : "as before"], [-1, "less"]].map(([at, text]) => [changeColour(at), text]);
   const kinds = new Set(state.colour === "kind" ? groups.map(g => g.kind) : []);
   return [...kinds].sort().map(k => [colour(k, .5), KINDS[k]]);
 }
@@ -807,6 +812,7 @@ function describe(tree, node) {
   box.replaceChildren(element("b", { title: whole }, name), ...more, text + comparison(tree, node), element("br", {}),
     element("span", { class: "quiet" }, where(group) || " "));
 }
+const verdictOf = group => groups[group].verdicts.map((word, i) => `${i ? "with what it calls" : "itself"} ${word || "–"}`).join(", ");
 /* Before, and by how much it changed. */
 function comparison(tree, node) {
   if (!data.compares) return "";
@@ -814,7 +820,8 @@ function comparison(tree, node) {
   const swap = state.widths === "before", other = tree.otherTotal[node];
   return ` · ${swap ? "now" : "before"} ${withUnit(other)}, ${percent(other, otherEverything)} · ` +
     `change ${signed(tree.change(node, true))}` +
-    (tree.turned || !node ? "" : `, itself ${signed(tree.change(node, false))}`);
+    (tree.turned || !node ? "" : `, itself ${signed(tree.change(node, false))}`) +
+    (node && data.verdicts ? " · " + verdictOf(tree.group[node]) : "");
 }
 /* In every view: what a page with not all stacks can and cannot tell. */
 function showCut() {
@@ -899,10 +906,11 @@ function weightCell(value) {
     element("b", {}, value ? percent(value) : "–"), value ? short(value) : "");
 }
 /* Of pages that compare; a table without such a column gets none. */
-function changeCells(own, whole) {
+function changeCells(group, own, whole) {
   if (!data.compares) return [];
-  return [element("td", { class: own > 0 ? "more" : own < 0 ? "less" : "quiet",
-    title: `itself ${signed(own)}, with what it calls ${signed(whole)}` }, signed(own))];
+  return [element("td", { class: isNoise(group, false) || !own ? "quiet" : own > 0 ? "more" : "less",
+    title: `itself ${signed(own)}, with what it calls ${signed(whole)}` + (data.verdicts ? ` · ${verdictOf(group)}` : "") },
+    signed(own))];
 }
 const moduleCell = group => element("td", { title: groups[group].module }, base(groups[group].module));
 
@@ -914,7 +922,7 @@ function showTable() {
   const body = $("functions").tBodies[0];
   body.replaceChildren(...list.slice(0, state.shown).map(r => {
     const row = element("tr", { tabindex: r.group === state.group ? 0 : -1, "aria-selected": r.group === state.group },
-      weightCell(r.self), weightCell(r.total), ...changeCells(r.change, r.whole), nameCell(r.group),
+      weightCell(r.self), weightCell(r.total), ...changeCells(r.group, r.change, r.whole), nameCell(r.group),
       moduleCell(r.group));
     row.group = r.group;
     return row;
@@ -996,7 +1004,7 @@ function showTree() {
         leaf ? "" : isOpen ? "▾" : "▸");
       const row = element("tr", { role: "row", tabindex: -1, "aria-level": level, "aria-posinset": i + 1,
         "aria-setsize": kids.length }, weightCell(tree.total[node]), weightCell(tree.self[node]),
-        ...(data.compares ? changeCells(tree.change(node, false), tree.change(node, true)) : []),
+        ...(data.compares ? changeCells(tree.group[node], tree.change(node, false), tree.change(node, true)) : []),
         nameCell(tree.group[node], twist), moduleCell(tree.group[node]));
       for (const cell of row.cells) cell.setAttribute("role", "gridcell");
       if (!leaf) row.setAttribute("aria-expanded", isOpen);
