@@ -86,6 +86,8 @@ static const char *remark(const struct perfile_diff_row *row, char *text, size_t
         snprintf(text, room, "  (renamed? was %s)", row->other);
     else if (row->other && row->state == PERFILE_DIFF_INLINED)
         snprintf(text, room, "  (with %s: inlined?)", row->other);
+    else if (row->other && row->state == PERFILE_DIFF_SPLIT)
+        snprintf(text, room, "  (with %s: split?)", row->other);
     return text;
 }
 

@@ -84,7 +84,8 @@ enum perfile_diff_state {
     PERFILE_DIFF_NEW,     /* no samples before */
     PERFILE_DIFF_GONE,    /* no samples after */
     PERFILE_DIFF_RENAMED, /* guessed; `other` is the name before */
-    PERFILE_DIFF_INLINED, /* guessed: `other`, which is on one side only, is part of the row on both */
+    PERFILE_DIFF_INLINED, /* guessed: `other`, which is not there after, is part of the row on both sides */
+    PERFILE_DIFF_SPLIT, /* `other`, which is on one side only, is part of the row: what a compiler made of it, or a guess */
 };
 
 /* Weights are means over recordings, in perfile_diff_info.unit. Texts are valid as long as the diff. */

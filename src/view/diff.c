@@ -48,7 +48,7 @@ PF_PUT(verdict)
 
 PF_PUT(state)
 {
-    static const char *const states[] = {"both", "new", "gone", "renamed", "inlined"};
+    static const char *const states[] = {"both", "new", "gone", "renamed", "inlined", "split"};
     DIFF;
     pf_set_lasting(vector, states[diff->row.state]);
 }
@@ -128,8 +128,8 @@ static const struct pf_column columns[] = {
     PF_COLUMN(thread, TEXT, "", "The name of the thread."),
     PF_COLUMN(path, TEXT, "", "The call path, outermost function first."),
     PF_REQUIRED(verdict, TEXT, "", "more, less, same or unsure."),
-    PF_REQUIRED(state, TEXT, "", "both, new, gone, renamed or inlined."),
-    PF_COLUMN(other, TEXT, "", "renamed: the name before; inlined: the function that is part of the row."),
+    PF_REQUIRED(state, TEXT, "", "both, new, gone, renamed, inlined or split."),
+    PF_COLUMN(other, TEXT, "", "renamed: the name before; inlined, split: the function that is part of the row."),
     PF_COLUMN(before, F64, WEIGHT, "The mean weight of the recordings before."),
     PF_COLUMN(after, F64, WEIGHT, "The mean weight of the recordings after."),
     PF_COLUMN(difference, F64, WEIGHT, "After minus before."),

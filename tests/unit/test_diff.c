@@ -339,7 +339,7 @@ static void inlined_functions(void **state)
         open_sides(&s, 3, turned ? now : then, turned ? then : now);
         compare(&s);
         struct perfile_diff_row row = row_of(s.diff, "step");
-        assert_int_equal(row.state, PERFILE_DIFF_INLINED);
+        assert_int_equal(row.state, turned ? PERFILE_DIFF_SPLIT : PERFILE_DIFF_INLINED);
         assert_string_equal(row.other, "divide");
         assert_int_equal(row.verdict, PERFILE_DIFF_SAME);
         assert_int_equal(perfile_diff_row_count(s.diff), 3);
@@ -364,6 +364,55 @@ static void inlined_into_unseen_callers(void **state)
     compare(&s);
     assert_string_equal(row_of(s.diff, "step").other, "divide");
     assert_int_equal(row_of(s.diff, "step").verdict, PERFILE_DIFF_SAME);
+    close_sides(&s);
+}
+
+/* Into helpers that it calls, or that stand beside it; and back. */
+static void split_functions(void **state)
+{
+    static const struct stack whole[] = {{"main;f", 600}, {"main;h", 300}, {"main;other", 200}, {NULL, 0}};
+    static const struct stack split[] = {{"main;f", 250}, {"main;f;first", 150}, {"main;f;second", 200},
+                                         {"main;h", 150}, {"main;beside", 152},  {"main;other", 200},
+                                         {NULL, 0}};
+    struct sides s;
+    (void)state;
+    for (int turned = 0; turned < 2; turned++) {
+        open_sides(&s, 3, turned ? split : whole, turned ? whole : split);
+        compare(&s);
+        assert_int_equal(row_of(s.diff, "f").state, turned ? PERFILE_DIFF_INLINED : PERFILE_DIFF_SPLIT);
+        assert_int_equal(row_of(s.diff, "f").verdict, PERFILE_DIFF_SAME);
+        assert_true(fabs(row_of(s.diff, "h").difference) < 10e3);
+        assert_string_equal(row_of(s.diff, "h").other, "beside");
+        assert_int_equal(perfile_diff_row_count(s.diff), 3);
+        assert_true(has_note(s.diff, turned ? "first seems to be inlined into f" : "first seems to be split off f"));
+        assert_true(has_note(s.diff, turned ? "second seems to be inlined into f" : "second seems to be split off f"));
+        perfile_diff_close(s.diff);
+        s.options.flags = PERFILE_DIFF_NO_GUESSES;
+        compare(&s);
+        assert_int_equal(row_of(s.diff, "first").state, turned ? PERFILE_DIFF_GONE : PERFILE_DIFF_NEW);
+        close_sides(&s);
+    }
+}
+
+/* Those that a compiler splits keep their names: only a note tells. */
+static void split_by_compilers(void **state)
+{
+    static const struct stack whole[] = {{"main;f", 600}, {"main;g.cold", 200}, {"main;g", 300}, {NULL, 0}};
+    static const struct stack split[] = {
+        {"main;f", 250}, {"main;f;f.part.0", 350}, {"main;g.cold", 200}, {"main;g", 300}, {NULL, 0}};
+    struct sides s;
+    (void)state;
+    open_sides(&s, 3, whole, split);
+    compare(&s);
+    assert_int_equal(row_of(s.diff, "f").state, PERFILE_DIFF_SPLIT);
+    assert_string_equal(row_of(s.diff, "f").other, "f.part.0");
+    assert_int_equal(row_of(s.diff, "f").verdict, PERFILE_DIFF_SAME);
+    assert_int_equal(row_of(s.diff, "g").state, PERFILE_DIFF_BOTH);
+    assert_true(has_note(s.diff, "f.part.0 is a part of f") && !has_note(s.diff, "g.cold"));
+    close_sides(&s);
+    open_sides(&s, 3, split, whole);
+    compare(&s);
+    assert_true(has_note(s.diff, "f.part.0 is not apart from f any more"));
     close_sides(&s);
 }
 
@@ -768,6 +817,7 @@ int main(void)
         cmocka_unit_test(one_on_a_side_is_unsure),   cmocka_unit_test(paths_know_their_callers),
         cmocka_unit_test(other_keys_and_units),      cmocka_unit_test(renamed_functions),
         cmocka_unit_test(inlined_functions),         cmocka_unit_test(inlined_into_unseen_callers),
+        cmocka_unit_test(split_functions),           cmocka_unit_test(split_by_compilers),
         cmocka_unit_test(renamed_binaries),          cmocka_unit_test(symbols_of_one_side),
         cmocka_unit_test(false_alarms_are_rare),     cmocka_unit_test(what_is_refused),
         cmocka_unit_test(every_allocation_may_fail), cmocka_unit_test(tables),

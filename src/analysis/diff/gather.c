@@ -226,7 +226,7 @@ static bool number_paths(struct adding *a)
                                           function_of_frame(a, stack.frame)};
         const bool joined = a->diff->joins && path.parent != PERFILE_NO_ID &&
                             pf_diff_path_at(a->diff, path.parent)->function == path.function &&
-                            a->diff->aliases[path.function].state == PERFILE_DIFF_INLINED;
+                            a->diff->aliases[path.function].state >= PERFILE_DIFF_INLINED;
         a->paths[i] = joined ? path.parent : pf_distinct_number(&a->diff->paths, &path);
         if (a->paths[i] == PERFILE_NO_ID)
             return false;

@@ -92,7 +92,7 @@ static void find_one_sided(const struct pf_diff *diff, struct candidates sides[2
     }
 }
 
-static bool tell(const struct pf_diff_match *match, const char *format, const char *name, const char *other)
+bool pf_diff_tell(const struct pf_diff_match *match, const char *format, const char *name, const char *other)
 {
     char text[TEXT], names[2][TEXT / 3];
     perfile_name_fit(name, 100, names[0], sizeof(names[0]));
@@ -136,7 +136,8 @@ static bool map_module(const struct pf_diff_match *match, uint32_t from, uint32_
         diff->aliases[i].function = same;
     }
     diff->modules[from] = to;
-    return tell(match, "%s is taken for %s, the same binary by another name", diff->texts[from], diff->texts[to]);
+    return pf_diff_tell(match, "%s is taken for %s, the same binary by another name", diff->texts[from],
+                        diff->texts[to]);
 }
 
 static bool pair_modules(const struct pf_diff_match *match, struct candidates sides[2])
@@ -238,8 +239,8 @@ static bool pair_functions(const struct pf_diff_match *match, struct candidates 
         diff->aliases[old->number].function = best->number;
         diff->aliases[best->number].other = name + 1;
         diff->aliases[best->number].state = PERFILE_DIFF_RENAMED;
-        if (!tell(match, "%s is taken for %s, renamed", diff->texts[name],
-                  diff->texts[pf_diff_function_at(diff, best->number)->name]))
+        if (!pf_diff_tell(match, "%s is taken for %s, renamed", diff->texts[name],
+                          diff->texts[pf_diff_function_at(diff, best->number)->name]))
             return false;
     }
     return true;
@@ -302,17 +303,28 @@ static bool find_calls(struct pf_diff *diff, const struct pf_diff_profile *of, c
     return true;
 }
 
-/* How much of what the candidate lost, or won, the other function did not win or lose; as a fraction. */
-static double left_of(const struct pf_diff *diff, const struct candidate *c, uint32_t other, const double *moved)
+/* What the function has more after than before, with what moved into it so far; NAN: it cannot be the other one. */
+static double change_of(const struct pf_diff *diff, uint32_t function, const double *moved)
 {
-    const struct pf_diff_key key = {.parts = {[PF_DIFF_FUNCTION] = other + 1}};
+    const struct pf_diff_key key = {.parts = {[PF_DIFF_FUNCTION] = function + 1}};
     const uint32_t row = pf_distinct_find(&diff->keys, &key);
     double weight[2] = {0, 0};
-    if (row == PERFILE_NO_ID || other == c->number || diff->aliases[other].function != other)
-        return INFINITY;
+    if (row == PERFILE_NO_ID || diff->aliases[function].function != function)
+        return NAN;
     weigh(diff, row, weight);
-    const double own = c->weight[1] - c->weight[0];
-    return fabs((own + weight[1] - weight[0] + moved[other]) / own);
+    return weight[1] - weight[0] + moved[function];
+}
+
+static double own_change(const struct candidate *c)
+{
+    return c->weight[1] - c->weight[0];
+}
+
+/* How much of `own` the other function did not win or lose; as a fraction. */
+static double left_of(const struct pf_diff *diff, double own, uint32_t other, const double *moved)
+{
+    const double change = change_of(diff, other, moved);
+    return isnan(change) ? INFINITY : fabs((own + change) / own);
 }
 
 /* Callchains often lack the caller of the innermost function: what then fits closely, of the same binary. */
@@ -322,9 +334,9 @@ static uint32_t find_unseen(const struct pf_diff *diff, const struct candidate *
     uint32_t best = PERFILE_NO_ID;
     for (size_t i = 0; i < diff->keys.count; i++) {
         const uint32_t other = pf_diff_key_at(diff, i)->parts[PF_DIFF_FUNCTION] - 1;
-        const bool same_module =
-            pf_diff_function_at(diff, other)->module == pf_diff_function_at(diff, c->number)->module;
-        const double left = same_module ? left_of(diff, c, other, moved) : INFINITY;
+        const bool may_be = other != c->number &&
+                            pf_diff_function_at(diff, other)->module == pf_diff_function_at(diff, c->number)->module;
+        const double left = may_be ? left_of(diff, own_change(c), other, moved) : INFINITY;
         if (left < least) {
             least = left;
             best = other;
@@ -333,30 +345,29 @@ static uint32_t find_unseen(const struct pf_diff *diff, const struct candidate *
     return best;
 }
 
-/* The caller has won what the candidate lost, or lost what it won. */
-static bool try_inlined(const struct pf_diff_match *match, struct candidate *c, uint32_t caller, double *moved)
+static bool is_unknown(const struct pf_diff *diff, const struct candidate *c)
 {
-    struct pf_diff *diff = match->diff;
-    if (strcmp(diff->texts[pf_diff_function_at(diff, c->number)->name], PF_DIFF_UNKNOWN) == 0)
-        return true;
-    if (left_of(diff, c, caller, moved) > 0.25)
-        caller = find_unseen(diff, c, moved);
-    if (caller == PERFILE_NO_ID)
-        return true;
-    moved[caller] += c->weight[1] - c->weight[0];
-    diff->aliases[c->number].function = caller;
-    diff->aliases[caller].other = pf_diff_function_at(diff, c->number)->name + 1;
-    diff->aliases[caller].state = PERFILE_DIFF_INLINED;
-    diff->joins = true;
-    return tell(match,
-                c->weight[0] > 0 ? "%s seems to be inlined into %s now: both are one row"
-                                 : "%s seems to be no longer inlined into %s: both are one row",
-                diff->texts[pf_diff_function_at(diff, c->number)->name],
-                diff->texts[pf_diff_function_at(diff, caller)->name]);
+    return strcmp(diff->texts[pf_diff_function_at(diff, c->number)->name], PF_DIFF_UNKNOWN) == 0;
 }
 
-static bool try_callers(const struct pf_diff_match *match, struct candidates *side, const struct calls *calls,
-                        double *moved)
+static bool join(const struct pf_diff_match *match, const struct candidate *c, uint32_t other, double *moved)
+{
+    struct pf_diff *diff = match->diff;
+    const bool gone = c->weight[0] > 0;
+    moved[other] += own_change(c);
+    diff->aliases[c->number].function = other;
+    diff->aliases[other].other = pf_diff_function_at(diff, c->number)->name + 1;
+    diff->aliases[other].state = gone ? PERFILE_DIFF_INLINED : PERFILE_DIFF_SPLIT;
+    diff->joins = true;
+    return pf_diff_tell(match,
+                        gone ? "%s seems to be inlined into %s now: both are one row"
+                             : "%s seems to be split off %s, or no longer inlined into it: both are one row",
+                        diff->texts[pf_diff_function_at(diff, c->number)->name],
+                        diff->texts[pf_diff_function_at(diff, other)->name]);
+}
+
+/* Who calls each candidate most; PERFILE_NO_ID: nobody is seen to. */
+static void find_callers(const struct candidates *side, const struct calls *calls, uint32_t *callers)
 {
     const struct call *all = (const struct call *)calls->pairs.items;
     for (size_t i = 0; i < side->count; i++) {
@@ -364,9 +375,53 @@ static bool try_callers(const struct pf_diff_match *match, struct candidates *si
         for (size_t k = 0; k < calls->pairs.count; k++)
             if (all[k].candidate == i && (best == SIZE_MAX || calls->weights[k] > calls->weights[best]))
                 best = k;
-        if (best != SIZE_MAX && !try_inlined(match, &side->items[i], all[best].caller, moved))
-            return false;
+        callers[i] = best == SIZE_MAX ? PERFILE_NO_ID : all[best].caller;
     }
+}
+
+/* The caller has won what all candidates that it calls together lost, or lost what they won. */
+static bool try_together(const struct pf_diff_match *match, struct candidates *side, const uint32_t *callers,
+                         size_t first, double *moved)
+{
+    double sum = 0;
+    bool fine = true;
+    for (size_t i = first; i < side->count; i++)
+        if (callers[i] == callers[first] && !side->items[i].taken && !is_unknown(match->diff, &side->items[i]))
+            sum += own_change(&side->items[i]);
+    if (sum == 0 || left_of(match->diff, sum, callers[first], moved) > 0.25)
+        return true;
+    for (size_t i = first; fine && i < side->count; i++)
+        if (callers[i] == callers[first] && !side->items[i].taken && !is_unknown(match->diff, &side->items[i])) {
+            side->items[i].taken = true;
+            fine = join(match, &side->items[i], callers[first], moved);
+        }
+    return fine;
+}
+
+/* The same of one, with its caller or, if that is not what has changed, with what fits. */
+static bool try_alone(const struct pf_diff_match *match, struct candidate *c, uint32_t caller, double *moved)
+{
+    if (c->taken || is_unknown(match->diff, c))
+        return true;
+    if (left_of(match->diff, own_change(c), caller, moved) > 0.25)
+        caller = find_unseen(match->diff, c, moved);
+    c->taken = caller != PERFILE_NO_ID;
+    return caller == PERFILE_NO_ID || join(match, c, caller, moved);
+}
+
+static bool try_callers(const struct pf_diff_match *match, struct candidates *side, const struct calls *calls,
+                        double *moved)
+{
+    uint32_t callers[MOST_CANDIDATES];
+    find_callers(side, calls, callers);
+    for (size_t i = 0; i < side->count; i++)
+        side->items[i].taken = false;
+    for (size_t i = 0; i < side->count; i++)
+        if (callers[i] != PERFILE_NO_ID && !try_together(match, side, callers, i, moved))
+            return false;
+    for (size_t i = 0; i < side->count; i++)
+        if (callers[i] != PERFILE_NO_ID && !try_alone(match, &side->items[i], callers[i], moved))
+            return false;
     return true;
 }
 
@@ -422,7 +477,7 @@ bool pf_diff_guess(struct pf_diff_match *match)
         diff->module_count = diff->text_count;
     for (size_t i = 0; i < diff->module_count; i++)
         diff->modules[i] = (uint32_t)i;
-    fine = fine && guess_modules(match, sides) && guess_functions(match, sides);
+    fine = fine && guess_modules(match, sides) && guess_functions(match, sides) && pf_diff_find_parts(match);
     pf_free(diff->allocator, sides, sides ? 2 * sizeof(*sides) : 0);
     return fine;
 }

@@ -14,6 +14,12 @@ struct pf_diff_match {
     void *context;
 };
 
+/* Says a sentence with two names in it. False when out of memory. */
+bool pf_diff_tell(const struct pf_diff_match *match, const char *format, const char *name, const char *other);
+
+/* Says which functions have parts on one side only, that compilers made. False when out of memory. */
+bool pf_diff_find_parts(const struct pf_diff_match *match);
+
 /* Fills diff->modules and diff->aliases. What was gathered is gone. False when out of memory. */
 bool pf_diff_guess(struct pf_diff_match *match);
 

@@ -100,6 +100,16 @@ size_t pf_diff_function_name(const char *name, char *text)
     return used;
 }
 
+bool pf_diff_is_part(const char *name)
+{
+    static const char *const parts[] = {".part", ".cold"};
+    for (const char *at = name; (at = strchr(at, '.')) != NULL; at++)
+        for (size_t i = 0; at > name && i < PF_COUNT(parts); i++)
+            if (strncmp(at, parts[i], strlen(parts[i])) == 0 && suffix_at(at))
+                return true;
+    return false;
+}
+
 size_t pf_diff_plain_name(const char *name, char *text)
 {
     size_t used = 0, depth = 0;

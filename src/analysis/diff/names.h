@@ -11,6 +11,8 @@
 
 /* Without .isra.0, .part.3, .cold, .llvm.123, @@VERSION, the hashes of Rust, [clone ...]. */
 size_t pf_diff_function_name(const char *name, char *text);
+/* A compiler made it from a part of a function: "f.part.0", "f.cold". */
+bool pf_diff_is_part(const char *name);
 /* Its base name without " (deleted)" and with one number of its version; "[kernel]", "[jit]". `module` NULL: "[unknown]". */
 size_t pf_diff_module_name(const struct perfile_module *module, char *text);
 /* Numbers of three and more digits, which may be process ids, are "N". */
