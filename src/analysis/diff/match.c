@@ -140,23 +140,35 @@ static bool map_module(const struct pf_diff_match *match, uint32_t from, uint32_
                         diff->texts[to]);
 }
 
+/*
+ * How much they seem to be one, from 0 to 1. A program that was rebuilt may have lost much of its functions to others; then it
+ * is the heaviest binary on each side that the other side does not have.
+ */
+static double module_likeness(const struct pf_diff *diff, const struct candidates sides[2], const struct candidate *old,
+                              const struct candidate *new)
+{
+    const bool heaviest = old == sides[0].items && new == sides[1].items;
+    const double common = fmin(common_part(diff, old, new->number, 0), common_part(diff, new, old->number, 1));
+    if (diff->texts[old->number][0] == '[' || diff->texts[new->number][0] == '[')
+        return 0;
+    const bool alike = heaviest && pf_diff_names_alike(diff->texts[old->number], diff->texts[new->number]);
+    return common >= (heaviest ? 0.2 : 0.5) || alike ? fmax(common, 0.01) : 0;
+}
+
 static bool pair_modules(const struct pf_diff_match *match, struct candidates sides[2])
 {
     for (size_t i = 0; i < sides[0].count; i++) {
         struct candidate *best = NULL, *old = &sides[0].items[i];
-        double common = 0.5;
+        double most = 0;
         for (size_t k = 0; k < sides[1].count; k++) {
             struct candidate *new = &sides[1].items[k];
-            if (new->taken || match->diff->texts[new->number][0] == '[')
-                continue;
-            const double part =
-                fmin(common_part(match->diff, old, new->number, 0), common_part(match->diff, new, old->number, 1));
-            if (part >= common) {
+            const double likeness = new->taken ? 0 : module_likeness(match->diff, sides, old, new);
+            if (likeness > most) {
                 best = new;
-                common = part;
+                most = likeness;
             }
         }
-        if (!best || match->diff->texts[old->number][0] == '[')
+        if (!best)
             continue;
         best->taken = true;
         if (!map_module(match, old->number, best->number))
@@ -303,8 +315,13 @@ static bool find_calls(struct pf_diff *diff, const struct pf_diff_profile *of, c
     return true;
 }
 
+struct changes {
+    double *moved;   /* by function: what has moved into it, after minus before */
+    double *weights; /* room for two rows */
+};
+
 /* What the function has more after than before, with what moved into it so far; NAN: it cannot be the other one. */
-static double change_of(const struct pf_diff *diff, uint32_t function, const double *moved)
+static double change_of(const struct pf_diff *diff, uint32_t function, const struct changes *changes)
 {
     const struct pf_diff_key key = {.parts = {[PF_DIFF_FUNCTION] = function + 1}};
     const uint32_t row = pf_distinct_find(&diff->keys, &key);
@@ -312,7 +329,7 @@ static double change_of(const struct pf_diff *diff, uint32_t function, const dou
     if (row == PERFILE_NO_ID || diff->aliases[function].function != function)
         return NAN;
     weigh(diff, row, weight);
-    return weight[1] - weight[0] + moved[function];
+    return weight[1] - weight[0] + changes->moved[function];
 }
 
 static double own_change(const struct candidate *c)
@@ -321,23 +338,40 @@ static double own_change(const struct candidate *c)
 }
 
 /* How much of `own` the other function did not win or lose; as a fraction. */
-static double left_of(const struct pf_diff *diff, double own, uint32_t other, const double *moved)
+static double left_of(const struct pf_diff *diff, double own, uint32_t other, const struct changes *changes)
 {
-    const double change = change_of(diff, other, moved);
+    const double change = change_of(diff, other, changes);
     return isnan(change) ? INFINITY : fabs((own + change) / own);
 }
 
-/* Callchains often lack the caller of the innermost function: what then fits closely, of the same binary. */
-static uint32_t find_unseen(const struct pf_diff *diff, const struct candidate *c, const double *moved)
+/* The recordings do not say that both rows together have changed. */
+static bool may_be_one(const struct pf_diff *diff, uint32_t row, uint32_t other, const struct changes *changes)
 {
-    double least = 0.1;
+    const size_t count = diff->profile_count;
+    struct pf_comparison both, one;
+    struct pf_difference result;
+    pf_diff_observe(diff, row, changes->weights, &both);
+    pf_diff_observe(diff, other, changes->weights + count, &one);
+    for (size_t i = 0; i < count; i++)
+        changes->weights[i] += changes->weights[count + i];
+    both.before.samples += one.before.samples;
+    both.after.samples += one.after.samples;
+    both.unit = fmax(both.unit, one.unit);
+    pf_compare(&both, &result);
+    return result.low <= 0 && result.high >= 0;
+}
+
+/* Callchains often lack the caller of the innermost function: what then fits closely, of the same binary. */
+static uint32_t find_unseen(const struct pf_diff *diff, const struct candidate *c, const struct changes *changes)
+{
+    double least = 0.25;
     uint32_t best = PERFILE_NO_ID;
     for (size_t i = 0; i < diff->keys.count; i++) {
         const uint32_t other = pf_diff_key_at(diff, i)->parts[PF_DIFF_FUNCTION] - 1;
         const bool may_be = other != c->number &&
                             pf_diff_function_at(diff, other)->module == pf_diff_function_at(diff, c->number)->module;
-        const double left = may_be ? left_of(diff, own_change(c), other, moved) : INFINITY;
-        if (left < least) {
+        const double left = may_be ? left_of(diff, own_change(c), other, changes) : INFINITY;
+        if (left < least && (left < 0.1 || may_be_one(diff, c->row, (uint32_t)i, changes))) {
             least = left;
             best = other;
         }
@@ -350,11 +384,11 @@ static bool is_unknown(const struct pf_diff *diff, const struct candidate *c)
     return strcmp(diff->texts[pf_diff_function_at(diff, c->number)->name], PF_DIFF_UNKNOWN) == 0;
 }
 
-static bool join(const struct pf_diff_match *match, const struct candidate *c, uint32_t other, double *moved)
+static bool join(const struct pf_diff_match *match, const struct candidate *c, uint32_t other, struct changes *changes)
 {
     struct pf_diff *diff = match->diff;
     const bool gone = c->weight[0] > 0;
-    moved[other] += own_change(c);
+    changes->moved[other] += own_change(c);
     diff->aliases[c->number].function = other;
     diff->aliases[other].other = pf_diff_function_at(diff, c->number)->name + 1;
     diff->aliases[other].state = gone ? PERFILE_DIFF_INLINED : PERFILE_DIFF_SPLIT;
@@ -381,46 +415,46 @@ static void find_callers(const struct candidates *side, const struct calls *call
 
 /* The caller has won what all candidates that it calls together lost, or lost what they won. */
 static bool try_together(const struct pf_diff_match *match, struct candidates *side, const uint32_t *callers,
-                         size_t first, double *moved)
+                         size_t first, struct changes *changes)
 {
     double sum = 0;
     bool fine = true;
     for (size_t i = first; i < side->count; i++)
         if (callers[i] == callers[first] && !side->items[i].taken && !is_unknown(match->diff, &side->items[i]))
             sum += own_change(&side->items[i]);
-    if (sum == 0 || left_of(match->diff, sum, callers[first], moved) > 0.25)
+    if (sum == 0 || left_of(match->diff, sum, callers[first], changes) > 0.25)
         return true;
     for (size_t i = first; fine && i < side->count; i++)
         if (callers[i] == callers[first] && !side->items[i].taken && !is_unknown(match->diff, &side->items[i])) {
             side->items[i].taken = true;
-            fine = join(match, &side->items[i], callers[first], moved);
+            fine = join(match, &side->items[i], callers[first], changes);
         }
     return fine;
 }
 
 /* The same of one, with its caller or, if that is not what has changed, with what fits. */
-static bool try_alone(const struct pf_diff_match *match, struct candidate *c, uint32_t caller, double *moved)
+static bool try_alone(const struct pf_diff_match *match, struct candidate *c, uint32_t caller, struct changes *changes)
 {
     if (c->taken || is_unknown(match->diff, c))
         return true;
-    if (left_of(match->diff, own_change(c), caller, moved) > 0.25)
-        caller = find_unseen(match->diff, c, moved);
+    if (left_of(match->diff, own_change(c), caller, changes) > 0.25)
+        caller = find_unseen(match->diff, c, changes);
     c->taken = caller != PERFILE_NO_ID;
-    return caller == PERFILE_NO_ID || join(match, c, caller, moved);
+    return caller == PERFILE_NO_ID || join(match, c, caller, changes);
 }
 
 static bool try_callers(const struct pf_diff_match *match, struct candidates *side, const struct calls *calls,
-                        double *moved)
+                        struct changes *changes)
 {
     uint32_t callers[MOST_CANDIDATES];
     find_callers(side, calls, callers);
     for (size_t i = 0; i < side->count; i++)
         side->items[i].taken = false;
     for (size_t i = 0; i < side->count; i++)
-        if (callers[i] != PERFILE_NO_ID && !try_together(match, side, callers, i, moved))
+        if (callers[i] != PERFILE_NO_ID && !try_together(match, side, callers, i, changes))
             return false;
     for (size_t i = 0; i < side->count; i++)
-        if (callers[i] != PERFILE_NO_ID && !try_alone(match, &side->items[i], callers[i], moved))
+        if (callers[i] != PERFILE_NO_ID && !try_alone(match, &side->items[i], callers[i], changes))
             return false;
     return true;
 }
@@ -431,18 +465,21 @@ static bool guess_inlined(const struct pf_diff_match *match, struct candidates *
     struct pf_diff *diff = match->diff;
     const size_t count = diff->functions.count + 1;
     uint32_t *places = pf_new(diff->allocator, count * sizeof(*places));
-    double *moved = pf_new(diff->allocator, count * sizeof(*moved));
+    const size_t bytes = 2 * diff->profile_count * sizeof(double);
+    struct changes changes = {.moved = pf_new(diff->allocator, count * sizeof(double)),
+                              .weights = pf_new(diff->allocator, bytes)};
     struct calls calls = {0};
-    bool fine = places && moved;
+    bool fine = places && changes.moved && changes.weights;
     pf_distinct_open(&calls.pairs, diff->allocator, sizeof(struct call));
     for (size_t i = 0; fine && i < side->count; i++)
         places[side->items[i].number] = (uint32_t)i + 1;
     for (size_t i = 0; fine && i < diff->profile_count; i++)
         if (diff->profiles[i].is_before == before && diff->profiles[i].event != PERFILE_NO_ID)
             fine = find_calls(diff, &diff->profiles[i], places, &calls);
-    fine = fine && try_callers(match, side, &calls, moved);
+    fine = fine && try_callers(match, side, &calls, &changes);
     pf_free(diff->allocator, places, places ? count * sizeof(*places) : 0);
-    pf_free(diff->allocator, moved, moved ? count * sizeof(*moved) : 0);
+    pf_free(diff->allocator, changes.moved, changes.moved ? count * sizeof(double) : 0);
+    pf_free(diff->allocator, changes.weights, changes.weights ? bytes : 0);
     pf_free(diff->allocator, calls.weights, calls.room * sizeof(double));
     pf_distinct_close(&calls.pairs);
     return fine;

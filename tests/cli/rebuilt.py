@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rebuilt.py PERFILE COMPILER...: a program is compared with what it became: its binary has another name, it was compiled
+anew, one function is inlined, one split, one renamed, and a thread has its process id in its name. All is matched, and
+said. Exit 77 where events cannot be opened."""
+import json, pathlib, subprocess, sys, tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
+hermetic.settle()
+PERFILE, COMPILER = sys.argv[1], sys.argv[2:]
+SOURCE = pathlib.Path(__file__).with_name('rebuilt.c')
+RUNS = 3
+wrong = 0
+
+
+def expect(condition, what, detail=''):
+    global wrong
+    if not condition:
+        wrong += 1
+        print(f'wrong: {what}: {detail}')
+
+
+def record(folder, name, *options):
+    program = folder / name
+    subprocess.run([*COMPILER, '-O2', '-fno-omit-frame-pointer', '-fno-optimize-sibling-calls', '-pthread', *options,
+                    str(SOURCE), '-o', str(program)], check=True)
+    for run in range(RUNS):
+        done = subprocess.run([PERFILE, 'record', '-q', '-e', 'cpu-clock:u', '-F', '2000', '-g', '-o', f'{program}.{run}',
+                               '--', str(program)], capture_output=True, text=True)
+        if done.returncode == 3:
+            print(f'skipped: recording: {done.stderr.strip()}')
+            sys.exit(77)
+        expect(done.returncode == 0, 'recording', done.stderr)
+    return [f'{program}.{run}' for run in range(RUNS)]
+
+
+def compare(before, after, *options):
+    done = subprocess.run([PERFILE, 'diff', '--format', 'jsonl', *options, '--before', *before, '--after', *after],
+                          capture_output=True, text=True)
+    expect(done.returncode == 0, 'diff', done.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def row_of(rows, **names):
+    found = [row for row in rows if all(row[key] == value for key, value in names.items())]
+    expect(len(found) == 1, f'one row {names}', found)
+    return found[0] if found else {'state': None, 'other': None, 'before': 0, 'after': 0}
+
+
+def check(before, after):
+    rows, notes = compare(before, after)
+    for name, state, other in (('step', 'inlined', 'divide'), ('sort_all', 'split', 'sort_tail'),
+                               ('convert_words2', 'renamed', 'convert_words'), ('pack', 'both', None)):
+        row = row_of(rows, function=name)
+        expect((row['state'], row['other']) == (state, other), name, row)
+        expect(0.6 * row['before'] < row['after'] < 1.6 * row['before'], f'{name} on both sides', row)
+        expect(row.get('module') == 'rebuilt-new', f"{name}'s binary", row)
+    for name in ('divide', 'sort_tail', 'convert_words'):
+        expect(not any(row['function'] == name for row in rows), f'{name} is no row of its own')
+    for note in ('rebuilt-old is taken for rebuilt-new', 'divide seems to be inlined into step',
+                 'sort_tail seems to be split off sort_all', 'convert_words is taken for convert_words2'):
+        expect(note in notes, note, notes)
+    rows, notes = compare(before, after, '--sort', 'thread')
+    row = row_of(rows, thread='work-N')
+    expect(row['before'] > 0 and row['after'] > 0, 'a thread with a process id in its name', row)
+    rows, notes = compare(before, after, '--no-guess')
+    expect(any(row['function'] == 'divide' and row['state'] == 'gone' for row in rows), 'without guesses', rows)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        before = record(folder, 'rebuilt-old')
+        check(before, record(folder, 'rebuilt-new', '-DAFTER', '-falign-functions=128'))
+    print(f'{wrong} wrong' if wrong else 'all is matched')
+    return wrong > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
