@@ -491,6 +491,13 @@ static bool sorts_by(const struct diff_run *run, const char *key, const char *pe
     return strstr(list, key) || strstr(list, perfs);
 }
 
+/* Else a function and who calls it, as far as guesses need it, are enough. */
+static bool needs_callers(const struct diff_run *run)
+{
+    return run->settings->diff.update || run->options.flags & PERFILE_DIFF_INCLUSIVE || is_format(run, "html") ||
+           sorts_by(run, "path", "path");
+}
+
 /* Events are chosen afterwards: --per is another one. */
 static int read_profile(struct diff_run *run, struct pf_input *input, struct pf_progress *progress,
                         struct perfile_profile **profile)
@@ -511,6 +518,7 @@ static int read_profile(struct diff_run *run, struct pf_input *input, struct pf_
         options.flags |= PERFILE_STREAM_ADDRESSES;
     options.keys = settings->diff.update || sorts_by(run, "thread", "comm") ? "comm" : NULL;
     options.path = input->name;
+    options.max_frames = needs_callers(run) ? 0 : 2;
     options.threads = settings->jobs ? (settings->jobs < 1024 ? (unsigned)settings->jobs : 1024) : 4;
     options.unmatched = pf_log_unmatched;
     options.unmatched_context = &input->log;

@@ -236,6 +236,8 @@ struct perfile_profile_options {
     void *snapshot_context;
     uint64_t snapshot_ms;
     uint64_t snapshot_rows; /* with more rows than that no more come; 0: 1,000,000 */
+    uint64_t
+        max_frames; /* of each stack only so many of the innermost: less memory where callers do not matter; 0: all */
 };
 #define PERFILE_PROFILE_OPTIONS_INIT PERFILE_SIZED(struct perfile_profile_options)
 

@@ -27,7 +27,7 @@ def record(folder, name, *options):
     subprocess.run([*COMPILER, '-O2', '-fno-omit-frame-pointer', '-fno-optimize-sibling-calls', '-pthread', *options,
                     str(SOURCE), '-o', str(program)], check=True)
     for run in range(RUNS):
-        done = subprocess.run([PERFILE, 'record', '-q', '-e', 'cpu-clock:u', '-F', '2000', '-g', '-o', f'{program}.{run}',
+        done = subprocess.run([PERFILE, 'record', '-q', '-e', 'cpu-clock:u', '-F', '4000', '-g', '-o', f'{program}.{run}',
                                '--', str(program)], capture_output=True, text=True)
         if done.returncode == 3:
             print(f'skipped: recording: {done.stderr.strip()}')

@@ -892,6 +892,7 @@ class perfile_profile_options(Sized):
     snapshot_context: Any
     snapshot_ms: int
     snapshot_rows: int
+    max_frames: int
 
 
 class perfile_profile_merge_options(Sized):
@@ -2367,7 +2368,8 @@ perfile_profile_options._fields_ = [
     ('snapshot', CFUNCTYPE(None, c_void_p, c_void_p)),
     ('snapshot_context', c_void_p),
     ('snapshot_ms', c_uint64),
-    ('snapshot_rows', c_uint64)]
+    ('snapshot_rows', c_uint64),
+    ('max_frames', c_uint64)]
 perfile_profile_merge_options._fields_ = [
     ('size', c_size_t),
     ('allocator', POINTER(perfile_allocator))]

@@ -456,7 +456,8 @@ static void judge_rows(struct perfile_diff *d)
 static bool is_behind(const struct perfile_diff_row *row, const struct perfile_diff_row *other)
 {
     const double a = fabs(row->difference), b = fabs(other->difference);
-    return a != b ? a < b : row->parent > other->parent;
+    const double weight = row->before + row->after, weight_of_other = other->before + other->after;
+    return a != b ? a < b : weight != weight_of_other ? weight < weight_of_other : row->parent > other->parent;
 }
 
 static void sink_row(struct perfile_diff_row *rows, size_t at, size_t count)
@@ -708,6 +709,10 @@ static void close_gathered(struct pf_diff *diff)
         if (diff->profiles[i].functions)
             pf_free(allocator, diff->profiles[i].functions,
                     (diff->profiles[i].function_count + 1) * sizeof(*diff->profiles[i].functions));
+    for (size_t i = 0; diff->profiles && i < diff->profile_count; i++)
+        if (diff->profiles[i].leaves)
+            pf_free(allocator, diff->profiles[i].leaves,
+                    (diff->profiles[i].function_count + 1) * sizeof(*diff->profiles[i].leaves));
     pf_free(allocator, diff->profiles, diff->profiles ? diff->profile_count * sizeof(*diff->profiles) : 0);
     pf_free(allocator, diff->aliases, diff->alias_room * sizeof(*diff->aliases));
     pf_free(allocator, diff->modules, diff->modules ? (diff->module_count + 1) * sizeof(*diff->modules) : 0);

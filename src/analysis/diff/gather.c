@@ -165,10 +165,40 @@ static bool name_functions_of(struct pf_diff *diff, struct pf_diff_profile *of)
     return fine;
 }
 
+/* The function of the profile that was running; PERFILE_NO_ID: it is not known. */
+static uint32_t leaf_of(const struct pf_diff_profile *of, const struct perfile_profile_sample *sample)
+{
+    struct perfile_profile_stack stack = PERFILE_PROFILE_STACK_INIT;
+    struct perfile_profile_frame frame = PERFILE_PROFILE_FRAME_INIT;
+    const bool has_stack = sample->stack != PERFILE_NO_ID;
+    if ((has_stack && perfile_profile_stack_at(of->profile, sample->stack, &stack) < 0) ||
+        perfile_profile_frame_at(of->profile, has_stack ? stack.frame : sample->leaf, &frame) < 0)
+        return PERFILE_NO_ID;
+    return frame.function < of->function_count ? frame.function : PERFILE_NO_ID;
+}
+
+/* Rows of functions and binaries are made of these, several times: samples are looked at once. */
+static bool weigh_functions(struct pf_diff *diff, struct pf_diff_profile *of)
+{
+    const size_t count = perfile_profile_sample_count(of->profile);
+    of->leaves = pf_new(diff->allocator, (of->function_count + 1) * sizeof(*of->leaves));
+    for (size_t i = 0; of->leaves && of->event != PERFILE_NO_ID && i < count; i++) {
+        struct perfile_profile_sample sample = PERFILE_PROFILE_SAMPLE_INIT;
+        if (perfile_profile_sample_at(of->profile, i, &sample) < 0 || sample.event != of->event)
+            continue;
+        const uint32_t function = leaf_of(of, &sample);
+        if (function == PERFILE_NO_ID)
+            continue;
+        of->leaves[function].weight += sample.values[of->value];
+        of->leaves[function].samples += sample.values[0];
+    }
+    return of->leaves != NULL;
+}
+
 bool pf_diff_name_functions(struct pf_diff *diff)
 {
     for (size_t i = 0; i < diff->profile_count; i++)
-        if (!name_functions_of(diff, &diff->profiles[i]))
+        if (!name_functions_of(diff, &diff->profiles[i]) || !weigh_functions(diff, &diff->profiles[i]))
             return false;
     return true;
 }
@@ -301,6 +331,30 @@ static bool wants(const struct pf_diff *diff, enum pf_diff_part part)
     return diff->wanted >> part & 1;
 }
 
+/* Without stacks, lines and threads. */
+static bool add_functions(struct adding *a)
+{
+    struct pf_diff *diff = a->diff;
+    for (size_t i = 0; i < a->profile->function_count; i++) {
+        const struct pf_diff_leaf *leaf = &a->profile->leaves[i];
+        const uint32_t function = pf_diff_function_of(diff, a->profile->functions[i]);
+        struct pf_diff_key key = {{0}};
+        if (!leaf->samples && !leaf->weight)
+            continue;
+        if (wants(diff, PF_DIFF_MODULE))
+            key.parts[PF_DIFF_MODULE] = pf_diff_module_of(diff, pf_diff_function_at(diff, function)->module) + 1;
+        if (wants(diff, PF_DIFF_FUNCTION))
+            key.parts[PF_DIFF_FUNCTION] = function + 1;
+        const uint32_t row = number_row(diff, &key);
+        if (row == PERFILE_NO_ID)
+            return false;
+        struct pf_diff_cell *cell = &pf_diff_cells(diff, row)[a->column];
+        cell->weight += (double)leaf->weight * a->profile->scale;
+        cell->samples += leaf->samples;
+    }
+    return true;
+}
+
 static bool count_frame(struct adding *a, struct pf_diff_key key, uint32_t frame,
                         const struct perfile_profile_sample *sample)
 {
@@ -367,6 +421,8 @@ static bool add_profile(struct pf_diff *diff, size_t column)
     bool fine = true;
     if (a.profile->event == PERFILE_NO_ID)
         return true;
+    if (!diff->inclusive && !(diff->wanted & ~(1u << PF_DIFF_MODULE | 1u << PF_DIFF_FUNCTION)))
+        return add_functions(&a);
     memset(diff->stamps, 0, diff->keys.count * sizeof(*diff->stamps));
     if (wants(diff, PF_DIFF_PATH))
         fine = number_paths(&a);

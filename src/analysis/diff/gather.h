@@ -55,6 +55,11 @@ struct pf_diff_cell {
     uint64_t samples;
 };
 
+/* What was counted while a function was running. */
+struct pf_diff_leaf {
+    uint64_t weight, samples;
+};
+
 struct pf_diff_profile {
     const struct perfile_profile *profile;
     bool is_before;
@@ -64,6 +69,7 @@ struct pf_diff_profile {
     double scale;        /* of weights */
     uint32_t *functions; /* numbers, of the profile's functions; owned */
     size_t function_count;
+    struct pf_diff_leaf *leaves; /* by function of the profile; owned */
 };
 
 struct pf_diff {
@@ -95,7 +101,7 @@ struct pf_diff {
 uint32_t pf_diff_text(struct pf_diff *diff, const char *text);
 /* The number of a function, with an alias that is itself. PERFILE_NO_ID: out of memory, also where one of both is that. */
 uint32_t pf_diff_function_number(struct pf_diff *diff, uint32_t module, uint32_t name);
-/* What the functions of all profiles are called. False when out of memory. */
+/* What the functions of all profiles are called, and what they weigh. False when out of memory. */
 bool pf_diff_name_functions(struct pf_diff *diff);
 /* Fills the matrix anew. False when out of memory. */
 bool pf_diff_gather(struct pf_diff *diff, unsigned wanted, bool inclusive);

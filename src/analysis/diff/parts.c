@@ -50,33 +50,14 @@ static bool find_parts_of(struct pf_diff *diff, const struct pf_diff_profile *of
     return true;
 }
 
-/* The function that was running. */
-static uint32_t leaf_of(const struct pf_diff_profile *of, const struct perfile_profile_sample *sample)
-{
-    struct perfile_profile_stack stack = PERFILE_PROFILE_STACK_INIT;
-    struct perfile_profile_frame frame = PERFILE_PROFILE_FRAME_INIT;
-    const bool has_stack = sample->stack != PERFILE_NO_ID;
-    if (has_stack && perfile_profile_stack_at(of->profile, sample->stack, &stack) < 0)
-        return PERFILE_NO_ID;
-    if (perfile_profile_frame_at(of->profile, has_stack ? stack.frame : sample->leaf, &frame) < 0)
-        return PERFILE_NO_ID;
-    return frame.function < of->function_count ? frame.function : PERFILE_NO_ID;
-}
-
 static void weigh_parts(const struct pf_diff *diff, const struct pf_diff_profile *of, struct parts *parts,
                         const uint32_t *places)
 {
-    const size_t count = perfile_profile_sample_count(of->profile), before = diff->options->before_count;
+    const size_t before = diff->options->before_count;
     const double runs = (double)(of->is_before ? before : diff->profile_count - before);
-    for (size_t i = 0; i < count; i++) {
-        struct perfile_profile_sample sample = PERFILE_PROFILE_SAMPLE_INIT;
-        if (perfile_profile_sample_at(of->profile, i, &sample) < 0 || sample.event != of->event)
-            continue;
-        const uint32_t function = leaf_of(of, &sample);
-        if (function != PERFILE_NO_ID && places[function])
-            parts->weights[places[function] - 1].of[!of->is_before] +=
-                (double)sample.values[of->value] * of->scale / runs;
-    }
+    for (size_t i = 0; i < of->function_count; i++)
+        if (places[i])
+            parts->weights[places[i] - 1].of[!of->is_before] += (double)of->leaves[i].weight * of->scale / runs;
 }
 
 static bool add_profile(struct pf_diff *diff, const struct pf_diff_profile *of, struct parts *parts)
