@@ -67,6 +67,7 @@ enum {
     MIN_FRAMES = 12,
     FUNCTIONS = 64,
     LIBRARIES = 2,
+    CHURN_LIBRARIES = 8,
 };
 
 static const uint64_t KERNEL_TEXT = 0xffffffff81000000;
@@ -367,7 +368,7 @@ struct output {
 struct recording {
     const struct kind *kind;
     uint64_t sample_type;
-    bool pipe, compressed;
+    bool pipe, compressed, churns;
     uint32_t attr_size;
     uint64_t wanted_bytes, record_bytes;
     uint64_t records, samples, rounds;
@@ -692,8 +693,9 @@ static void add_mmap2(struct buffer *buffer, uint32_t pid, uint32_t tid, uint64_
 /* `cpu` NULL: perf found it in /proc. */
 static void write_maps(struct recording *r, struct buffer *buffer, struct cpu *cpu, const struct task *task)
 {
-    for (int i = -1; i < LIBRARIES; i++) {
-        const struct program *file = i < 0 ? &programs[task->program] : &libraries[i];
+    const int count = r->churns ? CHURN_LIBRARIES : LIBRARIES;
+    for (int i = -1; i < count; i++) {
+        const struct program *file = i < 0 ? &programs[task->program] : &libraries[i % LIBRARIES];
         uint64_t addr = i < 0 ? task->image : task->library + (uint64_t)i * 0x1000000;
         size_t start = begin_record(buffer, MMAP2, BY_USER | MMAP_BUILD_ID);
         add_mmap2(buffer, task->pid, task->tid, addr, file);
@@ -749,7 +751,7 @@ static void task_fork(struct recording *r, struct cpu *cpu)
 
     *child = *parent;
     child->tid = r->next_pid++;
-    child->exit_in = 200 + (number & 0xfff);
+    child->exit_in = r->churns ? 10 + (uint32_t)(number & 0x3f) : 200 + (uint32_t)(number & 0xfff);
     child->exec_in = 0;
     if (number >> 62) {
         child->pid = child->tid;
@@ -792,7 +794,7 @@ static void task_step(struct recording *r, struct cpu *cpu)
         task_exit(r, cpu);
     else if (cpu->in_syscall)
         return;
-    else if (random_one_in(&cpu->random, 3000) && cpu->task_count < MAX_TASKS)
+    else if (random_one_in(&cpu->random, r->churns ? 60 : 3000) && cpu->task_count < MAX_TASKS)
         task_fork(r, cpu);
     else if (r->kind->events == clock_events && random_one_in(&cpu->random, 50))
         cpu->current = (uint32_t)(random_next(&cpu->random) >> 32) % cpu->task_count;
@@ -1305,6 +1307,7 @@ static void usage(void)
           "  --seed N         another recording of the same kind [1]\n"
           "  --cpus N         ring buffers [4]\n"
           "  --attr-size N    128 for perf 6.1, 144 for perf 7.2 [144]\n"
+          "  --churn          new processes all the time, as on a build server\n"
           "  --no-cpu         flat, callchain: samples without their CPU, as perf record has them without -a\n",
           stderr);
     exit(2);
@@ -1343,6 +1346,8 @@ static bool parse_flag(struct recording *r, const char *name)
         r->compressed = true;
     else if (strcmp(name, "--pipe") == 0)
         r->pipe = true;
+    else if (strcmp(name, "--churn") == 0)
+        r->churns = true;
     else if (strcmp(name, "--no-cpu") == 0)
         r->sample_type &= ~(uint64_t)HAS_CPU;
     else

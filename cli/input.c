@@ -142,6 +142,9 @@ int pf_input_losses(const struct pf_input *input)
     const struct perfile_counts *counts = input->reader ? perfile_reader_counts(input->reader) : NULL;
     char bytes[PF_GROUPED_BYTES], places[PF_GROUPED_BYTES], damaged[PF_GROUPED_BYTES], samples[PF_GROUPED_BYTES];
 
+    if (counts && counts->unread_bytes && !input->settings->quiet)
+        pf_message("%s: %s bytes lie behind the times asked for: not read, what was lost there is not counted",
+                   input->log.input, pf_grouped(counts->unread_bytes, bytes));
     if (!counts || (!counts->losses && !counts->bytes_lost && !counts->damaged))
         return PF_STATUS_OK;
     if (!input->command->findings)

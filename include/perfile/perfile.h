@@ -490,6 +490,7 @@ struct perfile_counts {
     uint64_t aux_bytes;    /* AUX data (instruction traces and the like), which is not decoded */
     uint32_t aux_type;     /* what it is, see perfile_enum_name("auxtrace_type", type); 0: the recording does not say */
     uint64_t stat_counts;  /* STAT records: the values of `perf stat record` */
+    uint64_t unread_bytes; /* of the record area, behind the times that were asked for: nothing there was counted */
 };
 PERFILE_API const struct perfile_counts *perfile_reader_counts(const struct perfile_reader *reader);
 
@@ -869,11 +870,33 @@ PERFILE_API PERFILE_MUST_CHECK int perfile_session_add_map(struct perfile_sessio
  */
 struct perfile_space;
 PERFILE_API const struct perfile_space *perfile_session_space(struct perfile_session *session, int32_t pid);
+/* A number that this state of an address space keeps when it is moved, and that no other gets; 0 of NULL. */
+PERFILE_API uint64_t perfile_space_id(const struct perfile_space *space);
 /* The mapping that holds the address, or NULL. */
 PERFILE_API const struct perfile_map *perfile_space_find(const struct perfile_space *space, uint64_t address);
 
 /* The mapping that starts last before or at the address, whether it holds it or not; NULL when there is none. */
 PERFILE_API const struct perfile_map *perfile_space_below(const struct perfile_space *space, uint64_t address);
+
+/*
+ * Only samples from `first` to `last` are wanted, ns on the recording's clock; to be called before the first _next. Samples
+ * before `first` may be left out, all other records come. The session ends where the order of the recording so far (its
+ * rounds; in a directory its files) says that nothing up to `last` can follow: what is left of it is
+ * perfile_counts.unread_bytes. Never so of a stream or a recording that is followed, of one with damage or with records
+ * out of order, with AUX data, nor for the last MiB; and with perfile_session_keep_comms not while a thread that was asked
+ * for may still get its name. With an index (perfile/index.h) the session begins shortly before `first`. Nothing happens
+ * when not all samples have times.
+ */
+PERFILE_API void perfile_session_limit(struct perfile_session *session, uint64_t first, uint64_t last);
+/* How many samples were left out so far because of it. */
+PERFILE_API uint64_t perfile_session_left_out(const struct perfile_session *session);
+/*
+ * Gives back the memory of mappings that nobody can ask for any more: that others have replaced, or of processes that ended
+ * a while ago. To be called as often as one likes; it does something when it is worth it. True: it has, and all spaces and
+ * maps are new ones. Those that were given out before are valid until it does so again. Without it they live as long as
+ * the session.
+ */
+PERFILE_API bool perfile_session_trim(struct perfile_session *session);
 
 /* How many records came later than their time allowed; they were delivered all the same. */
 PERFILE_API uint64_t perfile_session_unordered(const struct perfile_session *session);

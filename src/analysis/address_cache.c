@@ -74,28 +74,28 @@ void pf_address_cache_close(struct pf_address_cache *places)
 
 /* ---- numbers ---- */
 
-static uint32_t add_space(struct pf_address_cache *places, const void *space)
+static uint32_t add_space(struct pf_address_cache *places, uint64_t key)
 {
     const size_t number = places->count;
     struct pf_address_table *table = number < NO_NUMBER ? pf_segments_make(&places->tables, (uint32_t)number) : NULL;
-    if (!table || !pf_map_put(&places->numbers, (uintptr_t)space, number))
+    if (!table || !pf_map_put(&places->numbers, key, number))
         return NO_NUMBER;
-    table->space = space;
     places->count++;
     return (uint32_t)number;
 }
 
-uint32_t pf_address_cache_number(struct pf_address_cache *places, const void *space)
+uint32_t pf_address_cache_number_of(struct pf_address_cache *places, uint64_t key, const void *space)
 {
     const uintptr_t bits = (uintptr_t)space >> 4;
     struct pf_recent_number *recent = &places->recent[(bits ^ bits >> 8) % PF_COUNT(places->recent)];
     uint64_t number = recent->number - 1;
-    if (PF_UNLIKELY(!recent->number || recent->space != space)) {
-        if (!pf_map_get(&places->numbers, (uintptr_t)space, &number))
-            number = add_space(places, space);
+    if (PF_UNLIKELY(!recent->number || recent->key != key || recent->space != space)) {
+        if (!pf_map_get(&places->numbers, key, &number))
+            number = add_space(places, key);
         if (number == NO_NUMBER)
             return NO_NUMBER;
-        *recent = (struct pf_recent_number){space, (uint32_t)number + 1};
+        __atomic_store_n(&pf_address_cache_table(places, (uint32_t)number)->space, space, __ATOMIC_RELEASE);
+        *recent = (struct pf_recent_number){key, space, (uint32_t)number + 1};
     }
     return (uint32_t)number;
 }

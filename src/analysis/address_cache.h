@@ -29,7 +29,7 @@ struct pf_address_slots {
 
 struct pf_address_table {
     struct pf_address_slots *slots; /* NULL: empty; atomic */
-    const void *space;
+    const void *space;              /* where it was when it was asked for last; atomic */
     uint32_t used;
     bool asked; /* since tables were forgotten last */
 };
@@ -42,8 +42,9 @@ struct pf_address_cache {
     uint64_t seed;             /* not known to who makes a file: addresses that all collide cannot be made */
     size_t bytes;              /* of all tables */
     size_t limit;              /* of these: then some are forgotten */
-    struct pf_map numbers;     /* of spaces, by their address */
+    struct pf_map numbers;     /* of spaces, by their keys */
     struct pf_recent_number {
+        uint64_t key;
         const void *space;
         uint32_t number;               /* plus one; 0 = empty */
     } recent[16];                      /* that were asked for, by some bits of the space */
@@ -59,8 +60,13 @@ void pf_address_cache_close(struct pf_address_cache *places);
 
 /* ---- who numbers ---- */
 
-/* The number of a space; UINT32_MAX when out of memory. */
-uint32_t pf_address_cache_number(struct pf_address_cache *places, const void *space);
+/* The number of a space that is known by `key`, and is at `space` now; UINT32_MAX when out of memory. */
+uint32_t pf_address_cache_number_of(struct pf_address_cache *places, uint64_t key, const void *space);
+/* The same of one that stays where it is. */
+static inline uint32_t pf_address_cache_number(struct pf_address_cache *places, const void *space)
+{
+    return pf_address_cache_number_of(places, (uintptr_t)space, space);
+}
 
 /* ---- who enters ---- */
 
@@ -87,6 +93,11 @@ static inline void pf_address_cache_fill(struct pf_address_cache *places, uint32
 {
     __atomic_store_n(&place->value, value + 1, __ATOMIC_RELEASE);
     pf_address_cache_table(places, number)->used++;
+}
+
+static inline const void *pf_address_cache_space(const struct pf_address_cache *places, uint32_t number)
+{
+    return __atomic_load_n(&pf_address_cache_table(places, number)->space, __ATOMIC_ACQUIRE);
 }
 
 /* Others are done with all that they began before this was called for the `lag`th last time. */

@@ -91,7 +91,7 @@ static uint32_t find_hit(struct reading *r, const struct waiting *sample)
     if (slot && slot->value)
         return slot->value - 1;
     struct pf_location location;
-    if (!slot || !locate(r, pf_address_cache_table(&r->places, sample->space)->space, sample->ip, &location))
+    if (!slot || !locate(r, pf_address_cache_space(&r->places, sample->space), sample->ip, &location))
         return NONE;
     const uint32_t hit = hit_of(r, sample->event, function_of(r, &location), location.table_address);
     if (hit != NONE)

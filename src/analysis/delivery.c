@@ -19,6 +19,7 @@ struct pf_delivery {
     struct pf_counters counters;
     uint64_t next_value; /* of the counters of the current sample; their count or more: none is left */
     bool given;          /* a counter of it */
+    bool gave;           /* any item */
 
     struct pf_held_list held;                /* samples that wait for the user part of their callchains */
     struct pf_held *released;                /* the current sample is this one; NULL: it is that of the last record */
@@ -88,6 +89,20 @@ static int open_offcpu(struct pf_delivery *delivery, const char *what, struct pe
     return 0;
 }
 
+/*
+ * What is synthesized has times of its own, times off CPU are of when they end, counters are differences from sample to
+ * sample, and the user part of a callchain comes later.
+ */
+static bool is_by_time_alone(const struct pf_delivery *delivery)
+{
+    const struct perfile_event *event;
+    bool alone = delivery->filter.has_times && !delivery->options.reads_all && !delivery->offcpu &&
+                 !delivery->options.synthesizer_count;
+    for (size_t i = 0; alone && (event = perfile_event_get(delivery->reader, i)); i++)
+        alone = !event->attr->defer_callchain && !(event->attr->sample_type & PERFILE_SAMPLE_READ);
+    return alone;
+}
+
 static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
 {
     const struct pf_delivery_options *options = &delivery->options;
@@ -104,6 +119,9 @@ static int open_parts(struct pf_delivery *delivery, struct perfile_error *error)
         result = pf_jit_open(delivery->reader, delivery->session, options->find, &delivery->jit, error);
     if (result == 0 && delivery->follows_maps)
         perfile_session_follow_maps(delivery->session);
+    if (result == 0 && is_by_time_alone(delivery))
+        perfile_session_limit(delivery->session, pf_filter_first_time(&delivery->filter),
+                              pf_filter_last_time(&delivery->filter));
     if (result == 0 && options->keeps_comms)
         perfile_session_keep_comms(delivery->session);
     return result;
@@ -506,6 +524,8 @@ static void tell_progress(struct pf_delivery *delivery)
 {
     const struct pf_delivery_options *options = &delivery->options;
     delivery->until_progress = PROGRESS_RECORDS;
+    if (!delivery->gave) /* nobody has a mapping yet */
+        perfile_session_trim(delivery->session);
     if (options->progress)
         options->progress(options->progress_context, perfile_reader_counts(delivery->reader)->data_bytes,
                           perfile_reader_file(delivery->reader)->file_bytes);
@@ -536,6 +556,7 @@ int pf_delivery_next(struct pf_delivery *delivery, struct pf_delivered *item, st
 {
     int result;
     while ((result = next_item(delivery, item, error)) > 0) {
+        delivery->gave |= item->is_sample;
         if (!item->is_sample)
             return 1;
         if (PF_UNLIKELY(delivery->filter.active) && !passes(delivery, item)) {
@@ -546,6 +567,7 @@ int pf_delivery_next(struct pf_delivery *delivery, struct pf_delivered *item, st
         delivery->given = true;
         return 1;
     }
+    delivery->filter.timed_out |= perfile_session_left_out(delivery->session) > 0;
     return result == 0 ? check_events(delivery, true, error) : result;
 }
 
@@ -553,7 +575,7 @@ int pf_delivery_next(struct pf_delivery *delivery, struct pf_delivered *item, st
 
 uint64_t pf_delivery_filtered(const struct pf_delivery *delivery)
 {
-    return delivery->filtered;
+    return delivery->filtered + perfile_session_left_out(delivery->session);
 }
 
 const struct pf_filter *pf_delivery_filter(const struct pf_delivery *delivery)

@@ -205,7 +205,7 @@ uint32_t pf_frames_place_in(struct pf_frames *frames, uint32_t space, uint64_t i
     if (PF_LIKELY(at && at->value))
         return at->value - 1;
     struct pf_location location;
-    if (!at || !locate(frames, pf_address_cache_table(&frames->places, space)->space, ip, returns, &location))
+    if (!at || !locate(frames, pf_address_cache_space(&frames->places, space), ip, returns, &location))
         return PF_NO_FRAME;
     uint32_t place = number_location(frames, &location, ip);
     if (place != PF_NO_FRAME && frames->options.inlines && location.symbol != PF_NO_SYMBOL)

@@ -81,6 +81,7 @@ struct pf_blocks {
     uint64_t *listed; /* by number of the space: the last block that has it among its spaces, from 1 on */
     size_t listed_room;
     uint64_t begun;           /* blocks */
+    uint64_t trimmed;         /* how many there were when mappings were given back */
     struct block *filled;     /* the one that is read */
     struct pf_delivered late; /* of who finds out */
     struct block *blocks;
@@ -127,7 +128,7 @@ static bool number_space(struct pf_blocks *blocks, struct block *block, struct r
 {
     if (PF_LIKELY(recent->space == space && recent->block == blocks->begun))
         return true;
-    const uint32_t number = pf_address_cache_number(&blocks->options.frames->places, space);
+    const uint32_t number = pf_address_cache_number_of(&blocks->options.frames->places, perfile_space_id(space), space);
     *recent = (struct recent_space){space, number, blocks->begun};
     return list_space(blocks, block, number);
 }
@@ -235,6 +236,14 @@ static bool is_full(const struct block *block)
     return block->count >= BLOCK_SAMPLES || block->ip_count >= BLOCK_ADDRESSES || block->byte_count >= BLOCK_BYTES;
 }
 
+/* Blocks that were not finished yet have spaces of before: these are good until it is done again. */
+static void trim(struct pf_blocks *blocks)
+{
+    const bool may = blocks->begun > blocks->trimmed + blocks->block_count + BLOCKS_ALONE;
+    if (may && perfile_session_trim(pf_delivery_session(blocks->delivery)))
+        blocks->trimmed = blocks->begun;
+}
+
 static bool read_block(void *context, void *item, unsigned worker)
 {
     struct pf_blocks *blocks = context;
@@ -244,6 +253,7 @@ static bool read_block(void *context, void *item, unsigned worker)
     blocks->begun++;
     blocks->filled = block;
     pf_guard_begin_reading(blocks->options.guard);
+    trim(blocks);
     bool enough = list_space(blocks, block, blocks->nowhere);
     while (enough && !is_full(block)) {
         block->result = pf_delivery_next(blocks->delivery, &blocks->item, &block->error);
@@ -387,8 +397,8 @@ static bool put_in_hand(struct pf_blocks *blocks, const struct block *block, str
     late->user_chain.data = late->record.data + ((late->record.bytes + 7) & ~7u);
     item->record = &late->record;
     item->event = sample->sample.event;
-    item->kernel_space = pf_address_cache_table(places, sample->kernel)->space;
-    item->user_space = pf_address_cache_table(places, sample->user)->space;
+    item->kernel_space = pf_address_cache_space(places, sample->kernel);
+    item->user_space = pf_address_cache_space(places, sample->user);
     item->user_chain = late->user_chain;
     if (!pf_delivered_decode(item))
         return false; /* it could be decoded before */

@@ -108,6 +108,24 @@ bool pf_ranges_hold(const struct pf_ranges *ranges, uint64_t value);
 /* A length of time: a whole number above 0 with s, ms, us or ns, as perf's --time-quantum. ARGUMENT. */
 int pf_parse_duration(const char *text, uint64_t *ns, struct perfile_error *error);
 
+/* The first time that passes; 0 when times are not filtered. */
+static inline uint64_t pf_filter_first_time(const struct pf_filter *filter)
+{
+    uint64_t first = filter->has_times ? UINT64_MAX : 0;
+    for (size_t i = 0; i < filter->times.count; i++)
+        first = pf_min(first, filter->times.items[i].first);
+    return first;
+}
+
+/* The last time that passes; UINT64_MAX when times are not filtered. */
+static inline uint64_t pf_filter_last_time(const struct pf_filter *filter)
+{
+    uint64_t last = filter->has_times ? 0 : UINT64_MAX;
+    for (size_t i = 0; filter->has_times && i < filter->times.count; i++)
+        last = pf_max(last, filter->times.items[i].last);
+    return last;
+}
+
 /* A record's time alone; true when times are not filtered. */
 static inline bool pf_filter_time(const struct pf_filter *filter, uint64_t time)
 {

@@ -440,6 +440,7 @@ static int write_one(struct pf_cut *cut, struct perfile_writer *writer, struct p
     if (!output)
         return pf_fail_memory(error, "cut");
     int result = begin_output(output, cut, cut->parts, writer, error);
+    pf_cut_end_early(cut, &output->edit);
     if (result == 0)
         result = pf_edit_walk(&output->edit, cut->by_time, write_record, &writing, error);
     warn_of_counters(cut, writer);
@@ -505,6 +506,7 @@ static int write_group(struct writing *writing, struct perfile_error *error)
     int result = open_outputs(writing, error);
     if (result == 0 && !writing->first)
         warn_of_counters(cut, writing->outputs[0].edit.writer);
+    pf_cut_end_early(cut, &writing->outputs[0].edit);
     if (result == 0)
         result =
             pf_edit_walk(&writing->outputs[0].edit, cut->by_time || needs_order(writing), write_record, writing, error);

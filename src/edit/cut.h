@@ -95,6 +95,7 @@ struct pf_cut {
     bool keeps_all;
     bool by_time; /* records come in the order of time, not of the file */
     struct pf_filter filter;
+    uint64_t last_time; /* that passes; UINT64_MAX: times are not filtered */
     struct pf_names cgroups;
     struct pf_map cgroup_passes;         /* id to 0 or 1 */
     bool cgroups_asked, cgroups_matched; /* any sample */
@@ -133,6 +134,8 @@ bool pf_cut_thread(const struct perfile_record *record, int32_t *pid, int32_t *t
 /* Prepares the filters; ABSENT when the span is needed and not known. */
 int pf_cut_open_cgroups(struct pf_cut *cut, struct perfile_error *error);
 int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error);
+/* A pass need not read what lies behind the last time that passes. */
+void pf_cut_end_early(const struct pf_cut *cut, struct pf_edit *edit);
 /* A pass begins. */
 void pf_cut_select_rewind(struct pf_cut *cut);
 /* The sample passes the filters. */

@@ -31,7 +31,15 @@ int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error)
 {
     const struct pf_range *span = cut->span.last ? &cut->span : NULL;
     pf_filter_close(&cut->filter);
-    return pf_filter_open(&cut->filter, &cut->wanted, span, cut->allocator, error);
+    const int result = pf_filter_open(&cut->filter, &cut->wanted, span, cut->allocator, error);
+    cut->last_time = result < 0 ? UINT64_MAX : pf_filter_last_time(&cut->filter);
+    return result;
+}
+
+void pf_cut_end_early(const struct pf_cut *cut, struct pf_edit *edit)
+{
+    edit->last_time = cut->last_time;
+    edit->has_last_time = cut->last_time != UINT64_MAX && !pf_edit_defers_callchains(cut->reader);
 }
 
 void pf_cut_select_rewind(struct pf_cut *cut)
@@ -336,13 +344,9 @@ static struct pf_cut_target part_of_place(const struct pf_cut *cut)
 /* All parts that end at or behind its time. */
 static struct pf_cut_target later_parts(const struct pf_cut *cut, const struct perfile_record *record)
 {
-    const struct pf_ranges *times = &cut->filter.times;
-    uint64_t last = 0;
     if (!record->time)
         return all_parts(cut);
-    for (size_t i = 0; i < times->count; i++)
-        last = pf_max(last, times->items[i].last);
-    if (cut->filter.has_times && record->time > last)
+    if (record->time > cut->last_time)
         return no_part();
     const size_t first = part_until(cut, record->time);
     return (struct pf_cut_target){.first = first, .count = cut->part_count - first};

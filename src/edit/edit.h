@@ -49,6 +49,8 @@ struct pf_edit {
     size_t step_count;
     bool by_time;      /* records come by time, not as in the file */
     bool follows_maps; /* records come by time, and `session` knows the mappings when the steps see them */
+    bool has_last_time;
+    uint64_t last_time;              /* with has_last_time: later records are not wanted */
     struct perfile_session *session; /* NULL: records come in the order of the file */
     struct perfile_edit_options options;
     struct perfile_edit_report *report;

@@ -157,6 +157,34 @@ static void tell_progress(const struct pf_edit *edit, uint64_t records)
     edit->options.progress(edit->options.progress_context, reader->counts.data_bytes, total);
 }
 
+/* Of records in the order of the file: what their rounds say. */
+struct rounds {
+    uint64_t most;    /* the latest time */
+    uint64_t before;  /* of it, what was there at the end of the last round */
+    uint64_t settled; /* earlier times cannot come any more */
+    bool broken;      /* but one did */
+};
+
+static void follow_rounds(struct rounds *rounds, const struct perfile_record *record)
+{
+    const bool has_time =
+        record->type < PERFILE_RECORD_HEADER_ATTR && !record->damaged && record->time && record->time != UINT64_MAX;
+    if (record->type == PERFILE_RECORD_FINISHED_ROUND) {
+        rounds->settled = rounds->before;
+        rounds->before = rounds->most;
+    } else if (has_time) {
+        rounds->broken |= record->time < rounds->settled;
+        rounds->most = pf_max(rounds->most, record->time);
+    }
+}
+
+/* What follows cannot be of a time that is wanted. */
+static bool is_behind(const struct pf_edit *edit, struct rounds *rounds, const struct perfile_record *record)
+{
+    follow_rounds(rounds, record);
+    return rounds->settled > edit->last_time && !rounds->broken && pf_reader_leave_rest(edit->reader);
+}
+
 int pf_edit_walk(struct pf_edit *edit, bool by_time,
                  int (*each)(void *context, struct pf_item *item, struct perfile_error *error), void *context,
                  struct perfile_error *error)
@@ -165,11 +193,15 @@ int pf_edit_walk(struct pf_edit *edit, bool by_time,
     struct pf_item *item = pf_new(edit->reader->allocator, sizeof(*item));
     if (!item)
         return pf_fail_memory(error, "edit");
+    struct rounds rounds = {0};
+    bool ended = false;
     edit->session = NULL;
     int result = by_time ? perfile_session_open(edit->reader, &edit->session, error) : 0;
     if (result == 0 && edit->session && edit->follows_maps)
         perfile_session_follow_maps(edit->session);
-    for (uint64_t n = 0; result == 0; n++) {
+    if (result == 0 && edit->session && edit->has_last_time)
+        perfile_session_limit(edit->session, 0, edit->last_time);
+    for (uint64_t n = 0; result == 0 && !ended; n++) {
         int more = edit->session ? perfile_session_next(edit->session, &record, error)
                                  : perfile_reader_next(edit->reader, &record, error);
         if (more <= 0) {
@@ -178,6 +210,7 @@ int pf_edit_walk(struct pf_edit *edit, bool by_time,
         }
         pf_item_set(item, edit->reader, record);
         result = each(context, item, error);
+        ended = edit->has_last_time && !edit->session && is_behind(edit, &rounds, record);
         tell_progress(edit, n);
     }
     perfile_session_close(edit->session);

@@ -270,6 +270,29 @@ void perfile_reader_stop(struct perfile_reader *reader)
     reader->stops |= PF_READER_STOPPED;
 }
 
+static uint64_t bytes_left(const struct perfile_reader *reader)
+{
+    uint64_t left = 0;
+    for (uint32_t i = reader->part_now; i < reader->part_count; i++) {
+        const struct pf_frame *frame = &reader->parts[i].frame;
+        left += frame->end != UINT64_MAX && frame->end > frame->at ? frame->end - frame->at : 0;
+    }
+    return left;
+}
+
+bool pf_reader_leave_rest(struct perfile_reader *reader)
+{
+    enum { WORTH_BYTES = 1 << 20 };
+    const struct perfile_counts *counts = &reader->counts;
+    const bool must_read = reader->file.mode == PERFILE_MODE_PIPE || reader->options.follow || counts->losses ||
+                           counts->aux_type || counts->aux_bytes;
+    const uint64_t left = must_read ? 0 : bytes_left(reader);
+    if (left < WORTH_BYTES)
+        return false;
+    reader->counts.unread_bytes = left;
+    return true;
+}
+
 bool perfile_reader_is_at_start(const struct perfile_reader *reader)
 {
     bool moved = reader->part_now != 0 || reader->stops;

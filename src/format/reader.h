@@ -110,6 +110,12 @@ int pf_diagnose(struct perfile_reader *reader, const struct pf_part *part, const
                 struct perfile_error *error);
 /* As perfile_reader_next, for the session that has the reader. */
 int pf_reader_next(struct perfile_reader *reader, const struct perfile_record **record, struct perfile_error *error);
+/*
+ * Nobody wants the records that were not walked yet: true, and counted as unread. False: they have to be read, for a stream
+ * tells late of events and features, damage may have taken the marks of rounds away, AUX data may be of any time, and
+ * for the last MiB it is not worth it that losses and damage there are not counted.
+ */
+bool pf_reader_leave_rest(struct perfile_reader *reader);
 /* STOPPED after perfile_reader_stop, else 0. */
 int pf_reader_check_stopped(const struct perfile_reader *reader, struct perfile_error *error);
 /* Gives the reader to a session, which sets `stops` back when it ends. ARGUMENT: not at its start, or another has it. */

@@ -12,14 +12,22 @@ struct perfile_space {
     const struct perfile_space *left;
     const struct perfile_space *right;
     uint64_t priority;
+    uint64_t id;    /* as perfile_space_id; 0: nobody asked for it yet */
     uint32_t epoch; /* of maps: in the same one nobody else can have seen the node */
 };
 
+/* How long a process that ended may still be asked for. */
+static const uint64_t REMEMBERED_NS = 1000000000;
+enum { TRIM_LEAST = 8 << 20 };
+
 void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocator)
 {
-    *maps = (struct pf_maps){.random = (uintptr_t)maps | 1, .next_time = UINT64_MAX, .epoch = 1};
+    *maps = (struct pf_maps){.random = (uintptr_t)maps | 1, .next_time = UINT64_MAX, .epoch = 1, .trim_at = TRIM_LEAST};
     pf_arena_open(&maps->arena, allocator);
+    pf_arena_open(&maps->retired, allocator);
     pf_map_open(&maps->spaces, allocator);
+    pf_map_open(&maps->alive, allocator);
+    pf_map_open(&maps->ended, allocator);
     pf_named_ids_open(&maps->stated, allocator);
     pf_map_open(&maps->overlaid, allocator);
     pf_heap_open(&maps->later, allocator);
@@ -28,7 +36,10 @@ void pf_maps_open(struct pf_maps *maps, const struct perfile_allocator *allocato
 void pf_maps_close(struct pf_maps *maps)
 {
     pf_arena_close(&maps->arena);
+    pf_arena_close(&maps->retired);
     pf_map_close(&maps->spaces);
+    pf_map_close(&maps->alive);
+    pf_map_close(&maps->ended);
     pf_named_ids_close(&maps->stated);
     pf_map_close(&maps->overlaid);
     pf_heap_close(&maps->later);
@@ -42,9 +53,15 @@ struct build {
     bool failed;
 };
 
+static void *new_part(struct pf_maps *maps, size_t bytes)
+{
+    maps->bytes += bytes;
+    return pf_arena_new(&maps->arena, bytes);
+}
+
 static struct perfile_space *new_node(struct build *b)
 {
-    struct perfile_space *node = pf_arena_new(&b->maps->arena, sizeof(*node));
+    struct perfile_space *node = new_part(b->maps, sizeof(*node));
     if (node)
         node->epoch = b->maps->epoch;
     else
@@ -116,7 +133,7 @@ static const struct perfile_map *last_of(const struct perfile_space *tree)
 /* The part [start, end) of a map. */
 static const struct perfile_map *piece_of(struct build *b, const struct perfile_map *map, uint64_t start, uint64_t end)
 {
-    struct perfile_map *piece = pf_arena_new(&b->maps->arena, sizeof(*piece));
+    struct perfile_map *piece = new_part(b->maps, sizeof(*piece));
     if (!piece) {
         b->failed = true;
         return NULL;
@@ -170,6 +187,8 @@ const struct perfile_map *perfile_space_find(const struct perfile_space *space, 
 
 /* ---- records ---- */
 
+#define ALIVE (UINT64_MAX - 1)
+
 static struct pf_recent_space *recent_of(struct pf_maps *maps, int32_t pid)
 {
     return &maps->recent[(uint32_t)pid % PF_COUNT(maps->recent)];
@@ -178,18 +197,30 @@ static struct pf_recent_space *recent_of(struct pf_maps *maps, int32_t pid)
 static const struct perfile_space *space_of(struct pf_maps *maps, int32_t pid)
 {
     struct pf_recent_space *recent = recent_of(maps, pid);
-    uint64_t root;
+    uint64_t root, ended;
     if (PF_LIKELY(recent->known && recent->pid == pid))
         return recent->space;
     const bool found = pf_map_get(&maps->spaces, (uint32_t)pid, &root);
+    if (PF_UNLIKELY(pf_map_get(&maps->ended, (uint32_t)pid, &ended) && ended != ALIVE)) {
+        (void)pf_map_put(&maps->ended, (uint32_t)pid, pf_min(maps->now, ALIVE - 1)); /* the key is there already */
+        return found ? (const struct perfile_space *)(uintptr_t)root : NULL;
+    }
     *recent = (struct pf_recent_space){found ? (const struct perfile_space *)(uintptr_t)root : NULL, pid, true};
     return recent->space;
 }
 
 const struct perfile_space *pf_maps_space(struct pf_maps *maps, int32_t pid)
 {
+    const struct perfile_space *space = space_of(maps, pid);
     maps->seen = true;
-    return space_of(maps, pid);
+    if (space && PF_UNLIKELY(!space->id))
+        ((struct perfile_space *)(uintptr_t)space)->id = ++maps->last_id;
+    return space;
+}
+
+uint64_t perfile_space_id(const struct perfile_space *space)
+{
+    return space ? space->id : 0;
 }
 
 /* Before a change: what somebody holds must stay as it is. */
@@ -214,12 +245,13 @@ static bool is_kernel(const struct perfile_record *record)
 /* NULL when out of memory. */
 static const struct perfile_map *make_map(struct pf_maps *maps, const struct perfile_map *like, uint64_t end)
 {
-    struct perfile_map *map = pf_arena_new(&maps->arena, sizeof(*map));
+    struct perfile_map *map = new_part(maps, sizeof(*map));
     if (!map)
         return NULL;
     *map = *like;
     map->end = end;
     map->id = maps->count++;
+    maps->bytes += strlen(like->filename);
     map->filename = pf_arena_text(&maps->arena, like->filename, strlen(like->filename));
     return map->filename ? map : NULL;
 }
@@ -341,12 +373,54 @@ static bool follow_mmap2(struct pf_maps *maps, const struct perfile_reader *read
     return add_recorded(maps, &map);
 }
 
+/* ---- processes that end ---- */
+
+static bool begin_process(struct pf_maps *maps, int32_t pid)
+{
+    uint64_t ended;
+    return pf_map_put(&maps->alive, (uint32_t)pid, 1) &&
+           (!pf_map_get(&maps->ended, (uint32_t)pid, &ended) || pf_map_put(&maps->ended, (uint32_t)pid, ALIVE));
+}
+
+/* `is_new`: its FORK says so; a COMM is of a thread that may be known. */
+static bool begin_thread(struct pf_maps *maps, int32_t pid, bool is_new)
+{
+    uint64_t count;
+    if (!pf_map_get(&maps->alive, (uint32_t)pid, &count) || !count)
+        return begin_process(maps, pid);
+    return !is_new || pf_map_put(&maps->alive, (uint32_t)pid, count + 1);
+}
+
+static bool follow_comm(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
+{
+    struct perfile_comm r;
+    return perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0 || begin_thread(maps, r.pid, false);
+}
+
+/* When the last of its threads that are known ends, a process does. Who lost records may ask for it later all the same. */
+static bool follow_exit(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
+{
+    struct perfile_exit r;
+    uint64_t count;
+    if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0 || r.pid <= 0 ||
+        !pf_map_get(&maps->alive, (uint32_t)r.pid, &count) || !count)
+        return true;
+    if (!pf_map_put(&maps->alive, (uint32_t)r.pid, count - 1))
+        return false;
+    recent_of(maps, r.pid)->known &= count > 1;
+    return count > 1 || pf_map_put(&maps->ended, (uint32_t)r.pid, pf_min(maps->now, ALIVE - 1));
+}
+
 /* A thread shares its process's maps; a new process starts with its parent's, unless its own follow as records. */
 static bool follow_fork(struct pf_maps *maps, const struct perfile_reader *reader, const struct perfile_record *record)
 {
     struct perfile_fork r;
-    if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0 || r.pid == r.ppid)
+    if (perfile_record_decode(reader, record, &r, sizeof(r), NULL) < 0)
         return true;
+    if (r.pid == r.ppid)
+        return begin_thread(maps, r.pid, true);
+    if (!begin_process(maps, r.pid))
+        return false;
     bool fresh = record->misc & PERFILE_MISC_FORK_EXEC;
     /* the tree counts as seen: two processes share it */
     return set_space(maps, r.pid, fresh ? NULL : pf_maps_space(maps, r.ppid));
@@ -398,6 +472,8 @@ bool pf_maps_follow(struct pf_maps *maps, struct perfile_reader *reader, const s
 {
     if (record->damaged)
         return true;
+    if (record->time && record->time != UINT64_MAX)
+        maps->now = record->time;
     if ((record->type == PERFILE_RECORD_MMAP || record->type == PERFILE_RECORD_MMAP2) && !know_stated(maps, reader))
         return false;
     switch (record->type) {
@@ -407,9 +483,143 @@ bool pf_maps_follow(struct pf_maps *maps, struct perfile_reader *reader, const s
         return follow_mmap2(maps, reader, record);
     case PERFILE_RECORD_FORK:
         return follow_fork(maps, reader, record);
+    case PERFILE_RECORD_COMM:
+        return follow_comm(maps, reader, record);
+    case PERFILE_RECORD_EXIT:
+        return follow_exit(maps, reader, record);
     case PERFILE_RECORD_KSYMBOL:
         return follow_ksymbol(maps, reader, record);
     default:
         return true;
     }
+}
+
+/* ---- giving back ---- */
+
+/* What is still wanted moves into a new arena, and the old one is given back as a whole. */
+struct move {
+    struct pf_maps *from;
+    struct pf_maps to;   /* arena, maps by process, bytes */
+    struct pf_map nodes; /* where they have moved to, by where they were */
+    struct pf_map maps;
+    struct pf_map texts; /* by their hash */
+};
+
+static const char *move_text(struct move *m, const char *text)
+{
+    const uint64_t hash = pf_hash_text(text);
+    uint64_t known;
+    if (pf_map_get(&m->texts, hash, &known) && strcmp((const char *)(uintptr_t)known, text) == 0)
+        return (const char *)(uintptr_t)known;
+    const char *copy = pf_arena_text(&m->to.arena, text, strlen(text));
+    m->to.bytes += strlen(text);
+    return copy && pf_map_put(&m->texts, hash, (uintptr_t)copy) ? copy : NULL;
+}
+
+static const struct perfile_map *move_map(struct move *m, const struct perfile_map *map)
+{
+    uint64_t known;
+    if (pf_map_get(&m->maps, (uintptr_t)map, &known))
+        return (const struct perfile_map *)(uintptr_t)known;
+    struct perfile_map *copy = new_part(&m->to, sizeof(*copy));
+    if (!copy)
+        return NULL;
+    *copy = *map;
+    copy->filename = move_text(m, map->filename);
+    return copy->filename && pf_map_put(&m->maps, (uintptr_t)map, (uintptr_t)copy) ? copy : NULL;
+}
+
+/* Trees are logarithmically deep. False: out of memory. */
+static bool move_tree(struct move *m, const struct perfile_space *tree, const struct perfile_space **moved)
+{
+    uint64_t known;
+    *moved = NULL;
+    if (!tree)
+        return true;
+    if (pf_map_get(&m->nodes, (uintptr_t)tree, &known)) {
+        *moved = (const struct perfile_space *)(uintptr_t)known;
+        return true;
+    }
+    struct perfile_space *copy = new_part(&m->to, sizeof(*copy));
+    if (!copy)
+        return false;
+    *copy = *tree;
+    copy->epoch = 0; /* somebody may have seen it */
+    copy->map = move_map(m, tree->map);
+    *moved = copy;
+    return copy->map && move_tree(m, tree->left, &copy->left) && move_tree(m, tree->right, &copy->right) &&
+           pf_map_put(&m->nodes, (uintptr_t)tree, (uintptr_t)copy);
+}
+
+static bool is_over(const struct pf_maps *maps, uint64_t pid)
+{
+    uint64_t ended;
+    return pf_map_get(&maps->ended, pid, &ended) && ended < maps->now && maps->now - ended > REMEMBERED_NS;
+}
+
+static bool move_all(struct move *m)
+{
+    const struct pf_maps *from = m->from;
+    bool enough = true;
+    for (size_t i = 0; enough && i < from->spaces.size; i++) {
+        const struct pf_map_slot *slot = &from->spaces.slots[i];
+        const struct perfile_space *moved;
+        if (slot->value > 1 && !is_over(from, slot->key))
+            enough = move_tree(m, (const struct perfile_space *)(uintptr_t)(slot->value - 1), &moved) &&
+                     pf_map_put(&m->to.spaces, slot->key, (uintptr_t)moved);
+    }
+    for (size_t i = 0; enough && i < from->alive.size; i++) {
+        const struct pf_map_slot *slot = &from->alive.slots[i];
+        enough = !slot->value || is_over(from, slot->key) || pf_map_put(&m->to.alive, slot->key, slot->value - 1);
+    }
+    for (size_t i = 0; enough && i < from->ended.size; i++) {
+        const struct pf_map_slot *slot = &from->ended.slots[i];
+        enough = !slot->value || slot->value - 1 == ALIVE || is_over(from, slot->key) ||
+                 pf_map_put(&m->to.ended, slot->key, slot->value - 1);
+    }
+    return enough;
+}
+
+/* A map of the one changes places with that of the other. */
+static void swap_maps(struct pf_map *left, struct pf_map *right)
+{
+    const struct pf_map kept = *left;
+    *left = *right;
+    *right = kept;
+}
+
+static void take_over(struct pf_maps *maps, struct pf_maps *moved)
+{
+    pf_arena_close(&maps->retired);
+    maps->retired = maps->arena;
+    maps->arena = moved->arena;
+    pf_arena_open(&moved->arena, moved->arena.allocator);
+    swap_maps(&maps->spaces, &moved->spaces);
+    swap_maps(&maps->alive, &moved->alive);
+    swap_maps(&maps->ended, &moved->ended);
+    memset(maps->recent, 0, sizeof(maps->recent));
+    maps->bytes = moved->bytes;
+    maps->trim_at = 2 * maps->bytes + TRIM_LEAST;
+}
+
+bool pf_maps_trim(struct pf_maps *maps)
+{
+    const struct perfile_allocator *allocator = maps->arena.allocator;
+    struct move move = {.from = maps};
+    if (PF_LIKELY(maps->bytes < maps->trim_at) || maps->overlaid.used)
+        return false;
+    pf_maps_open(&move.to, allocator);
+    pf_map_open(&move.nodes, allocator);
+    pf_map_open(&move.maps, allocator);
+    pf_map_open(&move.texts, allocator);
+    const bool moved = move_all(&move);
+    if (moved)
+        take_over(maps, &move.to);
+    else
+        maps->trim_at = 2 * maps->bytes; /* there was no memory for it: it stays where it is */
+    pf_maps_close(&move.to);
+    pf_map_close(&move.nodes);
+    pf_map_close(&move.maps);
+    pf_map_close(&move.texts);
+    return moved;
 }

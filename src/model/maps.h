@@ -17,11 +17,18 @@ struct perfile_space; /* a node of the tree; the root stands for the whole */
 
 struct pf_maps {
     struct pf_arena arena;
-    struct pf_map spaces; /* pid to the root of its tree, a pointer; the kernel's is that of -1 */
-    uint64_t random;      /* state of the priorities */
-    uint32_t count;       /* maps made so far: their ids */
-    uint32_t epoch;       /* nodes of this one nobody has seen: they may be changed where they are */
-    bool seen;            /* somebody may hold a tree: the next change begins a new epoch */
+    struct pf_arena retired; /* the one before pf_maps_trim moved what was wanted of it */
+    uint64_t bytes;          /* in the arena; ... */
+    uint64_t trim_at;        /* ... when it is worth it to trim it */
+    struct pf_map alive;     /* pid to how many of its threads are */
+    struct pf_map ended;     /* pid to when it ended, or was asked for last */
+    uint64_t now;            /* of the last record that has a time */
+    uint64_t last_id;        /* of a tree */
+    struct pf_map spaces;    /* pid to the root of its tree, a pointer; the kernel's is that of -1 */
+    uint64_t random;         /* state of the priorities */
+    uint32_t count;          /* maps made so far: their ids */
+    uint32_t epoch;          /* nodes of this one nobody has seen: they may be changed where they are */
+    bool seen;               /* somebody may hold a tree: the next change begins a new epoch */
     struct pf_recent_space {
         const struct perfile_space *space;
         int32_t pid;
@@ -45,6 +52,8 @@ int pf_maps_add_later(struct pf_maps *maps, uint64_t time, const struct perfile_
 bool pf_maps_is_anonymous(const char *name);
 /* Puts in what pf_maps_add_later was given for times up to `time`; to be called when that is not below next_time. */
 bool pf_maps_advance(struct pf_maps *maps, uint64_t time);
+/* As perfile_session_trim. */
+bool pf_maps_trim(struct pf_maps *maps);
 /* The address space of a process as it is now; NULL: nothing is mapped. */
 const struct perfile_space *pf_maps_space(struct pf_maps *maps, int32_t pid);
 

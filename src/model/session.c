@@ -24,7 +24,11 @@ struct perfile_session {
     uint64_t round_limit; /* times up to this one cannot come any more */
     uint64_t last_time;
     uint64_t unordered;
+    uint64_t settled; /* the order of the recording itself says that earlier times cannot come any more */
+    uint64_t first_wanted, last_wanted;
+    uint64_t left_out; /* samples before first_wanted */
     bool at_end;
+    bool ended; /* before the end of the recording */
     bool follows_maps;
     bool exit_pending; /* the record that was delivered last ends a thread: its name goes when the next one comes */
     int32_t exit_tid;
@@ -46,6 +50,7 @@ int perfile_session_open(struct perfile_reader *reader, struct perfile_session *
         return pf_fail_memory(error, "session");
     }
     made->reader = reader;
+    made->last_wanted = UINT64_MAX;
     pf_order_open(&made->order, allocator);
     pf_threads_open(&made->threads, allocator);
     pf_maps_open(&made->maps, allocator);
@@ -128,11 +133,23 @@ static bool must_wait(const struct perfile_session *session, const struct perfil
            record->time != 0 && record->time != UINT64_MAX && !record->damaged;
 }
 
+/* A sample that nobody wants need not wait for its turn. */
+static bool leave_out(struct perfile_session *session, const struct perfile_record *record)
+{
+    if (record->type != PERFILE_RECORD_SAMPLE)
+        return false;
+    session->unordered += record->time < session->settled;
+    session->order.max_time = pf_max(session->order.max_time, record->time);
+    session->left_out++;
+    return true;
+}
+
 /* ---- one stream: rounds of ring buffers ---- */
 
 static void end_round(struct perfile_session *session)
 {
     pf_order_flush(&session->order, session->round_limit);
+    session->settled = session->round_limit;
     session->round_limit = session->order.max_time;
 }
 
@@ -163,6 +180,8 @@ static int next_of_stream(struct perfile_session *session, const struct perfile_
             continue;
         }
         if (PF_LIKELY(must_wait(session, read))) {
+            if (PF_UNLIKELY(read->time < session->first_wanted) && leave_out(session, read))
+                continue;
             if (!pf_order_push(&session->order, read))
                 return pf_fail_memory(error, "time order");
             if (PF_UNLIKELY(session->order.bytes > session->reader->options.limit_queue_bytes))
@@ -243,14 +262,50 @@ static int next_of_parts(struct perfile_session *session, const struct perfile_r
         head = &session->heads[part];
         if (!must_wait(session, head))
             return deliver(session, head, record, error);
+        if (PF_UNLIKELY(head->time < session->first_wanted) && leave_out(session, head))
+            continue;
         if (!pf_order_push(order, head))
             return pf_fail_memory(error, "time order");
         if (order->bytes > session->reader->options.limit_queue_bytes)
             relieve(session);
         else if (head->time > LATENESS_NS && order->min_time < head->time - LATENESS_NS &&
-                 head->time - LATENESS_NS - order->min_time > LATENESS_NS)
-            pf_order_flush(order, head->time - LATENESS_NS);
+                 head->time - LATENESS_NS - order->min_time > LATENESS_NS) {
+            session->settled = head->time - LATENESS_NS;
+            pf_order_flush(order, session->settled);
+        }
     }
+}
+
+/* ---- times that are wanted ---- */
+
+static bool have_times(const struct perfile_reader *reader)
+{
+    bool have = reader->event_count > 0;
+    for (size_t i = 0; i < reader->event_count; i++)
+        have &= (reader->events[i]->public.attr->sample_type & PERFILE_SAMPLE_TIME) != 0;
+    return have;
+}
+
+void perfile_session_limit(struct perfile_session *session, uint64_t first, uint64_t last)
+{
+    if (session->record || perfile_reader_file(session->reader)->mode == PERFILE_MODE_PIPE ||
+        !have_times(session->reader))
+        return;
+    session->first_wanted = first;
+    session->last_wanted = last;
+}
+
+uint64_t perfile_session_left_out(const struct perfile_session *session)
+{
+    return session->left_out;
+}
+
+/* The record that is delivered is behind the last time that is wanted. */
+static void end_early(struct perfile_session *session)
+{
+    session->ended = session->settled > session->last_wanted && session->last_time != UINT64_MAX &&
+                     !session->unordered && (!session->keeps_comms || !session->threads.nameless_count) &&
+                     pf_reader_leave_rest(session->reader);
 }
 
 /* ---- the public calls ---- */
@@ -322,12 +377,19 @@ static int next_record(struct perfile_session *session, const struct perfile_rec
     const int stopped = pf_reader_check_stopped(session->reader, error); /* all that is left may be in memory */
     if (PF_UNLIKELY(stopped < 0))
         return stopped;
+    if (PF_UNLIKELY(session->ended)) {
+        pf_order_close(&session->order);
+        return 0;
+    }
     if (session->exit_pending) {
         session->exit_pending = false;
         if (!pf_threads_forget(&session->threads, session->exit_tid))
             return pf_fail_memory(error, "threads");
     }
-    return session->heads ? next_of_parts(session, record, error) : next_of_stream(session, record, error);
+    const int result = session->heads ? next_of_parts(session, record, error) : next_of_stream(session, record, error);
+    if (PF_UNLIKELY(result > 0 && (*record)->time > session->last_wanted && (*record)->time != UINT64_MAX))
+        end_early(session);
+    return result;
 }
 
 int perfile_session_next(struct perfile_session *session, const struct perfile_record **record,
@@ -359,6 +421,11 @@ const char *perfile_session_cgroup(const struct perfile_session *session, uint64
 void perfile_session_keep_comms(struct perfile_session *session)
 {
     session->keeps_comms = true;
+}
+
+bool perfile_session_trim(struct perfile_session *session)
+{
+    return session->follows_maps && pf_maps_trim(&session->maps);
 }
 
 void perfile_session_follow_maps(struct perfile_session *session)

@@ -68,6 +68,7 @@ static bool settle(struct pf_threads *threads, int32_t tid, const char *name)
     uint64_t asked, known;
     if (PF_LIKELY(!pf_map_get(&threads->asked, (uint32_t)tid, &asked) || !asked))
         return true;
+    threads->nameless_count -= threads->nameless_count > 0;
     return pf_map_put(&threads->asked, (uint32_t)tid, 0) &&
            (pf_map_get(&threads->later, asked, &known) ||
             pf_map_put(&threads->later, asked, name ? (uintptr_t)name : asked));
@@ -102,10 +103,13 @@ const char *pf_threads_name(struct pf_threads *threads, int32_t tid)
     const char *name = known_name(threads, tid);
     if (!name) {
         char text[16];
+        uint64_t asked;
+        const bool waits = pf_map_get(&threads->asked, (uint32_t)tid, &asked) && asked;
         snprintf(text, sizeof(text), ":%" PRId32, tid);
         name = intern(threads, text);
         if (!name || !pf_map_put(&threads->asked, (uint32_t)tid, (uintptr_t)name))
             return ":?";
+        threads->nameless_count += !waits && tid > 0;
     }
     threads->last_tid = tid;
     threads->last_name = name;

@@ -7,10 +7,11 @@
 
 struct pf_threads {
     struct pf_arena arena;
-    struct pf_map names; /* tid to its name, a pointer; 0: it has none */
-    struct pf_map texts; /* hash of a name to the name */
-    struct pf_map asked; /* tid to ":TID", that was given instead of a name; 0: not since it has one */
-    struct pf_map later; /* such a ":TID" to the name that came later */
+    struct pf_map names;   /* tid to its name, a pointer; 0: it has none */
+    struct pf_map texts;   /* hash of a name to the name */
+    struct pf_map asked;   /* tid to ":TID", that was given instead of a name; 0: not since it has one */
+    struct pf_map later;   /* such a ":TID" to the name that came later */
+    size_t nameless_count; /* of asked: threads that have no name yet, and may get one */
     int32_t last_tid;
     const char *last_name; /* NULL: nothing cached */
 };

@@ -292,7 +292,8 @@ static enum module_kind kind_of(const struct perfile_map *map)
 }
 
 /* The name that perf shows. */
-static const char *shown_name(struct pf_symbols *symbols, const struct perfile_map *map, enum module_kind kind)
+static const char *shown_name(struct pf_symbols *symbols, const struct perfile_map *map, const char *map_name,
+                              enum module_kind kind)
 {
     char text[64];
     if (kind == KIND_PERF_MAP) {
@@ -302,8 +303,8 @@ static const char *shown_name(struct pf_symbols *symbols, const struct perfile_m
     if (kind == KIND_VDSO32)
         return "[vdso32]";
     if (kind == KIND_KERNEL)
-        return pf_kernel_name(map->filename);
-    return pf_arena_text(&symbols->arena, map->filename, strlen(map->filename));
+        return pf_kernel_name(map_name);
+    return map_name;
 }
 
 static const char *last_part(const char *name)
@@ -361,13 +362,16 @@ static bool add_module(struct pf_symbols *symbols, const struct perfile_map *map
     if (!module)
         return false;
     module->kind = kind;
-    module->map_name = map->filename;
+    module->map_name =
+        pf_arena_text(&symbols->arena, map->filename, strlen(map->filename)); /* maps may be given back */
+    if (!module->map_name)
+        return false;
     module->code = map->code;
     module->pid = map->pid;
     module->map_start = map->start;
     module->map_end = map->end;
     module->reference = map->pgoff;
-    module->public.name = shown_name(symbols, map, module->kind);
+    module->public.name = shown_name(symbols, map, module->map_name, module->kind);
     module->public.kernel = map->kernel;
     module->public.jit = module->kind == KIND_PERF_MAP || module->kind == KIND_JIT;
     module->build_id_bytes = map->build_id_bytes;

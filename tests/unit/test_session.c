@@ -377,6 +377,171 @@ static void test_not_a_recording(void **state)
     assert_null(reader);
 }
 
+/* ---- times that are wanted ---- */
+
+/* Rounds of ten samples each, 1 ns apart, as many as are worth it not to be read. */
+enum { ROUNDS = 4000, OF_ROUND = 10 };
+
+struct limited {
+    uint64_t samples, left_out, unread_bytes, first, last;
+    const char *later; /* of thread 9 */
+};
+
+static struct limited read_limited(const struct recording *r, uint64_t first, uint64_t last, bool keeps_comms)
+{
+    struct perfile_session *session;
+    const struct perfile_record *record;
+    struct limited seen = {.first = UINT64_MAX};
+    uint8_t *block;
+    struct perfile_reader *reader = recording_read(r, &block);
+    assert_int_equal(perfile_session_open(reader, &session, NULL), 0);
+    if (keeps_comms)
+        perfile_session_keep_comms(session);
+    perfile_session_limit(session, first, last);
+    while (perfile_session_next(session, &record, NULL) > 0) {
+        if (record->type != PERFILE_RECORD_SAMPLE || record->time < first || record->time > last)
+            continue;
+        seen.samples++;
+        seen.first = record->time < seen.first ? record->time : seen.first;
+        seen.last = record->time > seen.last ? record->time : seen.last;
+        perfile_session_comm(session, 9, 9);
+    }
+    assert_int_equal(perfile_session_next(session, &record, NULL), 0);
+    seen.left_out = perfile_session_left_out(session);
+    seen.unread_bytes = perfile_reader_counts(reader)->unread_bytes;
+    seen.later = strcmp(perfile_session_later_comm(session, ":9"), ":9") == 0 ? "" : "named";
+    perfile_session_close(session);
+    assert_int_equal(perfile_reader_rewind(reader, NULL), 0);
+    assert_int_equal(perfile_reader_counts(reader)->unread_bytes, 0);
+    perfile_close(reader);
+    free(block);
+    return seen;
+}
+
+/* `odd`: a round that has a sample of `time`, too. */
+static void make_rounds(struct recording *r, uint64_t odd, uint64_t time)
+{
+    recording_open(r, TYPE, false);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        for (uint64_t i = OF_ROUND; i-- > 0;) /* as from two ring buffers */
+            recording_sample(r, 1, 7, 1000 + round * OF_ROUND + (i ^ 1));
+        if (round == odd)
+            recording_sample(r, 1, 7, time);
+        recording_round(r);
+    }
+    recording_comm(r, 9, "late", 1000 + ROUNDS * OF_ROUND);
+    recording_finish(r);
+}
+
+static void test_limited(void **state)
+{
+    (void)state;
+    struct recording r;
+    make_rounds(&r, ROUNDS, 0);
+    struct limited seen = read_limited(&r, 1100, 1199, false);
+    assert_int_equal(seen.samples, 100);
+    assert_int_equal(seen.first, 1100);
+    assert_int_equal(seen.last, 1199);
+    assert_int_equal(seen.left_out, 100);
+    assert_in_range(seen.unread_bytes, r.bytes - r.bytes / 40, r.bytes);
+    /* a name may come at the end */
+    seen = read_limited(&r, 1100, 1199, true);
+    assert_int_equal(seen.samples, 100);
+    assert_int_equal(seen.unread_bytes, 0);
+    assert_string_equal(seen.later, "named");
+    /* what is left is not worth it */
+    seen = read_limited(&r, 1000 + (ROUNDS - 100) * OF_ROUND, 999 + (ROUNDS - 90) * OF_ROUND, false);
+    assert_int_equal(seen.samples, 100);
+    assert_int_equal(seen.unread_bytes, 0);
+    recording_close(&r);
+}
+
+/* Records that came too late once may do so again: all is read. */
+static void test_limited_without_order(void **state)
+{
+    (void)state;
+    struct recording r;
+    make_rounds(&r, 8, 1002);
+    const struct limited seen = read_limited(&r, 1100, 1199, false);
+    assert_int_equal(seen.samples, 100);
+    assert_int_equal(seen.left_out, 101);
+    assert_int_equal(seen.unread_bytes, 0);
+    recording_close(&r);
+}
+
+/* ---- mappings that are given back ---- */
+
+enum { PROCESSES = 12000, MAPS = 8 };
+
+static void make_processes(struct recording *r)
+{
+    const uint64_t step = 1000000;
+    recording_open(r, TYPE, false);
+    recording_task(r, PERFILE_RECORD_FORK, 5, 1, 1);
+    for (int32_t i = 0; i < PROCESSES; i++) {
+        const uint64_t time = 10 + (uint64_t)i * step;
+        recording_task(r, PERFILE_RECORD_FORK, 100 + i, 5, time);
+        for (uint64_t n = 0; n < MAPS; n++)
+            recording_map(r,
+                          &(struct recording_map){2, 100 + i, 0x1000 * (n + 1), 0x1000, 0, "/usr/lib/some-library.so"},
+                          time + 1 + n);
+        if (i == 0)
+            recording_map(r, &(struct recording_map){2, 5, 0x9000, 0x1000, 0, "/usr/bin/parent"}, time + 8);
+        recording_sample(r, 0x1234, 100 + i, time + 9);
+        if (i % 1000) /* some stay */
+            recording_task(r, PERFILE_RECORD_EXIT, 100 + i, 5, time + 10);
+        if (i % 100 == 0)
+            recording_round(r);
+    }
+    recording_finish(r);
+}
+
+static void check_space(struct perfile_session *session, int32_t pid, uint64_t address, const char *name)
+{
+    const struct perfile_map *map = perfile_space_find(perfile_session_space(session, pid), address);
+    assert_non_null(map);
+    assert_string_equal(map->filename, name);
+    assert_true(map->start <= address && address < map->end);
+}
+
+static void test_trim(void **state)
+{
+    (void)state;
+    struct recording r;
+    struct perfile_session *session;
+    const struct perfile_record *record;
+    uint8_t *block;
+    unsigned trimmed = 0, samples = 0;
+    make_processes(&r);
+    struct perfile_reader *reader = recording_read(&r, &block);
+    assert_int_equal(perfile_session_open(reader, &session, NULL), 0);
+    perfile_session_follow_maps(session);
+    while (perfile_session_next(session, &record, NULL) > 0) {
+        if (record->type != PERFILE_RECORD_SAMPLE)
+            continue;
+        struct perfile_sample sample = PERFILE_SAMPLE_INIT;
+        assert_int_equal(perfile_sample_decode(record, &sample, NULL), 0);
+        check_space(session, sample.pid, 0x1234, "/usr/lib/some-library.so");
+        const uint64_t id = perfile_space_id(perfile_session_space(session, sample.pid));
+        assert_true(id > 0);
+        const bool did = perfile_session_trim(session);
+        trimmed += did;
+        samples++;
+        assert_int_equal(perfile_space_id(perfile_session_space(session, sample.pid)), id);
+        check_space(session, sample.pid, 0x1234, "/usr/lib/some-library.so");
+        check_space(session, 100, 0x2234, "/usr/lib/some-library.so");
+        check_space(session, 5, 0x9000, "/usr/bin/parent");
+        if (did)
+            assert_null(perfile_session_space(session, sample.pid - 2001)); /* it ended two seconds ago */
+    }
+    assert_int_equal(samples, PROCESSES);
+    assert_true(trimmed > 0);
+    perfile_session_close(session);
+    perfile_close(reader);
+    free(block);
+    recording_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +551,8 @@ int main(void)
         cmocka_unit_test(test_directory),      cmocka_unit_test(test_directory_in_the_order_of_its_files),
         cmocka_unit_test(test_control_groups), cmocka_unit_test(test_damaged_part),
         cmocka_unit_test(test_stop),           cmocka_unit_test(test_not_a_recording),
+        cmocka_unit_test(test_limited),        cmocka_unit_test(test_limited_without_order),
+        cmocka_unit_test(test_trim),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

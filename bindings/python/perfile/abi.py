@@ -671,6 +671,7 @@ class perfile_counts(Struct):
     aux_bytes: int
     aux_type: int
     stat_counts: int
+    unread_bytes: int
 
 
 class perfile_event(Struct):
@@ -2183,7 +2184,8 @@ perfile_counts._fields_ = [
     ('lost_counted', c_uint64),
     ('aux_bytes', c_uint64),
     ('aux_type', c_uint32),
-    ('stat_counts', c_uint64)]
+    ('stat_counts', c_uint64),
+    ('unread_bytes', c_uint64)]
 perfile_event._fields_ = [
     ('index', c_uint32),
     ('attr', POINTER(perfile_attr)),
@@ -3075,8 +3077,12 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_session_follow_maps': ('libperfile', None, [c_void_p]),
     'perfile_session_add_map': ('libperfile', c_int, [c_void_p, c_uint64, POINTER(perfile_map), POINTER(perfile_error)]),
     'perfile_session_space': ('libperfile', c_void_p, [c_void_p, c_int32]),
+    'perfile_space_id': ('libperfile', c_uint64, [c_void_p]),
     'perfile_space_find': ('libperfile', POINTER(perfile_map), [c_void_p, c_uint64]),
     'perfile_space_below': ('libperfile', POINTER(perfile_map), [c_void_p, c_uint64]),
+    'perfile_session_limit': ('libperfile', None, [c_void_p, c_uint64, c_uint64]),
+    'perfile_session_left_out': ('libperfile', c_uint64, [c_void_p]),
+    'perfile_session_trim': ('libperfile', c_bool, [c_void_p]),
     'perfile_session_unordered': ('libperfile', c_uint64, [c_void_p]),
     'perfile_stream_open': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_stream_options), POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_stream_close': ('libperfile-analysis', None, [c_void_p]),

@@ -289,6 +289,7 @@ class Counts(NamedTuple):
     aux_bytes: int
     aux_type: int
     stat_counts: int
+    unread_bytes: int
 
 
 class ReadValue(NamedTuple):

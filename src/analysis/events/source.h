@@ -19,6 +19,7 @@ static inline int pf_event_source_open(const struct pf_event_source *source, str
     const struct pf_delivery_options options = {.allocator = source->allocator,
                                                 .filter = source->filter,
                                                 .gives_records = true,
+                                                .reads_all = true,
                                                 .keeps_comms = true,
                                                 .progress = source->progress,
                                                 .progress_context = source->progress_context};

@@ -116,7 +116,8 @@ static void put_filters(struct pf_flame_about *about, const struct pf_flame_reco
         }
     }
     if (filtered)
-        pf_put_format(&about->text, "%s%" PRIu64 " samples are left out", about->text.used ? ": " : "", filtered);
+        pf_put_format(&about->text, "%s%s%" PRIu64 " samples are left out", about->text.used ? ": " : "",
+                      perfile_reader_counts(g->reader)->unread_bytes ? "more than " : "", filtered);
     end_fact(about, NULL);
 }
 

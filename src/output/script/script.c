@@ -70,6 +70,7 @@ static int open_delivery(struct pf_script *script)
                                             .follows_maps = stacks_want_maps(script) || script->names.active ||
                                                             options->show & PERFILE_SHOW_TEXT_POKE,
                                             .gives_records = true,
+                                            .reads_all = options->show != 0,
                                             .progress = options->progress,
                                             .progress_context = options->progress_context,
                                             .lock = lock,
