@@ -24,6 +24,7 @@ struct writing {
     struct output *outputs; /* `count` parts from `first` on */
     size_t first, count;
     struct perfile_edit_report *report;
+    bool in_round; /* something was kept since the last mark of a round */
 };
 
 /* ---- opening ---- */
@@ -76,6 +77,8 @@ static int open_cut(struct pf_cut *cut, struct perfile_reader *reader, const str
     pf_map_open(&cut->cgroup_passes, cut->allocator);
     pf_map_open(&cut->part_of, cut->allocator);
     pf_map_open(&cut->cookies, cut->allocator);
+    pf_map_open(&cut->lives, cut->allocator);
+    pf_map_open(&cut->processes, cut->allocator);
     pf_pairs_open(&cut->linked, cut->allocator);
     pf_pairs_open(&cut->forked, cut->allocator);
     pf_name_line_open(&cut->line, cut->allocator);
@@ -93,6 +96,8 @@ static void close_cut(struct pf_cut *cut)
     pf_map_close(&cut->cgroup_passes);
     pf_map_close(&cut->part_of);
     pf_map_close(&cut->cookies);
+    pf_map_close(&cut->lives);
+    pf_map_close(&cut->processes);
     pf_pairs_close(&cut->linked);
     pf_pairs_close(&cut->forked);
     pf_arena_close(&cut->arena);
@@ -209,6 +214,8 @@ static int prepare(struct pf_cut *cut, bool to_stream, struct perfile_error *err
     cut->prunes = filter->pids || filter->tids || filter->comms ||
                   (cut->splits && (cut->split.by == PERFILE_SPLIT_PID || cut->split.by == PERFILE_SPLIT_TID ||
                                    cut->split.by == PERFILE_SPLIT_COMM));
+    cut->drops_ended = !cut->prunes && !cut->splits && cut->first_time > 0;
+    cut->prunes |= cut->drops_ended;
     const bool must = cut->splits || cut->thins;
     const bool should = cut->prunes || (!cut->keeps_all && (to_stream || pf_edit_defers_callchains(cut->reader)));
     if (result < 0)
@@ -301,6 +308,7 @@ static int write_sample(struct writing *writing, struct pf_item *item, struct pe
     kept = kept && (!cut->thins || pf_cut_thin(cut, item, &unscaled));
     count_record(writing, item, kept);
     writing->report->samples_unscaled += !writing->first && unscaled;
+    writing->in_round |= kept;
     struct output *output = kept ? output_of(writing, (size_t)part) : NULL;
     if (!output)
         return 0;
@@ -370,7 +378,12 @@ static int write_record(void *context, struct pf_item *item, struct perfile_erro
         cut->moment = pf_name_line_step(&cut->line, cut->reader, item->record);
     if (PF_LIKELY(item->record->type == PERFILE_RECORD_SAMPLE))
         return write_sample(writing, item, error);
-    const struct pf_cut_target target = pf_cut_target(cut, item);
+    struct pf_cut_target target = pf_cut_target(cut, item);
+    if (item->record->type == PERFILE_RECORD_FINISHED_ROUND) {
+        target.count = cut->drops_ended && !writing->in_round ? 0 : target.count;
+        writing->in_round = false;
+    }
+    writing->in_round |= target.count > 0 && item->record->type != PERFILE_RECORD_FINISHED_ROUND;
     count_record(writing, item, target.count > 0);
     return write_to_all(writing, item, &target, error);
 }

@@ -32,6 +32,7 @@ int pf_cut_select_open(struct pf_cut *cut, struct perfile_error *error)
     const struct pf_range *span = cut->span.last ? &cut->span : NULL;
     pf_filter_close(&cut->filter);
     const int result = pf_filter_open(&cut->filter, &cut->wanted, span, cut->allocator, error);
+    cut->first_time = result < 0 ? 0 : pf_filter_first_time(&cut->filter);
     cut->last_time = result < 0 ? UINT64_MAX : pf_filter_last_time(&cut->filter);
     return result;
 }
