@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "dataset/dataset.h"
 #include "message.h"
 #include "options.h"
 #include "stream.h"
@@ -106,6 +107,8 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 
     if (!settings->format)
         return refuse_without_format(command);
+    if (settings->partition)
+        return pf_dataset_add(command, settings);
     if (pf_stream_is_standard(settings->output))
         settings->output = NULL;
     if ((status = choose_tables(command, settings)) || (status = choose_viewer(command, settings)))
@@ -127,6 +130,14 @@ static const struct pf_option options[] = {
      .offset = offsetof(struct pf_settings, view),
      .value_at = pf_view_at,
      .doc = "parquet, arrow: write this view alone, to a file instead of a folder."},
+    {.name = "partition",
+     .kind = PF_OPTION_LIST,
+     .argument = "KEYS",
+     .offset = offsetof(struct pf_settings, partition),
+     .value_at = pf_dataset_key_at,
+     .doc = "parquet: add the recordings to the dataset OUT, a folder for SQL engines that is apart by these keys, "
+            "such as "
+            "host,date."},
     {.name = "by",
      .kind = PF_OPTION_LIST,
      .argument = "KEYS",

@@ -189,6 +189,9 @@ struct pf_settings {
     uint64_t cut_limit_open;
     const char *merge_clock; /* NULL: not given */
     bool merge_separate_hosts;
+    const char *partition; /* export; NULL: not given */
+    bool dataset_remove;   /* dataset */
+    uint64_t dataset_size;
     bool query_list;
     const char *query_file; /* -f */
     const char *hide_key;   /* of anonymize */

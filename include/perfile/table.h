@@ -128,6 +128,12 @@ PERFILE_API const char *perfile_column_type_name(uint32_t type);
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
+/* A column with the same in all rows; the texts must live as long as the table. */
+struct perfile_constant {
+    const char *name, *doc;
+    const char *text; /* NULL: null */
+};
+
 struct perfile_table_options {
     size_t size;                                  /* sizeof(struct perfile_table_options) */
     const struct perfile_filter *filter;          /* which samples, or rows; NULL: all */
@@ -161,6 +167,17 @@ struct perfile_table_options {
     const struct perfile_allocator *allocator;
     bool gzip; /* what perfile_table_write writes is a gzip file; not for formats that are binary */
     const struct perfile_event_options *events; /* of views over tracepoints; NULL: the defaults */
+    /*
+     * For tables of many recordings, whose columns must be the same. `fills`: a column of `columns` that the view has, but not of
+     * this recording, is null instead of an error. `constants`: columns that are called before those of the view, of one text each.
+     * `wall_times`: parquet and arrow have of times the time of day alone; of a recording that does not say how its clock relates to it,
+     * that is `wall_ahead_ns` (modulo 2^64) more.
+     */
+    bool fills;
+    bool wall_times;
+    uint64_t wall_ahead_ns;
+    const struct perfile_constant *constants;
+    size_t constant_count;
 };
 #define PERFILE_TABLE_OPTIONS_INIT PERFILE_SIZED(struct perfile_table_options)
 
@@ -237,6 +254,38 @@ struct perfile_diff;
 PERFILE_API PERFILE_MUST_CHECK int perfile_table_of_diff(const struct perfile_diff *diff,
                                                          const struct perfile_table_options *options,
                                                          struct perfile_table **table, struct perfile_error *error);
+
+/* ---- Parquet files ----------------------------------------------------------------------------------------------- */
+
+/* Files that perfile_table_write has made, of the same columns. */
+struct perfile_parquet_options {
+    size_t size;              /* sizeof(struct perfile_parquet_options) */
+    const char *const *paths; /* one at least */
+    size_t path_count;
+    const char *columns;  /* as in perfile_table_options, by the names that the files have without "stamp"; NULL: all */
+    const char *distinct; /* a column of ids: of rows with the same one only the first; NULL: all rows */
+    const struct perfile_allocator *allocator; /* as in perfile_table_options */
+};
+#define PERFILE_PARQUET_OPTIONS_INIT PERFILE_SIZED(struct perfile_parquet_options)
+
+/*
+ * Their rows, of one file after the other, to be written in any format or taken as batches. Times are those of day (ns since 1970)
+ * where the file has these: `timestamp` is `time` then, and becomes `timestamp` in Parquet again. Memory is that of a row group as it
+ * stands in the file, and with `distinct` 32 bytes for each id. Errors: ARGUMENT, OPEN, READ, FORMAT (no Parquet), UNSUPPORTED (not as
+ * perfile writes it, other columns), DAMAGED, MEMORY; those of further files come with the rows.
+ */
+PERFILE_API PERFILE_MUST_CHECK int perfile_table_of_parquet(const struct perfile_parquet_options *options,
+                                                            struct perfile_table **table, struct perfile_error *error);
+
+struct perfile_parquet_info {
+    size_t size; /* sizeof(struct perfile_parquet_info) */
+    uint64_t rows, groups, bytes;
+};
+#define PERFILE_PARQUET_INFO_INIT PERFILE_SIZED(struct perfile_parquet_info)
+
+/* What its footer says, which must be complete. Errors: the same, but for DAMAGED. */
+PERFILE_API PERFILE_MUST_CHECK int perfile_parquet_look(const char *path, struct perfile_parquet_info *info,
+                                                        struct perfile_error *error);
 
 /* ---- formats ----------------------------------------------------------------------------------------------------- */
 

@@ -149,6 +149,44 @@ static void show_usual(struct perfile_table *table, bool all)
                 show(table, i);
 }
 
+PF_PUT(constant)
+{
+    (void)state;
+    pf_set_lasting(vector, vector->column.constant);
+}
+
+static bool add_constants(struct perfile_table *table)
+{
+    for (size_t i = 0; i < table->options.constant_count; i++) {
+        const struct perfile_constant *one = &table->options.constants[i];
+        const struct pf_column column = {.name = one->name,
+                                         .type = PERFILE_COLUMN_TEXT,
+                                         .unit = "",
+                                         .doc = one->doc,
+                                         .put = put_constant,
+                                         .required = one->text != NULL,
+                                         .constant = one->text};
+        if (!pf_table_add(table, &column))
+            return false;
+    }
+    return true;
+}
+
+static bool column_of_view(const struct pf_view *view, size_t index, struct pf_column *column);
+
+/* A column of the view that this recording does not have. */
+static int add_missing(struct perfile_table *table, const struct word *word, struct perfile_error *error)
+{
+    struct pf_column column;
+    for (size_t i = 0; table->options.fills && column_of_view(table->view, i, &column); i++)
+        if (word_names(word, &column)) {
+            column.put = put_constant;
+            column.constant = NULL;
+            return pf_table_add(table, &column) ? 0 : pf_fail_memory(error, "table");
+        }
+    return fail_column(table, word, error);
+}
+
 static int heed_word(struct perfile_table *table, const struct word *word, struct perfile_error *error)
 {
     size_t index = 0;
@@ -158,8 +196,11 @@ static int heed_word(struct perfile_table *table, const struct word *word, struc
     }
     while (index < table->column_count && !word_names(word, &table->columns[index].column))
         index++;
-    if (index == table->column_count)
-        return fail_column(table, word, error);
+    if (index == table->column_count) {
+        const int result = add_missing(table, word, error);
+        if (result < 0)
+            return result;
+    }
     if (word->sign == '-' && index < table->shown)
         hide(table, index);
     else if (word->sign != '-' && index >= table->shown)
@@ -202,18 +243,24 @@ static const struct pf_column *listed_column(const struct pf_view *view, size_t 
     return NULL;
 }
 
+static bool column_of_view(const struct pf_view *view, size_t index, struct pf_column *column)
+{
+    const struct pf_column *listed = listed_column(view, &index);
+    if (listed)
+        *column = *listed;
+    return listed || (view->column_at && view->column_at(index, column));
+}
+
 int perfile_view_column(const char *view, size_t index, struct perfile_column *column)
 {
     const struct pf_view *found = NULL;
     struct pf_column made;
+    const struct pf_column *one = &made;
     if (view && strcmp(pf_view_diff.info.name, view) == 0)
         found = &pf_view_diff;
     for (size_t i = 0; view && i < PF_COUNT(views) && !found; i++)
         found = strcmp(views[i]->info.name, view) == 0 ? views[i] : NULL;
-    const struct pf_column *one = found ? listed_column(found, &index) : NULL;
-    if (!one && found && found->column_at && found->column_at(index, &made))
-        one = &made;
-    if (!one)
+    if (!found || !column_of_view(found, index, &made))
         return PERFILE_ERROR_ARGUMENT;
     const struct perfile_column all = {
         .name = one->name, .unit = one->unit, .doc = one->doc, .type = one->type, .shown = !one->extra};
@@ -270,6 +317,8 @@ static int check_filter(const struct pf_view *view, const struct perfile_filter 
 static int open_view(struct perfile_table *table, struct perfile_error *error)
 {
     int result = check_filter(table->view, table->options.filter, error);
+    if (result == 0 && !add_constants(table))
+        result = pf_fail_memory(error, "table");
     if (result == 0)
         result = table->view->open(table, &table->state, error);
     if (result == 0)

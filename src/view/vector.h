@@ -18,10 +18,11 @@ struct pf_column {
     const char *doc;
     /* Puts one value: exactly one pf_set_..., or pf_end_list. */
     void (*put)(void *state, struct pf_vector *vector);
-    bool extra;     /* shown only when it is asked for */
-    bool required;  /* never null, whatever the recording */
-    bool fresh;     /* its texts hardly repeat: each batch has a dictionary of its own */
-    uint32_t index; /* for the view: columns that share a function */
+    bool extra;           /* shown only when it is asked for */
+    bool required;        /* never null, whatever the recording */
+    bool fresh;           /* its texts hardly repeat: each batch has a dictionary of its own */
+    uint32_t index;       /* for the view: columns that share a function */
+    const char *constant; /* the value in all rows; NULL: null, or none of this kind */
 };
 
 struct pf_vector {

@@ -173,7 +173,6 @@ class perfile_output_options(Sized):
     sched: int
     annotate: Any
     events: Any
-    metrics: Optional[Bytes]
 
 
 class perfile_output_info(Struct):
@@ -328,18 +327,6 @@ class perfile_diff_info(Sized):
     after_count: int
     family: int
     failing: int
-    has_limit: bool
-
-
-class perfile_diff_page(Sized):
-    size: int
-    paths: Any
-    functions: Any
-    inclusive: Any
-    title: Optional[Bytes]
-    normalized: bool
-    gzip: bool
-    allocator: Any
 
 
 class perfile_edit_report(Sized):
@@ -671,7 +658,6 @@ class perfile_counts(Struct):
     aux_bytes: int
     aux_type: int
     stat_counts: int
-    unread_bytes: int
 
 
 class perfile_event(Struct):
@@ -893,7 +879,6 @@ class perfile_profile_options(Sized):
     snapshot_context: Any
     snapshot_ms: int
     snapshot_rows: int
-    max_frames: int
 
 
 class perfile_profile_merge_options(Sized):
@@ -1590,6 +1575,12 @@ class perfile_column(Sized):
     shown: bool
 
 
+class perfile_constant(Struct):
+    name: Optional[Bytes]
+    doc: Any
+    text: Optional[Bytes]
+
+
 class perfile_table_options(Sized):
     size: int
     filter: Any
@@ -1606,6 +1597,11 @@ class perfile_table_options(Sized):
     allocator: Any
     gzip: bool
     events: Any
+    fills: bool
+    wall_times: bool
+    wall_ahead_ns: int
+    constants: Any
+    constant_count: int
 
 
 class perfile_rows(Sized):
@@ -1618,6 +1614,22 @@ class perfile_rows(Sized):
     context: Any
     allocator: Any
     gzip: bool
+
+
+class perfile_parquet_options(Sized):
+    size: int
+    paths: Any
+    path_count: int
+    columns: Optional[Bytes]
+    distinct: Optional[Bytes]
+    allocator: Any
+
+
+class perfile_parquet_info(Sized):
+    size: int
+    rows: int
+    groups: int
+    bytes: int
 
 
 class perfile_writer_options(Sized):
@@ -1778,8 +1790,7 @@ perfile_output_options._fields_ = [
     ('max_stack', c_uint64),
     ('sched', c_uint),
     ('annotate', POINTER(perfile_annotate_options)),
-    ('events', POINTER(perfile_event_options)),
-    ('metrics', c_char_p)]
+    ('events', POINTER(perfile_event_options))]
 perfile_output_info._fields_ = [
     ('kind', c_char_p),
     ('format', c_char_p),
@@ -1911,17 +1922,7 @@ perfile_diff_info._fields_ = [
     ('before_count', c_size_t),
     ('after_count', c_size_t),
     ('family', c_size_t),
-    ('failing', c_size_t),
-    ('has_limit', c_bool)]
-perfile_diff_page._fields_ = [
-    ('size', c_size_t),
-    ('paths', c_void_p),
-    ('functions', c_void_p),
-    ('inclusive', c_void_p),
-    ('title', c_char_p),
-    ('normalized', c_bool),
-    ('gzip', c_bool),
-    ('allocator', POINTER(perfile_allocator))]
+    ('failing', c_size_t)]
 perfile_edit_report._fields_ = [
     ('size', c_size_t),
     ('records_kept', c_uint64),
@@ -2184,8 +2185,7 @@ perfile_counts._fields_ = [
     ('lost_counted', c_uint64),
     ('aux_bytes', c_uint64),
     ('aux_type', c_uint32),
-    ('stat_counts', c_uint64),
-    ('unread_bytes', c_uint64)]
+    ('stat_counts', c_uint64)]
 perfile_event._fields_ = [
     ('index', c_uint32),
     ('attr', POINTER(perfile_attr)),
@@ -2370,8 +2370,7 @@ perfile_profile_options._fields_ = [
     ('snapshot', CFUNCTYPE(None, c_void_p, c_void_p)),
     ('snapshot_context', c_void_p),
     ('snapshot_ms', c_uint64),
-    ('snapshot_rows', c_uint64),
-    ('max_frames', c_uint64)]
+    ('snapshot_rows', c_uint64)]
 perfile_profile_merge_options._fields_ = [
     ('size', c_size_t),
     ('allocator', POINTER(perfile_allocator))]
@@ -2909,6 +2908,10 @@ perfile_column._fields_ = [
     ('doc', c_char_p),
     ('type', c_uint32),
     ('shown', c_bool)]
+perfile_constant._fields_ = [
+    ('name', c_char_p),
+    ('doc', POINTER(c_char_p)),
+    ('text', c_char_p)]
 perfile_table_options._fields_ = [
     ('size', c_size_t),
     ('filter', POINTER(perfile_filter)),
@@ -2924,7 +2927,12 @@ perfile_table_options._fields_ = [
     ('unmatched_context', c_void_p),
     ('allocator', POINTER(perfile_allocator)),
     ('gzip', c_bool),
-    ('events', POINTER(perfile_event_options))]
+    ('events', POINTER(perfile_event_options)),
+    ('fills', c_bool),
+    ('wall_times', c_bool),
+    ('wall_ahead_ns', c_uint64),
+    ('constants', POINTER(perfile_constant)),
+    ('constant_count', c_size_t)]
 perfile_rows._fields_ = [
     ('size', c_size_t),
     ('view', c_char_p),
@@ -2935,6 +2943,18 @@ perfile_rows._fields_ = [
     ('context', c_void_p),
     ('allocator', POINTER(perfile_allocator)),
     ('gzip', c_bool)]
+perfile_parquet_options._fields_ = [
+    ('size', c_size_t),
+    ('paths', POINTER(c_char_p)),
+    ('path_count', c_size_t),
+    ('columns', c_char_p),
+    ('distinct', c_char_p),
+    ('allocator', POINTER(perfile_allocator))]
+perfile_parquet_info._fields_ = [
+    ('size', c_size_t),
+    ('rows', c_uint64),
+    ('groups', c_uint64),
+    ('bytes', c_uint64)]
 perfile_writer_options._fields_ = [
     ('size', c_size_t),
     ('mode', c_int),
@@ -3009,7 +3029,6 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_diff_total': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_diff_row)]),
     'perfile_diff_describe': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_diff_info)]),
     'perfile_diff_note_at': ('libperfile-analysis', c_char_p, [c_void_p, c_size_t]),
-    'perfile_diff_page_write': ('libperfile-analysis', c_int, [POINTER(perfile_diff_page), POINTER(perfile_sink), POINTER(perfile_error)]),
     'perfile_strip_part_at': ('libperfile', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_convert': ('libperfile', c_int, [c_void_p, c_void_p, POINTER(perfile_convert_options), POINTER(perfile_edit_report), POINTER(perfile_error)]),
     'perfile_inject': ('libperfile', c_int, [c_void_p, c_void_p, POINTER(perfile_inject_options), POINTER(perfile_edit_report), POINTER(perfile_error)]),
@@ -3077,12 +3096,8 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_session_follow_maps': ('libperfile', None, [c_void_p]),
     'perfile_session_add_map': ('libperfile', c_int, [c_void_p, c_uint64, POINTER(perfile_map), POINTER(perfile_error)]),
     'perfile_session_space': ('libperfile', c_void_p, [c_void_p, c_int32]),
-    'perfile_space_id': ('libperfile', c_uint64, [c_void_p]),
     'perfile_space_find': ('libperfile', POINTER(perfile_map), [c_void_p, c_uint64]),
     'perfile_space_below': ('libperfile', POINTER(perfile_map), [c_void_p, c_uint64]),
-    'perfile_session_limit': ('libperfile', None, [c_void_p, c_uint64, c_uint64]),
-    'perfile_session_left_out': ('libperfile', c_uint64, [c_void_p]),
-    'perfile_session_trim': ('libperfile', c_bool, [c_void_p]),
     'perfile_session_unordered': ('libperfile', c_uint64, [c_void_p]),
     'perfile_stream_open': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_stream_options), POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_stream_close': ('libperfile-analysis', None, [c_void_p]),
@@ -3162,7 +3177,8 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_table_stream': ('libperfile-analysis', None, [c_void_p, POINTER(ArrowArrayStream)]),
     'perfile_table_losses': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_losses)]),
     'perfile_table_of_rows': ('libperfile-analysis', c_int, [POINTER(perfile_rows), POINTER(c_void_p), POINTER(perfile_error)]),
-    'perfile_table_of_diff': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_table_options), POINTER(c_void_p), POINTER(perfile_error)]),
+    'perfile_table_of_parquet': ('libperfile-analysis', c_int, [POINTER(perfile_parquet_options), POINTER(c_void_p), POINTER(perfile_error)]),
+    'perfile_parquet_look': ('libperfile-analysis', c_int, [c_char_p, POINTER(perfile_parquet_info), POINTER(perfile_error)]),
     'perfile_table_format_at': ('libperfile-analysis', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_table_format_is_binary': ('libperfile-analysis', c_bool, [c_char_p]),
     'perfile_table_write': ('libperfile-analysis', c_int, [c_void_p, c_char_p, POINTER(perfile_sink), POINTER(perfile_error)]),

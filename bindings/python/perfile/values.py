@@ -955,6 +955,18 @@ class Column(NamedTuple):
     shown: bool
 
 
+class Constant(NamedTuple):
+    name: Optional[str]
+    doc: Tuple[str, ...]
+    text: Optional[str]
+
+
+class ParquetInfo(NamedTuple):
+    rows: int
+    groups: int
+    bytes: int
+
+
 class WriterCounts(NamedTuple):
     records: int
     samples: int
@@ -1065,6 +1077,8 @@ CLASSES: Dict[Any, Any] = {
     abi.perfile_simpleperf_debug: SimpleperfDebug,
     abi.perfile_view_info: ViewInfo,
     abi.perfile_column: Column,
+    abi.perfile_constant: Constant,
+    abi.perfile_parquet_info: ParquetInfo,
     abi.perfile_writer_counts: WriterCounts,
 }
 
@@ -1084,4 +1098,5 @@ COUNTS: Dict[Tuple[str, str], Optional[str]] = {
     ('perfile_text_poke', 'old_bytes'): 'old_len',
     ('perfile_text_poke', 'new_bytes'): 'new_len',
     ('perfile_simpleperf_kernel_symbol', 'kallsyms'): 'data_size',
+    ('perfile_constant', 'doc'): None,
 }

@@ -26,7 +26,8 @@ static bool find_clock(struct pf_fields *fields, struct perfile_table *table)
     if (!table->reader)
         return false;
     const int result = perfile_feature_visit(table->reader, PERFILE_FEATURE_CLOCK_DATA, &visitor, NULL);
-    fields->ahead_ns = clocks.wall_ns - clocks.clock_ns;
+    if (clocks.wall_ns)
+        fields->ahead_ns = clocks.wall_ns - clocks.clock_ns;
     return pf_memory_heed(table->allocator, result) >= 0 && clocks.wall_ns;
 }
 
@@ -91,14 +92,16 @@ static bool add(struct pf_fields *fields, const struct pf_vector *vector, bool i
 bool pf_fields_open(struct pf_fields *fields, struct perfile_table *table)
 {
     bool enough = true;
-    *fields = (struct pf_fields){.allocator = table->allocator};
+    *fields = (struct pf_fields){.allocator = table->allocator, .ahead_ns = table->options.wall_ahead_ns};
     pf_arena_open(&fields->arena, table->allocator);
-    const bool has_wall = find_clock(fields, table);
+    const bool has_wall = find_clock(fields, table) || table->options.wall_times;
     fields->list = pf_arena_new(&fields->arena, 2 * table->shown * sizeof(*fields->list));
     for (size_t i = 0; fields->list && enough && i < table->shown; i++) {
         const struct pf_vector *vector = &table->columns[i];
-        enough = add(fields, vector, false);
-        if (enough && has_wall && vector->column.type == PERFILE_COLUMN_TIME)
+        const bool is_wall = has_wall && vector->column.type == PERFILE_COLUMN_TIME;
+        if (!is_wall || !table->options.wall_times)
+            enough = add(fields, vector, false);
+        if (enough && is_wall)
             enough = add(fields, vector, true);
     }
     return fields->list && enough;

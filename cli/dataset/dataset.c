@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+#include "dataset.h"
+
+#include "../message.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const struct pf_dataset_table pf_dataset_tables[PF_DATASET_TABLES] = {
+    {"frames", "function_id,symbol,kind,dso,build_id,srcfile", "function", "function_id"},
+    {"stacks", "stack_id,stack,function_ids", "stack", "stack_id"},
+    {"threads", "pid,tid,comm,first_comm,parent_pid,parent_tid,start_time,end_time,first_time,last_time,samples,lost",
+     NULL, NULL},
+    {"events", "name,type,config,precise_ip,period,frequency,unit,samples", NULL, NULL},
+    {"losses", "kind,count,unit,note", NULL, NULL},
+    {"meta", "file,times_from,kernel,arch,cpu,recorded_with,command,samples,first_time,last_time,perfile_version", NULL,
+     NULL},
+    {"samples", "time,event,period,cpu,pid,tid,comm,cgroup,mode,symbol,dso,stack_id", NULL, NULL},
+};
+
+/* ---- what it is apart by ------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *doc;
+    unsigned bit;
+} keys_known[] = {
+    {"host", "the name of the machine", PF_BY_HOST},
+    {"date", "the day on which it began, in UTC", PF_BY_DATE},
+    {"hour", "the hour of that day", PF_BY_HOUR},
+    {"none", "nothing: all files of a table are in one folder", 0},
+};
+enum { KEYS = sizeof(keys_known) / sizeof(keys_known[0]) };
+
+const char *pf_dataset_key_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    if (index >= KEYS)
+        return NULL;
+    if (doc)
+        *doc = keys_known[index].doc;
+    return keys_known[index].name;
+}
+
+bool pf_dataset_keys(const char *verb, const char *list, unsigned *keys)
+{
+    *keys = 0;
+    for (const char *at = list; *at;) {
+        const size_t bytes = strcspn(at, ",");
+        size_t i = 0;
+        while (i < KEYS && (strlen(keys_known[i].name) != bytes || strncmp(at, keys_known[i].name, bytes) != 0))
+            i++;
+        if (i == KEYS) {
+            pf_message("%s: --partition: unknown key '%.*s'; valid: host, date, hour, none", verb, (int)bytes, at);
+            return false;
+        }
+        *keys |= keys_known[i].bit;
+        at += bytes + (at[bytes] == ',');
+    }
+    return true;
+}
+
+/* "host,date". */
+static void put_keys(unsigned keys, char text[32])
+{
+    *text = 0;
+    for (size_t i = 0; i < KEYS; i++)
+        if (keys_known[i].bit ? keys & keys_known[i].bit : !keys)
+            snprintf(text + strlen(text), 32 - strlen(text), "%s%s", *text ? "," : "", keys_known[i].name);
+}
+
+/* ---- the folder ---------------------------------------------------------------------------------------------------- */
+
+static const char version_line[] = "perfile dataset 1\n";
+
+bool pf_make_folders(const char *path)
+{
+    char *copy = strdup(path);
+    bool is_ok = copy != NULL;
+
+    for (char *slash = copy; is_ok && (slash = strchr(slash + 1, '/')) != NULL;) {
+        *slash = 0;
+        is_ok = mkdir(copy, 0777) == 0 || errno == EEXIST;
+        *slash = '/';
+    }
+    is_ok = is_ok && (mkdir(copy, 0777) == 0 || errno == EEXIST);
+    free(copy);
+    return is_ok;
+}
+
+/* Appears complete under its name. */
+static bool write_small(const char *path, const char *text)
+{
+    char *temporary = NULL;
+    const char *slash = strrchr(path, '/');
+    const int folder = slash ? (int)(slash - path) + 1 : 0;
+    bool is_ok = false;
+
+    if (asprintf(&temporary, "%.*s.%s.%ld.tmp", folder, path, path + folder, (long)getpid()) < 0)
+        return false;
+    unlink(temporary);
+    const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0) {
+        is_ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fsync(fd) == 0;
+        is_ok = close(fd) == 0 && is_ok && rename(temporary, path) == 0;
+    }
+    if (fd >= 0 && !is_ok) {
+        const int error = errno;
+        unlink(temporary);
+        errno = error;
+    }
+    free(temporary);
+    return is_ok;
+}
+
+/* All of a small file, to be freed; NULL: errno. */
+static char *read_small(const char *path)
+{
+    enum { MOST = 1 << 16 };
+    FILE *file = fopen(path, "re");
+    char *text = file ? malloc(MOST + 1) : NULL;
+    const size_t bytes = text ? fread(text, 1, MOST, file) : 0;
+
+    if (text)
+        text[bytes] = 0;
+    if (file)
+        fclose(file);
+    return text;
+}
+
+static char *root_file(const struct pf_dataset *dataset, const char *name)
+{
+    char *path = NULL;
+
+    return asprintf(&path, "%s/_perfile/%s", dataset->path, name) < 0 ? NULL : path;
+}
+
+static int make_dataset(const struct pf_dataset *dataset, const char *path)
+{
+    static const char *const folders[] = {"recordings", "adding"};
+    char text[96], keys[32];
+    bool is_ok = true;
+
+    put_keys(dataset->keys, keys);
+    snprintf(text, sizeof(text), "%spartition %s\n", version_line, keys);
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && is_ok; i++) {
+        char *folder = root_file(dataset, folders[i]);
+        is_ok = folder && pf_make_folders(folder);
+        free(folder);
+    }
+    if (is_ok && write_small(path, text))
+        return PF_STATUS_OK;
+    pf_message("%s: cannot write: %s", dataset->path, strerror(errno));
+    return PF_STATUS_OUTPUT;
+}
+
+static bool is_foreign(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    bool any = false;
+
+    while (folder && !any && (entry = readdir(folder)) != NULL)
+        any = strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") && strcmp(entry->d_name, "_perfile");
+    if (folder)
+        closedir(folder);
+    return any;
+}
+
+static int compare_keys(struct pf_dataset *dataset, const char *verb, const char *text, const unsigned *keys)
+{
+    const char *line = strstr(text, "\npartition "), *end;
+    char given[32], known[32] = "";
+
+    if (!strncmp(text, version_line, strlen(version_line)) && line && (end = strchr(line + 1, '\n')) != NULL)
+        snprintf(known, sizeof(known), "%.*s", (int)(end - line - 11), line + 11);
+    if (!*known || !pf_dataset_keys(verb, known, &dataset->keys)) {
+        pf_message("%s: a dataset of another version of perfile, or none", dataset->path);
+        return PF_STATUS_UNREADABLE;
+    }
+    if (!keys || *keys == dataset->keys)
+        return PF_STATUS_OK;
+    put_keys(*keys, given);
+    pf_message("%s: %s is partitioned by %s, not by %s", verb, dataset->path, known, given);
+    return PF_STATUS_USAGE;
+}
+
+int pf_dataset_open(struct pf_dataset *dataset, const char *verb, const char *path, const unsigned *keys)
+{
+    int status = PF_STATUS_OK;
+
+    *dataset = (struct pf_dataset){.path = path, .keys = keys ? *keys : 0};
+    char *about = root_file(dataset, "dataset"), *text = about ? read_small(about) : NULL;
+    if (text) {
+        status = compare_keys(dataset, verb, text, keys);
+    } else if (!about || errno != ENOENT) {
+        pf_message("%s: %s", path, strerror(errno));
+        status = PF_STATUS_UNREADABLE;
+    } else if (!keys || is_foreign(path)) {
+        pf_message(keys ? "%s: %s is a folder of something else"
+                        : "%s: %s is no dataset (perfile export --partition makes one)",
+                   verb, path);
+        status = keys ? PF_STATUS_USAGE : PF_STATUS_UNREADABLE;
+    } else {
+        status = make_dataset(dataset, about);
+    }
+    free(text);
+    free(about);
+    return status;
+}
+
+char *pf_dataset_folder(const struct pf_dataset *dataset, const struct pf_added *added, size_t table)
+{
+    const struct pf_dataset_table *of = &pf_dataset_tables[table];
+    const char *below = of->distinct ? added->shared : added->folder;
+    char *path = NULL;
+
+    return asprintf(&path, "%s/%s%s%s%s", dataset->path, added->state == PF_ADDED_DAMAGED ? "damaged/" : "", of->view,
+                    *below ? "/" : "", below) < 0
+               ? NULL
+               : path;
+}
+
+char *pf_dataset_marker(const struct pf_dataset *dataset, const char *id)
+{
+    char *path = NULL;
+
+    return asprintf(&path, "%s/_perfile/recordings/%s", dataset->path, id) < 0 ? NULL : path;
+}
+
+/* ---- what is in ---------------------------------------------------------------------------------------------------- */
+
+static const char *const state_names[] = {"sound", "damaged", "unreadable"};
+enum { STATES = sizeof(state_names) / sizeof(state_names[0]) };
+
+static bool take_state(const char *value, struct pf_added *added)
+{
+    for (int i = 0; i < STATES; i++)
+        if (!strcmp(state_names[i], value)) {
+            added->state = (enum pf_added_state)i;
+            return true;
+        }
+    return false;
+}
+
+static bool take_number(const char *value, uint64_t *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtoull(value, &end, 10);
+    return isdigit((unsigned char)*value) && !*end && !errno;
+}
+
+static bool take_text(const char *value, char **text)
+{
+    free(*text);
+    return (*text = strdup(value)) != NULL;
+}
+
+static bool take_rows(const char *value, struct pf_added *added)
+{
+    const char *space = strchr(value, ' ');
+
+    for (size_t i = 0; space && i < PF_DATASET_TABLES; i++) {
+        const char *view = pf_dataset_tables[i].view;
+        if (strlen(view) == (size_t)(space - value) && !strncmp(view, value, strlen(view)))
+            return take_number(space + 1, &added->rows[i]);
+    }
+    return false;
+}
+
+/* "KEY VALUE". What later versions may add is left out. */
+static bool take_line(char *line, struct pf_added *added)
+{
+    char *value = strchr(line, ' ');
+
+    if (!value)
+        return false;
+    *value++ = 0;
+    if (!strcmp(line, "state"))
+        return take_state(value, added);
+    if (!strcmp(line, "rows"))
+        return take_rows(value, added);
+    const struct {
+        const char *key;
+        char **text;
+    } texts[] = {
+        {"file", &added->name}, {"host", &added->host}, {"folder", &added->folder}, {"shared", &added->shared}};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (!strcmp(line, texts[i].key))
+            return take_text(value, texts[i].text);
+    const struct {
+        const char *key;
+        uint64_t *number;
+    } numbers[] = {{"bytes", &added->bytes}, {"samples", &added->samples}, {"lost", &added->lost}};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        if (!strcmp(line, numbers[i].key))
+            return take_number(value, numbers[i].number);
+    return true;
+}
+
+/* Folders of it are below the dataset, whoever wrote it. */
+static bool stays_below(const char *folder)
+{
+    return folder && *folder != '/' && !strstr(folder, "..");
+}
+
+int pf_added_read(const struct pf_dataset *dataset, const char *id, struct pf_added *added)
+{
+    char *path = pf_dataset_marker(dataset, id), *text = path ? read_small(path) : NULL, *rest;
+    bool is_ok = text != NULL, ends = false;
+
+    *added = (struct pf_added){.state = PF_ADDED_UNREADABLE};
+    snprintf(added->id, sizeof(added->id), "%s", id);
+    free(path);
+    if (!text)
+        return errno == ENOENT ? 0 : -1;
+    for (char *line = strtok_r(text, "\n", &rest); line && is_ok && !ends; line = strtok_r(NULL, "\n", &rest)) {
+        ends = !strcmp(line, "end");
+        is_ok = ends || take_line(line, added);
+    }
+    free(text);
+    if (is_ok && ends && added->name && added->host && stays_below(added->folder) && stays_below(added->shared))
+        return 1;
+    pf_added_free(added);
+    errno = EBADMSG;
+    return -1;
+}
+
+/* Texts are lines. */
+static void make_line(char *text)
+{
+    for (; text && *text; text++)
+        if (*text == '\n' || *text == '\r')
+            *text = '?';
+}
+
+bool pf_added_write(const struct pf_dataset *dataset, const struct pf_added *added)
+{
+    char *path = pf_dataset_marker(dataset, added->id), *text = NULL;
+    size_t bytes = 0;
+    FILE *file = path ? open_memstream(&text, &bytes) : NULL;
+
+    if (file) {
+        make_line(added->name);
+        make_line(added->host);
+        fprintf(file,
+                "state %s\nfile %s\nhost %s\nfolder %s\nshared %s\nbytes %" PRIu64 "\nsamples %" PRIu64
+                "\nlost %" PRIu64 "\n",
+                state_names[added->state], added->name, added->host, added->folder, added->shared, added->bytes,
+                added->samples, added->lost);
+        for (size_t i = 0; i < PF_DATASET_TABLES; i++)
+            fprintf(file, "rows %s %" PRIu64 "\n", pf_dataset_tables[i].view, added->rows[i]);
+        fputs("end\n", file);
+    }
+    const bool is_ok = file && fclose(file) == 0 && write_small(path, text);
+    free(text);
+    free(path);
+    return is_ok;
+}
+
+void pf_added_free(struct pf_added *added)
+{
+    free(added->name);
+    free(added->host);
+    free(added->folder);
+    free(added->shared);
+    added->name = added->host = added->folder = added->shared = NULL;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static bool is_id(const char *name)
+{
+    return strlen(name) == PF_DIGEST_TEXT - 1 && strspn(name, "0123456789abcdef") == PF_DIGEST_TEXT - 1;
+}
+
+char *pf_added_list(const struct pf_dataset *dataset, size_t *count)
+{
+    char *path = root_file(dataset, "recordings"), *ids = malloc(1);
+    DIR *folder = path ? opendir(path) : NULL;
+    const struct dirent *entry;
+    size_t room = 0;
+
+    *count = 0;
+    free(path);
+    while (ids && folder && (entry = readdir(folder)) != NULL) {
+        if (!is_id(entry->d_name))
+            continue;
+        if (*count == room) {
+            char *more = realloc(ids, (room = room ? 2 * room : 256) * PF_DIGEST_TEXT);
+            if (!more)
+                free(ids);
+            if (!(ids = more))
+                break;
+        }
+        memcpy(ids + (*count)++ * PF_DIGEST_TEXT, entry->d_name, PF_DIGEST_TEXT);
+    }
+    if (ids && folder)
+        qsort(ids, *count, PF_DIGEST_TEXT, compare_ids);
+    if (!folder) {
+        free(ids);
+        return NULL;
+    }
+    closedir(folder);
+    return ids;
+}
+
+/* ---- locks --------------------------------------------------------------------------------------------------------- */
+
+/* Of the open file: they end with it, and are known to other machines where the file system tells these. */
+static bool lock(int fd, bool wait)
+{
+    struct flock wanted = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    while (fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &wanted) != 0) {
+        if (errno == EINVAL || errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP)
+            return true;
+        if (errno != EINTR) {
+            errno = errno == EACCES ? EAGAIN : errno;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The file that the lock is of is still the one of this name. */
+static bool is_current(int fd, const char *path)
+{
+    struct stat ours, there;
+
+    return fstat(fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_ino == there.st_ino &&
+           ours.st_dev == there.st_dev;
+}
+
+static char *lock_path(const struct pf_dataset *dataset, const char *id)
+{
+    char *path = NULL;
+
+    return asprintf(&path, "%s/_perfile/adding/%s", dataset->path, id) < 0 ? NULL : path;
+}
+
+int pf_lock_recording(const struct pf_dataset *dataset, const char *id, bool wait)
+{
+    char *path = lock_path(dataset, id);
+    int fd = -1, error = path ? 0 : ENOMEM;
+
+    while (path && fd < 0 && !error) {
+        if ((fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666)) < 0 || !lock(fd, wait))
+            error = errno;
+        if (fd >= 0 && (error || !is_current(fd, path))) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    free(path);
+    errno = error;
+    return fd;
+}
+
+void pf_unlock_recording(const struct pf_dataset *dataset, const char *id, int fd)
+{
+    char *path = lock_path(dataset, id);
+
+    if (path)
+        unlink(path);
+    free(path);
+    close(fd);
+}
+
+int pf_lock_dataset(const struct pf_dataset *dataset)
+{
+    char *path = root_file(dataset, "lock");
+    int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+
+    if (fd >= 0 && !lock(fd, true)) {
+        close(fd);
+        fd = -1;
+    }
+    free(path);
+    return fd;
+}
+
+void pf_unlock_dataset(int fd)
+{
+    close(fd);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A folder of Parquet files that many recordings are added to, for engines that read such folders:
+ *
+ *     samples/host=H/date=D/ID.parquet    one of each table for each recording, or several of them together
+ *     stacks/date=D/ID.parquet            what hosts have in common is not apart by host
+ *     damaged/samples/...                 the same of recordings that are damaged
+ *     _perfile/dataset                    what it is apart by
+ *     _perfile/recordings/ID              a recording that is in: it is written last
+ *     _perfile/adding/ID                  a lock of who adds it
+ *     _perfile/lock                       a lock of who joins or removes files
+ *
+ * ID is the digest of the recording. Files whose names begin with a dot are not finished; engines do not see them.
+ */
+#ifndef PERFILE_CLI_DATASET_DATASET_H
+#define PERFILE_CLI_DATASET_DATASET_H
+
+#include "../options.h"
+#include "digest.h"
+
+/* What recordings are apart by, in the order of the folders. */
+enum { PF_BY_HOST = 1, PF_BY_DATE = 2, PF_BY_HOUR = 4 };
+
+struct pf_dataset {
+    const char *path;
+    unsigned keys;
+};
+
+/* A table of a dataset. */
+struct pf_dataset_table {
+    const char *view, *columns, *keys;
+    const char
+        *distinct; /* what hosts have in common: the column by which rows are the same; NULL: rows are of recordings */
+};
+enum { PF_DATASET_TABLES = 7 };
+extern const struct pf_dataset_table pf_dataset_tables[PF_DATASET_TABLES];
+/* What is found in rows first: samples, which come last into place. */
+enum { PF_TABLE_SAMPLES = PF_DATASET_TABLES - 1 };
+
+enum pf_added_state { PF_ADDED_SOUND, PF_ADDED_DAMAGED, PF_ADDED_UNREADABLE };
+
+/* What is kept of a recording that is in. */
+struct pf_added {
+    char id[PF_DIGEST_TEXT];
+    enum pf_added_state state;
+    char *name;   /* of the file; owned, as the others */
+    char *host;   /* "": not known */
+    char *folder; /* "host=a/date=2026-01-31", "" */
+    char *shared; /* the same without the host */
+    uint64_t bytes, samples, lost;
+    uint64_t rows[PF_DATASET_TABLES];
+};
+
+/* "host", "date", "hour" by position; NULL behind the last. */
+pf_value_at pf_dataset_key_at;
+/* "host,date"; false: a message was printed. */
+bool pf_dataset_keys(const char *verb, const char *list, unsigned *keys);
+/* Opens it, or makes it (`keys` NULL: does not). PF_STATUS_OK, or another status when a message was printed. */
+int pf_dataset_open(struct pf_dataset *dataset, const char *verb, const char *path, const unsigned *keys);
+
+/* "DATASET/damaged/samples/host=a", to be freed; NULL: out of memory. */
+char *pf_dataset_folder(const struct pf_dataset *dataset, const struct pf_added *added, size_t table);
+char *pf_dataset_marker(const struct pf_dataset *dataset, const char *id);
+/* mkdir -p; errno says why not. */
+bool pf_make_folders(const char *path);
+
+/* 1: it is in, 0: it is not, below 0: errno says why it cannot be known (EBADMSG: it is not as it should be). */
+int pf_added_read(const struct pf_dataset *dataset, const char *id, struct pf_added *added);
+/* From here on it is in. False: errno says why not. */
+bool pf_added_write(const struct pf_dataset *dataset, const struct pf_added *added);
+void pf_added_free(struct pf_added *added);
+/* The ids of all that are in, sorted, each in a block of PF_DIGEST_TEXT bytes, to be freed; NULL: errno says why not. */
+char *pf_added_list(const struct pf_dataset *dataset, size_t *count);
+
+/*
+ * A lock that ends with us. `wait` false: below 0 and EAGAIN when somebody else has it. The descriptor, or below 0: errno says why
+ * not. Where the file system has no locks there are none.
+ */
+int pf_lock_recording(const struct pf_dataset *dataset, const char *id, bool wait);
+void pf_unlock_recording(const struct pf_dataset *dataset, const char *id, int fd);
+int pf_lock_dataset(const struct pf_dataset *dataset);
+void pf_unlock_dataset(int fd);
+
+/* export --partition. */
+int pf_dataset_add(const struct pf_command *command, struct pf_settings *settings);
+/* The verb dataset. */
+int pf_dataset_check(const struct pf_command *command, struct pf_settings *settings, const struct pf_dataset *dataset);
+int pf_dataset_compact(const struct pf_command *command, struct pf_settings *settings,
+                       const struct pf_dataset *dataset);
+int pf_dataset_stats(const struct pf_command *command, struct pf_settings *settings, const struct pf_dataset *dataset);
+
+#endif

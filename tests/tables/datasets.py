@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""datasets.py PERFILE UNZSTD RECORDING...: recordings become one dataset, whoever adds them, how often, and who is killed meanwhile.
+
+Its files are read by a decoder that shares nothing with the library (parquet.py), and hold what `perfile table` has of each recording.
+"""
+import collections, hashlib, json, os, pathlib, shutil, signal, subprocess, sys, tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic, parquet
+
+TABLES = 'samples', 'stacks', 'frames', 'threads', 'events', 'losses', 'meta'
+SHARED = 'stacks', 'frames'
+wrong = []
+
+
+def expect(text, fact):
+    if not fact:
+        wrong.append(text)
+        print(text)
+
+
+def digest(path):
+    path = pathlib.Path(path)
+    if not path.is_dir():
+        return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    parts = [file.name + '\0' + digest(file) for file in sorted(path.iterdir()) if file.is_file()]
+    return hashlib.blake2b(''.join(parts).encode(), digest_size=16).hexdigest()
+
+
+def signed(number):
+    return number - (1 << 64) if number >> 63 else number
+
+
+class Dataset:
+    def __init__(self, perfile, unzstd, folder):
+        self.perfile, self.unzstd, self.folder = perfile, unzstd, pathlib.Path(folder)
+
+    def command(self, *paths, keys='host,date', jobs=1):
+        return [self.perfile, 'export', '--format', 'parquet', '--partition', keys, '-j', str(jobs), '-o', str(self.folder), *map(str, paths)]
+
+    def add(self, *paths, status=0, **how):
+        done = subprocess.run(self.command(*paths, **how), capture_output=True, text=True)
+        expect(f'{self.folder.name}: status {done.returncode}, not {status}: {done.stderr}', done.returncode == status)
+        return done.stderr
+
+    def verb(self, what, *options, status=0):
+        done = subprocess.run([self.perfile, 'dataset', what, *options, str(self.folder)], capture_output=True, text=True)
+        expect(f'dataset {what}: status {done.returncode}, not {status}: {done.stdout}{done.stderr}', done.returncode == status)
+        return done.stdout
+
+    def files(self, table='*', below=''):
+        return sorted((self.folder / below).glob(f'{table}/**/*.parquet'))
+
+    def state(self):
+        return {str(path.relative_to(self.folder)): path.stat().st_mtime_ns for path in self.folder.rglob('*') if path.is_file()}
+
+    def read(self, path):
+        return parquet.Table(path.read_bytes(), self.unzstd)
+
+    def rows(self, table, below=''):
+        """Of each recording, or of nobody."""
+        found = collections.defaultdict(list)
+        for path in self.files(table, below):
+            values = self.read(path).values
+            names = [name for name in values if name != 'recording']
+            ids = [id.decode() for id in values['recording']] if 'recording' in values else [''] * len(values[names[0]])
+            for id, *row in zip(ids, *(values[name] for name in names)):
+                found[id].append(dict(zip(names, row)))
+        return found
+
+    def markers(self):
+        return {path.name for path in (self.folder / '_perfile/recordings').iterdir() if len(path.name) == 32}
+
+    def hidden(self):
+        return [path for path in self.folder.rglob('.*') if path.is_file()]
+
+
+def table_of(perfile, path, *view):
+    done = subprocess.run([perfile, 'table', *view, '--format', 'jsonl', path], capture_output=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def check_content(dataset, recordings, below=''):
+    samples, stacks = dataset.rows('samples', below), dataset.rows('stacks', below)['']
+    known = {row['stack_id']: [text.decode() for text in row['stack']] for row in stacks}
+    expect('recordings in samples are others', set(samples) == {digest(path) for path in recordings})
+    for path in recordings:
+        name, rows = pathlib.Path(path).name, samples[digest(path)]
+        expected = table_of(dataset.perfile, path, 'samples', '--columns', 'all')
+        for column in ('event', 'period', 'pid', 'tid', 'comm', 'symbol'):
+            plain = [row[column].decode() if isinstance(row[column], bytes) else row[column] for row in rows]
+            expect(f'{name}: {column} differs', plain == [row.get(column) for row in expected])
+        of_view = {signed(row['stack_id']): row['stack'] for row in table_of(dataset.perfile, path, 'stacks', '--by', 'stack')}
+        expect(f'{name}: stacks differ', all(known.get(id) == stack for id, stack in of_view.items()) and {row['stack_id'] for row in rows} == set(of_view))
+        expect(f'{name}: ids of stacks differ', [row['stack_id'] for row in rows] == [signed(row['stack_id']) for row in expected])
+
+
+def check_layout(dataset):
+    for table in TABLES:
+        shapes = {tuple((c.name, c.type, c.optional, c.is_list) for c in dataset.read(path).columns) for path in dataset.files(table)}
+        expect(f'{table}: files have {len(shapes)} schemas', len(shapes) == 1)
+        for path in dataset.files(table):
+            keys = [part.split('=')[0] for part in path.relative_to(dataset.folder).parts[1:-1]]
+            expect(f'{path}: keys {keys}', keys == (['date'] if table in SHARED else ['host', 'date']))
+
+
+def check_adding(dataset, recordings):
+    text = dataset.add(*recordings, jobs=2)
+    expect(f'said: {text}', f'{len(recordings)} recordings added' in text)
+    check_layout(dataset)
+    check_content(dataset, recordings)
+    before = dataset.state()
+    text = dataset.add(*recordings, recordings[0])
+    expect(f'said: {text}', f'0 recordings added, {len(recordings) + 1} were there already' in text)
+    expect('adding again changes something', dataset.state() == before)
+
+
+def check_writers(perfile, unzstd, folder, recordings):
+    dataset = Dataset(perfile, unzstd, folder)
+    writers = [subprocess.Popen(dataset.command(*order), stderr=subprocess.DEVNULL) for order in (recordings, recordings[::-1])]
+    expect('one of two writers failed', [writer.wait() for writer in writers] == [0, 0])
+    check_content(dataset, recordings)
+    expect(f'left behind: {dataset.hidden()}', not dataset.hidden())
+
+
+def check_killed(perfile, unzstd, folder, recordings):
+    """At a moment that the test cannot choose: whichever it is, what is to be seen is complete."""
+    dataset = Dataset(perfile, unzstd, folder)
+    for count in (1, 3, 9):
+        writer = subprocess.Popen(dataset.command(*recordings), stderr=subprocess.DEVNULL)
+        while writer.poll() is None and len(dataset.files()) < count:
+            pass
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        for path in dataset.files():
+            dataset.read(path)
+        in_samples = set(dataset.rows('samples'))
+        expect('a recording is in that has no samples', dataset.markers() <= in_samples)
+    (dataset.folder / 'samples/.left.parquet').write_bytes(b'')
+    status = 1 if len(in_samples - dataset.markers()) or dataset.hidden() else 0
+    expect('check says nothing of what is left', dataset.verb('check', status=status).strip() != '')
+    dataset.verb('check', '--remove', status=status)
+    #    dataset.verb('check')
+    dataset.add(*recordings)
+    check_content(dataset, recordings)
+    expect(f'left behind: {dataset.hidden()}', not dataset.hidden())
+
+
+def check_damage(perfile, unzstd, folder, recordings):
+    cut, junk = folder / 'cut.data', folder / 'junk.data'
+    whole = pathlib.Path(recordings[0]).read_bytes()
+    cut.write_bytes(whole[:len(whole) * 2 // 3])
+    junk.write_bytes(b'no recording at all' * 9)
+    dataset = Dataset(perfile, unzstd, folder / 'damage')
+    text = dataset.add(recordings[1], cut, junk, status=1)
+    expect(f'said: {text}', '2 recordings added, 1 of them damaged (below damaged/), 1 unreadable' in text)
+    check_content(dataset, [recordings[1]])
+    check_content(dataset, [cut], 'damaged')
+    before = dataset.state()
+    text = dataset.add(recordings[1], cut, junk)
+    expect(f'said: {text}', '0 recordings added, 3 were there already' in text and dataset.state() == before)
+    text = dataset.add(recordings[1], folder / 'none', status=3)
+    expect(f'said: {text}', '1 were there already, 1 failed' in text)
+    #    dataset.verb('check')
+
+
+def check_refusals(dataset, folder, recordings):
+    dataset.add(recordings[0], keys='date', status=2)
+    dataset.add(recordings[0], keys='hosts', status=2)
+    foreign = Dataset(dataset.perfile, dataset.unzstd, folder)
+    foreign.add(recordings[0], status=2)
+    plain = Dataset(dataset.perfile, dataset.unzstd, folder / 'plain')
+    plain.add(recordings[0], keys='none')
+    names = {path.parent.name for path in plain.files()}
+    expect(f'folders without keys: {names}', names == set(TABLES))
+    expect('no host where it is no folder', plain.read(plain.files('samples')[0]).values['host'])
+
+
+def check_compacting(dataset, recordings):
+    before = {table: dataset.rows(table) for table in TABLES}
+    dataset.verb('compact')
+    after = {table: dataset.rows(table) for table in TABLES}
+    for table in TABLES:
+        if table in SHARED:
+            old, new = ([tuple(map(repr, row.values())) for row in rows[table]['']] for rows in (before, after))
+            expect(f'{table}: other rows', set(old) >= set(new))
+            for folder in {path.parent for path in dataset.files(table)}:
+                ids = [id for path in folder.glob('*.parquet') for id in dataset.read(path).values[table[:-1].replace('frame', 'function') + '_id']]
+                expect(f'{folder}: an id stands twice', len(ids) == len(set(ids)))
+        else:
+            expect(f'{table}: other rows', before[table] == after[table])
+    check_layout(dataset)
+    check_content(dataset, recordings)
+    for table in TABLES:
+        folders = collections.Counter(path.parent for path in dataset.files(table))
+        expect(f'{table}: several files in a folder', set(folders.values()) == {1})
+    #    dataset.verb('check')
+    state = dataset.state()
+    dataset.verb('compact')
+    expect('compacting again changes something', dataset.state() == state)
+    dataset.add(*recordings)
+    expect('what was compacted is added again', dataset.state() == state)
+
+
+def check_found(dataset):
+    """What is wrong with a dataset is told."""
+    path = dataset.files('samples')[0]
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    expect('a cut file is not named', path.name in dataset.verb('check', status=1))
+    path.unlink()
+    expect('a missing file is not named', 'samples' in dataset.verb('check', status=1))
+    path.write_bytes(whole)
+    #    dataset.verb('check')
+
+
+def check_stats(dataset, recordings):
+    lines = dataset.verb('stats', '--format', 'jsonl').splitlines()
+    rows = {row['table']: row for row in map(json.loads, lines)}
+    samples = sum(len(table_of(dataset.perfile, path, 'samples', '--columns', 'pid')) for path in recordings)
+    expect(f'stats: {rows["samples"]}', rows['samples']['rows'] == samples and rows['samples']['recordings'] == len(recordings))
+    expect('stats: bytes', rows['samples']['bytes'] == sum(path.stat().st_size for path in dataset.files('samples')))
+
+
+def main():
+    perfile, unzstd, *recordings = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        dataset = Dataset(perfile, unzstd, folder / 'dataset')
+        check_adding(dataset, recordings)
+        check_writers(perfile, unzstd, folder / 'writers', recordings[1:])
+        check_damage(perfile, unzstd, folder, recordings)
+        check_refusals(dataset, folder, recordings)
+    print(f'{len(wrong)} facts are wrong')
+    return 1 if wrong else 0
+
+
+if __name__ == '__main__':
+    hermetic.settle()
+    sys.exit(main())
