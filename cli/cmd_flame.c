@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "message.h"
 #include "options.h"
+#include "sandbox.h"
 #include "stream.h"
 #include "viewer.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define AT(member) offsetof(struct pf_settings, flame.member)
@@ -47,6 +51,15 @@ static const struct pf_option options[] = {
      .offset = offsetof(struct pf_settings, flame_bits),
      .bits = BY_TID,
      .doc = "The same as --by tid: show threads with the same name separately."},
+    {.name = "from-folded",
+     .kind = PF_OPTION_TEXT,
+     .argument = "STACKS",
+     .offset = offsetof(struct pf_settings, from_folded),
+     .doc =
+         "Draw the folded stacks of the file STACKS, of standard input with -, instead of a recording: lines such as "
+         "main;work 12, as queries and other tools make them. With two numbers in each line, the weights before and "
+         "now, the "
+         "picture shows what changed."},
     FLAG("count-samples", 0, count_samples, "Count each sample as 1 instead of its period."),
     FLAG("reverse", 0, reverse,
          "svg, html: start from the functions that were running and show their callers. The html page can switch this "
@@ -138,6 +151,90 @@ static int choose_output(const struct pf_command *command, struct pf_settings *s
     return PF_STATUS_OK;
 }
 
+/* ---- folded stacks ------------------------------------------------------------------------------------------------- */
+
+/* All of it; NULL: a message was printed. */
+static char *read_stacks(FILE *file, const char *name, size_t *bytes)
+{
+    const size_t most = (size_t)1 << 31;
+    size_t room = 1 << 16;
+    char *text = malloc(room);
+    const char *why = NULL;
+
+    *bytes = 0;
+    while (text && !why && !feof(file)) {
+        if (*bytes == room) {
+            char *more = room < most ? realloc(text, room * 2) : NULL;
+            why = more ? NULL : room < most ? "out of memory" : "more than 2 GiB of stacks";
+            text = more ? more : text;
+            room *= more ? 2 : 1;
+            continue;
+        }
+        *bytes += fread(text + *bytes, 1, room - *bytes, file);
+        if (ferror(file))
+            why = strerror(errno);
+    }
+    if (text && !why)
+        return text;
+    pf_message("%s: %s", name, why ? why : "out of memory");
+    free(text);
+    return NULL;
+}
+
+static int draw(struct pf_settings *settings, const char *name)
+{
+    struct perfile_error error;
+    struct pf_stream stream;
+    const struct perfile_sink sink = {&stream, pf_stream_write};
+    int status = pf_stream_open(&stream, settings->output), result, written;
+
+    if (status)
+        return status;
+    stream.keeps_old = settings->keeps_old;
+    settings->print.gzip = stream.gzip;
+    result = perfile_output_write(NULL, "flame", settings->format, &settings->print, &sink, &error);
+    written = pf_stream_close(&stream, result >= 0);
+    if (result == 1)
+        pf_message("%s: some lines are no folded stacks, and are left out", name);
+    if (result >= 0)
+        return written ? written : result ? PF_STATUS_FINDINGS : PF_STATUS_OK;
+    if (result == PERFILE_ERROR_WRITE && written)
+        return written;
+    pf_message("%s: %s", name, error.message);
+    return pf_status_of_error(result, result == PERFILE_ERROR_ABSENT ? PF_STATUS_UNREADABLE : PF_STATUS_USAGE);
+}
+
+static int draw_folded(const struct pf_command *command, struct pf_settings *settings)
+{
+    const bool is_standard = !strcmp(settings->from_folded, "-");
+    const char *name = is_standard ? "standard input" : settings->from_folded;
+    char *text = NULL;
+    int status = PF_STATUS_UNREADABLE;
+
+    if (settings->operand_count || settings->input || settings->before || settings->flame.by) {
+        pf_message("%s: --from-folded takes stacks as they are: no recording, no --before and no --by", command->name);
+        return PF_STATUS_USAGE;
+    }
+    if (settings->viewer && settings->output)
+        pf_viewer_prepare(settings->viewer, settings->output);
+    pf_sandbox_enter(command, settings);
+    FILE *file = is_standard ? stdin : fopen(settings->from_folded, "re");
+    if (!file)
+        pf_message("%s: %s", name, strerror(errno));
+    else
+        text = read_stacks(file, name, &settings->flame.folded_bytes);
+    if (text) {
+        settings->flame.folded = text;
+        status = draw(settings, name);
+    }
+    if (file && !is_standard)
+        fclose(file);
+    free(text);
+    if (status <= PF_STATUS_FINDINGS)
+        pf_viewer_show();
+    return status;
+}
+
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     int status;
@@ -150,7 +247,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
         settings->flame.by = settings->flame_bits & BY_TID ? "tid" : "pid";
     status = choose_output(command, settings);
     if (!status)
-        status = pf_run_output(command, settings);
+        status = settings->from_folded ? draw_folded(command, settings) : pf_run_output(command, settings);
     if (settings->keeps_old && status <= PF_STATUS_FINDINGS && !settings->quiet)
         pf_message("%s is written", settings->output);
     return status;

@@ -143,8 +143,9 @@ struct pf_settings {
     bool report_dumps; /* -D */
     bool json;
     bool scdoc;
-    const char *before;  /* flame: the recording to compare with; NULL: none */
-    unsigned flame_bits; /* flame: --by under its older names */
+    const char *before;      /* flame: the recording to compare with; NULL: none */
+    unsigned flame_bits;     /* flame: --by under its older names */
+    const char *from_folded; /* flame; NULL: not given */
     struct perfile_open_options open;
     struct perfile_output_options print; /* points at the next five */
     struct perfile_filter filter;

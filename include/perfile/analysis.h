@@ -118,6 +118,12 @@ struct perfile_flame_options {
     bool inverted;         /* svg: the root on top */
     bool reverse;          /* svg, html: leaves at the root */
     bool annotate;         /* folded: _[k], _[i], _[j] after kernel, inlined and JIT frames */
+    /*
+     * Folded stacks to be drawn: lines such as "main;work 12", the root first; with two numbers behind all stacks their weights before
+     * and now, which are compared. The reader is NULL then, and so is `before`. Lines that are no stacks make the result 1. NULL: none.
+     */
+    const char *folded;
+    size_t folded_bytes;
 };
 #define PERFILE_FLAME_OPTIONS_INIT PERFILE_SIZED(struct perfile_flame_options)
 

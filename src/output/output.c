@@ -80,13 +80,23 @@ static void tell(const struct perfile_reader *reader, const struct perfile_outpu
         options->symbols->note(options->symbols->note_context, note);
 }
 
-static int check_arguments(const struct perfile_reader *reader, const char *kind, const struct perfile_sink *sink,
+/* Folded stacks are drawn without a recording. */
+static bool needs_no_reader(const char *kind, const struct perfile_output_options *options)
+{
+    return !strcmp(kind, "flame") && options && options->flame &&
+           options->flame->size > offsetof(struct perfile_flame_options, folded_bytes) && options->flame->folded;
+}
+
+static int check_arguments(const struct perfile_reader *reader, const char *kind,
+                           const struct perfile_output_options *options, const struct perfile_sink *sink,
                            struct perfile_error *error)
 {
     const char *why = NULL;
-    if (!reader || !kind || !sink || !sink->write)
-        why = !reader ? "no reader given" : !kind ? "no kind given" : "no sink given";
-    else if (!perfile_reader_is_at_start(reader))
+    if (!kind || !sink || !sink->write)
+        why = !kind ? "no kind given" : "no sink given";
+    else if (!reader && !needs_no_reader(kind, options))
+        why = "no reader given";
+    else if (reader && !perfile_reader_is_at_start(reader))
         why = "the reader is not at its start: perfile_reader_rewind";
     return why ? pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "output", "%s", why) : 0;
 }
@@ -148,7 +158,7 @@ static int write_to(const struct pf_output *output, struct perfile_reader *reade
         return pf_fail_memory(error, "output");
     text.escapes = output != &pf_output_script_text || options->escape_names;
     int result = output->write(reader, options, &text, error);
-    if (output->tells)
+    if (output->tells && reader)
         tell(reader, options);
     const bool written = pf_text_flush(&text) == 0;
     if (pf_memory_was_short(options->allocator))
@@ -181,7 +191,7 @@ int perfile_output_write(struct perfile_reader *reader, const char *kind, const 
                          struct perfile_error *error)
 {
     struct wishes wishes;
-    int result = check_arguments(reader, kind, sink, error);
+    int result = check_arguments(reader, kind, options, sink, error);
     if (result < 0)
         return result;
     const struct pf_output *output = find(kind, format);

@@ -78,6 +78,8 @@ class perfile_flame_options(Sized):
     inverted: bool
     reverse: bool
     annotate: bool
+    folded: Optional[Bytes]
+    folded_bytes: int
 
 
 class perfile_report_options(Sized):
@@ -173,6 +175,7 @@ class perfile_output_options(Sized):
     sched: int
     annotate: Any
     events: Any
+    metrics: Optional[Bytes]
 
 
 class perfile_output_info(Struct):
@@ -327,6 +330,18 @@ class perfile_diff_info(Sized):
     after_count: int
     family: int
     failing: int
+    has_limit: bool
+
+
+class perfile_diff_page(Sized):
+    size: int
+    paths: Any
+    functions: Any
+    inclusive: Any
+    title: Optional[Bytes]
+    normalized: bool
+    gzip: bool
+    allocator: Any
 
 
 class perfile_edit_report(Sized):
@@ -658,6 +673,7 @@ class perfile_counts(Struct):
     aux_bytes: int
     aux_type: int
     stat_counts: int
+    unread_bytes: int
 
 
 class perfile_event(Struct):
@@ -879,6 +895,7 @@ class perfile_profile_options(Sized):
     snapshot_context: Any
     snapshot_ms: int
     snapshot_rows: int
+    max_frames: int
 
 
 class perfile_profile_merge_options(Sized):
@@ -1705,7 +1722,9 @@ perfile_flame_options._fields_ = [
     ('count_samples', c_bool),
     ('inverted', c_bool),
     ('reverse', c_bool),
-    ('annotate', c_bool)]
+    ('annotate', c_bool),
+    ('folded', c_char_p),
+    ('folded_bytes', c_size_t)]
 perfile_report_options._fields_ = [
     ('size', c_size_t),
     ('flags', c_uint),
@@ -1790,7 +1809,8 @@ perfile_output_options._fields_ = [
     ('max_stack', c_uint64),
     ('sched', c_uint),
     ('annotate', POINTER(perfile_annotate_options)),
-    ('events', POINTER(perfile_event_options))]
+    ('events', POINTER(perfile_event_options)),
+    ('metrics', c_char_p)]
 perfile_output_info._fields_ = [
     ('kind', c_char_p),
     ('format', c_char_p),
@@ -1922,7 +1942,17 @@ perfile_diff_info._fields_ = [
     ('before_count', c_size_t),
     ('after_count', c_size_t),
     ('family', c_size_t),
-    ('failing', c_size_t)]
+    ('failing', c_size_t),
+    ('has_limit', c_bool)]
+perfile_diff_page._fields_ = [
+    ('size', c_size_t),
+    ('paths', c_void_p),
+    ('functions', c_void_p),
+    ('inclusive', c_void_p),
+    ('title', c_char_p),
+    ('normalized', c_bool),
+    ('gzip', c_bool),
+    ('allocator', POINTER(perfile_allocator))]
 perfile_edit_report._fields_ = [
     ('size', c_size_t),
     ('records_kept', c_uint64),
@@ -2185,7 +2215,8 @@ perfile_counts._fields_ = [
     ('lost_counted', c_uint64),
     ('aux_bytes', c_uint64),
     ('aux_type', c_uint32),
-    ('stat_counts', c_uint64)]
+    ('stat_counts', c_uint64),
+    ('unread_bytes', c_uint64)]
 perfile_event._fields_ = [
     ('index', c_uint32),
     ('attr', POINTER(perfile_attr)),
@@ -2370,7 +2401,8 @@ perfile_profile_options._fields_ = [
     ('snapshot', CFUNCTYPE(None, c_void_p, c_void_p)),
     ('snapshot_context', c_void_p),
     ('snapshot_ms', c_uint64),
-    ('snapshot_rows', c_uint64)]
+    ('snapshot_rows', c_uint64),
+    ('max_frames', c_uint64)]
 perfile_profile_merge_options._fields_ = [
     ('size', c_size_t),
     ('allocator', POINTER(perfile_allocator))]
@@ -3029,6 +3061,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_diff_total': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_diff_row)]),
     'perfile_diff_describe': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_diff_info)]),
     'perfile_diff_note_at': ('libperfile-analysis', c_char_p, [c_void_p, c_size_t]),
+    'perfile_diff_page_write': ('libperfile-analysis', c_int, [POINTER(perfile_diff_page), POINTER(perfile_sink), POINTER(perfile_error)]),
     'perfile_strip_part_at': ('libperfile', c_char_p, [c_size_t, POINTER(c_char_p)]),
     'perfile_convert': ('libperfile', c_int, [c_void_p, c_void_p, POINTER(perfile_convert_options), POINTER(perfile_edit_report), POINTER(perfile_error)]),
     'perfile_inject': ('libperfile', c_int, [c_void_p, c_void_p, POINTER(perfile_inject_options), POINTER(perfile_edit_report), POINTER(perfile_error)]),
@@ -3096,8 +3129,12 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_session_follow_maps': ('libperfile', None, [c_void_p]),
     'perfile_session_add_map': ('libperfile', c_int, [c_void_p, c_uint64, POINTER(perfile_map), POINTER(perfile_error)]),
     'perfile_session_space': ('libperfile', c_void_p, [c_void_p, c_int32]),
+    'perfile_space_id': ('libperfile', c_uint64, [c_void_p]),
     'perfile_space_find': ('libperfile', POINTER(perfile_map), [c_void_p, c_uint64]),
     'perfile_space_below': ('libperfile', POINTER(perfile_map), [c_void_p, c_uint64]),
+    'perfile_session_limit': ('libperfile', None, [c_void_p, c_uint64, c_uint64]),
+    'perfile_session_left_out': ('libperfile', c_uint64, [c_void_p]),
+    'perfile_session_trim': ('libperfile', c_bool, [c_void_p]),
     'perfile_session_unordered': ('libperfile', c_uint64, [c_void_p]),
     'perfile_stream_open': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_stream_options), POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_stream_close': ('libperfile-analysis', None, [c_void_p]),
@@ -3177,6 +3214,7 @@ FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {
     'perfile_table_stream': ('libperfile-analysis', None, [c_void_p, POINTER(ArrowArrayStream)]),
     'perfile_table_losses': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_losses)]),
     'perfile_table_of_rows': ('libperfile-analysis', c_int, [POINTER(perfile_rows), POINTER(c_void_p), POINTER(perfile_error)]),
+    'perfile_table_of_diff': ('libperfile-analysis', c_int, [c_void_p, POINTER(perfile_table_options), POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_table_of_parquet': ('libperfile-analysis', c_int, [POINTER(perfile_parquet_options), POINTER(c_void_p), POINTER(perfile_error)]),
     'perfile_parquet_look': ('libperfile-analysis', c_int, [c_char_p, POINTER(perfile_parquet_info), POINTER(perfile_error)]),
     'perfile_table_format_at': ('libperfile-analysis', c_char_p, [c_size_t, POINTER(c_char_p)]),

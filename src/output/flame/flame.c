@@ -29,7 +29,7 @@ static int refuse(struct perfile_error *error, const char *what, const char *why
 
 static int check_options(const struct perfile_flame_options *options, struct perfile_error *error)
 {
-    if ((options->normalize || options->negate) && !options->before)
+    if ((options->normalize || options->negate) && !options->before && !options->folded)
         return refuse(error, options->normalize ? "normalize" : "negate", "no recording to compare with");
     if (options->before && options->by && strstr(options->by, "time"))
         return refuse(error, "by", "two recordings cannot be compared by time");
@@ -96,10 +96,25 @@ static int open_before(struct flame *flame, bool page)
     return 0;
 }
 
+/* Folded stacks instead of recordings. */
+static int open_given(struct flame *flame)
+{
+    int result = pf_flame_recording_of_text(&flame->now, flame->options, false, flame->error);
+    if (result == 0)
+        result = pf_flame_recording_of_text(&flame->before, flame->options, true, flame->error);
+    if (result == 0 && flame->before.stacks_count) {
+        flame->compared.set = &flame->before.set;
+        flame->compared.normalized = flame->options->flame->normalize;
+    }
+    return result;
+}
+
 static int open_flame(struct flame *flame, struct perfile_reader *reader, bool page)
 {
     const struct perfile_flame_options *options = flame->options->flame;
     int result = check_options(options, flame->error);
+    if (options->folded)
+        return result < 0 ? result : open_given(flame);
     if (result == 0)
         result = pf_flame_recording_open(&flame->now, reader, flame->options, page, flame->error);
     if (result == 0)
@@ -115,10 +130,12 @@ typedef int writer(struct flame *flame);
 static int write_flame(struct flame *flame, struct perfile_reader *reader, bool page, writer *write)
 {
     int result = open_flame(flame, reader, page);
-    if (!pf_note_aux(reader, flame->aux))
+    if (!reader || !pf_note_aux(reader, flame->aux))
         flame->aux[0] = '\0';
     if (result == 0)
         result = write(flame);
+    if (result == 0 && flame->now.unread)
+        result = 1;
     pf_flame_about_close(&flame->about);
     if (flame->before.allocator)
         pf_flame_recording_close(&flame->before);
@@ -154,6 +171,8 @@ static int write_folded(struct perfile_reader *reader, const struct perfile_outp
 static int tell_about(struct flame *flame)
 {
     struct pf_flame_set *set = &flame->now.set;
+    if (!flame->now.profile)
+        return 0;
     const int result = pf_flame_about_open(&flame->about, &flame->now, flame->compared.set ? &flame->before : NULL);
     set->facts = flame->about.facts;
     set->fact_count = flame->about.count;
@@ -213,6 +232,8 @@ static int parse_svg_options(struct flame *flame)
 static void make_subtitle(struct flame *flame)
 {
     struct pf_flame_recording *now = &flame->now;
+    if (!now->profile)
+        return;
     const uint64_t lost = pf_profile_totals(now->profile)->lost;
     char more[96] = "", missing[48] = "";
     if (flame->compared.set)

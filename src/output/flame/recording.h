@@ -34,11 +34,18 @@ struct pf_flame_recording {
     size_t frame_count;
     char title[160], subtitle[160 + PF_NOTE_BYTES];
     struct pf_flame_set set;
+    size_t unread; /* lines of a text that are no stacks */
 };
 
 /* Reads all of it and fills `set`; `timeline` with slices. Close it after failures, too. */
 int pf_flame_recording_open(struct pf_flame_recording *recording, struct perfile_reader *reader,
                             const struct perfile_output_options *options, bool timeline, struct perfile_error *error);
+/*
+ * The same of the folded stacks of the options, without a reader and a profile. `before`: of their first weight, and without stacks
+ * when they have one alone.
+ */
+int pf_flame_recording_of_text(struct pf_flame_recording *recording, const struct perfile_output_options *options,
+                               bool before, struct perfile_error *error);
 void pf_flame_recording_close(struct pf_flame_recording *recording);
 /* The event of this name, NULL: the one with the most samples. ABSENT without samples, ARGUMENT for another name. */
 int pf_flame_recording_event(const struct pf_flame_recording *recording, const char *name, uint32_t *event,
