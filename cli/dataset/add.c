@@ -116,7 +116,8 @@ static void find_times(struct one *one, const struct facts *facts)
     one->has_clock = facts->known[WALL_TIME] && facts->known[CLOCK_TIME] && facts->values[WALL_TIME];
     one->ahead_ns =
         one->has_clock ? facts->values[WALL_TIME] - facts->values[CLOCK_TIME] : written - facts->values[LAST_TIME];
-    seconds = (time_t)((facts->known[FIRST_TIME] ? facts->values[FIRST_TIME] + one->ahead_ns : written) / 1000000000u);
+    one->added.time_ns = facts->known[FIRST_TIME] ? facts->values[FIRST_TIME] + one->ahead_ns : written;
+    seconds = (time_t)(one->added.time_ns / 1000000000u);
     (void)gmtime_r(&seconds, &tm);
     strftime(one->day, sizeof(one->day), "%Y-%m-%d", &tm);
     strftime(one->hour, sizeof(one->hour), "%H", &tm);

@@ -96,7 +96,7 @@ bool pf_make_folders(const char *path)
 }
 
 /* Appears complete under its name. */
-static bool write_small(const char *path, const char *text)
+bool pf_write_small(const char *path, const char *text)
 {
     char *temporary = NULL;
     const char *slash = strrchr(path, '/');
@@ -121,12 +121,14 @@ static bool write_small(const char *path, const char *text)
 }
 
 /* All of a small file, to be freed; NULL: errno. */
-static char *read_small(const char *path)
+char *pf_read_small(const char *path)
 {
-    enum { MOST = 1 << 16 };
+    enum { MOST = 1 << 24 };
     FILE *file = fopen(path, "re");
-    char *text = file ? malloc(MOST + 1) : NULL;
-    const size_t bytes = text ? fread(text, 1, MOST, file) : 0;
+    struct stat status;
+    const size_t room = file && fstat(fileno(file), &status) == 0 && status.st_size < MOST ? (size_t)status.st_size : 0;
+    char *text = file ? malloc(room + 1) : NULL;
+    const size_t bytes = text ? fread(text, 1, room, file) : 0;
 
     if (text)
         text[bytes] = 0;
@@ -155,7 +157,7 @@ static int make_dataset(const struct pf_dataset *dataset, const char *path)
         is_ok = folder && pf_make_folders(folder);
         free(folder);
     }
-    if (is_ok && write_small(path, text))
+    if (is_ok && pf_write_small(path, text))
         return PF_STATUS_OK;
     pf_message("%s: cannot write: %s", dataset->path, strerror(errno));
     return PF_STATUS_OUTPUT;
@@ -197,7 +199,7 @@ int pf_dataset_open(struct pf_dataset *dataset, const char *verb, const char *pa
     int status = PF_STATUS_OK;
 
     *dataset = (struct pf_dataset){.path = path, .keys = keys ? *keys : 0};
-    char *about = root_file(dataset, "dataset"), *text = about ? read_small(about) : NULL;
+    char *about = root_file(dataset, "dataset"), *text = about ? pf_read_small(about) : NULL;
     if (text) {
         status = compare_keys(dataset, verb, text, keys);
     } else if (!about || errno != ENOENT) {
@@ -300,7 +302,8 @@ static bool take_line(char *line, struct pf_added *added)
     const struct {
         const char *key;
         uint64_t *number;
-    } numbers[] = {{"bytes", &added->bytes}, {"samples", &added->samples}, {"lost", &added->lost}};
+    } numbers[] = {
+        {"bytes", &added->bytes}, {"samples", &added->samples}, {"lost", &added->lost}, {"time", &added->time_ns}};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         if (!strcmp(line, numbers[i].key))
             return take_number(value, numbers[i].number);
@@ -315,7 +318,7 @@ static bool stays_below(const char *folder)
 
 int pf_added_read(const struct pf_dataset *dataset, const char *id, struct pf_added *added)
 {
-    char *path = pf_dataset_marker(dataset, id), *text = path ? read_small(path) : NULL, *rest;
+    char *path = pf_dataset_marker(dataset, id), *text = path ? pf_read_small(path) : NULL, *rest;
     bool is_ok = text != NULL, ends = false;
 
     *added = (struct pf_added){.state = PF_ADDED_UNREADABLE};
@@ -354,14 +357,14 @@ bool pf_added_write(const struct pf_dataset *dataset, const struct pf_added *add
         make_line(added->host);
         fprintf(file,
                 "state %s\nfile %s\nhost %s\nfolder %s\nshared %s\nbytes %" PRIu64 "\nsamples %" PRIu64
-                "\nlost %" PRIu64 "\n",
+                "\nlost %" PRIu64 "\ntime %" PRIu64 "\n",
                 state_names[added->state], added->name, added->host, added->folder, added->shared, added->bytes,
-                added->samples, added->lost);
+                added->samples, added->lost, added->time_ns);
         for (size_t i = 0; i < PF_DATASET_TABLES; i++)
             fprintf(file, "rows %s %" PRIu64 "\n", pf_dataset_tables[i].view, added->rows[i]);
         fputs("end\n", file);
     }
-    const bool is_ok = file && fclose(file) == 0 && write_small(path, text);
+    const bool is_ok = file && fclose(file) == 0 && pf_write_small(path, text);
     free(text);
     free(path);
     return is_ok;
@@ -376,12 +379,12 @@ void pf_added_free(struct pf_added *added)
     added->name = added->host = added->folder = added->shared = NULL;
 }
 
-static int compare_ids(const void *a, const void *b)
+int pf_compare_digests(const void *a, const void *b)
 {
     return strcmp(a, b);
 }
 
-static bool is_id(const char *name)
+bool pf_is_digest(const char *name)
 {
     return strlen(name) == PF_DIGEST_TEXT - 1 && strspn(name, "0123456789abcdef") == PF_DIGEST_TEXT - 1;
 }
@@ -396,7 +399,7 @@ char *pf_added_list(const struct pf_dataset *dataset, size_t *count)
     *count = 0;
     free(path);
     while (ids && folder && (entry = readdir(folder)) != NULL) {
-        if (!is_id(entry->d_name))
+        if (!pf_is_digest(entry->d_name))
             continue;
         if (*count == room) {
             char *more = realloc(ids, (room = room ? 2 * room : 256) * PF_DIGEST_TEXT);
@@ -408,7 +411,7 @@ char *pf_added_list(const struct pf_dataset *dataset, size_t *count)
         memcpy(ids + (*count)++ * PF_DIGEST_TEXT, entry->d_name, PF_DIGEST_TEXT);
     }
     if (ids && folder)
-        qsort(ids, *count, PF_DIGEST_TEXT, compare_ids);
+        qsort(ids, *count, PF_DIGEST_TEXT, pf_compare_digests);
     if (!folder) {
         free(ids);
         return NULL;

@@ -7,6 +7,7 @@
  *     damaged/samples/...                 the same of recordings that are damaged
  *     _perfile/dataset                    what it is apart by
  *     _perfile/recordings/ID              a recording that is in: it is written last
+ *     _perfile/joined/samples-N           what samples/.../joined-N.parquet was made of
  *     _perfile/adding/ID                  a lock of who adds it
  *     _perfile/lock                       a lock of who joins or removes files
  *
@@ -48,6 +49,7 @@ struct pf_added {
     char *folder; /* "host=a/date=2026-01-31", "" */
     char *shared; /* the same without the host */
     uint64_t bytes, samples, lost;
+    uint64_t time_ns; /* when it began, since 1970 */
     uint64_t rows[PF_DATASET_TABLES];
 };
 
@@ -61,6 +63,11 @@ int pf_dataset_open(struct pf_dataset *dataset, const char *verb, const char *pa
 /* "DATASET/damaged/samples/host=a", to be freed; NULL: out of memory. */
 char *pf_dataset_folder(const struct pf_dataset *dataset, const struct pf_added *added, size_t table);
 char *pf_dataset_marker(const struct pf_dataset *dataset, const char *id);
+/* A small file that appears complete under its name; one that is read whole, to be freed. False, NULL: errno. */
+bool pf_write_small(const char *path, const char *text);
+char *pf_read_small(const char *path);
+bool pf_is_digest(const char *name);
+int pf_compare_digests(const void *a, const void *b);
 /* mkdir -p; errno says why not. */
 bool pf_make_folders(const char *path);
 
@@ -80,6 +87,52 @@ int pf_lock_recording(const struct pf_dataset *dataset, const char *id, bool wai
 void pf_unlock_recording(const struct pf_dataset *dataset, const char *id, int fd);
 int pf_lock_dataset(const struct pf_dataset *dataset);
 void pf_unlock_dataset(int fd);
+
+/* ---- what is there ------------------------------------------------------------------------------------------------- */
+
+/* What a file of several recordings was made of. */
+struct pf_joined {
+    char name[PF_DIGEST_TEXT];
+    char *ids; /* sorted, in blocks of PF_DIGEST_TEXT; owned */
+    size_t count;
+    char *replaced; /* names of joined files that it has taken in, likewise; owned */
+    size_t replaced_count;
+};
+/* 1; 0: there is none; below 0: errno. */
+int pf_joined_read(const struct pf_dataset *dataset, size_t table, const char *name, struct pf_joined *joined);
+bool pf_joined_write(const struct pf_dataset *dataset, size_t table, const struct pf_joined *joined);
+void pf_joined_remove(const struct pf_dataset *dataset, size_t table, const char *name);
+void pf_joined_free(struct pf_joined *joined);
+
+enum pf_file_kind { PF_FILE_RECORDING, PF_FILE_JOINED, PF_FILE_HIDDEN, PF_FILE_OTHER };
+
+/* A file of a table. */
+struct pf_dataset_file {
+    char *path;   /* owned */
+    char *folder; /* owned */
+    size_t table;
+    bool damaged; /* of damaged recordings */
+    enum pf_file_kind kind;
+    char id[PF_DIGEST_TEXT]; /* of the recording, or the joined file; "": it has none */
+    uint64_t bytes;
+};
+struct pf_dataset_files {
+    struct pf_dataset_file *list; /* by folder, then name; owned */
+    size_t count, room;
+};
+/* All files of all tables; false: errno. To be freed then, too. */
+bool pf_files_find(const struct pf_dataset *dataset, struct pf_dataset_files *files);
+void pf_files_free(struct pf_dataset_files *files);
+
+/* All that is in, by id. */
+struct pf_all_added {
+    struct pf_added *list; /* owned */
+    size_t count, broken;  /* markers that are not as they should be */
+};
+bool pf_all_added_read(const struct pf_dataset *dataset, struct pf_all_added *all);
+void pf_all_added_free(struct pf_all_added *all);
+/* NULL: it is not in. */
+struct pf_added *pf_all_added_find(const struct pf_all_added *all, const char *id);
 
 /* export --partition. */
 int pf_dataset_add(const struct pf_command *command, struct pf_settings *settings);

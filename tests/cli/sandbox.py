@@ -22,6 +22,7 @@ CALLS = {'chmod', 'spawn', 'connect', 'ptrace', 'process_vm_readv', 'kill', 'mou
 VERBS = {
     'info': ['info', RECORDING], 'report': ['report', RECORDING], 'script': ['script', RECORDING],
     'table': ['table', 'samples', RECORDING], 'export': ['export', '--format', 'folded', '-o', '{o}', RECORDING],
+    'dataset': ['export', '--format', 'parquet', '--partition', 'host', '-o', '{o}.dataset', RECORDING],
     'query': ['query', 'SELECT count(*) FROM samples', RECORDING],
     'sched': ['sched', 'latency', SCHED], 'offcpu': ['offcpu', SCHED],
     'trace': ['trace', CALLS_OF], 'lock': ['lock', 'contention', JIT / 'lock.perf.data'],

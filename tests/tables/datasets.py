@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""datasets.py PERFILE UNZSTD RECORDING...: recordings become one dataset, whoever adds them, how often, and who is killed meanwhile.
+"""datasets.py [--all] PERFILE UNZSTD RECORDING...: recordings become one dataset, whoever adds them, how often, and who is killed meanwhile.
 
 Its files are read by a decoder that shares nothing with the library (parquet.py), and hold what `perfile table` has of each recording.
 """
@@ -141,7 +141,7 @@ def check_killed(perfile, unzstd, folder, recordings):
     status = 1 if len(in_samples - dataset.markers()) or dataset.hidden() else 0
     expect('check says nothing of what is left', dataset.verb('check', status=status).strip() != '')
     dataset.verb('check', '--remove', status=status)
-    #    dataset.verb('check')
+    dataset.verb('check')
     dataset.add(*recordings)
     check_content(dataset, recordings)
     expect(f'left behind: {dataset.hidden()}', not dataset.hidden())
@@ -162,7 +162,7 @@ def check_damage(perfile, unzstd, folder, recordings):
     expect(f'said: {text}', '0 recordings added, 3 were there already' in text and dataset.state() == before)
     text = dataset.add(recordings[1], folder / 'none', status=3)
     expect(f'said: {text}', '1 were there already, 1 failed' in text)
-    #    dataset.verb('check')
+    dataset.verb('check')
 
 
 def check_refusals(dataset, folder, recordings):
@@ -178,6 +178,7 @@ def check_refusals(dataset, folder, recordings):
 
 
 def check_compacting(dataset, recordings):
+    small = {path: path.read_bytes() for path in dataset.files('samples')}
     before = {table: dataset.rows(table) for table in TABLES}
     dataset.verb('compact')
     after = {table: dataset.rows(table) for table in TABLES}
@@ -195,12 +196,19 @@ def check_compacting(dataset, recordings):
     for table in TABLES:
         folders = collections.Counter(path.parent for path in dataset.files(table))
         expect(f'{table}: several files in a folder', set(folders.values()) == {1})
-    #    dataset.verb('check')
+    dataset.verb('check')
     state = dataset.state()
     dataset.verb('compact')
     expect('compacting again changes something', dataset.state() == state)
     dataset.add(*recordings)
     expect('what was compacted is added again', dataset.state() == state)
+    for remove in (lambda: dataset.verb('check', '--remove', status=1), lambda: dataset.verb('compact')):
+        for path, data in small.items():  # as if the command had been killed before it removed them
+            path.write_bytes(data)
+        expect('rows that are there twice are not found', 'double' in dataset.verb('check', status=1))
+        remove()
+        expect('rows stay there twice', set(dataset.state()) == set(state))
+        dataset.verb('check')
 
 
 def check_found(dataset):
@@ -212,7 +220,7 @@ def check_found(dataset):
     path.unlink()
     expect('a missing file is not named', 'samples' in dataset.verb('check', status=1))
     path.write_bytes(whole)
-    #    dataset.verb('check')
+    dataset.verb('check')
 
 
 def check_stats(dataset, recordings):
@@ -224,14 +232,21 @@ def check_stats(dataset, recordings):
 
 
 def main():
-    perfile, unzstd, *recordings = sys.argv[1:]
+    arguments = [argument for argument in sys.argv[1:] if argument != '--all']
+    all = len(arguments) < len(sys.argv) - 1
+    perfile, unzstd, *recordings = arguments
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         dataset = Dataset(perfile, unzstd, folder / 'dataset')
         check_adding(dataset, recordings)
-        check_writers(perfile, unzstd, folder / 'writers', recordings[1:])
+        if all:
+            check_writers(perfile, unzstd, folder / 'writers', recordings)
+            check_killed(perfile, unzstd, folder / 'killed', recordings)
+            check_refusals(dataset, folder, recordings)
         check_damage(perfile, unzstd, folder, recordings)
-        check_refusals(dataset, folder, recordings)
+        check_stats(dataset, recordings)
+        check_compacting(dataset, recordings)
+        check_found(dataset)
     print(f'{len(wrong)} facts are wrong')
     return 1 if wrong else 0
 

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "dataset/dataset.h"
+#include "message.h"
+#include "sandbox.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name, *doc;
+    int (*run)(const struct pf_command *command, struct pf_settings *settings, const struct pf_dataset *dataset);
+} actions[] = {
+    {"check", "whether each recording has all of its files, and what is there besides", pf_dataset_check},
+    {"compact", "join small files", pf_dataset_compact},
+    {"stats", "recordings, hosts, rows and bytes", pf_dataset_stats},
+};
+enum { ACTIONS = sizeof(actions) / sizeof(actions[0]) };
+
+static const char *action_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    (void)command;
+    if (index >= ACTIONS)
+        return NULL;
+    if (doc)
+        *doc = actions[index].doc;
+    return actions[index].name;
+}
+
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    struct pf_dataset dataset;
+    size_t i = 0;
+
+    if (settings->operand_count < 2) {
+        pf_message("%s: what, and which dataset? (check, compact or stats)", command->name);
+        return PF_STATUS_USAGE;
+    }
+    while (i < ACTIONS && strcmp(actions[i].name, settings->operands[0]) != 0)
+        i++;
+    if (i == ACTIONS) {
+        pf_message("%s: unknown action '%s'; valid: check, compact, stats", command->name, settings->operands[0]);
+        return PF_STATUS_USAGE;
+    }
+    settings->output = settings->operands[1];
+    pf_sandbox_enter(command, settings);
+    const int status = pf_dataset_open(&dataset, command->name, settings->operands[1], NULL);
+    return status ? status : actions[i].run(command, settings, &dataset);
+}
+
+static const struct pf_option options[] = {
+    PF_OPTION_FORMAT_OF(pf_table_format_at),
+    {.name = "remove",
+     .kind = PF_OPTION_FLAG,
+     .offset = offsetof(struct pf_settings, dataset_remove),
+     .doc = "check: remove files that nobody needs: those that killed commands left behind, and those whose rows a "
+            "joined file has, too."},
+    {.name = "size",
+     .kind = PF_OPTION_SIZE,
+     .argument = "SIZE",
+     .offset = offsetof(struct pf_settings, dataset_size),
+     .doc = "compact: join files that are smaller than SIZE, to files of up to twice that [64M]."},
+    {0},
+};
+static const struct pf_option_group group = {"Options", options};
+
+const struct pf_command pf_command_dataset = {
+    .name = "dataset",
+    .summary = "look after a dataset of many recordings",
+    .doc = "Checks, compacts and measures a dataset: a folder of Parquet files for SQL engines that perfile export "
+           "--partition adds recordings to.",
+    .examples = "dataset check /srv/profiles\n"
+                "dataset compact /srv/profiles",
+    .operand = "ACTION DATASET",
+    .operand_max = 2,
+    .operand_at = action_at,
+    .groups = {&group, &pf_common_group},
+    .run = run,
+};

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* dataset check: whether each recording that is in has all of its files, and what is there besides. */
+#include "dataset.h"
+
+#include "../message.h"
+#include "../stream.h"
+
+#include <perfile/table.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct finding {
+    const char *problem;
+    char *path, *detail; /* owned */
+    bool removed;
+};
+
+struct check {
+    const struct pf_dataset *dataset;
+    bool removes;
+    struct pf_dataset_files files;
+    struct pf_all_added all;
+    uint8_t *
+        seen; /* of each recording, tables that were found; a row of PF_DATASET_TABLES: 1 in a file of its own, 2 in a joined one */
+    struct finding *findings;
+    size_t count, room, next;
+    bool is_short; /* of memory */
+};
+
+/* ---- findings ------------------------------------------------------------------------------------------------------ */
+
+static struct finding *add(struct check *check, const char *problem, const char *path, const char *detail)
+{
+    if (check->count == check->room) {
+        const size_t room = check->room ? 2 * check->room : 64;
+        struct finding *more = realloc(check->findings, room * sizeof(*more));
+        if (!more) {
+            check->is_short = true;
+            return NULL;
+        }
+        check->findings = more;
+        check->room = room;
+    }
+    struct finding *made = &check->findings[check->count++];
+    *made = (struct finding){.problem = problem, .path = strdup(path), .detail = strdup(detail)};
+    check->is_short |= !made->path || !made->detail;
+    return made;
+}
+
+/* What nobody needs. */
+static void leave(struct check *check, const char *problem, const char *path, const char *detail)
+{
+    struct finding *made = add(check, problem, path, detail);
+
+    if (made && check->removes)
+        made->removed = unlink(path) == 0;
+}
+
+static const struct perfile_column columns[] = {
+    {sizeof(struct perfile_column), "problem", "", "What is wrong.", PERFILE_COLUMN_TEXT, true},
+    {sizeof(struct perfile_column), "path", "", "Of which file.", PERFILE_COLUMN_TEXT, true},
+    {sizeof(struct perfile_column), "detail", "", "More of it.", PERFILE_COLUMN_TEXT, true},
+    {sizeof(struct perfile_column), "removed", "", "The file was removed.", PERFILE_COLUMN_BOOL, true},
+};
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+
+static int next_finding(void *context, struct perfile_error *error)
+{
+    struct check *check = context;
+
+    (void)error;
+    return check->next++ < check->count;
+}
+
+static void put_value(void *context, size_t column, struct perfile_value *value)
+{
+    const struct check *check = context;
+    const struct finding *one = &check->findings[check->next - 1];
+    const char *texts[] = {one->problem, one->path, one->detail};
+
+    if (column < sizeof(texts) / sizeof(texts[0]))
+        *value = (struct perfile_value){
+            .kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)texts[column], .bytes = strlen(texts[column])};
+    else
+        *value = (struct perfile_value){.kind = PERFILE_VALUE_BOOL, .number.u = one->removed};
+}
+
+/* ---- files --------------------------------------------------------------------------------------------------------- */
+
+/* Somebody is at work on it now. */
+static bool is_being_added(const struct check *check, const char *id)
+{
+    const int fd = pf_lock_recording(check->dataset, id, false);
+
+    if (fd < 0)
+        return errno == EAGAIN;
+    pf_unlock_recording(check->dataset, id, fd);
+    return false;
+}
+
+static void note_seen(struct check *check, const struct pf_added *added, size_t table, uint8_t how)
+{
+    check->seen[(size_t)(added - check->all.list) * PF_DATASET_TABLES + table] |= how;
+}
+
+/* False: what is wrong was noted. */
+static bool look(struct check *check, const struct pf_dataset_file *file, uint64_t *rows)
+{
+    struct perfile_parquet_info info = PERFILE_PARQUET_INFO_INIT;
+    struct perfile_error error;
+
+    if (perfile_parquet_look(file->path, &info, &error) == 0) {
+        *rows = info.rows;
+        return true;
+    }
+    (void)add(check, "damaged", file->path, error.message);
+    return false;
+}
+
+static void compare_rows(struct check *check, const struct pf_dataset_file *file, uint64_t rows, uint64_t expected)
+{
+    char text[96];
+
+    if (rows == expected ||
+        (pf_dataset_tables[file->table].distinct && file->kind == PF_FILE_JOINED && rows < expected))
+        return;
+    snprintf(text, sizeof(text), "%llu rows; its recordings have %llu", (unsigned long long)rows,
+             (unsigned long long)expected);
+    (void)add(check, "rows", file->path, text);
+}
+
+static void check_recording(struct check *check, const struct pf_dataset_file *file)
+{
+    const struct pf_added *added = pf_all_added_find(&check->all, file->id);
+    uint64_t rows;
+
+    if (!added) {
+        if (!is_being_added(check, file->id))
+            leave(check, "incomplete", file->path, "of a recording that was not added to its end");
+        return;
+    }
+    note_seen(check, added, file->table, 1);
+    if (look(check, file, &rows))
+        compare_rows(check, file, rows, added->rows[file->table]);
+}
+
+static void check_joined(struct check *check, const struct pf_dataset_file *file)
+{
+    struct pf_joined joined;
+    uint64_t rows, expected = 0;
+
+    if (pf_joined_read(check->dataset, file->table, file->id, &joined) <= 0) {
+        (void)add(check, "unknown", file->path, "nothing tells which recordings it has");
+    } else {
+        for (size_t i = 0; i < joined.count; i++) {
+            const struct pf_added *added = pf_all_added_find(&check->all, joined.ids + i * PF_DIGEST_TEXT);
+            if (!added)
+                (void)add(check, "unknown", file->path, "it has a recording that is not in");
+            else
+                note_seen(check, added, file->table, 2);
+            expected += added ? added->rows[file->table] : 0;
+        }
+        if (look(check, file, &rows))
+            compare_rows(check, file, rows, expected);
+    }
+    pf_joined_free(&joined);
+}
+
+static void check_file(struct check *check, const struct pf_dataset_file *file)
+{
+    switch (file->kind) {
+    case PF_FILE_RECORDING:
+        check_recording(check, file);
+        break;
+    case PF_FILE_JOINED:
+        check_joined(check, file);
+        break;
+    case PF_FILE_HIDDEN:
+        if (!*file->id || !is_being_added(check, file->id))
+            leave(check, "unfinished", file->path, "left behind by a command that was killed");
+        break;
+    default:
+        (void)add(check, "foreign", file->path, "not a file of this dataset");
+    }
+}
+
+/* The joined files have them, too: whoever joined them was killed before he removed them. */
+static void find_doubles(struct check *check)
+{
+    for (size_t i = 0; i < check->files.count; i++) {
+        const struct pf_dataset_file *file = &check->files.list[i];
+        const struct pf_added *added =
+            file->kind == PF_FILE_RECORDING ? pf_all_added_find(&check->all, file->id) : NULL;
+        if (added && check->seen[(size_t)(added - check->all.list) * PF_DATASET_TABLES + file->table] == 3)
+            leave(check, "double", file->path, "a joined file has the same rows");
+    }
+}
+
+static void find_missing(struct check *check)
+{
+    char text[128];
+
+    for (size_t i = 0; i < check->all.count; i++) {
+        const struct pf_added *added = &check->all.list[i];
+        for (size_t table = 0; table < PF_DATASET_TABLES && added->state != PF_ADDED_UNREADABLE; table++) {
+            if (check->seen[i * PF_DATASET_TABLES + table])
+                continue;
+            char *path = pf_dataset_marker(check->dataset, added->id);
+            snprintf(text, sizeof(text), "no %s; without this file the recording can be added again",
+                     pf_dataset_tables[table].view);
+            (void)add(check, "missing", path ? path : added->id, text);
+            free(path);
+        }
+    }
+}
+
+/* ---- the verb ------------------------------------------------------------------------------------------------------ */
+
+static void tell_complete(const struct check *check, struct pf_stream *out)
+{
+    char recordings[PF_GROUPED_BYTES], files[PF_GROUPED_BYTES];
+
+    pf_stream_print(out, "%s recordings in %s files: all is there\n", pf_grouped(check->all.count, recordings),
+                    pf_grouped(check->files.count, files));
+}
+
+static int print(struct check *check, const struct pf_command *command, const struct pf_settings *settings)
+{
+    const struct perfile_column *pointers[COLUMNS];
+    struct perfile_rows rows = PERFILE_ROWS_INIT;
+    struct pf_stream out;
+    int status = pf_stream_open(&out, NULL), written;
+
+    if (status)
+        return status;
+    for (size_t i = 0; i < COLUMNS; i++)
+        pointers[i] = &columns[i];
+    rows.view = "findings";
+    rows.columns = pointers;
+    rows.column_count = check->removes ? COLUMNS : COLUMNS - 1;
+    rows.next = next_finding;
+    rows.value = put_value;
+    rows.context = check;
+    if (!check->count && (!settings->format || !strcmp(settings->format, "text")))
+        tell_complete(check, &out);
+    else
+        status = pf_stream_put_rows(&out, command->name, &rows, settings->format);
+    written = pf_stream_close(&out, !status);
+    status = status ? status : written;
+    return status ? status : check->count ? PF_STATUS_FINDINGS : PF_STATUS_OK;
+}
+
+static int run(struct check *check, const struct pf_command *command, const struct pf_settings *settings)
+{
+    char text[64];
+
+    if (!pf_files_find(check->dataset, &check->files) || !pf_all_added_read(check->dataset, &check->all) ||
+        !(check->seen = calloc(check->all.count + 1, PF_DATASET_TABLES))) {
+        pf_message("%s: %s", check->dataset->path, strerror(errno));
+        return errno == ENOMEM ? PF_STATUS_MEMORY : PF_STATUS_UNREADABLE;
+    }
+    for (size_t i = 0; i < check->files.count; i++)
+        check_file(check, &check->files.list[i]);
+    find_doubles(check);
+    find_missing(check);
+    if (check->all.broken) {
+        snprintf(text, sizeof(text), "%zu of them are not as they should be", check->all.broken);
+        (void)add(check, "markers", check->dataset->path, text);
+    }
+    if (!check->is_short)
+        return print(check, command, settings);
+    pf_message("%s: out of memory", command->name);
+    return PF_STATUS_MEMORY;
+}
+
+int pf_dataset_check(const struct pf_command *command, struct pf_settings *settings, const struct pf_dataset *dataset)
+{
+    struct check check = {.dataset = dataset, .removes = settings->dataset_remove};
+    const int fd = settings->dataset_remove ? pf_lock_dataset(dataset) : -1; /* not while somebody joins files */
+    const int status = run(&check, command, settings);
+
+    if (fd >= 0)
+        pf_unlock_dataset(fd);
+    for (size_t i = 0; i < check.count; i++) {
+        free(check.findings[i].path);
+        free(check.findings[i].detail);
+    }
+    free(check.findings);
+    free(check.seen);
+    pf_all_added_free(&check.all);
+    pf_files_free(&check.files);
+    return status;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* What is in the folders of a dataset. */
+#include "dataset.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- joined files -------------------------------------------------------------------------------------------------- */
+
+static char *joined_path(const struct pf_dataset *dataset, size_t table, const char *name)
+{
+    char *path = NULL;
+
+    return asprintf(&path, "%s/_perfile/joined/%s-%s", dataset->path, pf_dataset_tables[table].view, name) < 0 ? NULL
+                                                                                                               : path;
+}
+
+static void take_digests(const char *text, const char *key, char *to, size_t *count)
+{
+    const size_t bytes = strlen(key);
+
+    for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+        char digest[PF_DIGEST_TEXT];
+        if (strncmp(line, key, bytes) != 0)
+            continue;
+        snprintf(digest, sizeof(digest), "%s", line + bytes);
+        if (pf_is_digest(digest))
+            memcpy(to + (*count)++ * PF_DIGEST_TEXT, digest, PF_DIGEST_TEXT);
+    }
+}
+
+int pf_joined_read(const struct pf_dataset *dataset, size_t table, const char *name, struct pf_joined *joined)
+{
+    char *path = joined_path(dataset, table, name), *text = path ? pf_read_small(path) : NULL;
+    const size_t room = text ? strlen(text) + PF_DIGEST_TEXT : 0; /* a line is longer than a digest */
+
+    *joined = (struct pf_joined){.ids = text ? malloc(room) : NULL, .replaced = text ? malloc(room) : NULL};
+    snprintf(joined->name, sizeof(joined->name), "%s", name);
+    free(path);
+    if (!text)
+        return errno == ENOENT ? 0 : -1;
+    if (joined->ids && joined->replaced) {
+        take_digests(text, "recording ", joined->ids, &joined->count);
+        take_digests(text, "replaces ", joined->replaced, &joined->replaced_count);
+        qsort(joined->ids, joined->count, PF_DIGEST_TEXT, pf_compare_digests);
+    }
+    free(text);
+    return joined->ids && joined->replaced ? 1 : -1;
+}
+
+bool pf_joined_write(const struct pf_dataset *dataset, size_t table, const struct pf_joined *joined)
+{
+    char *path = joined_path(dataset, table, joined->name), *slash = path ? strrchr(path, '/') : NULL, *text = NULL;
+    size_t bytes = 0;
+    FILE *file = path ? open_memstream(&text, &bytes) : NULL;
+
+    for (size_t i = 0; file && i < joined->count; i++)
+        fprintf(file, "recording %s\n", joined->ids + i * PF_DIGEST_TEXT);
+    for (size_t i = 0; file && i < joined->replaced_count; i++)
+        fprintf(file, "replaces %s\n", joined->replaced + i * PF_DIGEST_TEXT);
+    bool is_ok = file && fclose(file) == 0;
+    if (is_ok) { /* datasets are made without this folder */
+        *slash = 0;
+        is_ok = pf_make_folders(path);
+        *slash = '/';
+    }
+    is_ok = is_ok && pf_write_small(path, text);
+    free(text);
+    free(path);
+    return is_ok;
+}
+
+void pf_joined_remove(const struct pf_dataset *dataset, size_t table, const char *name)
+{
+    char *path = joined_path(dataset, table, name);
+
+    if (path)
+        unlink(path);
+    free(path);
+}
+
+void pf_joined_free(struct pf_joined *joined)
+{
+    free(joined->ids);
+    free(joined->replaced);
+    joined->ids = joined->replaced = NULL;
+    joined->count = joined->replaced_count = 0;
+}
+
+/* ---- files --------------------------------------------------------------------------------------------------------- */
+
+/* "ID.parquet", "joined-ID.parquet", ".ID.parquet.12.tmp". */
+static void name_file(struct pf_dataset_file *file, const char *name)
+{
+    static const char joined[] = "joined-", end[] = ".parquet";
+    const bool is_hidden = *name == '.', is_joined = !strncmp(name + is_hidden, joined, strlen(joined));
+    const char *digest = name + is_hidden + (is_joined ? strlen(joined) : 0);
+
+    snprintf(file->id, sizeof(file->id), "%s", digest);
+    if (!pf_is_digest(file->id))
+        *file->id = 0;
+    const bool is_file = *file->id && !strcmp(digest + strlen(file->id), end);
+    file->kind = is_hidden ? PF_FILE_HIDDEN : !is_file ? PF_FILE_OTHER : is_joined ? PF_FILE_JOINED : PF_FILE_RECORDING;
+    if (is_hidden && is_joined)
+        *file->id = 0;
+}
+
+static bool add_file(struct pf_dataset_files *files, const struct pf_dataset_file *like, const char *folder,
+                     const char *name)
+{
+    struct pf_dataset_file file = *like;
+    struct stat status;
+
+    if (files->count == files->room) {
+        const size_t room = files->room ? 2 * files->room : 256;
+        struct pf_dataset_file *more = realloc(files->list, room * sizeof(*more));
+        if (!more)
+            return false;
+        files->list = more;
+        files->room = room;
+    }
+    file.folder = strdup(folder);
+    if (!file.folder || asprintf(&file.path, "%s/%s", folder, name) < 0) {
+        free(file.folder);
+        return false;
+    }
+    name_file(&file, name);
+    file.bytes = stat(file.path, &status) == 0 ? (uint64_t)status.st_size : 0;
+    files->list[files->count++] = file;
+    return true;
+}
+
+/* Folders in it are the keys, "host=a". */
+static bool walk(struct pf_dataset_files *files, const struct pf_dataset_file *like, const char *folder, unsigned depth)
+{
+    enum { DEEPEST = 4 };
+    struct dirent **entries;
+    const int count = scandir(folder, &entries, NULL, alphasort);
+    bool is_ok = count >= 0 || errno == ENOENT;
+
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        char *path = NULL;
+        struct stat status;
+        if (is_ok && strcmp(name, ".") && strcmp(name, "..")) {
+            is_ok = asprintf(&path, "%s/%s", folder, name) >= 0;
+            const bool is_folder = is_ok && lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
+            if (is_ok && is_folder && depth < DEEPEST)
+                is_ok = walk(files, like, path, depth + 1);
+            else if (is_ok && !is_folder)
+                is_ok = add_file(files, like, folder, name);
+            free(path);
+        }
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return is_ok;
+}
+
+bool pf_files_find(const struct pf_dataset *dataset, struct pf_dataset_files *files)
+{
+    bool is_ok = true;
+
+    *files = (struct pf_dataset_files){0};
+    for (size_t i = 0; i < 2 * PF_DATASET_TABLES && is_ok; i++) {
+        const struct pf_dataset_file like = {.table = i % PF_DATASET_TABLES, .damaged = i >= PF_DATASET_TABLES};
+        char *folder = NULL;
+        is_ok = asprintf(&folder, "%s/%s%s", dataset->path, like.damaged ? "damaged/" : "",
+                         pf_dataset_tables[like.table].view) >= 0 &&
+                walk(files, &like, folder, 0);
+        free(folder);
+    }
+    return is_ok;
+}
+
+void pf_files_free(struct pf_dataset_files *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->list[i].path);
+        free(files->list[i].folder);
+    }
+    free(files->list);
+    *files = (struct pf_dataset_files){0};
+}
+
+/* ---- recordings ---------------------------------------------------------------------------------------------------- */
+
+bool pf_all_added_read(const struct pf_dataset *dataset, struct pf_all_added *all)
+{
+    size_t count;
+    char *ids = pf_added_list(dataset, &count);
+
+    *all = (struct pf_all_added){.list = ids ? calloc(count + 1, sizeof(*all->list)) : NULL};
+    for (size_t i = 0; all->list && i < count; i++) {
+        const int found = pf_added_read(dataset, ids + i * PF_DIGEST_TEXT, &all->list[all->count]);
+        all->count += found > 0;
+        all->broken += found < 0;
+    }
+    free(ids);
+    return all->list;
+}
+
+void pf_all_added_free(struct pf_all_added *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        pf_added_free(&all->list[i]);
+    free(all->list);
+    *all = (struct pf_all_added){0};
+}
+
+struct pf_added *pf_all_added_find(const struct pf_all_added *all, const char *id)
+{
+    size_t low = 0, high = all->count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(all->list[middle].id, id);
+        if (!order)
+            return &all->list[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}

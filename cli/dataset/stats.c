@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* dataset stats: how much of what there is. */
+#include "dataset.h"
+
+#include "../message.h"
+#include "../stream.h"
+
+#include <perfile/table.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct line {
+    uint64_t recordings, hosts, files, rows, bytes;
+};
+enum { LINES = 2 * PF_DATASET_TABLES }; /* damaged ones behind the others */
+
+struct stats {
+    struct line lines[LINES];
+    size_t order[LINES], count, next; /* those that have something */
+};
+
+static const struct perfile_column columns[] = {
+    {sizeof(struct perfile_column), "table", "", "The folder.", PERFILE_COLUMN_TEXT, true},
+    {sizeof(struct perfile_column), "recordings", "", "Recordings that have a part in it.", PERFILE_COLUMN_U64, true},
+    {sizeof(struct perfile_column), "hosts", "", "Machines that recorded them.", PERFILE_COLUMN_U64, true},
+    {sizeof(struct perfile_column), "files", "", "Its files.", PERFILE_COLUMN_U64, true},
+    {sizeof(struct perfile_column), "rows", "", "Rows in them.", PERFILE_COLUMN_U64, true},
+    {sizeof(struct perfile_column), "bytes", "bytes", "Their size.", PERFILE_COLUMN_U64, true},
+    {sizeof(struct perfile_column), "bytes_per_sample", "bytes", "Of each row of samples.", PERFILE_COLUMN_F64, true},
+};
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+
+static int next_line(void *context, struct perfile_error *error)
+{
+    struct stats *stats = context;
+
+    (void)error;
+    return stats->next++ < stats->count;
+}
+
+static void put_value(void *context, size_t column, struct perfile_value *value)
+{
+    static char text[64];
+    const struct stats *stats = context;
+    const size_t at = stats->order[stats->next - 1], damaged = at / PF_DATASET_TABLES;
+    const struct line *line = &stats->lines[at];
+    const uint64_t samples = stats->lines[damaged * PF_DATASET_TABLES + PF_TABLE_SAMPLES].rows;
+    const uint64_t numbers[] = {0, line->recordings, line->hosts, line->files, line->rows, line->bytes};
+
+    if (column == 0) {
+        snprintf(text, sizeof(text), "%s%s", damaged ? "damaged/" : "", pf_dataset_tables[at % PF_DATASET_TABLES].view);
+        *value =
+            (struct perfile_value){.kind = PERFILE_VALUE_TEXT, .data = (const uint8_t *)text, .bytes = strlen(text)};
+    } else if (column < sizeof(numbers) / sizeof(numbers[0])) {
+        *value = (struct perfile_value){.kind = PERFILE_VALUE_UNSIGNED, .number.u = numbers[column]};
+    } else if (samples) {
+        *value = (struct perfile_value){.kind = PERFILE_VALUE_DOUBLE,
+                                        .number.d = (double)(line->bytes * 100 / samples) / 100};
+    }
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool count_recordings(struct stats *stats, const struct pf_all_added *all)
+{
+    for (unsigned state = PF_ADDED_SOUND; state <= PF_ADDED_DAMAGED; state++) {
+        const char **hosts = malloc((all->count + 1) * sizeof(*hosts));
+        uint64_t count = 0, distinct = 0;
+        if (!hosts)
+            return false;
+        for (size_t i = 0; i < all->count; i++)
+            if (all->list[i].state == state)
+                hosts[count++] = all->list[i].host;
+        qsort(hosts, count, sizeof(*hosts), compare_texts);
+        for (size_t i = 0; i < count; i++)
+            distinct += !i || strcmp(hosts[i], hosts[i - 1]);
+        free(hosts);
+        for (size_t table = 0; table < PF_DATASET_TABLES; table++) {
+            stats->lines[state * PF_DATASET_TABLES + table].recordings = count;
+            stats->lines[state * PF_DATASET_TABLES + table].hosts = distinct;
+        }
+    }
+    return true;
+}
+
+static int count_files(struct stats *stats, const struct pf_dataset_files *files)
+{
+    int status = PF_STATUS_OK;
+
+    for (size_t i = 0; i < files->count; i++) {
+        const struct pf_dataset_file *file = &files->list[i];
+        struct line *line = &stats->lines[file->damaged * PF_DATASET_TABLES + file->table];
+        struct perfile_parquet_info info = PERFILE_PARQUET_INFO_INIT;
+        struct perfile_error error;
+        if (file->kind != PF_FILE_RECORDING && file->kind != PF_FILE_JOINED)
+            continue;
+        if (perfile_parquet_look(file->path, &info, &error) < 0) {
+            pf_message("%s", error.message);
+            status = PF_STATUS_FINDINGS;
+        }
+        line->files++;
+        line->rows += info.rows;
+        line->bytes += file->bytes;
+    }
+    return status;
+}
+
+static int print(struct stats *stats, const struct pf_command *command, const struct pf_settings *settings)
+{
+    const struct perfile_column *pointers[COLUMNS];
+    struct perfile_rows rows = PERFILE_ROWS_INIT;
+    struct pf_stream out;
+    int status = pf_stream_open(&out, NULL), written;
+
+    if (status)
+        return status;
+    for (size_t i = 0; i < COLUMNS; i++)
+        pointers[i] = &columns[i];
+    for (size_t i = LINES; i--;) { /* samples come first */
+        const size_t at = i < PF_DATASET_TABLES ? i + PF_DATASET_TABLES : i - PF_DATASET_TABLES;
+        if (stats->lines[at].files)
+            stats->order[stats->count++] = at;
+    }
+    rows.view = "stats";
+    rows.columns = pointers;
+    rows.column_count = COLUMNS;
+    rows.next = next_line;
+    rows.value = put_value;
+    rows.context = stats;
+    status = pf_stream_put_rows(&out, command->name, &rows, settings->format);
+    written = pf_stream_close(&out, !status);
+    return status ? status : written;
+}
+
+int pf_dataset_stats(const struct pf_command *command, struct pf_settings *settings, const struct pf_dataset *dataset)
+{
+    struct stats stats = {.count = 0};
+    struct pf_dataset_files files = {0};
+    struct pf_all_added all = {0};
+    int status, printed;
+
+    if (!pf_files_find(dataset, &files) || !pf_all_added_read(dataset, &all) || !count_recordings(&stats, &all)) {
+        pf_message("%s: %s", dataset->path, strerror(errno));
+        status = errno == ENOMEM ? PF_STATUS_MEMORY : PF_STATUS_UNREADABLE;
+    } else {
+        status = count_files(&stats, &files);
+        printed = print(&stats, command, settings);
+        status = printed ? printed : status;
+    }
+    pf_all_added_free(&all);
+    pf_files_free(&files);
+    return status;
+}
