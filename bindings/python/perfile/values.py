@@ -158,16 +158,6 @@ class DiffInfo(NamedTuple):
     has_limit: bool
 
 
-class DiffPage(NamedTuple):
-    paths: Optional[Diff]
-    functions: Optional[Diff]
-    inclusive: Optional[Diff]
-    title: Optional[str]
-    normalized: bool
-    gzip: bool
-    allocator: Optional[Allocator]
-
-
 class EditReport(NamedTuple):
     records_kept: int
     samples_kept: int
@@ -985,7 +975,6 @@ CLASSES: Dict[Any, Any] = {
     abi.perfile_listing_frame: ListingFrame,
     abi.perfile_diff_row: DiffRow,
     abi.perfile_diff_info: DiffInfo,
-    abi.perfile_diff_page: DiffPage,
     abi.perfile_edit_report: EditReport,
     abi.perfile_split_part: SplitPart,
     abi.perfile_merge_note: MergeNote,

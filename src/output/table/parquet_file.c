@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/locale.h"
 
 enum { MOST_FOOTER = 1 << 28, MOST_LEAVES = 4096, TAIL = 8 };
 
@@ -237,7 +238,7 @@ int pf_parquet_file_open(struct pf_parquet_file *file, const struct perfile_allo
     if (!(file->view = pf_arena_text(&file->arena, "", 0)))
         return pf_fail_memory(error, "table");
     if (file->fd < 0 || fstat(file->fd, &status) != 0)
-        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, path, "%s", strerror(errno));
+        return pf_fail(error, PERFILE_ERROR_OPEN, PERFILE_NO_OFFSET, path, "%s", pf_error_text(errno));
     file->bytes = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
     if (file->bytes < TAIL + 4 || !pf_parquet_file_read(file, file->bytes - TAIL, tail, TAIL) ||
         memcmp(tail + 4, "PAR1", 4) != 0)
