@@ -4,6 +4,7 @@
 #include "message.h"
 #include "options.h"
 #include "record_output.h"
+#include "record_rows.h"
 #include "workload.h"
 
 #include <ctype.h>
@@ -21,32 +22,9 @@
 
 #include <perfile/recorder.h>
 
-#define AT(member) offsetof(struct pf_settings, record.member)
-#define FLAG(option, short_option, bit, ...)                                                                           \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(options.flags), .bits = bit,      \
-        .doc = __VA_ARGS__                                                                                             \
-    }
-#define TEXT(option, short_option, value, member, ...)                                                                 \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
-        .doc = __VA_ARGS__                                                                                             \
-    }
-#define NUMBER(option, short_option, value, member, ...)                                                               \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_NUMBER, .argument = value, .offset = AT(member),     \
-        .doc = __VA_ARGS__                                                                                             \
-    }
-
 static const struct pf_option what_options[] = {
-    {.name = "event",
-     .first = true,
-     .letter = 'e',
-     .kind = PF_OPTION_EVENTS,
-     .argument = "LIST",
-     .offset = AT(events),
-     .doc = "The events, in perf's syntax: cycles:u, cpu-clock, sched:sched_switch, cpu/event=0x3c/, {a,b}:S. perfile "
-            "list shows those of this machine. The default is the best one for sampling, which is printed."},
+    EVENTS("The events, in perf's syntax: cycles:u, cpu-clock, sched:sched_switch, cpu/event=0x3c/, {a,b}:S. perfile "
+           "list shows those of this machine. The default is the best one for sampling, which is printed."),
     {.name = "filter",
      .kind = PF_OPTION_FILTER,
      .argument = "FILTER",
@@ -89,12 +67,7 @@ static const struct pf_option what_options[] = {
 static const struct pf_option_group what_group = {"What is recorded", what_options};
 
 static const struct pf_option sample_options[] = {
-    {.name = "stack-frames",
-     .first = true,
-     .letter = 'g',
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(frame_pointers),
-     .doc = "Callchains by frame pointers: --call-graph fp."},
+    STACK_FRAMES("Callchains by frame pointers: --call-graph fp."),
     TEXT("call-graph", 0, "HOW", options.call_graph,
          "Record callchains: fp (frame pointers), dwarf or dwarf,BYTES (a copy of the stack, unwound later), lbr "
          "(branches).",
@@ -419,9 +392,7 @@ static int check_choices(struct run *run)
 static int failure(const struct run *run, int result)
 {
     pf_message("record: %s", run->error.message);
-    return result == PERFILE_ERROR_WRITE      ? PF_STATUS_OUTPUT
-           : result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE
-                                              : pf_status_of_error(result, PF_STATUS_UNREADABLE);
+    return pf_status_of_recording(result);
 }
 
 /* Who knows our process may ask for a snapshot before there is anything to write: it waits until then. */

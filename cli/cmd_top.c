@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "live.h"
 #include "message.h"
-#include "options.h"
+#include "record_rows.h"
 #include "sandbox.h"
 #include "tui/tui.h"
 
@@ -14,18 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AT(member) offsetof(struct pf_settings, record.member)
 #define TOP(member) offsetof(struct pf_settings, top.member)
-#define TEXT(option, short_option, value, member, ...)                                                                 \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_TEXT, .argument = value, .offset = AT(member),       \
-        .doc = __VA_ARGS__                                                                                             \
-    }
-#define FLAG(option, short_option, bit, ...)                                                                           \
-    {                                                                                                                  \
-        .name = option, .letter = short_option, .kind = PF_OPTION_BITS, .offset = AT(options.flags), .bits = bit,      \
-        .doc = __VA_ARGS__                                                                                             \
-    }
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 
@@ -418,13 +407,7 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
 }
 
 static const struct pf_option what_options[] = {
-    {.name = "event",
-     .first = true,
-     .letter = 'e',
-     .kind = PF_OPTION_EVENTS,
-     .argument = "LIST",
-     .offset = AT(events),
-     .doc = "The events, as perfile record has them. The default is the best one for sampling."},
+    EVENTS("The events, as perfile record has them. The default is the best one for sampling."),
     {.name = "freq",
      .first = true,
      .letter = 'F',
@@ -432,31 +415,16 @@ static const struct pf_option what_options[] = {
      .argument = "N",
      .offset = TOP(frequency),
      .doc = "Take N samples per second on each CPU [4000]."},
-    {.name = "count",
-     .letter = 'c',
-     .kind = PF_OPTION_NUMBER,
-     .argument = "N",
-     .offset = AT(options.period),
-     .doc = "Take a sample every N events."},
+    NUMBER("count", 'c', "N", options.period, "Take a sample every N events."),
     FLAG("all-cpus", 'a', PERFILE_RECORDER_ALL_CPUS, "The whole system, which is the default."),
     TEXT("cpu", 'C', "LIST", options.cpus, "Only these CPUs: 0-3,7."),
-    {.name = "pid",
-     .first = true,
-     .letter = 'p',
-     .kind = PF_OPTION_TEXT,
-     .argument = "LIST",
-     .offset = AT(options.pids),
-     .doc = "These processes with all their threads. It ends when they have."},
+    TEXT("pid", 'p', "LIST", options.pids, "These processes with all their threads. It ends when they have.",
+         .first = true),
     TEXT("tid", 't', "LIST", options.tids, "These threads."),
     TEXT("uid", 'u', "USER", options.user, "All processes of a user."),
     FLAG("all-user", 0, PERFILE_RECORDER_ALL_USER, "Only user space, for all events."),
     FLAG("all-kernel", 0, PERFILE_RECORDER_ALL_KERNEL, "Only the kernel, for all events."),
-    {.name = "stack-frames",
-     .first = true,
-     .letter = 'g',
-     .kind = PF_OPTION_FLAG,
-     .offset = AT(frame_pointers),
-     .doc = "Callchains by frame pointers, which the interactive view shows: --call-graph fp."},
+    STACK_FRAMES("Callchains by frame pointers, which the interactive view shows: --call-graph fp."),
     TEXT("call-graph", 0, "HOW", options.call_graph, "Callchains: fp, dwarf, dwarf,BYTES or lbr."),
     {0},
 };

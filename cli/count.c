@@ -24,9 +24,7 @@ static int64_t now_ns(void)
 static int failure(struct pf_count *count, int result)
 {
     pf_message("stat: %s", count->error.message);
-    return result == PERFILE_ERROR_WRITE      ? PF_STATUS_OUTPUT
-           : result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE
-                                              : pf_status_of_error(result, PF_STATUS_UNREADABLE);
+    return pf_status_of_recording(result);
 }
 
 /* ---- starting ---------------------------------------------------------------------------------------------------- */

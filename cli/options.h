@@ -25,6 +25,14 @@ static inline int pf_status_of_error(int code, int otherwise)
     return code == PERFILE_ERROR_MEMORY ? PF_STATUS_MEMORY : otherwise;
 }
 
+/* Of a call that records. */
+static inline int pf_status_of_recording(int code)
+{
+    return code == PERFILE_ERROR_WRITE      ? PF_STATUS_OUTPUT
+           : code == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE
+                                            : pf_status_of_error(code, PF_STATUS_UNREADABLE);
+}
+
 /* Of the verb record. */
 struct pf_record_settings {
     struct perfile_recorder_options options;
@@ -321,7 +329,8 @@ extern const struct pf_option_group pf_common_group;    /* for every verb */
     {                                                                                                                  \
         .name = "output", .letter = 'o', .first = true, .kind = PF_OPTION_TEXT, .argument = "FILE",                    \
         .offset = offsetof(struct pf_settings, output),                                                                \
-        .doc = "Write to FILE instead of standard output, which is -. FILE appears when it is complete, compressed when its name " \
+        .doc = "Write to FILE instead of standard output, which is -. FILE appears when it is complete, compressed "   \
+               "when its name "                                                                                        \
                "ends "                                                                                                 \
                "in .gz."                                                                                               \
     }
