@@ -930,9 +930,11 @@ static bool make_depths(struct chrome *chrome)
     return chrome->depths;
 }
 
-static bool make_part(struct chrome *chrome)
+static bool make_part(void *part)
 {
+    struct chrome *chrome = part;
     const struct pf_timeline *timeline = &chrome->timeline;
+    pf_heap_open(&chrome->heap, timeline->allocator);
     chrome->slices_room = timeline->series_count;
     chrome->slices = pf_new(timeline->allocator, (chrome->slices_room + 1) * sizeof(*chrome->slices));
     chrome->further = pf_new(timeline->allocator, chrome->slices_room + 1);
@@ -954,30 +956,38 @@ static bool put_part(struct chrome *chrome)
     return put_events(chrome) && !chrome->failed && !chrome->scratch.failed;
 }
 
-static bool put_parts(const struct whole *whole, const struct perfile_output_options *options)
+static bool put_parts(void *parts, size_t count, uint64_t wall, const struct perfile_output_options *options)
 {
-    const size_t bytes = whole->count * sizeof(struct pf_timeline *);
-    struct pf_timeline **timelines = pf_new(options->allocator, bytes);
-    bool fine = timelines;
-    for (size_t i = 0; fine && i < whole->count; i++)
-        timelines[i] = &whole->parts[i].timeline;
-    if (fine)
-        (void)pf_timelines_align(timelines, whole->count, options);
-    for (size_t i = 0; fine && i < whole->count; i++) /* nothing in it has a time */
-        timelines[i]->start = timelines[i]->first == UINT64_MAX ? 0 : timelines[i]->start;
-    pf_free(options->allocator, timelines, bytes);
-    if (fine)
-        put_head(whole);
-    for (size_t i = 0; fine && i < whole->count; i++) {
-        whole->parts[i].comma = i;
-        fine = put_part(&whole->parts[i]);
+    const struct whole whole = {parts, count};
+    bool fine = true;
+    (void)wall;
+    for (size_t i = 0; i < count; i++) /* nothing in it has a time */
+        if (whole.parts[i].timeline.first == UINT64_MAX)
+            whole.parts[i].timeline.start = 0;
+    put_head(&whole);
+    for (size_t i = 0; fine && i < count; i++) {
+        whole.parts[i].comma = i;
+        fine = put_part(&whole.parts[i]);
     }
-    put(whole->parts, "\n]}\n");
+    put(whole.parts, "\n]}\n");
+    if (fine)
+        pf_export_tell(options,
+                       "chrome has no room for weights, lines and build ids; when functions began and ended is "
+                       "guessed from the samples");
     return fine;
 }
 
-static void close_chrome(struct chrome *chrome)
+static void begin_part(void *part, struct pf_text *out, unsigned number, const char *name)
 {
+    struct chrome *chrome = part;
+    chrome->out = out;
+    chrome->number = number;
+    chrome->name = name;
+}
+
+static void close_part(void *part)
+{
+    struct chrome *chrome = part;
     const struct pf_timeline *timeline = &chrome->timeline;
     const struct perfile_allocator *allocator = timeline->allocator;
     for (size_t i = 0; chrome->slices && i < chrome->slices_room; i++)
@@ -995,53 +1005,20 @@ static void close_chrome(struct chrome *chrome)
     pf_timeline_close(&chrome->timeline);
 }
 
-static int open_part(struct whole *whole, struct perfile_reader *reader, const struct perfile_output_options *options,
-                     struct perfile_error *error)
-{
-    struct chrome *chrome = &whole->parts[whole->count];
-    struct perfile_symbol_options symbols;
-    struct perfile_output_options of_it;
-    reader = pf_export_nth(reader, options, whole->count, &of_it, &symbols);
-    chrome->number = (unsigned)whole->count++; /* is closed even if it is not open */
-    if (options->more_count)
-        chrome->name = symbols.recording ? symbols.recording : "";
-    const int result = pf_timeline_open(&chrome->timeline, reader, &of_it, false, error);
-    pf_heap_open(&chrome->heap, chrome->timeline.allocator);
-    return result == 0 && !make_part(chrome) ? pf_fail_memory(error, "export") : result;
-}
-
-static int write_parts(struct whole *whole, struct perfile_reader *reader, const struct perfile_output_options *options,
-                       struct perfile_error *error)
-{
-    int result = 0;
-    while (result == 0 && whole->count <= options->more_count)
-        result = open_part(whole, reader, options, error);
-    if (result == 0 && !put_parts(whole, options))
-        result = pf_fail_memory(error, "export");
-    if (result == 0)
-        pf_export_tell(options,
-                       "chrome has no room for weights, lines and build ids; when functions began and ended is "
-                       "guessed from the samples");
-    return result;
-}
-
 static int write_chrome(struct perfile_reader *reader, const struct perfile_output_options *options,
                         struct pf_text *out, struct perfile_error *error)
 {
-    const size_t bytes = (options->more_count + 1) * sizeof(struct chrome);
+    static const struct pf_timelines_format format = {
+        .part_bytes = sizeof(struct chrome),
+        .begin = begin_part,
+        .make = make_part,
+        .put = put_parts,
+        .close = close_part,
+    };
     if (options->more_count >= MOST_RECORDINGS)
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "chrome", "at most %d recordings have room",
                        MOST_RECORDINGS);
-    struct whole whole = {.parts = pf_new(options->allocator, bytes)};
-    if (!whole.parts)
-        return pf_fail_memory(error, "export");
-    for (size_t i = 0; i <= options->more_count; i++)
-        whole.parts[i].out = out;
-    const int result = write_parts(&whole, reader, options, error);
-    for (size_t i = 0; i < whole.count; i++)
-        close_chrome(&whole.parts[i]);
-    pf_free(options->allocator, whole.parts, bytes);
-    return result;
+    return pf_timelines_write(&format, reader, options, out, error);
 }
 
 const struct pf_output pf_output_export_chrome = {

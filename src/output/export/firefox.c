@@ -851,8 +851,9 @@ static void tell(const struct whole *whole, const struct perfile_output_options 
         pf_export_tell(options, "firefox has no room for %s", text);
 }
 
-static bool make_part(struct pf_firefox *firefox)
+static bool make_part(void *part)
 {
+    struct pf_firefox *firefox = part;
     count_events(firefox);
     return pf_firefox_tables_open(&firefox->tables, &firefox->timeline) && open_numberings(firefox) &&
            make_tracks(firefox) && pf_text_open(&firefox->scratch, firefox->timeline.allocator, NULL, NULL) == 0;
@@ -872,36 +873,30 @@ static void put_whole(const struct whole *whole)
     pf_firefox_put(first, "]}\n");
 }
 
-static bool align(struct whole *whole, const struct perfile_output_options *options)
+static void begin_part(void *part, struct pf_text *out, unsigned number, const char *name)
 {
-    const size_t bytes = whole->count * sizeof(struct pf_timeline *);
-    struct pf_timeline **timelines = pf_new(options->allocator, bytes);
-    for (size_t i = 0; timelines && i < whole->count; i++)
-        timelines[i] = &whole->parts[i].timeline;
-    if (timelines)
-        whole->start = pf_timelines_align(timelines, whole->count, options);
-    pf_free(options->allocator, timelines, bytes);
-    return timelines;
-}
-
-static int open_part(struct whole *whole, struct perfile_reader *reader, const struct perfile_output_options *options,
-                     struct perfile_error *error)
-{
-    struct pf_firefox *firefox = &whole->parts[whole->count];
-    struct perfile_symbol_options symbols;
-    struct perfile_output_options of_it;
-    reader = pf_export_nth(reader, options, whole->count, &of_it, &symbols);
-    firefox->number = (unsigned)whole->count++; /* is closed even if it is not open */
-    if (firefox->number)
+    struct pf_firefox *firefox = part;
+    firefox->out = out;
+    firefox->number = number;
+    firefox->name = name;
+    if (number)
         firefox->library_base = firefox[-1].library_base + firefox[-1].tables.library_count;
-    if (options->more_count)
-        firefox->name = symbols.recording ? symbols.recording : "";
-    const int result = pf_timeline_open(&firefox->timeline, reader, &of_it, true, error);
-    return result == 0 && !make_part(firefox) ? pf_fail_memory(error, "export") : result;
 }
 
-static void close_part(struct pf_firefox *firefox)
+static bool put_parts(void *parts, size_t count, uint64_t wall, const struct perfile_output_options *options)
 {
+    const struct whole whole = {.parts = parts, .count = count, .start = wall};
+    put_whole(&whole);
+    for (size_t i = 0; i < count; i++)
+        if (whole.parts[i].failed || whole.parts[i].scratch.failed)
+            return false;
+    tell(&whole, options);
+    return true;
+}
+
+static void close_part(void *part)
+{
+    struct pf_firefox *firefox = part;
     const struct perfile_allocator *allocator = firefox->timeline.allocator;
     if (firefox->scratch.allocator)
         pf_text_close(&firefox->scratch);
@@ -912,39 +907,18 @@ static void close_part(struct pf_firefox *firefox)
     pf_timeline_close(&firefox->timeline);
 }
 
-static int write_parts(struct whole *whole, struct perfile_reader *reader, const struct perfile_output_options *options,
-                       struct perfile_error *error)
-{
-    int result = 0;
-    while (result == 0 && whole->count <= options->more_count)
-        result = open_part(whole, reader, options, error);
-    if (result == 0 && !align(whole, options))
-        result = pf_fail_memory(error, "export");
-    if (result < 0)
-        return result;
-    put_whole(whole);
-    for (size_t i = 0; i < whole->count && result == 0; i++)
-        if (whole->parts[i].failed || whole->parts[i].scratch.failed)
-            result = pf_fail_memory(error, "export");
-    if (result == 0)
-        tell(whole, options);
-    return result;
-}
-
 static int write_firefox(struct perfile_reader *reader, const struct perfile_output_options *options,
                          struct pf_text *out, struct perfile_error *error)
 {
-    const size_t bytes = (options->more_count + 1) * sizeof(struct pf_firefox);
-    struct whole whole = {.parts = pf_new(options->allocator, bytes)};
-    if (!whole.parts)
-        return pf_fail_memory(error, "export");
-    for (size_t i = 0; i <= options->more_count; i++)
-        whole.parts[i].out = out;
-    const int result = write_parts(&whole, reader, options, error);
-    for (size_t i = 0; i < whole.count; i++)
-        close_part(&whole.parts[i]);
-    pf_free(options->allocator, whole.parts, bytes);
-    return result;
+    static const struct pf_timelines_format format = {
+        .part_bytes = sizeof(struct pf_firefox),
+        .by_address = true,
+        .begin = begin_part,
+        .make = make_part,
+        .put = put_parts,
+        .close = close_part,
+    };
+    return pf_timelines_write(&format, reader, options, out, error);
 }
 
 const struct pf_output pf_output_export_firefox = {

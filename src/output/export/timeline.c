@@ -651,28 +651,6 @@ uint64_t pf_timeline_wall(const struct pf_timeline *timeline, uint64_t time)
     return wall + time - clock;
 }
 
-uint64_t pf_timelines_align(struct pf_timeline *const *timelines, size_t count,
-                            const struct perfile_output_options *options)
-{
-    uint64_t earliest = UINT64_MAX, wall;
-    size_t unknown = 0;
-    for (size_t i = 0; i < count; i++) {
-        wall = pf_timeline_wall(timelines[i], timelines[i]->start);
-        earliest = wall ? pf_min(earliest, wall) : earliest;
-        unknown += !wall && timelines[i]->first != UINT64_MAX;
-    }
-    for (size_t i = 0; i < count; i++) {
-        wall = pf_timeline_wall(timelines[i], timelines[i]->start);
-        timelines[i]->offset = wall ? wall - earliest : 0;
-    }
-    if (count > 1 && unknown)
-        pf_export_tell(options,
-                       "%zu of %zu recordings do not say what the wall-clock time was: each of them stands at the "
-                       "beginning",
-                       unknown, count);
-    return earliest == UINT64_MAX ? 0 : earliest;
-}
-
 /* ---- what things are --------------------------------------------------------------------------------------------- */
 
 bool pf_timeline_has_samples(const struct pf_timeline *timeline, const struct perfile_event *event)

@@ -130,11 +130,25 @@ void pf_timeline_close(struct pf_timeline *timeline);
 /* The wall-clock time of a moment, ns since 1970; 0: the recording does not know it. */
 uint64_t pf_timeline_wall(const struct pf_timeline *timeline, uint64_t time);
 /*
- * Where timelines stand that are shown together: by wall clock; those that do not know it stand at the beginning, which is
- * said. Returns the wall-clock time of the beginning, 0: not known.
+ * An output of recordings that are shown together, each as a part: parts stand one behind the other, all 0 at first, and begin
+ * with their struct pf_timeline.
  */
-uint64_t pf_timelines_align(struct pf_timeline *const *timelines, size_t count,
-                            const struct perfile_output_options *options);
+struct pf_timelines_format {
+    size_t part_bytes;
+    bool by_address; /* as pf_timeline_open */
+    /* Of the recording with that number; `name` as it is told from others, NULL: it is the only one. */
+    void (*begin)(void *part, struct pf_text *out, unsigned number, const char *name);
+    /* Its timeline is there. False: out of memory. */
+    bool (*make)(void *part);
+    /*
+     * All are there, and know their offsets: by wall clock; those that do not know it stand at the beginning, which is said.
+     * `wall` is the wall-clock time of the beginning, 0: not known. False: out of memory.
+     */
+    bool (*put)(void *parts, size_t count, uint64_t wall, const struct perfile_output_options *options);
+    void (*close)(void *part); /* of all that have begun */
+};
+int pf_timelines_write(const struct pf_timelines_format *format, struct perfile_reader *reader,
+                       const struct perfile_output_options *options, struct pf_text *out, struct perfile_error *error);
 bool pf_timeline_has_samples(const struct pf_timeline *timeline, const struct perfile_event *event);
 /* The period is time: of cpu-clock and task-clock. */
 bool pf_timeline_is_clock(const struct perfile_event *event);
