@@ -109,6 +109,20 @@ struct pf_aggregate_recording {
     uint64_t lost;
 };
 
+/* Of any list but that of value types. */
+union pf_aggregate_item {
+    struct pf_aggregate_event event;
+    struct pf_aggregate_module module;
+    struct pf_aggregate_function function;
+    struct pf_aggregate_frame frame;
+    struct pf_aggregate_thread thread;
+    struct pf_aggregate_comm comm;
+    struct pf_aggregate_key key;
+    struct pf_aggregate_node node;
+    struct pf_aggregate_row row;
+    struct pf_aggregate_recording recording;
+};
+
 struct pf_aggregate_list {
     void *items;
     size_t count, room;

@@ -229,19 +229,6 @@ struct reading {
     bool complete; /* the line of losses was there */
 };
 
-union item {
-    struct pf_aggregate_event event;
-    struct pf_aggregate_module module;
-    struct pf_aggregate_function function;
-    struct pf_aggregate_frame frame;
-    struct pf_aggregate_thread thread;
-    struct pf_aggregate_comm comm;
-    struct pf_aggregate_key key;
-    struct pf_aggregate_node node;
-    struct pf_aggregate_row row;
-    struct pf_aggregate_recording recording;
-};
-
 /* The value behind the next tab; NULL: there is none. */
 static const char *next_value(struct reading *r, size_t *bytes)
 {
@@ -357,7 +344,7 @@ static int take_value(struct reading *r, const struct field *field, void *item)
     return fine ? 0 : PERFILE_ERROR_DAMAGED;
 }
 
-static uint32_t number_item(struct reading *r, enum pf_aggregate_kind kind, union item *item)
+static uint32_t number_item(struct reading *r, enum pf_aggregate_kind kind, union pf_aggregate_item *item)
 {
     if (kind != PF_AGGREGATE_RECORDINGS)
         return pf_aggregate_number(&r->into, kind, item);
@@ -368,7 +355,7 @@ static uint32_t number_item(struct reading *r, enum pf_aggregate_kind kind, unio
 static int take_item(struct reading *r, const struct layout *layout)
 {
     const enum pf_aggregate_kind kind = layout->kind;
-    union item item;
+    union pf_aggregate_item item;
     memset(&item, 0, sizeof(item));
     for (size_t i = 0; i < layout->count; i++) {
         const int result = take_value(r, &layout->fields[i], &item);

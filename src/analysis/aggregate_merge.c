@@ -91,24 +91,12 @@ static bool (*const takes[PF_AGGREGATE_INDEXED])(struct merge *m, void *item) = 
     [PF_AGGREGATE_KEYS] = take_key,     [PF_AGGREGATE_NODES] = take_node,     [PF_AGGREGATE_ROWS] = take_row,
 };
 
-union item {
-    struct pf_aggregate_event event;
-    struct pf_aggregate_module module;
-    struct pf_aggregate_function function;
-    struct pf_aggregate_frame frame;
-    struct pf_aggregate_thread thread;
-    struct pf_aggregate_comm comm;
-    struct pf_aggregate_key key;
-    struct pf_aggregate_node node;
-    struct pf_aggregate_row row;
-};
-
 static bool take_list(struct merge *m, enum pf_aggregate_kind kind)
 {
     const struct pf_aggregate_list *list = &m->from->lists[kind];
     const size_t bytes = pf_aggregate_bytes(kind);
     uint32_t *numbers = m->numbers[kind] = pf_new(m->into->allocator, (list->count + 1) * sizeof(*numbers));
-    union item item;
+    union pf_aggregate_item item;
     if (!numbers)
         return false;
     for (size_t i = 0; i < list->count; i++) {
