@@ -191,10 +191,17 @@ static void print_scdoc_option(struct pf_stream *out, const struct pf_command *c
         print_scdoc_values(out, command, option->value_at);
 }
 
-static void print_scdoc_keys(struct pf_stream *out)
+/* The view is the same everywhere: one page has its keys, the others name that page. */
+static void print_scdoc_keys(struct pf_stream *out, const struct pf_command *command)
 {
     const char *key, *doc;
 
+    if (strcmp(command->name, "report") != 0) {
+        pf_stream_print(
+            out,
+            "# KEYS\n\nThose of the interactive view are in *perfile-report*(1); in the view, *?* shows them.\n\n");
+        return;
+    }
     pf_stream_print(out, "# KEYS\n\nOf the interactive view:\n\n");
     for (size_t i = 0; (key = pf_tui_key_at(i, &doc)) != NULL; i++) {
         pf_stream_print(out, "*");
@@ -217,7 +224,7 @@ static void print_scdoc_verb(struct pf_stream *out, const struct pf_command *com
                 print_scdoc_option(out, command, option);
     }
     if (command->interactive)
-        print_scdoc_keys(out);
+        print_scdoc_keys(out, command);
 }
 
 static void print_scdoc_verbs(struct pf_stream *out)
