@@ -4,7 +4,7 @@
 Every driver calls settle() first: pagers, colors, locales, time zones, caches, servers for debug information and the
 width of terminals are then the same everywhere. What a test wants to differ it names: environment(TERM='xterm').
 """
-import atexit, os, re, shutil, site, sys, tempfile, time
+import atexit, os, re, shutil, site, subprocess, sys, tempfile, time
 
 # what programs need in order to run at all (loaders, emulators), and what tests are told
 KEPT = ('PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'QEMU_LD_PREFIX', 'MALLOC_PERTURB_', 'MESON_EXE_WRAPPER', 'PERFILE_CORPUS',
@@ -61,3 +61,15 @@ def plain_folder():
     """A temporary folder in whose path nothing needs quotes for sh."""
     place = tempfile.gettempdir()
     return tempfile.TemporaryDirectory(prefix='perfile-', dir=place if re.fullmatch(r'[\w/.-]+', place, re.A) else '/tmp')
+
+
+def make_locale(localedef, source, folder):
+    """The locale of that name (tr_TR) for UTF-8, in a folder of locales. Its order of letters is that of C: others take long."""
+    others = ('IDENTIFICATION', 'CTYPE', 'MONETARY', 'NUMERIC', 'TIME', 'MESSAGES', 'PAPER', 'NAME', 'ADDRESS', 'TELEPHONE',
+              'MEASUREMENT')
+    copied = {'COLLATE': 'POSIX', **dict.fromkeys(others, source)}
+    with tempfile.NamedTemporaryFile('w', suffix='.locale') as file:
+        file.write(''.join(f'LC_{name}\ncopy "{of}"\nEND LC_{name}\n' for name, of in copied.items()))
+        file.flush()
+        return subprocess.run([localedef, '-i', file.name, '-f', 'UTF-8', os.path.join(folder, f'{source}.UTF-8')],
+                              capture_output=True, check=False)

@@ -40,9 +40,7 @@ def main():
         if plain.returncode or len(plain.stdout) < 10000:
             sys.exit(f'in the C locale: {plain.returncode}, {len(plain.stdout)} bytes')
         for name, point in LOCALES.items():
-            path = pathlib.Path(folder) / f'{name}.UTF-8'
-            made = localedef and subprocess.run([localedef, '-i', name, '-f', 'UTF-8', path], capture_output=True,
-                                                check=False)
+            made = localedef and hermetic.make_locale(localedef, name, folder)
             ours = run(program, recordings, f'{name}.UTF-8', folder)
             if not made or ours.returncode == 77 or ours.stderr.strip() != point:
                 print(f'{name}: skipped, there is no such locale and localedef cannot make it')

@@ -28,7 +28,7 @@ OUT_OF_REACH = {
     'python-tables': 'rows are compared with those that the command prints; the binding elsewhere is what python-reading tries',
     'ids': 'ids of one table are looked for in another of the same process',
 }
-LOCALES = {'tr_TR.UTF-8': ('tr_TR', 'UTF-8'), 'de_DE.UTF-8': ('de_DE', 'UTF-8')}
+LOCALES = ['tr_TR', 'de_DE']
 
 # `environment` and `shell` (commands of sh) make it; `planted` is the expectation; `cannot` says why it is not possible
 Change = collections.namedtuple('Change', 'environment shell planted cannot', defaults=({}, '', 'false', lambda: ''))
@@ -39,8 +39,8 @@ def not_root():
 
 
 def no_locales():
-    missing = [name for name in LOCALES if subprocess.run(['locale', 'charmap'], env={**os.environ, 'LC_ALL': name},
-                                                          capture_output=True, text=True).stderr]
+    missing = [name for name in LOCALES if subprocess.run(['locale', 'charmap'], capture_output=True, text=True,
+                                                          env={**os.environ, 'LC_ALL': f'{name}.UTF-8'}).stderr]
     return f'{" and ".join(missing)} cannot be made here (is the package locales missing?)' if missing else ''
 
 
@@ -68,9 +68,9 @@ def is_out_of_reach(test):
 
 def make_locales(folder):
     """Those that are not installed, of their sources."""
-    for name, (source, charset) in LOCALES.items():
+    for name in LOCALES:
         try:
-            subprocess.run(['localedef', '-i', source, '-f', charset, folder / name], capture_output=True)
+            hermetic.make_locale('localedef', name, folder)
         except FileNotFoundError:
             return
 
