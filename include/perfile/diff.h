@@ -107,7 +107,7 @@ struct perfile_diff_row {
     double low, high;                       /* the 95 % interval of the difference */
     double p, q;                            /* two-sided; and adjusted for the number of rows */
     double df;                              /* degrees of freedom; INFINITY: of the normal distribution */
-    double detectable;                      /* the difference that would be found with a probability of 80 % */
+    double detectable;                      /* the difference that would be found with 80 % probability, were it the only one */
     double limit, limit_q;                  /* of the gate: in weight, and adjusted; 0 and 1 without one */
     double share_before, share_after;       /* percent */
     uint64_t samples_before, samples_after; /* of all recordings */

@@ -138,7 +138,7 @@ static const struct pf_column columns[] = {
     PF_COLUMN(p, F64, "", "The two-sided p value of the row alone."),
     PF_COLUMN(q, F64, "", "The same, adjusted for the number of rows."),
     PF_COLUMN(df, F64, "", "Degrees of freedom; none: of the normal distribution."),
-    PF_COLUMN(detectable, F64, WEIGHT, "The difference that would be found with a probability of 80 %."),
+    PF_COLUMN(detectable, F64, WEIGHT, "The difference that would be found with a probability of 80 %, were it the only one."),
     PF_COLUMN(share_before, F64, "%", "The percentage of the total before."),
     PF_COLUMN(share_after, F64, "%", "The percentage of the total after."),
     PF_REQUIRED(samples_before, U64, "samples", "The samples of all recordings before."),

@@ -438,12 +438,22 @@ static bool adjust(struct perfile_diff *d, bool of_limit)
     return fine;
 }
 
+/* A row alone that changes must be as significant as that of the family's first one. */
+static void find_detectable(const struct perfile_diff *d, struct perfile_diff_row *row)
+{
+    const double tail = d->alpha / 2 / (double)(d->family > 1 ? d->family : 1);
+    const double error = (row->high - row->low) / 2 / pf_t_quantile(0.975, row->df);
+    if (!d->sampling_only)
+        row->detectable = (pf_t_quantile(1 - tail, row->df) + pf_t_quantile(0.8, row->df)) * error;
+}
+
 static void judge_rows(struct perfile_diff *d)
 {
     const unsigned flags = d->options.flags;
     for (size_t i = 0; i < d->row_count; i++) {
         struct perfile_diff_row *row = &d->rows[i];
         judge(d, row);
+        find_detectable(d, row);
         row->fails = is_member(row, true) && row->limit_q < d->limit_alpha;
         d->failing += row->fails;
     }
