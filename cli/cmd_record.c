@@ -5,6 +5,7 @@
 #include "options.h"
 #include "record_output.h"
 #include "record_rows.h"
+#include "record_repeat.h"
 #include "workload.h"
 
 #include <ctype.h>
@@ -167,6 +168,20 @@ static const struct pf_option file_options[] = {
     {0},
 };
 static const struct pf_option_group file_group = {"The recording", file_options};
+
+static const struct pf_option repeat_options[] = {
+    NUMBER("repeat", 0, "N", repeat,
+           "Run the command N times, a recording each: FILE.1, FILE.2 and so on, to be compared with perfile diff. "
+           "Five are "
+           "recommended, three the least. It says how much the runs differ, and when that is too much to compare."),
+    TEXT("versus", 0, "COMMAND", versus,
+         "With --repeat: COMMAND of the shell is run in turn with the command: recordings are FILE.before.1, "
+         "FILE.after.1 and "
+         "so on."),
+    TEXT("warm-up", 0, "N", warm_up, "With --repeat: first run each command N times without recording it [1]."),
+    {0},
+};
+static const struct pf_option_group repeat_group = {"Recordings to compare", repeat_options};
 
 enum { RING_BYTES_MOST = 1 << 30 };
 
@@ -843,7 +858,7 @@ static int record_all(struct run *run)
     return end(run);
 }
 
-static int run(const struct pf_command *command, struct pf_settings *settings)
+static int record_once(const struct pf_command *command, struct pf_settings *settings)
 {
     struct run run = {.settings = settings,
                       .signals = -1,
@@ -866,6 +881,12 @@ static int run(const struct pf_command *command, struct pf_settings *settings)
     return status;
 }
 
+static int run(const struct pf_command *command, struct pf_settings *settings)
+{
+    return pf_record_repeats(settings) ? pf_record_repeat(command, settings, record_once)
+                                       : record_once(command, settings);
+}
+
 const struct pf_command pf_command_record = {
     .name = "record",
     .summary = "record a command, a process or the whole system",
@@ -878,6 +899,6 @@ const struct pf_command pf_command_record = {
     .operand = "[COMMAND [ARGUMENT...]]",
     .operand_max = SIZE_MAX,
     .takes_command = true,
-    .groups = {&what_group, &sample_group, &file_group, &pf_common_group},
+    .groups = {&what_group, &sample_group, &file_group, &repeat_group, &pf_common_group},
     .run = run,
 };

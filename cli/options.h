@@ -48,6 +48,8 @@ struct pf_record_settings {
     uint64_t switch_max_files;
     uint64_t max_bytes;
     uint64_t realtime; /* 0: the usual priority */
+    uint64_t repeat;   /* 0: not asked for */
+    const char *versus, *warm_up;
     bool off_cpu;
     bool frame_pointers;
     bool any_branch;

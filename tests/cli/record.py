@@ -633,6 +633,35 @@ def test_full_disk(folder):
     expect(samples(folder / 'full.data') > 0, 'a full disk: what fits is there')
 
 
+def test_repeat(folder):
+    """Two commands in turn: warm-ups are not recorded, the order changes, and what fails or is ended is not run again."""
+    base, log = folder / 'repeat', folder / 'repeat.log'
+    spin = 'i=0; while [ $i -lt {} ]; do i=$((i+1)); done; echo {} >> ' + str(log)
+    options = ['record', '-e', 'cpu-clock', '--repeat', '2', '-o', str(base)]
+    done = run(*options, '--versus', spin.format(40000, 'after'), '--', 'sh', '-c', spin.format(20000, 'before'))
+    expect(done.returncode == 0, '--repeat', done)
+    expect(log.read_text().split() == 'before after before after after before'.split(), 'the order of runs', log.read_text())
+    files = sorted(path.name for path in folder.glob('repeat.*.[0-9]'))
+    expect(files == ['repeat.after.1', 'repeat.after.2', 'repeat.before.1', 'repeat.before.2'], 'files of --repeat', files)
+    expect(all(samples(folder / name) > 0 for name in files), 'recordings of --repeat')
+    for text in ('before: ', 'after: ', ' ms in the mean, standard deviation ', 'three runs are the least',
+                 'perfile diff --before '):
+        expect(text in done.stderr, f'--repeat says {text}', done.stderr)
+    unlike = 'i=0; n=$(( $(cat {0}) * 20000 )); while [ $i -lt $n ]; do i=$((i+1)); done; echo 1$(cat {0}) > {0}'
+    log.write_text('1')
+    done = run(*options, '--warm-up', '0', '--', 'sh', '-c', unlike.format(log))
+    expect('differ too much to be compared' in done.stderr, 'runs that differ', done.stderr)
+    done = run(*options, '--warm-up', '0', '--', 'sh', '-c', f'echo x >> {log}; exit 3')
+    expect(done.returncode == 3 and log.read_text().count('x') == 1, 'a run that fails', done)
+    recorder = subprocess.Popen([PERFILE, *options, '-q', '--warm-up', '0', '--', 'sh', '-c', f'echo y >> {log}; {SPIN}'])
+    for _ in range(200):
+        if 'y' in log.read_text():
+            break
+        time.sleep(0.05)
+    recorder.send_signal(signal.SIGINT)
+    expect(recorder.wait(timeout=30) and log.read_text().count('y') == 1, 'a run that is ended', log.read_text())
+
+
 def test_nobody(folder):
     level = int(pathlib.Path('/proc/sys/kernel/perf_event_paranoid').read_text())
     if os.geteuid() != 0 or level < 2:
@@ -682,7 +711,7 @@ def main():
                      test_options, test_off_cpu, test_exclude_perf, test_not_started, test_numbers,
                      test_high_rate, test_losses, test_delay, test_switch_output, test_link, test_no_next_file,
                      test_overwrite, test_for, test_forks_at_the_start, test_forks_everywhere, test_control, test_signals, test_early_signal,
-                     test_limits, test_full_disk, test_nobody):
+                     test_limits, test_full_disk, test_repeat, test_nobody):
             test(folder)
     print(f'{len(wrong)} wrong')
     sys.exit(bool(wrong))
