@@ -416,6 +416,23 @@ static void split_by_compilers(void **state)
     close_sides(&s);
 }
 
+/* Part of a function is inlined into one of its callers: both were there, and are. */
+static void code_that_moved(void **state)
+{
+    static const struct stack then[] = {{"main;step", 300}, {"main;step;f", 500}, {"main;other", 400}, {NULL, 0}};
+    static const struct stack now[] = {{"main;step", 500}, {"main;step;f", 300}, {"main;other", 400}, {NULL, 0}};
+    struct sides s;
+    (void)state;
+    open_sides(&s, 4, then, now);
+    compare(&s);
+    assert_true(has_note(s.diff, "f has less and step as much more"));
+    perfile_diff_close(s.diff);
+    s.options.flags = PERFILE_DIFF_INCLUSIVE;
+    compare(&s);
+    assert_false(has_note(s.diff, "as much more"));
+    close_sides(&s);
+}
+
 static void renamed_binaries(void **state)
 {
     static const char *const maps[] = {"prog=prog2", "f=h", "nothing=x"};
@@ -813,16 +830,27 @@ static void files_with_little_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_and_verdicts),         cmocka_unit_test(limits_have_patterns),
-        cmocka_unit_test(one_on_a_side_is_unsure),   cmocka_unit_test(paths_know_their_callers),
-        cmocka_unit_test(other_keys_and_units),      cmocka_unit_test(renamed_functions),
-        cmocka_unit_test(inlined_functions),         cmocka_unit_test(inlined_into_unseen_callers),
-        cmocka_unit_test(split_functions),           cmocka_unit_test(split_by_compilers),
-        cmocka_unit_test(renamed_binaries),          cmocka_unit_test(symbols_of_one_side),
-        cmocka_unit_test(false_alarms_are_rare),     cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(every_allocation_may_fail), cmocka_unit_test(tables),
-        cmocka_unit_test(pages_have_verdicts),       cmocka_unit_test(tables_with_little_memory),
-        cmocka_unit_test(files_are_read_again),      cmocka_unit_test(damaged_files),
+        cmocka_unit_test(rows_and_verdicts),
+        cmocka_unit_test(limits_have_patterns),
+        cmocka_unit_test(one_on_a_side_is_unsure),
+        cmocka_unit_test(paths_know_their_callers),
+        cmocka_unit_test(other_keys_and_units),
+        cmocka_unit_test(renamed_functions),
+        cmocka_unit_test(inlined_functions),
+        cmocka_unit_test(inlined_into_unseen_callers),
+        cmocka_unit_test(split_functions),
+        cmocka_unit_test(split_by_compilers),
+        cmocka_unit_test(code_that_moved),
+        cmocka_unit_test(renamed_binaries),
+        cmocka_unit_test(symbols_of_one_side),
+        cmocka_unit_test(false_alarms_are_rare),
+        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(tables),
+        cmocka_unit_test(pages_have_verdicts),
+        cmocka_unit_test(tables_with_little_memory),
+        cmocka_unit_test(files_are_read_again),
+        cmocka_unit_test(damaged_files),
         cmocka_unit_test(files_with_little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

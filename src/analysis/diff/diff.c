@@ -598,6 +598,49 @@ static bool note_unknown(struct perfile_diff *d)
     return true;
 }
 
+static bool is_same_text(const char *text, const char *other)
+{
+    return text == other || (text && other && strcmp(text, other) == 0);
+}
+
+/* One has less, and the other one as much more: together they may be what they were. */
+static bool may_have_moved(const struct perfile_diff *d, const struct perfile_diff_row *less,
+                           const struct perfile_diff_row *more)
+{
+    const double sum = less->difference + more->difference, change = -less->difference;
+    const double half = hypot(less->high - less->low, more->high - more->low) / 2;
+    return is_same_text(less->module, more->module) &&
+           (!less->thread || is_same_text(less->function, more->function)) && fabs(sum) <= 0.25 * change &&
+           fabs(sum) <= half && 100 * change >= d->total.before;
+}
+
+static bool note_pair(struct perfile_diff *d, const struct perfile_diff_row *less, const struct perfile_diff_row *more)
+{
+    char text[512], names[2][128];
+    perfile_name_fit(less->thread ? less->thread : less->function, 100, names[0], sizeof(names[0]));
+    perfile_name_fit(more->thread ? more->thread : more->function, 100, names[1], sizeof(names[1]));
+    snprintf(text, sizeof(text), "%s has less and %s as much more: %s", names[0], names[1],
+             less->thread ? "work may have moved between these threads"
+                          : "code may have moved from one to the other, by inlining or splitting");
+    return put_note(d, text);
+}
+
+static bool note_moved(struct perfile_diff *d)
+{
+    enum { MOST = 64 }; /* the largest differences stand first */
+    const size_t count = d->row_count < MOST ? d->row_count : MOST;
+    const struct perfile_diff_row *rows = d->rows;
+    if (!count || rows->path || rows->line || !(rows->function || rows->thread) ||
+        d->options.flags & (PERFILE_DIFF_INCLUSIVE | PERFILE_DIFF_RELATIVE))
+        return true;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++)
+            if (rows[i].verdict == PERFILE_DIFF_LESS && rows[k].verdict == PERFILE_DIFF_MORE &&
+                may_have_moved(d, &rows[i], &rows[k]) && !note_pair(d, &rows[i], &rows[k]))
+                return false;
+    return true;
+}
+
 static bool note_few(struct perfile_diff *d)
 {
     char text[256];
@@ -644,7 +687,7 @@ static bool compare_all(struct perfile_diff *d, double *totals, double *weights)
     judge_rows(d);
     sort_rows(d->rows, d->row_count);
     return find_parents(d) && note_few(d) && note_totals(d, &total) && note_events(d) && note_lost(d) &&
-           note_unknown(d) && note_maps(d);
+           note_unknown(d) && note_moved(d) && note_maps(d);
 }
 
 static bool work(struct perfile_diff *d, unsigned parts)
