@@ -11,42 +11,32 @@ static const struct pf_subview views[] = {
     {0},
 };
 
-static const char *view_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return pf_subview_at(views, index, doc);
-}
-
 static const char *display_at(const struct pf_command *command, size_t index, const char **doc)
 {
-    static const char *const values[][2] = {
+    static const struct pf_value values[] = {
         {"tot", "by loads of modified lines; the default"},
         {"lcl", "by those within a memory node"},
         {"rmt", "by those from another node"},
         {"peer", "by loads that other caches answered, for processors that do not tell modified lines"},
+        {0},
     };
 
     (void)command;
-    if (index >= sizeof(values) / sizeof(values[0]))
-        return NULL;
-    *doc = values[index][1];
-    return values[index][0];
+    return pf_value_of(values, index, doc);
 }
 
 static const char *part_at(const struct pf_command *command, size_t index, const char **doc)
 {
-    static const char *const values[][2] = {
+    static const struct pf_value values[] = {
         {"pid", "process"},
         {"tid", "thread"},
         {"iaddr", "address of the instruction; the default"},
         {"dso", "file that holds it"},
+        {0},
     };
 
     (void)command;
-    if (index >= sizeof(values) / sizeof(values[0]))
-        return NULL;
-    *doc = values[index][1];
-    return values[index][0];
+    return pf_value_of(values, index, doc);
 }
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
@@ -93,11 +83,12 @@ const struct pf_command pf_command_c2c = {
     .summary = "show the cache lines that processors fight over, and who accesses them",
     .doc = "Adds up sampled memory accesses by cache line: report is a row for each line, with its loads by where they "
            "were answered, its stores, and whether threads share bytes of it (true sharing) or only the line (false "
-           "sharing); accesses is a row for each offset and instruction. Record with perf mem record -a, or perf c2c "
-           "record.",
-    .operand = "VIEW [FILE]",
+           "sharing); accesses is a row for each offset and instruction. perfile c2c record "
+           "records them where the processor can tell of them, with the options of perfile record; best with -a.",
+    .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 2,
-    .operand_at = view_at,
+    .operand_at = pf_subview_at,
+    .views = views,
     .pages = true,
     .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = run,

@@ -13,12 +13,6 @@ static const struct pf_subview page_views[] = {
     {0},
 };
 
-static const char *view_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return pf_subview_at(slab_views, index, doc);
-}
-
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const bool by_address = settings->events.flags & PERFILE_EVENTS_ALLOC;
@@ -80,12 +74,13 @@ const struct pf_command pf_command_kmem = {
     .name = "kmem",
     .summary = "show what the kernel allocated, who did, and what was not freed",
     .doc =
-        "Prints what the kernel allocated by caller or by address: from slabs, or with --page whole pages. Record with "
-        "perf kmem record, or perfile record -a -e kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free "
-        "(--page: kmem:mm_page_alloc,kmem:mm_page_free).",
-    .operand = "VIEW [FILE]",
+        "Prints what the kernel allocated by caller or by address: from slabs, or with --page whole pages. perfile "
+        "kmem record, with --page before the word record for pages, records the events, with the options of perfile "
+        "record.",
+    .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 2,
-    .operand_at = view_at,
+    .operand_at = pf_subview_at,
+    .views = slab_views,
     .pages = true,
     .groups = {&group, &perf_group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},

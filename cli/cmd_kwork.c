@@ -8,12 +8,6 @@ static const struct pf_subview views[] = {
     {0},
 };
 
-static const char *view_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return pf_subview_at(views, index, doc);
-}
-
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     return pf_run_subview(command, settings, views);
@@ -78,11 +72,12 @@ const struct pf_command pf_command_kwork = {
     .summary = "show interrupts, softirqs and works of the kernel: how long they ran and waited",
     .doc =
         "Prints how often and how long interrupts, softirqs and works of workqueues ran on each CPU, and how long they "
-        "had waited since they were raised: report, latency, or timehist for every run. Record with perf kwork record, "
-        "or perfile record -a -e 'irq:*' -e 'workqueue:*'.",
-    .operand = "VIEW [FILE]",
+        "had waited since they were raised: report, latency, or timehist for every run. perfile kwork record records "
+        "the events, with the options of perfile record.",
+    .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 2,
-    .operand_at = view_at,
+    .operand_at = pf_subview_at,
+    .views = views,
     .pages = true,
     .groups = {&group, &perf_group, &pf_filter_group, &symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},

@@ -10,12 +10,6 @@ static const struct pf_subview views[] = {
     {0},
 };
 
-static const char *view_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return pf_subview_at(views, index, doc);
-}
-
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     const bool report = settings->operand_count && !strcmp(settings->operands[0], "report");
@@ -78,11 +72,12 @@ const struct pf_command pf_command_lock = {
     .summary = "show who waited for locks of the kernel",
     .doc =
         "Prints how often and how long threads waited for locks of the kernel: by caller, with -t by thread, with -l "
-        "by lock. Waits that did not end are counted apart. Record with perf lock record, or perfile record -a -g -e "
-        "lock:contention_begin,lock:contention_end (kernel 5.19 and later).",
-    .operand = "VIEW [FILE]",
+        "by lock. Waits that did not end are counted apart. perfile lock record records the events, with callchains "
+        "and with the options of perfile record (kernel 5.19 and later).",
+    .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 2,
-    .operand_at = view_at,
+    .operand_at = pf_subview_at,
+    .views = views,
     .pages = true,
     .groups = {&group, &perf_group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group,
                &pf_common_group},

@@ -9,12 +9,6 @@ static const struct pf_subview views[] = {
     {0},
 };
 
-static const char *view_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return pf_subview_at(views, index, doc);
-}
-
 static const char *column_at(const struct pf_command *command, size_t index, const char **doc)
 {
     (void)command;
@@ -29,17 +23,15 @@ static const char *format_at(const struct pf_command *command, size_t index, con
 
 static const char *type_at(const struct pf_command *command, size_t index, const char **doc)
 {
-    static const char *const values[][2] = {
+    static const struct pf_value values[] = {
         {"load", "with the columns of loads"},
         {"store", "without weights, which stores do not have"},
         {"load,store", "with all columns; the default"},
+        {0},
     };
 
     (void)command;
-    if (index >= sizeof(values) / sizeof(values[0]))
-        return NULL;
-    *doc = values[index][1];
-    return values[index][0];
+    return pf_value_of(values, index, doc);
 }
 
 /* What perf mem report sorts by when nothing else is asked for; NULL: as report does. */
@@ -137,10 +129,12 @@ const struct pf_command pf_command_mem = {
     .summary = "report memory accesses by cost: levels, latencies, data addresses",
     .doc =
         "Adds up sampled memory accesses by where the data came from, what it cost, the function and the data; it is "
-        "perfile report --mem-mode, with the columns of perf mem report. Record with perf mem record -a.",
-    .operand = "VIEW [FILE]",
+        "perfile report --mem-mode, with the columns of perf mem report. perfile mem record "
+        "records them where the processor can tell of them, with the options of perfile record.",
+    .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 2,
-    .operand_at = view_at,
+    .operand_at = pf_subview_at,
+    .views = views,
     .pages = true,
     .groups = {&group, &pf_filter_group, &pf_symbol_group, &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = run,

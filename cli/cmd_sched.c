@@ -10,12 +10,6 @@ static const struct pf_subview views[] = {
     {0},
 };
 
-static const char *view_at(const struct pf_command *command, size_t index, const char **doc)
-{
-    (void)command;
-    return pf_subview_at(views, index, doc);
-}
-
 static int run(const struct pf_command *command, struct pf_settings *settings)
 {
     settings->print.sched = settings->sched_bits;
@@ -76,11 +70,12 @@ const struct pf_command pf_command_sched = {
     .doc =
         "Prints a view of the scheduler's events as a table: timehist (a row for each time that a task left its CPU), "
         "latency (how long tasks waited for a CPU), map (each switch), summary (a row for each task) or cpu. What a "
-        "loss of records makes unknown is left empty, and counted. Record with perf sched record, or perfile record "
-        "-a -e sched:sched_switch,sched:sched_waking.",
-    .operand = "VIEW [FILE]",
+        "loss of records makes unknown is left empty, and counted. perfile sched record records the "
+        "events, with the options of perfile record.",
+    .operand = "VIEW [FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 2,
-    .operand_at = view_at,
+    .operand_at = pf_subview_at,
+    .views = views,
     .pages = true,
     .groups = {&group, &perf_group, &pf_filter_group, &pf_input_group, &pf_limit_group, &pf_common_group},
     .run = run,

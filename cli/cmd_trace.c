@@ -45,19 +45,17 @@ static bool parse_ms(const char *text, uint64_t *ns)
 
 static const char *mode_at(const struct pf_command *command, size_t index, const char **doc)
 {
-    static const char *const modes[][2] = {
+    static const struct pf_value values[] = {
         {"thread", "for each thread"},
         {"process", "for each process"},
         {"cgroup", "for each control group, if it was recorded"},
         {"fd", "for each file, by its path if the recording tells it"},
         {"total", "all together"},
+        {0},
     };
 
     (void)command;
-    if (index >= sizeof(modes) / sizeof(modes[0]))
-        return NULL;
-    *doc = modes[index][1];
-    return modes[index][0];
+    return pf_value_of(values, index, doc);
 }
 
 static int run(const struct pf_command *command, struct pf_settings *settings)
@@ -125,9 +123,9 @@ const struct pf_command pf_command_trace = {
     .summary = "show system calls: lines as perf trace prints them, summaries, tables",
     .doc = "Prints the system calls of a recording with their arguments, results and durations, as perf trace prints "
            "them, or with -s a summary of each thread. With --format or --columns they are the tables syscalls and "
-           "syscall_summary, with percentiles. Calls whose begin or end is missing are counted, not guessed. Record "
-           "with perf record -e 'raw_syscalls:*' -- COMMAND, or -a.",
-    .operand = "[FILE]",
+           "syscall_summary, with percentiles. Calls whose begin or end is missing are counted, not guessed. perfile "
+           "trace record records the events, with the options of perfile record.",
+    .operand = "[FILE] | record [COMMAND [ARGUMENT...]]",
     .operand_max = 1,
     .pages = true,
     .groups = {&group, &filter_group, &pf_input_group, &pf_limit_group, &pf_common_group},

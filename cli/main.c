@@ -3,6 +3,7 @@
 #include "message.h"
 #include "options.h"
 #include "pager.h"
+#include "presets.h"
 #include "tui/tui.h"
 
 #include <fcntl.h>
@@ -87,6 +88,10 @@ static int unknown_verb(const char *name)
 
 static int run_verb(const struct pf_command *command, char **arguments, struct pf_settings *settings)
 {
+    char **record = pf_preset_find(command, arguments);
+
+    if (record)
+        return pf_preset_run(command, arguments, record, settings);
     int status = pf_options_parse(command, arguments, settings);
 
     pf_message_setup(settings->color, settings->quiet, settings->verbose);

@@ -238,6 +238,7 @@ enum pf_option_kind {
 };
 
 struct pf_command;
+struct pf_subview;
 
 /* The values that an option knows, by position; NULL after the last. *doc may be NULL. */
 typedef const char *pf_value_at(const struct pf_command *command, size_t index, const char **doc);
@@ -272,6 +273,7 @@ struct pf_command {
     const char *operand;  /* "[FILE]", or NULL */
     size_t operand_max;
     pf_value_at *operand_at;                  /* values of the first operand, or NULL */
+    const struct pf_subview *views;           /* those values, see views.h */
     bool operand_is_free;                     /* it may be another one */
     bool takes_command;                       /* from the first operand on, all is the command line of a program */
     bool pages;                               /* prints long text, which goes through a pager on a terminal */

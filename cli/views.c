@@ -2,21 +2,36 @@
 #include "views.h"
 
 #include "message.h"
+#include "presets.h"
 
 #include <perfile/table.h>
 
 #include <stdio.h>
 #include <string.h>
 
-const char *pf_subview_at(const struct pf_subview *views, size_t index, const char **doc)
+const char *pf_value_of(const struct pf_value *values, size_t index, const char **doc)
 {
-    for (size_t i = 0; views[i].name; i++)
+    for (size_t i = 0; values[i].name; i++)
         if (i == index) {
             if (doc)
-                *doc = views[i].doc;
-            return views[i].name;
+                *doc = values[i].doc;
+            return values[i].name;
         }
     return NULL;
+}
+
+const char *pf_subview_at(const struct pf_command *command, size_t index, const char **doc)
+{
+    const struct pf_subview *views = command->views;
+    size_t count = 0;
+
+    while (views && views[count].name)
+        count++;
+    if (index > count || (index == count && !pf_preset_known(command)))
+        return NULL;
+    if (doc)
+        *doc = index < count ? views[index].doc : "records what these need: the options behind it are those of perfile record";
+    return index < count ? views[index].name : "record";
 }
 
 static int complain(const struct pf_command *command, const struct pf_subview *views, const char *given)

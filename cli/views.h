@@ -19,8 +19,15 @@ const struct pf_subview *pf_subview_choose(const struct pf_command *command, str
                                            const struct pf_subview *views);
 /* Takes the name of the sub-view from the operands, and prints it. */
 int pf_run_subview(const struct pf_command *command, struct pf_settings *settings, const struct pf_subview *views);
-/* For operand_at. */
-const char *pf_subview_at(const struct pf_subview *views, size_t index, const char **doc);
+/* For operand_at: the views of the command, and that it records. */
+const char *pf_subview_at(const struct pf_command *command, size_t index, const char **doc);
+
+/* A value of an option; a name of NULL ends a table of them. */
+struct pf_value {
+    const char *name, *doc;
+};
+/* For value_at. */
+const char *pf_value_of(const struct pf_value *values, size_t index, const char **doc);
 
 #define PF_OPTION_STDIO                                                                                                \
     {                                                                                                                  \

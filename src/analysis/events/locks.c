@@ -385,7 +385,7 @@ void pf_locks_tell(struct pf_locks *locks, pf_event_told *told, void *context)
         told(context, "the recording has no events of locks; record with: " PF_RECORD_LOCKS);
         return;
     }
-    if (locks->by == PF_LOCKS_BY_CALLER && !locks->has_stacks)
+    if (locks->by == PF_LOCKS_BY_CALLER && locks->count && !locks->has_stacks)
         told(context, "without callchains it is not known who took the locks; record with: " PF_RECORD_LOCKS);
     for (size_t i = 0; i < locks->count; i++) {
         open += locks->rows[i]->open;

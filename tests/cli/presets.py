@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""presets.py PERFILE: `VERB record` records what the views of the verb need, as far as this machine allows."""
+import pathlib, subprocess, sys, tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import hermetic
+
+PERFILE = sys.argv[1]
+# arguments, what is certainly recorded, a view that says nothing about missing events
+PRESETS = [
+    (['sched'], 'sched:sched_switch sched:sched_waking', ['sched', 'latency']),
+    (['lock'], 'lock:contention_begin lock:contention_end', ['lock', 'contention']),
+    (['kmem'], 'kmem:kmalloc kmem:kfree', ['kmem', 'stat']),
+    (['kmem', '--page'], 'kmem:mm_page_alloc kmem:mm_page_free', ['kmem', '--page', 'stat']),
+    (['kwork', '-k', 'softirq'], 'irq:softirq_entry irq:softirq_exit', ['kwork', 'report']),
+    (['trace'], 'raw_syscalls:sys_enter raw_syscalls:sys_exit', ['trace', '-s']),
+    (['mem', '-t', 'load'], '', ['mem', 'report']),
+    (['c2c'], '', ['c2c', 'report']),
+]
+
+
+def perfile(*arguments):
+    return subprocess.run([PERFILE, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+
+def check(folder, arguments, events, view):
+    """Whether it could be recorded here."""
+    path = folder / 'recorded.data'
+    done = perfile(*arguments, 'record', '-o', path, '--', 'true')
+    if done.returncode == 3:
+        assert 'record: ' in done.stderr, done
+        return False
+    assert done.returncode == 0, done
+    names = perfile('evlist', path).stdout.split()
+    assert set(events.split()) <= set(names), (arguments, names)
+    assert arguments[0] != 'kwork' or not any('workqueue' in name or 'irq_handler' in name for name in names), names
+    shown = perfile(*view, path)
+    assert shown.returncode == 0 and 'record with' not in shown.stderr, (arguments, shown.stderr)
+    return True
+
+
+def check_command_lines():
+    """What is asked for holds, and only a verb that records has the word."""
+    assert perfile('kwork', '-k', 'nosuch', 'record', 'true').returncode in (2, 3)
+    done = perfile('offcpu', 'record')
+    assert done.returncode == 3 and 'record: No such file' in done.stderr, done
+    done = perfile('sched', 'record', '--help')
+    assert done.returncode == 0 and done.stdout.startswith('Usage: perfile record'), done
+    done = perfile('lock', 'record', '--nosuch')
+    assert done.returncode == 2 and 'record: unknown option --nosuch' in done.stderr, done
+
+
+def main():
+    hermetic.settle()
+    with tempfile.TemporaryDirectory() as name:
+        checked = [check(pathlib.Path(name), *preset) for preset in PRESETS]
+    check_command_lines()
+    if not any(checked):
+        print('skipped: recording: no tracepoint can be opened here')
+        sys.exit(77)
+
+
+main()
