@@ -57,6 +57,7 @@ PUT_LIFE(tid, pf_set_i32, life->task->tid)
 PUT_LIFE(parent_tid, set_parent, life)
 PUT_LIFE(ended, pf_set_bool, life->task->ended)
 PUT_LIFE(runs, pf_set_u64, life->rows)
+PUT_LIFE(blocked_ns, pf_set_u64, life->blocked)
 PUT_LIFE(sleep_ns, pf_set_u64, life->sleep)
 PUT_LIFE(iowait_ns, pf_set_u64, life->iowait)
 PUT_LIFE(preempt_ns, pf_set_u64, life->preempt)
@@ -81,6 +82,9 @@ static const struct pf_column task_columns[] = {
     PF_REQUIRED(sleep_ns, DURATION, "ns", "The part of wait_ns in which it slept."),
     PF_REQUIRED(iowait_ns, DURATION, "ns", "The part of wait_ns in state D: for a device, a lock of the kernel, ..."),
     PF_REQUIRED(preempt_ns, DURATION, "ns", "The part of wait_ns in which it could have run on."),
+    PF_REQUIRED_EXTRA(blocked_ns, DURATION, "ns",
+                      "The part of wait_ns before it was woken. run_ns, delay_ns and blocked_ns are its life from its "
+                      "first run to its last, under all of its names."),
     PF_REQUIRED(preemptions, U64, "", "How often it was preempted."),
     PF_REQUIRED(migrations, U64, "", "Events sched_migrate_task of it."),
     PF_REQUIRED(moves, U64, "", "How often it left another CPU than the one before."),

@@ -163,15 +163,12 @@ static void wait_from(struct pf_latency *latency, uint64_t time)
     latency->since = time;
 }
 
-static void add_delay(struct pf_latency *latency, const struct pf_switch *now, bool counts)
+static void add_delay(struct pf_latency *latency, uint64_t from, uint64_t to)
 {
-    const uint64_t delay = now->time - latency->since;
-    latency->state = PF_LATENCY_RUNS;
-    if (!counts)
-        return;
+    const uint64_t delay = to - from;
     if (delay > latency->delays.max) {
-        latency->max_from = latency->since;
-        latency->max_to = now->time;
+        latency->max_from = from;
+        latency->max_to = to;
     }
     pf_stats_add(&latency->delays, delay);
     pf_histogram_add(&latency->histogram, delay);
@@ -187,10 +184,15 @@ static bool take_in(struct pf_latencies *latencies, struct pf_sched *sched)
         wait_from(in, now->time);
     if (in->state != PF_LATENCY_WAITS || now->time < in->since)
         return true;
+    const struct pf_range *window = &sched->switches.window;
+    const uint64_t from = pf_max(in->since, window->first), to = pf_min(now->time, window->last);
+    const bool inside = from < to || (in->since == now->time && pf_sched_in_time(sched, now->time));
     const bool cut = now->off_cut && in->since < now->time;
-    const bool counts = pf_sched_in_time(sched, now->time) && pf_sched_passes(sched, now->next, now->cpu);
+    const bool counts = inside && pf_sched_passes(sched, now->next, now->cpu);
+    in->state = PF_LATENCY_RUNS;
     in->cut += cut && counts;
-    add_delay(in, now, counts && !cut);
+    if (counts && !cut)
+        add_delay(in, from, to);
     return true;
 }
 
@@ -404,6 +406,7 @@ static void add_sum(struct pf_sched_sum *sum, uint64_t value)
 static void add_wait(struct pf_sched_life *life, const struct pf_switch *now)
 {
     add_sum(&life->waits, now->wait_inside);
+    life->blocked += now->wait_inside - (now->delay_known ? pf_min(now->delay_inside, now->wait_inside) : 0);
     if (now->wait_state == 'R')
         life->preempt += now->wait_inside;
     else if (now->wait_state == 'D')
@@ -412,24 +415,39 @@ static void add_wait(struct pf_sched_life *life, const struct pf_switch *now)
         life->sleep += now->wait_inside;
 }
 
-static void add_row(struct pf_sched_life *life, const struct pf_switch *now)
+/*
+ * A part of an interval that is in the window counts, however small, and one that has no length if it is there: slices of time
+ * add up to the whole.
+ */
+static bool is_inside(const struct pf_sched_lives *lives, const struct pf_switch *now, uint64_t all, uint64_t inside)
+{
+    return lives->as_perf ? now->shown : inside || (!all && now->shown);
+}
+
+static bool has_wait(const struct pf_sched_lives *lives, const struct pf_switch *now)
+{
+    return now->wait_known && is_inside(lives, now, now->wait, now->wait_inside);
+}
+
+static bool has_delay(const struct pf_sched_lives *lives, const struct pf_switch *now)
+{
+    return now->delay_known && is_inside(lives, now, now->delay, now->delay_inside);
+}
+
+static void add_run(struct pf_sched_life *life, const struct pf_switch *now)
 {
     life->rows++;
     if (now->run_known || !now->last_time)
         pf_stats_add(&life->run_as_perf, now->run);
     if (now->run_known)
         add_sum(&life->runs, now->run);
-    if (now->wait_known)
-        add_wait(life, now);
-    if (now->delay_known)
-        add_sum(&life->delays, now->delay_inside);
     life->preemptions += now->preempted;
     life->unknown += !now->run_known;
     life->unknown += now->wait_state && !now->wait_known;
     life->moves += now->moved;
 }
 
-static void add_cpu_row(struct pf_sched_cpu_life *cpu, const struct pf_switch *now)
+static void add_cpu_run(struct pf_sched_cpu_life *cpu, const struct pf_switch *now)
 {
     const bool idle = now->prev->tid == 0;
     cpu->rows++;
@@ -441,24 +459,12 @@ static void add_cpu_row(struct pf_sched_cpu_life *cpu, const struct pf_switch *n
         cpu->idle += now->run;
     else
         cpu->busy += now->run;
-    if (!idle && now->delay_known)
-        add_sum(&cpu->delays, now->delay_inside);
 }
 
-static bool take_row(struct pf_sched_lives *lives, struct pf_sched *sched)
+/* Of the idle task, by who ran before. False: out of memory. */
+static bool add_idle(struct pf_sched_lives *lives, const struct pf_switch *now)
 {
-    const struct pf_switch *now = &sched->now;
-    if (!now->shown || !pf_sched_passes(sched, now->prev, now->cpu))
-        return true;
-    struct pf_sched_life *life = life_of(lives, now->prev);
-    struct pf_sched_cpu_life *cpu = cpu_life_of(lives, now->cpu);
-    if (!life || !cpu)
-        return false;
-    add_row(life, now);
-    add_cpu_row(cpu, now);
-    if (!now->idle_after)
-        return true;
-    life = life_of(lives, now->idle_after);
+    struct pf_sched_life *life = life_of(lives, now->idle_after);
     if (!life)
         return false;
     life->idle_rows++;
@@ -467,9 +473,33 @@ static bool take_row(struct pf_sched_lives *lives, struct pf_sched *sched)
     return true;
 }
 
+/* The run may be behind the window, and the wait before it in it. */
+static bool take_row(struct pf_sched_lives *lives, struct pf_sched *sched)
+{
+    const struct pf_switch *now = &sched->now;
+    const bool waited = has_wait(lives, now), delayed = has_delay(lives, now);
+    if ((!now->shown && !waited && !delayed) || !pf_sched_passes(sched, now->prev, now->cpu))
+        return true;
+    struct pf_sched_life *life = life_of(lives, now->prev);
+    struct pf_sched_cpu_life *cpu = cpu_life_of(lives, now->cpu);
+    if (!life || !cpu)
+        return false;
+    if (waited)
+        add_wait(life, now);
+    if (delayed)
+        add_sum(&life->delays, now->delay_inside);
+    if (delayed && now->prev->tid)
+        add_sum(&cpu->delays, now->delay_inside);
+    if (!now->shown)
+        return true;
+    add_run(life, now);
+    add_cpu_run(cpu, now);
+    return !now->idle_after || add_idle(lives, now);
+}
+
 static bool take_migration(struct pf_sched_lives *lives, struct pf_sched *sched)
 {
-    if (!pf_sched_passes(sched, sched->now.next, sched->now.cpu))
+    if (!pf_sched_in_time(sched, sched->now.time) || !pf_sched_passes(sched, sched->now.next, sched->now.cpu))
         return true;
     struct pf_sched_life *life = life_of(lives, sched->now.next);
     if (life)
@@ -521,7 +551,8 @@ uint32_t *pf_sched_lives_order(const struct pf_sched_lives *lives, const struct 
     *count = 0;
     for (uint32_t i = 0; order && i < lives->task_room; i++) {
         const struct pf_sched_life *life = lives->tasks[i];
-        if (life && (life->rows || (idle && life->idle_rows)))
+        const bool waited = life && !lives->as_perf && life->waits.stats.count + life->delays.stats.count;
+        if (life && (life->rows || waited || (idle && life->idle_rows)))
             order[(*count)++] = i;
     }
     (void)sched;

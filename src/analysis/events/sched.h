@@ -94,6 +94,7 @@ struct pf_sched_life {
     struct pf_stats run_as_perf; /* with 0 for the first run on each CPU */
     struct pf_sched_sum runs, waits, delays;
     uint64_t sleep, iowait, preempt; /* ns, of the waits */
+    uint64_t blocked;                /* ns, of the waits: before it was woken */
     uint64_t preemptions;            /* it could have run on */
     uint64_t migrations;             /* it was moved to another CPU */
     uint64_t moves;                  /* it came to another CPU than it left */
@@ -116,6 +117,7 @@ struct pf_sched_lives {
     struct pf_sched_cpu_life *cpus;
     size_t cpu_count, cpu_room;
     struct pf_arena arena;
+    bool as_perf; /* waits belong to the run behind them, also where only one of the two is in the window */
 };
 
 void pf_sched_lives_open(struct pf_sched_lives *lives, const struct perfile_allocator *allocator);

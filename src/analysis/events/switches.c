@@ -221,6 +221,7 @@ static bool was_lost_since(const struct pf_switches *switches, uint32_t cpu, uin
 static uint64_t inside(const struct pf_switches *switches, uint64_t from, uint64_t to)
 {
     from = pf_max(from, switches->window.first);
+    to = pf_min(to, switches->window.last);
     return to > from ? to - from : 0;
 }
 

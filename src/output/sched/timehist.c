@@ -382,6 +382,7 @@ static int write_timehist(struct perfile_reader *reader, const struct perfile_ou
     struct timehist timehist = {.out = out, .flags = options->sched, .name_width = FIRST_NAME_WIDTH};
     int result = pf_sched_text_open(&timehist.sched, reader, options, error);
     pf_sched_lives_open(&timehist.lives, options->allocator);
+    timehist.lives.as_perf = true;
     if (pf_text_open(&timehist.name, options->allocator, NULL, NULL) < 0 && result == 0)
         result = pf_fail_memory(error, "scheduler events");
     timehist.name.escapes = out->escapes;
