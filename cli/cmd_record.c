@@ -406,8 +406,7 @@ static int check_choices(struct run *run)
 
 static int failure(const struct run *run, int result)
 {
-    pf_message("record: %s", run->error.message);
-    return pf_status_of_recording(result);
+    return pf_workload_failure("record", result, &run->error);
 }
 
 /* Who knows our process may ask for a snapshot before there is anything to write: it waits until then. */
@@ -418,26 +417,6 @@ static void hold_requests(struct run *run)
     sigemptyset(&set);
     sigaddset(&set, SIGUSR2);
     sigprocmask(SIG_BLOCK, &set, &run->mask);
-}
-
-/* The signals that end a recording, and the end of the command, come through a descriptor. */
-static int open_signals(struct run *run)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGCHLD);
-    sigaddset(&set, SIGUSR2);
-    signal(SIGXFSZ, SIG_IGN); /* a limit on files is a failure of write(2) */
-    signal(SIGCHLD, SIG_DFL); /* where it is ignored the command's status would be lost */
-    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0 || (run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) < 0) {
-        pf_message("record: %s", strerror(errno));
-        return PF_STATUS_OUTPUT;
-    }
-    return PF_STATUS_OK;
 }
 
 static void read_signals(struct run *run)
@@ -843,7 +822,8 @@ static int record_all(struct run *run)
             run->options.flags |= run->options.delay_ms || run->start_disabled ? 0 : PERFILE_RECORDER_ENABLE_ON_EXEC;
         }
     }
-    if ((status = open_signals(run)) || (status = take_priority(run)))
+    signal(SIGXFSZ, SIG_IGN); /* a limit on files is a failure of write(2) */
+    if ((status = pf_workload_signals("record", true, &run->signals)) || (status = take_priority(run)))
         return status;
     if ((status = pf_record_output_open(&run->output, &run->output.writer, &run->error))) {
         pf_message("record: %s", run->error.message);

@@ -23,28 +23,10 @@ static int64_t now_ns(void)
 
 static int failure(struct pf_count *count, int result)
 {
-    pf_message("stat: %s", count->error.message);
-    return pf_status_of_recording(result);
+    return pf_workload_failure("stat", result, &count->error);
 }
 
 /* ---- starting ---------------------------------------------------------------------------------------------------- */
-
-static int open_signals(struct pf_count *count)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGCHLD);
-    signal(SIGCHLD, SIG_DFL); /* where it is ignored the command's status would be lost */
-    if (sigprocmask(SIG_BLOCK, &set, NULL) == 0 &&
-        (count->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) >= 0)
-        return PF_STATUS_OK;
-    pf_message("stat: %s", strerror(errno));
-    return PF_STATUS_OUTPUT;
-}
 
 static int keep(void *context, const void *data, size_t bytes)
 {
@@ -128,7 +110,7 @@ int pf_count_start(struct pf_count *count, const struct pf_settings *settings, c
     count->what = *what;
     count->targets = what->pids || what->tids || what->user || what->cpus || what->flags & PERFILE_RECORDER_ALL_CPUS;
     sigprocmask(SIG_BLOCK, NULL, &count->mask);
-    if ((status = prepare_command(count)) || (status = open_signals(count)))
+    if ((status = prepare_command(count)) || (status = pf_workload_signals("stat", false, &count->signals)))
         return status;
     if ((result = open_writer(count, path)) < 0 || (result = open_counter(count)) < 0)
         return failure(count, result);

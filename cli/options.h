@@ -25,14 +25,6 @@ static inline int pf_status_of_error(int code, int otherwise)
     return code == PERFILE_ERROR_MEMORY ? PF_STATUS_MEMORY : otherwise;
 }
 
-/* Of a call that records. */
-static inline int pf_status_of_recording(int code)
-{
-    return code == PERFILE_ERROR_WRITE      ? PF_STATUS_OUTPUT
-           : code == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE
-                                            : pf_status_of_error(code, PF_STATUS_UNREADABLE);
-}
-
 /* Of the verb record. */
 struct pf_record_settings {
     struct perfile_recorder_options options;

@@ -3,6 +3,9 @@
 #include "message.h"
 #include "options.h"
 
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <string.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -115,4 +118,32 @@ void pf_workload_close(struct pf_workload *workload)
         close(workload->go);
     if (workload->news >= 0)
         close(workload->news);
+}
+
+/* ---- recording --------------------------------------------------------------------------------------------------- */
+
+int pf_workload_signals(const char *verb, bool snapshots, int *signals)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGCHLD);
+    if (snapshots)
+        sigaddset(&set, SIGUSR2);
+    signal(SIGCHLD, SIG_DFL); /* where it is ignored the command's status would be lost */
+    if (sigprocmask(SIG_BLOCK, &set, NULL) == 0 && (*signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) >= 0)
+        return PF_STATUS_OK;
+    pf_message("%s: %s", verb, strerror(errno));
+    return PF_STATUS_OUTPUT;
+}
+
+int pf_workload_failure(const char *verb, int result, const struct perfile_error *error)
+{
+    pf_message("%s: %s", verb, error->message);
+    return result == PERFILE_ERROR_WRITE      ? PF_STATUS_OUTPUT
+           : result == PERFILE_ERROR_ARGUMENT ? PF_STATUS_USAGE
+                                              : pf_status_of_error(result, PF_STATUS_UNREADABLE);
 }

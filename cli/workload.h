@@ -3,6 +3,7 @@
 #ifndef PERFILE_CLI_WORKLOAD_H
 #define PERFILE_CLI_WORKLOAD_H
 
+#include <perfile/perfile.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -31,5 +32,13 @@ void pf_workload_wait(struct pf_workload *workload);
 int pf_workload_status(const struct pf_workload *workload);
 /* Ends what was not started. */
 void pf_workload_close(struct pf_workload *workload);
+
+/*
+ * What ends a recording (SIGINT, SIGTERM, SIGHUP), the end of its command, and with `snapshots` SIGUSR2, come through a
+ * signalfd from now on. A status, after a message of the verb.
+ */
+int pf_workload_signals(const char *verb, bool snapshots, int *signals);
+/* Prints why it cannot be recorded, as a message of the verb; the exit status for that. */
+int pf_workload_failure(const char *verb, int result, const struct perfile_error *error);
 
 #endif

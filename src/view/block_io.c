@@ -233,11 +233,8 @@ static int next_sum(void *state, struct perfile_error *error)
 static int open_with(struct perfile_table *table, void **state, const struct pf_column *shown, size_t count,
                      struct perfile_error *error)
 {
-    struct block_io *io = pf_new(table->allocator, sizeof(*io));
-    *state = io;
-    if (io)
-        io->gathered.table = table;
-    if (!io || !pf_table_add_all(table, shown, count))
+    struct block_io *io = pf_table_state(table, state, sizeof(*io), shown, count);
+    if (!io)
         return pf_fail_memory(error, "requests");
     pf_block_io_open(&io->blocks, table->reader, table->allocator);
     return pf_gathered_open(&io->gathered, table, error);

@@ -66,18 +66,13 @@ static int next_row(void *state, struct perfile_error *error)
 
 static int open_view(struct perfile_table *table, void **state, struct perfile_error *error)
 {
-    const char *keys = table->options.keys;
-    struct view *view = pf_new(table->allocator, sizeof(*view));
-    *state = view;
-    if (view)
-        view->events.table = table;
-    if (!view || !pf_table_add_all(table, columns, PF_COUNT(columns)))
+    static const char *const keys[] = {"caller", "page"};
+    struct view *view = pf_table_state(table, state, sizeof(*view), columns, PF_COUNT(columns));
+    if (!view)
         return pf_fail_memory(error, "pages");
-    if (keys && *keys && strcmp(keys, "caller") != 0 && strcmp(keys, "page") != 0)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
-                       "pages are added up by caller or page, not by '%.40s'", keys);
-    view->by_page = keys && strcmp(keys, "page") == 0;
-    int result = pf_pages_open(&view->pages, table->reader, table->allocator, error);
+    int result = pf_table_by_second(table, "pages", keys, &view->by_page, error);
+    if (result == 0)
+        result = pf_pages_open(&view->pages, table->reader, table->allocator, error);
     if (result == 0)
         result = pf_profiled_events_open(&view->events, table, NULL, NULL, error);
     view->pages.profile = view->events.profile;

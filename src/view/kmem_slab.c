@@ -68,19 +68,15 @@ static int next_row(void *state, struct perfile_error *error)
 
 static int open_view(struct perfile_table *table, void **state, struct perfile_error *error)
 {
-    const char *keys = table->options.keys;
-    struct view *view = pf_new(table->allocator, sizeof(*view));
-    *state = view;
-    if (view)
-        view->events.table = table;
-    if (!view || !pf_table_add_all(table, columns, PF_COUNT(columns)))
+    static const char *const keys[] = {"caller", "address"};
+    struct view *view = pf_table_state(table, state, sizeof(*view), columns, PF_COUNT(columns));
+    if (!view)
         return pf_fail_memory(error, "allocations");
-    if (keys && *keys && strcmp(keys, "caller") != 0 && strcmp(keys, "address") != 0)
-        return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
-                       "allocations are added up by caller or address, not by '%.40s'", keys);
-    view->by_address = keys && strcmp(keys, "address") == 0;
+    int result = pf_table_by_second(table, "allocations", keys, &view->by_address, error);
+    if (result < 0)
+        return result;
     pf_slab_open(&view->slab, table->reader, table->allocator);
-    const int result = pf_profiled_events_open(&view->events, table, NULL, NULL, error);
+    result = pf_profiled_events_open(&view->events, table, NULL, NULL, error);
     view->slab.profile = view->events.profile;
     return result;
 }

@@ -155,11 +155,8 @@ static int next_run(void *state, struct perfile_error *error)
 static int open_with(struct perfile_table *table, void **state, const struct pf_column *shown, size_t count,
                      struct perfile_error *error)
 {
-    struct kwork *kwork = pf_new(table->allocator, sizeof(*kwork));
-    *state = kwork;
-    if (kwork)
-        kwork->events.table = table;
-    if (!kwork || !pf_table_add_all(table, shown, count))
+    struct kwork *kwork = pf_table_state(table, state, sizeof(*kwork), shown, count);
+    if (!kwork)
         return pf_fail_memory(error, "kernel work");
     pf_kwork_open(&kwork->kwork, table->reader, table->allocator);
     kwork->kwork.classes = table->options.events->classes;

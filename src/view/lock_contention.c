@@ -101,11 +101,8 @@ static int next_row(void *state, struct perfile_error *error)
 
 static int open_contention(struct perfile_table *table, void **state, struct perfile_error *error)
 {
-    struct contention *contention = pf_new(table->allocator, sizeof(*contention));
-    *state = contention;
-    if (contention)
-        contention->events.table = table;
-    if (!contention || !pf_table_add_all(table, columns, PF_COUNT(columns)))
+    struct contention *contention = pf_table_state(table, state, sizeof(*contention), columns, PF_COUNT(columns));
+    if (!contention)
         return pf_fail_memory(error, "locks");
     pf_locks_open(&contention->locks, table->reader, table->allocator);
     contention->locks.skip = table->options.events->stack_skip;

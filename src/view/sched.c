@@ -61,11 +61,8 @@ void pf_sched_view_notes(void *state, pf_note_told *told, void *context)
 int pf_sched_rows_open(struct perfile_table *table, void **state, const struct pf_column *columns, size_t count,
                        struct perfile_error *error)
 {
-    struct pf_sched_view *view = pf_new(table->allocator, sizeof(*view));
-    *state = view;
-    if (view)
-        view->table = table;
-    if (!view || !pf_table_add_all(table, columns, count))
+    struct pf_sched_view *view = pf_table_state(table, state, sizeof(*view), columns, count);
+    if (!view)
         return pf_fail_memory(error, "scheduler events");
     return pf_sched_view_open(view, table, false, error);
 }

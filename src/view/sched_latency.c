@@ -91,11 +91,8 @@ static int next_row(void *state, struct perfile_error *error)
 
 static int open_latency(struct perfile_table *table, void **state, struct perfile_error *error)
 {
-    struct latency *latency = pf_new(table->allocator, sizeof(*latency));
-    *state = latency;
-    if (latency)
-        latency->view.table = table;
-    if (!latency || !pf_table_add_all(table, columns, PF_COUNT(columns)))
+    struct latency *latency = pf_table_state(table, state, sizeof(*latency), columns, PF_COUNT(columns));
+    if (!latency)
         return pf_fail_memory(error, "latencies");
     return pf_sched_view_open(&latency->view, table, true, error);
 }

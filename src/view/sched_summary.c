@@ -233,11 +233,8 @@ static int next_cpu(void *state, struct perfile_error *error)
 static int open_view(struct perfile_table *table, void **state, const struct pf_column *columns, size_t count,
                      struct perfile_error *error)
 {
-    struct summary *summary = pf_new(table->allocator, sizeof(*summary));
-    *state = summary;
-    if (summary)
-        summary->view.table = table;
-    if (!summary || !pf_table_add_all(table, columns, count))
+    struct summary *summary = pf_table_state(table, state, sizeof(*summary), columns, count);
+    if (!summary)
         return pf_fail_memory(error, "scheduler events");
     pf_sched_lives_open(&summary->lives, table->allocator);
     return pf_sched_view_open(&summary->view, table, true, error);

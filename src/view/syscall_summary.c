@@ -145,11 +145,8 @@ static int next_row(void *state, struct perfile_error *error)
 static int open_summary(struct perfile_table *table, void **state, struct perfile_error *error)
 {
     enum pf_syscall_by by;
-    struct summary *summary = pf_new(table->allocator, sizeof(*summary));
-    *state = summary;
-    if (summary)
-        summary->gathered.table = table;
-    if (!summary || !pf_table_add_all(table, columns, PF_COUNT(columns)))
+    struct summary *summary = pf_table_state(table, state, sizeof(*summary), columns, PF_COUNT(columns));
+    if (!summary)
         return pf_fail_memory(error, "system calls");
     if (!pf_syscall_by_parse(table->options.keys, &by))
         return pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",

@@ -74,6 +74,26 @@ bool pf_table_add_all(struct perfile_table *table, const struct pf_column *colum
     return true;
 }
 
+void *pf_table_state(struct perfile_table *table, void **state, size_t bytes, const struct pf_column *columns,
+                     size_t count)
+{
+    *state = pf_new(table->allocator, bytes);
+    if (*state)
+        memcpy(*state, &table, sizeof(table)); /* a pointer to what begins with it is one to it */
+    return *state && pf_table_add_all(table, columns, count) ? *state : NULL;
+}
+
+int pf_table_by_second(const struct perfile_table *table, const char *what, const char *const keys[2], bool *second,
+                       struct perfile_error *error)
+{
+    const char *wanted = table->options.keys;
+    *second = wanted && strcmp(wanted, keys[1]) == 0;
+    return !wanted || !*wanted || *second || strcmp(wanted, keys[0]) == 0
+               ? 0
+               : pf_fail(error, PERFILE_ERROR_ARGUMENT, PERFILE_NO_OFFSET, "keys",
+                         "%s are added up by %s or %s, not by '%.40s'", what, keys[0], keys[1], wanted);
+}
+
 struct word {
     const char *text;
     size_t bytes;

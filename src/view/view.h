@@ -99,6 +99,17 @@ int pf_table_start(struct perfile_table **table, struct perfile_error *error);
 /* A column, whose texts must live as long as the table. False when out of memory. */
 bool pf_table_add(struct perfile_table *table, const struct pf_column *column);
 bool pf_table_add_all(struct perfile_table *table, const struct pf_column *columns, size_t count);
+/*
+ * A zeroed state for a view whose first member is the table (or a struct that begins with it), with these columns. NULL when
+ * out of memory, where *state may still have to be closed.
+ */
+void *pf_table_state(struct perfile_table *table, void **state, size_t bytes, const struct pf_column *columns,
+                     size_t count);
+/*
+ * By which of two things the caller wants rows, the first without keys. ARGUMENT: `what` ("pages") is added up by neither.
+ */
+int pf_table_by_second(const struct perfile_table *table, const char *what, const char *const keys[2], bool *second,
+                       struct perfile_error *error);
 /* For views that spare themselves work: may a column of this name be shown? */
 bool pf_table_may_show(const struct perfile_table *table, const char *name);
 /*
